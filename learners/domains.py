@@ -31,35 +31,34 @@ def grid_rows(points: NDArray[Any], side: int) -> Integers:
 
 
 class _Box:
-    """The integer box {0 .. side}^dimension; subclasses give `side` and `dimension` their names."""
+    """The integer box {0 .. side}^dimension."""
 
-    def _shape(self) -> tuple[int, int]:
-        raise AssertionError("a domain has a side and a dimension")
+    side: Any
+    dimension: Any
 
     @property
     def size(self) -> int:
         """The number of points."""
-        side, dimension = self._shape()
-        return int((side + 1) ** dimension)
+        return int((self.side + 1) ** self.dimension)
 
     def points(self) -> Integers:
         """Return all points (size, dimension) in lexicographic order."""
-        side, dimension = self._shape()
         if self.size > ENUMERABLE:
             raise InputError(f"{self} has {self.size} points, more than the {ENUMERABLE} that can be listed")
-        axes = np.meshgrid(*[np.arange(side + 1)] * dimension, indexing="ij")
-        return np.stack(axes, axis=-1).reshape(-1, dimension)
+        axes = np.meshgrid(*[np.arange(self.side + 1)] * self.dimension, indexing="ij")
+        return np.stack(axes, axis=-1).reshape(-1, self.dimension)
 
     def contains(self, points: NDArray[Any]) -> Bools:
         """Say for each row of `points` whether it is a point of the domain."""
-        side, dimension = self._shape()
-        if points.ndim != 2 or points.shape[1] != dimension:
-            raise InputError(f"points of {self} have {dimension} coordinate(s); got an array of shape {points.shape}")
-        return np.asarray(((points >= 0) & (points <= side)).all(axis=1), dtype=np.bool_)
+        if points.ndim != 2 or points.shape[1] != self.dimension:
+            raise InputError(
+                f"points of {self} have {self.dimension} coordinate(s); got an array of shape {points.shape}"
+            )
+        return np.asarray(((points >= 0) & (points <= self.side)).all(axis=1), dtype=np.bool_)
 
     def landmarks(self) -> NDArray[Any]:
         """Return the corners 0 and `side`, the middle, and the neighbours of each along one axis, without repeats."""
-        side, dimension = self._shape()
+        side, dimension = self.side, self.dimension
         levels = sorted({0, side, side // 2, (side + 1) // 2})
         rows = [[level] * dimension for level in levels]
         rows += [[1] + [0] * (dimension - 1), [side - 1] + [side] * (dimension - 1)]
@@ -69,12 +68,11 @@ class _Box:
 
     def renamings(self, *orders: Sequence[int]) -> list[Integers]:
         """Return the permutations of the examples that reflect the first axis, and that reorder the axes."""
-        side, _ = self._shape()
         points = self.points()
         reflected = points.copy()
-        reflected[:, 0] = side - points[:, 0]
+        reflected[:, 0] = self.side - points[:, 0]
         images = [reflected, *(points[:, order] for order in orders)]
-        return [moving_points(grid_rows(image, side)) for image in images]
+        return [moving_points(grid_rows(image, self.side)) for image in images]
 
     def sample(self, points: Any, labels: Any, counts: Any = None, public: Any = None) -> Sample:
         """Return the labelled multiset over this domain."""
@@ -112,8 +110,10 @@ class Interval(_Box):
         """One coordinate."""
         return 1
 
-    def _shape(self) -> tuple[int, int]:
-        return self.domain_size - 1, 1
+    @property
+    def side(self) -> int:
+        """The last point."""
+        return self.domain_size - 1
 
 
 @dataclass(frozen=True)
@@ -125,8 +125,10 @@ class Cube(_Box):
     def __post_init__(self) -> None:
         check_integer("dimension", self.dimension, 1)
 
-    def _shape(self) -> tuple[int, int]:
-        return 1, self.dimension
+    @property
+    def side(self) -> int:
+        """The last coordinate on each axis."""
+        return 1
 
 
 @dataclass(frozen=True)
@@ -139,9 +141,6 @@ class Grid(_Box):
     def __post_init__(self) -> None:
         check_integer("side", self.side, 1)
         check_integer("dimension", self.dimension, 1)
-
-    def _shape(self) -> tuple[int, int]:
-        return self.side, self.dimension
 
 
 def moving_points(images: Integers, flips: Integers | int = 0) -> Integers:

@@ -7,90 +7,18 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from dpaudit.contract.claims import Relation
-from dpaudit.contract.pairs import Pair
 from dpaudit.contract.samples import Distribution, Hypothesis
 from dpaudit.contract.verdicts import ACCUSATIONS, OF_CHECKS, Constants, Grade, Part, Survives, Verdict
 from dpaudit.errors import InputError
 
-__all__ = [
-    "Evidence",
-    "LawAudit",
-    "MeasuredLaw",
-    "MeasuredPoint",
-    "MeasuredSlope",
-    "Statement",
-    "SupremumAudit",
-    "Tools",
-    "UtilityAudit",
-    "require_grounds",
-]
-
-
-class LawAudit(Protocol):
-    """The part of `dpaudit.pac.LawFinding` that checks use."""
-
-    verdict: Verdict
-    epsilon: float
-    delta_at_claim: float
-    pairs: int
-    worst_pair: Pair
-
-
-class SupremumAudit(Protocol):
-    """The part of `dpaudit.pac.SupremumFinding` that checks use."""
-
-    value: float
-    error: float
-    support: str
-    attained: float
-    attained_error: float
-    n: int
-    witness: Pair
-
-
-class UtilityAudit(Protocol):
-    """The part of `dpaudit.pac.UtilityFinding` that checks use."""
-
-    verdict: Verdict
-    failures: int
-    trials: int
-    failure_rate: float
-    failure_upper: float
-
-
-class MeasuredSlope(Protocol):
-    """An exponent with its confidence limits."""
-
-    value: float
-    lower: float
-    upper: float
-
-
-class MeasuredPoint(Protocol):
-    """The bracket of one sample complexity, with the theorem's sample size and the worst case in words."""
-
-    value: float
-    lower: int
-    upper: int | None
-    theorem: int
-    case: str
-
-
-class MeasuredLaw(Protocol):
-    """The part of `dpaudit.pac.ScalingFinding` that checks use."""
-
-    verdict: Verdict
-    grade: str
-    learner: str
-    abscissa: str
-    points: Sequence[MeasuredPoint]
-    exponent: MeasuredSlope
-    upper_exponent: MeasuredSlope
-    ratio_slope: MeasuredSlope
+__all__ = ["Evidence", "Statement", "Tools", "require_grounds"]
 
 
 class Tools(Protocol):
-    """The functions of `dpaudit.pac` that checks call; see there for the arguments and the findings."""
+    """The functions of `dpaudit.pac` that checks call; see there for the arguments and the findings.
+
+    mypy compares their arguments with those of dpaudit. The contract stands below the findings, and cannot name them.
+    """
 
     def audit_law(
         self,
@@ -99,11 +27,11 @@ class Tools(Protocol):
         n: int | None = None,
         samples: Iterable[Any] | None = None,
         relation: Relation | str | None = None,
-    ) -> LawAudit:
-        """Compute the worst-case epsilon and delta of a learner from its exact output laws."""
+    ) -> Any:
+        """Return the `LawFinding` of a learner: its worst-case epsilon and delta, from its exact output laws."""
 
-    def audit_supremum(self, learner: Any, *, starts: int = 8, evaluations: int = 250, most: int = 4) -> SupremumAudit:
-        """Search for the supremum of a learner's privacy loss over samples of every size."""
+    def audit_supremum(self, learner: Any, *, starts: int = 8, evaluations: int = 250, most: int = 4) -> Any:
+        """Return the `SupremumFinding` of a learner: the supremum of its loss over samples of every size."""
 
     def audit_utility(
         self,
@@ -118,8 +46,8 @@ class Tools(Protocol):
         confidence: float = 0.999,
         setting: str | None = None,
         noise: float | None = None,
-    ) -> UtilityAudit:
-        """Test the claim Pr[error > alpha] <= beta on n examples."""
+    ) -> Any:
+        """Return the `UtilityFinding` on the claim Pr[error > alpha] <= beta on n examples."""
 
     def scaling_law(
         self,
@@ -133,8 +61,8 @@ class Tools(Protocol):
         moves: int = 100,
         parameters: Mapping[str, Any] | None = None,
         **fixed: Any,
-    ) -> MeasuredLaw:
-        """Measure the growth of a sample complexity with one parameter, against the theorem's."""
+    ) -> Any:
+        """Return the `ScalingFinding` on how a sample complexity grows with one parameter, against the theorem."""
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 import re
 import shlex
@@ -32,6 +33,7 @@ from dpaudit.contract import (
     Picture,
     Statement,
     Survives,
+    Tools,
     Verdict,
 )
 from dpaudit.engine.records import AnyFinding, LedgerRow, PictureFinding, Result, decoded
@@ -168,12 +170,12 @@ def check_statement(statement: Statement, *, paths: tuple[str, ...] = (), time_l
     templates, stopped_in = (statement.printed, statement.found, statement.best), ""
     try:
         with _time_limited(time_limit):
-            tools: Any = _Tools()
+            tools: Tools = _Tools()
             evidence = statement.check(tools)
     except _OutOfTime as ended:
         templates = ("", "", "")  # there are no numbers to fill in
         *running, _ = traceback.extract_tb(ended.__traceback__)  # the last one is the handler of the signal
-        file = getattr(getattr(statement.check, "__code__", None), "co_filename", None)
+        file = getattr(getattr(inspect.unwrap(statement.check), "__code__", None), "co_filename", None)
         part = next((frame for frame in reversed(running) if frame.filename == file), running[-1])
         stopped_in = f"{part.name}, line {part.lineno}: {part.line}"
         evidence = Evidence(

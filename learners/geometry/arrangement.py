@@ -182,13 +182,9 @@ class _Sweep:
         links = sorted(
             min(p, q) for p, q in ((self.position[i], self.position[j]) for _, i, j in group) if abs(p - q) == 1
         )
-        at = 0
-        while at < len(links):
-            end = at
-            while end + 1 < len(links) and links[end + 1] == links[end] + 1:
-                end += 1
-            self._cross(links[at], end - at + 2)
-            at = end + 1
+        for _, run in groupby(enumerate(links), key=lambda link: link[1] - link[0]):
+            (_, first), *rest = run
+            self._cross(first, len(rest) + 2)
 
     def _cross(self, first: int, lines: int) -> None:
         """Pass the vertex of the lines at positions first .. first + lines - 1, which reverses them."""

@@ -40,23 +40,16 @@ def regions(
 
     Each is one that `HasRegion`.
     """
+    drawn = [(h, "blue", 0.14, 1.2, f"learned, error {error_share(sample, h):.3g} on the sample") for h in hypotheses]
+    drawn += [] if target is None else [(target, "orange", 0.0, 2.0, "target")]
     shapes = []
-    for hypothesis in hypotheses:
-        label = f"learned, error {error_share(sample, hypothesis):.3g} on the sample"
-        shapes += _outlines(side, hypothesis, tone="blue", shade=0.14, width=1.2, label=label)
-    if target is not None:
-        shapes += _outlines(side, target, tone="orange", shade=0.0, width=2.0, label="target")
-    return tuple(shapes)
-
-
-def _outlines(side: int, hypothesis: Hypothesis, *, tone: str, shade: float, width: float, label: str) -> list[Shape]:
-    assert isinstance(hypothesis, HasRegion)
-    found = hypothesis.region(side)
-    return [
-        Shape("polygon", tuple((float(x), float(y)) for x, y in vertices), tone, shade, width, shade == 0, label=label)
+    for hypothesis, tone, shade, width, label in drawn:
+        assert isinstance(hypothesis, HasRegion)
         # An empty region has its entry in the legend all the same.
-        for vertices in found or ((),)
-    ]
+        for vertices in hypothesis.region(side) or ((),):
+            corners = tuple((float(x), float(y)) for x, y in vertices)
+            shapes.append(Shape("polygon", corners, tone, shade, width, shade == 0, label=label))
+    return tuple(shapes)
 
 
 def examples(sample: Sample) -> tuple[Shape, ...]:

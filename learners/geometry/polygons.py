@@ -89,10 +89,8 @@ def area(corners: Polygon) -> Fraction:
 
 def vertex_mean(corners: Polygon) -> tuple[Fraction, Fraction]:
     """Return the mean of the vertices: a point inside a convex polygon."""
-    count = len(corners)
-    a = sum((Fraction(p, q) for p, _, q in corners), Fraction(0)) / count
-    b = sum((Fraction(r, q) for _, r, q in corners), Fraction(0)) / count
-    return a, b
+    a, b = (sum((Fraction(corner[i], corner[2]) for corner in corners), Fraction(0)) for i in (0, 1))
+    return a / len(corners), b / len(corners)
 
 
 class Bits:

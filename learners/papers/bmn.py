@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.contract import Constants, Evidence, Survives, Tools, Verdict
+from dpaudit.contract import Evidence, Tools
 
 from ..finite.counting import scores
 from ..halfspaces.lower_bound import coefficients
@@ -18,10 +18,11 @@ from ..mixtures.halfspace import MixtureHalfspace
 from ..mixtures.missed_facets import HardPolytope, Point, cyclic_case, cyclic_facets, dot, facets_of
 from ..mixtures.public_family import collections_of, public_family
 from .bmns_claims import lines_through
-from .evidence import errors_data, judged, judged_loss, learner_data, losses_of, sample_data, statements_in, states
+from .evidence import errors_data, greatest, judged, judged_loss, learner_data, listed, losses_of, sample_data, tried
+from .states import derived, gap, states
 
 
-@states(
+@gap(
     "BMN-Alg1-literal",
     "With one arbitrary halfspace for each set of public points, G has the error of the best halfspace.",
     "Algorithm 1 and Lemma 4.5",
@@ -30,8 +31,6 @@ from .evidence import errors_data, judged, judged_loss, learner_data, losses_of,
     found="{least errors, printed} errors of 4",
     best="0 errors, if the boundary cuts the flat of the public points properly",
     formula="of each set of at most d public points one arbitrary halfspace that it supports, and the opposite",
-    failure=Verdict.GAP,
-    survives=Survives.YES,
     argument="Where the public points lie in a flat, the boundary of an arbitrary halfspace may contain all of it; "
     "such halfspaces do not part the flat, and their intersections are no hull. It takes an adversarial choice and "
     "public points with dim Aff < d: a generic one cuts the flat.",
@@ -39,16 +38,12 @@ from .evidence import errors_data, judged, judged_loss, learner_data, losses_of,
 def _literal_family(tools: Tools) -> Evidence:
     printed, repaired = MixtureHalfspace(2, 1.0, literal=True), MixtureHalfspace(2, 1.0)
     sample = printed.domain.sample([[0, 0], [1, 0], [3, 0], [4, 0]], [0, 0, 1, 1])
-    numbers = {
-        "least errors, printed": int(printed.errors(sample).min()),
-        "least errors, repaired": int(repaired.errors(sample).min()),
-        "least errors of a halfspace": sample.n - int(scores(printed.concepts, sample).max()),
-    }
-    failed = numbers["least errors, printed"] > numbers["least errors of a halfspace"]
-    text = ", ".join(f"{k}: {v}" for k, v in numbers.items()) + f", of {sample.n} examples"
+    errors, best = int(printed.errors(sample).min()), sample.n - int(scores(printed.concepts, sample).max())
+    numbers = {"least errors, printed": errors, "least errors, repaired": int(repaired.errors(sample).min())}
+    numbers["least errors of a halfspace"] = best
+    text = f"{listed(numbers)}, of {sample.n} examples"
     witness = "public (0, 0), (1, 0); private (3, 0), (4, 0); each single point supported by the line y = 0"
-    data = errors_data(printed, sample, numbers["least errors, printed"] - 1, 1.0)
-    return judged(Verdict.UNDECIDED, text, numbers, witness, data, failed=failed)
+    return tried(text, numbers, witness, errors_data(printed, sample, errors - 1, 1.0), failed=errors > best)
 
 
 @states(
@@ -74,14 +69,13 @@ def _helly(tools: Tools) -> Evidence:
         w = [Fraction(int(x)) for x in rng.integers(-9, 10, d)]
         if not top_facets(points, w):
             few.append(f"public points {[list(map(int, p)) for p in points]}, w = {list(map(int, w))}")
-    found = "misses" if excess > 0 else "always has"
     text = (
-        f"{len(cases)} label-determined samples: G {found} the best halfspace's error; the facets of the proof are "
-        f"found in {4 - len(few)} of 4 hulls of 8 points in R^4 and R^5"
+        f"{len(cases)} label-determined samples: G {'misses' if excess > 0 else 'always has'} the best halfspace's "
+        f"error; the facets of the proof are found in {4 - len(few)} of 4 hulls of 8 points in R^4 and R^5"
     )
     data = errors_data(learner, sample, least - 1, 1.0) | {"least errors": least, "of a halfspace": least - excess}
     numbers = {"samples": len(cases), "cones": 4 - len(few)}
-    return judged(Verdict.HOLDS, text, numbers, few[0] if few else repr(sample), data, failed=excess > 0 or bool(few))
+    return judged(text, numbers, [*few, repr(sample)][0], data, failed=excess > 0 or bool(few))
 
 
 def top_facets(points: list[Point], w: list[Fraction]) -> list[Point] | None:
@@ -112,24 +106,22 @@ def _excess(learner: MixtureHalfspace, sample: Any) -> int:
 
 def _relaxed(private_labels: tuple[int, ...]) -> Evidence:
     """Compare G's least errors with the best halfspace's plus the private examples labelled 0, on all small samples."""
-    checked, used, witness = 0, 0, ""
-    data: dict[str, Any] = {}
+    cases, witness = [], ""
     kinds = [(0, True), (1, True), *((label, False) for label in private_labels)]
     for learner, sample in _samples(((1, 2, 4), (2, 1, 3)), kinds):
         excess = _excess(learner, sample)
-        if excess > used or not data:
-            data = {"learner": learner_data(learner), "sample": sample_data(sample), "excess": excess}
-        checked, used = checked + 1, max(used, excess)
+        cases.append((excess, {"learner": learner_data(learner), "sample": sample_data(sample), "excess": excess}))
         if excess > int(sample.counts[(sample.labels == 0) & ~sample.public].sum()):
             witness = f"{sample!r}, public {sample.public}"
+    used, _, data = greatest(cases)
     text = (
-        f"{checked} samples with public examples of both labels: the best of G errs at most {used} times more than the "
-        "best halfspace" + ", each time for a private example labelled 0" * (used > 0)
+        f"{len(cases)} samples with public examples of both labels: the best of G errs at most {used} times more than "
+        "the best halfspace" + ", each time for a private example labelled 0" * (used > 0)
     )
-    return judged(Verdict.HOLDS, text, {"samples": checked, "excess": used}, witness, data)
+    return judged(text, {"samples": len(cases), "excess": used}, witness, data)
 
 
-_relaxation_i = states(
+states(
     "BMN-relaxation-i",
     "If privacy and label are only correlated, each private example labelled 0 costs at most one more error.",
     "Section 4, relaxation (i)",
@@ -143,7 +135,7 @@ _relaxation_i = states(
 )(lambda tools: _relaxed((0, 1)))
 
 
-_relaxation_ii = states(
+states(
     "BMN-relaxation-ii",
     "If only private examples share a label, and public ones have both, G still has the best halfspace's error.",
     "Section 4, relaxation (ii)",
@@ -177,7 +169,7 @@ def _private(tools: Tools) -> Evidence:
     return judged_loss(worst, 1.0, summary, {"epsilon": worst.value})
 
 
-@states(
+@derived(
     "BMN-size",
     "|C~_pub| = O(n^d) and |G| = O(2^d n^(d^2)).",
     "Section 4",
@@ -186,7 +178,6 @@ def _private(tools: Tools) -> Evidence:
     found="n^{growth:.2f} at d = 2; {|G|, d=2, 10 public:,} for 10 points",
     best="1 + 2 L + C(2 L, 2) for L lines through two points, d = 2",
     formula="|C~_pub| = 2 |W| = O(n_pub^d), |G| = O(2^d n_pub^(d^2))",
-    constants=Constants.OURS,
 )
 def _family_size(tools: Tools) -> Evidence:
     numbers: dict[str, float] = {}
@@ -195,27 +186,27 @@ def _family_size(tools: Tools) -> Evidence:
         # On the parabola no three points are collinear; the grid has many collinear ones.
         points = np.array([[x, x * x] for x in range(n)])[:, :d]
         for name, public in ((f"d={d}, {n} public", points), ("", np.array([[x // 3, x % 3] for x in range(9)]))):
-            size, rows = public_family(public).collections(public.shape[1]), list(map(tuple, public.tolist()))
-            listed = collections_of(2 * len(rows if public.shape[1] == 1 else lines_through(rows)), public.shape[1])
+            flat = public.shape[1]
+            size, rows = public_family(public).collections(flat), list(map(tuple, public.tolist()))
+            listing = collections_of(2 * len(rows if flat == 1 else lines_through(rows)), flat)
             # 1 + sum_(j <= d) C(2 |W|, j), |W| = sum_(i <= d) C(n, i).
-            planes = sum(math.comb(len(public), i) for i in range(public.shape[1] + 1))
-            most = collections_of(2 * planes, public.shape[1])
-            if size > most or size != listed:
-                witness, last = f"{public.tolist()}: {size} hypotheses, {listed} listed, {most} allowed", public
+            most = collections_of(2 * sum(math.comb(len(public), i) for i in range(flat + 1)), flat)
+            if size > most or size != listing:
+                witness, last = f"{public.tolist()}: {size} hypotheses, {listing} listed, {most} allowed", public
             if name:
                 numbers |= {f"|G|, {name}": size, f"allowed, {name}": most}
-    growth = math.log(numbers["|G|, d=2, 40 public"] / numbers["|G|, d=2, 20 public"]) / math.log(2)
-    text = ", ".join(f"{k}: {v}" for k, v in numbers.items())
+    largest = numbers["|G|, d=2, 40 public"]
+    growth = math.log(largest / numbers["|G|, d=2, 20 public"]) / math.log(2)
     summary = (
-        f"sizes of G as listed, |W| = sum_(i <= d) C(n, i): {text}; from 20 to 40 points it grows "
+        f"sizes of G as listed, |W| = sum_(i <= d) C(n, i): {listed(numbers)}; from 20 to 40 points it grows "
         f"like n^{growth:.2f} at d = 2"
     )
-    data = {"points": (last if witness else points).tolist(), "size": numbers["|G|, d=2, 40 public"]}
-    failed = bool(witness) or growth > 4.25
-    return judged(Verdict.HOLDS, summary, {**numbers, "growth": growth}, witness or text, data, failed=failed)
+    data = {"points": last if witness else points, "size": largest}
+    words, failed = witness or listed(numbers), bool(witness) or growth > 4.25
+    return judged(summary, {**numbers, "growth": growth}, words, data, failed=failed)
 
 
-@states(
+@gap(
     "BMN-Thm4.10-display",
     "|err - empirical err| <= 8 d^2 ln(4 n/beta)/n + 2 d^2/n with probability 1 - beta/4.",
     "proof of Theorem 4.10, display before (2)",
@@ -224,19 +215,16 @@ def _family_size(tools: Tools) -> Evidence:
     found="≤ {chance at most:.3g}; ≤ {chance with log2:.3g} with binary logarithms",
     best="Lemma 4.8, with its term sqrt(empirical err 4 d^2 ln(4 n/beta)/n)",
     formula="|err - err^| <= 8 d^2 log(4 n/beta)/n + 2 d^2/n",
-    failure=Verdict.GAP,
-    survives=Survives.YES,
     argument="The first term of Lemma 4.8 is left out, which is small only where the empirical error is. All examples "
     "at one point, labelled 1 with probability 1/2: every hypothesis has error 1/2, and its empirical error is off by "
     "about 1/sqrt(n). With the term the next line, n of the order of 1/alpha^2, is right.",
 )
 def _agnostic_display(tools: Tools) -> Evidence:
     n, beta = 10**6, 0.1
-    chances, bounds = [], []
-    for base in (1.0, math.log(2)):
-        bounds.append(8 * math.log(4 * n / beta) / base / n + 2 / n)
-        # |Pr[|B/n - 1/2| <= t] - erf(t sqrt(2 n))| is at most twice the Berry-Esseen error, 0.4748/sqrt(n).
-        chances.append(math.erf(bounds[-1] * math.sqrt(2 * n)) + 2 * 0.4748 / math.sqrt(n))
+    # With natural and with binary logarithms.
+    bounds = [8 * math.log(4 * n / beta) / base / n + 2 / n for base in (1.0, math.log(2))]
+    # |Pr[|B/n - 1/2| <= t] - erf(t sqrt(2 n))| is at most twice the Berry-Esseen error, 0.4748/sqrt(n).
+    chances = [math.erf(bound * math.sqrt(2 * n)) + 2 * 0.4748 / math.sqrt(n) for bound in bounds]
     numbers = {"bound": bounds[0], "chance at most": chances[0], "chance with log2": chances[1], "needed": 1 - beta / 4}
     text = (
         f"n = 1e6, d = 1: the printed bound {bounds[0]:.2e} holds with probability at most {chances[0]:.3f} of "
@@ -247,7 +235,7 @@ def _agnostic_display(tools: Tools) -> Evidence:
     )
     # One case, and the chance is bounded from above only.
     failed, data = max(chances) < 1 - beta / 4, {"n": n, "bound": bounds[0], "probability of an error": 0.5}
-    return judged(Verdict.UNDECIDED, text, numbers, witness, data, failed=failed, grade="numeric")
+    return tried(text, numbers, witness, data, failed=failed, grade="numeric")
 
 
 ALPHA, EPSILON, BETA = 1e-4, 0.1, 0.1
@@ -297,8 +285,7 @@ def wrong_geometry() -> Iterator[str]:
 )
 def _bound(tools: Tools) -> Evidence:
     numbers: dict[str, float] = {}
-    data: dict[str, Any] = {}
-    wrong = list(wrong_geometry())
+    wrong, fails, times = list(wrong_geometry()), [], []
     for d in DIMENSIONS:
         hard = HardPolytope.cyclic(d, ALPHA)
         n = hard.fails_up_to(EPSILON / 2, BETA)
@@ -310,14 +297,11 @@ def _bound(tools: Tools) -> Evidence:
             numbers |= {f"theorem's n, d={d}": theorem, f"theorem by that, d={d}": theorem / n}
             data = {"d": d, "vertices": hard.vertices, "n": n, "theorem": theorem, "alpha": ALPHA, "epsilon": EPSILON}
             wrong += [f"d = {d}: the theorem's {theorem} examples are not enough"] * (theorem <= n)
+            fails.append(f"{n:.3g}")
+            times.append(f"{theorem / n:.1f}")
     text = (
-        f"alpha = {ALPHA:g}, epsilon = {EPSILON:g}, beta = {BETA:g}: fails at "
-        + ", ".join(f"{numbers[f'fails at, d={d}']:.3g}" for d in COMPARED)
-        + f" examples, d = {', '.join(map(str, COMPARED))}; the theorem's n with our constants is "
-        + ", ".join(f"{numbers[f'theorem by that, d={d}']:.1f}" for d in COMPARED)
-        + " times as many. Facets, private points and target are as in the proof, exactly, d = 2 to 5"
+        f"alpha = {ALPHA:g}, epsilon = {EPSILON:g}, beta = {BETA:g}: fails at {', '.join(fails)} examples, d = "
+        f"{', '.join(map(str, COMPARED))}; the theorem's n with our constants is {', '.join(times)} times as many. "
+        "Facets, private points and target are as in the proof, exactly, d = 2 to 5"
     )
-    return judged(Verdict.HOLDS, text, numbers, "; ".join(wrong), data, grade="numeric")
-
-
-STATEMENTS = statements_in(globals())
+    return judged(text, numbers, "; ".join(wrong), data, grade="numeric")

@@ -5,19 +5,20 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import product, starmap
+from itertools import product
 from typing import Any
 
 import numpy as np
 
-from dpaudit.contract import Constants, Distribution, Evidence, Survives, Tools, Verdict
+from dpaudit.contract import Distribution, Evidence, Tools, Verdict
 
 from ..bisection import least_beyond
 from ..finite.counting import scores
 from ..mixtures.halfspace import MixtureHalfspace
 from ..mixtures.public_family import public_family
-from .evidence import errors_data, exceeds, greatest, judged, statements_in, states
-from .sizes import errors_of_law, failure_probability, judged_sizes
+from .evidence import errors_data, exceeds, greatest, judged, tried
+from .sizes import errors_of_law, failure_probability, judged_sizes, log_binomial
+from .states import derived, edge_case, states
 
 ALPHA, BETA = 0.2, 0.1
 
@@ -71,10 +72,10 @@ def _excess(over_best_halfspace: bool) -> Evidence:
         f"{worst:.2g}"
     )
     numbers = {"failure": worst, "beta": BETA, "n": max(sizes)}
-    return judged(Verdict.HOLDS, text, numbers, where, data, failed=exceeds(worst, BETA))
+    return judged(text, numbers, where, data, failed=exceeds(worst, BETA))
 
 
-_beyond_g = states(
+derived(
     "BMN-Lem4.6",
     "(2/(epsilon alpha)) ln(|G|/beta) examples suffice for at most alpha n errors on the sample more than the best of "
     "G, with probability 1 - beta.",
@@ -84,11 +85,10 @@ _beyond_g = states(
     found="≤ {failure:.2g} at n = {n}",
     formula="n = O((d^2 log(d/(epsilon alpha)) + log(1/beta))/(epsilon alpha))",
     conditions="alpha, beta, epsilon in (0, 1)",
-    constants=Constants.OURS,
 )(lambda tools: _excess(over_best_halfspace=False))
 
 
-_beyond_halfspaces = states(
+derived(
     "BMN-Clm4.7",
     "So many examples suffice for at most alpha n errors on the sample more than the best halfspace, with probability "
     "1 - beta, where the private examples are those labelled 1.",
@@ -98,7 +98,6 @@ _beyond_halfspaces = states(
     found="≤ {failure:.2g} at n = {n}",
     formula="n = O((d^2 log(d/(epsilon alpha)) + log(1/beta))/(epsilon alpha))",
     conditions="alpha, beta, epsilon in (0, 1)",
-    constants=Constants.OURS,
 )(lambda tools: _excess(over_best_halfspace=True))
 
 
@@ -144,37 +143,28 @@ def proved_constants(linear: float) -> tuple[float, float, float]:
     "dpaudit_learners.papers.bmn_utility.proved_constants has the steps.",
 )
 def _compression(tools: Tools) -> Evidence:
-
-    def case(n: int, p: float) -> tuple[float, str, dict[str, Any]]:
-        outside = [
-            math.exp(
-                math.lgamma(n + 1) - math.lgamma(j + 1) - math.lgamma(n - j + 1)
-                + j * math.log(p) + (n - j) * math.log1p(-p)
-            )
-            for j in range(n + 1)
-            if abs(p - j / n) > compression_bound(j / n, 1, n, BETA)
-        ]  # fmt: skip
-        failure = math.fsum(outside)
+    cases = []
+    for n, p in product((100, 1000, 10_000), (0.001, 0.01, 0.1, 0.5)):
+        outside = [abs(p - j / n) > compression_bound(j / n, 1, n, BETA) for j in range(n + 1)]
+        failure = math.fsum(math.exp(log) for log, out in zip(log_binomial(n, p), outside, strict=True) if out)
         words = f"all examples at one point, wrong with probability {p:g}, n = {n}"
-        return failure, words, {"n": n, "probability of an error": p, "beta": BETA, "failure": failure}
-
-    worst, where, data = greatest(starmap(case, product((100, 1000, 10_000), (0.001, 0.01, 0.1, 0.5))))
-    proved = proved_constants(PRINTED[1])
-    enough = all(mine <= theirs for mine, theirs in zip(proved, PRINTED, strict=True))
+        cases.append((failure, words, {"n": n, "probability of an error": p, "beta": BETA, "failure": failure}))
+    worst, where, data = greatest(cases)
+    proved, numbers = proved_constants(PRINTED[1]), {"failure": worst, "beta": BETA}
+    for name, mine, theirs in zip(("root", "linear", "seen"), proved, PRINTED, strict=True):
+        numbers |= {name: mine, f"printed {name}": theirs}
     text = (
         f"proved with {proved[0]:.3f}, {proved[1]:.3f} and {proved[2]:.3f} in the place of {PRINTED[0]:g}, "
         f"{PRINTED[1]:g} and {PRINTED[2]:g}; one hypothesis, wrong with probability 0.001, 0.01, 0.1 or 0.5, n = 100 "
         f"to 10,000, k = 1, beta = {BETA}, is outside of the bound with exact probability at most {worst:.2g}"
     )
-    numbers = {"failure": worst, "beta": BETA}
-    for name, mine, theirs in zip(("root", "linear", "seen"), proved, PRINTED, strict=True):
-        numbers |= {name: mine, f"printed {name}": theirs}
     # Without the proof one hypothesis decides nothing about the choice among many.
+    enough = all(mine <= theirs for mine, theirs in zip(proved, PRINTED, strict=True))
     otherwise = Verdict.HOLDS if enough else Verdict.UNDECIDED
-    return judged(otherwise, text, numbers, where, data, failed=exceeds(worst, BETA))
+    return judged(text, numbers, where, data, otherwise=otherwise, failed=exceeds(worst, BETA))
 
 
-@states(
+@edge_case(
     "BMN-Lem4.8-k",
     "Every hypothesis of G is made from k = d^2 of the examples.",
     "before Lemma 4.8; proof of Theorem 4.9",
@@ -183,8 +173,6 @@ def _compression(tools: Tools) -> Evidence:
     found="{|G|, d=1} at d = 1; {|G|, d=2:,} of {sequences, d=2:,} at d = 2",
     best="d² examples and a sign at d = 1; d² from d = 2 on",
     formula="k = d^2",
-    failure=Verdict.EDGE_CASE,
-    survives=Survives.YES,
     argument="A point of the line bounds two halflines, and d^2 = 1 example cannot say which. From d = 2 on the order "
     "of the d points of a halfspace says it; where the public points span a flat of dimension a < d, it takes a + 1 "
     "points for the flat and a for each of d halfspaces, a + 1 + d a <= d^2.",
@@ -195,22 +183,18 @@ def _compression_size(tools: Tools) -> Evidence:
     for d, public in ((1, points[:, None]), (2, np.column_stack([points, points**2]))):
         # Public examples have the label 0: a map from d^2 of them takes so many values.
         numbers |= {f"|G|, d={d}": public_family(public).collections(d), f"sequences, d={d}": len(points) ** (d * d)}
-    size, values = numbers["|G|, d=1"], numbers["sequences, d=1"]
-    return judged(
-        Verdict.UNDECIDED,
+    size, values, plane, most = numbers.values()
+    text = (
         f"10 public points: G has {size} members at d = 1, where a map from one example takes {values} values, and "
-        f"{numbers['|G|, d=2']:,} at d = 2 (on a parabola), where one from four takes {numbers['sequences, d=2']:,}",
-        numbers,
-        f"d = 1, public points 0 .. 9: {size} hypotheses, {values} examples",
-        {"points": points[:, None], "hypotheses": size, "examples": values},
-        failed=size > values or numbers["|G|, d=2"] > numbers["sequences, d=2"],
+        f"{plane:,} at d = 2 (on a parabola), where one from four takes {most:,}"
     )
+    witness = f"d = 1, public points 0 .. 9: {size} hypotheses, {values} examples"
+    data = {"points": points[:, None], "hypotheses": size, "examples": values}
+    return tried(text, numbers, witness, data, failed=size > values or plane > most)
 
 
 LEVEL = 0.2
 """alpha and beta."""
-
-
 HARD = {
     "realizable": Distribution(np.array([[0], [7], [8]]), np.array([0.5996, 0.2002, 0.2002]), "just above alpha each"),
     "agnostic": Distribution(np.array([[0], [1]]), np.array([0.6001, 0.3999]), "noise on a positive point, half there"),
@@ -231,15 +215,7 @@ def _pac(tools: Tools, setting: str, **noise: Any) -> Evidence:
     return judged_sizes(tools, f"alpha = beta = {LEVEL}, the hardest cases that a search met", cases, **levels)
 
 
-def _with_exact_size(found: Evidence) -> Evidence:
-    """Return the evidence with n* on the worst case of the line, by sums over samples and laws."""
-    line, concept, law = MixtureHalfspace(1, 1.0, side=9), TARGETS["realizable"], HARD["realizable"]
-    size = least_beyond(lambda n: failure_probability(line, concept, law, n, LEVEL) <= LEVEL, 1, 8)
-    words = f"{found.summary}; n* is {size} on the case of d = 1, exactly"
-    return replace(found, summary=words, numbers={**found.numbers, "n*, d = 1": size})
-
-
-_realizable = states(
+@derived(
     "BMN-Thm4.9",
     "The learner is (alpha, beta)-PAC with O((d^2 log(d/(epsilon alpha)) + log(1/beta))/(epsilon alpha)) examples.",
     "Theorem 4.9, with explicit constants",
@@ -250,12 +226,17 @@ _realizable = states(
     slow=True,
     formula="n = O((d^2 log(d/(epsilon alpha)) + log(1/beta))/(epsilon alpha))",
     conditions="alpha, beta, epsilon in (0, 1), realizable, label-determined",
-    constants=Constants.OURS,
     argument="OURS-MixtureBound has a lower bound of the same order for this algorithm.",
-)(lambda tools: _with_exact_size(_pac(tools, "realizable")))
+)
+def _realizable(tools: Tools) -> Evidence:
+    found, line = _pac(tools, "realizable"), MixtureHalfspace(1, 1.0, side=9)
+    concept, law = TARGETS["realizable"], HARD["realizable"]
+    size = least_beyond(lambda n: failure_probability(line, concept, law, n, LEVEL) <= LEVEL, 1, 8)
+    words = f"{found.summary}; n* is {size} on the case of d = 1, exactly"
+    return replace(found, summary=words, numbers={**found.numbers, "n*, d = 1": size})
 
 
-_agnostic = states(
+derived(
     "BMN-Thm4.10",
     "With max(1/alpha^2, 1/(epsilon alpha)) for the last factor its error exceeds the best halfspace's by alpha at "
     "most, where labels are noisy.",
@@ -267,7 +248,6 @@ _agnostic = states(
     slow=True,
     formula="n = O((d^2 log(d/(epsilon alpha)) + log(1/beta)) max(1/alpha^2, 1/(epsilon alpha)))",
     conditions="alpha, beta, epsilon in (0, 1), label-determined",
-    constants=Constants.OURS,
 )(lambda tools: _pac(tools, "agnostic", noise=0.2))
 
 
@@ -285,7 +265,7 @@ def populations(threshold: int) -> Distribution:
     return Distribution.mixture(public, private, SHARE, "public examples of both labels, private ones labelled 1")
 
 
-@states(
+@derived(
     "BMN-relaxation-ii-utility",
     "If only private examples share a label, and public ones have a distribution of their own and both labels, the "
     "examples of Theorem 4.9 are enough as well.",
@@ -295,7 +275,6 @@ def populations(threshold: int) -> Distribution:
     found="n = {d = 1, side 9: enough} is enough (d = 1)",
     best="n = {d = 1, side 9: enough} on the case tried (d = 1)",
     formula="n = O((d^2 log(d/(epsilon alpha)) + log(1/beta))/(epsilon alpha))",
-    constants=Constants.OURS,
 )
 def _both_labels(tools: Tools) -> Evidence:
     learner, threshold = MixtureHalfspace(1, 1.0, side=SIDE), 5
@@ -307,6 +286,3 @@ def _both_labels(tools: Tools) -> Evidence:
         f"both labels and most far from {threshold}, private ones are uniform from {threshold} on"
     )
     return judged_sizes(tools, setup, cases, alpha=LEVEL, beta=LEVEL, halvings=9, trials=50)
-
-
-STATEMENTS = statements_in(globals())

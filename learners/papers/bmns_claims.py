@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
-from itertools import combinations, combinations_with_replacement, pairwise, product
+from itertools import combinations, pairwise, product
 from typing import Any
 
 import numpy as np
 
-from dpaudit.contract import Evidence, Survives, Tools, Verdict
+from dpaudit.contract import Evidence, Tools
 
 from ..domains import Grid
 from ..halfspaces.depth.extended_domain import ExtendedDomain
 from ..halfspaces.depth.tukey_depth import tukey_depths
-from .bmns_depth import in_hull
-from .evidence import judged, statements_in, states
+from .bmns_depth import in_hull, multisets
+from .evidence import tried
 from .sizes import compositions
+from .states import Answers, Cases, always, at_most, misprint, states
 
 Place = tuple[Fraction, ...]
 Line = tuple[int, int, int]
@@ -44,14 +45,12 @@ def lowest(one: Sequence[int], two: Sequence[int]) -> list[int]:
     formula="f(x) = min_t f_t(x) is quasi-concave",
     argument="f(l) >= min_t min(f_t(i), f_t(j)) = min(f(i), f(j)) for i <= l <= j.",
 )
-def _least(tools: Tools) -> Evidence:
+@always("all {pairs} pairs of quasi-concave functions on 5 indices with values 0, 1, 2: {wrong} dips", "pairs")
+def _least() -> Answers:
     concave = [f for f in product(range(3), repeat=5) if dip(f) is None]
-    pairs = list(combinations(concave, 2))
-    broken = [(one, two) for one, two in pairs if dip(lowest(one, two)) is not None]
-    one, two = broken[0] if broken else pairs[-1]
-    text = f"all {len(pairs)} pairs of quasi-concave functions on 5 indices with values 0, 1, 2: {len(broken)} dips"
-    data = {"functions": [one, two], "least": lowest(one, two)}
-    return judged(Verdict.HOLDS, text, {"pairs": len(pairs)}, f"{one} and {two}", data, failed=bool(broken))
+    for one, two in combinations(concave, 2):
+        least = lowest(one, two)
+        yield dip(least) is None, {"functions": [one, two], "least": least}
 
 
 def depths(points: Sequence[Any], where: Sequence[Place]) -> list[int]:
@@ -60,11 +59,8 @@ def depths(points: Sequence[Any], where: Sequence[Place]) -> list[int]:
     return [int(v) for v in tukey_depths(table, np.ones(len(table), dtype=np.int64), list(where))]
 
 
-def _multisets() -> Iterator[list[tuple[int, int]]]:
-    """Yield all multisets of 4 of 2 x 2 points, and every ninth of 4 of 3 x 3 points."""
-    for side, step in ((1, 1), (2, 9)):
-        grid = [(int(x), int(y)) for x, y in Grid(side, 2).points()]
-        yield from (list(chosen) for chosen in list(combinations_with_replacement(grid, 4))[::step])
+FOURS = multisets(1, 4) + multisets(2, 4)[::9]
+"""All multisets of 4 of 2 x 2 points, and every ninth of 4 of 3 x 3 points."""
 
 
 @states(
@@ -77,20 +73,17 @@ def _multisets() -> Iterator[list[tuple[int, int]]]:
     formula="|td_S(x) - td_S'(x)| <= 1 for neighbours S, S'",
     argument="A replaced point moves the count of each halfspace by at most 1, and so their minimum.",
 )
-def _sensitivity(tools: Tools) -> Evidence:
+@at_most(
+    1,
+    "{cases} pairs of neighbours, 4 points of the grids of side 1 and 2, 25 places: moves by at most {sensitivity}",
+    "sensitivity",
+)
+def _sensitivity() -> Cases:
     where = [(Fraction(x, 2), Fraction(y, 2)) for x, y in product(range(5), repeat=2)]
-    cases = []
-    for points in _multisets():
-        before = depths(points, where)
-        for moved in ((0, 0), (1, 0), (1, 1)):
-            after = depths([*points[1:], moved], where)
-            move = max(abs(a - b) for a, b in zip(before, after, strict=True))
-            cases.append((move, {"points": points, "neighbour": [*points[1:], moved], "sensitivity": move}))
-    most, data = max(cases, key=lambda case: case[0])
-    text = (
-        f"{len(cases)} pairs of neighbours, 4 points of the grids of side 1 and 2, 25 places: moves by at most {most}"
-    )
-    return judged(Verdict.HOLDS, text, {"sensitivity": most}, text, data, failed=most > 1)
+    for points, moved in product(FOURS, ((0, 0), (1, 0), (1, 1))):
+        neighbour = [*points[1:], moved]
+        move = max(abs(a - b) for a, b in zip(depths(points, where), depths(neighbour, where), strict=True))
+        yield move, {"points": points, "neighbour": neighbour, "sensitivity": move}
 
 
 @states(
@@ -103,18 +96,12 @@ def _sensitivity(tools: Tools) -> Evidence:
     formula="t_a(w) is quasi-concave",
     argument="One count falls with w, the other rises: both are quasi-concave, and so is the lesser by Claim 2.12.",
 )
-def _lesser(tools: Tools) -> Evidence:
-    cases, broken = 0, list[dict[str, Any]]()
-    for points in _multisets():
-        for a in ((1, 0), (1, 1), (2, -1), (-3, 1), (0, 0)):
-            heights = [2 * (a[0] * x + a[1] * y) for x, y in points]
-            counts = [(sum(h >= w for h in heights), sum(h <= w for h in heights)) for w in range(-15, 16)]
-            cases += 1
-            if dip([min(pair) for pair in counts]) is not None:
-                broken.append({"points": points, "a": a})
-    data = broken[0] if broken else {"points": points, "a": a}
-    text = f"{cases} multisets of 4 points and directions, w in steps of 1/2: {len(broken)} dips"
-    return judged(Verdict.HOLDS, text, {"cases": cases}, str(data), data, failed=bool(broken))
+@always("{cases} multisets of 4 points and directions, w in steps of 1/2: {wrong} dips")
+def _lesser() -> Answers:
+    for points, a in product(FOURS, ((1, 0), (1, 1), (2, -1), (-3, 1), (0, 0))):
+        heights = [2 * (a[0] * x + a[1] * y) for x, y in points]
+        counts = [(sum(h >= w for h in heights), sum(h <= w for h in heights)) for w in range(-15, 16)]
+        yield dip([min(pair) for pair in counts]) is None, {"points": points, "a": a}
 
 
 def along(points: Sequence[Any], start: tuple[int, int], step: tuple[int, int]) -> list[int]:
@@ -136,19 +123,14 @@ def along(points: Sequence[Any], start: tuple[int, int], step: tuple[int, int]) 
     "Claim 3.2. The function that maps t to the height need not be increasing or decreasing, it may be constant as "
     "well.",
 )
-def _along(tools: Tools) -> Evidence:
-    lines, broken = 0, list[dict[str, Any]]()
-    for points in _multisets():
-        for start, step in (((0, 0), (1, 1)), ((0, 1), (1, 0)), ((2, 0), (-1, 2)), ((1, 1), (0, 0))):
-            lines += 1
-            if dip(along(points, start, step)) is not None:
-                broken.append({"points": points, "start": start, "step": step})
-    data = broken[0] if broken else {"points": points, "start": start, "step": step}
-    text = f"{lines} multisets of 4 points and lines, 17 places on each: {len(broken)} dips"
-    return judged(Verdict.HOLDS, text, {"lines": lines}, str(data), data, failed=bool(broken))
+@always("{lines} multisets of 4 points and lines, 17 places on each: {wrong} dips", "lines")
+def _along() -> Answers:
+    lines = (((0, 0), (1, 1)), ((0, 1), (1, 0)), ((2, 0), (-1, 2)), ((1, 1), (0, 0)))
+    for points, (start, step) in product(FOURS, lines):
+        yield dip(along(points, start, step)) is None, {"points": points, "start": start, "step": step}
 
 
-@states(
+@misprint(
     "BMNS-Clm3.3-line",
     "min(td at t_0, td at t_2) = min(td at t_0, td at t_1) for t_0 < t_1 < t_2.",
     "proof of Claim 3.3, last line",
@@ -157,20 +139,17 @@ def _along(tools: Tools) -> Evidence:
     found="{with t_1} where t_2 gives {with t_2}",
     best="t_2 in the place of t_1",
     formula="min{td(alpha t_0 + beta), td(alpha t_2 + beta)} = min{tdl(t_0), tdl(t_1)}",
-    failure=Verdict.MISPRINT,
-    survives=Survives.YES,
     argument="The line before has t_2, and the claim is about t_0 and t_2.",
 )
 def _last_line(tools: Tools) -> Evidence:
     points = [(0, 0), (2, 0), (2, 2), (0, 2)]
-    ends = [(Fraction(t), Fraction(t)) for t in (0, 1, 3)]
-    first, middle, end = depths(points, ends)
+    first, middle, end = found = depths(points, [(Fraction(t), Fraction(t)) for t in (0, 1, 3)])
     numbers = {"with t_1": min(first, middle), "with t_2": min(first, end)}
     text = (
         f"the corners of a square, along its diagonal: depths {first}, {middle}, {end} at a corner, the centre, outside"
     )
-    data = {"points": points, "places": [[int(c) for c in p] for p in ends], "depths": [first, middle, end]}
-    return judged(Verdict.UNDECIDED, text, numbers, text, data, failed=min(first, middle) != min(first, end))
+    data = {"points": points, "places": [[t, t] for t in (0, 1, 3)], "depths": found}
+    return tried(text, numbers, text, data, failed=numbers["with t_1"] != numbers["with t_2"])
 
 
 def lines_through(points: Iterable[Any]) -> set[Line]:
@@ -201,23 +180,21 @@ def corners(points: Sequence[Any]) -> set[Place]:
     found="checked on {cases:,} multisets and places",
     formula="the faces of the polytope T(r) = {x : td(x) >= r} lie in subspaces that points of S span",
 )
-def _regions(tools: Tools) -> Evidence:
-    cases, broken = 0, list[dict[str, Any]]()
+@always(
+    "{cases} multisets of 4 points with places of positive depth, in steps of 1/3: {wrong} outside of the hull of the "
+    "corners that are at least as deep"
+)
+def _regions() -> Answers:
     where = [(Fraction(x, 3), Fraction(y, 3)) for x, y in product(range(7), repeat=2)]
-    for points in list(_multisets())[::3]:
+    for points in FOURS[::3]:
         spots = sorted(corners(points))
         found = dict(zip(spots, depths(points, spots), strict=True))
+        shown = {"points": points, "corners": [[str(c) for c in spot] for spot in spots]}
         for x, r in zip(where, depths(points, where), strict=True):
-            cases += r > 0
             deep: Any = frozenset(spot for spot in spots if found[spot] >= r)
-            if r > 0 and not in_hull(deep, x):
-                broken.append({"points": points, "x": [str(c) for c in x], "depth": r})
-    data = broken[0] if broken else {"points": points, "corners": [[str(c) for c in spot] for spot in spots]}
-    text = (
-        f"{cases} multisets of 4 points with places of positive depth, in steps of 1/3: {len(broken)} outside of the "
-        "hull of the corners that are at least as deep"
-    )
-    return judged(Verdict.HOLDS, text, {"cases": cases}, str(data), data, failed=bool(broken))
+            if r > 0:
+                right = in_hull(deep, x)
+                yield right, shown if right else {"points": points, "x": [str(c) for c in x], "depth": r}
 
 
 def deepest(points: Sequence[Any], x: Fraction) -> int:
@@ -238,29 +215,19 @@ def deepest(points: Sequence[Any], x: Fraction) -> int:
     found="attained in {cases:,} cases",
     formula="max over real x_(i+1) .. x_d of td(x*_1 .. x*_(i-1), x_i .. x_d) = td(x*_1 .. x*_(i-1), x^m_i .. x^m_d)",
 )
-def _prefixes(tools: Tools) -> Evidence:
-    cases, missed = 0, list[dict[str, Any]]()
+@always(
+    "{cases} multisets (4 of 2 x 2, some of 3 of 3 x 3 points) and prefixes, the empty one included: the maximum over "
+    "the reals is missed {wrong} times"
+)
+def _prefixes() -> Answers:
     for side, n, step in ((1, 4, 1), (2, 3, 16)):
         extended, grid = ExtendedDomain.grid(side, 2), Grid(side, 2).points()
         for counts in list(compositions(n, len(grid)))[::step]:
             regions = extended.regions(grid, np.array(counts))
-            points = [(int(x), int(y)) for (x, y), count in zip(grid, counts, strict=True) for _ in range(count)]
-            firsts = extended.coordinates()
-            overall = max(depths(points, sorted(corners(points))))
-            tries: list[tuple[Place, int, int]] = [((), int(regions.values((), firsts).max()), overall)]
-            for x in firsts:
-                tries.append(((x,), int(regions.values((x,), extended.coordinates((x,))).max()), deepest(points, x)))
-            cases += len(tries)
-            for prefix, attained, truth in tries:
-                if attained < truth:
-                    words = list(map(str, prefix))
-                    missed.append({"points": points, "prefix": words, "attained": attained, "depth": truth})
-    data = missed[0] if missed else {"points": points, "prefix": [str(x)], "depth": deepest(points, x)}
-    text = (
-        f"{cases} multisets (4 of 2 x 2, some of 3 of 3 x 3 points) and prefixes, the empty one included: the maximum "
-        f"over the reals is missed {len(missed)} times"
-    )
-    return judged(Verdict.HOLDS, text, {"cases": cases}, str(data), data, failed=bool(missed))
-
-
-STATEMENTS = statements_in(globals())
+            points = list(map(tuple, np.repeat(grid, counts, axis=0).tolist()))
+            truths: dict[Place, int] = {(): max(depths(points, sorted(corners(points))))}
+            truths |= {(x,): deepest(points, x) for x in extended.coordinates()}
+            for prefix, truth in truths.items():
+                attained = int(regions.values(prefix, extended.coordinates(prefix)).max())
+                missed = {"attained": attained} if attained < truth else {}
+                yield not missed, {"points": points, "prefix": list(map(str, prefix)), **missed, "depth": truth}

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.contract import Evidence, Pair, Survives, Tools, Verdict
+from dpaudit.contract import Evidence, Pair, Tools
 
 from ..domains import Grid
 from ..geometry.polygons import cross
@@ -21,8 +21,16 @@ from ..halfspaces.depth.tukey_depth import centerpoint_bound, tukey_depth, tukey
 from ..halfspaces.hull_point import HullPointExponential
 from ..halfspaces.hull_point_joint import HullPointJoint
 from ..halfspaces.sizes import measured_examples
-from .evidence import judged, learner_data, pair_data, sample_data, statements_in, states, tightness
+from .evidence import judged, judged_law, law_of, learner_data, listed, sample_data, tightness, tried
 from .sizes import compositions
+from .states import Cases, at_least, false, misprint, states
+
+
+def _deepest(side: int, n: int) -> Iterator[tuple[Any, tuple[int, ...], int]]:
+    """Yield the points of a grid, each multiset of n of them as counts, and the depth of its deepest candidate."""
+    extended, grid = ExtendedDomain.grid(side, 2), Grid(side, 2).points()
+    for counts in compositions(n, len(grid)):
+        yield grid, counts, int(extended.regions(grid, np.array(counts)).values((), extended.coordinates()).max())
 
 
 @states(
@@ -36,19 +44,18 @@ from .sizes import compositions
     argument="By Helly: any d + 1 closed halfspaces with more than d n/(d + 1) of the n points each share a point of "
     "S, so all of them share a point, and it is that deep.",
 )
-def _centerpoint(tools: Tools) -> Evidence:
-    cases = []
+@at_least(
+    1,
+    "least (d + 1) max depth / n over all multisets of n <= 6 on 2 x 2 and n <= 3 on 3 x 3 points: {least ratio:.3f}",
+    "least ratio",
+)
+def _centerpoint() -> Cases:
     for side, n in [(1, n) for n in range(1, 7)] + [(2, n) for n in range(1, 4)]:
-        extended, grid = ExtendedDomain.grid(side, 2), Grid(side, 2).points()
-        for counts in compositions(n, len(grid)):
-            found = int(extended.regions(grid, np.array(counts)).values((), extended.coordinates()).max())
-            cases.append((3 * found / n, {"side": side, "points": grid, "counts": counts, "depth": found}))
-    least, data = min(cases, key=lambda case: case[0])
-    text = f"least (d + 1) max depth / n over all multisets of n <= 6 on 2 x 2 and n <= 3 on 3 x 3 points: {least:.3f}"
-    return judged(Verdict.HOLDS, text, {"least ratio": least}, text, data, failed=least < 1)
+        for grid, counts, found in _deepest(side, n):
+            yield 3 * found / n, {"side": side, "points": grid, "counts": counts, "depth": found}
 
 
-@states(
+@false(
     "BMNS-Fact2.20-remark",
     "If the set of Tukey medians has dimension d, each facet's hyperplane passes through d + 1 points of S.",
     "remark after Fact 2.20",
@@ -58,8 +65,6 @@ def _centerpoint(tools: Tools) -> Evidence:
     best="d points",
     formula="the hyperplane of a facet of the set of Tukey medians passes through d + 1 points of S",
     conditions="the set of Tukey medians is d-dimensional",
-    failure=Verdict.FALSE,
-    survives=Survives.YES,
     argument="d points span a hyperplane. Nothing is built on the remark; Fact 2.20 itself is right.",
 )
 def _facets(tools: Tools) -> Evidence:
@@ -68,12 +73,9 @@ def _facets(tools: Tools) -> Evidence:
     top = max(level for level in regions.levels if regions.function()(Fraction(1)) >= level)
     on = [sum(cross(a, b, p) == 0 for p in triangle.tolist()) for a, b in combinations(triangle.tolist(), 2)]
     text = f"the Tukey medians of a triangle (depth {top}) are the triangle; its edges pass through {on} of the points"
-    numbers = {"points on a facet": min(on), "d + 1": 3}
     data = {"points": triangle, "counts": ones, "points on a facet": min(on)}
-    failed = top == 1 and min(on) < 3
-    return judged(
-        Verdict.UNDECIDED, text, numbers, "the corners (0, 0), (3, 0), (1, 2), one example each", data, failed=failed
-    )
+    numbers, failed = {"points on a facet": min(on), "d + 1": 3}, top == 1 and min(on) < 3
+    return tried(text, numbers, "the corners (0, 0), (3, 0), (1, 2), one example each", data, failed=failed)
 
 
 @states(
@@ -88,25 +90,23 @@ def _facets(tools: Tools) -> Evidence:
 )
 def _quasi_concave(tools: Tools) -> Evidence:
     grid, extended = Grid(1, 2).points(), ExtendedDomain.grid(1, 2)
-    xs = extended.coordinates()
+    prefixes = [(), *((x,) for x in extended.coordinates())]
     tables = {}
     for counts in compositions(4, 4):
         regions = extended.regions(grid, np.array(counts))
-        tables[counts] = [regions.values((), xs), *(regions.values((x,), extended.coordinates((x,))) for x in xs)]
+        tables[counts] = [regions.values(prefix, extended.coordinates(prefix)) for prefix in prefixes]
     dips = sum(
         int(q[j] < min(q[i], q[k])) for t in tables.values() for q in t for i, j, k in combinations(range(len(q)), 3)
     )
-    moves = [
+    most, one, two = max(
         (int(np.abs(p - q).max()), a, b)
         for a, b in product(tables, repeat=2)
         if sum(abs(x - y) for x, y in zip(a, b, strict=True)) == 2
         for p, q in zip(tables[a], tables[b], strict=True)
-    ]
-    most, one, two = max(moves)
+    )
     text = f"all 35 multisets of 4 corners: {dips} dips in Q, and Q moves by at most {most} between neighbours"
-    numbers = {"dips": dips, "sensitivity": most}
     data = {"points": grid, "counts": one, "neighbouring counts": two, "sensitivity": most}
-    return judged(Verdict.HOLDS, text, numbers, text, data, failed=dips > 0 or most > 1)
+    return judged(text, {"dips": dips, "sensitivity": most}, text, data, failed=dips > 0 or most > 1)
 
 
 @states(
@@ -126,12 +126,11 @@ def _extended(tools: Tools) -> Evidence:
     sizes: dict[str, float] = {}
     data: dict[str, Any] = {}
     for side, n in ((1, 4), (2, 3)):
-        extended, grid = ExtendedDomain.grid(side, 2), Grid(side, 2).points()
-        for counts in compositions(n, len(grid)):
-            found = extended.regions(grid, np.array(counts)).values((), extended.coordinates())
-            if found.max() < centerpoint_bound(n, 2):
-                misses, witness = misses + 1, f"counts {counts} on the grid of side {side}: depth {found.max()}"
-                data = {"points": grid, "counts": counts, "depth": int(found.max())}
+        extended = ExtendedDomain.grid(side, 2)
+        for grid, counts, found in _deepest(side, n):
+            if found < centerpoint_bound(n, 2):
+                misses, witness = misses + 1, f"counts {counts} on the grid of side {side}: depth {found}"
+                data = {"points": grid, "counts": counts, "depth": found}
         bound = extended.bound()
         for axis in (1, 2):
             size = len(extended.union(axis))
@@ -141,13 +140,11 @@ def _extended(tools: Tools) -> Evidence:
             if size > bound:
                 witness = f"the grid of side {side}: {size} candidates on axis {axis}, bound {bound}"
         sizes[f"log10 of the bound, side {side}"] = math.log10(bound)
-    text = f"with d - i + 1 subspaces {misses} multisets lack a centerpoint; " + ", ".join(
-        f"{k}: {v:.0f}" for k, v in sizes.items()
-    )
-    return judged(tightness(share, 1), text, sizes, witness, data)
+    text = f"with d - i + 1 subspaces {misses} multisets lack a centerpoint; {listed(sizes, '.0f')}"
+    return judged(text, sizes, witness, data, otherwise=tightness(share, 1))
 
 
-@states(
+@misprint(
     "BMNS-Clm3.5-literal",
     "Intersections with d - i subspaces contain a point of depth n/(d + 1) for every multiset.",
     "proof of Claim 3.5",
@@ -156,35 +153,27 @@ def _extended(tools: Tools) -> Evidence:
     found="depth {depth on the literal domain}",
     best="d - i + 1 subspaces",
     formula="x_j of the only point with x_1 = x*_1, .., x_(i-1) = x*_(i-1) of d - i subspaces in L",
-    failure=Verdict.MISPRINT,
-    survives=Survives.YES,
     argument="A point of the flat x_1 = x*_1, .., of dimension d - i + 1, is cut out by d - i + 1 hyperplanes. The "
     "size of X~_1 in the same proof, C(|L|, d), counts d of them, and for i = 2 it has d - 1.",
 )
 def _extended_literal(tools: Tools) -> Evidence:
     corners, ones = Grid(1, 2).points(), np.ones(4, dtype=np.int64)
-    half = Fraction(1, 2)
     best = int(tukey_depths(corners, ones, ExtendedDomain.grid(1, 2, literal=True).points).max())
-    centre = tukey_depth(corners, ones, (half, half))
+    centre = tukey_depth(corners, ones, (Fraction(1, 2), Fraction(1, 2)))
     numbers = {"depth on the literal domain": best, "depth of (1/2, 1/2)": centre, "n/(d+1)": 4 / 3}
     text = f"with d - i subspaces the deepest point has depth {best}; (1/2, 1/2) has {centre} and n/(d + 1) = 4/3"
+    witness = "the four corners of the unit square, one example each"
     data = {"points": corners, "counts": ones, "depth": best, "depth of (1/2, 1/2)": centre}
-    failed = best < centerpoint_bound(4, 2)
-    return judged(
-        Verdict.UNDECIDED, text, numbers, "the four corners of the unit square, one example each", data, failed=failed
-    )
+    return tried(text, numbers, witness, data, failed=best < centerpoint_bound(4, 2))
 
 
 Point = tuple[int, int]
 
 
-def _cases() -> Iterator[tuple[list[Point], Point]]:
-    """Yield all multisets of 3 of 3 x 3 points and of 5 of 2 x 2 points, each with every point of the grid."""
-    for side, n in ((2, 3), (1, 5)):
-        grid = [(int(x), int(y)) for x, y in Grid(side, 2).points()]
-        for chosen in combinations_with_replacement(grid, n):
-            for x in grid:
-                yield list(chosen), x
+def multisets(side: int, n: int) -> list[list[Point]]:
+    """Return the multisets of n points of the grid of that side, each listed with repetitions."""
+    grid = product(range(side + 1), range(side + 1))
+    return [list(chosen) for chosen in combinations_with_replacement(grid, n)]
 
 
 def depth_by_projections(points: list[Point], x: Point) -> int:
@@ -222,30 +211,28 @@ def in_hull(points: frozenset[Point], x: Point) -> bool:
 
 def depth_by_removal(points: list[Point], x: Point) -> int:
     """Return the size of the smallest part of a multiset without which x is not in the convex hull of the rest."""
-    for size in range(len(points) + 1):
-        for kept in combinations(points, len(points) - size):
-            if not in_hull(frozenset(kept), x):
-                return size
-    return len(points)
+    sizes = range(len(points) + 1)
+    rests = ((size, frozenset(kept)) for size in sizes for kept in combinations(points, len(points) - size))
+    return next(size for size, rest in rests if not in_hull(rest, x))
 
 
 def _same_depth(other: Callable[[list[Point], Point], int], name: str) -> Evidence:
     """Return the evidence that another definition gives the Tukey depth."""
     cases: list[dict[str, Any]] = []
-    for points, x in _cases():
-        depth = tukey_depth(np.array(points), np.ones(len(points), dtype=np.int64), x)
-        cases.append({"points": points, "x": x, "depth": depth, "other": other(points, x)})
+    for side, n in ((2, 3), (1, 5)):
+        for points, (x,) in product(multisets(side, n), multisets(side, 1)):
+            depth = tukey_depth(np.array(points), np.ones(n, dtype=np.int64), x)
+            cases.append({"points": points, "x": x, "depth": depth, "other": other(points, x)})
     misses = [case for case in cases if case["depth"] != case["other"]]
     data = misses[0] if misses else max(cases, key=lambda case: case["depth"])
     text = (
         f"{len(cases)} pairs of a multiset (3 of 3 x 3 points, 5 of 2 x 2 points) and a point: {name} is the depth "
         f"of {'some only' if misses else 'all'}"
     )
-    witness = f"points {data['points']}, x = {data['x']}: depth {data['depth']}, {name} {data['other']}"
-    return judged(Verdict.HOLDS, text, {"cases": len(cases)}, witness, data, failed=bool(misses))
+    return judged(text, {"cases": len(cases)}, f"{listed(data)}, {name} being the other", data, failed=bool(misses))
 
 
-_projections = states(
+states(
     "BMNS-Clm2.17",
     "The Tukey depth is the least, over directions, of the smaller of the two closed sides' counts.",
     "Claim 2.17",
@@ -258,7 +245,7 @@ _projections = states(
 )(lambda tools: _same_depth(depth_by_projections, "the least count over directions"))
 
 
-_removal = states(
+states(
     "BMNS-Clm2.18",
     "The Tukey depth of x is the size of the smallest A with x outside of the convex hull of S without A.",
     "Claim 2.18",
@@ -270,7 +257,7 @@ _removal = states(
 )(lambda tools: _same_depth(depth_by_removal, "the least number to remove"))
 
 
-@states(
+@misprint(
     "BMNS-Thm4.2-rank",
     "The released point has a Tukey rank of at most r, r = m/(2 (d + 1)), with the probability that the proof needs.",
     "proof of Theorem 4.2, utility",
@@ -279,16 +266,12 @@ _removal = states(
     found="probability {probability:.2g}; at least r with {at least r:.3f}",
     best="at least r",
     formula="td <= r",
-    failure=Verdict.MISPRINT,
-    survives=Survives.YES,
     argument="The same proof, two sentences before, has a Tukey depth of at least r, and needs it in the next line.",
 )
 def _rank(tools: Tools) -> Evidence:
     learner: Any = HullPointExponential(1, 2, 1.0)
-    corners = learner.domain.points()
-    sample = learner.domain.sample(corners, [0] * 4, [60] * 4)
-    law = learner.law(sample)
-    r = sample.n / 6
+    sample = learner.domain.sample(learner.domain.points(), [0] * 4, [60] * 4)
+    law, r = learner.law(sample), sample.n / 6
     depths = np.array([tukey_depth(sample.points, sample.counts, atom) for atom in law.atoms])
     low, high = (float(np.exp(law.log_prob)[kept].sum()) for kept in (depths <= r, depths >= r))
     text = (
@@ -298,8 +281,7 @@ def _rank(tools: Tools) -> Evidence:
     witness = f"60 examples at each corner of the unit square: depth at most {r:g} with probability {low:.3g}"
     data = {"learner": learner_data(learner), "sample": sample_data(sample), "r": r, "probability": low}
     # Of the two readings one is meant: the other one.
-    failed = low < 0.5 < high
-    return judged(Verdict.UNDECIDED, text, {"probability": low, "at least r": high}, witness, data, failed=failed)
+    return tried(text, {"probability": low, "at least r": high}, witness, data, failed=low < 0.5 < high)
 
 
 @states(
@@ -319,23 +301,16 @@ def _joint(tools: Tools) -> Evidence:
     corners = learner.domain.sample
     # The ray on which a corner's depth leaves 0 against every other's, and all samples of 3 corners.
     far = Pair(corners([[0, 0], [1, 1]], [0, 0], [200, 1]), corners([[0, 0]], [0], [201]), "(1, 1) replaced by (0, 0)")
-    findings = tools.audit_law(learner, n=3), tools.audit_law(learner, samples=[far])
-    worst = max(findings, key=lambda finding: finding.epsilon)
-    numbers: dict[str, float] = {"epsilon": worst.epsilon}
+    laws = law_of(tools, learner, n=3), law_of(tools, learner, samples=[far])
+    worst = max(laws, key=lambda law: law.epsilon)
+    examples: dict[str, float] = {}
     for side in (1, 2):
-        numbers[f"joint, side {side}"] = measured_examples(HullPointJoint(side, 2, 1.0), 0.1)
-        numbers[f"by coordinates, side {side}"] = measured_examples(HullPointExponential(side, 2, 1.0), 0.1)
-    leaks = any(finding.verdict == Verdict.VIOLATION for finding in findings)
-    more = any(numbers[f"joint, side {side}"] > numbers[f"by coordinates, side {side}"] for side in (1, 2))
+        examples[f"joint, side {side}"] = measured_examples(HullPointJoint(side, 2, 1.0), 0.1)
+        examples[f"by coordinates, side {side}"] = measured_examples(HullPointExponential(side, 2, 1.0), 0.1)
+    more = any(examples[f"joint, side {side}"] > examples[f"by coordinates, side {side}"] for side in (1, 2))
     text = (
         f"d = 2, epsilon = 1: exact epsilon {worst.epsilon:.4f} over all samples of 3 corners and on a ray; n "
-        f"for depth n/6 with probability 0.9 on the hardest of a few samples: "
-        + ", ".join(f"{name}: {value}" for name, value in numbers.items() if name != "epsilon")
+        f"for depth n/6 with probability 0.9 on the hardest of a few samples: {listed(examples)}"
     )
-    data = pair_data(learner, worst.worst_pair, epsilon=worst.epsilon)
-    return judged(
-        Verdict.HOLDS, text, numbers, repr(worst.worst_pair) if leaks else str(numbers), data, failed=leaks or more
-    )
-
-
-STATEMENTS = statements_in(globals())
+    numbers, leaks = {"epsilon": worst.epsilon, **examples}, any(law.leaks for law in laws)
+    return judged_law(worst, text, numbers, leaks=leaks, failed=more, witness=listed(examples))

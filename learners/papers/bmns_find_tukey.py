@@ -6,11 +6,10 @@ import math
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product
-from typing import Any
 
 import numpy as np
 
-from dpaudit.contract import Constants, Evidence, Survives, Tools, Verdict
+from dpaudit.contract import Evidence, Tools, Verdict
 
 from ..bisection import least as least_of
 from ..domains import Grid
@@ -28,16 +27,17 @@ from ..halfspaces.sizes import (
 )
 from .bmns_claims import corners
 from .bmns_rec_concave import exponential_needs, rec_concave_needs
-from .evidence import exceeds, greatest, judged, judged_loss, learner_data, losses_of, statements_in, states, tightness
+from .evidence import exceeds, greatest, judged, judged_loss, learner_data, listed, losses_of, tightness
 from .mechanisms import advanced_epsilon, composed_delta, greatest_share
 from .sizes import compositions
+from .states import Cases, at_most, derived, misprint, states
 
 EPSILON, DELTA, BETA = 1.0, 1e-6, 0.1
 MOST_BITS = 2**15
 """Up to 2^MOST_BITS candidates an axis are tried."""
 
 
-@states(
+@misprint(
     "BMNS-Fig1-r",
     "With r = n/(d+1) - (i-1) n/(d (d+1)) the last promise guarantees depth n/(2 (d+1)).",
     "Figure 1",
@@ -46,8 +46,6 @@ MOST_BITS = 2**15
     found="{printed, d=3:.3g} of it guaranteed at d = 3",
     best="r = n/(d + 1) - (i - 1) n/(2 d (d + 1)), as in the proof",
     formula="r = n/(d + 1) - (i - 1) n/(d (d + 1))",
-    failure=Verdict.MISPRINT,
-    survives=Survives.YES,
     argument="The induction of Theorem 3.6 has (i - 1) n/(2 d (d + 1)), which loses 1/(2 d) of n/(d + 1) a step. As "
     "the figure has it the last promise is n/(d (d + 1)), of which RecConcave as a black box keeps 1 - 1/(2 d).",
 )
@@ -58,14 +56,13 @@ def _printed_promise(tools: Tools) -> Evidence:
         n = 12 * d * (d + 1)
         depth, target = learner.guaranteed_depth(n), Fraction(n, 2 * (d + 1))
         words = f"d = {d}, n = {n}: the last promise guarantees depth {depth}, not {target}"
-        depths = {"guaranteed depth": str(depth), "claimed depth": str(target)}
-        cases.append((float(1 - depth / target), words, {"learner": learner_data(learner), "n": n, **depths}))
+        data = {"learner": learner_data(learner), "n": n, "guaranteed depth": str(depth), "claimed depth": str(target)}
+        cases.append((float(1 - depth / target), words, data))
         ratios[f"printed, d={d}"] = float(depth / target)
         ratios[f"repaired, d={d}"] = float(replace(learner, literal=False).guaranteed_depth(n) / target)
     lost, witness, data = greatest(cases)
-    shown = ", ".join(f"{k}: {v:.3f}" for k, v in ratios.items())
-    text = f"share of n/(2(d+1)) that the last promise guarantees: {shown}"
-    return judged(Verdict.HOLDS, text, ratios, witness, data, failed=lost > 0)
+    text = f"share of n/(2(d+1)) that the last promise guarantees: {listed(ratios, '.3f')}"
+    return judged(text, ratios, witness, data, failed=lost > 0)
 
 
 @states(
@@ -82,22 +79,21 @@ def _printed_promise(tools: Tools) -> Evidence:
     "is needed, so that the share tends to 1/2 as d and 1/delta grow.",
 )
 def _figure_1_share(tools: Tools) -> Evidence:
-    delta, most, witness = 1e-6, 0.0, ""
-    data: dict[str, Any] = {}
+    delta, cases, witness = 1e-6, [], ""
     for d in (1, 2, 3, 10, 100, 200):
         share, each = figure_1_share(1.0, delta, d), delta / (2 * d)
-        if share / greatest_share(d, each, 1.0, delta) > most:
-            most = share / greatest_share(d, each, 1.0, delta)
-            data = {"calls": d, "epsilon": share, "delta": each, "share": most}
+        used = share / greatest_share(d, each, 1.0, delta)
+        cases.append((used, {"calls": d, "epsilon": share, "delta": each, "share": used}))
         if exceeds(cost := composed_delta(d, share, each, 1.0), delta):
             witness = f"d = {d} calls that are randomised response: delta {cost:.3g} at epsilon = 1, not {delta:g}"
+    most, _, data = greatest(cases)
     first = next((d for d in range(1, 10**4) if figure_1_share(1.0, delta, d) > 1 / d), math.inf)
     text = (
         f"at (1, 1e-6) and d up to 200 epsilon_0 is at most {most:.2f} of what exact composition allows, and exceeds "
         f"epsilon/d only from d = {first} on"
     )
     numbers = {"first d": first, "8 ln(2/delta)": 8 * math.log(2 / delta), "share of the allowed epsilon_0": most}
-    return judged(tightness(most, 1), text, numbers, witness, data, grade="numeric")
+    return judged(text, numbers, witness, data, otherwise=tightness(most, 1), grade="numeric")
 
 
 @states(
@@ -115,7 +111,7 @@ def _pure_hull_point(tools: Tools) -> Evidence:
     return judged_loss(loss, 1.0, summary, {"epsilon": loss.value, "n": loss.found.n})
 
 
-@states(
+@derived(
     "BMNS-Thm3.6",
     "So many examples suffice for a point of depth n/(2 (d + 1)) with probability 1 - beta.",
     "Theorem 3.6",
@@ -125,7 +121,6 @@ def _pure_hull_point(tools: Tools) -> Evidence:
     best="n = {exponential mechanism, d = 1, side 31: explicit} proved by the exponential mechanism (32 points)",
     formula="|S| = O(d^2.5 2^O(log* T + log* d) log^0.5(1/delta) log(d^2/(beta delta))/epsilon)",
     conditions="epsilon <= 1, delta < 1/2",
-    constants=Constants.OURS,
     argument="The constants are those of Proposition 2.11 and Figure 1, put together.",
 )
 def _deep_point(tools: Tools) -> Evidence:
@@ -136,8 +131,7 @@ def _deep_point(tools: Tools) -> Evidence:
         HullPointRecConcave(2, 2, EPSILON, DELTA, BETA),
     ]
     numbers: dict[str, float] = {}
-    shown, witness, share = [], "", 0.0
-    data: dict[str, Any] = {}
+    shown, witness, cases = [], "", []
     for learner in learners:
         recursive = isinstance(learner, HullPointRecConcave)
         name = f"{'RecConcave' if recursive else 'exponential mechanism'}, d = {learner.dimension}, side {learner.side}"
@@ -150,17 +144,19 @@ def _deep_point(tools: Tools) -> Evidence:
         hard = hard_samples(learner, 12 * -(-explicit // 12))
         if any(shallow_probability(learner, sample) > BETA for sample in hard):
             witness = f"{name}: the explicit {explicit} examples fail with a probability above {BETA}"
-        # The printed n is FindTukey's. What was measured is a multiple of 12, and 12 fewer are too few.
-        if recursive and measured - 12 >= printed:
-            witness = f"{name}: {measured - 12} examples fail with a probability above {BETA}, printed {printed:.3g}"
-        if recursive and measured / printed > share:
-            share = measured / printed
+        if recursive:
             data = {"learner": learner_data(learner), "n": measured, "beta": BETA, "printed": printed}
+            cases.append((measured / printed, data))
+            # The printed n is FindTukey's. What was measured is a multiple of 12, and 12 fewer are too few.
+            if measured - 12 >= printed:
+                few = measured - 12
+                witness = f"{name}: {few} examples fail with a probability above {BETA}, printed {printed:.3g}"
+    share, _, data = greatest(cases)
     text = "least n for depth n/(2 (d + 1)): " + "; ".join(shown)
-    return judged(tightness(share, 1), text, numbers, witness, data)
+    return judged(text, numbers, witness, data, otherwise=tightness(share, 1))
 
 
-@states(
+@derived(
     "BMNS-Thm3.6-pays",
     "RecConcave, with 2^O(log* |X|) examples, needs fewer than the exponential mechanism with O(log |X|), "
     "from at most 2^32768 candidates an axis on, d = 1, 2, 3.",
@@ -171,36 +167,30 @@ def _deep_point(tools: Tools) -> Evidence:
     "beta=0.1}",
     best="below, the exponential mechanism, pure",
     formula="poly(d, 2^(log* |X|)) against O(d^3 log |X|)",
-    constants=Constants.OURS,
     argument="Two sizes that are proved to suffice are compared, with constants of ours; what is needed may cross "
     "earlier, and does on two adjacent points of a line with half of the data each.",
 )
 def _pays(tools: Tools) -> Evidence:
     numbers: dict[str, float] = {}
-    for d in (1, 2, 3):
-        for delta, beta in ((1e-6, 0.1), (1e-9, 1e-3)):
-            found = crossover(d, EPSILON, delta, beta, MOST_BITS)
-            numbers[f"log2 |X~|, d={d}, delta={delta:g}, beta={beta:g}"] = math.inf if found is None else found
+    for d, (delta, beta) in product((1, 2, 3), ((1e-6, 0.1), (1e-9, 1e-3))):
+        bits = crossover(d, EPSILON, delta, beta, MOST_BITS)
+        numbers[f"log2 |X~|, d={d}, delta={delta:g}, beta={beta:g}"] = math.inf if bits is None else bits
     least, most = min(numbers.values()), max(numbers.values())
-    numbers |= needed_crossover()
+    needs, _ = rec_concave_needs(160, 423)
+    # From how many bits of the domain the exponential mechanism needs more on the same data.
+    first = least_of(lambda bits: exponential_needs(bits) > needs, 34, 1024)
+    numbers |= {"n*, two points": first, "RecConcave, two points": needs}
     text = (
         f"with explicit constants of both, epsilon = 1, RecConcave's sufficient size is smaller only from "
         f"2^{least:.0f} candidates an axis (the easiest case) to 2^{most:.0f} (the hardest) on. On two adjacent "
-        f"points of a line, n/2 each, delta 1e-6, beta 0.1, it needs {numbers['RecConcave, two points']} examples at "
-        f"2^160, and the exponential mechanism more than that from 2^{numbers['n*, two points']} on"
+        f"points of a line, n/2 each, delta 1e-6, beta 0.1, it needs {needs} examples at "
+        f"2^160, and the exponential mechanism more than that from 2^{first} on"
     )
     if most == math.inf:
         text = f"RecConcave needs no fewer examples with 2^{MOST_BITS} candidates an axis in the hardest case"
     witness = ", ".join(name for name, bits in numbers.items() if bits == math.inf)
     data = {"log2 |X~|": least, "d": 1, "delta": 1e-6, "beta": 0.1, "epsilon": EPSILON}
-    return judged(Verdict.HOLDS, text, numbers, witness, data, failed=most == math.inf, grade="numeric")
-
-
-def needed_crossover() -> dict[str, float]:
-    """Return from how many bits of the domain the exponential mechanism needs more than RecConcave on two points."""
-    needs, _ = rec_concave_needs(160, 423)
-    first = least_of(lambda bits: exponential_needs(bits) > needs, 34, 1024)
-    return {"n*, two points": first, "RecConcave, two points": needs}
+    return judged(text, numbers, witness, data, failed=most == math.inf, grade="numeric")
 
 
 @states(
@@ -215,29 +205,20 @@ def needed_crossover() -> dict[str, float]:
     argument="sqrt(2 d ln(2/delta)) epsilon_0 = epsilon/2 and 2 d epsilon_0^2 = epsilon^2/(4 ln(2/delta)), which is at "
     "most epsilon/2, since epsilon <= 1 < 2 ln 4 <= 2 ln(2/delta). delta is d delta/(2 d) + delta/2.",
 )
-def _privacy(tools: Tools) -> Evidence:
-    cases = []
+@at_most(
+    1,
+    "advanced composition of d calls with Figure 1's share, epsilon 1e-6 to 1, delta 1e-300 to 1/2, d up to 1e6: at "
+    "most {share:.4f} epsilon; it increases with epsilon and delta, and d cancels",
+)
+def _privacy() -> Cases:
     for epsilon, delta, d in product((1e-6, 0.1, 0.5, 1.0), (1e-300, 1e-6, 0.1, 0.5), (1, 2, 100, 10**6)):
-        share = figure_1_share(epsilon, delta, d)
-        cost = advanced_epsilon(d, share, delta / 2)
-        data = {"epsilon": epsilon, "delta": delta, "d": d, "cost": cost}
-        cases.append((cost / epsilon, f"epsilon = {epsilon:g}, delta = {delta:g}, d = {d}: {cost:.4g}", data))
-    worst, witness, data = greatest(cases)
-    text = (
-        f"advanced composition of d calls with Figure 1's share, epsilon 1e-6 to 1, delta 1e-300 to 1/2, d up to 1e6: "
-        f"at most {worst:.4f} epsilon; it increases with epsilon and delta, and d cancels"
-    )
-    return judged(Verdict.HOLDS, text, {"share": worst}, witness, data, failed=exceeds(worst, 1))
-
-
-def log_star_of(bits: float, *, logs: int = 0) -> int:
-    """Return log* of a number > 1, given what is left after its binary logarithm was taken 1 + `logs` times."""
-    return 1 + logs + log_star(bits)
+        cost = advanced_epsilon(d, figure_1_share(epsilon, delta, d), delta / 2)
+        yield cost / epsilon, {"epsilon": epsilon, "delta": delta, "d": d, "cost": cost}
 
 
 def extended_log_star(d: int, log_d: float, bits: float) -> int:
     """Return log* of (d T^(d^2 (d + 1)))^(2^d), d = 2^log_d and T = 2^bits, from the logarithm of its logarithm."""
-    return log_star_of(d + math.log2(log_d + bits * d * d * (d + 1)), logs=1)
+    return 2 + log_star(d + math.log2(log_d + bits * d * d * (d + 1)))
 
 
 @states(
@@ -258,20 +239,20 @@ def _extended_log_star(tools: Tools) -> Evidence:
     # d and T are towers of twos where both grow: 2, 4, 16, 65536.
     towers = [(2, 1.0, 1.0), (4, 2.0, 2.0), (16, 4.0, 4.0), (65536, 16.0, 16.0)]
     for d, log_d, bits in [(10, math.log2(10), 64.0), *towers]:
-        added, found = log_star(d) + log_star_of(bits), extended_log_star(d, log_d, bits)
+        added, found = log_star(d) + 1 + log_star(bits), extended_log_star(d, log_d, bits)
         name = f"d={d}, T=2^{bits:g}"
         numbers |= {f"log*, {name}": found, f"sum, {name}": added}
         cases.append((found - added, name, {"d": d, "log2 T": bits, "log*": found, "sum": added}))
     above, witness, data = greatest(cases)
-    lowest = min(case[0] for case in cases)
     numbers["greatest excess"] = above
     text = ", ".join(f"{numbers[f'log*, {name}']} of {numbers[f'sum, {name}']} at {name}" for _, name, _ in cases)
     # As an upper bound with O(1): the excess at small d and T is the constant, 3.
-    verdict = Verdict.LOOSE if lowest < 0 else Verdict.HOLDS
-    return judged(verdict, f"log* T~ of log* d + log* T: {text}", numbers, witness, data, failed=above > 4)
+    verdict = Verdict.LOOSE if greatest(cases, least=True)[0] < 0 else Verdict.HOLDS
+    text = f"log* T~ of log* d + log* T: {text}"
+    return judged(text, numbers, witness, data, otherwise=verdict, failed=above > 4)
 
 
-@states(
+@derived(
     "BMNS-footnote1",
     "The exponential mechanism over an extended domain, score Tukey depth, finds a point of the convex hull with "
     "O(d^3 log |X|) examples.",
@@ -281,7 +262,6 @@ def _extended_log_star(tools: Tools) -> Evidence:
     found="{vertices, d=10:.3g} d³ ln |X|/ε over vertices; {Claim 3.5, d=10:.3g} over Claim 3.5's, d = 10",
     best="O(d^3 log |X|) over the common points of d spanned hyperplanes",
     formula="O(d^3 log |X|)",
-    constants=Constants.OURS,
     argument="A deepest point may be a vertex, the only common point of d hyperplanes that d points of X each span: at "
     "most |X|^(d^2) candidates, and 2 (d + 1) (d^2 ln |X| + ln(1/beta))/epsilon examples. The bound of Claim 3.5 costs "
     "a factor of 2^d in the logarithm.",
@@ -294,16 +274,15 @@ def _footnote(tools: Tools) -> Evidence:
         candidates = 2**d * (math.log(d) + d * d * (d + 1) * points)
         numbers[f"Claim 3.5, d={d}"] = 2 * (d + 1) * (d * candidates - math.log(BETA)) / (d**3 * points)
     missed = [f"side {side}, counts {counts}" for side, n in ((1, 4), (2, 3)) for counts in shallow_vertices(side, n)]
-    greatest_share = max(value for name, value in numbers.items() if name.startswith("vertices"))
+    most = max(value for name, value in numbers.items() if name.startswith("vertices"))
     growth = numbers["vertices, d=20"] / numbers["vertices, d=10"]
     text = (
-        f"|X| = 16^d, epsilon = 1, beta = {BETA}: over the vertices at most {greatest_share:.3g} d^3 ln |X| examples, "
+        f"|X| = 16^d, epsilon = 1, beta = {BETA}: over the vertices at most {most:.3g} d^3 ln |X| examples, "
         f"d up to 20; over Claim 3.5's domain {numbers['Claim 3.5, d=20']:.3g} at d = 20. In the plane {len(missed)} "
         "multisets of n <= 4 corners or 3 of 3 x 3 points have no vertex of depth n/3"
     )
-    witness = missed[0] if missed else f"growth {growth:.3g} from d = 10 to 20"
-    failed = bool(missed) or growth > 1
-    return judged(Verdict.HOLDS, text, numbers, witness, {"ratios": numbers}, failed=failed)
+    witness = [*missed, f"growth {growth:.3g} from d = 10 to 20"][0]
+    return judged(text, numbers, witness, {"ratios": numbers}, failed=bool(missed) or growth > 1)
 
 
 def vertex_examples(d: int, log_points: float) -> float:
@@ -323,6 +302,3 @@ def shallow_vertices(side: int, n: int) -> list[tuple[int, ...]]:
         depths = tukey_depths(grid[kept], np.array(counts)[kept], where)
         found += [counts] * bool(3 * int(depths.max()) < n)
     return found
-
-
-STATEMENTS = statements_in(globals())

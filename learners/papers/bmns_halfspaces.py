@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.contract import Constants, Distribution, Evidence, Pair, Survives, Tools, Verdict
+from dpaudit.contract import Distribution, Evidence, Pair, Tools
 
 from ..halfspaces.concepts import Halfspaces
 from ..halfspaces.controls import HalfspaceRefusing
@@ -16,8 +16,9 @@ from ..halfspaces.depth.tukey_depth import tukey_depths
 from ..halfspaces.exponential import HalfspaceExponential
 from ..halfspaces.sizes import printed_examples
 from ..halfspaces.tukey import HalfspaceTukey
-from .evidence import against, greatest, judged, judged_loss, losses_of, pair_data, statements_in, states
+from .evidence import against, greatest, judged, judged_loss, law_of, listed, losses_of
 from .sizes import audit_cases
+from .states import derived, gap, misprint, states
 
 EPSILON, DELTA, BETA = 1.0, 1e-6, 0.1
 RELEASE_DELTA = 0.01
@@ -38,15 +39,15 @@ LISTS = {
     found="{side 1, d=3} for 8 points, d = 3",
 )
 def _dichotomies(tools: Tools) -> Evidence:
+    numbers: dict[str, float] = {}
     cases = []
     for side, d in ((1, 1), (7, 1), (1, 2), (2, 2), (3, 2), (1, 3)):
-        size, points = Halfspaces(side, d).size, (side + 1) ** d
+        numbers[f"side {side}, d={d}"] = size = Halfspaces(side, d).size
         data = {"side": side, "dimension": d, "labellings": size}
-        cases.append((size / (2 * points ** (d + 1)), f"side {side}, d={d}", data))
-    numbers = {name: data["labellings"] for _, name, data in cases}
-    text = "|HALFSPACE(X)|: " + ", ".join(f"{k}: {v}" for k, v in numbers.items())
+        cases.append((size / (2 * (side + 1) ** (d * (d + 1))), data))
+    text = f"|HALFSPACE(X)|: {listed(numbers)}"
     share, _, data = greatest(cases)
-    return judged(Verdict.HOLDS, text, numbers, text, data, failed=share > 1)
+    return judged(text, numbers, text, data, failed=share > 1)
 
 
 @states(
@@ -103,7 +104,7 @@ def _spill(release: Any, one: dict[int, int], other: dict[int, int]) -> tuple[fl
     return loss, max(math.fsum(max(0.0, math.exp(a) - math.exp(1 + b)) for a, b in way) for way in ways)
 
 
-@states(
+@gap(
     "BMNS-Fig2-step3",
     "Step 3 may be left undefined on subsamples that no halfspace fits, without loss of privacy.",
     "Figure 2, steps 1 and 3; Theorem 4.2, privacy",
@@ -113,8 +114,6 @@ def _spill(release: Any, one: dict[int, int], other: dict[int, int]) -> tuple[fl
     best="δ = 0 with a default halfspace",
     formula="h_i uniform among the h in H that are consistent with S_i",
     conditions="S realizable (step 1); Definition 2.8 asks for privacy on every pair of neighbours",
-    failure=Verdict.GAP,
-    survives=Survives.YES,
     argument="Neighbours of a realizable sample need not be realizable. Of one subsample of (0, 0) and (0, 1), one "
     "point with both labels, step 3 has no h_1 and the run can only stop; of its neighbour with (0, 1) twice it never "
     "does. A fixed default in the place of h_i makes the proof right.",
@@ -122,11 +121,9 @@ def _spill(release: Any, one: dict[int, int], other: dict[int, int]) -> tuple[fl
 def _unrealizable(tools: Tools) -> Evidence:
     learner = HalfspaceRefusing(1, 1, 1.0, subsamples=1)
     one, other = (learner.domain.sample([[0], [0]], [label, 1]) for label in (0, 1))
-    finding = tools.audit_law(learner, samples=[Pair(one, other, "a label moves")])
-    delta, pair, leaks = finding.delta_at_claim, finding.worst_pair, finding.verdict == Verdict.VIOLATION
-    text = f"if step 3 stops where a subsample is inconsistent, delta at epsilon = 1 is {delta:.4f} instead of 1e-6"
-    data = pair_data(learner, pair, at=1.0, delta=delta)
-    return judged(Verdict.HOLDS, text, {"delta": delta}, against(pair), data, failed=leaks)
+    law = law_of(tools, learner, samples=[Pair(one, other, "a label moves")])
+    text = f"if step 3 stops where a subsample is inconsistent, delta at epsilon = 1 is {law.delta:.4f} instead of 1e-6"
+    return judged(text, {"delta": law.delta}, against(law.pair), law.spill, failed=law.leaks)
 
 
 def printed_sample_size(m: float, r: float, d: int, alpha: float, log_beta: float) -> float:
@@ -134,7 +131,7 @@ def printed_sample_size(m: float, r: float, d: int, alpha: float, log_beta: floa
     return (m * m * d * math.log(m / (r * alpha)) + math.log(m) - log_beta) / (r * alpha)
 
 
-@states(
+@misprint(
     "BMNS-Thm4.2-s",
     "s = O((m^2 d ln(m/(r alpha)) + ln(m/beta))/(r alpha)) examples are enough for LearnHalfSpace.",
     "Theorem 4.2, s; again after Corollary 4.3",
@@ -144,8 +141,6 @@ def printed_sample_size(m: float, r: float, d: int, alpha: float, log_beta: floa
     best="m² (d ln(m/(r alpha)) + ln(m/β))/(r alpha), up to a constant",
     formula="s = O((m^2 d log(m/(r alpha)) + log(m/beta))/(r alpha))",
     conditions="epsilon <= 1, delta <= 1/2, alpha, beta <= 1",
-    failure=Verdict.MISPRINT,
-    survives=Survives.YES,
     argument="Figure 2 gives each of the m subsamples Theta((d log(m/(r alpha)) + log(2 m/beta)) m/(r alpha)) of s, "
     "in all m^2 (d log + log) with a parenthesis. Without it log(1/beta) lacks its m^2. A random h_i, delta = 1/m, r = "
     "1, is in the hull. On two points, one with just above alpha, it errs if its subsample has not seen that point and "
@@ -154,30 +149,24 @@ def printed_sample_size(m: float, r: float, d: int, alpha: float, log_beta: floa
 def _printed_s(tools: Tools) -> Evidence:
     alpha, numbers, cases = 0.1, dict[str, float](), []
     for constant in (1, 10, 100):
-
-        def failure(m: int, constant: int = constant) -> float:
-            # Half of the probability that no example of the subsample is at the point with 1.001 alpha of the mass.
-            each = constant * printed_sample_size(m, 1, 1, alpha, -(float(m) ** 3)) / m
-            return math.log(0.5) + each * math.log1p(-1.001 * alpha)
-
         m = 4 * constant
-        logs = {f"m, C={constant}": m, f"log beta, C={constant}": -(float(m) ** 3)}
-        numbers |= {**logs, f"log failure, C={constant}": failure(m)}
-        words = f"C = {constant}, m = {m}: ln(failure) = {failure(m):.4g}, ln(beta) = {-(float(m) ** 3):.4g}"
-        cases.append(
-            (failure(m) / -(float(m) ** 3), words, {"C": constant, "m": m, "alpha": alpha, "ln failure": failure(m)})
-        )
-    shares = [share for share, _, _ in cases]
+        log_beta = -(float(m) ** 3)
+        # Half of the probability that no example of the subsample is at the point with 1.001 alpha of the mass.
+        each = constant * printed_sample_size(m, 1, 1, alpha, log_beta) / m
+        failure = math.log(0.5) + each * math.log1p(-1.001 * alpha)
+        numbers |= {f"m, C={constant}": m, f"log beta, C={constant}": log_beta, f"log failure, C={constant}": failure}
+        words = f"C = {constant}, m = {m}: ln(failure) = {failure:.4g}, ln(beta) = {log_beta:.4g}"
+        cases.append((failure / log_beta, words, {"C": constant, "m": m, "alpha": alpha, "ln failure": failure}))
     text = (
         "a random h_i, delta = 1/m, r = 1, d = 1, alpha = 0.1, beta = e^(-m^3), m = 4 C; with C times the printed s: "
         + "; ".join(words for _, words, _ in cases)
     )
     # No constant C is enough if the failure exceeds beta for each.
-    _, witness, data = max(cases, key=lambda case: case[0])
-    return judged(Verdict.HOLDS, text, numbers, witness, data, failed=max(shares) < 1)
+    share, witness, data = greatest(cases)
+    return judged(text, numbers, witness, data, failed=share < 1)
 
 
-@states(
+@derived(
     "BMNS-Thm4.2-utility",
     "LearnHalfSpace is an (alpha, beta)-PAC learner for halfspaces with s = O(m^2 (..)/(r alpha)) examples.",
     "Theorem 4.2",
@@ -188,7 +177,6 @@ def _printed_s(tools: Tools) -> Evidence:
     slow=True,
     formula="s = O((m^2 d log(m/(r alpha)) + log(m/beta))/(r alpha)), with the parenthesis of BMNS-Thm4.2-s",
     conditions="epsilon <= 1, delta <= 1/2, alpha, beta <= 1",
-    constants=Constants.OURS,
 )
 def _halfspaces(tools: Tools) -> Evidence:
     law = np.array([0.101, 0.3, 0.3, 0.299])
@@ -206,9 +194,8 @@ def _halfspaces(tools: Tools) -> Evidence:
     # The probability of so many failures, or more, if each run fails with probability beta.
     if math.fsum(math.comb(100, i) * BETA**i * (1 - BETA) ** (100 - i) for i in range(wrong, 101)) < 0.01:
         witness = f"{wrong} of 100 runs at the printed s fail, beta = {BETA}"
-    return judged(
-        verdict, text, {**numbers, **huge, "failures at the printed s": wrong}, witness, data, grade="statistical"
-    )
+    numbers |= {**huge, "failures at the printed s": wrong}
+    return judged(text, numbers, witness, data, otherwise=verdict, grade="statistical")
 
 
 def _printed_halfspaces() -> tuple[dict[str, float], int]:
@@ -245,7 +232,7 @@ PRINTED_GROWTH = {"d": 4.5, "1/epsilon": 1.0, "1/alpha": 1.0, "ln(1/delta)": 1.5
 """The exponents of Corollary 4.3; factors that are logarithmic in these are left out there."""
 
 
-@states(
+@derived(
     "BMNS-Cor4.3",
     "Theorem 4.2 with FindTukey needs s = O~(d^4.5 2^O(log* |X| + log* d) ln^1.5(1/delta) ln^2(1/beta)/(epsilon "
     "alpha)) examples.",
@@ -255,7 +242,6 @@ PRINTED_GROWTH = {"d": 4.5, "1/epsilon": 1.0, "1/alpha": 1.0, "ln(1/delta)": 1.5
     found="d^{d:.2f} ln^{ln(1/delta):.2f}(1/δ) ln^{ln(1/beta):.2f}(1/β)",
     formula="s = O~(d^4.5 2^O(log*|X| + log* d) log^1.5(1/delta) log^2(1/beta)/(epsilon alpha))",
     conditions="epsilon <= 1, delta < 1/2",
-    constants=Constants.OURS,
 )
 def _corollary(tools: Tools) -> Evidence:
     plain = (10, 1.0, 1e-6, 0.1, 0.1)
@@ -280,7 +266,7 @@ def _corollary(tools: Tools) -> Evidence:
     witness = "; ".join(f"{name}: exponent {growth[name]:.3f}, printed {PRINTED_GROWTH[name]:g}" for name in above)
     data = {"growth": growth, "s at d = 10": corollary_examples(*plain)}
     # Exponents are rounded to the nearest half.
-    return judged(Verdict.HOLDS, text, growth, witness, data, grade="numeric")
+    return judged(text, growth, witness, data, grade="numeric")
 
 
 @states(
@@ -296,21 +282,19 @@ def _corollary(tools: Tools) -> Evidence:
     "depth many of the h_i: an open one contains a closed one with the same of these finitely many points and h.",
 )
 def _agreement(tools: Tools) -> Evidence:
-    places = list(product((-1, 0, 1), (-1, 0, 1, 2)))
-    cases, fewest, broken = 0, math.inf, list[dict[str, Any]]()
+    places, counts = list(product((-1, 0, 1), (-1, 0, 1, 2))), np.array([2, 1, 1, 1])
+    cases = []
     for start in range(0, len(places) - 4):
-        votes = np.array([places[start], places[start + 1], places[start + 3], places[start + 4]])
-        depths = tukey_depths(votes, np.array([2, 1, 1, 1]), places)
-        for (a, w), depth in zip(places, depths.tolist(), strict=True):
-            for x, truth in product((-2, 0, 1, 3), (False, True)):
-                if (a * x >= w) != truth and depth:
-                    wrong = int(((votes[:, 0] * x >= votes[:, 1]) != truth) @ np.array([2, 1, 1, 1]))
-                    cases, fewest = cases + 1, min(fewest, wrong - depth)
-                    if wrong < depth:
-                        broken.append({"h_i": votes, "h": (a, w), "x": x, "depth": depth, "err": wrong})
-    data = broken[0] if broken else {"h_i": votes, "excess": fewest}
-    text = f"{cases} cases on the line, five h_i each: at least {fewest} more of the h_i err than the depth says"
-    return judged(Verdict.HOLDS, text, {"cases": cases, "excess": fewest}, str(data), data, failed=bool(broken))
+        votes = np.array([places[start + i] for i in (0, 1, 3, 4)])
+        depths = tukey_depths(votes, counts, places).tolist()
+        for ((a, w), depth), x, truth in product(zip(places, depths, strict=True), (-2, 0, 1, 3), (False, True)):
+            if (a * x >= w) != truth and depth:
+                wrong = int(((votes[:, 0] * x >= votes[:, 1]) != truth) @ counts)
+                cases.append((wrong - depth, {"h_i": votes, "h": (a, w), "x": x, "depth": depth, "err": wrong}))
+    fewest, witness, data = greatest(cases, least=True)
+    text = f"{len(cases)} cases on the line, five h_i each: at least {fewest} more of the h_i err than the depth says"
+    data = data if fewest < 0 else {"h_i": votes, "excess": fewest}
+    return judged(text, {"cases": len(cases), "excess": fewest}, witness, data, failed=fewest < 0)
 
 
 WEIGHTS = (1, 2, 5)
@@ -328,24 +312,21 @@ WEIGHTS = (1, 2, 5)
     argument="Sums of a_i x - w_i that are all >= 0, or all < 0, times positive numbers have that sign.",
 )
 def _combinations(tools: Tools) -> Evidence:
-    places = list(product((-2, -1, 0, 1), (-1, 0, 2)))
     cases, broken = 0, list[dict[str, Any]]()
-    for pair in combinations(places, 2):
-        for weights, x in product(product(WEIGHTS, repeat=2), (-2, 0, 1)):
-            single = {a * x >= w for a, w in pair}
-            if len(single) == 1:
-                a, w = (
-                    sum(c * part for c, part in zip(weights, parts, strict=True)) for parts in zip(*pair, strict=True)
-                )
-                cases += 1
-                if {a * x >= w} != single:
-                    broken.append({"h_i": pair, "weights": weights, "x": x})
-    data = broken[0] if broken else {"h_i": pair, "weights": weights, "x": x}
+    places = list(product((-2, -1, 0, 1), (-1, 0, 2)))
+    for pair, weights, x in product(combinations(places, 2), product(WEIGHTS, repeat=2), (-2, 0, 1)):
+        data = {"h_i": pair, "weights": weights, "x": x}
+        single = {a * x >= w for a, w in pair}
+        if len(single) == 1:
+            a, w = np.array(weights) @ pair
+            cases += 1
+            broken += [data] * ({bool(a * x >= w)} != single)
+    data = [*broken, data][0]
     text = f"{cases} pairs of halflines that are right, coefficients {WEIGHTS}: {len(broken)} combinations are wrong"
-    return judged(Verdict.HOLDS, text, {"cases": cases}, str(data), data, failed=bool(broken))
+    return judged(text, {"cases": cases}, listed(data), data, failed=bool(broken))
 
 
-@states(
+@derived(
     "BMNS-Sec4-exponential",
     "The exponential mechanism over all halfspaces learns with O(d log|X|) examples, O(d^2 log T) on [T]^d.",
     "Section 4, first paragraph",
@@ -353,26 +334,20 @@ def _combinations(tools: Tools) -> Evidence:
     printed="O(d ln |X|)",
     found="≤ {greatest ratio:.3g} d ln |X|, alpha = β = 0.1, ε = 1",
     formula="O(d log |X|), O(d^2 log T)",
-    constants=Constants.OURS,
     argument="It is the generic learner over at most 2 |X|^(d + 1) labellings, and (epsilon, 0)-private.",
 )
 def _generic_halfspaces(tools: Tools) -> Evidence:
     numbers: dict[str, float] = {}
-    data: dict[str, Any] = {}
+    cases = []
     for side, d in ((1, 1), (7, 1), (63, 1), (1, 2), (2, 2), (3, 2), (1, 3)):
         n = HalfspaceExponential(side, d, EPSILON).sample_size(0.1, BETA)
-        ratio = n / (d * d * math.log(side + 1))
-        if ratio >= max(numbers.values(), default=0.0):
-            data = {"side": side, "dimension": d, "n": n, "ratio": ratio}
-        numbers[f"side {side}, d={d}"] = ratio
-    greatest_ratio, first = data["ratio"], numbers["side 1, d=1"]
+        numbers[f"side {side}, d={d}"] = ratio = n / (d * d * math.log(side + 1))
+        cases.append((ratio, {"side": side, "dimension": d, "n": n, "ratio": ratio}))
+    most, witness, data = greatest(cases)
+    first = numbers["side 1, d=1"]
     text = (
-        f"alpha = beta = 0.1, epsilon = 1: n by d^2 ln T is {first:.3g} on two points and at most {greatest_ratio:.3g} "
+        f"alpha = beta = 0.1, epsilon = 1: n by d^2 ln T is {first:.3g} on two points and at most {most:.3g} "
         "over seven grids"
     )
-    numbers["greatest ratio"] = greatest_ratio
     # |H| <= 2 |X|^(d + 1), so that ln |H| by d ln |X| is greatest where both are least.
-    return judged(Verdict.HOLDS, text, numbers, str(data), data, failed=greatest_ratio > first)
-
-
-STATEMENTS = statements_in(globals())
+    return judged(text, {**numbers, "greatest ratio": most}, witness, data, failed=most > first)

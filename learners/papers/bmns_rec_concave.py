@@ -10,7 +10,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from dpaudit.contract import Constants, Evidence, Pair, Part, Survives, Tools, Verdict
+from dpaudit.contract import Constants, Evidence, Pair, Part, Tools, Verdict
 
 from ..bisection import least_beyond
 from ..interior_points.controls import StableSelectWrong, WrongStable
@@ -19,7 +19,8 @@ from ..mechanisms.rec_concave import RecConcave
 from ..mechanisms.stable_select import StableSelect, Standing
 from ..mechanisms.steps import Steps, interior_scores
 from ..mechanisms.tree_log import TreeLog
-from .evidence import against, exceeds, judged, pair_data, statements_in, states, tightness
+from .evidence import against, exceeds, judged, judged_law, law_of, tightness, tried
+from .states import misprint, states
 
 
 def crossover(epsilon: float, delta: float, beta: float, alpha: Fraction = Fraction(1, 2)) -> int:
@@ -43,10 +44,10 @@ def _failure_at(promise: int) -> float:
     The worst of three quasi-concave scores that reach it: at one index, at half of them, and rising to it from 0.
     """
     mechanism = RecConcave.within(63, Fraction(promise), Fraction(1, 2), 1.0, 1e-6)
-    peak, plateau, tent = [0] * 64, [0] * 64, [promise * min(i, 63 - i) // 31 for i in range(64)]
-    peak[37], plateau[16:48] = promise, [promise] * 32
+    at = np.arange(64)
     worst = 0.0
-    for values in (peak, plateau, tent):
+    for share in (at == 37, (at >= 16) & (at < 48), np.minimum(at, 63 - at)):
+        values = [promise * int(v) // int(share.max()) for v in share]
         log_prob, _ = mechanism.log_law(Steps.of_values(values))
         worst = max(worst, float(np.exp(log_prob)[2 * np.array(values) < promise].sum()))
     return worst
@@ -67,40 +68,34 @@ def _failure_at(promise: int) -> float:
 )
 def _crossover(tools: Tools) -> Evidence:
     numbers: dict[str, float] = {}
-    share = 0.0
     for k, star in ((6, 4), (32, 5), (64, 5)):
         concave = RecConcave.within(2**k - 1, Fraction(1), Fraction(1, 2), 1.0, 1e-6).promise_needed(0.1)
         plain = ExponentialSolver(2**k, Fraction(1)).points_needed(0.1)
         printed = printed_promise(star, 0.5, 1.0, 1e-6, 0.1)
-        share = max(share, concave / printed)
         numbers |= {f"printed, 2^{k}": printed, f"RecConcave, 2^{k}": concave, f"exponential, 2^{k}": plain}
+    share = max(numbers[f"RecConcave, 2^{k}"] / numbers[f"printed, 2^{k}"] for k in (6, 32, 64))
     learner = InteriorPointRecConcave(40, 2.0, 0.01)
     # The worst pair known: 48 examples at three points, one of which moves to the middle.
     one, other = (learner.domain.sample([10, 19, 30], [0] * 3, counts) for counts in ([2, 16, 30], [1, 17, 30]))
-    law = tools.audit_law(learner, samples=[Pair(one, other, "10 replaced by 19")])
-    leaks = law.verdict == Verdict.VIOLATION
-    numbers |= {"epsilon of 2": law.epsilon, "delta of 0.01": law.delta_at_claim}
+    law = law_of(tools, learner, samples=[Pair(one, other, "10 replaced by 19")])
     promise = math.ceil(numbers["printed, 2^6"])
-    numbers["failure at the printed promise, 2^6"] = failure = _failure_at(promise)
-    numbers["crossover k, delta 1e-6, beta 0.1"] = crossover(1.0, 1e-6, 0.1)
+    failure, first = _failure_at(promise), crossover(1.0, 1e-6, 0.1)
+    numbers |= {"epsilon of 2": law.epsilon, "delta of 0.01": law.delta}
+    numbers |= {"failure at the printed promise, 2^6": failure, "crossover k, delta 1e-6, beta 0.1": first}
     numbers["crossover k, delta 1e-9, beta 0.001"] = crossover(1.0, 1e-9, 1e-3)
-    text = (
+    return judged_law(
+        law,
         "epsilon 1, delta 1e-6, beta 0.1, alpha 1/2, 2^64 indices: the printed promise is "
         f"{numbers['printed, 2^64']:.2g}, {numbers['RecConcave, 2^64']:.5g} suffices, and the exponential mechanism "
         f"(pure) needs {numbers['exponential, 2^64']:.0f}; what suffices is less for RecConcave from "
-        f"2^{numbers['crossover k, delta 1e-6, beta 0.1']:.0f} on. On 2^6 indices it fails at the printed promise with "
-        f"probability {failure:.2g}. Three piles of examples on 40 points cost epsilon {law.epsilon:.3f} of 2 exactly"
-    )
-    return judged(
-        # Where the printed promise is below the one that is proved to suffice, nothing is known but the failure above.
-        tightness(share, 1.0) if share <= 1 else Verdict.UNDECIDED,
-        text,
+        f"2^{first:.0f} on. On 2^6 indices it fails at the printed promise with "
+        f"probability {failure:.2g}. Three piles of examples on 40 points cost epsilon {law.epsilon:.3f} of 2 exactly",
         numbers,
-        repr(law.worst_pair)
-        if leaks
-        else f"2^6 indices, promise {promise}, reached at the index 37 alone, on 32 indices, or rising to it from 0",
-        {**pair_data(learner, law.worst_pair, epsilon=law.epsilon), "promise": promise, "failure": failure},
-        failed=leaks or failure > 0.1,
+        # Where the printed promise is below the one that is proved to suffice, nothing is known but the failure above.
+        otherwise=tightness(share, 1.0) if share <= 1 else Verdict.UNDECIDED,
+        failed=failure > 0.1,
+        witness=f"2^6 indices, promise {promise}, reached at the index 37 alone, on 32 indices, or rising to it from 0",
+        data={**law.data, "promise": promise, "failure": failure},
         grade="numeric",
     )
 
@@ -117,13 +112,8 @@ HUGE = 2**16
 
 def exponential_needs(bits: int, epsilon: Fraction = EPSILON) -> int:
     """Return n* of the exponential mechanism on 2^bits points: two adjacent ones have half of the data each."""
-    solver = ExponentialSolver(2**bits, epsilon)
-
-    def failure(n: int) -> float:
-        middle, scores = _close_pair(solver.size, n)
-        return float(scores.outside(solver.rate, middle, middle + 1))
-
-    return _needed(failure)
+    rate = ExponentialSolver(2**bits, epsilon).rate
+    return _needed(bits, lambda n, middle, scores: float(scores.outside(rate, middle, middle + 1)))
 
 
 def rec_concave_needs(bits: int, guess: int = 0) -> tuple[int, int]:
@@ -132,12 +122,10 @@ def rec_concave_needs(bits: int, guess: int = 0) -> tuple[int, int]:
     def mechanism(n: int) -> RecConcave:
         return RecConcave.within(2**bits - 1, Fraction(n, 2), HALF, EPSILON, DELTA)
 
-    def failure(n: int) -> float:
-        middle, scores = _close_pair(2**bits, n)
+    def failure(n: int, middle: int, scores: Steps) -> float:
         return mechanism(n).outside(scores, middle, middle + 1, SKIPPED if bits > 64 else 0.0)
 
-    right = guess > 1 and failure(guess) <= BETA < failure(guess - 1)
-    return guess if right else _needed(failure), mechanism(1).levels
+    return _needed(bits, failure, guess), mechanism(1).levels
 
 
 def tree_log_fallback_needs(bits: int) -> tuple[int, bool, int]:
@@ -151,15 +139,18 @@ def tree_log_fallback_needs(bits: int) -> tuple[int, bool, int]:
     return n, tree.inner is None, tree.points_needed
 
 
-def _close_pair(size: int, n: int) -> tuple[int, Steps]:
-    """Return the first of two points side by side with half of n points each, and the scores of the domain."""
-    middle = size // 2
-    return middle, interior_scores([middle, middle + 1], [n - n // 2, n // 2], size)
+def _needed(bits: int, failure: Callable[[int, int, Steps], float], guess: int = 0) -> int:
+    """Return the least n >= 2 at which a failure rate that falls with n is at most `BETA`, on 2^bits points.
 
+    The rate is a function of n, of the first of two points side by side with half of n points each, and of the scores
+    of the domain.
+    """
+    size, middle = 2**bits, 2**bits // 2
 
-def _needed(failure: Callable[[int], float]) -> int:
-    """Return the least n >= 2 at which a failure rate that falls with n is at most `BETA`."""
-    return least_beyond(lambda n: failure(n) <= BETA, 2, 4)
+    def enough(n: int) -> bool:
+        return failure(n, middle, interior_scores([middle, middle + 1], [n - n // 2, n // 2], size)) <= BETA
+
+    return guess if guess > 1 and enough(guess) and not enough(guess - 1) else least_beyond(enough, 2, 4)
 
 
 @states(
@@ -203,10 +194,10 @@ def _log_star(tools: Tools) -> Evidence:
     )
     witness = f"two adjacent points on 2^{HUGE}, or within a level"
     data = {"kind": "sizes", "epsilon": EPSILON, "delta": DELTA, "beta": BETA, "points": numbers}
-    return judged(Verdict.HOLDS, summary, numbers, witness, data, failed=spread > 1.1 or gain <= 1, grade="numeric")
+    return judged(summary, numbers, witness, data, failed=spread > 1.1 or gain <= 1, grade="numeric")
 
 
-@states(
+@misprint(
     "BMNS-Sec4-base",
     "s = O~(d^4.5 2^(log* |X|)) for LearnHalfSpace with FindTukey.",
     "Section 4, first paragraph",
@@ -215,20 +206,15 @@ def _log_star(tools: Tools) -> Evidence:
     found="a factor of {factor:.3g} for each unit of log*, far out",
     best="2^O(log* |X|), as in Corollary 4.3",
     formula="O~(d^4.5 2^(log* |X|))",
-    failure=Verdict.MISPRINT,
-    survives=Survives.YES,
     argument="Proposition 2.11 has 8^(log* T), and Corollary 4.3 has 2^O(log* |X| + log* d).",
 )
 def _base(tools: Tools) -> Evidence:
-    def promise(k: int) -> float:
-        return printed_promise(k, 0.5, 1.0, DELTA, BETA)
-
-    factors = {k: promise(k + 1) / promise(k) for k in (5, 50)}
-    numbers = {"factor": factors[50], "factor at 5": factors[5]}
-    text = f"the printed promise grows by {factors[5]:.2f} from log* = 5 to 6, by {factors[50]:.2f} from 50 to 51"
-    data = {"k": 50, "promise": promise(50), "next": promise(51)}
+    promises = {k: printed_promise(k, 0.5, 1.0, DELTA, BETA) for k in (5, 6, 50, 51)}
+    near, far = (promises[k + 1] / promises[k] for k in (5, 50))
+    text = f"the printed promise grows by {near:.2f} from log* = 5 to 6, by {far:.2f} from 50 to 51"
+    data = {"k": 50, "promise": promises[50], "next": promises[51]}
     # Up to factors that are powers of log*, the base is 2 or it is not.
-    return judged(Verdict.UNDECIDED, text, numbers, text, data, failed=factors[50] > 2 * (51 / 50) ** 2)
+    return tried(text, {"factor": far, "factor at 5": near}, text, data, failed=far > 2 * (51 / 50) ** 2)
 
 
 SELECTIONS = "beside BMNS, Proposition 2.11"
@@ -255,9 +241,9 @@ def _safe(tools: Tools) -> Evidence:
     ratio, named = _measured(select)
     text = f"epsilon 1, delta 1e-6: ratio e^{ratio:.6f} with a common best solution, else named with chance {named:.3g}"
     data = {"scale": select.scale, "threshold": select.threshold, "ratio": ratio, "named at gap 2": named}
-    failed = exceeds(ratio, 1.0) or exceeds(named, delta)
-    verdict = tightness(max(ratio, named / delta), 1.0)
-    return judged(verdict, text, {"epsilon": ratio, "delta": named}, text, data, failed=failed)
+    share = max(ratio, named / delta)
+    numbers, found = {"epsilon": ratio, "delta": named}, tightness(share, 1.0)
+    return judged(text, numbers, text, data, otherwise=found, failed=exceeds(share, 1.0))
 
 
 @states(
@@ -273,19 +259,16 @@ def _safe(tools: Tools) -> Evidence:
     "the audit of the selection alone finds it.",
 )
 def _wrong(tools: Tools) -> Evidence:
-    learner = StableSelectWrong(2, 1.0, 0.02)
-    finding = tools.audit_law(learner, n=6)
-    hidden = _hidden(tools)
+    law = law_of(tools, StableSelectWrong(2, 1.0, 0.02), n=6)
     ratio, named = _measured(WrongStable(Fraction(1), Fraction(1, 50)))
-    failed = finding.verdict == Verdict.VIOLATION or exceeds(ratio, 1.0) or exceeds(named, 0.02)
-    numbers = {"epsilon": ratio, "delta": named, "delta at claim": finding.delta_at_claim, "inside RecConcave": hidden}
+    hidden, share = _hidden(tools), max(ratio, named / 0.02)
+    numbers = {"epsilon": ratio, "delta": named, "delta at claim": law.delta, "inside RecConcave": hidden}
     text = (
         f"claimed (1, 0.02): really ratio e^{ratio:.3f} and naming with probability {named:.3f} at gap 2; delta(1) = "
-        f"{finding.delta_at_claim:.3f}. Inside RecConcave the slack of composition hides it (ratio {hidden:.2f} of 4)"
+        f"{law.delta:.3f}. Inside RecConcave the slack of composition hides it (ratio {hidden:.2f} of 4)"
     )
-    verdict, witness = tightness(max(ratio, named / 0.02), 1.0), against(finding.worst_pair)
-    data = pair_data(learner, finding.worst_pair, at=1.0, delta=finding.delta_at_claim)
-    return judged(verdict, text, numbers, witness, data, failed=failed)
+    failed = law.leaks or exceeds(share, 1.0)
+    return judged(text, numbers, against(law.pair), law.spill, otherwise=tightness(share, 1.0), failed=failed)
 
 
 def _hidden(tools: Tools) -> float:
@@ -305,7 +288,4 @@ def _hidden(tools: Tools) -> float:
         moved = [n - (i == source) + (i == (source + 1) % 3) for i, n in enumerate(ns)]
         left, right = (learner.domain.sample(xs, [0] * 3, c) for c in (ns, moved))
         pairs.append(Pair(left, right))
-    return float(tools.audit_law(learner, samples=pairs).epsilon)
-
-
-STATEMENTS = statements_in(globals())
+    return law_of(tools, learner, samples=pairs).epsilon

@@ -13,27 +13,13 @@ Witnesses are data: learners with parameters, samples, pairs, hard cases.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import math
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
+from functools import partial
 from typing import Any
 
-import numpy as np
-
-from dpaudit.contract import (
-    Constants,
-    Distribution,
-    Evidence,
-    Pair,
-    Part,
-    Sample,
-    Statement,
-    Support,
-    SupremumAudit,
-    Tools,
-    Verdict,
-)
-
-from .. import citations
+from dpaudit.contract import Distribution, Evidence, Pair, Sample, Support, Tools, Verdict
 
 LOOSE = 0.75
 """A true statement is loose if the truth is at most this share of its constant."""
@@ -41,56 +27,44 @@ LOOSE = 0.75
 TOLERANCE = 1e-9
 """The relative error that rounding may give a number computed from exact laws."""
 
-StatementCheck = Callable[[Tools], Evidence]
-
-
-def states(
-    id: str, statement: str, place: str = "", *,
-    short: str, printed: str, found: str = "", best: str = "", slow: bool = False, **declared: Any,
-) -> Callable[[StatementCheck], Statement]:  # fmt: skip
-    """Return the decorator that makes a check the statement of that id; see `contract.Statement`, also for `declared`.
-
-    The source is a place in the paper with which the id begins. A statement whose id begins with "OURS" is ours, and
-    the constants of what is ours are.
-    """
-    part = declared.setdefault("part", Part.OURS if id.startswith("OURS") else Part.PAPERS)
-    declared.setdefault("constants", Constants.OURS if part is Part.OURS else Constants.PAPER)
-    source = getattr(citations, id.partition("-")[0])
-    source += place if place.startswith(";") else f", {place}" * bool(place)
-    at = {"place": place.removeprefix("; ")} | declared
-    return lambda check: Statement(id, statement, source, check, short, printed, found, slow, best, **at)
-
-
-def statements_in(names: Mapping[str, Any]) -> tuple[Statement, ...]:
-    """Return the statements among the names of a module."""
-    return tuple(value for value in names.values() if isinstance(value, Statement))
+Case = tuple[float, str, dict[str, Any]] | tuple[float, dict[str, Any]]
+"""A number, the case in words, by default those of its data, and the data."""
 
 
 def judged(
-    otherwise: Verdict,
     summary: str,
     numbers: Mapping[str, float],
     witness: str,
     data: Mapping[str, Any],
     *,
+    otherwise: Verdict = Verdict.HOLDS,
     failed: bool | None = None,
     grade: str = "exact",
     one_sided: bool = False,
 ) -> Evidence:
     """Return the evidence: "refuted", with the witness, if a number contradicts the statement; else `otherwise`.
 
-    `otherwise` is the verdict if the statement is not refuted; `summary`, `numbers`, `grade` and `one_sided` are as in
-    `Evidence`.
-    `witness` and `data` are the instance that decides, in words and as data, which are returned whatever the verdict.
-    `failed` says whether the statement is refuted; by default whether there is a witness.
+    `summary`, `numbers`, `grade` and `one_sided` are as in `Evidence`. `witness` and `data` are the instance that
+    decides, in words and as data, which are returned whatever the verdict. `failed` says whether the statement is
+    refuted; by default whether there is a witness.
     """
     verdict, shown = (Verdict.REFUTED, witness) if failed or (failed is None and witness) else (otherwise, "")
-    return Evidence(verdict, summary, numbers, grade, shown, _plain(data), one_sided)
+    return Evidence(verdict, summary, numbers, grade, shown, data, one_sided)
 
 
-def greatest(cases: Iterable[tuple[float, str, dict[str, Any]]]) -> tuple[float, str, dict[str, Any]]:
-    """Return the first case with the greatest number, as (number, words, data)."""
-    return max(cases, key=lambda case: case[0])
+tried = partial(judged, otherwise=Verdict.UNDECIDED)
+"""As `judged`, of an instance that refutes the statement or leaves it undecided."""
+
+
+def greatest(cases: Iterable[Case], least: bool = False) -> tuple[float, str, dict[str, Any]]:
+    """Return the first case with the greatest number, or with the least one, as (number, words, data)."""
+    case = (min if least else max)(cases, key=lambda case: case[0])
+    return case if len(case) == 3 else (case[0], listed(case[1]), case[1])
+
+
+def listed(values: Mapping[str, Any], form: str = "") -> str:
+    """Return "name: value, ...", the values in some format."""
+    return ", ".join(f"{name}: {value:{form}}" for name, value in values.items())
 
 
 def exceeds(found: float, claimed: float) -> bool:
@@ -103,31 +77,92 @@ def tightness(truth: float, claimed: float) -> Verdict:
     return Verdict.LOOSE if truth <= LOOSE * claimed else Verdict.HOLDS
 
 
-def _plain(value: Any) -> Any:
-    """Return data with arrays, NumPy's numbers and tuples as lists and numbers of Python: equal data compare equal."""
-    if isinstance(value, Mapping):
-        return {str(name): _plain(part) for name, part in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(part) for part in value]
-    return value.tolist() if isinstance(value, np.ndarray | np.generic) else value
-
-
 def against(pair: Pair) -> str:
     """Return both sides of a pair in words."""
     return f"{pair.data!r} against {pair.neighbour!r}"
 
 
 @dataclass(frozen=True)
-class Loss:
-    """The supremum of a learner's privacy loss over samples of every size, as far as a search knows it."""
+class Law:
+    """A learner and its audit by exact output laws."""
 
     learner: Any
-    found: SupremumAudit
+    found: Any
+
+    @property
+    def epsilon(self) -> float:
+        """The worst loss."""
+        return float(self.found.epsilon)
+
+    @property
+    def delta(self) -> float:
+        """The worst delta at the claimed epsilon."""
+        return float(self.found.delta_at_claim)
+
+    @property
+    def leaks(self) -> bool:
+        """Whether the claim of privacy fails."""
+        return bool(self.found.verdict == Verdict.VIOLATION)
+
+    @property
+    def pair(self) -> Pair:
+        """The pair of the worst loss."""
+        pair: Pair = self.found.worst_pair
+        return pair
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """The learner and the pair, with its loss."""
+        return pair_data(self.learner, self.pair, epsilon=self.epsilon)
+
+    @property
+    def spill(self) -> dict[str, Any]:
+        """The learner and the pair, with its delta at the claimed epsilon."""
+        return pair_data(self.learner, self.pair, at=self.learner.epsilon, delta=self.delta)
+
+
+def law_of(tools: Tools, learner: Any, **covered: Any) -> Law:
+    """Return the audit of a learner by its exact output laws, on what `Tools.audit_law` is to cover."""
+    return Law(learner, tools.audit_law(learner, **covered))
+
+
+def judged_law(
+    law: Law, summary: str, numbers: Mapping[str, float], *, leaks: bool | None = None, failed: bool = False,
+    witness: str = "", data: Mapping[str, Any] | None = None, **rest: Any,
+) -> Evidence:  # fmt: skip
+    """Return the evidence on a claim of privacy: refuted where the law `leaks`, by its own word, or where `failed`.
+
+    `witness` is what contradicts the statement where the law does not leak, and `data` are those of the law by
+    default; for the `rest` see `judged`.
+    """
+    leaks = law.leaks if leaks is None else leaks
+    words = repr(law.pair) if leaks or not witness else witness
+    return judged(summary, numbers, words, law.data if data is None else data, failed=leaks or failed, **rest)
+
+
+def judged_unprivate(law: Law, summary: str) -> Evidence:
+    """Return the evidence that a learner is private with no epsilon."""
+    return judged_law(law, summary, {"epsilon": law.epsilon}, leaks=law.epsilon < math.inf)
+
+
+class Loss(Law):
+    """The supremum of a learner's privacy loss over samples of every size, as far as a search knows it."""
+
+    @property
+    def epsilon(self) -> float:
+        """The loss of the pair."""
+        return float(self.found.attained)
 
     @property
     def value(self) -> float:
         """The supremum, or the greatest loss found."""
         return float(self.found.value)
+
+    @property
+    def pair(self) -> Pair:
+        """The pair that loses most of those computed."""
+        pair: Pair = self.found.witness
+        return pair
 
     def __str__(self) -> str:
         where = f"computed {self.found.attained:.4f} at n = {self.found.n}"
@@ -143,25 +178,17 @@ def losses_of(tools: Tools, learners: Iterable[Any]) -> tuple[list[Loss], Loss]:
 
 
 def judged_loss(
-    loss: Loss,
-    claimed: float,
-    summary: str,
-    numbers: Mapping[str, float],
-    *,
-    otherwise: Verdict | None = None,
-    failed: bool = False,
-    witness: str = "",
-) -> Evidence:
+    loss: Loss, claimed: float, summary: str, numbers: Mapping[str, float], *, otherwise: Verdict | None = None,
+    **rest: Any,
+) -> Evidence:  # fmt: skip
     """Return the evidence on a claim of pure privacy: refuted where the supremum exceeds it, or where `failed`.
 
-    It is "loose" if the supremum is proved to be far below. `witness` is what contradicts the statement where the
-    supremum does not; `otherwise` replaces the verdict on the loss of a statement that is not refuted.
+    It is "loose" if the supremum is proved to be far below; `otherwise` replaces this verdict on a statement that is
+    not refuted. For the `rest` see `judged_law`.
     """
-    leaks, pair = exceeds(loss.found.value - loss.found.error, claimed), loss.found.witness
     verdict = tightness(loss.value, claimed) if loss.found.support == Support.PROVED else Verdict.HOLDS
-    words = repr(pair) if leaks or not witness else witness
-    data = pair_data(loss.learner, pair, epsilon=loss.found.attained)
-    return judged(otherwise or verdict, summary, numbers, words, data, failed=leaks or failed)
+    leaks = exceeds(loss.found.value - loss.found.error, claimed)
+    return judged_law(loss, summary, numbers, leaks=leaks, otherwise=otherwise or verdict, **rest)
 
 
 def learner_data(learner: Any) -> dict[str, Any]:

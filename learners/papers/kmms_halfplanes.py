@@ -5,28 +5,29 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from functools import lru_cache
-from itertools import combinations, pairwise
+from itertools import combinations, pairwise, product
 
 import numpy as np
 
-from dpaudit.contract import Constants, Evidence, Survives, Tools, Verdict
+from dpaudit.contract import Evidence, Tools, Verdict
 
+from ..domains import Grid
 from ..finite.consistent import most_shattered
 from ..geometry.arrangement import Arrangement, sweep
 from ..geometry.polygons import Polygon, area, polygon
 from ..regions.families import halfplane_family
 from ..regions.halfplane_select import HalfplaneSelect
 from ..regions.snapping import full_grid
-from .evidence import errors_data, exceeds, greatest, judged, judged_loss, losses_of, statements_in, states, tightness
-from .sizes import errors_of_law
+from .evidence import exceeds, greatest, judged, judged_loss, losses_of, tightness
+from .sizes import error_case
+from .states import Cases, at_least, derived, edge_case, gap, states
 
 
-@states(
+@derived(
     "KMMS-Obs2.2",
     "VC(H^{and k}) <= 2 k log2(3 k) VC(H) on small classes",
     "Observation 2.2",
     formula="VC(H^(and k)) <= O(k log(k) VC(H))",
-    constants=Constants.OURS,
     short="VC dimension of intersections",
     printed="≤ 2 k log2(3 k) VC(H)",
     found="{halfplanes d=2 k=3} for three halfplanes",
@@ -39,13 +40,12 @@ def _observation_22(tools: Tools) -> Evidence:
         own, labels = most_shattered(base), base
         for k in (2, 3):
             labels = np.unique(np.concatenate([labels & row for row in base]), axis=0)
-            found = most_shattered(labels)
-            numbers[f"{name} k={k}"] = found
+            numbers[f"{name} k={k}"] = found = most_shattered(labels)
             words = f"{name}, k = {k}: VC dimension {found}, and 2 VC(H) k log2(3 k) with VC(H) = {own}"
             cases.append((found / (2 * own * k * math.log2(3 * k)), words, {"found": numbers}))
     share, witness, data = greatest(cases)
     summary = f"VC dimensions of conjunctions {numbers}: at most {share:.3f} of 2 VC(H) k log2(3 k)"
-    return judged(Verdict.HOLDS, summary, numbers, witness, data, failed=share > 1)
+    return judged(summary, numbers, witness, data, failed=share > 1)
 
 
 @states(
@@ -85,10 +85,7 @@ def _lemma_46(tools: Tools) -> Evidence:
         points, limit = learner.domain.points(), 8 * math.log(2 * side / beta)
         for row in halfplane_family(side).labels:
             sample = learner.domain.sample(points, row, np.full(len(points), 12))
-            p, errors = errors_of_law(learner, sample)
-            failure = float(p[errors > limit].sum())
-            words = f"d = {side}, 12 examples at each point, labels {row}"
-            cases.append((failure, words, errors_data(learner, sample, limit, failure)))
+            cases.append(error_case(learner, sample, limit, f"d = {side}, 12 examples at each point, labels {row}"))
     worst, where, data = greatest(cases)
     shown = max(128 * side**8 * math.exp(-8 * math.log(2 * side / beta)) for side in (1, 2, 10, 1000))
     text = (
@@ -96,16 +93,14 @@ def _lemma_46(tools: Tools) -> Evidence:
         f"allows {beta}"
     )
     numbers = {"worst failure probability": worst, "beta": beta, "display": shown}
-    return judged(tightness(max(worst, shown), beta), text, numbers, where, data, failed=exceeds(worst, beta))
-
-
-def _grid(side: int) -> list[tuple[int, int]]:
-    return [(x, y) for x in range(side + 1) for y in range(side + 1)]
+    verdict = tightness(max(worst, shown), beta)
+    return judged(text, numbers, where, data, otherwise=verdict, failed=exceeds(worst, beta))
 
 
 @lru_cache(maxsize=16)
+@lru_cache(maxsize=16)
 def _full(side: int) -> Arrangement:
-    grid = _grid(side)
+    grid = list(product(range(side + 1), range(side + 1)))
     return sweep(grid, [(1, 0)] * len(grid), side)
 
 
@@ -115,10 +110,9 @@ def closed_halfplanes(side: int) -> set[bytes]:
     The order of the points along a normal changes only at normals of lines through two of them, so those directions
     and one in between each two neighbours give every labelling {p : <normal, p> >= threshold}.
     """
-    grid = np.array(_grid(side))
-    steps = {(dx, dy) for dx in range(-side, side + 1) for dy in range(-side, side + 1) if (dx, dy) != (0, 0)}
-    reduced = {(dx // math.gcd(dx, dy), dy // math.gcd(dx, dy)) for dx, dy in steps}
-    normals = sorted(reduced, key=lambda v: math.atan2(v[1], v[0]))
+    grid = Grid(side, 2).points()
+    steps = {(dx, dy) for dx, dy in product(range(-side, side + 1), repeat=2) if math.gcd(dx, dy) == 1}
+    normals = sorted(steps, key=lambda v: math.atan2(v[1], v[0]))
     between = [(u[0] + v[0], u[1] + v[1]) for u, v in pairwise([*normals, normals[0]])]
     found = set()
     for normal in normals + between:
@@ -141,16 +135,14 @@ def _observation_41(tools: Tools) -> Evidence:
     counts: dict[str, float] = {}
     witness, data = "", {}
     for side in (1, 2, 3):
-        every = closed_halfplanes(side)
         ours = {row.tobytes() for row in halfplane_family(side).labels}
         counts[f"d={side}"] = len(ours)
-        if missing := every - ours:
+        if missing := closed_halfplanes(side) - ours:
             data = {"d": side, "labels": np.frombuffer(min(missing), dtype=np.uint8).tolist()}
             witness = witness or f"d = {side}: the labels {data['labels']} are missing"
     shown = ", ".join(f"{count} for {side}" for side, count in counts.items())
     text = f"the box misses a labelling at {data['d']}" if data else f"the box realises every labelling: {shown}"
-    data = data or {"d": 3, "labellings": counts["d=3"]}
-    return judged(Verdict.HOLDS, text, counts, witness, data)
+    return judged(text, counts, witness, data or {"d": 3, "labellings": counts["d=3"]})
 
 
 def least_area(side: int) -> Fraction:
@@ -173,39 +165,74 @@ def least_area(side: int) -> Fraction:
 def _claim_45(tools: Tools) -> Evidence:
     least = {side: least_area(side) for side in range(4, 11)}
     printed = {side: value * 4 * side**4 for side, value in least.items()}
-    derived = {side: value * 2 * side**3 for side, value in least.items()}
+    share = float(min(printed.values()))
     numbers = {f"area d={side}": float(value) for side, value in least.items()}
-    numbers |= {"least ratio to d^-4/4": float(min(printed.values())), "ratio at d=10": float(printed[10])}
-    data = {"d": 10, "least area": str(least[10])}
-    below = " and at least 1/(2 d^3)" if min(derived.values()) >= 1 else ""
+    numbers |= {"least ratio to d^-4/4": share, "ratio at d=10": float(printed[10])}
+    below = " and at least 1/(2 d^3)" if all(value * 2 * side**3 >= 1 for side, value in least.items()) else ""
     law = "1/(d (d-1) (d-2))" if all(v == Fraction(1, s * (s - 1) * (s - 2)) for s, v in least.items()) else "larger"
     summary = f"least cells of the full grid, d = 4..10: {law}{below}; {float(printed[10]):.1f} times d^-4/4 at d = 10"
-    share = float(min(printed.values()))
-    return judged(tightness(1, share), summary, numbers, f"full grid, areas {least}", data, failed=share < 1)
-
-
-def _thinness(corners: Polygon) -> Fraction:
-    """Return (area / area of the equilateral triangle on the shortest edge)^2, a rational number."""
-    ends = [(Fraction(p, q), Fraction(r, q)) for p, r, q in corners]
-    edges = [(u[0] - v[0]) ** 2 + (u[1] - v[1]) ** 2 for u, v in pairwise([*ends, ends[0]])]
-    return area(corners) ** 2 * 16 / (3 * min(edges) ** 2)
+    witness, data = f"full grid, areas {least}", {"d": 10, "least area": str(least[10])}
+    return judged(summary, numbers, witness, data, otherwise=tightness(1, share), failed=share < 1)
 
 
 def thinnest_cell(side: int) -> tuple[float, Polygon]:
     """Return the least ratio of a triangular cell's area to the equilateral one on its shortest edge, and the cell."""
-    arrangement = _full(side)
-    shapes = (polygon(arrangement, cell) for cell in range(arrangement.cells))
-    ratio, corners = min(((_thinness(shape), shape) for shape in shapes if len(shape) == 3), key=lambda item: item[0])
-    return math.sqrt(ratio), corners
+
+    def squared(corners: Polygon) -> Fraction:
+        ends = [(Fraction(p, q), Fraction(r, q)) for p, r, q in corners]
+        edges = [(u[0] - v[0]) ** 2 + (u[1] - v[1]) ** 2 for u, v in pairwise([*ends, ends[0]])]
+        return area(corners) ** 2 * 16 / (3 * min(edges) ** 2)
+
+    shapes = [polygon(_full(side), cell) for cell in range(_full(side).cells)]
+    thinnest = min((shape for shape in shapes if len(shape) == 3), key=squared)
+    return math.sqrt(squared(thinnest)), thinnest
+
+
+def vertices(side: int) -> set[tuple[Fraction, Fraction]]:
+    """Return where the dual lines b = y - x a of the grid cross, in [-2 d^2, 2 d^2]^2, its edges included."""
+    width, lines = 2 * side**2, list(product(range(side + 1), repeat=2))
+    found = {(Fraction(a), Fraction(b)) for a in (-width, width) for b in (-width, width)}
+    for x, y in lines:
+        found |= {(Fraction(a), Fraction(y - x * a)) for a in (-width, width)}
+        found |= {(Fraction(y - b, x), Fraction(b)) for b in (-width, width) if x}
+    for (x, y), (u, v) in combinations(lines, 2):
+        if x != u:
+            a = Fraction(y - v, x - u)
+            found.add((a, y - x * a))
+    return {(a, b) for a, b in found if abs(a) <= width and abs(b) <= width}
 
 
 @states(
+    "KMMS-Claim4.5-distance",
+    "Any two vertices of the regions, those on the edges of the box included, are at distance at least 1/d^2.",
+    "proof of Claim 4.5",
+    short="The distance of two vertices",
+    printed="≥ 1/d²",
+    found="{share:.3g}/d² at least, d = 1 .. {most}",
+    formula="||(a_12, b_12) - (a_34, b_34)|| >= 1/d^2",
+    argument="Coordinates have denominators of at most d, so that those that differ do so by 1/d^2. The proof has the "
+    "crossings of four lines alone; where a line meets an edge of the box the same is true.",
+)
+@at_least(1, "all vertices of the full grid's lines in the box, d = 1 .. 5: at least {share:.4f}/d^2 apart ({witness})",
+          "share", most=5)  # fmt: skip
+def _distance() -> Cases:
+    for side in range(1, 6):
+        ends = sorted(vertices(side))
+        points = np.array([[float(a), float(b)] for a, b in ends])
+        apart = ((points[:, None] - points[None]) ** 2).sum(axis=2)
+        np.fill_diagonal(apart, np.inf)
+        near = [ends[i] for i in divmod(int(apart.argmin()), len(ends))]
+        exact = sum((a - b) ** 2 for a, b in zip(*near, strict=True))
+        shown = [[str(a), str(b)] for a, b in near]
+        words = f"d = {side}: ({', '.join(shown[0])}), ({', '.join(shown[1])})"
+        yield math.sqrt(float(exact) * side**4), words, {"d": side, "vertices": shown, "squared": str(exact)}
+
+
+@gap(
     "KMMS-Claim4.5-proof",
     "a region is at least as large as the equilateral triangle on its shortest edge",
     "proof of Claim 4.5, its first sentence",
     formula="vertices at distance >= 1/d^2, hence area >= that of the equilateral triangle of edge 1/d^2",
-    failure=Verdict.GAP,
-    survives=Survives.YES,
     argument="A triangle with long edges can be flat: distances between vertices bound no area. The claim is true, see "
     "KMMS-Claim4.5, by the formula for the area of a triangle of three lines.",
     short="A region is at least the equilateral triangle on its shortest edge",
@@ -214,30 +241,28 @@ def thinnest_cell(side: int) -> tuple[float, Polygon]:
 )
 def _proof_45(tools: Tools) -> Evidence:
     ratio, corners = thinnest_cell(8)
-    numbers = {"area over equilateral area": ratio}
-    witness = "cell of the full grid at d = 8 with vertices " + ", ".join(f"({p}/{q}, {r}/{q})" for p, r, q in corners)
-    data = {"corners": [[f"{p}/{q}", f"{r}/{q}"] for p, r, q in corners], "ratio": ratio}
+    ends = [(f"{p}/{q}", f"{r}/{q}") for p, r, q in corners]
     summary = (
         f"a triangular cell has {100 * ratio:.1f} % of the area of the equilateral triangle on its own shortest edge"
     )
-    return judged(Verdict.HOLDS, summary, numbers, witness, data, failed=ratio < 1)
+    witness = "cell of the full grid at d = 8 with vertices " + ", ".join(f"({a}, {b})" for a, b in ends)
+    data = {"corners": ends, "ratio": ratio}
+    return judged(summary, {"area over equilateral area": ratio}, witness, data, failed=ratio < 1)
 
 
-@states(
+@edge_case(
     "KMMS-n2regions",
     "n lines divide the plane into at most n^2 regions, n >= 1",
     "Select Halfplane, step 3",
     formula="n lines divide the plane into at most n^2 regions",
-    failure=Verdict.EDGE_CASE,
-    survives=Survives.YES,
     argument="One line makes two regions. There are at most n (n + 1)/2 + 1, which is at most n^2 from n = 2 on.",
     short="n lines make at most n² regions",
     printed="1 region at n = 1",
     found="{greatest share of n^2:.0f} regions",
 )
 def _regions(tools: Tools) -> Evidence:
-    rng = np.random.default_rng(0)
-    samples = [([(1, 1)], 2), *(([_grid(9)[i] for i in rng.choice(100, n, replace=False)], 9) for n in range(1, 9))]
+    rng, grid = np.random.default_rng(0), list(product(range(10), range(10)))
+    samples = [([(1, 1)], 2), *(([grid[i] for i in rng.choice(100, n, replace=False)], 9) for n in range(1, 9))]
     steiner, cases = 0.0, []
     for chosen, side in samples:
         n = len(chosen)
@@ -249,9 +274,8 @@ def _regions(tools: Tools) -> Evidence:
     numbers = {"greatest share of n^2": printed, "greatest share of n(n+1)/2 + 1": steiner}
     summary = f"at most {printed:g} n^2 and {steiner:g} (n (n+1)/2 + 1) regions: one point at d = 2, 8 samples at d = 9"
     # More cells than lines can make would be a fault of the enumeration.
-    return judged(
-        Verdict.UNDECIDED if steiner > 1 else Verdict.HOLDS, summary, numbers, witness, data, failed=printed > 1
-    )
+    otherwise = Verdict.UNDECIDED if steiner > 1 else Verdict.HOLDS
+    return judged(summary, numbers, witness, data, otherwise=otherwise, failed=printed > 1)
 
 
 @states(
@@ -264,14 +288,14 @@ def _regions(tools: Tools) -> Evidence:
     printed="alike",
 )
 def _observation_44(tools: Tools) -> Evidence:
-    grid, fine = _grid(2), full_grid(2)
+    grid, fine = list(product(range(3), range(3))), full_grid(2)
     witness, samples = "", [list(chosen) for size in (1, 2, 3) for chosen in combinations(range(9), size)]
     for chosen in samples:
         points = [grid[i] for i in chosen]
-        arrangement = sweep(points, [(1 << i, 0) for i in range(len(points))], 2)
+        weights = [1 << i for i in range(len(points))]
+        arrangement = sweep(points, [(weight, 0) for weight in weights], 2)
         areas: dict[int, Fraction] = {}
-        for row, value in zip(fine.below[:, chosen], fine.areas, strict=True):
-            key = sum(1 << i for i, below in enumerate(row) if below)
+        for key, value in zip((fine.below[:, chosen] @ weights).tolist(), fine.areas, strict=True):
             areas[key] = areas.get(key, Fraction(0)) + value
         found = dict(zip(arrangement.below[:, 0].tolist(), arrangement.areas, strict=True))
         scale = 1 << arrangement.precision
@@ -282,7 +306,4 @@ def _observation_44(tools: Tools) -> Evidence:
         f"on all {len(samples)} samples of up to 3 points at d = 2 cells and labellings correspond, areas included; "
         "on the lines themselves labels depend on the side"
     )
-    return judged(Verdict.HOLDS, summary, {}, witness, {"points": points, "side": 2, "cells": arrangement.cells})
-
-
-STATEMENTS = statements_in(globals())
+    return judged(summary, {}, witness, {"points": points, "side": 2, "cells": arrangement.cells})

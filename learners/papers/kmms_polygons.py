@@ -4,63 +4,62 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from functools import cmp_to_key
-from itertools import combinations, pairwise
+from itertools import combinations, pairwise, product
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.contract import Constants, Evidence, Sample, Tools, Verdict
+from dpaudit.contract import Evidence, Sample, Tools, Verdict
 
 from ..conjunctions.greedy_counts import GreedyCounts, Remaining
 from ..conjunctions.set_cover import SetCoverConjunction
-from ..covers.accounting import game_epsilon
+from ..covers.accounting import game_epsilon, paper_share
 from ..geometry.arrangement import sweep
 from ..geometry.polygons import contains, cross, triangulate
 from ..regions.families import triangle_family
 from ..regions.polynomials import PolynomialSelect
 from ..regions.polytopes import SimplexSelect
 from ..regions.region_cover import ConvexPolygon, PolygonUnion
-from .evidence import judged, judged_loss, losses_of, pair_data, statements_in, states, tightness
+from .evidence import judged, judged_law, judged_loss, law_of, losses_of, tightness
 from .sizes import judged_sizes
+from .states import derived, states
 
 Corner = tuple[int, int]
 
 SMALL: dict[str, Any] = {"side": 1, "k": 1, "epsilon": 1.0, "delta": 1e-6, "alpha": 0.49, "beta": 0.2}
 
 
-@states(
+@derived(
     "KMMS-Claim4.3",
     "eps_hat = epsilon/(2 ln(e/delta)) suffices for polygons, at (1, 1e-6), d = 1",
     "Claim 4.3",
     formula="eps_hat = O(epsilon/log(1/delta))",
-    constants=Constants.OURS,
     short="The budget of a round, for polygons",
     printed="{eps_hat:.3g} a round: ε ≤ 1 in all",
     found="ε = {exact, convex-polygon:.3g} in all, exactly (k = 1, n = 3)",
     best="ε = {game, k=1, J=3:.3g} at most, by the game (k = 1)",
 )
 def _claim_43(tools: Tools) -> Evidence:
-    share = 1 / (2 * (1 - math.log(1e-6)))
-    learners = [kind(**SMALL) for kind in (ConvexPolygon, PolygonUnion)]
-    laws = [tools.audit_law(learner, n=3) for learner in learners]
+    share = paper_share(1.0, 1e-6)
+    laws = [law_of(tools, kind(**SMALL), n=3) for kind in (ConvexPolygon, PolygonUnion)]
+    convex, union = (law.epsilon for law in laws)
+    learners = (law.learner for law in laws)
     upper = max(game_epsilon(1, one.rounds, one.selection_epsilon / 2, one.delta, reach=0.4) for one in learners)
-    numbers = {"eps_hat": share}
-    numbers |= {f"exact, {one.id}": law.epsilon for one, law in zip(learners, laws, strict=True)}
+    numbers = {"eps_hat": share, "exact, convex-polygon": convex, "exact, polygon-union": union}
     numbers["game, k=1, J=3"] = upper
-    summary = (
-        f"eps_hat = epsilon/(2 ln(e/delta)) = {share:.4f} at (1, 1e-6) costs {numbers['exact, convex-polygon']:.3f} "
-        f"(convex) and {numbers['exact, polygon-union']:.3f} (unions) exactly at d = 1, k = 1, n = 3, and at most "
-        f"{upper:.3f} on any sample by the game, which holds for any measure on the hypotheses"
+    law = next((law for law in laws if law.leaks), laws[-1])
+    return judged_law(
+        law,
+        f"eps_hat = epsilon/(2 ln(e/delta)) = {share:.4f} at (1, 1e-6) costs {convex:.3f} "
+        f"(convex) and {union:.3f} (unions) exactly at d = 1, k = 1, n = 3, and at most "
+        f"{upper:.3f} on any sample by the game, which holds for any measure on the hypotheses",
+        numbers,
+        # The game bounds the cost from above: it can show the statement; only the exact laws can contradict it.
+        otherwise=Verdict.UNDECIDED if upper > 1 else tightness(upper, 1),
+        data={**law.data, "eps_hat": share},
+        grade="numeric",
     )
-    leaky = [i for i, law in enumerate(laws) if law.verdict == Verdict.VIOLATION]
-    shown = leaky[0] if leaky else -1
-    pair, epsilon = laws[shown].worst_pair, laws[shown].epsilon
-    data = {**pair_data(learners[shown], pair, epsilon=epsilon), "eps_hat": share}
-    # The game bounds the cost from above: it can show the statement; only the exact laws can contradict it.
-    verdict = Verdict.UNDECIDED if upper > 1 else tightness(upper, 1)
-    return judged(verdict, summary, numbers, repr(pair), data, failed=bool(leaky), grade="numeric")
 
 
 def random_polygon(rng: np.random.Generator, side: int, corners: int) -> list[Corner] | None:
@@ -68,17 +67,10 @@ def random_polygon(rng: np.random.Generator, side: int, corners: int) -> list[Co
 
     `side` is even. Random corners are sorted by angle; every two neighbours must turn left around the middle.
     """
-    middle = (side // 2, side // 2)
-    drawn = {(int(x), int(y)) for x, y in rng.integers(0, side + 1, (corners, 2))} - {middle}
-
-    def upper(p: Corner) -> bool:
-        return (p[1], p[0]) > (middle[1], middle[0])
-
-    def before(p: Corner, q: Corner) -> int:
-        return -1 if upper(p) > upper(q) or (upper(p) == upper(q) and cross(middle, p, q) > 0) else 1
-
-    ordered = sorted(sorted(drawn), key=cmp_to_key(before))
-    if len(ordered) < 3 or any(cross(middle, p, q) <= 0 for p, q in pairwise([*ordered, ordered[0]])):
+    m = side // 2
+    drawn = {(int(x), int(y)) for x, y in rng.integers(0, side + 1, (corners, 2))} - {(m, m)}
+    ordered = sorted(drawn, key=lambda p: math.atan2(p[1] - m, p[0] - m) % (2 * math.pi))
+    if len(ordered) < 3 or any(cross((m, m), p, q) <= 0 for p, q in pairwise([*ordered, ordered[0]])):
         return None
     return ordered
 
@@ -95,7 +87,7 @@ def random_polygon(rng: np.random.Generator, side: int, corners: int) -> list[Co
 )
 def _triangles(tools: Tools) -> Evidence:
     rng, side = np.random.default_rng(0), 12
-    grid = [(x, y) for x in range(side + 1) for y in range(side + 1)]
+    grid = list(product(range(side + 1), range(side + 1)))
     polygons, bent, witness = 0, 0, ""
     for attempt in range(150):
         corners = random_polygon(rng, side, 5 + attempt % 8)
@@ -109,7 +101,7 @@ def _triangles(tools: Tools) -> Evidence:
         polygons += 1
         ring = [corners[-1], *corners, corners[0]]
         bent += any(cross(*ring[i : i + 3]) < 0 for i in range(len(corners)))
-    small = [(x, y) for x in range(4) for y in range(4)]
+    small = list(product(range(4), range(4)))
     known = {row.tobytes() for row in triangle_family(3).labels}
     left = [chosen if cross(*chosen) >= 0 else chosen[::-1] for chosen in combinations(small, 3)]
     shapes = [ears[0] for chosen in left if (ears := triangulate(list(chosen)))]
@@ -123,43 +115,36 @@ def _triangles(tools: Tools) -> Evidence:
         f"triangles on the grid, and three halfplanes of the box make all {len(shapes)} triangles at d = 3"
     )
     data = {"corners": corners or [], "triangles": triangulate(corners) if corners else []}
-    return judged(Verdict.HOLDS, summary, numbers, witness, data)
+    return judged(summary, numbers, witness, data)
 
 
-def _utility(kind: type[ConvexPolygon] | type[PolygonUnion], k: int, tools: Tools) -> Evidence:
-    learner = kind(side=2, k=k, epsilon=1.0, delta=1e-6, alpha=0.1, beta=0.05)
-    cases = [("d = 2", learner, learner.concepts.size // 2, "uniform")]
-    setup = f"side 2, k = {k}, alpha = beta = 0.2, uniform distribution, middle concept"
-    return judged_sizes(tools, setup, cases, alpha=0.2, beta=0.2, halvings=6)
+def _state_size(theorem: str, id: str, k: int, short: str) -> None:
+    """State that the explicit sample size of the learner of that id is enough."""
+
+    def check(tools: Tools) -> Evidence:
+        kind = {"convex-polygon": ConvexPolygon, "polygon-union": PolygonUnion}[id]
+        learner = kind(side=2, k=k, epsilon=1.0, delta=1e-6, alpha=0.1, beta=0.05)
+        cases = [("d = 2", learner, learner.concepts.size // 2, "uniform")]
+        setup = f"side 2, k = {k}, alpha = beta = 0.2, uniform distribution, middle concept"
+        return judged_sizes(tools, setup, cases, alpha=0.2, beta=0.2, halvings=6)
+
+    derived(
+        f"KMMS-Thm{theorem}",
+        f"with the explicit sample size {id} is an (alpha, beta)-PAC learner, d = 2",
+        f"Theorem {theorem}",
+        formula="n = O~((k/(alpha epsilon)) log d)",
+        short=short,
+        printed="n = {d = 2: theorem's n:,}",
+        found="n = {d = 2: enough:,} is enough",
+        best="n = {d = 2: enough:,} on the case tried",
+    )(check)
 
 
-_convex_polygon = states(
-    "KMMS-Thm4.7",
-    "with the explicit sample size convex-polygon is an (alpha, beta)-PAC learner, d = 2",
-    "Theorem 4.7",
-    formula="n = O~((k/(alpha epsilon)) log d)",
-    constants=Constants.OURS,
-    short="Examples for convex polygons",
-    printed="n = {d = 2: theorem's n:,}",
-    found="n = {d = 2: enough:,} is enough",
-    best="n = {d = 2: enough:,} on the case tried",
-)(lambda tools: _utility(ConvexPolygon, 3, tools))
+_state_size("4.7", "convex-polygon", 3, "Examples for convex polygons")
+_state_size("5.1", "polygon-union", 2, "Examples for unions of polygons")
 
 
-_polygon_union = states(
-    "KMMS-Thm5.1",
-    "with the explicit sample size polygon-union is an (alpha, beta)-PAC learner, d = 2",
-    "Theorem 5.1",
-    formula="n = O~((k/(alpha epsilon)) log d)",
-    constants=Constants.OURS,
-    short="Examples for unions of polygons",
-    printed="n = {d = 2: theorem's n:,}",
-    found="n = {d = 2: enough:,} is enough",
-    best="n = {d = 2: enough:,} on the case tried",
-)(lambda tools: _utility(PolygonUnion, 2, tools))
-
-
-@states(
+@derived(
     "KMMS-Sec6",
     "The selection extends to space, by halfspaces and simplices, and to regions of polynomials of low degree: each is "
     "epsilon-private.",
@@ -167,7 +152,6 @@ _polygon_union = states(
     short="Selection among simplices in space and among polynomials",
     printed="extends",
     found="ε = {simplices:.3g} of 1 for simplices, {polynomials:.3g} of 1 for polynomials of degree 2",
-    constants=Constants.OURS,
     argument="The exponential mechanism does not look at what its hypotheses are; by linearization regions of "
     "polynomials are halfspaces of a space of monomials.",
 )
@@ -180,8 +164,6 @@ def _section_6(tools: Tools) -> Evidence:
 
 SLACK = 0.25
 """A local exponent may exceed the printed degree, and the one before it, by so much: counts have lower-order terms."""
-
-
 Grown = dict[str, tuple[list[int], Callable[[int], int], float]]
 """By the name of a quantity its values, what counts the operations at each, and the degree that is printed."""
 
@@ -224,12 +206,11 @@ def cells_of_a_run(n: int, dimension: int, k: int) -> int:
     return counter.looked_at
 
 
-@states(
+@derived(
     "KMMS-Thm3.5-time",
     "The Set Cover Learner for conjunctions runs in time polynomial in n, d and k: linear in n d.",
     "Theorem 1.2, with the learner of Theorem 3.5",
     formula="runtime polynomial in k, d, 1/alpha, ..",
-    constants=Constants.OURS,
     short="Time of the Set Cover Learner, in cells of the sample",
     printed="polynomial",
     found="n^{in n:.2f} d^{in d:.2f} k^{in k:.2f}",
@@ -255,12 +236,11 @@ def triples_of_a_round(n: int, side: int) -> int:
     return math.comb(2 * sweep(sorted(points), [(1, 0)] * n, side).cells + 2, 3)
 
 
-@states(
+@derived(
     "KMMS-Thm5.1-time",
     "The learner of k-UNION-GON runs in time polynomial in n and log d: a round weighs O(n^6) triples of halfplanes.",
     "Theorem 5.1",
     formula="runtime polynomial in k, 1/alpha, .., log d",
-    constants=Constants.OURS,
     short="Time for unions of polygons, in triples of halfplanes",
     printed="polynomial",
     found="n^{in n:.2f} (log d)^{in log d:.2f}: {triples at n=48:.2g} triples a round at n = 48",
@@ -277,23 +257,17 @@ def _polygons(tools: Tools) -> Evidence:
 def _measured(grown: Grown, what: str, more: dict[str, float]) -> Evidence:
     """Return the evidence on counts: refuted where an exponent ends above its degree, or rises without bound."""
     numbers: dict[str, float] = dict(more)
-    tables: dict[str, dict[int, int]] = {}
-    failing = []
+    tables: dict[str, list[tuple[int, int]]] = {}
+    failing, shown, ends = [], [], []
     for name, (xs, count, degree) in grown.items():
-        tables[name] = {x: count(x) for x in xs}
-        local = exponents(xs, list(tables[name].values()))
+        counts = [count(x) for x in xs]
+        tables[name] = list(zip(xs, counts, strict=True))
+        local = exponents(xs, counts)
         numbers[f"in {name}"] = local[-1]
         rising = all(high > low + SLACK for low, high in pairwise(local))
         if local[-1] > degree + SLACK or rising:
             failing.append(f"{name}: exponents {', '.join(f'{e:.2f}' for e in local)}")
-    shown = "; ".join(
-        f"{name} = {min(t)} .. {max(t)}: {min(t.values()):,} to {max(t.values()):,}" for name, t in tables.items()
-    )
-    text = f"{what}, {shown}; exponents at the upper end " + ", ".join(
-        f"{numbers[f'in {name}']:.2f} in {name}" for name in grown
-    )
-    data = {"kind": "counts", "tables": {name: list(table.items()) for name, table in tables.items()}}
-    return judged(Verdict.HOLDS, text, numbers, "; ".join(failing), data)
-
-
-STATEMENTS = statements_in(globals())
+        shown.append(f"{name} = {xs[0]} .. {xs[-1]}: {min(counts):,} to {max(counts):,}")
+        ends.append(f"{local[-1]:.2f} in {name}")
+    text = f"{what}, {'; '.join(shown)}; exponents at the upper end {', '.join(ends)}"
+    return judged(text, numbers, "; ".join(failing), {"kind": "counts", "tables": tables})

@@ -9,15 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.contract import Constants, Evidence, Pair, Part, Tools, Verdict
+from dpaudit.contract import Evidence, Pair, Part, Tools, Verdict
 
 from ..conjunctions.concepts import contradicted
 from ..conjunctions.consistent import ConjunctionCover
 from ..conjunctions.set_cover import SetCoverConjunction
 from ..covers.accounting import game_epsilon, paper_share, rounds_for
 from ..domains import Cube
-from .evidence import errors_data, exceeds, greatest, judged, pair_data, statements_in, states, tightness
+from .evidence import errors_data, greatest, judged, judged_law, law_of, tightness
 from .sizes import answer, judged_sizes
+from .states import Cases, at_most, derived, states
 
 EPSILON, DELTA = 1.0, 1e-6
 COPIES = 4000
@@ -62,44 +63,39 @@ def most_errors(counts: Any, labels: Any, k: int, rounds: int, slack: float, off
     found="at most {share of the bound:.3g} of it",
     best="{share of the bound:.3g} of it, in the worst case found",
 )
-def _errors(tools: Tools) -> Evidence:
-    cases = []
+@at_most(
+    1,
+    "an adversary that selects any literal within lambda = 0 or 10 of the best, and any b, on {cases} samples that "
+    "conjunctions of up to 2 literals label (d = 2): at most {share of the bound:.3f} of the bound",
+    "share of the bound",
+    "cases",
+)
+def _errors() -> Cases:
     strikes = contradicted(Cube(2).points()).astype(bool)
     # All targets of one and of two literals are alike.
     for literals, k, alpha in (((0,), 1, 0.1), ((0,), 2, 0.1), ((0, 2), 2, 0.1), ((0,), 1, 0.5)):
-        labels = (~strikes[:, literals].any(axis=1)).astype(int)
+        labels, rounds = (~strikes[:, literals].any(axis=1)).astype(int), rounds_for(k, alpha)
         for chosen, slack, offset in itertools.product(itertools.product((1, 60), repeat=4), (0, 10), (0, 5)):
             counts = np.array(chosen)
             bound = max(alpha * counts.sum() / 2, 4 * offset) + 4 * k * slack * math.log(2 / alpha)
-            found = most_errors(counts, labels, k, rounds_for(k, alpha), slack, offset)
-            data = {"counts": counts, "labels": labels, "k": k, "rounds": rounds_for(k, alpha)}
-            data |= {"slack": slack, "offset": offset, "errors": found, "bound": bound}
-            cases.append((found / bound, str(data), data))
-    share, witness, data = greatest(cases)
-    text = (
-        f"an adversary that selects any literal within lambda = 0 or 10 of the best, and any b, on {len(cases)} "
-        f"samples that conjunctions of up to 2 literals label (d = 2): at most {share:.3f} of the bound"
-    )
-    numbers = {"share of the bound": share, "cases": len(cases)}
-    return judged(Verdict.HOLDS, text, numbers, witness, data, failed=exceeds(share, 1))
+            found = most_errors(counts, labels, k, rounds, slack, offset)
+            data = {"counts": counts, "labels": labels, "k": k, "rounds": rounds}
+            yield found / bound, data | {"slack": slack, "offset": offset, "errors": found, "bound": bound}
 
 
-@states(
+@derived(
     "KMMS-Thm3.2",
     "With the explicit sample size the Set Cover Learner is an (alpha, beta)-PAC learner.",
     "Theorem 3.2",
     formula="n = Theta((k/alpha) log(1/alpha) (VC(H) log k + lambda + (1/epsilon) log(k/beta) ..))",
-    constants=Constants.OURS,
     short="Examples for the Set Cover Learner",
     printed="n = {d = 2, k = 1: theorem's n:,}",
     found="n = {d = 2, k = 1: enough:,} is enough",
     best="n = {d = 2, k = 1: enough:,} on the case tried",
 )
 def _sample_size(tools: Tools) -> Evidence:
-    alpha = beta = 0.2
-    learner = SetCoverConjunction(2, 1, EPSILON, DELTA, alpha / 2, beta / 4)
-    setup = f"alpha = beta = {alpha}, uniform distribution"
-    return judged_sizes(tools, setup, [("d = 2, k = 1", learner, 0, "uniform")], alpha=alpha, beta=beta, halvings=7)
+    cases = [("d = 2, k = 1", SetCoverConjunction(2, 1, EPSILON, DELTA, 0.1, 0.05), 0, "uniform")]
+    return judged_sizes(tools, "alpha = beta = 0.2, uniform distribution", cases, alpha=0.2, beta=0.2, halvings=7)
 
 
 def growth(values: dict[int, float]) -> float:
@@ -109,12 +105,11 @@ def growth(values: dict[int, float]) -> float:
     return math.log(values[high] / values[low]) / math.log(high / low)
 
 
-@states(
+@derived(
     "KMMS-Ex3.3",
     "By composition eps_hat is about epsilon/sqrt(k) a round, and n grows like k^1.5.",
     "Example 3.3",
     formula="lambda = O~((sqrt(k)/epsilon) log|H|), n = Theta~((1/(alpha epsilon)) k^1.5 log d)",
-    constants=Constants.OURS,
     short="Growth of n with k by composition",
     printed="k^1.5",
     found="k^{growth of n:.2f}",
@@ -125,21 +120,19 @@ def _composition(tools: Tools) -> Evidence:
     learners = {k: SetCoverConjunction(2**16, k, EPSILON, DELTA, 0.1, 0.05, "composition") for k in ks}
     shares = {k: learner.selection_epsilon for k, learner in learners.items()}
     sizes = {k: float(learner.sample_size(0.2, 0.2)) for k, learner in learners.items()}
-    numbers = {"growth of eps_hat": growth(shares), "growth of n": growth(sizes)}
+    by_share, by_n = growth(shares), growth(sizes)
     tiny = SetCoverConjunction(**TINY, variant="composition")
-    found = tools.audit_law(tiny, samples=[_ray(tiny, COPIES)])
-    leaks = found.verdict == Verdict.VIOLATION
-    numbers["epsilon"] = found.epsilon
-    return judged(
-        # Factors that are logarithmic in k are left out: what is nearer to another half than to 1.5 is another law.
-        Verdict.HOLDS,
+    law = law_of(tools, tiny, samples=[_ray(tiny, COPIES)])
+    return judged_law(
+        law,
         f"from k = {ks[len(ks) // 2]} to {ks[-1]} at d = 2^16 eps_hat grows like k^"
-        f"{numbers['growth of eps_hat']:.2f} and n like k^{numbers['growth of n']:.2f} (logarithmic factors "
-        f"included); at d = 2, k = 1 the exact epsilon of {COPIES + 1} examples is {found.epsilon:.4f} of {EPSILON:g}",
-        numbers,
-        repr(found.worst_pair) if leaks else f"sample sizes {sizes}",
-        {**pair_data(tiny, found.worst_pair, epsilon=found.epsilon), "eps_hat": shares, "n": sizes},
-        failed=leaks or numbers["growth of n"] > 1.75 or numbers["growth of eps_hat"] < -0.75,
+        f"{by_share:.2f} and n like k^{by_n:.2f} (logarithmic factors "
+        f"included); at d = 2, k = 1 the exact epsilon of {COPIES + 1} examples is {law.epsilon:.4f} of {EPSILON:g}",
+        {"growth of eps_hat": by_share, "growth of n": by_n, "epsilon": law.epsilon},
+        # Factors that are logarithmic in k are left out: what is nearer to another half than to 1.5 is another law.
+        failed=by_n > 1.75 or by_share < -0.75,
+        witness=f"sample sizes {sizes}",
+        data={**law.data, "eps_hat": shares, "n": sizes},
         grade="numeric",
     )
 
@@ -163,19 +156,16 @@ def _ray(learner: SetCoverConjunction, copies: int) -> Pair:
 )
 def _noiseless(tools: Tools) -> Evidence:
     learner = SetCoverConjunction(**TINY, variant="noiseless")
-    every = tools.audit_law(learner, n=3)
-    ray = tools.audit_law(learner, samples=[_ray(learner, COPIES)])
-    worst = max((every, ray), key=lambda finding: finding.epsilon)
-    return judged(
-        tightness(worst.epsilon, EPSILON),
+    every, ray = law_of(tools, learner, n=3), law_of(tools, learner, samples=[_ray(learner, COPIES)])
+    worst = max((every, ray), key=lambda law: law.epsilon)
+    text = (
         f"d = 2, k = 1, J = {learner.rounds}, eps_hat = {learner.selection_epsilon:.4f}: exact epsilon "
         f"{every.epsilon:.4f} over all samples of 3, {ray.epsilon:.4f} on {COPIES:,} copies of "
-        f"(x, 0) beside one (x, 1)",
-        {"epsilon": worst.epsilon, "claim": EPSILON, "copies": COPIES, "epsilon, n=3": every.epsilon},
-        repr(worst.worst_pair),
-        pair_data(learner, worst.worst_pair, epsilon=worst.epsilon),
-        failed=every.verdict == Verdict.VIOLATION or ray.verdict == Verdict.VIOLATION,
+        f"(x, 0) beside one (x, 1)"
     )
+    numbers = {"epsilon": worst.epsilon, "claim": EPSILON, "copies": COPIES, "epsilon, n=3": every.epsilon}
+    found = tightness(worst.epsilon, EPSILON)
+    return judged_law(worst, text, numbers, leaks=every.leaks or ray.leaks, otherwise=found)
 
 
 class _WithoutNoise(SetCoverConjunction):
@@ -197,32 +187,27 @@ class _WithoutNoise(SetCoverConjunction):
 )
 def _noise(tools: Tools) -> Evidence:
     noisy, bare = SetCoverConjunction(**TINY), _WithoutNoise(**TINY, variant="noiseless")
-    pair = _ray(noisy, COPIES)
-    found, bare_found = (tools.audit_law(learner, samples=[pair]) for learner in (noisy, bare))
-    cost, bare_cost = found.epsilon, bare_found.epsilon
+    law, without = (law_of(tools, learner, samples=[_ray(noisy, COPIES)]) for learner in (noisy, bare))
     most = game_epsilon(bare.k, bare.rounds, bare.selection_epsilon / 2, DELTA, reach=EPSILON)
-    # The game bounds the cost from above: above the claim it shows nothing.
-    return judged(
-        Verdict.HOLDS if most <= EPSILON else Verdict.UNDECIDED,
+    text = (
         f"at (1, 1e-6), k = 1, J = {bare.rounds}, eps_hat = {bare.selection_epsilon:.4f} the learner without noise "
         f"costs at most {most:.3f} at delta = 1e-6 on any sample (the game takes any fixed b). Purely, on {COPIES:,} "
-        f"copies of (x, 0) beside one (x, 1), it costs {bare_cost:.4f}, and {cost:.4f} with the noise, whose offset "
-        f"Delta may cost {4 * noisy._noise_scale[1]:.0f} errors",
-        {"without noise, at most": most, "with noise": cost, "without noise": bare_cost},
-        repr(pair),
-        {**pair_data(noisy, pair, epsilon=cost), "without noise": bare_cost, "game": most},
-        failed=bare_found.verdict == Verdict.VIOLATION,
-        grade="numeric",
+        f"copies of (x, 0) beside one (x, 1), it costs {without.epsilon:.4f}, and {law.epsilon:.4f} with the noise, "
+        f"whose offset Delta may cost {4 * noisy._noise_scale[1]:.0f} errors"
     )
+    numbers = {"without noise, at most": most, "with noise": law.epsilon, "without noise": without.epsilon}
+    data = {**law.data, "without noise": without.epsilon, "game": most}
+    # The game bounds the cost from above: above the claim it shows nothing.
+    found = Verdict.HOLDS if most <= EPSILON else Verdict.UNDECIDED
+    return judged_law(law, text, numbers, leaks=without.leaks, data=data, otherwise=found, grade="numeric")
 
 
-@states(
+@derived(
     "KMMS-Greedy",
     "The greedy learner without privacy fits every sample that a conjunction of at most k literals labels, with at "
     "most max(1, ceil(k ln m)) literals, m the number of negatives.",
     "Section 1.1, without privacy",
     formula="the greedy algorithm for set cover finds few literals",
-    constants=Constants.OURS,
     short="The greedy learner fits with few literals",
     printed="no error, ⌈k ln m⌉ literals",
     found="{errors} errors, at most {most literals} literals",
@@ -233,9 +218,8 @@ def _greedy(tools: Tools) -> Evidence:
     cases = []
     for d, k in ((2, 1), (2, 2), (3, 2)):
         learner = ConjunctionCover(d, k)
-        points = learner.domain.points()
-        triples = [points[list(rows)] for rows in itertools.combinations_with_replacement(range(len(points)), 3)]
-        for concept, chosen in itertools.product(learner.concepts.enumerate(), triples):
+        triples = itertools.combinations_with_replacement(learner.domain.points(), 3)
+        for concept, chosen in itertools.product(learner.concepts.enumerate(), map(np.array, triples)):
             sample = learner.domain.sample(chosen, concept.predict(chosen))
             negatives = int(sample.counts[sample.labels == 0].sum())
             hypothesis = answer(learner, sample)
@@ -243,14 +227,11 @@ def _greedy(tools: Tools) -> Evidence:
             allowed = min(d, max(1, math.ceil(k * math.log(max(1, negatives)))))
             errors, most = errors + wrong, max(most, literals)
             data = {**errors_data(learner, sample, 0, float(wrong > 0)), "literals allowed": allowed}
-            cases.append((max(wrong, literals - allowed), str(data), data))
+            cases.append((max(wrong, literals - allowed), data))
     excess, witness, data = greatest(cases)
     text = (
         f"{len(cases)} samples of 3 at d = 2 and 3 that conjunctions of up to 2 literals label: {errors} errors, at "
         f"most {most} literals"
     )
     numbers = {"errors": errors, "most literals": most, "cases": len(cases)}
-    return judged(Verdict.HOLDS, text, numbers, witness, data, failed=excess > 0)
-
-
-STATEMENTS = statements_in(globals())
+    return judged(text, numbers, witness, data, failed=excess > 0)

@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.contract import Evidence, Tools, Verdict
+from dpaudit.contract import Evidence, Tools
 
 from ..bisection import last
 from ..mechanisms.exponential import log_law
 from ..mechanisms.log_laws import log_above, log_below
-from .evidence import exceeds, greatest, judged, statements_in, states, tightness
+from .evidence import exceeds, judged, tightness
+from .states import Cases, at_most, states
 
 NOISE = 1.0
 """The scale of Laplace noise, in units of sensitivity/epsilon."""
@@ -32,20 +33,16 @@ RATE = 0.5
     found="{share of epsilon:.3g} ε",
     best="ε, attained",
 )
-def _laplace(tools: Tools) -> Evidence:
-    cases = []
+@at_most(1, "worst log-ratio of half-lines over s = 0.5, 1, 3 and epsilon = 0.1, 1, 10: {share of epsilon:.6f} epsilon",
+         "share of epsilon", otherwise=None)  # fmt: skip
+def _laplace() -> Cases:
     for sensitivity, epsilon in itertools.product((0.5, 1.0, 3.0), (0.1, 1.0, 10.0)):
         scale = NOISE * sensitivity / epsilon
         # Half-lines decide: the ratio of the densities is monotone. Beyond both values their ratio is constant.
         cuts = np.linspace(-5 * sensitivity, 5 * sensitivity, 201)
         for tail in (log_above, log_below):
-            loss = float(np.abs(tail(cuts / scale) - tail((cuts - sensitivity) / scale)).max())
-            words = f"s = {sensitivity:g}, epsilon = {epsilon:g}, noise of scale {scale:g}"
-            data = {"sensitivity": sensitivity, "epsilon": epsilon, "scale": scale}
-            cases.append((loss / epsilon, words, {**data, "loss": loss / epsilon * epsilon}))
-    share, witness, data = greatest(cases)
-    text = f"worst log-ratio of half-lines over s = 0.5, 1, 3 and epsilon = 0.1, 1, 10: {share:.6f} epsilon"
-    return judged(tightness(share, 1), text, {"share of epsilon": share}, witness, data, failed=exceeds(share, 1))
+            share = float(np.abs(tail(cuts / scale) - tail((cuts - sensitivity) / scale)).max()) / epsilon
+            yield share, {"sensitivity": sensitivity, "epsilon": epsilon, "scale": scale, "loss": share * epsilon}
 
 
 @states(
@@ -70,31 +67,22 @@ def _exponential(tools: Tools) -> Evidence:
     losses = [float(np.abs(log_law(p, rate)[0] - log_law(q, rate)[0]).max()) for p, q in pairs]
     loss = max(losses)
     before, after = pairs[losses.index(loss)]
-    share, case = 0.0, (0, 0)
+    shares = {}
     for size, gap in itertools.product((2, 10, 1000), (1, 10, 30)):
-        scores = np.array([gap] + [0] * (size - 1))
-        mass = math.fsum(np.exp(log_law(scores, rate)[0][1:]).tolist())
-        if mass / (size * math.exp(-epsilon * gap / 2)) > share:
-            share, case = mass / (size * math.exp(-epsilon * gap / 2)), (size, gap)
-    leaks = exceeds(loss, epsilon)
-    return judged(
-        Verdict.HOLDS,
+        mass = math.fsum(np.exp(log_law(np.array([gap] + [0] * (size - 1)), rate)[0][1:]).tolist())
+        shares[size, gap] = mass / (size * math.exp(-epsilon * gap / 2))
+    case = max(shares, key=lambda case: shares[case])
+    share, leaks = shares[case], exceeds(loss, epsilon)
+    text = (
         f"all scores 0 .. 3 of three candidates, all moves by at most 1, and a leader by up to 100: worst loss "
         f"{loss:.6f} of {epsilon:g}; |H| - 1 candidates lambda below the best have at most {share:.4f} of the bound "
-        f"(|H| = 2, 10, 1000, lambda = 1, 10, 30)",
-        {"epsilon": loss, "share of epsilon": loss / epsilon, "share of the bound": share},
-        f"scores {before.tolist()} and {after.tolist()}" if leaks else f"|H| = {case[0]}, lambda = {case[1]}",
-        {
-            "rate": rate,
-            "scores": before,
-            "neighbouring scores": after,
-            "loss": loss,
-            "candidates": case[0],
-            "gap": case[1],
-            "share of the bound": share,
-        },
-        failed=leaks or exceeds(share, 1),
+        f"(|H| = 2, 10, 1000, lambda = 1, 10, 30)"
     )
+    numbers = {"epsilon": loss, "share of epsilon": loss / epsilon, "share of the bound": share}
+    words = f"scores {before.tolist()} and {after.tolist()}" if leaks else f"|H| = {case[0]}, lambda = {case[1]}"
+    data = {"rate": rate, "scores": before, "neighbouring scores": after, "loss": loss}
+    data |= {"candidates": case[0], "gap": case[1], "share of the bound": share}
+    return judged(text, numbers, words, data, failed=leaks or exceeds(share, 1))
 
 
 def basic_cost(calls: int, epsilon: float, delta: float) -> tuple[float, float]:
@@ -102,7 +90,7 @@ def basic_cost(calls: int, epsilon: float, delta: float) -> tuple[float, float]:
     return calls * epsilon, calls * delta
 
 
-_basic = states(
+states(
     "BMNS-Thm2.3",
     "k adaptive (epsilon, delta)-private calls are (k epsilon, k delta)-private.",
     "Theorem 2.3",
@@ -124,7 +112,7 @@ def advanced_cost(calls: int, epsilon: float, delta: float) -> tuple[float, floa
     return advanced_epsilon(calls, epsilon, 1e-6), calls * delta + 1e-6
 
 
-_advanced = states(
+@states(
     "BMNS-Thm2.4",
     "k adaptive (epsilon, delta)-private calls are (sqrt(2 k ln(1/delta')) epsilon + 2 k epsilon^2, k delta + "
     "delta')-private.",
@@ -137,11 +125,8 @@ _advanced = states(
     printed="its ε",
     found="{share of epsilon:.3g} of it is needed at k = 10⁴, δ' = 1e-12",
     best="exact composition: {optimal, k=100:.3g} for {printed, k=100:.3g} (100 calls at 0.05)",
-)(lambda tools: _advanced_composition())
-
-
-def _advanced_composition() -> Evidence:
-    """Return the evidence on advanced composition, with a case in which nearly all of it is needed."""
+)
+def _advanced_composition(tools: Tools) -> Evidence:
     found = _composition(advanced_cost, "advanced composition")
     calls, each, slack = 10_000, 1e-3, 1e-12
     printed = advanced_epsilon(calls, each, slack)
@@ -149,8 +134,7 @@ def _advanced_composition() -> Evidence:
     share = 1 - needed / printed
     text = f"{found.summary}; {calls:,} calls at {each:g} need {share:.3f} of it at delta' = {slack:g}"
     numbers = {**found.numbers, "share of epsilon": max(share, found.numbers["share of epsilon"])}
-    leaks = found.verdict == Verdict.REFUTED
-    return judged(Verdict.HOLDS, text, numbers, found.witness, found.witness_data, failed=leaks, grade="numeric")
+    return judged(text, numbers, found.witness, found.witness_data, grade="numeric")
 
 
 def many_composed_delta(calls: int, share: float, epsilon: float) -> float:
@@ -177,7 +161,6 @@ def _composition(cost: Any, name: str) -> Evidence:
     """Return the evidence on a composition theorem from the exact composition of the worst calls."""
     numbers: dict[str, float] = {}
     shares, delta_share, witness = [], 0.0, ""
-    data: dict[str, Any] = {}
     cases = [*itertools.product((2, 10, 100), (0.01, 0.05, 0.5), (0.0, 1e-8)), (1000, 0.01, 0.0)]
     for calls, epsilon, delta in cases:
         whole, allowed = cost(calls, epsilon, delta)
@@ -186,19 +169,20 @@ def _composition(cost: Any, name: str) -> Evidence:
         best = optimal_epsilon(calls, epsilon, delta, allowed) if whole <= calls * epsilon else calls * epsilon
         shares.append(best / whole)
         case = {"calls": calls, "epsilon": epsilon, "delta": delta, "claimed epsilon": whole, "claimed delta": allowed}
-        if not data or best / whole >= max(shares):
+        if best / whole >= max(shares):
             data = {**case, "needed delta": needed, "optimal epsilon": best}
         if needed > allowed * (1 + 1e-9) + 1e-15:
             witness, data = f"{case}: delta {needed:.3g} is needed", {**case, "needed delta": needed}
         if (epsilon, delta) == (0.05, 0.0):
             numbers |= {f"printed, k={calls}": whole, f"optimal, k={calls}": best}
-    numbers |= {"share of epsilon": max(shares), "least share of epsilon": min(shares), "share of delta": delta_share}
+    least, most = min(shares), max(shares)
+    numbers |= {"share of epsilon": most, "least share of epsilon": least, "share of delta": delta_share}
     text = (
         f"k = 2 .. 100 calls at epsilon = 0.01, 0.05, 0.5 and delta = 0, 1e-8, and 1000 at 0.01: "
-        f"the exact composition of the worst calls needs {min(shares):.3f} to {max(shares):.3f} of the epsilon of "
+        f"the exact composition of the worst calls needs {least:.3f} to {most:.3f} of the epsilon of "
         f"{name} at the same delta, and at most {delta_share:.3f} of its delta"
     )
-    return judged(tightness(max(shares), 1), text, numbers, witness, data, grade="numeric")
+    return judged(text, numbers, witness, data, otherwise=tightness(most, 1), grade="numeric")
 
 
 def composed_delta(calls: int, share: float, each: float, epsilon: float) -> float:
@@ -224,6 +208,3 @@ def greatest_share(calls: int, each: float, epsilon: float, delta: float) -> flo
     At most 2 epsilon is tried, far above what a small delta allows a single call.
     """
     return last(lambda share: composed_delta(calls, share, each, epsilon) <= delta, 0.0, 2 * epsilon, 50)
-
-
-STATEMENTS = statements_in(globals())

@@ -7,15 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.contract import Constants, Distribution, Evidence, Survives, Tools, Verdict
+from dpaudit.contract import Distribution, Evidence, Tools, Verdict
 
 from ..conjunctions.concepts import Conjunctions
 from ..domains import Cube
 from ..finite.consistent import vc_dimension
 from ..parities.concepts import Parities, ParityElimination
 from ..points.concepts import Intervals, OccamConsistent, PointConsistent, Points, ThresholdConsistent, Thresholds
-from .evidence import errors_data, greatest, judged, pair_data, statements_in, states
+from .evidence import errors_data, greatest, judged, judged_unprivate, law_of, tried
 from .sizes import answer, hard_case, two_point
+from .states import Cases, at_most, derived, false, misprint, states
 
 
 @states(
@@ -28,8 +29,7 @@ from .sizes import answer, hard_case, two_point
     found="{failure:.3g}",
 )
 def _point(tools: Tools) -> Evidence:
-    alpha, beta = 0.1, 0.05
-    learner = PointConsistent(8)
+    alpha, beta, learner = 0.1, 0.05, PointConsistent(8)
     n = learner.sample_size(alpha, beta)
     cases = []
     for target, mass in itertools.product(range(8), (alpha * 1.001, 2 * alpha, 0.5)):
@@ -42,9 +42,8 @@ def _point(tools: Tools) -> Evidence:
         f"and 0.5 of the target, is at most {failure:.6f}; (1 - alpha)^n = {bound:.6f}, and beta is {beta}"
     )
     numbers = {"n": n, "failure": failure, "bound": bound, "beta": beta}
-    return judged(
-        Verdict.HOLDS if bound <= beta else Verdict.UNDECIDED, text, numbers, where, data, failed=failure > bound
-    )
+    otherwise = Verdict.HOLDS if bound <= beta else Verdict.UNDECIDED
+    return judged(text, numbers, where, data, otherwise=otherwise, failed=failure > bound)
 
 
 @states(
@@ -57,8 +56,7 @@ def _point(tools: Tools) -> Evidence:
     found="fails {failure:.2g} at n = {n}",
 )
 def _occam(tools: Tools) -> Evidence:
-    alpha, beta = 0.3, 0.2
-    learner = OccamConsistent(3)
+    alpha, beta, learner = 0.3, 0.2, OccamConsistent(3)
     n = learner.sample_size(alpha, beta)
     cases = []
     for weights in (0.34, 0.33, 0.33), (0.31, 0.38, 0.31), (0.301, 0.301, 0.398), (0.398, 0.301, 0.301):
@@ -70,18 +68,16 @@ def _occam(tools: Tools) -> Evidence:
         f"intervals on 3 points, n = {n}: over all targets and 4 distributions just above alpha the exact "
         f"failure probability is at most {worst:.5f}; beta is {beta}"
     )
-    return judged(Verdict.HOLDS, text, {"n": n, "failure": worst, "beta": beta}, where, data, failed=worst > beta)
+    return judged(text, {"n": n, "failure": worst, "beta": beta}, where, data, failed=worst > beta)
 
 
-@states(
+@misprint(
     "NIS-Thr",
     "c_i with i the largest (i, 1) is consistent, for c_j(x) = 1 iff x < j.",
     "Example 1: learning thresholds, both slides",
     short="c_i for the largest positive i fits the sample, c_j(x) = 1 iff x < j",
     printed="no error",
     formula="c_j(x) = 1 iff x < j; return c_i, i the largest with (i, 1)",
-    failure=Verdict.MISPRINT,
-    survives=Survives.YES,
     argument="Thresholds are defined twice, by x < j and, on the slide of the learner, by x <= j. The learner is right "
     "for its own slide's; for the other it returns c_(i+1).",
     found="{errors_literal} error on one example",
@@ -95,20 +91,18 @@ def _threshold(tools: Tools) -> Evidence:
         for xs in itertools.combinations(range(4), size)
     ]
     wrong = [sample.errors(answer(printed, sample)) for sample in samples]
-    worst = int(np.argmax(wrong))
-    right = max(sample.errors(answer(repaired, sample)) for sample in samples)
-    return judged(
-        Verdict.HOLDS,
+    most, right = max(wrong), max(sample.errors(answer(repaired, sample)) for sample in samples)
+    worst = samples[wrong.index(most)]
+    text = (
         f"all {len(samples)} samples of distinct points that a threshold on 4 points labels: c_i of c_j(x) = 1 iff x < "
-        f"j errs on {sum(w > 0 for w in wrong)} of them, by up to {wrong[worst]}; c_(i+1) (or x <= j) by up to {right}",
-        {"errors_literal": wrong[worst], "errors_repaired": right, "samples": len(samples)},
-        f"{samples[worst]!r}: c_i of its largest positive i gives i the label 0",
-        errors_data(printed, samples[worst], 0, float(wrong[worst] > 0)),
-        failed=wrong[worst] > 0,
+        f"j errs on {sum(w > 0 for w in wrong)} of them, by up to {most}; c_(i+1) (or x <= j) by up to {right}"
     )
+    numbers = {"errors_literal": most, "errors_repaired": right, "samples": len(samples)}
+    witness = f"{worst!r}: c_i of its largest positive i gives i the label 0"
+    return judged(text, numbers, witness, errors_data(printed, worst, 0, float(most > 0)), failed=most > 0)
 
 
-@states(
+@derived(
     "NIS-Thr-size",
     "The threshold learner fails with probability at most (1 - alpha)^n, so that O(1) examples suffice.",
     "Example 1: learning thresholds",
@@ -116,7 +110,6 @@ def _threshold(tools: Tools) -> Evidence:
     printed="≤ {bound:.3g}",
     found="{failure:.3g} on the hard cases",
     formula="O(1) samples",
-    constants=Constants.OURS,
     argument="The error exceeds alpha only if the mass above alpha next to the target holds no positive example.",
 )
 def _threshold_size(tools: Tools) -> Evidence:
@@ -128,9 +121,8 @@ def _threshold_size(tools: Tools) -> Evidence:
     failure, where, data = greatest(cases)
     bound = (1 - alpha) ** n
     text = f"6 points, n = {n}, alpha = {alpha}: at most {failure:.6f} over all targets; (1 - alpha)^n = {bound:.6f}"
-    return judged(
-        Verdict.HOLDS, text, {"n": n, "failure": failure, "bound": bound}, where, data, failed=failure > bound
-    )
+    numbers = {"n": n, "failure": failure, "bound": bound}
+    return judged(text, numbers, where, data, failed=failure > bound)
 
 
 def without_positives(concepts: Any, points: Any) -> Any:
@@ -151,10 +143,10 @@ def _random_hypothesis(concepts: Any, target: str) -> Evidence:
     data = {"domain_size": size, "target": target, "probabilities": [1.0] + [0.0] * (size - 1), "failure": failure}
     numbers = {"failure": failure, "points": size}
     witness = f"T = {size}, target {target}, all mass on the first point: at every n Pr[error = 1] = {failure:.4f}"
-    return judged(Verdict.UNDECIDED, text, numbers, witness, data, failed=failure > alpha)
+    return tried(text, numbers, witness, data, failed=failure > alpha)
 
 
-@states(
+@false(
     "NIS-Thr-random",
     "If all labels are zero, the threshold learner may return a random concept.",
     "Example 1: learning thresholds, the learner",
@@ -163,8 +155,6 @@ def _random_hypothesis(concepts: Any, target: str) -> Evidence:
     found="fails {failure:.3g} at every n",
     best="h = 0",
     formula="all labels are zero: h = 0 (or a random h in C)",
-    failure=Verdict.FALSE,
-    survives=Survives.YES,
     argument="Where the mass is on the first point and the target is 0 there, T of the T + 1 thresholds are wrong on "
     "all of it, whatever n and whichever definition. The first alternative, h = 0, is right.",
 )
@@ -172,7 +162,7 @@ def _random_threshold(tools: Tools) -> Evidence:
     return _random_hypothesis(Thresholds(8), "c_0")
 
 
-@states(
+@false(
     "NIS-Point-random",
     "If all labels are zero, the point learner may return a random concept.",
     "Example 0: learning points, the learner",
@@ -181,8 +171,6 @@ def _random_threshold(tools: Tools) -> Evidence:
     found="fails {failure:.3g} at every n",
     best="h = 0",
     formula="all labels are zero: h = 0 (or a random h in C)",
-    failure=Verdict.FALSE,
-    survives=Survives.YES,
     argument="A random concept is that of the point with all mass with probability 1/T, and is wrong there; beta below "
     "1/T is reached with no n. The first alternative, h = 0, is right.",
 )
@@ -195,7 +183,7 @@ def most_dichotomies(n: int, vc: int) -> int:
     return int(2**vc)
 
 
-@states(
+@misprint(
     "NIS-Sauer-small",
     "For n <= d = VC(C), |C(S)| <= 2^d, with equality for at least one set S of n points.",
     "VC dimension and PAC learning",
@@ -205,8 +193,6 @@ def most_dichotomies(n: int, vc: int) -> int:
     best="2^n",
     formula="|C(S)| <= 2^d, with equality for at least one S",
     conditions="n <= d",
-    failure=Verdict.MISPRINT,
-    survives=Survives.YES,
     argument="n points have at most 2^n dichotomies, fewer than 2^d for n < d. The slide before defines shattering by "
     "2^n, with which both the bound and the equality are true.",
 )
@@ -218,7 +204,7 @@ def _few_points(tools: Tools) -> Evidence:
     text = f"parities of {d} bits, VC dimension {d}: any {n} points have at most {most} dichotomies, not {printed}"
     data = {"class": "parities", "d": d, "n": n, "dichotomies": most}
     numbers = {"most": most, "printed": printed, "n": n, "d": d}
-    return judged(Verdict.HOLDS, text, numbers, f"parities of {d} bits, n = {n}", data, failed=most != printed)
+    return judged(text, numbers, f"parities of {d} bits, n = {n}", data, failed=most != printed)
 
 
 @states(
@@ -231,16 +217,13 @@ def _few_points(tools: Tools) -> Evidence:
     formula="VC(C) <= log|C|",
     argument="A shattered set of d points takes 2^d concepts.",
 )
-def _vc_below_log(tools: Tools) -> Evidence:
+@at_most(1, "intervals, thresholds, parities, conjunctions: at most {share:.4f} of log2|C| ({witness})")
+def _vc_below_log() -> Cases:
     classes: tuple[Any, ...] = (Intervals(6), Thresholds(6), Parities(3), Conjunctions(3))
-    cases = []
     for concepts in classes:
         found = vc_dimension(concepts.domain.points(), concepts)
         data = {"class": repr(concepts), "size": concepts.size, "vc": found}
-        cases.append((float(found / np.log2(concepts.size)), f"{concepts!r}: VC dimension {found}", data))
-    share, where, data = greatest(cases)
-    text = f"intervals, thresholds, parities, conjunctions: at most {share:.4f} of log2|C| ({where})"
-    return judged(Verdict.HOLDS, text, {"share": share}, where, data, failed=share > 1 + 1e-12)
+        yield float(found / np.log2(concepts.size)), f"{concepts!r}: VC dimension {found}", data
 
 
 @states(
@@ -253,15 +236,11 @@ def _vc_below_log(tools: Tools) -> Evidence:
     formula="not epsilon-DP for any epsilon",
 )
 def _consistent_privacy(tools: Tools) -> Evidence:
-    learner = ThresholdConsistent(4)
-    found = tools.audit_law(learner, n=2)
-    text = f"4 points, all pairs of neighbours of 2 examples: epsilon = {found.epsilon}"
-    data = pair_data(learner, found.worst_pair, epsilon=found.epsilon)
-    private = found.epsilon < float("inf")
-    return judged(Verdict.HOLDS, text, {"epsilon": found.epsilon}, repr(found.worst_pair), data, failed=private)
+    law = law_of(tools, ThresholdConsistent(4), n=2)
+    return judged_unprivate(law, f"4 points, all pairs of neighbours of 2 examples: epsilon = {law.epsilon}")
 
 
-@states(
+@derived(
     "NIS-Parity-size",
     "Elimination learns parities of d bits with O(d) examples.",
     "Example 2: learning parity functions",
@@ -269,7 +248,6 @@ def _consistent_privacy(tools: Tools) -> Evidence:
     printed="n = {n}",
     found="fails {failure:.2g}, β = {beta}",
     formula="O(d) samples",
-    constants=Constants.OURS,
 )
 def _parity_size(tools: Tools) -> Evidence:
     alpha, beta, learner = 0.2, 0.2, ParityElimination(2)
@@ -280,7 +258,4 @@ def _parity_size(tools: Tools) -> Evidence:
         cases.append(hard_case(learner, target, law, n, alpha, f"parity {target}, hard point {hard}, easy {easy}"))
     failure, where, data = greatest(cases)
     text = f"d = 2, n = ceil((d ln 2 + ln(1/beta))/alpha) = {n}: at most {failure:.4f} on the hard cases, beta {beta}"
-    return judged(Verdict.HOLDS, text, {"n": n, "failure": failure, "beta": beta}, where, data, failed=failure > beta)
-
-
-STATEMENTS = statements_in(globals())
+    return judged(text, {"n": n, "failure": failure, "beta": beta}, where, data, failed=failure > beta)

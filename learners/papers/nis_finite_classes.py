@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.contract import Constants, Evidence, Tools, Verdict
+from dpaudit.contract import Evidence, Tools, Verdict
 
 from ..conjunctions.concepts import Conjunctions
 from ..conjunctions.consistent import ConjunctionElimination
@@ -17,11 +17,12 @@ from ..finite.consistent import lower_sample_size, sauer_power_bound, upper_samp
 from ..parities.concepts import Parities, ParityElimination
 from ..points.concepts import Intervals, OccamConsistent, PointConsistent, ThresholdConsistent
 from ..points.exponential import ThresholdExponential
-from .evidence import case_data, exceeds, greatest, judged, judged_loss, learner_data, losses_of, statements_in, states
-from .sizes import failure_probability, two_point
+from .evidence import case_data, exceeds, greatest, judged, judged_loss, learner_data, losses_of, tried
+from .sizes import failure_probability, log_binomial, two_point
+from .states import Cases, at_most, derived, states
 
 
-@states(
+@derived(
     "NIS-Generic",
     "The exponential mechanism is epsilon-private, and O((ln|C| + ln(1/beta)) max(1/epsilon^2, 1/(alpha epsilon))) "
     "examples suffice.",
@@ -31,7 +32,6 @@ from .sizes import failure_probability, two_point
     found="{sufficient_factor:,.0f} there; the ratio tends to 0 like 4 ε/alpha",
     best="max(8/alpha, 4/(alpha epsilon)) ln(2 |C|/beta) examples",
     formula="n >= O((log|C| + log(1/beta)) max(1/epsilon^2, 1/(alpha epsilon)))",
-    constants=Constants.OURS,
     argument="1/epsilon^2 is not needed: with our constants the ratio to the maximum is 4 epsilon/alpha below alpha/4, "
     "and above 1 from there on. That is of no constant that is printed.",
 )
@@ -68,15 +68,12 @@ def noisy_failure(learner: ThresholdExponential, alpha: float, n: int) -> float:
     """
     labels = learner.concepts.evaluate(learner.domain.points()[:1])[:, 0]
     odds = np.log(np.count_nonzero(labels == 0)) - np.log(np.count_nonzero(labels == 1))
-    right = np.arange(n + 1)
-    p = 0.5 + alpha * (1 + 1e-9) / 2
-    ways = [math.lgamma(n + 1) - math.lgamma(r + 1) - math.lgamma(n - r + 1) for r in range(n + 1)]
-    log_chance = np.array(ways) + right * math.log(p) + (n - right) * math.log1p(-p)
-    wrong = 1 / (1 + np.exp(np.clip(learner.epsilon / 2 * (2 * right - n) - odds, -700, 700)))
-    return float(np.exp(log_chance) @ wrong)
+    lead = learner.epsilon / 2 * (2 * np.arange(n + 1) - n)
+    wrong = 1 / (1 + np.exp(np.clip(lead - odds, -700, 700)))
+    return float(np.exp(log_binomial(n, 0.5 + alpha * (1 + 1e-9) / 2)) @ wrong)
 
 
-@states(
+@derived(
     "NIS-Generic-agnostic",
     "The learner of finite classes extends to agnostic learning: O((ln|C| + ln(1/beta)) max(1/alpha^2, "
     "1/(alpha epsilon))) examples suffice.",
@@ -85,30 +82,23 @@ def noisy_failure(learner: ThresholdExponential, alpha: float, n: int) -> float:
     printed="no size",
     found="n = {n:,} fails with probability {failure:.2g}; {realizable:,}, enough without noise, with {unpaid:.2g}",
     best="max(8/alpha^2, 4/(alpha epsilon)) ln(2 |C|/beta) examples",
-    constants=Constants.OURS,
     argument="Chernoff's bound for the errors of all concepts, and the union bound for the exponential mechanism, each "
     "with half of alpha and of beta. The slides print no size; that of the realizable statement is not enough.",
 )
 def _agnostic(tools: Tools) -> Evidence:
     alpha, beta = 0.05, 0.05
     learner = ThresholdExponential(2, 1.0)
-    sizes = {name: learner.utility(alpha, beta, name).sample_size for name in ("agnostic", "realizable")}
-    failures = {name: noisy_failure(learner, alpha, n) for name, n in sizes.items()}
-    numbers = {
-        "n": sizes["agnostic"],
-        "failure": failures["agnostic"],
-        "realizable": sizes["realizable"],
-        "unpaid": failures["realizable"],
-    }
+    n, few = (learner.utility(alpha, beta, name).sample_size for name in ("agnostic", "realizable"))
+    failure, unpaid = (noisy_failure(learner, alpha, size) for size in (n, few))
     text = (
         f"two kinds of concepts, labels with noise 1/2 - alpha/2, alpha = beta = {alpha}, epsilon = 1: the exact "
-        f"failure rate is {failures['agnostic']:.1e} at n = {sizes['agnostic']}, and {failures['realizable']:.2f} at "
-        f"{sizes['realizable']}, which suffices without noise"
+        f"failure rate is {failure:.1e} at n = {n}, and {unpaid:.2f} at {few}, which suffices without noise"
     )
-    data = {"learner": learner_data(learner), "alpha": alpha, "n": sizes["agnostic"], "label 1": 0.5 + alpha / 2}
+    numbers = {"n": n, "failure": failure, "realizable": few, "unpaid": unpaid}
+    data = {"learner": learner_data(learner), "alpha": alpha, "n": n, "label 1": 0.5 + alpha / 2}
     # One class and one distribution: what suffices there shows nothing of the others, but for the proof.
     witness = f"all mass on one point, label 1 with probability {0.5 + alpha / 2}"
-    return judged(Verdict.HOLDS, text, numbers, witness, data, failed=exceeds(failures["agnostic"], beta))
+    return judged(text, numbers, witness, data, failed=exceeds(failure, beta))
 
 
 def overfit_gap(epsilon: float, n: int, domain_size: int) -> float:
@@ -134,17 +124,19 @@ def overfit_gap(epsilon: float, n: int, domain_size: int) -> float:
     best="tanh(ε/4) is reached on average",
 )
 def _generalises(tools: Tools) -> Evidence:
-    gaps = {epsilon: overfit_gap(epsilon, 10**4, 10**9) for epsilon in (0.1, 0.5, 1.0, 2.0)}
-    epsilon = max(gaps, key=lambda e: gaps[e] / e)
-    gap, most = gaps[epsilon], gaps[epsilon] / epsilon
+    n, size = 10**4, 10**9
+    cases = []
+    for epsilon in (0.1, 0.5, 1.0, 2.0):
+        gap = overfit_gap(epsilon, n, size)
+        cases.append((gap / epsilon, {"epsilon": epsilon, "n": n, "domain_size": size, "gap": gap}))
+    most, witness, data = greatest(cases)
     text = (
         f"a private learner that flips coins in favour of the points that it saw has a gap of "
         f"(1 - n/|X|) tanh(epsilon/4) on average: at most {most:.3f} epsilon, epsilon = 0.1 .. 2, n = 10^4, |X| = 10^9"
     )
-    numbers = {"epsilon": epsilon, "gap": gap, "share": most}
-    data = {"epsilon": epsilon, "n": 10**4, "domain_size": 10**9, "gap": gap}
+    numbers = {"epsilon": data["epsilon"], "gap": data["gap"], "share": most}
     # One learner that overfits as it can: that it does not refute shows nothing of the others.
-    return judged(Verdict.UNDECIDED, text, numbers, f"epsilon = {epsilon:g}: gap {gap:.4f}", data, failed=most > 1)
+    return tried(text, numbers, witness, data, failed=most > 1)
 
 
 @states(
@@ -157,8 +149,13 @@ def _generalises(tools: Tools) -> Evidence:
     printed="share ≤ 1",
     found="{worst_ratio:.2g}",
 )
-def _sauer(tools: Tools) -> Evidence:
-    cases = []
+@at_most(
+    1,
+    "dichotomies of every subset of 8 points by intervals, parities and conjunctions: at most {worst_ratio:.4f} of "
+    "(e n/d)^d ({witness})",
+    "worst_ratio",
+)
+def _sauer() -> Cases:
     for name, concepts, points in (
         ("intervals", Intervals(8), Interval(8).points()),
         ("parities", Parities(3), Cube(3).points()),
@@ -167,14 +164,9 @@ def _sauer(tools: Tools) -> Evidence:
         labels, d = concepts.evaluate(points), concepts.vc_dimension
         for n in range(d + 1, len(points) + 1):
             most = max(len(np.unique(labels[:, list(s)], axis=0)) for s in itertools.combinations(range(8), n))
-            data = {"class": name, "n": n, "dichotomies": most, "bound": sauer_power_bound(n, d)}
-            cases.append((most / sauer_power_bound(n, d), f"{name}: {most} dichotomies of {n} of 8 points", data))
-    worst, where, data = greatest(cases)
-    text = (
-        f"dichotomies of every subset of 8 points by intervals, parities and conjunctions: at most "
-        f"{worst:.4f} of (e n/d)^d ({where})"
-    )
-    return judged(Verdict.HOLDS, text, {"worst_ratio": worst}, where, data, failed=worst > 1)
+            bound = sauer_power_bound(n, d)
+            data = {"class": name, "n": n, "dichotomies": most, "bound": bound}
+            yield most / bound, f"{name}: {most} dichotomies of {n} of 8 points", data
 
 
 @states(
@@ -192,10 +184,10 @@ def _vc_examples(tools: Tools) -> Evidence:
     text = f"exhaustive search: VC(intervals on 8 points) = {intervals}, VC(PARITY_d) = {parities} for d = 1 .. 6"
     data = {"intervals on 8 points": intervals, "parities, d = 1 ..": parities}
     failed = intervals != 2 or parities != list(range(1, 7))
-    return judged(Verdict.HOLDS, text, {"intervals": intervals, "parity_6": parities[-1]}, text, data, failed=failed)
+    return judged(text, {"intervals": intervals, "parity_6": parities[-1]}, text, data, failed=failed)
 
 
-@states(
+@derived(
     "NIS-VC-Bounds",
     "O((VC log(1/alpha) + log(1/beta))/alpha) examples suffice, Omega((VC + log(1/beta))/alpha) are needed.",
     "VC dimension and PAC learning",
@@ -204,7 +196,6 @@ def _vc_examples(tools: Tools) -> Evidence:
     found="five learners fail {failure_at_upper:.1g} and {failure_below_lower:.2g}",
     best="(1 - alpha)^n on the hard cases, exactly",
     formula="n >= O((VC log(1/alpha) + log(1/beta))/alpha); Omega((VC + log(1/beta))/alpha)",
-    constants=Constants.OURS,
 )
 def _vc_bounds(tools: Tools) -> Evidence:
     alpha, beta = 0.1, 0.01
@@ -236,7 +227,4 @@ def _vc_bounds(tools: Tools) -> Evidence:
         f"{min(v for k, v in numbers.items() if 'lower n' in k):.4f}"
     )
     # A hard case bounds what is needed from below, and five learners show nothing of all others.
-    return judged(Verdict.UNDECIDED, text, numbers, failed, data, one_sided=True)
-
-
-STATEMENTS = statements_in(globals())
+    return tried(text, numbers, failed, data, one_sided=True)

@@ -9,14 +9,33 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.contract import Constants, Evidence, Pair, Part, Relation, Survives, Tools, Verdict
+from dpaudit.contract import Evidence, Pair, Part, Relation, Tools
 
 from ..domains import Cube
 from ..parameters import BUDGETS
 from ..parities.amplified import ParityAmplified
 from ..parities.concepts import Parities
 from ..parities.private import ParityPrivate, ParityRestart
-from .evidence import TOLERANCE, exceeds, judged, judged_loss, losses_of, pair_data, statements_in, states, tightness
+from .evidence import (
+    TOLERANCE,
+    exceeds,
+    judged,
+    judged_law,
+    judged_loss,
+    law_of,
+    losses_of,
+    pair_data,
+    tightness,
+    tried,
+)
+from .states import derived, false, states
+
+CONSISTENT = "d = 2: (0, 1) -> 1, (1, 1) -> 0"
+
+
+def _consistent_failure(learner: Any) -> float:
+    """Return Pr[fail] on two examples of two variables that a parity labels, `CONSISTENT`."""
+    return math.exp(learner.law(learner.domain.sample([[0, 1], [1, 1]], [1, 0])).log_prob[0])
 
 
 @states(
@@ -33,28 +52,19 @@ from .evidence import TOLERANCE, exceeds, judged, judged_loss, losses_of, pair_d
 )
 def _parity(tools: Tools) -> Evidence:
     formula = loss_of_one_example(1.0)
-    found = {n: tools.audit_law(ParityPrivate(2, 1.0), n=n) for n in (1, 2, 4)}
-    worst = max(found.values(), key=lambda finding: finding.epsilon)
-    shown = ", ".join(f"{finding.epsilon:.6f}" for finding in found.values())
+    laws = [law_of(tools, ParityPrivate(2, 1.0), n=n) for n in (1, 2, 4)]
+    worst = max(laws, key=lambda law: law.epsilon)
     # p = tanh(epsilon/2) instead of epsilon/4.
-    better = tools.audit_law(ParityPrivate(2, 4 * math.tanh(0.5)), n=1).epsilon
-    high = tools.audit_law(ParityPrivate(2, 3.4), n=1).epsilon
-    return judged(
-        tightness(max(worst.epsilon, high / 3.4), 1.0),
-        f"at epsilon = 1 the exact worst case over all pairs is {shown} for n = 1, 2, 4 (d = 2), and "
-        f"ln((1 + epsilon/4)/(1 - epsilon/4)) = {formula:.6f}. Keeping examples with probability tanh(epsilon/2) "
-        f"costs {better:.6f}",
-        {
-            "epsilon": 1.0,
-            "exact_epsilon": worst.epsilon,
-            "formula": formula,
-            "at tanh(epsilon/2)": better,
-            "at 3.4": high,
-        },
-        repr(worst.worst_pair),
-        pair_data(ParityPrivate(2, 1.0), worst.worst_pair, epsilon=worst.epsilon),
-        failed=exceeds(worst.epsilon, 1.0),
+    better, high = (law_of(tools, ParityPrivate(2, e), n=1).epsilon for e in (4 * math.tanh(0.5), 3.4))
+    text = (
+        f"at epsilon = 1 the exact worst case over all pairs is {', '.join(f'{law.epsilon:.6f}' for law in laws)} for "
+        f"n = 1, 2, 4 (d = 2), and ln((1 + epsilon/4)/(1 - epsilon/4)) = {formula:.6f}. Keeping examples with "
+        f"probability tanh(epsilon/2) costs {better:.6f}"
     )
+    numbers = {"epsilon": 1.0, "exact_epsilon": worst.epsilon, "formula": formula}
+    numbers |= {"at tanh(epsilon/2)": better, "at 3.4": high}
+    leaks, otherwise = exceeds(worst.epsilon, 1.0), tightness(max(worst.epsilon, high / 3.4), 1.0)
+    return judged_law(worst, text, numbers, leaks=leaks, otherwise=otherwise)
 
 
 def loss_of_one_example(epsilon: float) -> float:
@@ -67,7 +77,7 @@ def loss_of_one_example(epsilon: float) -> float:
     return math.log((p + (1 - p) / 2) / 2) - math.log((1 - p) / 4)
 
 
-@states(
+@false(
     "NIS-ParityLearner-large",
     "The private parity learner is epsilon-differentially private for every epsilon below 4.",
     "Private learner for parity",
@@ -76,8 +86,6 @@ def loss_of_one_example(epsilon: float) -> float:
     found="ε = {loss:.3g}",
     best="p = tanh(ε/2); or ε ≤ 3.83",
     formula="picks examples with probability epsilon/4: epsilon-DP",
-    failure=Verdict.FALSE,
-    survives=Survives.YES,
     argument="No range of epsilon is printed, and epsilon/4 is a probability up to 4. At one example the loss is "
     "ln((4 + epsilon)/(4 - epsilon)), which exceeds epsilon in (3.83, 4) and has no bound near 4.",
 )
@@ -88,7 +96,7 @@ def _parity_large(tools: Tools) -> Evidence:
     data = {"d": 1, "sample": [[1, 1]], "neighbour": [[1, 0]], "epsilon": epsilon, "loss": loss}
     numbers = {"epsilon": epsilon, "loss": loss}
     witness = f"d = 1, epsilon = {epsilon}: (1) -> 1 against (1) -> 0, the answer r = 1: a loss of {loss:.4f}"
-    return judged(Verdict.UNDECIDED, text, numbers, witness, data, failed=exceeds(loss, epsilon))
+    return tried(text, numbers, witness, data, failed=exceeds(loss, epsilon))
 
 
 @states(
@@ -104,8 +112,7 @@ def _parity_large(tools: Tools) -> Evidence:
     best="1/2 + ε/8",
 )
 def _parity_failure(tools: Tools) -> Evidence:
-    epsilon = 1.0
-    learner = ParityPrivate(1, epsilon)
+    epsilon, learner = 1.0, ParityPrivate(1, 1.0)
     chances = {}
     for n in (1, 2):
         for rows in itertools.combinations_with_replacement(itertools.product((0, 1), repeat=2), n):
@@ -119,18 +126,20 @@ def _parity_failure(tools: Tools) -> Evidence:
         for near in sample.neighbours(Relation.REPLACE_ONE)
     ]
     most, first, second, pair = max(moves, key=lambda move: move[:3], default=(0.0, "no sample", "no other", None))
-    return judged(
-        tightness(most, epsilon / 4),
+    text = (
         f"d = 1, n = 1 and 2: one example moves Pr[fail] from 1/2 by at most {most:.4f}; epsilon/8 is "
-        f"{epsilon / 8:.4f}: the coin must pass (1/2) and the example be kept (epsilon/4)",
-        {"before": 0.5, "after": 0.5 + most, "slides": 0.5 + epsilon / 4},
-        f"d = 1, epsilon = {epsilon:g}: {first} replaced by {second} moves it by {most:.4f}, and no other pair by more",
-        {} if pair is None else {**pair_data(learner, pair), "move": most},
-        failed=exceeds(most, epsilon / 4),
+        f"{epsilon / 8:.4f}: the coin must pass (1/2) and the example be kept (epsilon/4)"
     )
+    numbers = {"before": 0.5, "after": 0.5 + most, "slides": 0.5 + epsilon / 4}
+    witness = (
+        f"d = 1, epsilon = {epsilon:g}: {first} replaced by {second} moves it by {most:.4f}, no other pair by more"
+    )
+    data = {} if pair is None else pair_data(learner, pair, move=most)
+    found, failed = tightness(most, epsilon / 4), exceeds(most, epsilon / 4)
+    return judged(text, numbers, witness, data, otherwise=found, failed=failed)
 
 
-@states(
+@derived(
     "NIS-ParityAmplification",
     "log2(1/beta) repetitions with epsilon divided reach confidence beta: O((d log(1/beta) + log^2(1/beta))/"
     "(alpha epsilon)) examples.",
@@ -139,41 +148,27 @@ def _parity_failure(tools: Tools) -> Evidence:
     printed="n = {n_repeated:,}",
     found="n = {n_restarted:,} by restarts: the factor log(1/β) is not needed",
     formula="n = O((d log(1/beta) + log^2(1/beta))/(alpha epsilon))",
-    constants=Constants.OURS,
     best="n = {n_restarted:,}, by restarts",
 )
 def _amplification(tools: Tools) -> Evidence:
     d, alpha, beta = 32, 0.1, 2.0**-20
-    repeated, restarted = ParityAmplified(d, 1.0, beta / 2), ParityRestart(d, 1.0, beta / 2)
-    sizes = repeated.sample_size(alpha, beta), restarted.sample_size(alpha, beta)
-    exact = replace(repeated, budget="proved").sample_size(alpha, beta)
-    found = [tools.audit_law(kind(2, 1.0, 1e-3), n=4) for kind in (ParityAmplified, ParityRestart)]
-    failure = _consistent_failure(ParityAmplified(2, 1.0, 1e-3))
-    leaks = exceeds(found[0].epsilon, 1.0)
-    return judged(
-        Verdict.HOLDS,
-        f"d = {d}, epsilon = 1, alpha = {alpha}, beta = 2^-20: repetition needs {sizes[0]} examples, "
-        f"restarting {sizes[1]}, {sizes[0] / sizes[1]:.1f} times fewer; with its exact cost (budget='proved') "
-        f"repetition needs {exact}, still {exact / sizes[1]:.1f} times as many. At d = 2, n = 4, beta = 0.001: exact "
-        f"epsilon {found[0].epsilon:.4f} and {found[1].epsilon:.4f} of 1; repetition fails on a consistent sample "
-        f"with probability {failure:.6f}",
-        {
-            "n_repeated": sizes[0],
-            "n_repeated, exact cost": exact,
-            "n_restarted": sizes[1],
-            "epsilon_repeated": found[0].epsilon,
-            "epsilon_restarted": found[1].epsilon,
-            "failure_repeated": failure,
-        },
-        repr(found[0].worst_pair) if leaks else "d = 2: (0, 1) -> 1, (1, 1) -> 0",
-        pair_data(ParityAmplified(2, 1.0, 1e-3), found[0].worst_pair, epsilon=found[0].epsilon),
-        failed=leaks or exceeds(failure, 1e-3),
+    amplified, restart = ParityAmplified(d, 1.0, beta / 2), ParityRestart(d, 1.0, beta / 2)
+    repeated, restarted, exact = (
+        learner.sample_size(alpha, beta) for learner in (amplified, restart, replace(amplified, budget="proved"))
     )
-
-
-def _consistent_failure(learner: Any) -> float:
-    """Return Pr[fail] on two examples of two variables that a parity labels."""
-    return math.exp(learner.law(learner.domain.sample([[0, 1], [1, 1]], [1, 0])).log_prob[0])
+    law, other = (law_of(tools, kind(2, 1.0, 1e-3), n=4) for kind in (ParityAmplified, ParityRestart))
+    failure = _consistent_failure(ParityAmplified(2, 1.0, 1e-3))
+    text = (
+        f"d = {d}, epsilon = 1, alpha = {alpha}, beta = 2^-20: repetition needs {repeated} examples, "
+        f"restarting {restarted}, {repeated / restarted:.1f} times fewer; with its exact cost (budget='proved') "
+        f"repetition needs {exact}, still {exact / restarted:.1f} times as many. At d = 2, n = 4, beta = 0.001: exact "
+        f"epsilon {law.epsilon:.4f} and {other.epsilon:.4f} of 1; repetition fails on a consistent sample "
+        f"with probability {failure:.6f}"
+    )
+    numbers: dict[str, float] = {"n_repeated": repeated, "n_repeated, exact cost": exact, "n_restarted": restarted}
+    numbers |= {"epsilon_repeated": law.epsilon, "epsilon_restarted": other.epsilon, "failure_repeated": failure}
+    leaks, failed = exceeds(law.epsilon, 1.0), exceeds(failure, 1e-3)
+    return judged_law(law, text, numbers, leaks=leaks, failed=failed, witness=CONSISTENT)
 
 
 @states(
@@ -195,9 +190,9 @@ def _restart(tools: Tools) -> Evidence:
         f"exact epsilon over samples of every size: {shown}, of 1; at d = 2 {worst}; a "
         f"consistent sample fails with probability {failure:.6f}, beta = 0.001"
     )
-    numbers = {"epsilon": worst.value, "failure": failure}
     failed = abs(failure - 1e-3) > 1e-12
-    return judged_loss(worst, 1.0, text, numbers, failed=failed, witness="d = 2: (0, 1) -> 1, (1, 1) -> 0")
+    numbers = {"epsilon": worst.value, "failure": failure}
+    return judged_loss(worst, 1.0, text, numbers, failed=failed, witness=CONSISTENT)
 
 
 @states(
@@ -212,15 +207,13 @@ def _restart(tools: Tools) -> Evidence:
 def _amplification_proved(tools: Tools) -> Evidence:
     beta, epsilon = 1e-3, 1.0
     (paper, proved), _ = losses_of(tools, [ParityAmplified(2, epsilon, beta, budget) for budget in BUDGETS])
-    sizes = [ParityAmplified(32, epsilon, 2.0**-21, budget).sample_size(0.1, 2.0**-20) for budget in BUDGETS]
-    return judged_loss(
-        proved,
-        epsilon,
-        f"at beta = {beta} repetition with epsilon/(4 K) costs {paper}; with the rate of "
-        f"`amplified_rate` {proved}, of 1. At d = 32, alpha = 0.1, beta = 2^-20 it needs {sizes[1]} "
-        f"examples instead of {sizes[0]}, {sizes[0] / sizes[1]:.1f} times fewer",
-        {"paper": paper.value, "epsilon": proved.value, "n_paper": sizes[0], "n_proved": sizes[1]},
+    n, fewer = (ParityAmplified(32, epsilon, 2.0**-21, budget).sample_size(0.1, 2.0**-20) for budget in BUDGETS)
+    text = (
+        f"at beta = {beta} repetition with epsilon/(4 K) costs {paper}; with the rate of `amplified_rate` {proved}, of "
+        f"1. At d = 32, alpha = 0.1, beta = 2^-20 it needs {fewer} examples instead of {n}, {n / fewer:.1f} times fewer"
     )
+    numbers = {"paper": paper.value, "epsilon": proved.value, "n_paper": n, "n_proved": fewer}
+    return judged_loss(proved, epsilon, text, numbers)
 
 
 @states(
@@ -239,16 +232,12 @@ def _effect(tools: Tools) -> Evidence:
         before = np.logical_and.reduce([labels[:, x] == y for x, y in chosen])
         for x, y in rows:
             shares[chosen, (x, y)] = float((before & (labels[:, x] == y)).sum() / max(1, before.sum()))
-    (chosen, added), least = min(
-        ((equations, share) for equations, share in shares.items() if share > 0), key=lambda item: item[1]
-    )
+    chosen, added = min((case for case, share in shares.items() if share > 0), key=lambda case: shares[case])
+    least = shares[chosen, added]
     text = (
         f"d = {d}: in all {len(shares)} ways of adding an equation to two, the solutions left are none or at least "
         f"{least:g}"
     )
     witness = f"d = {d}: equations {chosen} (point number, label), and then {added}"
     data = {"d": d, "equations": [*chosen, added], "share": least}
-    return judged(Verdict.HOLDS, text, {"least_share": least, "cases": len(shares)}, witness, data, failed=least < 0.5)
-
-
-STATEMENTS = statements_in(globals())
+    return judged(text, {"least_share": least, "cases": len(shares)}, witness, data, failed=least < 0.5)

@@ -8,14 +8,15 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from typing import Any
 
 import numpy as np
 
-from dpaudit.contract import Distribution, Evidence, Hypothesis, Tools, UtilityAudit, Verdict
+from dpaudit.contract import Distribution, Evidence, Hypothesis, Tools, Verdict
 
 from ..arrays import Floats, Integers, Labels
-from .evidence import case_data, judged, tightness
+from .evidence import case_data, errors_data, judged, tightness
 
 Case = tuple[str, Any, int, Distribution | str]
 """Name, learner, concept, distribution."""
@@ -28,14 +29,13 @@ def failure_probability(learner: Any, concept: int, distribution: Distribution, 
     multinomial probability and the exact law of the learner; an error within 1e-12 of alpha does not exceed it.
     """
     truth = learner.concepts.concept(concept).predict(distribution.points)
-    fails: dict[Any, bool] = {}
 
+    @cache
     def failed(atom: Any) -> bool:
-        if atom not in fails:
-            hypothesis = learner.decode(atom)
-            wrong = None if hypothesis is None else hypothesis.predict(distribution.points) != truth
-            fails[atom] = wrong is None or float(distribution.probabilities[wrong].sum()) > alpha + 1e-12
-        return fails[atom]
+        if (hypothesis := learner.decode(atom)) is None:
+            return True
+        wrong = hypothesis.predict(distribution.points) != truth
+        return float(distribution.probabilities[wrong].sum()) > alpha + 1e-12
 
     total = []
     for counts in compositions(n, len(distribution.points)):
@@ -43,9 +43,7 @@ def failure_probability(learner: Any, concept: int, distribution: Distribution, 
         ways = math.lgamma(n + 1) - sum(math.lgamma(c + 1) for c in counts)
         chances = zip(counts, distribution.probabilities, strict=True)
         weight = math.exp(ways + sum(c * math.log(p) for c, p in chances if c))
-        seen = np.array(counts) > 0
-        sample = learner.domain.sample(distribution.points[seen], truth[seen], np.array(counts)[seen])
-        law = learner.law(sample)
+        law = learner.law(learner.domain.sample(distribution.points, truth, counts))
         total += [weight * math.exp(lp) for atom, lp in zip(law.atoms, law.log_prob, strict=True) if failed(atom)]
     return math.fsum(total)
 
@@ -64,6 +62,27 @@ def errors_of_law(learner: Any, sample: Any) -> tuple[Floats, Integers]:
     return np.exp(law.log_prob), np.array([sample.errors(learner.decode(atom)) for atom in law.atoms])
 
 
+def error_case(learner: Any, sample: Any, limit: float, words: str = "") -> tuple[float, str, dict[str, Any]]:
+    """Return the probability that a learner errs on more than `limit` examples, the sample in words, and the data."""
+    p, wrong = errors_of_law(learner, sample)
+    failure = float(p[wrong > limit].sum())
+    return failure, words or repr(sample), errors_data(learner, sample, limit, failure)
+
+
+def log_binomial(n: int, p: float) -> Floats:
+    """Return ln Pr[X = j], j = 0 .. n, of the number X of successes in n trials of probability p."""
+    ways = [math.lgamma(n + 1) - math.lgamma(j + 1) - math.lgamma(n - j + 1) for j in range(n + 1)]
+    j = np.arange(n + 1)
+    return np.asarray(ways + j * math.log(p) + (n - j) * math.log1p(-p))
+
+
+def unsolved(learner: Any, sample: Any) -> float:
+    """Return the exact probability that a learner's answer does not solve the problem of the sample."""
+    law = learner.law(sample)
+    solved = np.array([learner.solves(atom, sample) for atom in law.atoms])
+    return math.fsum(np.exp(law.log_prob)[~solved].tolist())
+
+
 def worst_empirical_failure(
     learner: Any, n: int, alpha: float, targets: Iterable[Hypothesis] | None = None
 ) -> tuple[float, str]:
@@ -72,15 +91,17 @@ def worst_empirical_failure(
     By default all concepts are targets.
     """
     points, worst, where = learner.domain.points(), 0.0, ""
-    answers: dict[Any, Labels] = {}
+
+    @cache
+    def answers(atom: Any) -> Labels:
+        labels: Labels = learner.decode(atom).predict(points)
+        return labels
+
     for target in learner.concepts.enumerate() if targets is None else targets:
         truth = target.predict(points)
         for counts in compositions(n, len(points)):
             law = learner.law(learner.domain.sample(points, truth, counts))
-            for atom in law.atoms:
-                if atom not in answers:
-                    answers[atom] = learner.decode(atom).predict(points)
-            wrong = (np.array([answers[atom] for atom in law.atoms]) != truth) @ np.array(counts)
+            wrong = (np.array([answers(atom) for atom in law.atoms]) != truth) @ np.array(counts)
             failure = float(np.exp(law.log_prob)[wrong > alpha * n].sum())
             if failure > worst:
                 worst, where = failure, repr(learner.domain.sample(points, truth, counts))
@@ -119,15 +140,14 @@ class HalvedSizes:
         That on the theorem's n: refuted if the failure rate exceeds beta there, else by what is enough.
     """
 
-    def __init__(self, findings: Mapping[int, UtilityAudit]) -> None:
+    def __init__(self, findings: Mapping[int, Any]) -> None:
         self.findings, self.top = findings, max(findings)
-        by_size = sorted(findings.items(), reverse=True)
-        kept = itertools.takewhile(lambda item: item[1].verdict == Verdict.HOLDS, by_size)
+        by_size = sorted(((n, finding.verdict) for n, finding in findings.items()), reverse=True)
+        kept = itertools.takewhile(lambda item: item[1] == Verdict.HOLDS, by_size)
         self.enough = min((n for n, _ in kept), default=0)
-        self.too_few = max((n for n, finding in by_size if finding.verdict == Verdict.VIOLATION), default=0)
-        refuted = findings[self.top].verdict == Verdict.VIOLATION
+        self.too_few = max((n for n, verdict in by_size if verdict == Verdict.VIOLATION), default=0)
         found = tightness(self.enough, self.top) if self.enough else Verdict.UNDECIDED
-        self.verdict = Verdict.REFUTED if refuted else found
+        self.verdict = Verdict.REFUTED if self.too_few == self.top else found
 
 
 def joint_verdict(verdicts: Iterable[Verdict]) -> Verdict:
@@ -138,30 +158,21 @@ def joint_verdict(verdicts: Iterable[Verdict]) -> Verdict:
 
 
 def audit_halved(
-    tools: Tools,
-    learner: Any,
-    concept: int,
-    distribution: Distribution | str,
-    *,
-    alpha: float,
-    beta: float,
-    halvings: int,
-    trials: int = 100,
-    **setting: Any,
-) -> HalvedSizes:
+    tools: Tools, learner: Any, concept: int, distribution: Distribution | str, *, halvings: int, trials: int = 100,
+    **levels: Any,
+) -> HalvedSizes:  # fmt: skip
     """Audit a learner at the n of its theorem and at `halvings` smaller ones, each half of the one before.
 
-    Every verdict has 99 % confidence. Stops below the first n at which the failure rate exceeds beta.
+    `levels` are alpha and beta, and the setting and the noise if any. Every verdict has 99 % confidence. Stops below
+    the first n at which the failure rate exceeds beta.
     """
-    if "setting" in setting:
-        n = learner.utility(alpha, beta, setting["setting"]).sample_size
+    if "setting" in levels:
+        n = learner.utility(levels["alpha"], levels["beta"], levels["setting"]).sample_size
     else:
-        n = learner.sample_size(alpha, beta)
+        n = learner.sample_size(levels["alpha"], levels["beta"])
     findings = {}
     for _ in range(halvings + 1):
-        findings[n] = tools.audit_utility(
-            learner, concept, distribution, alpha=alpha, beta=beta, n=n, trials=trials, confidence=0.99, **setting
-        )
+        findings[n] = tools.audit_utility(learner, concept, distribution, n=n, trials=trials, confidence=0.99, **levels)
         if findings[n].verdict == Verdict.VIOLATION or n == 1:
             break
         n = -(-n // 2)
@@ -189,9 +200,9 @@ def audit_cases(
             if isinstance(distribution, Distribution):
                 drawn = f"probabilities {distribution.probabilities.tolist()}"
             witness = f"{learner!r}, concept {concept}, {drawn}, n = {found.top}"
-        numbers |= {f"{name}: theorem's n": found.top, f"{name}: enough": found.enough}
-        numbers |= {f"{name}: too few": found.too_few}
-        numbers |= {f"{name}: failure rate at most": found.findings[found.top].failure_upper}
+        failing = found.findings[found.top].failure_upper
+        sizes = {"theorem's n": found.top, "enough": found.enough, "too few": found.too_few}
+        numbers |= {f"{name}: {key}": n for key, n in (sizes | {"failure rate at most": failing}).items()}
         least = f"{found.enough} enough (1/{found.top / max(found.enough, 1):.0f})"
         least = least if found.enough else "not even so many are seen to be enough"
         few = f", {found.too_few} too few" if found.too_few else ""
@@ -202,4 +213,4 @@ def audit_cases(
 def judged_sizes(tools: Tools, setup: str, cases: Iterable[Case], **levels: Any) -> Evidence:
     """Return the evidence on a theorem's n from some cases, all of them in the setup that is given in words."""
     verdict, numbers, words, witness, data = audit_cases(tools, cases, **levels)
-    return judged(verdict, f"{setup}; {words}", numbers, witness, data, grade="statistical")
+    return judged(f"{setup}; {words}", numbers, witness, data, otherwise=verdict, grade="statistical")

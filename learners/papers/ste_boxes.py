@@ -1,20 +1,29 @@
-"""Statements of lecture 12 (STE) on boxes."""
+"""Statements of lecture 12 (STE) on boxes, and ours on the interior points of which it makes them."""
 
 from __future__ import annotations
 
 import itertools
 import math
+from collections import Counter
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
 
-from dpaudit.contract import Constants, Evidence, Survives, Tools, Verdict
+from dpaudit.contract import Evidence, Pair, Part, Tools, Verdict
 
 from ..boxes.concepts import BoxTightest
 from ..boxes.exponential import BoxExponential
 from ..boxes.interior_point import BoxInteriorPoint
-from .evidence import errors_data, exceeds, greatest, judged, pair_data, statements_in, states
-from .sizes import errors_of_law, hard_case, two_point
+from ..interior_points.interior_point import InteriorPointExponential, InteriorPointTreeLog
+from ..interior_points.thresholds import ThresholdInteriorPoint
+from ..mechanisms.steps import Multiset, of_counter, ranks
+from ..mechanisms.tree_log import TreeLog, leaving_depths
+from .evidence import exceeds, greatest, judged, judged_law, judged_loss, judged_unprivate, law_of, losses_of, tried
+from .sizes import compositions, error_case, hard_case, two_point, unsolved, worst_empirical_failure
+from .states import derived, false, misprint, states
 
 
-@states(
+@misprint(
     "STE-Box2-signs",
     "The points on which the rectangle errs, at most 4 m, are negative ones.",
     "boxes by interior points, the error",
@@ -22,8 +31,6 @@ from .sizes import errors_of_law, hard_case, two_point
     printed="4 m negative points",
     found="positive ones, with probability {Pr[some positive example wrong]:.3f}",
     formula="errors on at most 4 m negative points",
-    failure=Verdict.MISPRINT,
-    survives=Survives.YES,
     argument="Four lines above the lecture says that no negative point is wrong and some positive ones may be missed, "
     "and it goes on with 4 m/n for these: positive points are meant.",
 )
@@ -31,23 +38,16 @@ def _signs(tools: Tools) -> Evidence:
     learner = BoxInteriorPoint(2, 2, 40.0, 0.1)
     m, points = learner.m, [[1, 1], [0, 1], [2, 1], [1, 0], [1, 2]]
     sample = learner.domain.sample(points, [1] * 5, [3 * m, 1, 1, 1, 1])
-    p, wrong = errors_of_law(learner, sample)
-    numbers = {
-        "m": m,
-        "Pr[some positive example wrong]": float(p[wrong > 0].sum()),
-        "Pr[more than 4 (m - 1) wrong]": float(p[wrong > 4 * (m - 1)].sum()),
-        "negative examples": int(sample.counts[sample.labels == 0].sum()),
-    }
+    some, _, data = error_case(learner, sample, 0)
+    many, _, _ = error_case(learner, sample, 4 * (m - 1))
+    numbers = {"m": m, "Pr[some positive example wrong]": some, "Pr[more than 4 (m - 1) wrong]": many}
+    numbers["negative examples"] = int(sample.counts[sample.labels == 0].sum())
     text = (
-        f"m = {m}: errs on positive examples with probability "
-        f"{numbers['Pr[some positive example wrong]']:.3f}, on more than 4 (m - 1) of them with probability "
-        f"{numbers['Pr[more than 4 (m - 1) wrong]']:.2g}; none is negative"
+        f"m = {m}: errs on positive examples with probability {some:.3f}, on more than 4 (m - 1) of them with "
+        f"probability {many:.2g}; none is negative"
     )
     witness = f"all {sample.n} examples positive, one on each face of their box: the errors cannot be negative points"
-    data = errors_data(learner, sample, 0, numbers["Pr[some positive example wrong]"])
-    return judged(
-        Verdict.UNDECIDED, text, numbers, witness, data, failed=numbers["Pr[some positive example wrong]"] > 0.1
-    )
+    return tried(text, numbers, witness, data, failed=some > 0.1)
 
 
 @states(
@@ -68,56 +68,43 @@ def _plane(tools: Tools) -> Evidence:
         for labels in itertools.product((0, 1), repeat=4)
         for count in (1, learner.m, 2 * learner.m)
     ]
-    finding = tools.audit_law(learner, samples=samples)
-    numbers = {"epsilon": finding.epsilon, "claim": 20.0, "calls": len(learner.calls)}
-    text = (
-        f"worst epsilon {finding.epsilon:.3f} of 20 over {finding.pairs} pairs, the count of positives among the calls"
-    )
-    witness = repr(finding.worst_pair)
-    data = pair_data(learner, finding.worst_pair, epsilon=finding.epsilon)
+    law = law_of(tools, learner, samples=samples)
+    numbers = {"epsilon": law.epsilon, "claim": 20.0, "calls": len(learner.calls)}
+    text = f"worst epsilon {law.epsilon:.3f} of 20 over {law.found.pairs} pairs, the count of positives among the calls"
     # Pairs that were chosen bound epsilon from below: the claim may still be attained.
-    return judged(Verdict.HOLDS, text, numbers, witness, data, failed=exceeds(finding.epsilon, 20.0))
+    return judged_law(law, text, numbers, leaks=exceeds(law.epsilon, 20.0))
 
 
-@states(
+@derived(
     "STE-Boxd",
     "In d dimensions a sample of about d^1.5 suffices.",
     "boxes by interior points in d dimensions",
     formula="n of about d^1.5",
-    constants=Constants.OURS,
     short="Growth of n with the dimension",
     printed="d^1.5",
     found="d^{advanced:.2f}",
 )
 def _dimension(tools: Tools) -> Evidence:
-    def needed(dimension: int, delta: float | None) -> int:
-        return BoxInteriorPoint(1023, dimension, 1.0, 0.1, delta).utility(0.1, 0.1, "empirical").sample_size
-
     low, high = 2**7, 2**10
-    slopes = {
-        name: math.log(needed(high, delta) / needed(low, delta)) / math.log(high / low)
-        for name, delta in (("basic", None), ("advanced", 1e-6))
+    sizes = {
+        (d, delta): BoxInteriorPoint(1023, d, 1.0, 0.1, delta).utility(0.1, 0.1, "empirical").sample_size
+        for d, delta in itertools.product((low, high), (None, 1e-6))
     }
+    basic, advanced = (
+        math.log(sizes[high, delta] / sizes[low, delta]) / math.log(high / low) for delta in (None, 1e-6)
+    )
     text = (
-        f"from d = {low} to {high} the sample size grows like d^{slopes['advanced']:.2f} by advanced composition and "
-        f"like d^{slopes['basic']:.2f} by basic composition (each with a factor ln d)"
+        f"from d = {low} to {high} the sample size grows like d^{advanced:.2f} by advanced composition and "
+        f"like d^{basic:.2f} by basic composition (each with a factor ln d)"
     )
-    witness = f"the sizes at d = {low} and {high}"
-    data = {f"n, d={d}": needed(d, 1e-6) for d in (low, high)}
-    failed = slopes["advanced"] > 1.75
+    witness, data = f"the sizes at d = {low} and {high}", {f"n, d={d}": sizes[d, 1e-6] for d in (low, high)}
     # Logarithmic factors are left out: the exponent is rounded to the nearest half.
-    return judged(
-        Verdict.LOOSE if slopes["advanced"] < 1.25 else Verdict.HOLDS,
-        text,
-        slopes,
-        witness,
-        data,
-        failed=failed,
-        grade="numeric",
-    )
+    otherwise, failed = Verdict.LOOSE if advanced < 1.25 else Verdict.HOLDS, advanced > 1.75
+    numbers = {"basic": basic, "advanced": advanced}
+    return judged(text, numbers, witness, data, otherwise=otherwise, failed=failed, grade="numeric")
 
 
-@states(
+@false(
     "STE-ExpRec",
     "The exponential mechanism's box has score at least OPT - (1/epsilon) log|C| with high probability.",
     "the exponential mechanism for boxes",
@@ -126,34 +113,27 @@ def _dimension(tools: Tools) -> Evidence:
     found="below with probability {below, any base:.3g}, in base 2 and e",
     best="OPT - (2/ε) ln(|C|/β)",
     formula="q(X, f) >= OPT - (1/epsilon) log|C_REC|",
-    failure=Verdict.FALSE,
-    survives=Survives.YES,
     argument="The weights are exp(epsilon q/2): a lead of g is worth e^(g/2) and has to outweigh |C| - 1 others, so "
     "that (2/epsilon) ln|C| is needed, and ln(1/beta) beside it. The order of n stays as it is.",
 )
 def _exponential(tools: Tools) -> Evidence:
     learner, beta = BoxExponential(99, 1, 1.0), 0.1
     sample = learner.domain.sample([49, 50, 51], [0, 1, 0], [COPIES] * 3)
-    p, wrong = errors_of_law(learner, sample)
     # Also all pairs (a, b), those with a > b included, would be no more than these.
     limit = math.log2(100**2)
-    proved = 2 * (math.log(learner.concepts.size) - math.log(beta))
-    numbers = {
-        "log2 of the pairs (a, b)": limit,
-        "below, any base": float(p[wrong > limit].sum()),
-        "below OPT - (2/epsilon) ln(|C|/beta)": float(p[wrong > proved].sum()),
-    }
-    return judged(
-        Verdict.UNDECIDED,
+    below, _, data = error_case(learner, sample, limit)
+    proved, _, _ = error_case(learner, sample, 2 * (math.log(learner.concepts.size) - math.log(beta)))
+    text = (
         f"|C| = {learner.concepts.size}, epsilon = 1: the score is below OPT - {limit:.2f} (log2 of the 10^4 pairs a, "
-        f"b, above ln|C|) with probability {numbers['below, any base']:.3f}, below OPT - 2 ln(|C|/{beta}) with "
-        f"probability {numbers['below OPT - (2/epsilon) ln(|C|/beta)']:.2g}",
-        numbers,
-        f"epsilon = 1, D = 100 points, {COPIES} examples each of (49, 0), (50, 1), (51, 0): one box has score "
-        f"{3 * COPIES}, the others at most {2 * COPIES}",
-        errors_data(learner, sample, limit, numbers["below, any base"]),
-        failed=numbers["below, any base"] > 0.5,
+        f"b, above ln|C|) with probability {below:.3f}, below OPT - 2 ln(|C|/{beta}) with probability {proved:.2g}"
     )
+    numbers = {"log2 of the pairs (a, b)": limit, "below, any base": below}
+    numbers["below OPT - (2/epsilon) ln(|C|/beta)"] = proved
+    witness = (
+        f"epsilon = 1, D = 100 points, {COPIES} examples each of (49, 0), (50, 1), (51, 0): one box has score "
+        f"{3 * COPIES}, the others at most {2 * COPIES}"
+    )
+    return tried(text, numbers, witness, data, failed=below > 0.5)
 
 
 COPIES = 14
@@ -170,12 +150,8 @@ COPIES = 14
     formula="the smallest box fails once privacy is asked for",
 )
 def _tightest_privacy(tools: Tools) -> Evidence:
-    learner = BoxTightest(1, 2)
-    found = tools.audit_law(learner, n=1)
-    text = f"2 x 2 grid, one example, all pairs of neighbours: epsilon = {found.epsilon}"
-    data = pair_data(learner, found.worst_pair, epsilon=found.epsilon)
-    private = math.isfinite(found.epsilon)
-    return judged(Verdict.HOLDS, text, {"epsilon": found.epsilon}, repr(found.worst_pair), data, failed=private)
+    law = law_of(tools, BoxTightest(1, 2), n=1)
+    return judged_unprivate(law, f"2 x 2 grid, one example, all pairs of neighbours: epsilon = {law.epsilon}")
 
 
 @states(
@@ -196,16 +172,14 @@ def _faces(tools: Tools) -> Evidence:
         counts = [math.floor(n * w) for w in weights]
         counts[0] += n - sum(counts)
         sample = learner.domain.sample([[1, 1], [0, 1], [2, 1], [1, 0], [1, 2]], [1] * 5, counts)
-        p, wrong = errors_of_law(learner, sample)
-        failure = float(p[wrong > alpha * n].sum())
-        cases.append((failure, f"all positive, counts {counts}", errors_data(learner, sample, alpha * n, failure)))
+        cases.append(error_case(learner, sample, alpha * n, f"all positive, counts {counts}"))
     failure, witness, data = greatest(cases)
     text = (
         f"m = {learner.m}, n = {n} positives in the middle and on the four faces of 3 x 3, three ways: an error above "
         f"alpha = {alpha} has exact probability at most {failure:.2g}, and beta is {learner.beta}"
     )
     numbers = {"n": n, "failure": failure, "beta": learner.beta}
-    return judged(Verdict.HOLDS, text, numbers, witness, data, failed=failure > learner.beta)
+    return judged(text, numbers, witness, data, failed=failure > learner.beta)
 
 
 @states(
@@ -230,7 +204,154 @@ def _tightest(tools: Tools) -> Evidence:
         f"points, and beta is {beta}"
     )
     numbers = {"n": n, "failure": failure, "(1 - alpha)^n": (1 - alpha - 0.001) ** n}
-    return judged(Verdict.HOLDS, text, numbers, witness, data, failed=failure > beta)
+    return judged(text, numbers, witness, data, failed=failure > beta)
 
 
-STATEMENTS = statements_in(globals())
+@states(
+    "OURS-IPP",
+    "The exponential mechanism is epsilon-private and finds an interior point of n >= (4/epsilon) ln(T/beta).",
+    "the interior point problem",
+    short="Failure to find an interior point of n ≥ (4/ε) ln(T/β)",
+    printed="fails ≤ 0.2",
+    found="fails {failure:.2g} at n = {n}",
+)
+def _interior(tools: Tools) -> Evidence:
+    beta, learner = 0.2, InteriorPointExponential(5, 1.0)
+    n = learner.points_needed(beta)
+    (loss,), _ = losses_of(tools, [learner])
+    failure, worst = max(
+        (unsolved(learner, learner.domain.sample(range(5), [0] * 5, counts)), counts) for counts in compositions(n, 5)
+    )
+    few = unsolved(learner, learner.domain.sample([2, 3], [0, 0], [2, 2]))
+    text = (
+        f"T = 5, epsilon = 1: exact epsilon {loss}; n = (4/epsilon) ln(T/beta) = {n}: over all {math.comb(n + 4, 4)} "
+        f"data the exact failure is at most {failure:.4f}, at {list(worst)}, and beta is {beta}; {few:.4f} with n = 4"
+    )
+    numbers = {"epsilon": loss.value, "n": n, "failure": failure, "failure with 4": few}
+    failed = failure > beta
+    return judged_loss(loss, 1.0, text, numbers, failed=failed, witness=f"{list(worst)} examples at the points 0 .. 4")
+
+
+@states(
+    "OURS-Thr",
+    "An interior point of the m largest positive and m smallest negative examples errs on at most m - 1 of them.",
+    "the interior point problem",
+    short="A threshold from an interior point: m - 1 errors, ε",
+    printed="fails ≤ 0.5, ε = 4",
+    found="fails {failure:.2g} at n = {n}, ε = {epsilon:.3g}",
+)
+def _thresholds(tools: Tools) -> Evidence:
+    alpha, beta, learner = 0.25, 0.5, ThresholdInteriorPoint(4, 4.0, 0.5)
+    n = learner.utility(alpha, beta, "empirical").sample_size
+    law = law_of(tools, learner, n=4)
+    failure, worst = worst_empirical_failure(learner, n, alpha)
+    text = (
+        f"T = 4, epsilon = 4, m = {learner.m}: exact epsilon {law.epsilon:.4f} (n = 4, all pairs; a "
+        f"flipped label moves two values, so the mechanism is charged for a group of two); on n = (m - 1)/alpha = "
+        f"{n} examples an error above alpha = {alpha} has exact probability at most {failure:.4f} over all labelled "
+        f"samples, and beta is {beta}"
+    )
+    numbers = {"epsilon": law.epsilon, "m": learner.m, "n": n, "failure": failure}
+    data, leaks = {**law.data, "n": n, "failure": failure}, exceeds(law.epsilon, 4.0)
+    return judged_law(law, text, numbers, leaks=leaks, data=data, failed=failure > beta, witness=worst)
+
+
+@states(
+    "OURS-TreeLog",
+    "TreeLog, every call charged, is (epsilon, delta)-private and finds one.",
+    "the interior point problem",
+    short="TreeLog, every call charged: its δ",
+    printed="δ = 0.01",
+    found="δ = {delta:.2g}",
+)
+def _tree(tools: Tools) -> Evidence:
+    beta, learner = 0.1, InteriorPointTreeLog(32, 2.0, 0.01, 0.1)
+    n = learner.points_needed(beta)
+    half, even = [n // 2, n - n // 2], [n // 32 + 1] * 32
+    data = [([15, 16], half), ([0, 31], half), ([7], [n]), (range(32), even)]
+    samples = [learner.domain.sample(list(xs), [0] * len(counts), counts) for xs, counts in data]
+    failure, worst = max((unsolved(learner, sample), repr(sample)) for sample in samples)
+    pairs = []
+    for a, b in ((15, 16), (0, 31), (3, 4)):
+        for share in (0, 1, n // 3, n // 2, n - 1):
+            left = learner.domain.sample([a, b], [0, 0], [n - share, share])
+            pairs.append(Pair(left, learner.domain.sample([a, b], [0, 0], [n - share - 1, share + 1])))
+    law = law_of(tools, learner, samples=pairs)
+    text = (
+        f"T = 32, epsilon = 2, delta = 0.01: on {len(pairs)} pairs of n = {n} examples at most delta "
+        f"{law.delta:.2g} is needed at epsilon = 2 (exact epsilon {law.epsilon:.4f}); the point is not "
+        f"interior with exact probability at most {failure:.2g} on data side by side, apart, equal, spread, and beta "
+        f"is {beta}"
+    )
+    numbers = {"delta": law.delta, "epsilon": law.epsilon, "n": n, "failure": failure}
+    return judged_law(law, text, numbers, data=law.spill, failed=failure > beta, witness=worst)
+
+
+HEAVY_LEFT = ((240, 12), (244, 6), (246, 3), (247, 4))
+"""Elements below the left child of the last balanced node: its path goes on and on; below the right there is a pile."""
+PILE = 248
+EXAMPLES = {0: 6, 42: 36, 149: 25, 202: 25, 229: 25, **dict(HEAVY_LEFT), PILE: 26, 255: 6}
+"""On 2^8 points: ends that the margins take, four levels whose lighter child is small, and a node of 25 against 26."""
+
+
+@dataclass(frozen=True)
+class ShallowFirst(TreeLog):
+    """TreeLog whose slice S are the elements that leave the heavy path first."""
+
+    def _embedding(self, middle: Multiset) -> tuple[Multiset, Multiset]:
+        points, counts = middle
+        depths = leaving_depths(points, counts, self.height)
+        order = sorted(range(len(points)), key=lambda i: (depths[i], points[i]))
+        taken: Counter[int] = Counter()
+        rest: Counter[int] = Counter()
+        for i in order:
+            some = min(self.deep - taken.total(), counts[i])
+            taken[points[i]] += some
+            rest[depths[i]] += counts[i] - some
+        return of_counter(taken), of_counter(rest)
+
+
+class _Sliced(InteriorPointTreeLog):
+    """The learner with that mechanism, and the sound one's claim."""
+
+    def _tree(self, n: int) -> TreeLog:
+        return ShallowFirst.within(self.domain_size, n, Fraction(self.epsilon), self.delta, self.beta)
+
+
+@false(
+    "OURS-TreeLog-slices",
+    "TreeLog is (epsilon, delta)-private too if it slices off the elements that leave the heavy path first.",
+    "dpaudit_learners.mechanisms.tree_log, with a fault",
+    part=Part.AUDITOR,
+    formula="slices off the elements that leave the heavy path first: delta <= 0.01",
+    argument="One example that moves changes many embedded values; the deepest first is right.",
+    short="TreeLog may slice either end of the embedding",
+    printed="δ = 0.01",
+    found="δ ≥ {delta:.3g}; {moved} embedded values change, not 1",
+    best="the deepest first: δ ≤ {delta of the sound one:.2g} on that pair",
+)
+def _slices(tools: Tools) -> Evidence:
+    learner, sound = (kind(256, 4.0, 0.01, 0.5) for kind in (_Sliced, InteriorPointTreeLog))
+    moved = Counter(EXAMPLES) - Counter([PILE]) + Counter([HEAVY_LEFT[0][0]])
+    samples = [learner.domain.sample(list(c), [0] * len(c), list(c.values())) for c in (EXAMPLES, moved)]
+    pair = Pair(samples[0], samples[1], "one example of the pile moves to the left")
+    law, right = (law_of(tools, one, samples=[pair]) for one in (learner, sound))
+    tree = learner._tree(samples[0].n)
+    before, after = (_rest(tree, dict(sorted(c.items()))) for c in (EXAMPLES, moved))
+    differ = (before - after).total()
+    text = (
+        f"2^8 points, epsilon = 4, delta = 0.01: a pair of {samples[0].n} examples whose paths part at a node "
+        f"of 25 against 26: {differ} of the embedded values that the recursion gets differ, and delta(4) is "
+        f"{law.delta:.4f}. With the deepest elements sliced off it is {right.delta:.2g}"
+    )
+    numbers = {"delta": law.delta, "delta of the sound one": right.delta, "moved": differ}
+    witness = f"the example {PILE} of {EXAMPLES} replaced by {HEAVY_LEFT[0][0]}"
+    data: dict[str, Any] = {"size": 256, "margin": tree.margin, "slice": tree.deep}
+    data |= {"data": sorted(EXAMPLES.items()), "neighbour": sorted(moved.items()), "moved": differ}
+    return tried(text, numbers, witness, data, failed=law.leaks)
+
+
+def _rest(tree: TreeLog, data: dict[int, int]) -> Counter[int]:
+    """Return the embedded values that the recursion gets."""
+    _, rest = tree._embedding(ranks((list(data), list(data.values())), tree.margin, tree.n - tree.margin))
+    return Counter(dict(zip(*rest, strict=True)))

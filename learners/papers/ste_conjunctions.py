@@ -8,24 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.contract import Constants, Evidence, Pair, Relation, Survives, Tools, Verdict
+from dpaudit.contract import Evidence, Pair, Relation, Tools
 
 from ..conjunctions.concepts import ConjunctionExponential, ShortConjunctions
 from ..conjunctions.consistent import ConjunctionElimination
 from ..conjunctions.laplace import ConjunctionLaplace
-from .evidence import (
-    errors_data,
-    exceeds,
-    greatest,
-    judged,
-    judged_loss,
-    losses_of,
-    pair_data,
-    statements_in,
-    states,
-    tightness,
-)
-from .sizes import answer, errors_of_law, worst_empirical_failure
+from .evidence import errors_data, exceeds, judged, judged_law, judged_loss, law_of, listed, losses_of, tightness, tried
+from .sizes import answer, error_case, worst_empirical_failure
+from .states import Cases, at_most, derived, false, states
 
 
 @states(
@@ -38,25 +28,24 @@ from .sizes import answer, errors_of_law, worst_empirical_failure
     found="{errors} in {cases}",
 )
 def _elimination(tools: Tools) -> Evidence:
-    learner = ConjunctionElimination(2)
+    learner, example = ConjunctionElimination(2), ConjunctionElimination(6)
     points = learner.domain.points()
-    wrong = []
+    cases = []
     for concept, rows in product(learner.concepts.enumerate(), product(range(len(points)), repeat=3)):
-        sample = learner.domain.sample(points[list(rows)], concept.predict(points[list(rows)]))
-        wrong.append((int(sample.errors(answer(learner, sample))), repr(sample)))
-    example = ConjunctionElimination(6)
+        chosen = points[list(rows)]
+        cases.append((learner, learner.domain.sample(chosen, concept.predict(chosen))))
     lecture = ("0101011", "0101100", "1111011", "1111110", "0000000", "1011011", "1111011", "0001011")
     bits = np.array([[int(c) for c in row] for row in lecture])
-    shown = example.domain.sample(bits[:, :6], bits[:, 6])
-    found = answer(example, shown)
-    errors = sum(count for count, _ in wrong) + int(shown.errors(found))
+    cases.append((example, shown := example.domain.sample(bits[:, :6], bits[:, 6])))
+    wrong = [int(sample.errors(answer(one, sample))) for one, sample in cases]
+    errors, sequences = sum(wrong), len(cases) - 1
     text = (
-        f"{errors} errors on all {len(wrong)} labelled sequences of 3 examples at d = 2, and on the lecture's "
-        f"example, which gives {found}"
+        f"{errors} errors on all {sequences} labelled sequences of 3 examples at d = 2, and on the lecture's "
+        f"example, which gives {answer(example, shown)}"
     )
-    data = errors_data(example, shown, 0, float(shown.errors(found) > 0))
-    witness = next((words for count, words in wrong if count), repr(shown))
-    return judged(Verdict.HOLDS, text, {"errors": errors, "cases": len(wrong)}, witness, data, failed=errors > 0)
+    data = errors_data(example, shown, 0, float(wrong[-1] > 0))
+    witness = next((repr(sample) for (_, sample), count in zip(cases, wrong, strict=True) if count), "")
+    return judged(text, {"errors": errors, "cases": sequences}, witness, data)
 
 
 @states(
@@ -71,22 +60,18 @@ def _elimination(tools: Tools) -> Evidence:
 def _laplace(tools: Tools) -> Evidence:
     learner = ConjunctionLaplace(2, 1.0, 0.05)
     # Deep below and above the threshold the tails are exponential, so the ratio is attained.
-    flip = Pair(
-        learner.domain.sample([[0, 0], [1, 1]], [1, 1], [40, 1]),
-        learner.domain.sample([[0, 0]], [1], [41]),
-        "(1, 1) replaced by its complement",
-    )
-    removed = Pair(flip.data, learner.domain.sample([[0, 0]], [1], [40]), "(1, 1) removed")
-    finding = tools.audit_law(learner, samples=[flip])
-    replaced = finding.epsilon
-    added = tools.audit_law(learner, samples=[removed], relation=Relation.ADD_REMOVE_ONE).epsilon
+    before = learner.domain.sample([[0, 0], [1, 1]], [1, 1], [40, 1])
+    after, fewer = (learner.domain.sample([[0, 0]], [1], [copies]) for copies in (41, 40))
+    law = law_of(tools, learner, samples=[Pair(before, after, "(1, 1) replaced by its complement")])
+    removed = [Pair(before, fewer, "(1, 1) removed")]
+    added = law_of(tools, learner, samples=removed, relation=Relation.ADD_REMOVE_ONE).epsilon
     text = (
         "under replacement, where a positive example replaced by its complement moves all 2 d counts, the "
-        f"exact epsilon is {replaced:.9f} of 1; under adding or removing an example {added:.9f}"
+        f"exact epsilon is {law.epsilon:.9f} of 1; under adding or removing an example {added:.9f}"
     )
-    numbers = {"replacement": replaced, "add_remove": added}
-    data = pair_data(learner, flip, epsilon=replaced)
-    return judged(tightness(replaced, 1.0), text, numbers, repr(flip), data, failed=exceeds(replaced, 1.0))
+    numbers = {"replacement": law.epsilon, "add_remove": added}
+    leaks, found = exceeds(law.epsilon, 1.0), tightness(law.epsilon, 1.0)
+    return judged_law(law, text, numbers, leaks=leaks, otherwise=found)
 
 
 def noise_limit(dimension: int, epsilon: float, beta: float) -> float:
@@ -104,28 +89,24 @@ def noise_limit(dimension: int, epsilon: float, beta: float) -> float:
     formula="|Lap(2 d/epsilon)| <= (2 d/epsilon) log(2 d/beta) for all 2 d, with probability 1 - beta",
     argument="Each exceeds it with probability beta/(2 d).",
 )
-def _laplace_noise(tools: Tools) -> Evidence:
-    cases = []
+@at_most(1, "d = 1 .. 31, beta = 0.001, 0.1, 0.5: the exact probability is at most {share:.4f} beta ({witness})")
+def _laplace_noise() -> Cases:
     for d, epsilon, beta in product((1, 2, 10, 31), (0.1, 1.0), (1e-3, 0.1, 0.5)):
         tail = math.exp(-noise_limit(d, epsilon, beta) * epsilon / (2 * d))
         exceeded = -math.expm1(2 * d * math.log1p(-tail))
         data = {"d": d, "epsilon": epsilon, "beta": beta, "probability": exceeded}
-        cases.append((exceeded / beta, f"d = {d}, beta = {beta}", data))
-    share, witness, data = greatest(cases)
-    text = f"d = 1 .. 31, beta = 0.001, 0.1, 0.5: the exact probability is at most {share:.4f} beta ({witness})"
-    return judged(Verdict.HOLDS, text, {"share": share}, witness, data, failed=exceeds(share, 1))
+        yield exceeded / beta, f"d = {d}, beta = {beta}", data
 
 
-def spread_failure(learner: ConjunctionLaplace, n: int, alpha: float) -> tuple[float, Any]:
-    """Return Pr[error > alpha] on n positive examples of which v1 and v2 are contradicted by just too many together.
+def spread_failure(learner: ConjunctionLaplace, n: int, alpha: float) -> tuple[float, str, dict[str, Any]]:
+    """Return `error_case` on n positive examples of which v1 and v2 are contradicted by just too many together.
 
     (0, 1) and (1, 0) come x times each, 2 x > alpha n, and (1, 1) otherwise: the answer errs on 2 x of them if both
     literals are kept.
     """
     x = math.floor(alpha * n / 2) + 1
     sample = learner.domain.sample([[0, 1], [1, 0], [1, 1]], [1, 1, 1], [x, x, n - 2 * x])
-    p, wrong = errors_of_law(learner, sample)
-    return float(p[wrong > alpha * n].sum()), sample
+    return error_case(learner, sample, alpha * n, f"{sample!r}, n = {n}")
 
 
 def laplace_failure_bound(n: int, dimension: int, epsilon: float, alpha: float, beta: float) -> float:
@@ -164,15 +145,14 @@ def _laplace_utility(tools: Tools) -> Evidence:
     enough = next(k for k in count(1) if laplace_failure_bound(k, d, 1.0, alpha, beta) <= beta)
     failures = {k: spread_failure(learner, k, alpha)[0] for k in range(10, 400)}
     few = max(k for k, failure in failures.items() if failure > beta)
-    printed, sample = spread_failure(learner, n, alpha)
+    printed, witness, data = spread_failure(learner, n, alpha)
     text = (
         f"d = 2, epsilon = 1, alpha = {alpha}, beta = {beta}: the lecture's n = {n}, at which the exact failure is "
         f"{printed:.1e} where v1 and v2 are each contradicted by just over alpha n/2 positives; {few} fail with "
         f"{failures[few]:.4f} there, and {enough} are enough for every sample by a union bound"
     )
     numbers = {"n": n, "enough": enough, "too few": few, "failure, too few": failures[few], "failure": printed}
-    data = errors_data(learner, sample, alpha * n, printed)
-    return judged(tightness(enough, n), text, numbers, f"{sample!r}, n = {n}", data, failed=printed > beta)
+    return judged(text, numbers, witness, data, otherwise=tightness(enough, n), failed=printed > beta)
 
 
 @states(
@@ -203,7 +183,7 @@ def _exponential(tools: Tools) -> Evidence:
     return judged_loss(loss, 1.0, text, numbers, failed=failure > beta, witness=where)
 
 
-@states(
+@false(
     "STE-ConjExp-Size",
     "With n >= (1/(epsilon alpha)) log|CONJ_{k,d}| the exponential mechanism's error is at most alpha with high "
     "probability.",
@@ -213,8 +193,6 @@ def _exponential(tools: Tools) -> Evidence:
     found="with probability {failure:.3g} at n = {n}",
     best="(2/(ε alpha)) ln(|C|/β)",
     formula="n >= (1/(epsilon alpha)) log|CONJ_(k,d)|",
-    failure=Verdict.FALSE,
-    survives=Survives.YES,
     argument="As for boxes, STE-ExpRec: a lead of g in the score is worth e^(epsilon g/2), so that 2/epsilon is needed "
     "and ln(1/beta) is missing. The order of n stays as it is.",
 )
@@ -224,21 +202,19 @@ def _exponential_size(tools: Tools) -> Evidence:
     # v1 is the target; v2 .. v31 are equal, and wrong on every second example, as are their negations and "always 1".
     points = np.array([[first] + [rest] * (d - 1) for first in (1, 0) for rest in (1, 0)])
     sample = learner.domain.sample(points, points[:, 0], [4, 3, 4, 3])
-    asked = math.log2(learner.concepts.size) / alpha
-    p, wrong = errors_of_law(learner, sample)
-    failure = float(p[wrong > alpha * sample.n].sum())
+    asked, n = math.log2(learner.concepts.size) / alpha, sample.n
+    failure, _, data = error_case(learner, sample, alpha * n)
     text = (
-        f"d = {d}, k = 1, epsilon = 1, alpha = {alpha}: n = {sample.n}, where (1/alpha) log2|C| = {asked:.2f}; "
+        f"d = {d}, k = 1, epsilon = 1, alpha = {alpha}: n = {n}, where (1/alpha) log2|C| = {asked:.2f}; "
         f"every concept but the target errs on half of the sample or more, and one of them is returned with "
         f"probability {failure:.4f}"
     )
-    numbers = {"n": sample.n, "asked, base 2": asked, "failure": failure, "alpha": alpha}
+    numbers = {"n": n, "asked, base 2": asked, "failure": failure, "alpha": alpha}
     witness = (
-        f"d = {d}, k = 1, epsilon = 1, alpha = {alpha}: target v1 on {sample.n} examples, v2 = .. = v31 equal and "
+        f"d = {d}, k = 1, epsilon = 1, alpha = {alpha}: target v1 on {n} examples, v2 = .. = v31 equal and "
         "wrong on every second one"
     )
-    data = errors_data(learner, sample, alpha * sample.n, failure)
-    return judged(Verdict.UNDECIDED, text, numbers, witness, data, failed=sample.n >= asked and failure > 0.5)
+    return tried(text, numbers, witness, data, failed=n >= asked and failure > 0.5)
 
 
 def conjunctions_of(dimension: int, k: int) -> int:
@@ -246,7 +222,7 @@ def conjunctions_of(dimension: int, k: int) -> int:
     return sum(math.comb(dimension, i) << i for i in range(k + 1)) + (k >= 2)
 
 
-@states(
+@derived(
     "STE-Conj-count",
     "log|CONJ_{k,d}| is about k log d.",
     "step 0: the exponential mechanism",
@@ -254,7 +230,6 @@ def conjunctions_of(dimension: int, k: int) -> int:
     printed="1",
     found="{k = 3, d = 10^6:.3g} times that at k = 3, d = 10⁶",
     formula="log|CONJ_(k,d)| ~ log(d^k)",
-    constants=Constants.OURS,
     argument="(d/k)^k <= |CONJ_(k,d)| <= (2 d + 1)^k.",
 )
 def _class_size(tools: Tools) -> Evidence:
@@ -262,9 +237,9 @@ def _class_size(tools: Tools) -> Evidence:
     numbers = {f"k = {k}, d = 10^{round(math.log10(d))}": ratio for (k, d), ratio in ratios.items()}
     falling = all(abs(ratios[k, 10**6] - 1) <= abs(ratios[k, 10] - 1) + 0.01 for k in (1, 3))
     exact = conjunctions_of(3, 2) == ShortConjunctions(3, 2).size
-    text = f"log|C|/(k log d), with |C| exact: {', '.join(f'{name}: {ratio:.3f}' for name, ratio in numbers.items())}"
+    text = f"log|C|/(k log d), with |C| exact: {listed(numbers, '.3f')}"
     failed = not (exact and falling and max(ratios[k, 10**6] for k in (1, 3)) < 1.1)
-    return judged(Verdict.HOLDS, text, numbers, text, {"ratios": numbers}, failed=failed)
+    return judged(text, numbers, text, {"ratios": numbers}, failed=failed)
 
 
 DELTA = 1e-6
@@ -284,7 +259,7 @@ def _pairs(learner: Any) -> list[Pair]:
     return [Pair(sample(t + 1, u), sample(t, u + 1)) for t, u in product(COPIES, repeat=2)]
 
 
-@states(
+@derived(
     "STE-Conj1-Delta",
     "Noisy elimination with the noise that composition of its 2 d counts allows at (epsilon, delta) is (epsilon, "
     "delta)-private, and its sample size grows like d^1.5.",
@@ -292,45 +267,34 @@ def _pairs(learner: Any) -> list[Pair]:
     short="Noisy elimination with a δ: growth of n with d",
     printed="a bit better; d^1.5 by optimal composition",
     formula="a bit better by strong composition",
-    constants=Constants.OURS,
     found="d^{growth of n:.2f}, n = {n, d=31:,} at d = 31",
     best="n = {n, d=31:,} for {n without delta, d=31:,} without a δ (d = 31)",
 )
 def _with_delta(tools: Tools) -> Evidence:
-    found: list[tuple[float, Any, Any]] = []
+    laws = []
     for d, delta in product((1, 2, 3), (1e-2, 1e-1)):
         learner = ConjunctionLaplace(d, 1.0, 0.9, delta)
-        finding = tools.audit_law(learner, samples=_pairs(learner))
-        found.append((finding.delta_at_claim / delta, learner, finding))
-    share, learner, worst = max(found, key=lambda one: one[0])
-    sizes = {d: _size(d, DELTA) for d in (LOW, HIGH)}
+        laws.append(law_of(tools, learner, samples=_pairs(learner)))
+    worst = max(laws, key=lambda law: law.delta / law.learner.delta)
+    share, most, without = worst.delta / worst.learner.delta, _size(HIGH, DELTA), _size(HIGH, None)
     # n has a factor ln(2 d/beta) besides, which is not part of the law.
-    grown = sizes[HIGH] / math.log(20 * HIGH) / (sizes[LOW] / math.log(20 * LOW))
-    gaining = (d for d in range(1, HIGH + 1) if _size(d, DELTA) < _size(d, None))
-    numbers: dict[str, float] = {
-        "share of delta": share,
-        "growth of n": math.log(grown) / math.log(HIGH / LOW),
-        "n, d=31": sizes[HIGH],
-        "n without delta, d=31": _size(HIGH, None),
-        "first d that gains": min(gaining, default=math.inf),
-    }
-    leaky = any(finding.verdict == Verdict.VIOLATION for _, _, finding in found)
+    grown = most / math.log(20 * HIGH) / (_size(LOW, DELTA) / math.log(20 * LOW))
+    growth = math.log(grown) / math.log(HIGH / LOW)
+    first = min((d for d in range(1, HIGH + 1) if _size(d, DELTA) < _size(d, None)), default=math.inf)
+    numbers = {"share of delta": share, "growth of n": growth, "n, d=31": most, "n without delta, d=31": without}
     text = (
         f"d = 1, 2, 3 and delta = 0.01, 0.1: on {len(COPIES) ** 2} pairs each, in which a replaced example "
         f"moves all counts, delta(1) is at most {share:.3f} of the claim. With delta = {DELTA:g} n grows like d^"
-        f"{numbers['growth of n']:.2f} ln d from d = {LOW} to {HIGH}, and is smaller than without from d = "
-        f"{numbers['first d that gains']} on; at d = 31, epsilon = 1, alpha = beta = 0.1, {sizes[HIGH]} instead of "
-        f"{numbers['n without delta, d=31']}"
+        f"{growth:.2f} ln d from d = {LOW} to {HIGH}, and is smaller than without from d = "
+        f"{first} on; at d = 31, epsilon = 1, alpha = beta = 0.1, {most} instead of {without}"
     )
-    witness = repr(worst.worst_pair) if leaky else f"sample sizes {sizes}"
-    data = pair_data(learner, worst.worst_pair, at=1.0, delta=worst.delta_at_claim)
     # What is nearer to d^2 than to d^1.5 is another law.
-    return judged(Verdict.HOLDS, text, numbers, witness, data, failed=leaky or numbers["growth of n"] > 1.75)
+    return judged_law(
+        worst, text, numbers | {"first d that gains": first}, leaks=any(law.leaks for law in laws), data=worst.spill,
+        failed=growth > 1.75, witness=f"sample sizes {_size(LOW, DELTA)} and {most}",
+    )  # fmt: skip
 
 
 def _size(dimension: int, delta: float | None) -> int:
     """Return the theorem's n on the sample for epsilon = 1 and alpha = beta = 0.1."""
     return ConjunctionLaplace(dimension, 1.0, 0.1, delta).utility(0.1, 0.1, "empirical").sample_size
-
-
-STATEMENTS = statements_in(globals())

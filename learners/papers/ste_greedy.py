@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.contract import Constants, Evidence, Part, Relation, Survives, Tools, Verdict
+from dpaudit.contract import Evidence, Part, Relation, Tools
 
 from ..conjunctions.concepts import Conjunction
 from ..conjunctions.greedy import ConjunctionGreedy
@@ -16,8 +16,9 @@ from ..conjunctions.greedy_counts import GreedyCounts
 from ..covers.accounting import composed_share
 from ..mechanisms.exponential import log_law
 from ..parameters import BUDGETS
-from .evidence import errors_data, exceeds, greatest, judged, judged_loss, losses_of, statements_in, states
-from .sizes import errors_of_law
+from .evidence import judged, judged_loss, losses_of, tried
+from .sizes import error_case
+from .states import Cases, at_most, derived, edge_case, misprint, states
 
 
 @states(
@@ -31,14 +32,11 @@ from .sizes import errors_of_law
     conditions="J >= 2 k ln n",
     argument="1 - x <= e^-x.",
 )
-def _rounds(tools: Tools) -> Evidence:
-    cases = []
+@at_most(1, "k = 1 .. 100 and n = 2 .. 10^9: at most {most:.4f} ({witness})", "most")
+def _rounds() -> Cases:
     for k, n in product((1, 2, 3, 10, 100), (2, 10, 10**3, 10**6, 10**9)):
         left = n * (1 - 1 / (2 * k)) ** rounds_needed(k, n)
-        cases.append((left, f"k = {k}, n = {n}", {"k": k, "n": n, "left": left}))
-    most, witness, data = greatest(cases)
-    text = f"k = 1 .. 100 and n = 2 .. 10^9: at most {most:.4f} ({witness})"
-    return judged(Verdict.HOLDS, text, {"most": most}, witness, data, failed=exceeds(most, 1))
+        yield left, f"k = {k}, n = {n}", {"k": k, "n": n, "left": left}
 
 
 def rounds_needed(k: int, n: int) -> int:
@@ -70,16 +68,15 @@ def _score(tools: Tools) -> Evidence:
         learner = ConjunctionGreedy(2, k, 1.0, literal=True)
         points = learner.domain.points()
         labels = Conjunction(2, mask).predict(points)
-        for counts in product((0, 1, 5), repeat=4):
-            if sum(counts):
-                sample = learner.domain.sample(points, labels, counts)
-                best = float(first_scores(learner, sample).max())
-                cases, wrong = cases + 1, wrong + (best != 0)
-                if best or not data:
-                    data = {"k": k, "counts": counts, "labels": labels, "best": best}
-                    witness = witness or (f"k = {k}: {sample!r}" if best else "")
+        for counts in list(product((0, 1, 5), repeat=4))[1:]:
+            sample = learner.domain.sample(points, labels, counts)
+            best = float(first_scores(learner, sample).max())
+            cases, wrong = cases + 1, wrong + (best != 0)
+            if best or not data:
+                data = {"k": k, "counts": counts, "labels": labels, "best": best}
+                witness = witness or (f"k = {k}: {sample!r}" if best else "")
     text = f"{cases} samples of the square that one or two literals label: the best score is 0 in all but {wrong}"
-    return judged(Verdict.HOLDS, text, {"wrong": wrong, "cases": cases}, witness, data)
+    return judged(text, {"wrong": wrong, "cases": cases}, witness, data)
 
 
 def strong_size(k: int, dimension: int, delta: float) -> float:
@@ -95,7 +92,7 @@ def strong_size(k: int, dimension: int, delta: float) -> float:
     return n
 
 
-@states(
+@derived(
     "STE-Conj2-Strong",
     "By strong composition the greedy learner needs k^1.5 examples in place of k^2, up to logarithms.",
     "take 2, the last remark",
@@ -103,7 +100,6 @@ def strong_size(k: int, dimension: int, delta: float) -> float:
     printed="k^1.5",
     found="k^{growth:.2f}, without logarithms, from k = 16 to 256",
     formula="k^1.5 by strong composition",
-    constants=Constants.OURS,
     argument="J calls may each have about epsilon/sqrt(J ln(1/delta)), so that J Delta is about J^1.5, J = 2 k ln n.",
 )
 def _strong(tools: Tools) -> Evidence:
@@ -114,7 +110,7 @@ def _strong(tools: Tools) -> Evidence:
     growth = math.log(bare[high] / bare[low]) / math.log(high / low)
     text = f"d = 2^10, delta = 1e-6: n = {sizes[low]:.4g} at k = {low}, {sizes[high]:.4g} at {high}: k^{growth:.3f}"
     data = {"k": [low, high], "n": list(sizes.values())}
-    return judged(Verdict.HOLDS, text, {"growth": growth}, text, data, failed=growth > 1.75, grade="numeric")
+    return judged(text, {"growth": growth}, text, data, failed=growth > 1.75, grade="numeric")
 
 
 @states(
@@ -153,22 +149,19 @@ def _greedy_proved(tools: Tools) -> Evidence:
     learners.append(ConjunctionGreedy(3, 3, 1.0, rounds=2, budget="proved"))
     (one, two, few), worst = losses_of(tools, learners)
     paper, proved = (ConjunctionGreedy(16, 3, 1.0, budget=budget).sample_size(0.1, 0.1) for budget in BUDGETS)
-    return judged_loss(
-        worst,
-        1.0,
+    text = (
         f"exact epsilon at d = 2: {one} (k = 1), {two} (k = 2); at d = 3, k = 3 with J = 2 < k {few}; of 1. At d = 16, "
-        f"k = 3, alpha = beta = 0.1 the explicit n is {proved} instead of {paper}",
-        {"epsilon": worst.value, "few rounds": few.value, "gain": paper / proved, "n": proved},
+        f"k = 3, alpha = beta = 0.1 the explicit n is {proved} instead of {paper}"
     )
+    numbers = {"epsilon": worst.value, "few rounds": few.value, "gain": paper / proved, "n": proved}
+    return judged_loss(worst, 1.0, text, numbers)
 
 
-@states(
+@misprint(
     "STE-Conj2-Delta",
     "Every round chooses a literal with score at least -Delta, Delta = (1/epsilon) log d, with high probability.",
     "take 2, the error",
     formula="Delta = (1/epsilon) log d",
-    failure=Verdict.MISPRINT,
-    survives=Survives.YES,
     argument="Each round has only epsilon/J, so that Delta = (J/epsilon) log d, up to constants. The final formula, "
     "J Delta of about k^2 ln^2(n) log(d)/epsilon, has this J.",
     short="Every round's score is at least -Δ, Δ = (1/ε) ln d",
@@ -186,28 +179,25 @@ def _greedy_slack(tools: Tools) -> Evidence:
     scores = counts.scores(counts.after(counts.start(), 0))
     printed = math.log2(d) / epsilon  # above ln d: what fails with it fails in both bases
     repaired = 2 * rounds / epsilon * math.log(2 * d * rounds / 0.1)
-    law, _ = log_law(scores, learner.share(rounds) / (2 * k))
-    below = float(np.exp(law[scores < -printed * k]).sum())
-    return judged(
-        Verdict.UNDECIDED,
+    rate, limit = learner.share(rounds) / (2 * k), -printed * k
+    below = float(np.exp(log_law(scores, rate)[0][scores < limit]).sum())
+    text = (
         f"d = {d}, k = {k}, epsilon = {epsilon:g}, n = {n}, J = {rounds} rounds with epsilon/J each: where "
         f"one literal has score 0 and the others at most -20, a round chooses a literal with score below "
         f"-(1/epsilon) log2 d = -{printed:.2f} with probability {below:.3f}. "
-        f"With the J, Delta = (2 J/epsilon) ln(2 d J/beta) = {repaired:.0f}",
-        {"probability": below, "rounds": rounds, "printed": printed, "repaired": repaired},
-        f"target v1, 20 x (1, 0, .., 0) -> 1, 20 x (1, 1, .., 1) -> 1 and {n - 40} negatives, after v1 is chosen",
-        {"scores": scores, "rate": learner.share(rounds) / (2 * k), "limit": -printed * k, "below": below},
-        failed=below > 0.5,
+        f"With the J, Delta = (2 J/epsilon) ln(2 d J/beta) = {repaired:.0f}"
     )
+    numbers = {"probability": below, "rounds": rounds, "printed": printed, "repaired": repaired}
+    witness = f"target v1, 20 x (1, 0, .., 0) -> 1, 20 x (1, 1, .., 1) -> 1 and {n - 40} negatives, after v1 is chosen"
+    data = {"scores": scores, "rate": rate, "limit": limit, "below": below}
+    return tried(text, numbers, witness, data, failed=below > 0.5)
 
 
-@states(
+@edge_case(
     "STE-Conj2-Constant",
     "The greedy learner learns every conjunction of at most k literals, the empty one included.",
     "take 2, the error; CONJ_(k,d) by at most k literals",
     formula="CONJ_(k,d): at most k literals; some literal has q(l) = 0",
-    failure=Verdict.EDGE_CASE,
-    survives=Survives.YES,
     argument="The argument takes a literal of the target in every round, and the conjunction of none has none: any "
     "literal that is added errs on positive examples. With 'no literal' as a candidate it is learned.",
     short="Every conjunction is learned, the empty one included",
@@ -216,22 +206,14 @@ def _greedy_slack(tools: Tools) -> Evidence:
 )
 def _greedy_constant(tools: Tools) -> Evidence:
     n = 4000
-    errors = {}
-    for literal in (True, False):
-        learner = ConjunctionGreedy(2, 1, 1.0, literal=literal)
-        points = learner.domain.points()
-        sample = learner.domain.sample(points, np.ones(len(points), dtype=int), [n // 4] * 4)
-        p, wrong = errors_of_law(learner, sample)
-        errors[literal] = float(p[wrong / n >= 0.5].sum())
-    return judged(
-        Verdict.UNDECIDED,
+    printed, repaired = (ConjunctionGreedy(2, 1, 1.0, literal=literal) for literal in (True, False))
+    sample = printed.domain.sample(printed.domain.points(), [1] * 4, [n // 4] * 4)
+    failure, _, data = error_case(printed, sample, n / 2 - 1)
+    right, _, _ = error_case(repaired, sample, n / 2 - 1)
+    text = (
         f"the target that is 1 everywhere, all four points positive, n = {n}: the answer of the text errs on half of "
-        f"the sample or more with probability {errors[True]:.6f}; with 'no literal' as a candidate {errors[False]:.1e}",
-        {"failure_literal": errors[True], "failure_repaired": errors[False]},
-        f"d = 2, k = 1, each of the four points {n // 4} times with label 1",
-        errors_data(ConjunctionGreedy(2, 1, 1.0, literal=True), sample, n / 2 - 1, errors[True]),
-        failed=errors[True] > 0.5,
+        f"the sample or more with probability {failure:.6f}; with 'no literal' as a candidate {right:.1e}"
     )
-
-
-STATEMENTS = statements_in(globals())
+    numbers = {"failure_literal": failure, "failure_repaired": right}
+    witness = f"d = 2, k = 1, each of the four points {n // 4} times with label 1"
+    return tried(text, numbers, witness, data, failed=failure > 0.5)

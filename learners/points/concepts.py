@@ -285,8 +285,7 @@ class ThresholdConsistent(_OfPositives):
         return int(positive.max()) + (not self.literal) if len(positive) else 0
 
     def _first(self, positive: set[int]) -> int:
-        i = next((i for i in range(self.domain_size - 1, -1, -1) if i in positive), None)
-        return 0 if i is None else i if self.literal else i + 1
+        return next((i + (not self.literal) for i in reversed(range(self.domain_size)) if i in positive), 0)
 
 
 @dataclass(frozen=True)

@@ -7,17 +7,18 @@ from inspect import Parameter, get_annotations, getmembers, isfunction, signatur
 import pytest
 
 import dpaudit
-from dpaudit.contract import Tools, tools
+from dpaudit.contract import Tools
 from dpaudit.utility.finding import ScalingPoint, Slope
 
 FINDINGS = {
-    "LawAudit": dpaudit.pac.LawFinding,
-    "SupremumAudit": dpaudit.pac.SupremumFinding,
-    "UtilityAudit": dpaudit.pac.UtilityFinding,
-    "MeasuredLaw": dpaudit.pac.ScalingFinding,
-    "MeasuredPoint": ScalingPoint,
-    "MeasuredSlope": Slope,
+    dpaudit.pac.LawFinding: "verdict epsilon delta_at_claim pairs worst_pair",
+    dpaudit.pac.SupremumFinding: "value error support attained attained_error n witness",
+    dpaudit.pac.UtilityFinding: "verdict failures trials failure_rate failure_upper",
+    dpaudit.pac.ScalingFinding: "verdict grade learner abscissa points exponent upper_exponent ratio_slope",
+    ScalingPoint: "value lower upper theorem case",
+    Slope: "value lower upper",
 }
+"""The parts of findings that checks of statements use."""
 
 
 @pytest.mark.parametrize(("name", "declared"), getmembers(Tools, lambda part: isfunction(part) and part.__doc__))
@@ -31,9 +32,7 @@ def test_dpaudit_has_the_tools_with_these_arguments(name: str, declared: object)
             assert real[parameter.name].default == parameter.default, parameter
 
 
-@pytest.mark.parametrize("name", FINDINGS)
-def test_findings_have_the_parts_that_checks_use(name: str) -> None:
-    parts = get_annotations(getattr(tools, name))
-    assert parts
-    for part in parts:
-        assert hasattr(FINDINGS[name], part) or part in get_annotations(FINDINGS[name])
+@pytest.mark.parametrize(("finding", "parts"), FINDINGS.items())
+def test_findings_have_the_parts_that_checks_use(finding: type, parts: str) -> None:
+    for part in parts.split():
+        assert hasattr(finding, part) or part in get_annotations(finding)

@@ -23,6 +23,10 @@ VERDICTS = {
     "KMMS-Claim3.4-pure": "holds",
     "KMMS-Ex3.3-pure": "holds",
     "KMMS-Claim3.4": "loose",
+    "KMMS-Step1d": "holds",
+    "KMMS-Claim3.1-score": "holds",
+    "KMMS-Claim3.1-noise": "holds",
+    "KMMS-Thm1.3": "derived",
 }
 
 

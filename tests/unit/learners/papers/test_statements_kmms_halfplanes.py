@@ -25,6 +25,7 @@ VERDICTS = {
     "KMMS-Obs4.4": "holds",
     "KMMS-n2regions": "edge case",
     "KMMS-Claim4.5": "loose",
+    "KMMS-Claim4.5-distance": "holds",
     "KMMS-Claim4.5-proof": "gap",
 }
 

@@ -34,17 +34,16 @@ from dpaudit_learners.papers import (
     kmms_covers,
     kmms_halfplanes,
     kmms_polygons,
-    kmms_steps,
     nis_consistent,
     nis_finite_classes,
     nis_parities,
     ste_boxes,
     ste_conjunctions,
     ste_greedy,
-    ste_interior,
 )
-from dpaudit_learners.papers.evidence import exceeds, judged, tightness
+from dpaudit_learners.papers.evidence import exceeds, judged, tightness, tried
 from dpaudit_learners.papers.sizes import HalvedSizes, joint_verdict
+from dpaudit_learners.papers.states import always, at_least, at_most
 from dpaudit_learners.parities import controls as broken_parity
 
 Patches = dict[str, Any]
@@ -208,7 +207,7 @@ def crowded(points: Any, weights: Any, side: int) -> Any:
 
 extended, named = bmns_depth.ExtendedDomain.grid, bmns_lower_bound.named_point
 promise = bmns_rec_concave.printed_promise
-hard_case, vertices, noise_bound = nis_consistent.hard_case, kmms_steps.vertices, kmms_steps.noise_bound
+hard_case, vertices, noise_bound = nis_consistent.hard_case, kmms_halfplanes.vertices, kmms_covers.noise_bound
 
 
 def kmms_covers_always(dimension: int, always: Any = kmms_covers.Conjunction) -> Any:
@@ -263,7 +262,7 @@ CASES: list[tuple[ModuleType, str, Patches, Any, str]] = [
     (nis_parities, "NIS-Effect", {"Parities": Conjunctions}, pac, "refuted"),
     (ste_boxes, "STE-Box-privacy", {}, Sound, "refuted"),
     (ste_boxes, "STE-Box2-size", {"BoxInteriorPoint": scaled(ste_boxes.BoxInteriorPoint, 0.05)}, pac, "holds"),
-    (ste_boxes, "STE-Box2-size", {"errors_of_law": lambda *_: (np.ones(1), np.array([13]))}, pac, "refuted"),
+    (ste_boxes, "STE-Box2-size", {"error_case": lambda *_: (1.0, "all err", {})}, pac, "refuted"),
     (ste_boxes, "STE-Box2", {"BoxInteriorPoint": made(ste_boxes.BoxInteriorPoint, literal=True)}, pac, "refuted"),
     (ste_boxes, "STE-Box2", {"BoxInteriorPoint": scaled(ste_boxes.BoxInteriorPoint, 0.5)}, pac, "holds"),
     (ste_boxes, "STE-Boxd",
@@ -314,14 +313,14 @@ CASES: list[tuple[ModuleType, str, Patches, Any, str]] = [
     (ste_greedy, "STE-Conj2-Rounds", {"rounds_needed": lambda k, n: k}, pac, "refuted"),
     (ste_greedy, "STE-Conj2-Constant",
      {"ConjunctionGreedy": made(ste_greedy.ConjunctionGreedy, literal=False)}, pac, "undecided"),
-    (ste_interior, "OURS-IPP", {"InteriorPointExponential": scaled(ste_interior.InteriorPointExponential, 1.3)},
+    (ste_boxes, "OURS-IPP", {"InteriorPointExponential": scaled(ste_boxes.InteriorPointExponential, 1.3)},
      pac, "refuted"),
-    (ste_interior, "OURS-IPP", {"_outside": lambda *_: 0.3}, pac, "refuted"),
-    (ste_interior, "OURS-Thr", {"ThresholdInteriorPoint": scaled(ste_interior.ThresholdInteriorPoint, 1.2)}, pac,
+    (ste_boxes, "OURS-IPP", {"unsolved": lambda *_: 0.3}, pac, "refuted"),
+    (ste_boxes, "OURS-Thr", {"ThresholdInteriorPoint": scaled(ste_boxes.ThresholdInteriorPoint, 1.2)}, pac,
      "refuted"),
-    (ste_interior, "OURS-Thr", {}, Leaky, "refuted"),
-    (ste_interior, "OURS-TreeLog", {}, Leaky, "refuted"),
-    (ste_interior, "OURS-TreeLog", {"_outside": lambda *_: 0.11}, pac, "refuted"),
+    (ste_boxes, "OURS-Thr", {}, Leaky, "refuted"),
+    (ste_boxes, "OURS-TreeLog", {}, Leaky, "refuted"),
+    (ste_boxes, "OURS-TreeLog", {"unsolved": lambda *_: 0.11}, pac, "refuted"),
     (ste_boxes, "OURS-BoxTight",
      {"BoxTightest": with_sizes(ste_boxes.BoxTightest, lambda _: 3)}, pac, "refuted"),
     (bmn, "BMN-Alg1-literal", {"MixtureHalfspace": made(bmn.MixtureHalfspace, literal=False)}, pac, "undecided"),
@@ -348,7 +347,7 @@ CASES: list[tuple[ModuleType, str, Patches, Any, str]] = [
      {"figure_1_share": lambda e, _, d: 10 * e / math.sqrt(d)}, pac, "refuted"),
     (bmns_find_tukey, "BMNS-Fig1-epsilon", {"figure_1_share": lambda e, _, d: e / d}, pac, "holds"),
     (bmns_find_tukey, "BMNS-Fig1-epsilon", {"figure_1_share": lambda e, _, d: e / d / 2}, pac, "loose"),
-    (bmns_depth, "BMNS-Fact2.20-remark", {"_side": lambda *_: np.zeros(3)}, pac, "undecided"),
+    (bmns_depth, "BMNS-Fact2.20-remark", {"cross": lambda *_: 0}, pac, "undecided"),
     (bmns_lower_bound, "BMNS-Thm5.1-procedure", {"named_point": lambda *_, literal=False: 1}, pac, "refuted"),
     (bmns_lower_bound, "BMNS-Thm5.1-procedure", {"named_point": lambda *_, literal=False: None}, pac, "refuted"),
     (bmns_lower_bound, "BMNS-Thm5.1-procedure",
@@ -403,13 +402,13 @@ CASES: list[tuple[ModuleType, str, Patches, Any, str]] = [
     (kmms_polygons, "KMMS-Claim4.3", {"game_epsilon": lambda *_, reach: 1.1}, pac, "undecided"),
     (kmms_polygons, "KMMS-VCtri", {"triangulate": lambda corners: [tuple(corners[:3])]}, pac, "refuted"),
     (kmms_polygons, "KMMS-Thm4.7", {}, Leaky, "refuted"),
-    (kmms_steps, "KMMS-Step1d", {"score": lambda kinds, k, b: kinds[0] - b / k - kinds[1]}, pac, "refuted"),
-    (kmms_steps, "KMMS-Claim3.1-score", {"score": lambda kinds, k, b: kinds[0] - b}, pac, "refuted"),
-    (kmms_steps, "KMMS-Claim3.1-noise",
+    (kmms_covers, "KMMS-Step1d", {"score": lambda kinds, k, b: kinds[0] - b / k - kinds[1]}, pac, "refuted"),
+    (kmms_covers, "KMMS-Claim3.1-score", {"score": lambda kinds, k, b: kinds[0] - b}, pac, "refuted"),
+    (kmms_covers, "KMMS-Claim3.1-noise",
      {"noise_bound": lambda k, e, a, b: (*noise_bound(k, e, a, b)[:2], noise_bound(k, e, a, 1.1 * b)[2])}, pac,
      "refuted"),
-    (kmms_steps, "KMMS-Claim4.5-distance", {"vertices": near}, pac, "refuted"),
-    (kmms_steps, "KMMS-Thm1.3", {}, Leaky, "refuted"),
+    (kmms_halfplanes, "KMMS-Claim4.5-distance", {"vertices": near}, pac, "refuted"),
+    (kmms_covers, "KMMS-Thm1.3", {}, Leaky, "refuted"),
 ]  # fmt: skip
 
 
@@ -475,12 +474,34 @@ def test_cases_decide_joint_verdict() -> None:
 
 
 def test_the_rule() -> None:
-    assert judged("loose", "s", {}, "w", {}, failed=True).verdict == "refuted"
-    kept = judged("loose", "s", {}, "w", {}, failed=False)
+    assert judged("s", {}, "w", {}, otherwise="loose", failed=True).verdict == "refuted"
+    kept = judged("s", {}, "w", {}, otherwise="loose", failed=False)
     assert (kept.verdict, kept.witness, kept.grade) == ("loose", "", "exact")
-    assert judged("loose", "s", {}, "w", {}).verdict == "refuted"
-    assert judged("loose", "s", {}, "", {}).verdict == "loose"
+    assert judged("s", {}, "w", {}, otherwise="loose").verdict == "refuted"
+    assert judged("s", {}, "", {}, otherwise="loose").verdict == "loose"
+    assert judged("s", {}, "", {}).verdict == "holds"
+    assert tried("s", {}, "w", {}, failed=False).verdict == "undecided"
     assert (tightness(0.75, 1.0), tightness(0.76, 1.0), tightness(1.5, 2.0)) == ("loose", "holds", "loose")
     assert exceeds(1 + 2e-9, 1.0)
     assert exceeds(np.inf, 1.0)
     assert not exceeds(1 + 1e-12, 1.0)
+
+
+def test_checks_by_cases() -> None:
+    cases = [(1.0, {"k": 1}), (2.0, "the second", {"k": 2}), (2.0, {"k": 3})]
+    for limit, verdict, witness in ((2, "holds", ""), (1.9, "refuted", "the second")):
+        found = at_most(limit, "{cases} cases, {share:g} at {witness}", "share", "cases", more=7)(lambda: cases)(pac)
+        assert (found.verdict, found.witness, found.witness_data) == (verdict, witness, {"k": 2})
+        assert (found.summary, found.numbers) == ("3 cases, 2 at the second", {"share": 2.0, "cases": 3, "more": 7})
+    assert at_most(3, "{share}", otherwise=None)(lambda: cases)(pac).verdict == "loose"
+    assert at_least(1, "{least}", "least")(lambda: cases)(pac).verdict == "holds"
+    found = at_least(1.1, "{least}", "least")(lambda: cases)(pac)
+    assert (found.verdict, found.witness, found.witness_data) == ("refuted", "k: 1", {"k": 1})
+
+
+@pytest.mark.parametrize(("answers", "verdict", "data"), [([True, True], "holds", 1), ([True, False], "refuted", 1),
+                                                          ([False, False], "refuted", 0)])  # fmt: skip
+def test_checks_of_what_is_always_right(answers: list[bool], verdict: str, data: int) -> None:
+    found = always("{lines} lines, {wrong} wrong", "lines")(lambda: [(a, {"i": i}) for i, a in enumerate(answers)])(pac)
+    assert (found.verdict, found.witness_data, found.numbers) == (verdict, {"i": data}, {"lines": 2})
+    assert found.summary == f"2 lines, {answers.count(False)} wrong"

@@ -8,10 +8,12 @@ import pytest
 from ledger_rows import ledger_row
 
 from dpaudit.contract import Statement
-from dpaudit_learners.papers.ste_interior import STATEMENTS
+from dpaudit_learners.papers.ste_boxes import STATEMENTS
+
+IDS = ("OURS-IPP", "OURS-Thr", "OURS-TreeLog")
 
 
-@pytest.mark.parametrize("statement", STATEMENTS[:3], ids=lambda statement: statement.id)
+@pytest.mark.parametrize("statement", [one for one in STATEMENTS if one.id in IDS], ids=lambda statement: statement.id)
 def test_statements_hold_with_the_numbers_that_decide(statement: Statement) -> None:
     row = ledger_row(statement.id)
     assert (row.verdict, row.grade, row.witness) == ("holds", "exact", "")
