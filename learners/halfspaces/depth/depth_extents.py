@@ -18,7 +18,7 @@ from dpaudit.contract import InputError
 
 from ...arrays import Integers
 from ...bisection import least
-from .depth_regions import Interval, extreme, solved
+from .depth_regions import Interval, Shadow, solved
 from .tukey_depth import centerpoint_bound
 
 Normal = tuple[int, int]
@@ -199,29 +199,12 @@ def _across(edge: Integers) -> Normal:
 
 def shadow(rows: Integers) -> Interval | None:
     """Return the ends of {x : for some y, low <= a x + b y <= high in every row}; None if it is empty."""
-    straight, sloped = rows[rows[:, 1] == 0], rows[rows[:, 1] != 0]
-    a, b, low, high = sloped.T
-    flip = np.sign(b)
-    a, b, low, high = a * flip, b * flip, np.where(flip > 0, low, -high), np.where(flip > 0, high, -low)
-    # (low_k - a_k x)/b_k <= (high_l - a_l x)/b_l: (a_k b_l - a_l b_k) x >= b_l low_k - b_k high_l.
-    factors = (np.outer(a, b) - np.outer(b, a)).ravel()
-    values = (np.outer(low, b) - np.outer(b, high)).ravel()
-    factors = np.concatenate([factors, straight[:, 0], -straight[:, 0]])
-    values = np.concatenate([values, straight[:, 2], -straight[:, 3]])
-    return solved(factors, values)
+    a, b, low, high = rows.T
+    return Shadow(a, b).ends(low, high)
 
 
 def _slice(rows: Integers, x: Fraction) -> Interval | None:
     """Return the ends of {y : low <= a x + b y <= high in every row}; None if it is empty."""
-    p, q = x.numerator, x.denominator
-    straight, sloped = rows[rows[:, 1] == 0], rows[rows[:, 1] != 0]
-    across = straight[:, 0] * p
-    if ((across < straight[:, 2] * q) | (across > straight[:, 3] * q)).any():
-        return None
-    a, b, low, high = sloped.T
-    flip = np.sign(b)
-    lower = np.where(flip > 0, low, -high) * q - a * flip * p
-    upper = np.where(flip > 0, high, -low) * q - a * flip * p
-    bottom = extreme(lower, b * flip, greatest=True) / q
-    top = extreme(upper, b * flip, greatest=False) / q
-    return (bottom, top) if bottom <= top else None
+    a, b, low, high = rows.T
+    across, q = a * x.numerator, x.denominator
+    return solved(np.concatenate([b, -b]), np.concatenate([low * q - across, across - high * q]), q)
