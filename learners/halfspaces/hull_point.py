@@ -26,11 +26,12 @@ from ..mechanisms import exponential
 from ..mechanisms.log_laws import ULP, greatest
 from ..parameters import Built, check_integer, check_parameters, check_probability, check_run, check_sample
 from .concepts import Halfspace, Halfspaces
+from .depth.depth_extents import DepthExtents
 from .depth.depth_regions import depth_panel
 from .depth.extended_domain import MAX_SIDE, ExtendedDomain, PlaneSlices
-from .depth.level_rings import by_coordinates
-from .depth.plane_fractions import MAX_FRACTION_SIDE, FractionSelection, PlaneFractions
-from .depth.space_fractions import SpaceFractions, SpaceSelection
+from .depth.fraction_ranks import MAX_FRACTION_SIDE, PlaneFractions
+from .depth.level_rings import Selection, by_coordinates
+from .depth.space_fractions import SpaceExtents, SpaceFractions
 from .depth.tukey_depth import centerpoint_bound, tukey_depth
 
 MAX_ATOMS = 2**16
@@ -86,12 +87,12 @@ def _depths(extended: ExtendedDomain, points: tuple[tuple[int, ...], ...], weigh
 @lru_cache(maxsize=4)
 def _selection(
     candidates: PlaneFractions | SpaceFractions, points: tuple[Any, ...], weights: tuple[int, ...], rate: float
-) -> FractionSelection | SpaceSelection:
+) -> Selection:
     """Return the selection on a large grid: its cuts and rings serve every run on the same sample."""
     table, heavy = np.array(points, dtype=np.int64), np.array(weights, dtype=np.int64)
     if isinstance(candidates, PlaneFractions):
-        return FractionSelection(candidates, table.reshape(-1, 2), heavy, rate)
-    return SpaceSelection(candidates, table.reshape(-1, 3), heavy, rate)
+        return Selection(candidates, DepthExtents(table.reshape(-1, 2), heavy, candidates.side), rate)
+    return Selection(candidates, SpaceExtents(table.reshape(-1, 3), heavy), rate)
 
 
 @dataclass(frozen=True)
@@ -260,7 +261,7 @@ class HullPointExponential(HullPoint):
     Pure epsilon-differentially private by composition of d mechanisms with score of sensitivity 1.
 
     In the plane beyond side 16, and in space beyond side 1, the candidates are the larger sets of
-    `halfspaces.depth.plane_fractions` and `halfspaces.depth.space_fractions`, which are numbered and not listed. They
+    `halfspaces.depth.fraction_ranks` and `halfspaces.depth.space_fractions`, which are numbered and not listed. They
     depend on no sample and hold the corners of every T(r), so that privacy and the bound below are proved as before,
     with their sizes for |X~_i|; the law is another one than on X~ itself.
 

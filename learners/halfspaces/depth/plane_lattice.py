@@ -192,7 +192,7 @@ MAX_LATTICE_SIDE = 100
 def region_polygon(extents: DepthExtents, level: int) -> Polygon:
     """Return T(level), level >= 1, which must not be empty."""
     while True:
-        ends = extents.first(level)
+        ends = extents.interval(level)
         if ends is None:
             raise InputError(f"level must be at most the greatest depth, got {level}")
         polygon = Polygon.of_rows(extents.bounds(level), *ends)
