@@ -18,7 +18,7 @@ from ..parameters import check_integer, check_parameters, check_probability, che
 from .depth.extended_domain import MAX_SIDE, ExtendedDomain
 from .depth.plane_lattice import LatticeSelection, PlaneLattice
 from .depth.tukey_depth import tukey_depths
-from .hull_point import HullPoint, Point, weighted_points
+from .hull_point import HullPoint, Point, Rows, as_arrays, as_tuples, weighted_points
 
 MOST_POINTS = 2**14
 """The most candidate points whose depths are computed."""
@@ -35,12 +35,9 @@ _lattice = lru_cache(maxsize=8)(PlaneLattice)
 
 
 @lru_cache(maxsize=8)
-def _selection(
-    side: int, points: tuple[tuple[int, int], ...], weights: tuple[int, ...], rate: float
-) -> LatticeSelection:
+def _selection(side: int, points: Rows, weights: tuple[int, ...], rate: float) -> LatticeSelection:
     """Return the selection on a large grid: its cuts and rings serve every run on the same sample."""
-    table = np.array(points, dtype=np.int64).reshape(len(points), 2)
-    return LatticeSelection(_lattice(side), table, np.array(weights, dtype=np.int64), rate)
+    return LatticeSelection(_lattice(side), *as_arrays(points, weights, 2), rate)
 
 
 @dataclass(frozen=True)
@@ -106,7 +103,7 @@ class HullPointJoint(HullPoint):
     def find(self, points: Integers, weights: Integers, rng: np.random.Generator, size: int) -> list[Point]:
         """Return `size` points deep in a weighted multiset."""
         if self.lattice is not None:
-            return list(self._selection(points, weights).draw(rng, size))
+            return self._selection(points, weights).draw(rng, size)
         candidates = self.extended.points
         drawn = self._draw(tukey_depths(points, weights, candidates), 0, int(weights.sum()), rng, size)
         return [candidates[i] for i in drawn.tolist()]
@@ -123,8 +120,7 @@ class HullPointJoint(HullPoint):
         return Law(list(self.extended.points), *self._log_law(depths, 0, int(weights.sum())))
 
     def _selection(self, points: Integers, weights: Integers) -> LatticeSelection:
-        table = tuple(map(tuple, points.tolist()))
-        return _selection(int(self.side), table, tuple(weights.tolist()), self._rate)
+        return _selection(int(self.side), *as_tuples(points, weights), self._rate)
 
     def pair_laws(self, sample: Sample, neighbour: Sample) -> tuple[Law, Law] | None:
         """Return the laws of two neighbours on candidates that are one deeper, as deep, and one less deep on the first.

@@ -95,19 +95,15 @@ class DepthExtents(Extents):
         """Return the depth of a point."""
         return self._halfplane(point)[0]
 
-    def _vectors(self, point: Prefix) -> tuple[Integers, int]:
-        scale = lcm(*(c.denominator for c in point))
-        if scale * self.side**2 >= _EXACT or not all(0 <= c <= self.side for c in point):
-            raise InputError(f"side must be smaller: {point} has too large a denominator beside {self.side}")
-        place = np.array([c.numerator * (scale // c.denominator) for c in point], dtype=np.int64)
-        return scale * self.points - place, scale
-
     def _halfplane(self, point: Prefix) -> tuple[int, Integers]:
         """Return the depth of a point and a normal u: so much weight has <u, y> >= <u, point>.
 
         As in `tukey_depths`, but the line stops between two slopes, where its normal points to the lighter side.
         """
-        v, _ = self._vectors(point)
+        scale = lcm(*(c.denominator for c in point))
+        if scale * self.side**2 >= _EXACT or not all(0 <= c <= self.side for c in point):
+            raise InputError(f"side must be smaller: {point} has too large a denominator beside {self.side}")
+        v = scale * self.points - np.array([int(c * scale) for c in point], dtype=np.int64)
         here = (v == 0).all(axis=1)
         at, v, w = int(self.weights[here].sum()), v[~here], self.weights[~here]
         if not len(v):
