@@ -116,15 +116,18 @@ class PlaneDichotomies(Numbered):
     def concept(self, code: int) -> Halfspace:
         """Return the halfplane with that number."""
         check_code(self, code)
+        *weights, threshold = self.functional(int(code))
+        return Halfspace(tuple(weights), threshold)
+
+    def functional(self, code: int) -> Functional:
+        """Return (w_1, w_2, t) of the halfplane with that number."""
         index = int(self.firsts.searchsorted(code, side="right")) - 1
-        within = int(code) - int(self.firsts[index])
+        within = code - int(self.firsts[index])
         if index == len(self.directions):
-            found = (EVERYTHING, NOTHING)[within]
-        else:
-            sweep = self.sweep(index)
-            side, cut = divmod(within, len(sweep.cuts))
-            found = sweep.functional(int(sweep.cuts[cut]), suffix=side == 0)
-        return Halfspace(found[:2], found[2])
+            return (EVERYTHING, NOTHING)[within]
+        sweep = self.sweep(index)
+        side, cut = divmod(within, len(sweep.cuts))
+        return sweep.functional(int(sweep.cuts[cut]), suffix=side == 0)
 
     def evaluate(self, points: NDArray[Any]) -> Labels:
         """Return the labels (size, m) of points (m, 2); `InputError` if there are too many labellings to list."""
@@ -196,37 +199,29 @@ class PlaneAgreement:
         after = np.stack([np.minimum.accumulate(back), self.m - np.maximum.accumulate(back)])[:, ::-1]
         return np.asarray(np.minimum(before[:, cuts], after[:, cuts + 1]))
 
+    def _scores(self, index: int) -> Integers:
+        """Return q of the labellings of a direction in the order of their numbers; last that of the constants."""
+        if index == len(self.concepts.directions):
+            return np.array([self.ones.min(), self.m - self.ones.max()])
+        return self.scores(self.concepts.sweep(index)).ravel()
+
     @cached_property
     def counts(self) -> Integers:
         """The number of labellings with each score (directions + 1, m + 1); the last row is that of the constants."""
-        found = np.zeros((len(self.concepts.directions) + 1, self.m + 1), dtype=np.int64)
-        for i, sweep in enumerate(self.concepts.sweeps()):
-            found[i] = np.bincount(self.scores(sweep).ravel(), minlength=self.m + 1)
-        for score in self._constants:
-            found[-1, score] += 1
-        return found
-
-    @property
-    def _constants(self) -> tuple[int, int]:
-        """The scores of the constants 1 and 0."""
-        return int(self.ones.min()), int(self.m - self.ones.max())
+        rows = range(len(self.concepts.directions) + 1)
+        return np.array([np.bincount(self._scores(index), minlength=self.m + 1) for index in rows])
 
     def draw(self, rate: float, rng: np.random.Generator, size: int) -> list[Functional]:
         """Return `size` halfplanes, each with probability exactly proportional to exp(rate q)."""
-        totals = self.counts.sum(axis=0, dtype=np.int64)
+        totals = self.counts.sum(axis=0)
         occurring = np.flatnonzero(totals)
         found = []
         for cell in exponential.draw_cells(totals[occurring].tolist(), occurring, rate, rng, size).tolist():
             score = int(occurring[cell])
             rank = exponential.uniform_below(int(totals[score]), rng, 1)[0]
-            ends = np.cumsum(self.counts[:, score], dtype=np.int64)
+            ends = np.cumsum(self.counts[:, score])
             index = int(ends.searchsorted(rank, side="right"))
             within = rank - int(ends[index]) + int(self.counts[index, score])
-            if index == len(self.concepts.directions):
-                fitting = [f for f, q in zip((EVERYTHING, NOTHING), self._constants, strict=True) if q == score]
-                found.append(fitting[within])
-                continue
-            sweep = self.concepts.sweep(index)
-            side, cut = np.argwhere(self.scores(sweep) == score)[within].tolist()
-            found.append(sweep.functional(int(sweep.cuts[cut]), suffix=side == 0))
+            place = int(np.flatnonzero(self._scores(index) == score)[within])
+            found.append(self.concepts.functional(int(self.concepts.firsts[index]) + place))
         return found

@@ -168,7 +168,7 @@ class Agreement:
 
     def release_among(self, ones: Integers, m: int, rng: np.random.Generator, size: int) -> list[Point]:
         """Return halfplanes with a high score, for the number of the m that have 1 at each point of the grid."""
-        return list(PlaneAgreement(plane_dichotomies(self.side), ones, m).draw(self.epsilon / 2, rng, size))
+        return [*PlaneAgreement(plane_dichotomies(self.side), ones, m).draw(self.epsilon / 2, rng, size)]
 
     def release(self, counts: Any, rng: np.random.Generator, size: int) -> list[Point]:
         """Return halfspaces with a high score."""

@@ -236,8 +236,15 @@ def diluted_cube_failure(dimension: int, keep: float, failure: float, alpha: flo
     `dimension` is d, `keep` p, `failure` f; alpha is below 1/2, and no wrong parity errs on much more.
     """
     mass = min(1.0, diluted_mass(dimension, 1.001 * alpha))
-    words = f"diluted cube: mass {mass:.6g} uniform on the nonzero points of {{0, 1}}^{dimension}, the rest on 0"
-    return failure + (1 - failure) * (1 - answered_right(dimension, keep, mass, n)), words
+    return _failing(dimension, keep, failure, mass, n), _diluted(dimension, mass)
+
+
+def _failing(dimension: int, keep: float, failure: float, mass: float, n: int) -> float:
+    return failure + (1 - failure) * (1 - answered_right(dimension, keep, mass, n))
+
+
+def _diluted(dimension: int, mass: float) -> str:
+    return f"diluted cube: mass {mass:.6g} uniform on the nonzero points of {{0, 1}}^{dimension}, the rest on 0"
 
 
 def parity_failure(dimension: int, keep: float, failure: float, alpha: float, n: int) -> WorstFailure:
@@ -255,19 +262,17 @@ def parity_failure(dimension: int, keep: float, failure: float, alpha: float, n:
     if 2 * keep * alpha > 1:
         raise InputError(f"2 p alpha must be at most 1 for the worst case of parities, p = {keep!r}, got {alpha!r}")
     above = alpha * (1 + ABOVE)
-    mass, exact = diluted_mass(dimension, above), diluted_mass(dimension, alpha)
-    upper = failure + (1 - failure) * (1 - answered_right(dimension, keep, exact, n))
+    mass = diluted_mass(dimension, above)
+    upper = min(1.0, _failing(dimension, keep, failure, diluted_mass(dimension, alpha), n))
     numbers = {"dimension": dimension, "keep": keep, "failure": failure, "mass": above}
     if mass > 1:
         missing = "the diluted cube has no mass left where alpha is so large: which distribution is worst"
-        return WorstFailure(0.0, min(1.0, upper), CaseFamily.PARITIES, numbers, _PROOF, missing)
-    lower = failure + (1 - failure) * (1 - answered_right(dimension, keep, mass, n))
+        return WorstFailure(0.0, upper, CaseFamily.PARITIES, numbers, _PROOF, missing)
+    lower = _failing(dimension, keep, failure, mass, n)
     points = tuple(np.ndindex((2,) * dimension)) if dimension <= LISTED else ()
     shares = (1 - mass, *[mass / (len(points) - 1)] * (len(points) - 1)) if points else ()
-    case = f"diluted cube: mass {mass:.6g} uniform on the nonzero points of {{0, 1}}^{dimension}, the rest on 0"
-    return WorstFailure(
-        lower, min(1.0, upper), CaseFamily.PARITIES, numbers, _PROOF, "", 0 if points else None, points, shares, case
-    )
+    target, case = 0 if points else None, _diluted(dimension, mass)
+    return WorstFailure(lower, upper, CaseFamily.PARITIES, numbers, _PROOF, "", target, points, shares, case)
 
 
 ELIMINATION_DIMENSION = 16

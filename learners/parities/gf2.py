@@ -22,10 +22,7 @@ MAX_DIMENSION = 63
 
 def pack(bits: NDArray[Any]) -> Words:
     """Return the rows (m, d) of zeros and ones as words (m,), column i in bit i."""
-    words = np.zeros(len(bits), dtype=np.uint64)
-    for i in range(bits.shape[1]):
-        words |= bits[:, i].astype(np.uint64) << np.uint64(i)
-    return words
+    return np.asarray(bits.astype(np.uint64) @ (np.uint64(1) << np.arange(bits.shape[1], dtype=np.uint64)))
 
 
 def parity(words: Words, width: int = 64) -> Words:
