@@ -173,7 +173,6 @@ class HullPoint(ClassLearner):
 
     @property
     def _rate(self) -> float:
-        """The inverse temperature of an exponential mechanism."""
         return self.epsilon / 2
 
     def _draw(self, scores: Integers, axis: int, n: int, rng: np.random.Generator, size: int) -> Integers:
@@ -250,8 +249,8 @@ class HullPoint(ClassLearner):
 
     def symmetries(self) -> list[Integers]:
         """Return the flips of one point's label, which is ignored."""
-        flips = np.eye(self.domain.size, dtype=np.int64)
-        return [moving_points(np.arange(len(flips)), flip) for flip in flips]
+        places = np.arange(self.domain.size)
+        return [moving_points(places, places == place) for place in places]
 
 
 @dataclass(frozen=True)
