@@ -41,7 +41,7 @@ from ..halfspaces.concepts import Halfspace, Halfspaces
 from ..halfspaces.depth.tukey_depth import MAX_DIMENSION
 from ..mechanisms import exponential
 from ..parameters import Built, check_integer, check_parameters, check_run, check_sample, check_statement
-from .intersections import MAX_LISTED, Intersections, Listed, Outside, Tallied, members_of
+from .intersections import MAX_LISTED, Intersections, Outside, Tallied, members_of
 from .missed_facets import HardPolytope
 from .public_family import MAX_COLLECTIONS, PublicFamily, log_collections, public_family
 from .rejection import Rejected
@@ -303,7 +303,7 @@ class MixtureHalfspace(ClassLearner):
 
 
 @lru_cache(maxsize=2)
-def _ranking(learner: MixtureHalfspace, sample: Any) -> tuple[PublicFamily, Listed | Tallied | Rejected]:
+def _ranking(learner: MixtureHalfspace, sample: Any) -> tuple[PublicFamily, Tallied | Rejected]:
     """Return the family, and what draws from it; kept for the last samples, since runs come in chunks.
 
     Few hypotheses are listed by their errors. Many are drawn by rejection; where that takes too many tries they are
@@ -316,7 +316,8 @@ def _ranking(learner: MixtureHalfspace, sample: Any) -> tuple[PublicFamily, List
     points, gains, base = learner._gains(sample)
     if size <= MAX_ATOMS or learner._lists or learner.dimension == 1:
         collections = learner._collections(sample)
-        return family, Listed.of(collections, learner._eligible(sample, collections.all_errors))
+        errors, eligible = collections.all_errors, learner._eligible(sample, collections.all_errors)
+        return family, Tallied(collections, errors if eligible is None else np.where(eligible, errors, -1))
 
     @cache
     def counted() -> Tallied:

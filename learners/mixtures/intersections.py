@@ -6,7 +6,6 @@ Hypotheses are listed where they are few, else counted in blocks and found again
 from __future__ import annotations
 
 import math
-from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -169,89 +168,64 @@ def members_of(indices: Integers, count: int, most: int) -> list[tuple[int, ...]
     return found
 
 
-def drawn(self: Listed | Tallied, rate: float, rng: np.random.Generator, size: int) -> list[tuple[int, ...]]:
-    """Return the collections of independent draws, with probabilities proportional to exp(-rate errors).
-
-    It is the method `draw`: a group of equal errors first, then uniformly within it.
-    """
-    groups = exponential.draw_cells(self.sizes.tolist(), -self.errors, rate, rng, size)
-    picked = self.pick(groups, rng.integers(0, self.sizes[groups]))
-    distinct, place = np.unique(picked, return_inverse=True)
-    members = self.collections.members(distinct)
-    return [members[i] for i in place.reshape(-1).tolist()]
-
-
-@dataclass(frozen=True, eq=False)  # arrays have no one truth value
-class Listed:
-    """All hypotheses in the order of their errors: group j is order[starts[j] : starts[j] + sizes[j]]."""
-
-    collections: Intersections
-    order: Integers
-    starts: Integers
-    sizes: Integers
-    errors: Integers
-
-    @classmethod
-    def of(cls, collections: Intersections, eligible: Bools | None = None) -> Listed:
-        """Return the ranking of all hypotheses, or of those that are eligible."""
-        errors = collections.all_errors
-        order = np.argsort(errors, kind="stable")
-        order = order if eligible is None else order[eligible[order]]
-        values, starts, sizes = np.unique(errors[order], return_index=True, return_counts=True)
-        return cls(collections, order, starts, sizes, values)
-
-    def pick(self, groups: Integers, within: Integers) -> Integers:
-        """Return the numbers of the hypotheses at these places of these groups."""
-        return np.asarray(self.order[self.starts[groups] + within])
-
-    draw = drawn
-
-
 @dataclass(frozen=True, eq=False)  # arrays have no one truth value
 class Tallied:
-    """Counts of the hypotheses of each block by their errors; a block is recomputed when one of it is drawn."""
+    """Counts of the hypotheses of each block by their errors; a block is recomputed when one of it is drawn.
+
+    Where hypotheses are few, `held` are the errors of all of them, with -1 for those that are not to be drawn.
+    """
 
     collections: Blocks
+    held: Integers | None = None
+
+    def _errors(self, block: int) -> Integers:
+        return self.collections.errors(block) if self.held is None else self.held
 
     @cached_property
-    def _blocks(self) -> list[tuple[Integers, Integers]]:
-        """The distinct errors of each block, and how many hypotheses have them."""
-        return [tallied(self.collections.errors(block)) for block in range(len(self.collections.blocks))]
+    def _blocks(self) -> list[tuple[int, Integers, Integers]]:
+        """The size of each block, the distinct errors in it, and how many hypotheses have them."""
+        blocks = map(self._errors, range(len(self.collections.blocks) if self.held is None else 1))
+        return [(len(errors), *tallied(errors if self.held is None else errors[errors >= 0])) for errors in blocks]
 
     @cached_property
     def errors(self) -> Integers:
         """The errors of each group, increasing."""
-        return np.unique(np.concatenate([values for values, _ in self._blocks]))
+        return np.unique(np.concatenate([values for _, values, _ in self._blocks]))
+
+    @cached_property
+    def _counts(self) -> Integers:
+        """The hypotheses (blocks, groups) of each group in each block."""
+        found = np.zeros((len(self._blocks), len(self.errors)), dtype=np.int64)
+        for row, (_, values, counts) in zip(found, self._blocks, strict=True):
+            row[np.searchsorted(self.errors, values)] = counts
+        return found
 
     @cached_property
     def sizes(self) -> Integers:
         """The hypotheses of each group."""
-        total = np.zeros(len(self.errors), dtype=np.int64)
-        for values, counts in self._blocks:
-            total[np.searchsorted(self.errors, values)] += counts
-        return total
+        return np.asarray(self._counts.sum(axis=0))
 
     def pick(self, groups: Integers, within: Integers) -> Integers:
         """Return the numbers of the hypotheses at these places of these groups."""
-        wanted: dict[int, list[tuple[int, int, int]]] = defaultdict(list)
-        for group in np.unique(groups).tolist():
-            counts = np.array([self._count(block, self.errors[group]) for block in range(len(self._blocks))])
-            ends = np.cumsum(counts)
-            for run in np.flatnonzero(groups == group).tolist():
-                block = int(np.searchsorted(ends, within[run], side="right"))
-                wanted[block].append((run, group, int(within[run] - ends[block] + counts[block])))
-        found = np.zeros(len(groups), dtype=np.int64)
-        lengths = np.array([counts.sum() for _, counts in self._blocks])
-        firsts = np.cumsum(lengths) - lengths
-        for block, draws in wanted.items():
-            errors = self.collections.errors(block)
-            for run, group, place in draws:
-                found[run] = firsts[block] + np.flatnonzero(errors == self.errors[group])[place]
+        ends = np.cumsum(self._counts, axis=0)
+        blocks = (ends[:, groups] <= within).sum(axis=0)
+        places = within - ends[blocks, groups] + self._counts[blocks, groups]
+        firsts = np.cumsum([0, *(size for size, _, _ in self._blocks)])
+        found = firsts[blocks]
+        for block in np.unique(blocks).tolist():
+            errors = self._errors(block)
+            for group in np.unique(groups[blocks == block]).tolist():
+                chosen = (blocks == block) & (groups == group)
+                found[chosen] += np.flatnonzero(errors == self.errors[group])[places[chosen]]
         return found
 
-    draw = drawn
+    def draw(self, rate: float, rng: np.random.Generator, size: int) -> list[tuple[int, ...]]:
+        """Return the collections of independent draws, with probabilities proportional to exp(-rate errors).
 
-    def _count(self, block: int, error: int) -> int:
-        values, counts = self._blocks[block]
-        at = int(np.searchsorted(values, error))
-        return int(counts[at]) if at < len(values) and values[at] == error else 0
+        A group of equal errors is drawn first, then uniformly within it.
+        """
+        groups = exponential.draw_cells(self.sizes.tolist(), -self.errors, rate, rng, size)
+        picked = self.pick(groups, rng.integers(0, self.sizes[groups]))
+        distinct, place = np.unique(picked, return_inverse=True)
+        members = self.collections.members(distinct)
+        return [members[i] for i in place.reshape(-1).tolist()]
