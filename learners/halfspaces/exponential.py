@@ -11,7 +11,7 @@ import numpy as np
 
 from dpaudit.contract import Instance, Law, Sample
 
-from ..arrays import Integers, tallied
+from ..arrays import Integers, summed, tallied
 from ..finite.exponential import ExponentialLearner
 from ..mechanisms import exponential
 from ..parameters import Built, check_run, check_sample
@@ -40,18 +40,16 @@ class PlaneCorrect:
     @classmethod
     def of(cls, concepts: PlaneDichotomies, sample: Sample) -> PlaneCorrect:
         """Return the scores on a sample."""
-        points, place = np.unique(sample.points.astype(np.int64), axis=0, return_inverse=True)
-        counts = np.zeros((2, len(points)), dtype=np.int64)
-        np.add.at(counts, (sample.labels.astype(np.int64), place.ravel()), sample.counts)
-        return cls(concepts, points, counts[1], counts[0])
+        points, counts = sample.points.astype(np.int64), sample.counts
+        distinct, ones = summed(points, np.where(sample.labels, counts, 0))
+        return cls(concepts, distinct, ones, summed(points, counts)[1] - ones)
 
     def beside(self, other: PlaneCorrect) -> PlaneCorrect:
         """Return 4 q + (q - q') for the scores q here and q' there: one number has both, which differ by at most 1."""
-        points, place = np.unique(np.concatenate([self.points, other.points]), axis=0, return_inverse=True)
-        tables = np.zeros((2, len(points)), dtype=np.int64)
-        for row, here, there in zip(tables, (self.ones, self.zeros), (other.ones, other.zeros), strict=True):
-            np.add.at(row, place.ravel(), np.concatenate([5 * here, -there]))
-        return PlaneCorrect(self.concepts, points, *tables)
+        points = np.concatenate([self.points, other.points])
+        distinct, ones = summed(points, np.concatenate([5 * self.ones, -other.ones]))
+        _, zeros = summed(points, np.concatenate([5 * self.zeros, -other.zeros]))
+        return PlaneCorrect(self.concepts, distinct, ones, zeros)
 
     @property
     def constants(self) -> Integers:

@@ -103,7 +103,7 @@ class HullPointJoint(HullPoint):
     def find(self, points: Integers, weights: Integers, rng: np.random.Generator, size: int) -> list[Point]:
         """Return `size` points deep in a weighted multiset."""
         if self.lattice is not None:
-            return self._selection(points, weights).draw(rng, size)
+            return list(self._selection(points, weights).draw(rng, size))
         candidates = self.extended.points
         drawn = self._draw(tukey_depths(points, weights, candidates), 0, int(weights.sum()), rng, size)
         return [candidates[i] for i in drawn.tolist()]

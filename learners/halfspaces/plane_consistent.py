@@ -19,7 +19,7 @@ from ..arrays import Integers, Labels
 from ..bisection import least
 from ..geometry.polygons import Corner, cross
 from ..mechanisms import exponential
-from .depth.fraction_ranks import floor_sums_of
+from .depth.fraction_ranks import floor_sums
 from .plane_dichotomies import PlaneDichotomies
 
 _BLOCK = 2**21
@@ -37,7 +37,7 @@ def _below(alpha: Integers, beta: Integers, c: Integers) -> Integers:
     a, b, c = alpha[some], beta[some], c[some]
     n = _ceiling(c, a)
     # From the last x on: c - alpha x = c - alpha (n - 1) + alpha i.
-    found[some] = floor_sums_of(n, a, b, c - a * (n - 1) + b - 1)
+    found[some] = floor_sums(n, a, b, c - a * (n - 1) + b - 1)
     return found
 
 

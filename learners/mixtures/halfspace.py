@@ -36,7 +36,7 @@ from ..citations import BMN
 from ..domains import Grid
 from ..finite.counting import ClassLearner
 from ..geometry.pictures import error_share, framed
-from ..geometry.polygons import Corners, clip, square
+from ..geometry.polygons import clip, square
 from ..halfspaces.concepts import Halfspace, Halfspaces
 from ..halfspaces.depth.tukey_depth import MAX_DIMENSION
 from ..mechanisms import exponential
@@ -279,17 +279,17 @@ class MixtureHalfspace(ClassLearner):
     def picture(self, sample: Sample, codes: Any, target: Hypothesis | None = None) -> Picture:
         """Return the sample and the regions that were learned to have the public label; dimension 2 only."""
         check_integer("dimension", self.dimension, 2, 2)
-        shapes = []
+        shapes, rows = [], list[Any]()
         for code in codes:
             hypothesis = self.decode(code)
             opposite = [tuple(-v for v in row) for row in hypothesis.flat]
-            corners = _region(self.side, [*hypothesis.halfspaces, *hypothesis.flat, *opposite] or None)
+            rows = [*hypothesis.halfspaces, *hypothesis.flat, *opposite]
             label = f"learned to be {self.public_label}, error {error_share(sample, hypothesis):.3g} on the sample"
-            shapes.append(_polygon(corners, "blue", 0.16, label))
+            shapes.append(_polygon(self.side, rows, "blue", 0.16, label))
         if isinstance(target, Halfspace):
             row = (*target.weights, target.threshold)
-            corners = _region(self.side, [row if self.public_label else tuple(-v for v in row)])
-            shapes.append(_polygon(corners, "orange", 0.0, f"target: {self.public_label} on this side"))
+            rows = [row if self.public_label else tuple(-v for v in row)]
+            shapes.append(_polygon(self.side, rows, "orange", 0.0, f"target: {self.public_label} on this side"))
         caption = (
             "Public and private examples, and the regions that were learned to be labelled "
             f"{self.public_label}: intersections of halfplanes through public points. A region without area is drawn "
@@ -335,15 +335,11 @@ def _codes(family: PublicFamily, collections: list[tuple[int, ...]]) -> list[Cod
     return [(tuple([rows[i] for i in members]), family.flat) if members else () for members in collections]
 
 
-def _region(side: int, rows: Sequence[tuple[int | Fraction, ...]] | None) -> Corners:
-    """Return the part of the square in all halfplanes; nothing for None, the empty hypothesis."""
-    corners = square(0, side) if rows is not None else []
-    for a, b, t in rows or ():
+def _polygon(side: int, rows: Sequence[Sequence[int | Fraction]], tone: str, shade: float, label: str) -> Shape:
+    """Return the part of the square in all halfplanes; nothing where there are none, of the empty hypothesis."""
+    corners = square(0, side) if rows else []
+    for a, b, t in rows:
         corners = clip(corners, [a * x + b * y - t for x, y in corners])
-    return corners
-
-
-def _polygon(corners: Corners, tone: str, shade: float, label: str) -> Shape:
     points = tuple((float(x), float(y)) for x, y in corners)
     return Shape("polygon", points, tone, shade, 1.2 if shade else 2.0, dashed=not shade, label=label)
 

@@ -130,7 +130,9 @@ class Intersections:
 def _pairs(inside: Bools, gains: Integers, rows: int) -> Integers:
     """Return the sums of gains in common of the pairs i < j with i < rows, in lexicographic order, by exact floats."""
     sums = np.zeros((rows, len(inside)), dtype=np.int64)
-    for shift, digits in _digits(gains):
+    # Gains as digits << shift, every sum of absolute digits below 2^53.
+    small = float(np.abs(gains).sum(dtype=np.float64)) < 2**52
+    for shift, digits in [(0, gains)] if small else [(0, gains & (2**26 - 1)), (26, gains >> 26)]:
         # Every partial sum is an integer that the type holds exactly, in whatever order it is summed.
         dtype = np.float32 if np.abs(digits).sum() < 2**24 else np.float64
         matrix = inside.astype(dtype)
@@ -139,14 +141,6 @@ def _pairs(inside: Bools, gains: Integers, rows: int) -> Integers:
             product = (matrix[block] * digits.astype(dtype)) @ matrix[start:].T
             sums[block, start:] += product.astype(np.int64) << shift
     return np.asarray(sums[np.arange(len(inside)) > np.arange(rows)[:, None]])
-
-
-def _digits(gains: Integers) -> list[tuple[int, Integers]]:
-    """Return (shift, digits) with gains = sum of digits << shift and every sum of absolute digits below 2^53."""
-    if float(np.abs(gains).sum(dtype=np.float64)) < 2**52:
-        return [(0, gains)]
-    low = gains & (2**26 - 1)
-    return [(0, low), (26, gains >> 26)]
 
 
 def members_of(indices: Integers, count: int, most: int) -> list[tuple[int, ...]]:
@@ -217,7 +211,7 @@ class Tallied:
             for group in np.unique(groups[blocks == block]).tolist():
                 chosen = (blocks == block) & (groups == group)
                 found[chosen] += np.flatnonzero(errors == self.errors[group])[places[chosen]]
-        return found
+        return np.asarray(found)
 
     def draw(self, rate: float, rng: np.random.Generator, size: int) -> list[tuple[int, ...]]:
         """Return the collections of independent draws, with probabilities proportional to exp(-rate errors).

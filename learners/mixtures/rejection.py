@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 
@@ -99,9 +98,9 @@ class Rejected:
             # What is missed decides most proposals, and some points that are taken in most of the others.
             kept = np.flatnonzero(_open(uniform, gaps, rate))
             gaps[kept] += np.where(numbers[kept] < 0, 0, self._weight(self.first, members[kept]))
-            for start, end in pairwise(self._parts()):
+            for part in (slice(PACKED), slice(PACKED, 4 * PACKED), slice(4 * PACKED, None)):
                 kept = kept[_open(uniform[kept], gaps[kept], rate)]
-                gaps[kept] += np.where(numbers[kept] < 0, 0, self._taken(members[kept], slice(start, end)))
+                gaps[kept] += np.where(numbers[kept] < 0, 0, self._taken(members[kept], part))
             good = kept[exponential.accepted(gaps[kept], uniform[kept], rate, rng)]
             for number, row in zip(numbers[good].tolist(), self.order[members[good]].tolist(), strict=True):
                 found.append(tuple(sorted(set(row))) if number >= 0 else ())
@@ -116,11 +115,6 @@ class Rejected:
         packed, sums = points
         held = packed[members[:, 0]] & packed[members[:, 1]] & packed[members[:, 2]]
         return np.asarray(weighed(held, sums))
-
-    def _parts(self) -> list[int]:
-        """Return the ends of parts of the rest, each greater than the one before."""
-        count = len(self.rest[1])
-        return [0, *(end for end in (PACKED, 4 * PACKED) if end < count), count]
 
     def _taken(self, members: Integers, part: slice) -> Integers:
         """Return the weight of some of the rest that lie in all three halfspaces of each row."""

@@ -180,7 +180,7 @@ class DepthRegions:
             return np.array([step(x) for x in candidates], dtype=np.int64)
         return np.array([self._deepest((*prefix, x)) for x in candidates], dtype=np.int64)
 
-    def _deepest(self, prefix: Sequence[Fraction]) -> int:
+    def _deepest(self, prefix: Sequence[int | Fraction]) -> int:
         interval = self._interval(prefix)
         index = bisect_left(range(len(self.levels)), 1, key=lambda i: interval(self.levels[i]) is None)
         return self.levels[index - 1] if index else 0

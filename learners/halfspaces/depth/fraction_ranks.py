@@ -19,6 +19,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -45,20 +46,12 @@ def floor_sum(count: int, p: int, r: int, q: int) -> int:
         count, r, p, q = top // q, top % q, q, p
 
 
-def floor_sums(counts: Integers, slope: Fraction, divisor: int | None = None, shifts: Integers | int = 0) -> Integers:
-    """Return the sums over 0 <= i < count of floor(slope i + shift/divisor), for counts (k,) >= 1 and a slope >= 0.
+def floor_sums(counts: Any, factors: Any, divisors: Any, shifts: Any) -> Integers:
+    """Return the sums over 0 <= i < count of floor((factor i + shift)/divisor), arrays (k,) or numbers >= 0.
 
-    `divisor` is a multiple of the slope's denominator, by default that itself; `shifts` (k,) are at least 0 and below
-    it. Divisor times greatest count must be below 2^63 by twice the divisor, as must the sums.
+    Factors and shifts times greatest count must be below 2^63 by twice the divisor, as must the sums.
     """
-    zero = np.zeros(len(counts), dtype=np.int64)
-    m = zero + (slope.denominator if divisor is None else divisor)
-    return floor_sums_of(counts, m // slope.denominator * slope.numerator, m, zero + shifts)
-
-
-def floor_sums_of(counts: Integers, factors: Integers, divisors: Integers, shifts: Integers) -> Integers:
-    """Return the sums over 0 <= i < count of floor((factor i + shift)/divisor), all arrays (k,) of integers >= 0."""
-    n, a, m, b = (row.astype(np.int64) for row in (counts, factors, divisors, shifts))
+    n, a, m, b = (np.array(row, dtype=np.int64) for row in np.broadcast_arrays(counts, factors, divisors, shifts))
     total, open_ones = np.zeros(len(n), dtype=np.int64), np.arange(len(n))
     while len(open_ones):
         total[open_ones] += n * (n - 1) // 2 * (a // m) + n * (b // m)
@@ -145,7 +138,8 @@ class FractionRanks:
         if x < 0:
             return 0
         values, weights = _quotients(self.most)
-        return int((weights * (floor_sums(values + 1, min(x, Fraction(self.top))) + values)).sum())
+        slope = min(x, Fraction(self.top))
+        return int((weights * (floor_sums(values + 1, slope.numerator, slope.denominator, 0) + values)).sum())
 
     def below(self, x: Fraction) -> int:
         """Return how many are below x, which is one of them or not."""

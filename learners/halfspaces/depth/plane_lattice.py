@@ -59,10 +59,11 @@ class Polygon:
         """Return {low <= a x + b y <= high in every row (a, b, low, high)}, whose x fill [left, right]."""
         above, below = [], []
         for a, b, low, high in rows.tolist():
+            if b < 0:
+                a, b, low, high = -a, -b, -high, -low
             if b:
-                s = 1 if b > 0 else -1
-                above.append((s * a, s * b, high if b > 0 else -low))
-                below.append((s * a, s * b, low if b > 0 else -high))
+                above.append((a, b, high))
+                below.append((a, b, low))
         return cls(tuple(_chain(above, left, right, 1)), tuple(_chain(below, left, right, -1)))
 
     @property
@@ -92,7 +93,7 @@ class Polygon:
                 n = count[seen]
                 # floor((c q - a X)/b) under the upper edge, and ceil(..) - 1 = floor((c q - a X - 1)/b) at the lower.
                 first = c * q[seen] - a * start[seen] - (sign < 0)
-                found[seen] += sign * floor_sums(n, Fraction(-a % b, b), b, first % b)
+                found[seen] += sign * floor_sums(n, -a % b, b, first % b)
                 found[seen] += sign * (n * (first // b) + n * (n - 1) // 2 * ((-a - -a % b) // b))
         return found
 
