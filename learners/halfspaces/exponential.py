@@ -16,7 +16,7 @@ from ..finite.exponential import ExponentialLearner
 from ..mechanisms import exponential
 from ..parameters import Built, check_run, check_sample
 from .concepts import Halfspaces
-from .plane_dichotomies import PlaneDichotomies, Sweep, unlisted
+from .plane_dichotomies import PlaneDichotomies, unlisted
 
 MERGED = 2**20
 """Numbers of equal scores are added up when there are so many."""
@@ -56,12 +56,11 @@ class PlaneCorrect:
         """The scores of the constants 1 and 0."""
         return np.array([self.ones.sum(), self.zeros.sum()], dtype=np.int64)
 
-    def starts(self, sweep: Sweep) -> tuple[Integers, Integers]:
-        """Return the examples in order, and the first of `sweep.cuts` of each block, with their number at the end."""
-        keys = sweep.keys(self.points)
+    def starts(self, index: int) -> tuple[Integers, Integers]:
+        """Return the examples in the order of a direction, and the first cut of each block, with their number last."""
+        keys, cuts = self.points @ self.concepts.normals[index], self.concepts.cuts(index)
         order = np.argsort(keys)
-        ends = sweep.cuts.searchsorted(keys[order])
-        return order, np.concatenate([[0], ends, [len(sweep.cuts)]])
+        return order, np.concatenate([[0], cuts.searchsorted(keys[order]), [len(cuts)]])
 
     def scores(self, order: Integers) -> Integers:
         """Return the scores (2, blocks), for ones after and before the cut."""
@@ -71,10 +70,9 @@ class PlaneCorrect:
 
     def blocks(self) -> Iterator[tuple[Integers, Integers]]:
         """Yield for each direction the scores of its labellings and how many have each; last the constants'."""
-        for sweep in self.concepts.sweeps():
-            order, starts = self.starts(sweep)
-            sizes = np.diff(starts)
-            yield tallied(self.scores(order).ravel(), np.tile(sizes, 2))
+        for index in range(len(self.concepts.directions)):
+            order, starts = self.starts(index)
+            yield tallied(self.scores(order).ravel(), np.tile(np.diff(starts), 2))
         yield tallied(self.constants, np.ones(2, dtype=np.int64))
 
     def draw(self, rate: float, rng: np.random.Generator, size: int) -> list[int]:
@@ -102,7 +100,7 @@ class PlaneCorrect:
         start = int(self.concepts.firsts[index])
         if index == len(self.concepts.directions):
             return start + int(np.flatnonzero(self.constants == score)[rank])
-        order, starts = self.starts(self.concepts.sweep(index))
+        order, starts = self.starts(index)
         scores, sizes = self.scores(order), np.diff(starts)
         ends = np.cumsum(np.where(scores == score, sizes, 0))
         block = int(ends.searchsorted(rank, side="right"))

@@ -50,8 +50,7 @@ class CutOrders:
     def __init__(self, concepts: PlaneDichotomies) -> None:
         self.side = concepts.side
         self.a, self.b = concepts.directions.T
-        self.step = self.a**2 + self.b**2
-        self.unit = self.side * (self.a + np.abs(self.b)) + 1
+        self.step, self.unit = concepts.steps, concepts.units
         self.width, self.height = self.side - self.a, self.side - np.abs(self.b)
         self.base = np.maximum(0, -self.b)
         self.sizes = (self.width + 1) * (self.height + 1)
@@ -69,7 +68,7 @@ class CutOrders:
         return np.stack([-np.sign(self.b) * t, s0], axis=1)
 
     def ranks(self, index: Integers, keys: Integers) -> Integers:
-        """Return how many P of each direction `index` (k,) have a smaller key than `keys` (k,); see `Sweep`."""
+        """Return how many P of each direction `index` (k,) have a smaller key than `keys` (k,)."""
         unit = self.unit[index]
         height = (keys + self.side * self.base[index]) // unit
         return self.up_to(index, height) + self.along(index, height, keys - unit * height)[1]
@@ -168,16 +167,14 @@ class Consistent:
 
     def _ends(self, group: int, label: int) -> tuple[Integers, Integers]:
         """Return the least and the greatest key of a subsample's points with a label, far away if there is none."""
-        a, b = self.concepts.directions.T
-        least, greatest = np.full(len(a), _FAR), np.full(len(a), -_FAR)
+        normals = self.concepts.normals
+        least, greatest = np.full(len(normals), _FAR), np.full(len(normals), -_FAR)
         corners = _hull(self.points[(self.groups == group) & (self.labels == label)])
         if len(corners):
             step = max(1, _BLOCK // len(corners))
-            for start in range(0, len(a), step):
+            for start in range(0, len(normals), step):
                 part = slice(start, start + step)
-                unit = self.orders.unit[part]
-                normals = np.stack([a[part] - unit * b[part], b[part] + unit * a[part]])
-                keys = corners @ normals
+                keys = corners @ normals[part].T
                 least[part], greatest[part] = keys.min(axis=0), keys.max(axis=0)
         return least, greatest
 

@@ -74,11 +74,6 @@ class MixtureGrid(Grid):
         flags = np.asarray(labels) == self.public_label if public is None else public
         return super().sample(points, labels, counts, flags)
 
-    def draw(self, concept: Hypothesis, distribution: Distribution, n: int, rng: np.random.Generator) -> Any:
-        """Draw n labelled examples; public are those that the distribution says, else those with the public label."""
-        plain = super().draw(concept, distribution, n, rng)
-        return self.sample(plain.points, plain.labels, plain.counts, plain.public)
-
 
 @dataclass(frozen=True)
 class MixtureHalfspace(ClassLearner):
