@@ -7,11 +7,11 @@ examples simulates them, and none of the three lists a subsample's examples.
 from __future__ import annotations
 
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import combinations
+from itertools import combinations, product
 from typing import Any, ClassVar
 
 import numpy as np
@@ -90,12 +90,17 @@ class Subsamples:
         spaces: dict[tuple[int, ...], Fraction] = {(full,) * self.subsamples: Fraction(1)}
         for row, count in zip(self._violations(sample), sample.counts.tolist(), strict=True):
             allowed = full & ~sum(1 << int(i) for i in np.flatnonzero(row))
-            spaces = _updated(spaces, allowed, list(self._hits(count)))
-        mixture: dict[Multiplicities | None, Fraction] = {}
+            # The version spaces of the subsamples after one more example, up to the subsamples' order.
+            reduced: dict[tuple[int, ...], Fraction] = defaultdict(Fraction)
+            for (masks, weight), (chosen, p) in product(spaces.items(), list(self._hits(count))):
+                left = sorted(mask & allowed if i in chosen else mask for i, mask in enumerate(masks))
+                reduced[tuple(left)] += weight * p
+            spaces = reduced
+        mixture: dict[Multiplicities | None, Fraction] = defaultdict(Fraction)
         for masks, weight in spaces.items():
             for counts, p in self._choices(masks).items():
-                mixture[counts] = mixture.get(counts, Fraction(0)) + weight * p
-        return mixture
+                mixture[counts] += weight * p
+        return dict(mixture)
 
     def _check_law(self, sample: Sample) -> None:
         m = self.subsamples
@@ -130,23 +135,11 @@ class Subsamples:
         law: dict[Multiplicities, Fraction] = {(0,) * size: Fraction(1)}
         for mask in masks:
             options = [i for i in range(size) if mask >> i & 1] or [0]
-            following: dict[Multiplicities, Fraction] = {}
-            for counts, p in law.items():
-                for i in options:
-                    longer = (*counts[:i], counts[i] + 1, *counts[i + 1 :])
-                    following[longer] = following.get(longer, Fraction(0)) + p / len(options)
+            following: dict[Multiplicities, Fraction] = defaultdict(Fraction)
+            for (counts, p), i in product(law.items(), options):
+                following[(*counts[:i], counts[i] + 1, *counts[i + 1 :])] += p / len(options)
             law = following
-        return {counts: p for counts, p in law.items()}
-
-
-def _updated(spaces: dict[tuple[int, ...], Fraction], allowed: int, hits: list[Hit]) -> dict[tuple[int, ...], Fraction]:
-    """Return the law of the subsamples' version spaces after one more example, up to the subsamples' order."""
-    following: dict[tuple[int, ...], Fraction] = {}
-    for masks, weight in spaces.items():
-        for chosen, p in hits:
-            reduced = tuple(sorted(mask & allowed if i in chosen else mask for i, mask in enumerate(masks)))
-            following[reduced] = following.get(reduced, Fraction(0)) + weight * p
-    return following
+        return {**law}
 
 
 def consistent_law(concepts: Halfspaces, target: int, probabilities: Any, size: int) -> Floats:

@@ -8,10 +8,12 @@ sums along the edges, for all q at once.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from math import gcd
+from typing import Any
 
 import numpy as np
 
@@ -85,9 +87,7 @@ class Polygon:
         q = np.arange(1, most + 1, dtype=np.int64)
         found = np.zeros(most, dtype=np.int64)
         for edges, sign in ((self.upper, 1), (self.lower, -1)):
-            for place, (a, b, c, left, right) in enumerate(edges):
-                start = _ceil(q, left)
-                stop = _ceil(q, right) if place + 1 < len(edges) else -_ceil(-q, right) + 1
+            for a, b, c, start, stop in _ranges(edges, q):
                 count = stop - start
                 seen = np.flatnonzero(count > 0)
                 n = count[seen]
@@ -102,18 +102,21 @@ class Polygon:
         ends = []
         for edges, sign in ((self.lower, -1), (self.upper, 1)):
             parts = []
-            for place, (a, b, c, left, right) in enumerate(edges):
-                start = -int(-left * q // 1)
-                stop = -int(-right * q // 1) if place + 1 < len(edges) else int(right * q // 1) + 1
+            for a, b, c, start, stop in _ranges(edges, q):
                 x = np.arange(start, stop, dtype=np.int64)
                 parts.append((c * q - a * x) // b if sign > 0 else -((a * x - c * q) // b))
             ends.append(np.concatenate(parts))
         return -int(-self.upper[0][3] * q // 1), ends[0], ends[1]
 
 
-def _ceil(q: Integers, x: Fraction) -> Integers:
-    """Return the ceilings of q x."""
-    return np.asarray(-(-q * x.numerator // x.denominator))
+def _ranges(edges: tuple[Edge, ...], q: Any) -> Iterator[tuple[int, int, int, Any, Any]]:
+    """Yield a, b and c of each edge, with the first X of its q-fold and the one after the last, for numbers or arrays.
+
+    The end of an edge belongs to the next one.
+    """
+    for a, b, c, left, right in edges:
+        start, stop = (-(-q * x.numerator // x.denominator) for x in (left, right))
+        yield a, b, c, start, q * right.numerator // right.denominator + 1 if right == edges[-1][4] else stop
 
 
 def _moebius(most: int) -> Integers:
