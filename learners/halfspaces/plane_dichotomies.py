@@ -64,7 +64,7 @@ class PlaneDichotomies(Numbered):
     @cached_property
     def units(self) -> Integers:
         """The differences (k,) of keys from one height to the next."""
-        return self.side * np.abs(self.directions).sum(axis=1) + 1
+        return np.asarray(self.side * np.abs(self.directions).sum(axis=1) + 1)
 
     @cached_property
     def normals(self) -> Integers:
@@ -171,7 +171,7 @@ class PlaneAgreement:
         before = np.stack([self.m - np.maximum.accumulate(ones), np.minimum.accumulate(ones)])
         back = ones[::-1]
         after = np.stack([np.minimum.accumulate(back), self.m - np.maximum.accumulate(back)])[:, ::-1]
-        return np.minimum(before[:, cuts], after[:, cuts + 1]).ravel()
+        return np.asarray(np.minimum(before[:, cuts], after[:, cuts + 1]).ravel())
 
     @cached_property
     def counts(self) -> Integers:

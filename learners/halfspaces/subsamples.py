@@ -139,7 +139,7 @@ class Subsamples:
             for (counts, p), i in product(law.items(), options):
                 following[(*counts[:i], counts[i] + 1, *counts[i + 1 :])] += p / len(options)
             law = following
-        return {**law}
+        return {counts: p for counts, p in law.items()}
 
 
 def consistent_law(concepts: Halfspaces, target: int, probabilities: Any, size: int) -> Floats:

@@ -41,10 +41,10 @@ from ..halfspaces.concepts import Halfspace, Halfspaces
 from ..halfspaces.depth.tukey_depth import MAX_DIMENSION
 from ..mechanisms import exponential
 from ..parameters import Built, check_integer, check_parameters, check_run, check_sample, check_statement
-from .intersections import MAX_LISTED, Intersections, Outside, Tallied, members_of
+from .intersections import MAX_LISTED, Intersections, Outside, members_of
 from .missed_facets import HardPolytope
 from .public_family import MAX_COLLECTIONS, PublicFamily, log_collections, public_family
-from .rejection import Rejected
+from .rejection import Rejected, Tallied
 from .wedges import Wedges
 
 MAX_SIDE = 2**18

@@ -1,43 +1,23 @@
-"""Intersections of at most three halfspaces: the hypotheses, their numbers, their errors, and groups of equal errors.
-
-Hypotheses are listed where they are few, else counted in blocks and found again when one is drawn.
-"""
+"""Intersections of at most three halfspaces: the hypotheses, their numbers and their errors, block by block."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arrays import Bools, Integers, tallied
-from ..mechanisms import exponential
+from ..arrays import Bools, Integers
 from ..words import linear
-
-Functional = tuple[int, ...]
+from .public_family import Functional
 
 BLOCK_CELLS = 2**22
 """Numbers of a block of pairs that are held at once."""
 MAX_LISTED = 2**23
 """The most hypotheses whose errors are held at once."""
-
-
-class Blocks(Protocol):
-    """Hypotheses in blocks, numbered from one block to the next."""
-
-    @property
-    def blocks(self) -> Sequence[Any]:
-        """The blocks."""
-
-    def errors(self, block: int) -> Integers:
-        """Return the errors of the hypotheses of a block, in the order of their numbers."""
-
-    def members(self, indices: Integers) -> list[tuple[int, ...]]:
-        """Return the halfspaces, as numbers, of the hypotheses with these numbers."""
 
 
 @dataclass(frozen=True)
@@ -160,66 +140,3 @@ def members_of(indices: Integers, count: int, most: int) -> list[tuple[int, ...]
         for place, members in zip(which.tolist(), np.array(columns).T.tolist(), strict=True):
             found[place] = tuple(members)
     return found
-
-
-@dataclass(frozen=True, eq=False)  # arrays have no one truth value
-class Tallied:
-    """Counts of the hypotheses of each block by their errors; a block is recomputed when one of it is drawn.
-
-    Where hypotheses are few, `held` are the errors of all of them, with -1 for those that are not to be drawn.
-    """
-
-    collections: Blocks
-    held: Integers | None = None
-
-    def _errors(self, block: int) -> Integers:
-        return self.collections.errors(block) if self.held is None else self.held
-
-    @cached_property
-    def _blocks(self) -> list[tuple[int, Integers, Integers]]:
-        """The size of each block, the distinct errors in it, and how many hypotheses have them."""
-        blocks = map(self._errors, range(len(self.collections.blocks) if self.held is None else 1))
-        return [(len(errors), *tallied(errors if self.held is None else errors[errors >= 0])) for errors in blocks]
-
-    @cached_property
-    def errors(self) -> Integers:
-        """The errors of each group, increasing."""
-        return np.unique(np.concatenate([values for _, values, _ in self._blocks]))
-
-    @cached_property
-    def _counts(self) -> Integers:
-        """The hypotheses (blocks, groups) of each group in each block."""
-        found = np.zeros((len(self._blocks), len(self.errors)), dtype=np.int64)
-        for row, (_, values, counts) in zip(found, self._blocks, strict=True):
-            row[np.searchsorted(self.errors, values)] = counts
-        return found
-
-    @cached_property
-    def sizes(self) -> Integers:
-        """The hypotheses of each group."""
-        return np.asarray(self._counts.sum(axis=0))
-
-    def pick(self, groups: Integers, within: Integers) -> Integers:
-        """Return the numbers of the hypotheses at these places of these groups."""
-        ends = np.cumsum(self._counts, axis=0)
-        blocks = (ends[:, groups] <= within).sum(axis=0)
-        places = within - ends[blocks, groups] + self._counts[blocks, groups]
-        firsts = np.cumsum([0, *(size for size, _, _ in self._blocks)])
-        found = firsts[blocks]
-        for block in np.unique(blocks).tolist():
-            errors = self._errors(block)
-            for group in np.unique(groups[blocks == block]).tolist():
-                chosen = (blocks == block) & (groups == group)
-                found[chosen] += np.flatnonzero(errors == self.errors[group])[places[chosen]]
-        return np.asarray(found)
-
-    def draw(self, rate: float, rng: np.random.Generator, size: int) -> list[tuple[int, ...]]:
-        """Return the collections of independent draws, with probabilities proportional to exp(-rate errors).
-
-        A group of equal errors is drawn first, then uniformly within it.
-        """
-        groups = exponential.draw_cells(self.sizes.tolist(), -self.errors, rate, rng, size)
-        picked = self.pick(groups, rng.integers(0, self.sizes[groups]))
-        distinct, place = np.unique(picked, return_inverse=True)
-        members = self.collections.members(distinct)
-        return [members[i] for i in place.reshape(-1).tolist()]

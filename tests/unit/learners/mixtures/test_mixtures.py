@@ -17,13 +17,14 @@ from dpaudit_learners.mixtures import halfspace
 from dpaudit_learners.mixtures.controls import LEARNERS as BROKEN
 from dpaudit_learners.mixtures.controls import MixtureAllPoints, MixtureDistinct, MixtureDoubled, MixtureShortcut
 from dpaudit_learners.mixtures.halfspace import MixtureHalfspace
-from dpaudit_learners.mixtures.intersections import Intersections, Outside, Tallied
+from dpaudit_learners.mixtures.intersections import Intersections, Outside
 from dpaudit_learners.mixtures.public_family import (
     PublicFamily,
     collections_of,
     log_collections,
     public_family,
 )
+from dpaudit_learners.mixtures.rejection import Tallied
 
 CORNERS = [[0, 0], [1, 0], [3, 0], [4, 0]]
 
