@@ -160,12 +160,6 @@ class Agreement:
         ones = table @ labels.astype(np.int64)
         return np.asarray(np.where(labels, ones, table.sum() - ones).min(axis=1), dtype=np.int64)
 
-    @property
-    def size(self) -> int:
-        """|H|, whether it is listed or not."""
-        plane = unlisted(self.side, self.dimension)
-        return self.concepts.size if plane is None else plane.size
-
     def release_among(self, ones: Integers, m: int, rng: np.random.Generator, size: int) -> list[Point]:
         """Return halfplanes with a high score, for the number of the m that have 1 at each point of the grid."""
         return [*PlaneAgreement(plane_dichotomies(self.side), ones, m).draw(self.epsilon / 2, rng, size)]
@@ -182,7 +176,8 @@ class Agreement:
 
     def agreement(self, m: int, beta: float) -> int:
         """Return ceil(m/(d + 2)) - floor((2/epsilon) ln(|H|/beta)), at least 0."""
-        loss = 2 / self.epsilon * math.log(self.size / beta)
+        concepts = unlisted(self.side, self.dimension) or self.concepts
+        loss = 2 / self.epsilon * math.log(concepts.size / beta)
         return max(0, math.ceil(centerpoint_bound(m, self.dimension + 1) - loss))
 
 

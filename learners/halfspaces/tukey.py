@@ -224,18 +224,13 @@ class HalfspaceTukey:
         """Return the sample size of the theorem."""
         return self._claim(alpha, beta).sample_size
 
-    @property
-    def _size(self) -> int:
-        """|H|."""
-        return self.concepts.size if self.plane is None else self.plane.size
-
     def _claim(self, alpha: float, beta: float) -> UtilityClaim:
         """Return the claim of Theorem 4.2; `InputError` where m is too small for beta."""
         check_statement(alpha, beta)
         m, r = self.subsamples, self.release.agreement(self.subsamples, beta / 2)
         if not r:
             raise InputError(f"beta must be larger for {m} subsamples (or these more), got {beta!r}")
-        n = m * m / (r * alpha) * (math.log(2 * m * self._size) - math.log(beta))
+        n = m * m / (r * alpha) * (math.log(2 * m * (self.plane or self.concepts).size) - math.log(beta))
         source = f"{BMNS}, Theorem 4.2, constants derived"
         return UtilityClaim(alpha, beta, math.ceil(n), "realizable", "BMNS-Thm4.2", source)
 

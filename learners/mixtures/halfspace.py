@@ -65,10 +65,6 @@ class MixtureGrid(Grid):
 
     public_label: int = 0
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_integer("public_label", self.public_label, 0, 1)
-
     def sample(self, points: Any, labels: Any, counts: Any = None, public: Any = None) -> Any:
         """Return the labelled multiset with its public flags."""
         flags = np.asarray(labels) == self.public_label if public is None else public
@@ -274,7 +270,7 @@ class MixtureHalfspace(ClassLearner):
     def picture(self, sample: Sample, codes: Any, target: Hypothesis | None = None) -> Picture:
         """Return the sample and the regions that were learned to have the public label; dimension 2 only."""
         check_integer("dimension", self.dimension, 2, 2)
-        shapes, rows = [], list[Any]()
+        shapes = []
         for code in codes:
             hypothesis = self.decode(code)
             opposite = [tuple(-v for v in row) for row in hypothesis.flat]
@@ -283,8 +279,8 @@ class MixtureHalfspace(ClassLearner):
             shapes.append(_polygon(self.side, rows, "blue", 0.16, label))
         if isinstance(target, Halfspace):
             row = (*target.weights, target.threshold)
-            rows = [row if self.public_label else tuple(-v for v in row)]
-            shapes.append(_polygon(self.side, rows, "orange", 0.0, f"target: {self.public_label} on this side"))
+            inside = row if self.public_label else tuple(-v for v in row)
+            shapes.append(_polygon(self.side, [inside], "orange", 0.0, f"target: {self.public_label} on this side"))
         caption = (
             "Public and private examples, and the regions that were learned to be labelled "
             f"{self.public_label}: intersections of halfplanes through public points. A region without area is drawn "

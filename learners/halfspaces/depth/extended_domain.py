@@ -177,21 +177,6 @@ class PlaneSlices(Sequence[Coordinates]):
         return bottom, np.where(inside, top, bottom - 1)
 
 
-def plane_slices(firsts: Coordinates, normals: Integers, offsets: Integers) -> PlaneSlices | None:
-    """Return the slices at the first coordinates, for spanned lines; None if int64 is too small."""
-    sloped = normals[:, 1] != 0
-    sign = np.sign(normals[sloped, 1])
-    rows, right = normals[sloped] * sign[:, None], offsets[sloped] * sign
-    scale = int(np.lcm.reduce(np.unique(rows[:, 1]).astype(object)))
-    p, q = np.array([x.as_integer_ratio() for x in firsts], dtype=np.int64).T
-    entry, height = int(np.abs(rows).max()), int(np.abs(right).max())
-    top = int(np.abs(p).max()) * entry + int(q.max()) * max(height, 1)
-    # Cross products with a corner of some T(r), whose coordinates are of the same kind, must fit too.
-    if 2 * scale * top >= _LIMIT or 2 * top**2 >= _LIMIT:
-        return None
-    return PlaneSlices(firsts, p, q, rows, right, scale)
-
-
 MAX_SIDE = {1: 2**20, 2: 16, 3: 1}
 """The largest side, by dimension, at which all tuples of hyperplanes are intersected in seconds; at side 2 in space
 there are 2e7 triples."""
@@ -260,7 +245,17 @@ class ExtendedDomain:
         """The slices at the first coordinates in integers, in the plane; None where integers would be too large."""
         if self.literal or self.dimension != 2:
             return None
-        return plane_slices(self.coordinates(), *_hyperplanes(self.domain))
+        firsts, (normals, offsets) = self.coordinates(), _hyperplanes(self.domain)
+        sloped = normals[:, 1] != 0
+        sign = np.sign(normals[sloped, 1])
+        rows, right = normals[sloped] * sign[:, None], offsets[sloped] * sign
+        scale = int(np.lcm.reduce(np.unique(rows[:, 1]).astype(object)))
+        p, q = np.array([x.as_integer_ratio() for x in firsts], dtype=np.int64).T
+        entry, height = int(np.abs(rows).max()), int(np.abs(right).max())
+        top = int(np.abs(p).max()) * entry + int(q.max()) * max(height, 1)
+        # Cross products with a corner of some T(r), whose coordinates are of the same kind, must fit too.
+        fits = 2 * scale * top < _LIMIT and 2 * top**2 < _LIMIT
+        return PlaneSlices(firsts, p, q, rows, right, scale) if fits else None
 
     def union(self, axis: int) -> Coordinates:
         """Return X~_axis of the paper (axis = 1 .. d): what iterations 1 .. axis add to it over all their prefixes."""
