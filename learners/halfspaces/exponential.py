@@ -111,14 +111,12 @@ class PlaneCorrect:
 
 def added(tables: Iterator[tuple[Integers, Integers]]) -> tuple[Integers, Integers]:
     """Return the distinct values of several tables, increasing, and the sums of their counts, below 2^53."""
-    values, counts = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
-    waiting: list[tuple[Integers, Integers]] = []
+    held = [(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))]
     for table in tables:
-        waiting.append(table)
-        if sum(len(row) for row, _ in waiting) >= MERGED:
-            values, counts = _joined([(values, counts), *waiting])
-            waiting = []
-    return _joined([(values, counts), *waiting])
+        held.append(table)
+        if sum(len(row) for row, _ in held[1:]) >= MERGED:
+            held = [_joined(held)]
+    return _joined(held)
 
 
 def _joined(tables: list[tuple[Integers, Integers]]) -> tuple[Integers, Integers]:

@@ -239,11 +239,8 @@ class MixtureHalfspace(ClassLearner):
     def hard_failure(self, alpha: float, n: int) -> tuple[float, str]:
         """Return a lower bound for the failure rate on a case in many dimensions; see `mixtures.missed_facets`.
 
-        Raises
-        ------
-        InputError
-            In at most three dimensions, where the learner runs and cases are searched for; on a grid with a side below
-            4 d - 3; for alpha from 1/(2 d + 2.001) on; for the literal construction.
+        `InputError` in at most three dimensions, where the learner runs and cases are searched for; on a grid with a
+        side below 4 d - 3; for alpha from 1/(2 d + 2.001) on; for the literal construction.
         """
         check_integer("dimension", self.dimension, MAX_DIMENSION + 1, LARGEST)
         check_integer("side", self.side, 4 * self.dimension - 3, MAX_SIDE)

@@ -47,12 +47,7 @@ class Accountant:
     sampling_rate : float
         q in (0, 1], the probability with which an example is in a batch; 1 means no sampling.
     steps : int
-        T >= 1.
-
-    Raises
-    ------
-    InputError
-        If a parameter is out of range, or if the sum of losses needs a grid too coarse to be of use.
+        T >= 1. `InputError` if the sum of losses needs a grid too coarse to be of use.
     """
 
     noise_multiplier: float
