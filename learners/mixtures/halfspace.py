@@ -175,8 +175,8 @@ class MixtureHalfspace(ClassLearner):
         """Return the outputs that stand for the hypotheses with these numbers."""
         return _codes(family, members_of(indices, len(family.halfspaces), self.dimension))
 
-    def _eligible(self, sample: Sample, errors: Integers) -> Bools | None:
-        return None
+    def _eligible(self, sample: Sample, errors: Integers) -> Bools:
+        return np.ones(len(errors), dtype=np.bool_)
 
     def run(self, sample: Sample, rng: np.random.Generator, size: int) -> list[Code]:
         """Return the outputs of independent runs; see `_ranking` for how they are drawn."""
@@ -304,8 +304,8 @@ def _ranking(learner: MixtureHalfspace, sample: Any) -> tuple[PublicFamily, Tall
     points, gains, base = learner._gains(sample)
     if size <= MAX_ATOMS or learner._lists or learner.dimension == 1:
         collections = learner._collections(sample)
-        errors, eligible = collections.all_errors, learner._eligible(sample, collections.all_errors)
-        return family, Tallied(collections, errors if eligible is None else np.where(eligible, errors, -1))
+        errors = collections.all_errors
+        return family, Tallied(collections, np.where(learner._eligible(sample, errors), errors, -1))
 
     @cache
     def counted() -> Tallied:

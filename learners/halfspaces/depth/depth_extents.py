@@ -82,10 +82,12 @@ class DepthExtents(Extents):
         while (ends := _slice(rows, prefix[0]) if prefix else shadow(rows)) is not None:
             known = len(rows)
             for end in dict.fromkeys(ends):
-                # At an end of the shadow the slice is a point or an edge; either end of it may be the corner.
-                edge = (end,) if prefix else _slice(rows, end)
-                if edge is not None:
-                    self.cut((*prefix, end) if prefix else (end, edge[0]), level)
+                corner: Prefix | None = (*prefix, end)
+                if not prefix:
+                    # At an end of the shadow the slice is a point or an edge; either end of it may be the corner.
+                    edge = _slice(rows, end)
+                    corner = edge and (end, edge[0])
+                if corner is not None and self.cut(corner, level):
                     rows = np.concatenate([rows, self.bounds(level, len(rows))])
             if len(rows) == known:
                 return ends

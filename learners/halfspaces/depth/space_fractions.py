@@ -247,15 +247,12 @@ class SpaceFractions:
         return scale, Pairs(self.denominators[axis], low, high)
 
     @cached_property
-    def most(self) -> tuple[int, int, int]:
+    def most(self) -> tuple[int, ...]:
         """The greatest number of pairs on each axis."""
         q = self.denominators
         common = (1, q[0], q[0] * q[1])
         edges = (b - a for a, b in zip(self.low, self.high, strict=True))
-        first, second, third = (
-            Pairs(n, Fraction(0), Fraction(e * c)).size for n, e, c in zip(q, edges, common, strict=True)
-        )
-        return first, second, third
+        return tuple(Pairs(n, Fraction(0), Fraction(e * c)).size for n, e, c in zip(q, edges, common, strict=True))
 
 
 def steps_after(extents: SpaceExtents, pairs: Pairs, scale: int, prefix: Prefix) -> Steps:
