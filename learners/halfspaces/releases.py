@@ -58,16 +58,13 @@ class _OverHalfspaces(HullPoint):
 
     @property
     def outputs(self) -> Sequence[Point]:
-        """All points of the extended domain."""
-        self._check_listing()
-        return self.extended.points
-
-    def _check_listing(self) -> None:
+        """All points of the extended domain; dimension 1 only."""
         if self.dimension > 2:
             raise InputError(
                 f"dimension must be 1 for the exact law of a release by coordinates, got {self.dimension - 1}: the "
                 f"extended domain has {len(self.extended.coordinates())} first coordinates alone; run has no such limit"
             )
+        return self.extended.points
 
     def _among(self, counts: Any) -> tuple[Integers, Integers]:
         table = np.asarray(counts, dtype=np.int64)
@@ -80,7 +77,7 @@ class _OverHalfspaces(HullPoint):
 
     def release_law(self, counts: Any) -> Law:
         """Return the law on the extended domain; dimension 1 only."""
-        self._check_listing()
+        _ = self.outputs
         return self.find_law(*self._among(counts))
 
 

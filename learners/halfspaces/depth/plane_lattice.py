@@ -131,10 +131,9 @@ def _moebius(most: int) -> Integers:
 
 @dataclass(frozen=True, eq=False)
 class Candidates:
-    """The candidates of denominators 1 .. `most` in a polygon: how many are reduced to each (`counts`)."""
+    """The candidates in a polygon: of each denominator 1, 2, .. how many are reduced to it (`counts`)."""
 
     polygon: Polygon
-    most: int
     counts: Integers
 
     @cached_property
@@ -186,7 +185,7 @@ class PlaneLattice:
         counts = points.copy()
         for d in np.flatnonzero(self._mu[1:]) + 2:
             counts[d - 1 :: d] += self._mu[d - 1] * points[: self.most // d]
-        return Candidates(polygon, self.most, counts)
+        return Candidates(polygon, counts)
 
 
 MAX_LATTICE_SIDE = 100
