@@ -75,8 +75,15 @@ class Tallied:
         """The hypotheses of each group."""
         return np.asarray(self._counts.sum(axis=0))
 
+    @cached_property
+    def _order(self) -> Integers | None:
+        return None if self.held is None else np.argsort(self.held, kind="stable")
+
     def pick(self, groups: Integers, within: Integers) -> Integers:
         """Return the numbers of the hypotheses at these places of these groups."""
+        if self._order is not None:
+            # Counted from the end, by the sizes of the group and of all after it.
+            return np.asarray(self._order[within - np.cumsum(self.sizes[::-1])[::-1][groups]])
         ends = np.cumsum(self._counts, axis=0)
         blocks = (ends[:, groups] <= within).sum(axis=0)
         places = within - ends[blocks, groups] + self._counts[blocks, groups]
