@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections import defaultdict
 from fractions import Fraction
 from functools import lru_cache
 
@@ -81,14 +80,15 @@ def _span_table(sample: Sample, dimension: int, agrees: Bools, skips: Floats, ke
     """Return ln Pr[span of kept points = W, every kept example agrees with r] for each W (a bit mask), each r."""
     table: dict[int, Floats] = {1: np.zeros(2**dimension)}
     for x, agree, skip, keep in zip(pack(sample.points), agrees, skips, keeps, strict=True):
-        grown: dict[int, Floats] = defaultdict(lambda: np.full(2**dimension, -np.inf))
+        grown: dict[int, Floats] = {}
         for space, logs in table.items():
             joined = _join(space, int(x), dimension)
             if joined == space:
-                grown[space] = np.logaddexp(grown[space], np.where(agree, logs, logs + skip))
+                parts = {space: np.where(agree, logs, logs + skip)}
             else:
-                grown[space] = np.logaddexp(grown[space], logs + skip)
-                grown[joined] = np.logaddexp(grown[joined], np.where(agree, logs + keep, -np.inf))
+                parts = {space: logs + skip, joined: np.where(agree, logs + keep, -np.inf)}
+            for reached, more in parts.items():
+                grown[reached] = np.logaddexp(grown[reached], more) if reached in grown else more
         table = grown
     return table
 
