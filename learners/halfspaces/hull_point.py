@@ -130,8 +130,7 @@ class HullPoint(ClassLearner):
     _failure: ClassVar[str] = "the point lies outside the convex hull"
 
     def __post_init__(self) -> None:
-        check_parameters(self)
-        check_integer("side", self.side, 1)
+        check_parameters(self, side=(1, None))
         if self.fractions is None:
             _ = self.extended
 

@@ -14,7 +14,7 @@ from dpaudit.contract import InputError, Instance, Law, Sample
 from ..arrays import Integers
 from ..citations import BMNS
 from ..mechanisms import exponential
-from ..parameters import check_integer, check_parameters, check_probability, check_sample
+from ..parameters import check_parameters, check_probability, check_sample
 from .depth.extended_domain import MAX_SIDE, ExtendedDomain
 from .depth.plane_lattice import LatticeSelection, PlaneLattice
 from .depth.tukey_depth import tukey_depths
@@ -75,8 +75,7 @@ class HullPointJoint(HullPoint):
     source: ClassVar[str] = f"{BMNS}, Section 1.1"
 
     def __post_init__(self) -> None:
-        check_parameters(self)
-        check_integer("side", self.side, 1)
+        check_parameters(self, side=(1, None))
         if self.lattice is None and not _listed(self.side, self.dimension):
             raise InputError.of("side", self.side, f"a grid with at most {MOST_POINTS} candidate points")
 

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
+from itertools import pairwise, zip_longest
 from math import gcd
 from typing import Any
 
@@ -237,7 +238,7 @@ class LatticeSelection:
         return [self._region(level).size for level in range(self.extents.deepest() + 1)]
 
     def _both(self, other: LatticeSelection, level: int) -> int:
-        """Return the number of candidates of depth at least `level` >= 1 in both multisets."""
+        """Return the number of candidates of depth at least `level` in both multisets."""
         here, there = self._region(level), other._region(level)
         for one, two in ((here, there), (there, here)):
             if all(two.polygon.contains(corner) for corner in one.polygon.corners):
@@ -251,13 +252,11 @@ class LatticeSelection:
 
         The multisets are neighbours, whose depths differ by at most 1.
         """
-        here, there = ([*one.counts, 0] for one in (self, other))
-        levels = range(1, max(len(here), len(there)) - 1)
-        here, there = (row + [0] * (levels.stop + 1 - len(row)) for row in (here, there))
-        both = [here[0], *(self._both(other, r) if here[r] and there[r] else 0 for r in levels), 0]
+        pairs = [*zip_longest(self.counts, other.counts, fillvalue=0), (0, 0)]
+        both = [self._both(other, level) if all(pair) else 0 for level, pair in enumerate(pairs)]
         found: dict[int, dict[int, int]] = {-1: {}, 0: {}, 1: {}}
-        for r in range(levels.stop):
+        for r, ((here, _), (deeper_here, deeper_there)) in enumerate(pairwise(pairs)):
             # Of depth r here and less there; of depth r + 1 there and less here.
-            found[1][r], found[-1][r] = here[r] - both[r], there[r + 1] - both[r + 1]
-            found[0][r] = here[r] - here[r + 1] - found[1][r] - found[-1][r]
+            found[1][r], found[-1][r] = here - both[r], deeper_there - both[r + 1]
+            found[0][r] = here - deeper_here - found[1][r] - found[-1][r]
         return found
