@@ -190,16 +190,13 @@ class HullPoint(ClassLearner):
 
     def find(self, points: Integers, weights: Integers, rng: np.random.Generator, size: int) -> list[Point]:
         """Return `size` points deep in a weighted multiset; runs that share a prefix share its scores."""
-        depths, n = self._depths(points, weights), int(weights.sum())
+        depths, n = _depths(self.extended, *as_tuples(points, weights)), int(weights.sum())
 
         def select(prefix: Point, count: int) -> list[Fraction]:
             candidates, scores = depths.after(prefix)
             return [candidates[i] for i in sorted(self._draw(scores, len(prefix), n, rng, count).tolist())]
 
         return by_coordinates(self.extended.dimension, select, rng, size)
-
-    def _depths(self, points: Integers, weights: Integers) -> _Depths:
-        return _depths(self.extended, *as_tuples(points, weights))
 
     def law(self, sample: Sample) -> Law:
         """Return the law on all points of the extended domain: the product of the selections along each."""
@@ -208,7 +205,7 @@ class HullPoint(ClassLearner):
 
     def find_law(self, points: Integers, weights: Integers) -> Law:
         """Return the law of `find`."""
-        depths, n = self._depths(points, weights), int(weights.sum())
+        depths, n = _depths(self.extended, *as_tuples(points, weights)), int(weights.sum())
         extended, slices = self.extended, self.extended.slices
         if slices is not None and len(slices) > MAX_PLANE_ATOMS:
             raise InputError(

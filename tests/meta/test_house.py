@@ -80,15 +80,15 @@ ROOMS = {
     "learners.covers": 843,
     "learners.finite": 841,
     "learners.geometry": 538,
-    "learners.halfspaces": 4_821,
+    "learners.halfspaces": 4_648,
     "learners.interior_points": 833,
     "learners.mechanisms": 1_445,
-    "learners.mixtures": 1_470,
+    "learners.mixtures": 1_369,
     "learners.papers": 6_370,
-    "learners.parities": 1_079,
+    "learners.parities": 1_061,
     "learners.points": 428,
     "learners.regions": 3_071,
-    "learners.training": 615,
+    "learners.training": 608,
 }
 
 PUBLIC = {

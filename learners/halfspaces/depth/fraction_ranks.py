@@ -168,7 +168,7 @@ MAX_FRACTION_SIDE = 1000
 
 @dataclass(frozen=True)
 class PlaneFractions:
-    """The candidates on the grid {0 .. side}^2: `firsts`, and for each of them `seconds`."""
+    """The candidates on the grid {0 .. side}^2: `firsts`, and second coordinates `after` each of them."""
 
     side: int
 
