@@ -114,7 +114,7 @@ class DepthRegions:
     @cached_property
     def largest(self) -> tuple[int, int]:
         """The greatest absolute entry of a normal and the greatest absolute height of a point."""
-        heights = max((int(np.abs(heights).max()) for heights, _, _ in self._tables), default=0)
+        heights = max((int(np.abs(heights).max(initial=0)) for heights, _, _ in self._tables), default=0)
         return int(np.abs(self.normals).max()), heights
 
     def bounds(self, levels: Any) -> tuple[Exact, Exact]:
@@ -171,8 +171,6 @@ class DepthRegions:
         The last coordinate asks for depths; one free coordinate for the step function; two for a slice at each x.
         """
         free = self.normals.shape[1] - len(prefix) - 1
-        if not self.weights.any():
-            return np.zeros(len(candidates), dtype=np.int64)
         if free == 0:
             return tukey_depths(self.points, self.weights, [(*prefix, x) for x in candidates])
         if free == 1:

@@ -138,17 +138,12 @@ class PlaneSlices(Sequence[Coordinates]):
 
     def first_values(self, regions: DepthRegions) -> Integers:
         """Return Q at every first coordinate."""
-        if not regions.weights.any():
-            return np.zeros(len(self.p), dtype=np.int64)
         return step_values(regions.first_function, self.p, self.q)
 
     def depths(self, regions: DepthRegions, chosen: Sequence[int]) -> Iterator[Integers]:
         """Yield for each chosen slice, by its index, the depths of its candidates."""
-        if not regions.weights.any():
-            yield from (np.zeros(len(self.seconds(i)), dtype=np.int64) for i in chosen)
-            return
         values = np.array([0, *regions.levels], dtype=np.int64)
-        width = max(1, _BLOCK // regions.ends[0].size)
+        width = max(1, _BLOCK // max(1, regions.ends[0].size))
         for start in range(0, len(chosen), width):
             block = np.asarray(chosen[start : start + width], dtype=np.int64)
             for i, bottom, top in zip(block.tolist(), *self._intervals(regions, block), strict=True):
