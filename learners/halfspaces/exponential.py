@@ -51,29 +51,23 @@ class PlaneCorrect:
         _, zeros = summed(points, np.concatenate([5 * self.zeros, -other.zeros]))
         return PlaneCorrect(self.concepts, distinct, ones, zeros)
 
-    @property
-    def constants(self) -> Integers:
-        """The scores of the constants 1 and 0."""
-        return np.array([self.ones.sum(), self.zeros.sum()], dtype=np.int64)
+    def scores(self, index: int) -> tuple[Integers, Integers]:
+        """Return the score of each block of a direction, for ones after the cut and then before it, and the sizes.
 
-    def starts(self, index: int) -> tuple[Integers, Integers]:
-        """Return the examples in the order of a direction, and the first cut of each block, with their number last."""
+        After all directions come the constants 1 and 0.
+        """
+        right, left = int(self.ones.sum()), int(self.zeros.sum())
+        if index == len(self.concepts.directions):
+            return np.array([right, left]), np.ones(2, dtype=np.int64)
         keys, cuts = self.points @ self.concepts.normals[index], self.concepts.cuts(index)
         order = np.argsort(keys)
-        return order, np.concatenate([[0], cuts.searchsorted(keys[order]), [len(cuts)]])
-
-    def scores(self, order: Integers) -> Integers:
-        """Return the scores (2, blocks), for ones after and before the cut."""
-        excess = np.concatenate([[0], np.cumsum((self.ones - self.zeros)[order])])
-        right, left = self.constants
-        return np.stack([right - excess, left + excess])
+        excess = np.append(0, np.cumsum((self.ones - self.zeros)[order]))
+        sizes = np.diff(cuts.searchsorted(keys[order]), prepend=0, append=len(cuts))
+        return np.concatenate([right - excess, left + excess]), np.tile(sizes, 2)
 
     def blocks(self) -> Iterator[tuple[Integers, Integers]]:
         """Yield for each direction the scores of its labellings and how many have each; last the constants'."""
-        for index in range(len(self.concepts.directions)):
-            order, starts = self.starts(index)
-            yield tallied(self.scores(order).ravel(), np.tile(np.diff(starts), 2))
-        yield tallied(self.constants, np.ones(2, dtype=np.int64))
+        return (tallied(*self.scores(index)) for index in range(len(self.concepts.directions) + 1))
 
     def draw(self, rate: float, rng: np.random.Generator, size: int) -> list[int]:
         """Return the numbers of `size` labellings, each with probability exactly proportional to exp(rate score)."""
@@ -97,16 +91,11 @@ class PlaneCorrect:
 
     def _numbered(self, index: int, score: int, rank: int) -> int:
         """Return the number of the labelling of a direction that has a rank among those with a score."""
-        start = int(self.concepts.firsts[index])
-        if index == len(self.concepts.directions):
-            return start + int(np.flatnonzero(self.constants == score)[rank])
-        order, starts = self.starts(index)
-        scores, sizes = self.scores(order), np.diff(starts)
+        scores, sizes = self.scores(index)
         ends = np.cumsum(np.where(scores == score, sizes, 0))
         block = int(ends.searchsorted(rank, side="right"))
-        side, place = divmod(block, len(sizes))
-        within = rank - int(ends[block]) + int(sizes[place])
-        return start + side * int(starts[-1]) + int(starts[place]) + within
+        within = rank - int(ends[block]) + int(sizes[block])
+        return int(self.concepts.firsts[index]) + int(sizes[:block].sum()) + within
 
 
 def added(tables: Iterator[tuple[Integers, Integers]]) -> tuple[Integers, Integers]:
