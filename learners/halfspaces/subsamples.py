@@ -18,7 +18,7 @@ import numpy as np
 
 from dpaudit.contract import InputError, Sample
 
-from ..arrays import Bools, Floats, Integers
+from ..arrays import Bools, Floats
 from ..parameters import check_integer
 from .concepts import Halfspaces
 
@@ -69,19 +69,14 @@ class Subsamples:
             for first in range(0, self.subsamples, BLOCK):
                 allowed = seen[:, first : first + BLOCK].astype(np.float32) @ violations == 0
                 stuck |= (~allowed.any(axis=2)).any(axis=1)
-                self._choose(allowed, counts, rng)
+                keys = np.where(allowed, rng.random(allowed.shape), -1.0)
+                # Without a consistent halfspace all keys are equal, and argmax is the default, number 0.
+                np.add.at(counts, (np.arange(len(seen))[:, None], keys.argmax(axis=2)), 1)
             stuck &= self.refuses
             found.update(
                 None if stop else tuple(row) for row, stop in zip(counts.tolist(), stuck.tolist(), strict=True)
             )
         return found
-
-    @staticmethod
-    def _choose(allowed: Bools, counts: Integers, rng: np.random.Generator) -> None:
-        """Add to counts (runs, |H|) one halfspace for each subsample, uniform among those allowed (runs, m, |H|)."""
-        keys = np.where(allowed, rng.random(allowed.shape), -1.0)
-        # Without a consistent halfspace all keys are equal, and argmax is the default, number 0.
-        np.add.at(counts, (np.arange(len(allowed))[:, None], keys.argmax(axis=2)), 1)
 
     def mixture(self, sample: Sample) -> dict[Multiplicities | None, Fraction]:
         """Return the exact law of the counts; `InputError` where it has too many terms (`draw` has no such limit)."""
