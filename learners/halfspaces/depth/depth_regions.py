@@ -62,7 +62,10 @@ def spanned_normals(points: Exact) -> Exact:
     For points in a flat of lower dimension, normals that cut the flat out of the space and out of its own subspaces
     are added, so that T(r) is cut out by them for every multiset of the points.
     """
-    points, dimension = _wide(np.asarray(points)), points.shape[1]
+    points, dimension = np.asarray(points), points.shape[1]
+    # Every later product fits an int64, or integers are those of Python.
+    fits = int(np.abs(points).max(initial=0)) < _COORDINATE_LIMIT[dimension]
+    points = points.astype(np.int64 if fits else object)
     unit = np.eye(dimension, dtype=points.dtype)
     if dimension == 1:
         return unit
@@ -77,12 +80,6 @@ def spanned_normals(points: Exact) -> Exact:
         a, b = np.triu_indices(len(rays), 1)
         crosses.append(primitive(cross(rays[a], rays[b])))
     return primitive(np.concatenate(crosses))
-
-
-def _wide(points: Exact) -> Exact:
-    """Return the points as int64 if every later product fits it, as Python integers otherwise."""
-    top = max(abs(int(points.min())), abs(int(points.max())), 1) if points.size else 1
-    return points.astype(np.int64 if top < _COORDINATE_LIMIT[points.shape[1]] else object)
 
 
 @dataclass(frozen=True, eq=False)
