@@ -177,7 +177,10 @@ class Consistent:
         return least, greatest
 
     def _ranges(self, group: int) -> tuple[Integers, Integers]:
-        """Return the rank of the first P that fits and how many do (directions, 2), for ones after and before it."""
+        """Return the rank of the first P that fits and how many do, of each direction for ones after and before it.
+
+        After all directions come how many of the constants 1 and 0 fit.
+        """
         ends = [self._ends(group, label) for label in (1, 0)]
         orders = self.orders
         first, counts = (np.zeros((len(orders.step), 2), dtype=np.int64) for _ in range(2))
@@ -189,16 +192,12 @@ class Consistent:
             for row, keys, bounded in ((ranks[0], low, low > -_FAR), (ranks[1], high, after[index] < _FAR)):
                 row[bounded] = orders.ranks(index[bounded], keys[bounded])
             first[index, side], counts[index, side] = ranks[0], np.maximum(ranks[1] - ranks[0], 0)
-        return first, counts
-
-    def _constants(self, group: int) -> list[int]:
-        """Return how many of the constants 1 and 0 fit."""
         seen = self.labels[self.groups == group]
-        return [int((seen == label).all()) for label in (1, 0)]
+        return first.ravel(), np.append(counts, [int((seen == label).all()) for label in (1, 0)])
 
     def count(self, group: int) -> int:
         """Return the number of labellings that are consistent with a subsample."""
-        return int(self._ranges(group)[1].sum()) + sum(self._constants(group))
+        return int(self._ranges(group)[1].sum())
 
     def chosen(self, rng: np.random.Generator) -> Iterator[tuple[int, int, int]]:
         """Yield for each subsample (w_1, w_2, t) of a halfplane <w, x> >= t, uniform among the consistent ones.
@@ -207,19 +206,19 @@ class Consistent:
         """
         for group in range(self.m):
             first, counts = self._ranges(group)
-            flat = np.append(counts.ravel(), self._constants(group))
-            ends = np.cumsum(flat)
+            ends = np.cumsum(counts)
             if not ends[-1]:
                 yield 0, 0, 1
                 continue
             rank = exponential.uniform_below(int(ends[-1]), rng, 1)[0]
-            index, side = divmod(int(ends.searchsorted(rank, side="right")), 2)
+            place = int(ends.searchsorted(rank, side="right"))
+            index, side = divmod(place, 2)
             if index == len(self.concepts.directions):
                 yield 0, 0, side
                 continue
-            within = rank - int(ends[2 * index + side]) + int(flat[2 * index + side])
+            within = rank - int(ends[place]) + int(counts[place])
             w = self.orders.normals[index]
-            at = int(w @ self.orders.cut(index, int(first[index, side]) + within))
+            at = int(w @ self.orders.cut(index, int(first[place]) + within))
             sign = 1 - 2 * side
             yield int(sign * w[0]), int(sign * w[1]), at + 1 if side == 0 else -at
 
