@@ -80,7 +80,7 @@ ROOMS = {
     "learners.covers": 843,
     "learners.finite": 841,
     "learners.geometry": 538,
-    "learners.halfspaces": 4_617,
+    "learners.halfspaces": 4_616,
     "learners.interior_points": 833,
     "learners.mechanisms": 1_445,
     "learners.mixtures": 1_369,
