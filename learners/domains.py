@@ -93,7 +93,7 @@ class _Box:
         seen = counts > 0
         points = distribution.points[seen]
         public = None if distribution.public is None else distribution.public[seen]
-        return Sample.of(points, concept.predict(points), counts[seen], public, domain=cast(Domain, self))
+        return self.sample(points, concept.predict(points), counts[seen], public)
 
 
 @dataclass(frozen=True)

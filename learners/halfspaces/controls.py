@@ -48,9 +48,18 @@ def _least(self: Any, sample: Sample) -> tuple[Integers, Integers]:
 
 LISTED: dict[str, Any] = {"fractions": None, "lattice": None}
 """Larger grids are refused: which candidates are eligible is decided where they are listed."""
-HULL_SUPPORT: dict[str, Any] = {"_eligible": lambda self, depths: some(depths > 0), **LISTED}
-MEDIAN: dict[str, Any] = {"_eligible": lambda self, depths: top(depths), **LISTED}
 SEEN = {**SUPPORT, "instance": Instance(FOUR.parameters, n=2), "plane": None}
+
+
+def _shallow(what: str, deepest: str) -> dict[str, Any]:
+    """Return the faults of never selecting what is shallow."""
+    support = f"selects among {what} of positive depth alone: the support shows the convex hull"
+    median = f"selects among the {deepest} alone: a Tukey median without noise"
+    return {
+        "support": fault(support, _eligible=lambda self, depths: some(depths > 0), **LISTED),
+        "median": fault(median, _eligible=lambda self, depths: top(depths), **LISTED),
+    }
+
 
 HalfspaceRefusing = control(
     HalfspaceTukey,
@@ -81,10 +90,7 @@ LEARNERS = (
         undivided=fault(
             "weights exp(epsilon Q) for every coordinate: neither halved nor divided over coordinates", _rate=rate(1)
         ),
-        support=fault(
-            "selects among coordinates of positive depth alone: the support shows the convex hull", **HULL_SUPPORT
-        ),
-        median=fault("selects among the coordinates of greatest depth alone: a Tukey median without noise", **MEDIAN),
+        **_shallow("coordinates", "coordinates of greatest depth"),
     ),
     *controls(
         HullPointJoint,
@@ -93,10 +99,7 @@ LEARNERS = (
         steep=fault(
             "weights exp(2 epsilon depth), not exp(epsilon depth/2): four times the claimed epsilon", _rate=rate(2)
         ),
-        support=fault(
-            "selects among points of positive depth alone: the support shows the convex hull", **HULL_SUPPORT
-        ),
-        median=fault("selects among the deepest points alone: a Tukey median without noise", **MEDIAN),
+        **_shallow("points", "deepest points"),
     ),
     *controls(
         HullPointRandomRow,

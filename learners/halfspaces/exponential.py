@@ -11,12 +11,12 @@ import numpy as np
 
 from dpaudit.contract import Instance, Law, Sample
 
-from ..arrays import Integers, tallied
+from ..arrays import Integers, summed, tallied
 from ..finite.exponential import ExponentialLearner
 from ..mechanisms import exponential
 from ..parameters import Built, check_run, check_sample
 from .concepts import Halfspaces
-from .plane_dichotomies import PlaneDichotomies, Sweep, unlisted
+from .plane_dichotomies import PlaneDichotomies, unlisted
 
 MERGED = 2**20
 """Numbers of equal scores are added up when there are so many."""
@@ -40,44 +40,34 @@ class PlaneCorrect:
     @classmethod
     def of(cls, concepts: PlaneDichotomies, sample: Sample) -> PlaneCorrect:
         """Return the scores on a sample."""
-        points, place = np.unique(sample.points.astype(np.int64), axis=0, return_inverse=True)
-        counts = np.zeros((2, len(points)), dtype=np.int64)
-        np.add.at(counts, (sample.labels.astype(np.int64), place.ravel()), sample.counts)
-        return cls(concepts, points, counts[1], counts[0])
+        points, counts = sample.points.astype(np.int64), sample.counts
+        distinct, ones = summed(points, np.where(sample.labels, counts, 0))
+        return cls(concepts, distinct, ones, summed(points, counts)[1] - ones)
 
     def beside(self, other: PlaneCorrect) -> PlaneCorrect:
         """Return 4 q + (q - q') for the scores q here and q' there: one number has both, which differ by at most 1."""
-        points, place = np.unique(np.concatenate([self.points, other.points]), axis=0, return_inverse=True)
-        tables = np.zeros((2, len(points)), dtype=np.int64)
-        for row, here, there in zip(tables, (self.ones, self.zeros), (other.ones, other.zeros), strict=True):
-            np.add.at(row, place.ravel(), np.concatenate([5 * here, -there]))
-        return PlaneCorrect(self.concepts, points, *tables)
+        points = np.concatenate([self.points, other.points])
+        distinct, ones = summed(points, np.concatenate([5 * self.ones, -other.ones]))
+        _, zeros = summed(points, np.concatenate([5 * self.zeros, -other.zeros]))
+        return PlaneCorrect(self.concepts, distinct, ones, zeros)
 
-    @property
-    def constants(self) -> Integers:
-        """The scores of the constants 1 and 0."""
-        return np.array([self.ones.sum(), self.zeros.sum()], dtype=np.int64)
+    def scores(self, index: int) -> tuple[Integers, Integers]:
+        """Return the score of each block of a direction, for ones after the cut and then before it, and the sizes.
 
-    def starts(self, sweep: Sweep) -> tuple[Integers, Integers]:
-        """Return the examples in order, and the first of `sweep.cuts` of each block, with their number at the end."""
-        keys = sweep.keys(self.points)
+        After all directions come the constants 1 and 0.
+        """
+        right, left = int(self.ones.sum()), int(self.zeros.sum())
+        if index == len(self.concepts.directions):
+            return np.array([right, left]), np.ones(2, dtype=np.int64)
+        keys, cuts = self.points @ self.concepts.normals[index], self.concepts.cuts(index)
         order = np.argsort(keys)
-        ends = sweep.cuts.searchsorted(keys[order])
-        return order, np.concatenate([[0], ends, [len(sweep.cuts)]])
-
-    def scores(self, order: Integers) -> Integers:
-        """Return the scores (2, blocks), for ones after and before the cut."""
-        excess = np.concatenate([[0], np.cumsum((self.ones - self.zeros)[order])])
-        right, left = self.constants
-        return np.stack([right - excess, left + excess])
+        excess = np.append(0, np.cumsum((self.ones - self.zeros)[order]))
+        sizes = np.diff(cuts.searchsorted(keys[order]), prepend=0, append=len(cuts))
+        return np.concatenate([right - excess, left + excess]), np.tile(sizes, 2)
 
     def blocks(self) -> Iterator[tuple[Integers, Integers]]:
         """Yield for each direction the scores of its labellings and how many have each; last the constants'."""
-        for sweep in self.concepts.sweeps():
-            order, starts = self.starts(sweep)
-            sizes = np.diff(starts)
-            yield tallied(self.scores(order).ravel(), np.tile(sizes, 2))
-        yield tallied(self.constants, np.ones(2, dtype=np.int64))
+        return (tallied(*self.scores(index)) for index in range(len(self.concepts.directions) + 1))
 
     def draw(self, rate: float, rng: np.random.Generator, size: int) -> list[int]:
         """Return the numbers of `size` labellings, each with probability exactly proportional to exp(rate score)."""
@@ -101,28 +91,21 @@ class PlaneCorrect:
 
     def _numbered(self, index: int, score: int, rank: int) -> int:
         """Return the number of the labelling of a direction that has a rank among those with a score."""
-        start = int(self.concepts.firsts[index])
-        if index == len(self.concepts.directions):
-            return start + int(np.flatnonzero(self.constants == score)[rank])
-        order, starts = self.starts(self.concepts.sweep(index))
-        scores, sizes = self.scores(order), np.diff(starts)
+        scores, sizes = self.scores(index)
         ends = np.cumsum(np.where(scores == score, sizes, 0))
         block = int(ends.searchsorted(rank, side="right"))
-        side, place = divmod(block, len(sizes))
-        within = rank - int(ends[block]) + int(sizes[place])
-        return start + side * int(starts[-1]) + int(starts[place]) + within
+        within = rank - int(ends[block]) + int(sizes[block])
+        return int(self.concepts.firsts[index]) + int(sizes[:block].sum()) + within
 
 
 def added(tables: Iterator[tuple[Integers, Integers]]) -> tuple[Integers, Integers]:
     """Return the distinct values of several tables, increasing, and the sums of their counts, below 2^53."""
-    values, counts = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
-    waiting: list[tuple[Integers, Integers]] = []
+    held = [(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))]
     for table in tables:
-        waiting.append(table)
-        if sum(len(row) for row, _ in waiting) >= MERGED:
-            values, counts = _joined([(values, counts), *waiting])
-            waiting = []
-    return _joined([(values, counts), *waiting])
+        held.append(table)
+        if sum(len(row) for row, _ in held[1:]) >= MERGED:
+            held = [_joined(held)]
+    return _joined(held)
 
 
 def _joined(tables: list[tuple[Integers, Integers]]) -> tuple[Integers, Integers]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, lru_cache
@@ -26,11 +27,12 @@ from ..mechanisms import exponential
 from ..mechanisms.log_laws import ULP, greatest
 from ..parameters import Built, check_integer, check_parameters, check_probability, check_run, check_sample
 from .concepts import Halfspace, Halfspaces
+from .depth.depth_extents import DepthExtents
 from .depth.depth_regions import depth_panel
-from .depth.extended_domain import MAX_SIDE, ExtendedDomain, PlaneSlices
-from .depth.level_rings import by_coordinates
-from .depth.plane_fractions import MAX_FRACTION_SIDE, FractionSelection, PlaneFractions
-from .depth.space_fractions import SpaceFractions, SpaceSelection
+from .depth.extended_domain import MAX_SIDE, ExtendedDomain
+from .depth.fraction_ranks import MAX_FRACTION_SIDE, PlaneFractions
+from .depth.level_rings import Selection, by_coordinates
+from .depth.space_fractions import SpaceExtents, SpaceFractions
 from .depth.tukey_depth import centerpoint_bound, tukey_depth
 
 MAX_ATOMS = 2**16
@@ -40,12 +42,23 @@ MAX_PLANE_ATOMS = 2**25
 PICTURED_EXAMPLES = 300
 
 Point = tuple[Fraction, ...]
+Rows = tuple[tuple[int, ...], ...]
 Selected = tuple[Floats, float]
 
 
 def weighted_points(sample: Sample) -> tuple[Integers, Integers]:
     """Return the distinct points (m, d) of a sample and how often each occurs, with either label."""
     return summed(sample.points.astype(np.int64), sample.counts)
+
+
+def as_tuples(points: Integers, weights: Integers) -> tuple[Rows, tuple[int, ...]]:
+    """Return a weighted multiset as what caches are asked with."""
+    return tuple(map(tuple, points.tolist())), tuple(weights.tolist())
+
+
+def as_arrays(points: Rows, weights: tuple[int, ...], dimension: int) -> tuple[Integers, Integers]:
+    """Return the arrays of `as_tuples`."""
+    return np.array(points, dtype=np.int64).reshape(-1, dimension), np.array(weights, dtype=np.int64)
 
 
 def exponential_examples(dimension: int, candidates: tuple[int, ...], epsilon: float, beta: float) -> int:
@@ -61,37 +74,42 @@ class _Depths:
     """The candidates after each prefix and their depths in one multiset, each found when it is first asked for."""
 
     def __init__(self, extended: ExtendedDomain, points: Integers, weights: Integers) -> None:
-        self._extended, self.regions = extended, extended.regions(points, weights)
-        self.after = cache(self._found)
+        self.extended, self.regions = extended, extended.regions(points, weights)
+        self.after = cache(self._after)
 
-    def _found(self, prefix: Point) -> tuple[tuple[Fraction, ...], Integers]:
+    def _after(self, prefix: Point) -> tuple[tuple[Fraction, ...], Integers]:
         """Return X~_i(prefix) and the values of Q_prefix on it."""
-        slices = self._extended.slices
+        slices = self.extended.slices
         if slices is None:
-            candidates = self._extended.coordinates(prefix)
+            candidates = self.extended.coordinates(prefix)
             return candidates, self.regions.values(prefix, candidates)
         if not prefix:
             return slices.firsts, slices.first_values(self.regions)
         index = bisect_left(slices.firsts, prefix[0])
         return slices.coordinates(index), next(slices.depths(self.regions, [index]))
 
+    def along(self, axis: int) -> Iterator[Integers]:
+        """Yield the values of Q_prefix on X~_i(prefix) for all prefixes in order, i = axis + 1."""
+        slices = self.extended.slices
+        if axis and slices is not None:
+            return slices.depths(self.regions, range(len(slices.firsts)))
+        return (self.after(prefix)[1] for prefix in self.extended.prefixes(axis))
+
 
 @lru_cache(maxsize=256)
-def _depths(extended: ExtendedDomain, points: tuple[tuple[int, ...], ...], weights: tuple[int, ...]) -> _Depths:
+def _depths(extended: ExtendedDomain, points: Rows, weights: tuple[int, ...]) -> _Depths:
     """Return the depths in a multiset: neighbours, learners and runs ask for those of the same few again and again."""
-    table = np.array(points, dtype=np.int64).reshape(len(points), extended.dimension)
-    return _Depths(extended, table, np.array(weights, dtype=np.int64))
+    return _Depths(extended, *as_arrays(points, weights, extended.dimension))
 
 
 @lru_cache(maxsize=4)
 def _selection(
-    candidates: PlaneFractions | SpaceFractions, points: tuple[Any, ...], weights: tuple[int, ...], rate: float
-) -> FractionSelection | SpaceSelection:
+    candidates: PlaneFractions | SpaceFractions, points: Rows, weights: tuple[int, ...], rate: float
+) -> Selection:
     """Return the selection on a large grid: its cuts and rings serve every run on the same sample."""
-    table, heavy = np.array(points, dtype=np.int64), np.array(weights, dtype=np.int64)
     if isinstance(candidates, PlaneFractions):
-        return FractionSelection(candidates, table.reshape(-1, 2), heavy, rate)
-    return SpaceSelection(candidates, table.reshape(-1, 3), heavy, rate)
+        return Selection(candidates, DepthExtents(*as_arrays(points, weights, 2), candidates.side), rate)
+    return Selection(candidates, SpaceExtents(*as_arrays(points, weights, 3)), rate)
 
 
 @dataclass(frozen=True)
@@ -112,8 +130,7 @@ class HullPoint(ClassLearner):
     _failure: ClassVar[str] = "the point lies outside the convex hull"
 
     def __post_init__(self) -> None:
-        check_parameters(self)
-        check_integer("side", self.side, 1)
+        check_parameters(self, side=(1, None))
         if self.fractions is None:
             _ = self.extended
 
@@ -155,7 +172,6 @@ class HullPoint(ClassLearner):
 
     @property
     def _rate(self) -> float:
-        """The inverse temperature of an exponential mechanism."""
         return self.epsilon / 2
 
     def _draw(self, scores: Integers, axis: int, n: int, rng: np.random.Generator, size: int) -> Integers:
@@ -174,16 +190,13 @@ class HullPoint(ClassLearner):
 
     def find(self, points: Integers, weights: Integers, rng: np.random.Generator, size: int) -> list[Point]:
         """Return `size` points deep in a weighted multiset; runs that share a prefix share its scores."""
-        depths, n = self._depths(points, weights), int(weights.sum())
+        depths, n = _depths(self.extended, *as_tuples(points, weights)), int(weights.sum())
 
         def select(prefix: Point, count: int) -> list[Fraction]:
             candidates, scores = depths.after(prefix)
             return [candidates[i] for i in sorted(self._draw(scores, len(prefix), n, rng, count).tolist())]
 
         return by_coordinates(self.extended.dimension, select, rng, size)
-
-    def _depths(self, points: Integers, weights: Integers) -> _Depths:
-        return _depths(self.extended, tuple(map(tuple, points.tolist())), tuple(weights.tolist()))
 
     def law(self, sample: Sample) -> Law:
         """Return the law on all points of the extended domain: the product of the selections along each."""
@@ -192,44 +205,27 @@ class HullPoint(ClassLearner):
 
     def find_law(self, points: Integers, weights: Integers) -> Law:
         """Return the law of `find`."""
-        depths, n = self._depths(points, weights), int(weights.sum())
-        slices = self.extended.slices
-        if slices is not None:
-            return self._plane_law(depths, slices, n)
-        atoms: list[Point] = [()]
+        depths, n = _depths(self.extended, *as_tuples(points, weights)), int(weights.sum())
+        extended, slices = self.extended, self.extended.slices
+        if slices is not None and len(slices) > MAX_PLANE_ATOMS:
+            raise InputError(
+                f"side must be smaller for the exact law: {len(slices)} points, more than {MAX_PLANE_ATOMS}; run has "
+                "no limit"
+            )
         logs, error = np.zeros(1), 0.0
-        for axis in range(self.extended.dimension):
-            longer, parts, worst = list[Point](), [], 0.0
-            for prefix, log in zip(atoms, logs.tolist(), strict=True):
-                candidates, scores = depths.after(prefix)
+        for axis in range(extended.dimension):
+            parts, worst = [], 0.0
+            for log, scores in zip(logs.tolist(), depths.along(axis), strict=True):
                 selected, more = self._log_law(scores, axis, n)
-                longer += [(*prefix, x) for x in candidates]
                 parts.append(log + selected)
                 worst = max(worst, more)
-            if len(longer) > MAX_ATOMS:
+            logs, error = np.concatenate(parts), error + worst
+            if slices is None and len(logs) > MAX_ATOMS:
                 raise InputError(
                     f"side must be smaller for the exact law: more than {MAX_ATOMS} points; run has no limit"
                 )
-            atoms, logs, error = longer, np.concatenate(parts), error + worst
+        atoms = extended.points if slices is None or len(slices) <= MAX_ATOMS else slices
         return Law(atoms, logs, error + self.dimension * ULP * greatest(logs))
-
-    def _plane_law(self, depths: _Depths, slices: PlaneSlices, n: int) -> Law:
-        """Return the law on the points of the plane, slice by slice; no point is made where they are many."""
-        total = int(slices.sizes.sum())
-        if total > MAX_PLANE_ATOMS:
-            raise InputError(
-                f"side must be smaller for the exact law: {total} points, more than {MAX_PLANE_ATOMS}; run has no limit"
-            )
-        _, scores = depths.after(())
-        firsts, error = self._log_law(scores, 0, n)
-        parts, worst = [], 0.0
-        for log, values in zip(firsts.tolist(), slices.depths(depths.regions, range(len(slices.firsts))), strict=True):
-            selected, more = self._log_law(values, 1, n)
-            parts.append(log + selected)
-            worst = max(worst, more)
-        logs = np.concatenate(parts)
-        atoms = self.extended.points if total <= MAX_ATOMS else slices
-        return Law(atoms, logs, error + worst + self.dimension * ULP * greatest(logs))
 
     def scene(self, rng: np.random.Generator) -> tuple[Sample, None]:
         """Return the sample of the picture: uneven weights on the grid, nothing that labels them."""
@@ -249,8 +245,8 @@ class HullPoint(ClassLearner):
 
     def symmetries(self) -> list[Integers]:
         """Return the flips of one point's label, which is ignored."""
-        flips = np.eye(self.domain.size, dtype=np.int64)
-        return [moving_points(np.arange(len(flips)), flip) for flip in flips]
+        places = np.arange(self.domain.size)
+        return [moving_points(places, places == place) for place in places]
 
 
 @dataclass(frozen=True)
@@ -260,7 +256,7 @@ class HullPointExponential(HullPoint):
     Pure epsilon-differentially private by composition of d mechanisms with score of sensitivity 1.
 
     In the plane beyond side 16, and in space beyond side 1, the candidates are the larger sets of
-    `halfspaces.depth.plane_fractions` and `halfspaces.depth.space_fractions`, which are numbered and not listed. They
+    `halfspaces.depth.fraction_ranks` and `halfspaces.depth.space_fractions`, which are numbered and not listed. They
     depend on no sample and hold the corners of every T(r), so that privacy and the bound below are proved as before,
     with their sizes for |X~_i|; the law is another one than on X~ itself.
 
@@ -303,8 +299,7 @@ class HullPointExponential(HullPoint):
         """Return `size` points deep in a weighted multiset."""
         if self.fractions is None:
             return super().find(points, weights, rng, size)
-        table = tuple(map(tuple, points.tolist()))
-        return list(_selection(self.fractions, table, tuple(weights.tolist()), self._rate).draw(rng, size))
+        return _selection(self.fractions, *as_tuples(points, weights), self._rate).draw(rng, size)
 
     def find_law(self, points: Integers, weights: Integers) -> Law:
         """Return the law of `find`; not where the candidates are only numbered."""

@@ -14,11 +14,11 @@ from dpaudit.contract import InputError, Instance, Law, Sample
 from ..arrays import Integers
 from ..citations import BMNS
 from ..mechanisms import exponential
-from ..parameters import check_integer, check_parameters, check_probability, check_sample
+from ..parameters import check_parameters, check_probability, check_sample
 from .depth.extended_domain import MAX_SIDE, ExtendedDomain
 from .depth.plane_lattice import LatticeSelection, PlaneLattice
 from .depth.tukey_depth import tukey_depths
-from .hull_point import HullPoint, Point, weighted_points
+from .hull_point import HullPoint, Point, Rows, as_arrays, as_tuples, weighted_points
 
 MOST_POINTS = 2**14
 """The most candidate points whose depths are computed."""
@@ -35,12 +35,9 @@ _lattice = lru_cache(maxsize=8)(PlaneLattice)
 
 
 @lru_cache(maxsize=8)
-def _selection(
-    side: int, points: tuple[tuple[int, int], ...], weights: tuple[int, ...], rate: float
-) -> LatticeSelection:
+def _selection(side: int, points: Rows, weights: tuple[int, ...], rate: float) -> LatticeSelection:
     """Return the selection on a large grid: its cuts and rings serve every run on the same sample."""
-    table = np.array(points, dtype=np.int64).reshape(len(points), 2)
-    return LatticeSelection(_lattice(side), table, np.array(weights, dtype=np.int64), rate)
+    return LatticeSelection(_lattice(side), *as_arrays(points, weights, 2), rate)
 
 
 @dataclass(frozen=True)
@@ -78,8 +75,7 @@ class HullPointJoint(HullPoint):
     source: ClassVar[str] = f"{BMNS}, Section 1.1"
 
     def __post_init__(self) -> None:
-        check_parameters(self)
-        check_integer("side", self.side, 1)
+        check_parameters(self, side=(1, None))
         if self.lattice is None and not _listed(self.side, self.dimension):
             raise InputError.of("side", self.side, f"a grid with at most {MOST_POINTS} candidate points")
 
@@ -123,8 +119,7 @@ class HullPointJoint(HullPoint):
         return Law(list(self.extended.points), *self._log_law(depths, 0, int(weights.sum())))
 
     def _selection(self, points: Integers, weights: Integers) -> LatticeSelection:
-        table = tuple(map(tuple, points.tolist()))
-        return _selection(int(self.side), table, tuple(weights.tolist()), self._rate)
+        return _selection(int(self.side), *as_tuples(points, weights), self._rate)
 
     def pair_laws(self, sample: Sample, neighbour: Sample) -> tuple[Law, Law] | None:
         """Return the laws of two neighbours on candidates that are one deeper, as deep, and one less deep on the first.

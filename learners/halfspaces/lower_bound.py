@@ -116,8 +116,7 @@ def points_in_span(vectors: NDArray[Any], grid: NDArray[Any]) -> int:
     Modulo the span a point is its product with an integer basis of the orthogonal complement; one more vector adds the
     points on one line through 0 there.
     """
-    complement = _complement(vectors)
-    rest = grid @ complement
+    rest = grid @ complement(vectors)
     outside = rest[rest.any(axis=1)]
     if not len(outside):
         return len(grid)
@@ -144,7 +143,7 @@ def reduced(rows: Sequence[Vector], columns: int) -> tuple[list[list[Fraction]],
     return table, pivots
 
 
-def _complement(vectors: NDArray[Any]) -> NDArray[np.int64]:
+def complement(vectors: NDArray[Any]) -> NDArray[np.int64]:
     """Return integer columns (d, r) that span the orthogonal complement of vectors (k, d), by exact elimination."""
     width = vectors.shape[1]
     rows, pivots = reduced(vectors.tolist(), width)

@@ -19,7 +19,7 @@ from ..arrays import Integers, Labels
 from ..bisection import least
 from ..geometry.polygons import Corner, cross
 from ..mechanisms import exponential
-from .depth.fraction_ranks import floor_sums_of
+from .depth.fraction_ranks import floor_sums
 from .plane_dichotomies import PlaneDichotomies
 
 _BLOCK = 2**21
@@ -37,7 +37,7 @@ def _below(alpha: Integers, beta: Integers, c: Integers) -> Integers:
     a, b, c = alpha[some], beta[some], c[some]
     n = _ceiling(c, a)
     # From the last x on: c - alpha x = c - alpha (n - 1) + alpha i.
-    found[some] = floor_sums_of(n, a, b, c - a * (n - 1) + b - 1)
+    found[some] = floor_sums(n, a, b, c - a * (n - 1) + b - 1)
     return found
 
 
@@ -48,38 +48,37 @@ class CutOrders:
     """
 
     def __init__(self, concepts: PlaneDichotomies) -> None:
-        self.side = concepts.side
-        self.a, self.b = concepts.directions.T
-        self.step = self.a**2 + self.b**2
-        self.unit = self.side * (self.a + np.abs(self.b)) + 1
-        self.width, self.height = self.side - self.a, self.side - np.abs(self.b)
-        self.base = np.maximum(0, -self.b)
-        self.sizes = (self.width + 1) * (self.height + 1)
+        self.side, self.directions = concepts.side, concepts.directions
+        self.step, self.unit = concepts.steps, concepts.units
+        # P fills a box of this extent, from this origin.
+        self.extent, self.origin = self.side - np.abs(self.directions), np.maximum(0, -self.directions)
+        self.sizes = (self.extent + 1).prod(axis=1)
 
     @cached_property
     def bezout(self) -> Integers:
         """The steps up."""
         # The extended Euclidean algorithm for a s + |b| t = 1, all directions at once.
-        r0, r1, s0, s1 = self.a.copy(), np.abs(self.b), np.ones_like(self.a), np.zeros_like(self.a)
+        a, b = self.directions.T
+        r0, r1, s0, s1 = a.copy(), np.abs(b), np.ones_like(a), np.zeros_like(a)
         while (going := r1 != 0).any():
             quotient = np.where(going, r0 // np.where(going, r1, 1), 0)
             r0, r1 = np.where(going, r1, r0), np.where(going, r0 - quotient * r1, r1)
             s0, s1 = np.where(going, s1, s0), np.where(going, s0 - quotient * s1, s1)
-        t = np.where(self.b == 0, 0, (1 - self.a * s0) // np.where(self.b == 0, 1, np.abs(self.b)))
-        return np.stack([-np.sign(self.b) * t, s0], axis=1)
+        t = np.where(b == 0, 0, (1 - a * s0) // np.where(b == 0, 1, np.abs(b)))
+        return np.stack([-np.sign(b) * t, s0], axis=1)
 
     def ranks(self, index: Integers, keys: Integers) -> Integers:
-        """Return how many P of each direction `index` (k,) have a smaller key than `keys` (k,); see `Sweep`."""
+        """Return how many P of each direction `index` (k,) have a smaller key than `keys` (k,)."""
         unit = self.unit[index]
-        height = (keys + self.side * self.base[index]) // unit
+        height = (keys + self.side * self.origin[index, 1]) // unit
         return self.up_to(index, height) + self.along(index, height, keys - unit * height)[1]
 
     def up_to(self, index: Integers, height: Integers) -> Integers:
         """Return how many P of each direction lie below a height, -b x + a y."""
-        alpha, beta = np.abs(self.b[index]), self.a[index]
-        x, y = self.width[index] + 1, self.height[index] + 1
+        beta, alpha = np.abs(self.directions[index]).T
+        x, y = (self.extent[index] + 1).T
         # With x counted from the right where b > 0 and y from its least value, both factors are >= 0.
-        c = height + np.where(self.b[index] > 0, alpha * (x - 1), -beta * self.base[index])
+        c = height + np.where(self.directions[index, 1] > 0, alpha * (x - 1), -beta * self.origin[index, 1])
         straight = np.where(alpha == 0, x * np.clip(c, 0, y), y * np.clip(c, 0, x))
         p, q = np.maximum(alpha, 1), np.maximum(beta, 1)
         corners = _below(p, q, c) - _below(p, q, c - p * x) - _below(p, q, c - q * y) + _below(p, q, c - p * x - q * y)
@@ -87,10 +86,9 @@ class CutOrders:
 
     def along(self, index: Integers, height: Integers, place: Integers) -> tuple[Integers, Integers]:
         """Return the first k with P = height u + k e in range, u the step up, and how many are before a place."""
-        u, e = self.bezout[index], np.stack([self.a[index], self.b[index]], axis=1)
-        at = height[:, None] * u
-        low = np.stack([np.zeros_like(self.base[index]), self.base[index]], axis=1) - at
-        high = low + np.stack([self.width[index], self.height[index]], axis=1)
+        e, at = self.directions[index], height[:, None] * self.bezout[index]
+        low = self.origin[index] - at
+        high = low + self.extent[index]
         steep = np.where(e == 0, 1, np.abs(e))
         least, most = np.where(e >= 0, low, -high), np.where(e >= 0, high, -low)
         first, last = _ceiling(least, steep), most // steep
@@ -103,11 +101,11 @@ class CutOrders:
     def cut(self, index: int, rank: int) -> Integers:
         """Return the P (2,) of a rank in one direction."""
         j = np.array([index])
-        reach = self.side * int(self.a[index] + abs(self.b[index]))
+        reach = self.side * int(np.abs(self.directions[index]).sum())
         low = least(lambda height: bool(self.up_to(j, np.array([height]))[0] > rank), -reach, reach + 1) - 1
         height = np.array([low])
         k = self.along(j, height, np.array([_FAR]))[0] + rank - self.up_to(j, height)
-        return np.asarray(low * self.bezout[index] + k * np.array([self.a[index], self.b[index]]))
+        return np.asarray(low * self.bezout[index] + k * self.directions[index])
 
     @cached_property
     def normals(self) -> Integers:
@@ -118,8 +116,7 @@ class CutOrders:
         than h <w, n>/|e|^2. On the line of P, <w, x - P> counts steps. So the points after the cut at P are those
         with <w, x> >= <w, P> + 1. As <w, n> <= s |e| sqrt(2) + |e|^2, |w| <= s sqrt(2) + |e| + 1 <= 2 sqrt(2) s + 1.
         """
-        v = np.stack([self.bezout[:, 1], -self.bezout[:, 0]], axis=1)
-        normal = np.stack([-self.b, self.a], axis=1)
+        v, normal = self.bezout[:, ::-1] * [1, -1], self.directions[:, ::-1] * [-1, 1]
         least = np.array([isqrt(int(value)) for value in 2 * self.side**2 * self.step]) + 1
         return np.asarray(v + _ceiling(least - (v * normal).sum(axis=1), self.step)[:, None] * normal)
 
@@ -168,24 +165,25 @@ class Consistent:
 
     def _ends(self, group: int, label: int) -> tuple[Integers, Integers]:
         """Return the least and the greatest key of a subsample's points with a label, far away if there is none."""
-        a, b = self.concepts.directions.T
-        least, greatest = np.full(len(a), _FAR), np.full(len(a), -_FAR)
+        normals = self.concepts.normals
+        least, greatest = np.full(len(normals), _FAR), np.full(len(normals), -_FAR)
         corners = _hull(self.points[(self.groups == group) & (self.labels == label)])
         if len(corners):
             step = max(1, _BLOCK // len(corners))
-            for start in range(0, len(a), step):
+            for start in range(0, len(normals), step):
                 part = slice(start, start + step)
-                unit = self.orders.unit[part]
-                normals = np.stack([a[part] - unit * b[part], b[part] + unit * a[part]])
-                keys = corners @ normals
+                keys = corners @ normals[part].T
                 least[part], greatest[part] = keys.min(axis=0), keys.max(axis=0)
         return least, greatest
 
     def _ranges(self, group: int) -> tuple[Integers, Integers]:
-        """Return the rank of the first P that fits and how many do (directions, 2), for ones after and before it."""
+        """Return the rank of the first P that fits and how many do, of each direction for ones after and before it.
+
+        After all directions come how many of the constants 1 and 0 fit.
+        """
         ends = [self._ends(group, label) for label in (1, 0)]
         orders = self.orders
-        first, counts = (np.zeros((len(orders.a), 2), dtype=np.int64) for _ in range(2))
+        first, counts = (np.zeros((len(orders.step), 2), dtype=np.int64) for _ in range(2))
         for side in (0, 1):
             (after, _), (_, before) = ends[side], ends[1 - side]
             index = np.flatnonzero(before < after)
@@ -194,16 +192,12 @@ class Consistent:
             for row, keys, bounded in ((ranks[0], low, low > -_FAR), (ranks[1], high, after[index] < _FAR)):
                 row[bounded] = orders.ranks(index[bounded], keys[bounded])
             first[index, side], counts[index, side] = ranks[0], np.maximum(ranks[1] - ranks[0], 0)
-        return first, counts
-
-    def _constants(self, group: int) -> list[int]:
-        """Return how many of the constants 1 and 0 fit."""
         seen = self.labels[self.groups == group]
-        return [int((seen == label).all()) for label in (1, 0)]
+        return first.ravel(), np.append(counts, [int((seen == label).all()) for label in (1, 0)])
 
     def count(self, group: int) -> int:
         """Return the number of labellings that are consistent with a subsample."""
-        return int(self._ranges(group)[1].sum()) + sum(self._constants(group))
+        return int(self._ranges(group)[1].sum())
 
     def chosen(self, rng: np.random.Generator) -> Iterator[tuple[int, int, int]]:
         """Yield for each subsample (w_1, w_2, t) of a halfplane <w, x> >= t, uniform among the consistent ones.
@@ -212,19 +206,19 @@ class Consistent:
         """
         for group in range(self.m):
             first, counts = self._ranges(group)
-            flat = np.append(counts.ravel(), self._constants(group))
-            ends = np.cumsum(flat)
+            ends = np.cumsum(counts)
             if not ends[-1]:
                 yield 0, 0, 1
                 continue
             rank = exponential.uniform_below(int(ends[-1]), rng, 1)[0]
-            index, side = divmod(int(ends.searchsorted(rank, side="right")), 2)
+            place = int(ends.searchsorted(rank, side="right"))
+            index, side = divmod(place, 2)
             if index == len(self.concepts.directions):
                 yield 0, 0, side
                 continue
-            within = rank - int(ends[2 * index + side]) + int(flat[2 * index + side])
+            within = rank - int(ends[place]) + int(counts[place])
             w = self.orders.normals[index]
-            at = int(w @ self.orders.cut(index, int(first[index, side]) + within))
+            at = int(w @ self.orders.cut(index, int(first[place]) + within))
             sign = 1 - 2 * side
             yield int(sign * w[0]), int(sign * w[1]), at + 1 if side == 0 else -at
 

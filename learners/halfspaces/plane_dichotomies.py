@@ -9,7 +9,6 @@ found for one e at a time from prefixes of this order.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
@@ -37,52 +36,6 @@ MAX_PLANE_SUBSAMPLES = 2**10
 Functional = tuple[Fraction, Fraction, Fraction]
 
 
-@dataclass(frozen=True, eq=False)
-class Sweep:
-    """One direction e = (a, b) on the grid {0 .. side}^2.
-
-    `keys` = `normal` times the point put points in order, by height and then by place along e; `cuts` are the keys of
-    all P with P + e in the grid, increasing. P + e has a key that is greater by `step`.
-    """
-
-    side: int
-    a: int
-    b: int
-
-    @cached_property
-    def normal(self) -> tuple[int, int]:
-        """The factors of the coordinates in a key."""
-        unit = self.side * (self.a + abs(self.b)) + 1
-        return self.a - unit * self.b, self.b + unit * self.a
-
-    @property
-    def step(self) -> int:
-        """The difference of the keys of P + e and P."""
-        return self.a**2 + self.b**2
-
-    @cached_property
-    def cuts(self) -> Integers:
-        """The keys after which the order can be cut."""
-        x = np.arange(self.side + 1 - self.a)
-        y = np.arange(max(0, -self.b), self.side + 1 - max(0, self.b))
-        return np.sort((self.normal[0] * x[:, None] + self.normal[1] * y).ravel())
-
-    def keys(self, points: Integers) -> Integers:
-        """Return the keys of points (m, 2)."""
-        return np.asarray(points[:, 0] * self.normal[0] + points[:, 1] * self.normal[1])
-
-    def functional(self, cut: int, *, suffix: bool) -> Functional:
-        """Return (w_1, w_2, t) of the halfplane that holds the points after a cut, given its key, or those up to it."""
-        sign = 1 if suffix else -1
-        middle = 2 * cut + self.step
-        return Fraction(2 * sign * self.normal[0]), Fraction(2 * sign * self.normal[1]), Fraction(sign * middle)
-
-
-NOTHING: Functional = (Fraction(0), Fraction(0), Fraction(1))
-"""The halfplane without points."""
-EVERYTHING: Functional = (Fraction(0), Fraction(0), Fraction(0))
-
-
 @dataclass(frozen=True)
 class PlaneDichotomies(Numbered):
     """The labellings of the grid {0 .. side}^2 by halfplanes.
@@ -104,6 +57,29 @@ class PlaneDichotomies(Numbered):
         return np.stack([a[kept], b[kept]], axis=1)
 
     @cached_property
+    def steps(self) -> Integers:
+        """The differences (k,) of the keys of P + e and P in the direction e."""
+        return np.asarray((self.directions**2).sum(axis=1))
+
+    @cached_property
+    def units(self) -> Integers:
+        """The differences (k,) of keys from one height to the next."""
+        return np.asarray(self.side * np.abs(self.directions).sum(axis=1) + 1)
+
+    @cached_property
+    def normals(self) -> Integers:
+        """The factors (k, 2) that give points their keys in a direction: by height across it, then by place along."""
+        a, b = self.directions.T
+        return np.stack([a - self.units * b, b + self.units * a], axis=1)
+
+    def cuts(self, index: int) -> Integers:
+        """Return the keys of all P with P + e in the grid, increasing, after which the order of e can be cut."""
+        a, b = self.directions[index].tolist()
+        x, y = np.arange(self.side + 1 - a), np.arange(max(0, -b), self.side + 1 - max(0, b))
+        u, v = self.normals[index]
+        return np.sort((u * x[:, None] + v * y).ravel())
+
+    @cached_property
     def firsts(self) -> Integers:
         """The number (directions + 1,) of the first labelling of each direction, and of the constant 1."""
         return np.append(0, np.cumsum(2 * (self.side + 1 - np.abs(self.directions)).prod(axis=1)))
@@ -116,15 +92,22 @@ class PlaneDichotomies(Numbered):
     def concept(self, code: int) -> Halfspace:
         """Return the halfplane with that number."""
         check_code(self, code)
+        *weights, threshold = self.functional(int(code))
+        return Halfspace(tuple(weights), threshold)
+
+    def functional(self, code: int) -> Functional:
+        """Return (w_1, w_2, t) of the halfplane with that number."""
         index = int(self.firsts.searchsorted(code, side="right")) - 1
-        within = int(code) - int(self.firsts[index])
+        within = code - int(self.firsts[index])
         if index == len(self.directions):
-            found = (EVERYTHING, NOTHING)[within]
-        else:
-            sweep = self.sweep(index)
-            side, cut = divmod(within, len(sweep.cuts))
-            found = sweep.functional(int(sweep.cuts[cut]), suffix=side == 0)
-        return Halfspace(found[:2], found[2])
+            return Fraction(0), Fraction(0), Fraction(within)
+        cuts = self.cuts(index)
+        side, place = divmod(within, len(cuts))
+        # The points after the cut, or those up to it.
+        sign = 1 - 2 * side
+        u, v = self.normals[index].tolist()
+        middle = 2 * int(cuts[place]) + int(self.steps[index])
+        return Fraction(2 * sign * u), Fraction(2 * sign * v), Fraction(sign * middle)
 
     def evaluate(self, points: NDArray[Any]) -> Labels:
         """Return the labels (size, m) of points (m, 2); `InputError` if there are too many labellings to list."""
@@ -141,14 +124,6 @@ class PlaneDichotomies(Numbered):
     def points(self) -> Integers:
         """The grid's points (N, 2)."""
         return Grid(self.side, 2).points()
-
-    def sweep(self, index: int) -> Sweep:
-        """Return the order of one direction."""
-        return Sweep(self.side, *self.directions[index].tolist())
-
-    def sweeps(self) -> Iterator[Sweep]:
-        """Yield all directions."""
-        return (self.sweep(i) for i in range(len(self.directions)))
 
 
 @lru_cache(maxsize=4)
@@ -186,47 +161,35 @@ class PlaneAgreement:
     ones: Integers
     m: int
 
-    def scores(self, sweep: Sweep) -> Integers:
-        """Return q (2, cuts), for ones after and before the cut."""
-        keys = sweep.keys(self.concepts.points)
+    def scores(self, index: int) -> Integers:
+        """Return q of the labellings of a direction in the order of their numbers; last that of the constants."""
+        if index == len(self.concepts.directions):
+            return np.array([self.ones.min(), self.m - self.ones.max()])
+        keys = self.concepts.points @ self.concepts.normals[index]
         order = np.argsort(keys)
-        ones, cuts = self.ones[order], keys[order].searchsorted(sweep.cuts)
+        ones, cuts = self.ones[order], keys[order].searchsorted(self.concepts.cuts(index))
         before = np.stack([self.m - np.maximum.accumulate(ones), np.minimum.accumulate(ones)])
         back = ones[::-1]
         after = np.stack([np.minimum.accumulate(back), self.m - np.maximum.accumulate(back)])[:, ::-1]
-        return np.asarray(np.minimum(before[:, cuts], after[:, cuts + 1]))
+        return np.asarray(np.minimum(before[:, cuts], after[:, cuts + 1]).ravel())
 
     @cached_property
     def counts(self) -> Integers:
         """The number of labellings with each score (directions + 1, m + 1); the last row is that of the constants."""
-        found = np.zeros((len(self.concepts.directions) + 1, self.m + 1), dtype=np.int64)
-        for i, sweep in enumerate(self.concepts.sweeps()):
-            found[i] = np.bincount(self.scores(sweep).ravel(), minlength=self.m + 1)
-        for score in self._constants:
-            found[-1, score] += 1
-        return found
-
-    @property
-    def _constants(self) -> tuple[int, int]:
-        """The scores of the constants 1 and 0."""
-        return int(self.ones.min()), int(self.m - self.ones.max())
+        rows = range(len(self.concepts.directions) + 1)
+        return np.array([np.bincount(self.scores(index), minlength=self.m + 1) for index in rows])
 
     def draw(self, rate: float, rng: np.random.Generator, size: int) -> list[Functional]:
         """Return `size` halfplanes, each with probability exactly proportional to exp(rate q)."""
-        totals = self.counts.sum(axis=0, dtype=np.int64)
+        totals = self.counts.sum(axis=0)
         occurring = np.flatnonzero(totals)
         found = []
         for cell in exponential.draw_cells(totals[occurring].tolist(), occurring, rate, rng, size).tolist():
             score = int(occurring[cell])
             rank = exponential.uniform_below(int(totals[score]), rng, 1)[0]
-            ends = np.cumsum(self.counts[:, score], dtype=np.int64)
+            ends = np.cumsum(self.counts[:, score])
             index = int(ends.searchsorted(rank, side="right"))
             within = rank - int(ends[index]) + int(self.counts[index, score])
-            if index == len(self.concepts.directions):
-                fitting = [f for f, q in zip((EVERYTHING, NOTHING), self._constants, strict=True) if q == score]
-                found.append(fitting[within])
-                continue
-            sweep = self.concepts.sweep(index)
-            side, cut = np.argwhere(self.scores(sweep) == score)[within].tolist()
-            found.append(sweep.functional(int(sweep.cuts[cut]), suffix=side == 0))
+            place = int(np.flatnonzero(self.scores(index) == score)[within])
+            found.append(self.concepts.functional(int(self.concepts.firsts[index]) + place))
         return found

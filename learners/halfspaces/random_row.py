@@ -16,13 +16,14 @@ import numpy as np
 
 from dpaudit.contract import FAIL, Instance, Law, PrivacyClaim, Sample
 
-from ..arrays import Integers, summed
+from ..arrays import Integers
 from ..citations import BMNS
-from ..domains import Grid, moving_points
+from ..domains import Grid, grid_rows, moving_points
 from ..finite.counting import SOLUTION, ClassLearner, solution_utility
 from ..mechanisms.log_laws import ULP, check_size, greatest, placed
 from ..parameters import Built, check_parameters, check_probability, check_run, check_sample
 from .concepts import Halfspace, Halfspaces
+from .hull_point import weighted_points
 
 Code = tuple[int, ...] | int
 
@@ -97,8 +98,7 @@ class HullPointRandomRow(ClassLearner):
         return min(Fraction(self.delta), Fraction(1, max(1, n)))
 
     def _rows(self, sample: Sample) -> tuple[Integers, Integers]:
-        """Return the distinct points (m, d) of the sample and how often each occurs, with either label."""
-        return summed(sample.points.astype(np.int64), sample.counts)
+        return weighted_points(sample)
 
     def run(self, sample: Sample, rng: np.random.Generator, size: int) -> list[Code]:
         """Return the points of independent runs."""
@@ -115,8 +115,7 @@ class HullPointRandomRow(ClassLearner):
         check_size(self.domain.size)
         points, counts = self._rows(sample)
         atoms: list[Any] = [FAIL, *map(tuple, self.domain.points().tolist())]
-        places = {atom: i for i, atom in enumerate(atoms)}
-        share, where = self._share(sample.n), [places[tuple(p)] for p in points.tolist()]
+        share, where = self._share(sample.n), 1 + grid_rows(points, self.side)
         logs = placed(len(atoms), where, [_log(count * share) for count in counts.tolist()])
         if (rest := 1 - sample.n * share) > 0:
             logs[0] = _log(rest)
@@ -124,10 +123,9 @@ class HullPointRandomRow(ClassLearner):
 
     def symmetries(self) -> list[Integers]:
         """Return the flip of one point's label, which is ignored, and what moves points: their places do not matter."""
-        size = self.domain.size
-        swap, cycle, flip = np.arange(size), np.roll(np.arange(size), 1), np.zeros(size, dtype=np.int64)
-        swap[:2], flip[0] = swap[:2][::-1].copy(), 1
-        return [moving_points(np.arange(size), flip), moving_points(swap), moving_points(cycle)]
+        places = np.arange(self.domain.size)
+        swapped = np.array([1, 0, *places[2:]])
+        return [moving_points(places, places == 0), moving_points(swapped), moving_points(np.roll(places, 1))]
 
 
 def _log(value: Fraction) -> float:

@@ -58,16 +58,13 @@ class _OverHalfspaces(HullPoint):
 
     @property
     def outputs(self) -> Sequence[Point]:
-        """All points of the extended domain."""
-        self._check_listing()
-        return self.extended.points
-
-    def _check_listing(self) -> None:
+        """All points of the extended domain; dimension 1 only."""
         if self.dimension > 2:
             raise InputError(
                 f"dimension must be 1 for the exact law of a release by coordinates, got {self.dimension - 1}: the "
                 f"extended domain has {len(self.extended.coordinates())} first coordinates alone; run has no such limit"
             )
+        return self.extended.points
 
     def _among(self, counts: Any) -> tuple[Integers, Integers]:
         table = np.asarray(counts, dtype=np.int64)
@@ -80,7 +77,7 @@ class _OverHalfspaces(HullPoint):
 
     def release_law(self, counts: Any) -> Law:
         """Return the law on the extended domain; dimension 1 only."""
-        self._check_listing()
+        _ = self.outputs
         return self.find_law(*self._among(counts))
 
 
@@ -160,15 +157,9 @@ class Agreement:
         ones = table @ labels.astype(np.int64)
         return np.asarray(np.where(labels, ones, table.sum() - ones).min(axis=1), dtype=np.int64)
 
-    @property
-    def size(self) -> int:
-        """|H|, whether it is listed or not."""
-        plane = unlisted(self.side, self.dimension)
-        return self.concepts.size if plane is None else plane.size
-
     def release_among(self, ones: Integers, m: int, rng: np.random.Generator, size: int) -> list[Point]:
         """Return halfplanes with a high score, for the number of the m that have 1 at each point of the grid."""
-        return list(PlaneAgreement(plane_dichotomies(self.side), ones, m).draw(self.epsilon / 2, rng, size))
+        return [*PlaneAgreement(plane_dichotomies(self.side), ones, m).draw(self.epsilon / 2, rng, size)]
 
     def release(self, counts: Any, rng: np.random.Generator, size: int) -> list[Point]:
         """Return halfspaces with a high score."""
@@ -182,7 +173,8 @@ class Agreement:
 
     def agreement(self, m: int, beta: float) -> int:
         """Return ceil(m/(d + 2)) - floor((2/epsilon) ln(|H|/beta)), at least 0."""
-        loss = 2 / self.epsilon * math.log(self.size / beta)
+        concepts = unlisted(self.side, self.dimension) or self.concepts
+        loss = 2 / self.epsilon * math.log(concepts.size / beta)
         return max(0, math.ceil(centerpoint_bound(m, self.dimension + 1) - loss))
 
 

@@ -78,9 +78,8 @@ def hard_samples(learner: HullPoint, n: int) -> list[Sample]:
     """
     top, axes = learner.side, np.eye(learner.dimension, dtype=np.int64)
     corner, middle = 0 * axes[0], 0 * axes[0] + learner.side // 2
-    simplex = [corner, *axes]
-    groups = [[corner], [middle], [corner, axes[0]], [middle, middle + axes[0]], [corner, corner + top], simplex]
-    groups.append([corner, *(top * axes)])
+    groups = [[corner], [middle], [corner, axes[0]], [middle, middle + axes[0]], [corner, corner + top]]
+    groups += [[corner, *axes], [corner, *(top * axes)]]
     if learner.dimension == 1 and top > 1:
         groups.append([corner, axes[0], 2 * axes[0]])
     return [

@@ -7,18 +7,18 @@ examples simulates them, and none of the three lists a subsample's examples.
 from __future__ import annotations
 
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import combinations
+from itertools import combinations, product
 from typing import Any, ClassVar
 
 import numpy as np
 
 from dpaudit.contract import InputError, Sample
 
-from ..arrays import Bools, Floats, Integers
+from ..arrays import Bools, Floats
 from ..parameters import check_integer
 from .concepts import Halfspaces
 
@@ -69,19 +69,14 @@ class Subsamples:
             for first in range(0, self.subsamples, BLOCK):
                 allowed = seen[:, first : first + BLOCK].astype(np.float32) @ violations == 0
                 stuck |= (~allowed.any(axis=2)).any(axis=1)
-                self._choose(allowed, counts, rng)
+                keys = np.where(allowed, rng.random(allowed.shape), -1.0)
+                # Without a consistent halfspace all keys are equal, and argmax is the default, number 0.
+                np.add.at(counts, (np.arange(len(seen))[:, None], keys.argmax(axis=2)), 1)
             stuck &= self.refuses
             found.update(
                 None if stop else tuple(row) for row, stop in zip(counts.tolist(), stuck.tolist(), strict=True)
             )
         return found
-
-    @staticmethod
-    def _choose(allowed: Bools, counts: Integers, rng: np.random.Generator) -> None:
-        """Add to counts (runs, |H|) one halfspace for each subsample, uniform among those allowed (runs, m, |H|)."""
-        keys = np.where(allowed, rng.random(allowed.shape), -1.0)
-        # Without a consistent halfspace all keys are equal, and argmax is the default, number 0.
-        np.add.at(counts, (np.arange(len(allowed))[:, None], keys.argmax(axis=2)), 1)
 
     def mixture(self, sample: Sample) -> dict[Multiplicities | None, Fraction]:
         """Return the exact law of the counts; `InputError` where it has too many terms (`draw` has no such limit)."""
@@ -90,12 +85,17 @@ class Subsamples:
         spaces: dict[tuple[int, ...], Fraction] = {(full,) * self.subsamples: Fraction(1)}
         for row, count in zip(self._violations(sample), sample.counts.tolist(), strict=True):
             allowed = full & ~sum(1 << int(i) for i in np.flatnonzero(row))
-            spaces = _updated(spaces, allowed, list(self._hits(count)))
-        mixture: dict[Multiplicities | None, Fraction] = {}
+            # The version spaces of the subsamples after one more example, up to the subsamples' order.
+            reduced: dict[tuple[int, ...], Fraction] = defaultdict(Fraction)
+            for (masks, weight), (chosen, p) in product(spaces.items(), list(self._hits(count))):
+                left = sorted(mask & allowed if i in chosen else mask for i, mask in enumerate(masks))
+                reduced[tuple(left)] += weight * p
+            spaces = reduced
+        mixture: dict[Multiplicities | None, Fraction] = defaultdict(Fraction)
         for masks, weight in spaces.items():
             for counts, p in self._choices(masks).items():
-                mixture[counts] = mixture.get(counts, Fraction(0)) + weight * p
-        return mixture
+                mixture[counts] += weight * p
+        return dict(mixture)
 
     def _check_law(self, sample: Sample) -> None:
         m = self.subsamples
@@ -130,23 +130,11 @@ class Subsamples:
         law: dict[Multiplicities, Fraction] = {(0,) * size: Fraction(1)}
         for mask in masks:
             options = [i for i in range(size) if mask >> i & 1] or [0]
-            following: dict[Multiplicities, Fraction] = {}
-            for counts, p in law.items():
-                for i in options:
-                    longer = (*counts[:i], counts[i] + 1, *counts[i + 1 :])
-                    following[longer] = following.get(longer, Fraction(0)) + p / len(options)
+            following: dict[Multiplicities, Fraction] = defaultdict(Fraction)
+            for (counts, p), i in product(law.items(), options):
+                following[(*counts[:i], counts[i] + 1, *counts[i + 1 :])] += p / len(options)
             law = following
         return {counts: p for counts, p in law.items()}
-
-
-def _updated(spaces: dict[tuple[int, ...], Fraction], allowed: int, hits: list[Hit]) -> dict[tuple[int, ...], Fraction]:
-    """Return the law of the subsamples' version spaces after one more example, up to the subsamples' order."""
-    following: dict[tuple[int, ...], Fraction] = {}
-    for masks, weight in spaces.items():
-        for chosen, p in hits:
-            reduced = tuple(sorted(mask & allowed if i in chosen else mask for i, mask in enumerate(masks)))
-            following[reduced] = following.get(reduced, Fraction(0)) + weight * p
-    return following
 
 
 def consistent_law(concepts: Halfspaces, target: int, probabilities: Any, size: int) -> Floats:

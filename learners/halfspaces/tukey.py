@@ -42,7 +42,12 @@ from .subsamples import Multiplicities, Subsamples, independent_counts
 Code = Point | int
 MAX_SUBSAMPLES = 10**6
 """Up to this many subsamples are drawn one by one."""
-VARIANTS = ("rec-concave", "exponential", "hull", "positive")
+VARIANTS: dict[str, type[Release]] = {
+    "rec-concave": DeepRecConcave,
+    "exponential": DeepExponential,
+    "hull": AnyHullPoint,
+    "positive": Agreement,
+}
 
 
 @dataclass(frozen=True)
@@ -99,7 +104,7 @@ class HalfspaceTukey:
     def __post_init__(self) -> None:
         # Beyond 10^6 a run would list too many subsamples; `simulate` takes any number.
         check_parameters(self, subsamples=(1, 2**62))
-        check_choice("variant", self.variant, VARIANTS)
+        check_choice("variant", self.variant, [*VARIANTS])
         if self.variant != "positive":
             check_integer("dimension", self.dimension, 1, 2)
             check_integer("side", self.side, 1, 8 if self.dimension == 1 else MAX_COUNTED_SIDE)
@@ -130,13 +135,10 @@ class HalfspaceTukey:
     @property
     def release(self) -> Release:
         """The private release."""
-        epsilon = self.epsilon * self._spending
-        if self.variant == "positive":
-            return Agreement(self.side, self.dimension, epsilon)
-        if self.variant == "exponential":
-            return DeepExponential(self.side, self.dimension + 1, epsilon)
-        kind = DeepRecConcave if self.variant == "rec-concave" else AnyHullPoint
-        return kind(self.side, self.dimension + 1, epsilon, self.delta, self.beta)
+        kind, epsilon = VARIANTS[self.variant], self.epsilon * self._spending
+        if issubclass(kind, DeepRecConcave):
+            return kind(self.side, self.dimension + 1, epsilon, self.delta, self.beta)
+        return kind(self.side, self.dimension + (kind is DeepExponential), epsilon)
 
     @property
     def scheme(self) -> Subsamples:
@@ -222,18 +224,13 @@ class HalfspaceTukey:
         """Return the sample size of the theorem."""
         return self._claim(alpha, beta).sample_size
 
-    @property
-    def _size(self) -> int:
-        """|H|."""
-        return self.concepts.size if self.plane is None else self.plane.size
-
     def _claim(self, alpha: float, beta: float) -> UtilityClaim:
         """Return the claim of Theorem 4.2; `InputError` where m is too small for beta."""
         check_statement(alpha, beta)
         m, r = self.subsamples, self.release.agreement(self.subsamples, beta / 2)
         if not r:
             raise InputError(f"beta must be larger for {m} subsamples (or these more), got {beta!r}")
-        n = m * m / (r * alpha) * (math.log(2 * m * self._size) - math.log(beta))
+        n = m * m / (r * alpha) * (math.log(2 * m * (self.plane or self.concepts).size) - math.log(beta))
         source = f"{BMNS}, Theorem 4.2, constants derived"
         return UtilityClaim(alpha, beta, math.ceil(n), "realizable", "BMNS-Thm4.2", source)
 

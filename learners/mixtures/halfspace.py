@@ -36,15 +36,15 @@ from ..citations import BMN
 from ..domains import Grid
 from ..finite.counting import ClassLearner
 from ..geometry.pictures import error_share, framed
-from ..geometry.polygons import Corners, clip, square
+from ..geometry.polygons import clip, square
 from ..halfspaces.concepts import Halfspace, Halfspaces
 from ..halfspaces.depth.tukey_depth import MAX_DIMENSION
 from ..mechanisms import exponential
 from ..parameters import Built, check_integer, check_parameters, check_run, check_sample, check_statement
-from .intersections import MAX_LISTED, Intersections, Listed, Outside, Tallied, members_of
+from .intersections import MAX_LISTED, Intersections, Outside, members_of
 from .missed_facets import HardPolytope
 from .public_family import MAX_COLLECTIONS, PublicFamily, log_collections, public_family
-from .rejection import Rejected
+from .rejection import Rejected, Tallied
 from .wedges import Wedges
 
 MAX_SIDE = 2**18
@@ -65,19 +65,10 @@ class MixtureGrid(Grid):
 
     public_label: int = 0
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_integer("public_label", self.public_label, 0, 1)
-
     def sample(self, points: Any, labels: Any, counts: Any = None, public: Any = None) -> Any:
         """Return the labelled multiset with its public flags."""
         flags = np.asarray(labels) == self.public_label if public is None else public
         return super().sample(points, labels, counts, flags)
-
-    def draw(self, concept: Hypothesis, distribution: Distribution, n: int, rng: np.random.Generator) -> Any:
-        """Draw n labelled examples; public are those that the distribution says, else those with the public label."""
-        plain = super().draw(concept, distribution, n, rng)
-        return self.sample(plain.points, plain.labels, plain.counts, plain.public)
 
 
 @dataclass(frozen=True)
@@ -184,8 +175,8 @@ class MixtureHalfspace(ClassLearner):
         """Return the outputs that stand for the hypotheses with these numbers."""
         return _codes(family, members_of(indices, len(family.halfspaces), self.dimension))
 
-    def _eligible(self, sample: Sample, errors: Integers) -> Bools | None:
-        return None
+    def _eligible(self, sample: Sample, errors: Integers) -> Bools:
+        return np.ones(len(errors), dtype=np.bool_)
 
     def run(self, sample: Sample, rng: np.random.Generator, size: int) -> list[Code]:
         """Return the outputs of independent runs; see `_ranking` for how they are drawn."""
@@ -248,11 +239,8 @@ class MixtureHalfspace(ClassLearner):
     def hard_failure(self, alpha: float, n: int) -> tuple[float, str]:
         """Return a lower bound for the failure rate on a case in many dimensions; see `mixtures.missed_facets`.
 
-        Raises
-        ------
-        InputError
-            In at most three dimensions, where the learner runs and cases are searched for; on a grid with a side below
-            4 d - 3; for alpha from 1/(2 d + 2.001) on; for the literal construction.
+        `InputError` in at most three dimensions, where the learner runs and cases are searched for; on a grid with a
+        side below 4 d - 3; for alpha from 1/(2 d + 2.001) on; for the literal construction.
         """
         check_integer("dimension", self.dimension, MAX_DIMENSION + 1, LARGEST)
         check_integer("side", self.side, 4 * self.dimension - 3, MAX_SIDE)
@@ -283,13 +271,13 @@ class MixtureHalfspace(ClassLearner):
         for code in codes:
             hypothesis = self.decode(code)
             opposite = [tuple(-v for v in row) for row in hypothesis.flat]
-            corners = _region(self.side, [*hypothesis.halfspaces, *hypothesis.flat, *opposite] or None)
+            rows = [*hypothesis.halfspaces, *hypothesis.flat, *opposite]
             label = f"learned to be {self.public_label}, error {error_share(sample, hypothesis):.3g} on the sample"
-            shapes.append(_polygon(corners, "blue", 0.16, label))
+            shapes.append(_polygon(self.side, rows, "blue", 0.16, label))
         if isinstance(target, Halfspace):
             row = (*target.weights, target.threshold)
-            corners = _region(self.side, [row if self.public_label else tuple(-v for v in row)])
-            shapes.append(_polygon(corners, "orange", 0.0, f"target: {self.public_label} on this side"))
+            inside = row if self.public_label else tuple(-v for v in row)
+            shapes.append(_polygon(self.side, [inside], "orange", 0.0, f"target: {self.public_label} on this side"))
         caption = (
             "Public and private examples, and the regions that were learned to be labelled "
             f"{self.public_label}: intersections of halfplanes through public points. A region without area is drawn "
@@ -303,7 +291,7 @@ class MixtureHalfspace(ClassLearner):
 
 
 @lru_cache(maxsize=2)
-def _ranking(learner: MixtureHalfspace, sample: Any) -> tuple[PublicFamily, Listed | Tallied | Rejected]:
+def _ranking(learner: MixtureHalfspace, sample: Any) -> tuple[PublicFamily, Tallied | Rejected]:
     """Return the family, and what draws from it; kept for the last samples, since runs come in chunks.
 
     Few hypotheses are listed by their errors. Many are drawn by rejection; where that takes too many tries they are
@@ -316,7 +304,8 @@ def _ranking(learner: MixtureHalfspace, sample: Any) -> tuple[PublicFamily, List
     points, gains, base = learner._gains(sample)
     if size <= MAX_ATOMS or learner._lists or learner.dimension == 1:
         collections = learner._collections(sample)
-        return family, Listed.of(collections, learner._eligible(sample, collections.all_errors))
+        errors = collections.all_errors
+        return family, Tallied(collections, np.where(learner._eligible(sample, errors), errors, -1))
 
     @cache
     def counted() -> Tallied:
@@ -334,15 +323,11 @@ def _codes(family: PublicFamily, collections: list[tuple[int, ...]]) -> list[Cod
     return [(tuple([rows[i] for i in members]), family.flat) if members else () for members in collections]
 
 
-def _region(side: int, rows: Sequence[tuple[int | Fraction, ...]] | None) -> Corners:
-    """Return the part of the square in all halfplanes; nothing for None, the empty hypothesis."""
-    corners = square(0, side) if rows is not None else []
-    for a, b, t in rows or ():
+def _polygon(side: int, rows: Sequence[Sequence[int | Fraction]], tone: str, shade: float, label: str) -> Shape:
+    """Return the part of the square in all halfplanes; nothing where there are none, of the empty hypothesis."""
+    corners = square(0, side) if rows else []
+    for a, b, t in rows:
         corners = clip(corners, [a * x + b * y - t for x, y in corners])
-    return corners
-
-
-def _polygon(corners: Corners, tone: str, shade: float, label: str) -> Shape:
     points = tuple((float(x), float(y)) for x, y in corners)
     return Shape("polygon", points, tone, shade, 1.2 if shade else 2.0, dashed=not shade, label=label)
 

@@ -1,44 +1,23 @@
-"""Intersections of at most three halfspaces: the hypotheses, their numbers, their errors, and groups of equal errors.
-
-Hypotheses are listed where they are few, else counted in blocks and found again when one is drawn.
-"""
+"""Intersections of at most three halfspaces: the hypotheses, their numbers and their errors, block by block."""
 
 from __future__ import annotations
 
 import math
-from collections import defaultdict
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arrays import Bools, Integers, tallied
-from ..mechanisms import exponential
+from ..arrays import Bools, Integers
 from ..words import linear
-
-Functional = tuple[int, ...]
+from .public_family import Functional
 
 BLOCK_CELLS = 2**22
 """Numbers of a block of pairs that are held at once."""
 MAX_LISTED = 2**23
 """The most hypotheses whose errors are held at once."""
-
-
-class Blocks(Protocol):
-    """Hypotheses in blocks, numbered from one block to the next."""
-
-    @property
-    def blocks(self) -> Sequence[Any]:
-        """The blocks."""
-
-    def errors(self, block: int) -> Integers:
-        """Return the errors of the hypotheses of a block, in the order of their numbers."""
-
-    def members(self, indices: Integers) -> list[tuple[int, ...]]:
-        """Return the halfspaces, as numbers, of the hypotheses with these numbers."""
 
 
 @dataclass(frozen=True)
@@ -131,7 +110,9 @@ class Intersections:
 def _pairs(inside: Bools, gains: Integers, rows: int) -> Integers:
     """Return the sums of gains in common of the pairs i < j with i < rows, in lexicographic order, by exact floats."""
     sums = np.zeros((rows, len(inside)), dtype=np.int64)
-    for shift, digits in _digits(gains):
+    # Gains as digits << shift, every sum of absolute digits below 2^53.
+    small = float(np.abs(gains).sum(dtype=np.float64)) < 2**52
+    for shift, digits in [(0, gains)] if small else [(0, gains & (2**26 - 1)), (26, gains >> 26)]:
         # Every partial sum is an integer that the type holds exactly, in whatever order it is summed.
         dtype = np.float32 if np.abs(digits).sum() < 2**24 else np.float64
         matrix = inside.astype(dtype)
@@ -140,14 +121,6 @@ def _pairs(inside: Bools, gains: Integers, rows: int) -> Integers:
             product = (matrix[block] * digits.astype(dtype)) @ matrix[start:].T
             sums[block, start:] += product.astype(np.int64) << shift
     return np.asarray(sums[np.arange(len(inside)) > np.arange(rows)[:, None]])
-
-
-def _digits(gains: Integers) -> list[tuple[int, Integers]]:
-    """Return (shift, digits) with gains = sum of digits << shift and every sum of absolute digits below 2^53."""
-    if float(np.abs(gains).sum(dtype=np.float64)) < 2**52:
-        return [(0, gains)]
-    low = gains & (2**26 - 1)
-    return [(0, low), (26, gains >> 26)]
 
 
 def members_of(indices: Integers, count: int, most: int) -> list[tuple[int, ...]]:
@@ -167,91 +140,3 @@ def members_of(indices: Integers, count: int, most: int) -> list[tuple[int, ...]
         for place, members in zip(which.tolist(), np.array(columns).T.tolist(), strict=True):
             found[place] = tuple(members)
     return found
-
-
-def drawn(self: Listed | Tallied, rate: float, rng: np.random.Generator, size: int) -> list[tuple[int, ...]]:
-    """Return the collections of independent draws, with probabilities proportional to exp(-rate errors).
-
-    It is the method `draw`: a group of equal errors first, then uniformly within it.
-    """
-    groups = exponential.draw_cells(self.sizes.tolist(), -self.errors, rate, rng, size)
-    picked = self.pick(groups, rng.integers(0, self.sizes[groups]))
-    distinct, place = np.unique(picked, return_inverse=True)
-    members = self.collections.members(distinct)
-    return [members[i] for i in place.reshape(-1).tolist()]
-
-
-@dataclass(frozen=True, eq=False)  # arrays have no one truth value
-class Listed:
-    """All hypotheses in the order of their errors: group j is order[starts[j] : starts[j] + sizes[j]]."""
-
-    collections: Intersections
-    order: Integers
-    starts: Integers
-    sizes: Integers
-    errors: Integers
-
-    @classmethod
-    def of(cls, collections: Intersections, eligible: Bools | None = None) -> Listed:
-        """Return the ranking of all hypotheses, or of those that are eligible."""
-        errors = collections.all_errors
-        order = np.argsort(errors, kind="stable")
-        order = order if eligible is None else order[eligible[order]]
-        values, starts, sizes = np.unique(errors[order], return_index=True, return_counts=True)
-        return cls(collections, order, starts, sizes, values)
-
-    def pick(self, groups: Integers, within: Integers) -> Integers:
-        """Return the numbers of the hypotheses at these places of these groups."""
-        return np.asarray(self.order[self.starts[groups] + within])
-
-    draw = drawn
-
-
-@dataclass(frozen=True, eq=False)  # arrays have no one truth value
-class Tallied:
-    """Counts of the hypotheses of each block by their errors; a block is recomputed when one of it is drawn."""
-
-    collections: Blocks
-
-    @cached_property
-    def _blocks(self) -> list[tuple[Integers, Integers]]:
-        """The distinct errors of each block, and how many hypotheses have them."""
-        return [tallied(self.collections.errors(block)) for block in range(len(self.collections.blocks))]
-
-    @cached_property
-    def errors(self) -> Integers:
-        """The errors of each group, increasing."""
-        return np.unique(np.concatenate([values for values, _ in self._blocks]))
-
-    @cached_property
-    def sizes(self) -> Integers:
-        """The hypotheses of each group."""
-        total = np.zeros(len(self.errors), dtype=np.int64)
-        for values, counts in self._blocks:
-            total[np.searchsorted(self.errors, values)] += counts
-        return total
-
-    def pick(self, groups: Integers, within: Integers) -> Integers:
-        """Return the numbers of the hypotheses at these places of these groups."""
-        wanted: dict[int, list[tuple[int, int, int]]] = defaultdict(list)
-        for group in np.unique(groups).tolist():
-            counts = np.array([self._count(block, self.errors[group]) for block in range(len(self._blocks))])
-            ends = np.cumsum(counts)
-            for run in np.flatnonzero(groups == group).tolist():
-                block = int(np.searchsorted(ends, within[run], side="right"))
-                wanted[block].append((run, group, int(within[run] - ends[block] + counts[block])))
-        found = np.zeros(len(groups), dtype=np.int64)
-        lengths = np.array([counts.sum() for _, counts in self._blocks])
-        firsts = np.cumsum(lengths) - lengths
-        for block, draws in wanted.items():
-            errors = self.collections.errors(block)
-            for run, group, place in draws:
-                found[run] = firsts[block] + np.flatnonzero(errors == self.errors[group])[place]
-        return found
-
-    draw = drawn
-
-    def _count(self, block: int, error: int) -> int:
-        values, counts = self._blocks[block]
-        at = int(np.searchsorted(values, error))
-        return int(counts[at]) if at < len(values) and values[at] == error else 0

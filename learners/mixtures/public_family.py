@@ -18,7 +18,7 @@ from dpaudit.contract import InputError
 from ..arrays import Bools
 from ..arrays import Exact as Integers
 from ..halfspaces.depth.tukey_depth import primitive
-from ..halfspaces.lower_bound import reduced
+from ..halfspaces.lower_bound import complement, reduced
 
 Functional = tuple[int, ...]
 
@@ -98,48 +98,41 @@ def _family(dimension: int, rows: tuple[Functional, ...], literal: bool) -> Publ
     if not rows:
         return PublicFamily((), ())
     distinct = np.array(rows, dtype=np.int64)
-    axes = _axes(distinct)
+    # Coordinates on which the flat of the points projects one to one.
+    axes = _pivots(np.unique(distinct - distinct[0], axis=0))
     sets = range(dimension + 1) if literal else [len(axes)]
     planes = sum(comb(len(distinct), size) for size in sets)
-    if not literal and _too_many(planes, dimension, literal) and planes > 1:
+    # Literal ones are made one by one.
+    spatial = dimension > 2 and not literal
+
+    def too_many(planes: int) -> bool:
+        return planes > MAX_PLANES if spatial else collections_of(2 * planes, dimension) > MAX_COLLECTIONS
+
+    if not literal and too_many(planes) and planes > 1:
         # Points in special position span fewer hyperplanes than they have subsets: count before giving up.
         planes = len(_spanned(distinct[:, axes]))
-    if _too_many(planes, dimension, literal):
-        limit = f"{MAX_PLANES} planes" if dimension > 2 and not literal else f"{MAX_COLLECTIONS} that can be counted"
+    if too_many(planes):
+        limit = f"{MAX_PLANES} planes" if spatial else f"{MAX_COLLECTIONS} that can be counted"
         raise InputError(
             f"{len(distinct)} distinct public points in dimension {dimension} give up to {planes} hyperplanes and "
             f"{collections_of(2 * planes, dimension)} intersections of halfspaces, more than the {limit}"
         )
-    flat = _flat(distinct, axes)
+    normals = complement(distinct[1:] - distinct[0]).T
+    equations = np.column_stack([normals, normals @ distinct[0]])
+    flat = tuple(tuple(primitive(row[None])[0].tolist()) for row in equations)
     if literal:
-        return PublicFamily(_both_sides(_planes(np.array(list(_completed(distinct, dimension))))), flat)
+        return PublicFamily(_both_sides(primitive(np.array(list(_completed(distinct, dimension))))), flat)
     if not axes:
         return PublicFamily(((0,) * (dimension + 1),), flat)
-    return PublicFamily(_both_sides(_lifted(_spanned(distinct[:, axes]), axes, dimension)), flat)
+    spanned = _spanned(distinct[:, axes])
+    lifted = np.zeros((len(spanned), dimension + 1), dtype=np.int64)
+    lifted[:, [*axes, dimension]] = spanned
+    return PublicFamily(_both_sides(lifted), flat)
 
 
-def _too_many(planes: int, dimension: int, literal: bool) -> bool:
-    """Return whether so many hyperplanes are refused; literal ones are made one by one."""
-    return (
-        planes > MAX_PLANES
-        if dimension > 2 and not literal
-        else collections_of(2 * planes, dimension) > MAX_COLLECTIONS
-    )
-
-
-def _axes(points: Integers) -> list[int]:
-    """Return coordinates on which the flat of the points projects one to one; as many as its dimension."""
-    chosen: list[int] = []
-    differences = points - points[0]
-    for axis in range(points.shape[1]):
-        if _rank(differences[:, [*chosen, axis]]) > len(chosen):
-            chosen.append(axis)
-    return chosen
-
-
-def _rank(vectors: Integers) -> int:
-    """Return the rank of integer vectors (m, k), k <= 3, exactly: float64 elimination may misjudge large entries."""
-    return len(reduced(np.unique(vectors, axis=0).tolist(), vectors.shape[1])[1])
+def _pivots(rows: Integers) -> list[int]:
+    """Return the columns that do not depend on those before, exactly: floats may misjudge large entries."""
+    return reduced(rows.tolist(), rows.shape[1])[1]
 
 
 def _through(points: Integers) -> Integers:
@@ -159,38 +152,7 @@ def _spanned(points: Integers) -> Integers:
     """Return the distinct hyperplanes spanned by points of full rank, as rows (w, t), first entry of w positive."""
     k = points.shape[1]
     picks = np.array(list(combinations(range(len(points)), k)), dtype=np.intp)
-    return _planes(_through(points[picks]))
-
-
-def _planes(rows: Integers) -> Integers:
-    """Return the distinct hyperplanes among rows (w, t), w not 0, as coprime integers, first entry of w positive."""
-    return primitive(rows[(rows[:, :-1] != 0).any(axis=1)])
-
-
-def _lifted(rows: Integers, axes: list[int], dimension: int) -> Integers:
-    """Return rows in the coordinates `axes` as rows in all coordinates, 0 on the others."""
-    lifted = np.zeros((len(rows), dimension + 1), dtype=np.int64)
-    lifted[:, [*axes, dimension]] = rows
-    return lifted
-
-
-def _flat(points: Integers, axes: list[int]) -> tuple[Functional, ...]:
-    """Return one equation for each coordinate that is not in `axes`: it is an affine function of those."""
-    dimension, found = points.shape[1], []
-    base = points[_independent(points[:, axes])]
-    for axis in sorted(set(range(dimension)) - set(axes)):
-        row = _planes(_through(base[None][:, :, [*axes, axis]]))
-        found.append(tuple(_lifted(row, [*axes, axis], dimension)[0].tolist()))
-    return tuple(found)
-
-
-def _independent(points: Integers) -> list[int]:
-    """Return indices of k + 1 affinely independent points among points (m, k) of full rank."""
-    chosen = [0]
-    for i in range(1, len(points)):
-        if _rank(points[[*chosen, i]] - points[0]) == len(chosen):
-            chosen.append(i)
-    return chosen
+    return primitive(_through(points[picks]))
 
 
 def _completed(points: Integers, dimension: int) -> Iterator[Integers]:
@@ -199,11 +161,9 @@ def _completed(points: Integers, dimension: int) -> Iterator[Integers]:
     for size in range(dimension + 1):
         for pick in combinations(points, size):
             base = pick[0] if pick else np.zeros(dimension, dtype=np.int64)
-            directions: list[Integers] = []
-            for vector in (*(p - base for p in pick[1:]), *unit):
-                if len(directions) < dimension - 1 and _rank(np.array([*directions, vector])) > len(directions):
-                    directions.append(vector)
-            yield _through(np.array([[base, *(base + v for v in directions)]]))[0]
+            vectors = np.array([*(p - base for p in pick[1:]), *unit])
+            chosen = vectors[_pivots(vectors.T)[: dimension - 1]]
+            yield _through(np.array([[base, *(base + chosen)]]))[0]
 
 
 def _both_sides(rows: Integers) -> tuple[Functional, ...]:

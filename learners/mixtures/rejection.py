@@ -1,4 +1,7 @@
-"""Draws of at most three halfspaces without a list of all triples: by rejection from groups that miss equally much.
+"""Draws of at most three halfspaces by their errors: from counts of all, or by rejection without a list of triples.
+
+Hypotheses are counted in blocks and found again when one is drawn. Where triples are too many for that, they are drawn
+by rejection from groups that miss equally much.
 
 The errors of a collection are what cannot be avoided (the examples with the rarer label at each point), and what it
 misses (points that should be inside and are not) and takes in (points inside that should not be). It misses at least
@@ -15,14 +18,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import pairwise
+from functools import cached_property
 
 import numpy as np
 
-from ..arrays import Bools, Bytes, Exact, Floats, Integers, byte_sums, weighed
+from ..arrays import Bools, Bytes, Exact, Floats, Integers, byte_sums, tallied, weighed
 from ..mechanisms import exponential
-from .intersections import Tallied
+from .intersections import Intersections
 from .public_family import PublicFamily, collections_of
+from .wedges import Wedges
 
 TRIES, SHARE = 2**24, 128
 """After so many proposals, a few seconds, or this part of all collections, they are counted, if they can be."""
@@ -32,6 +36,76 @@ PACKED = 512
 """The points that should not be inside of which every halfspace is asked."""
 BLOCK_CELLS = 2**24
 """Pairs of halfspaces and points that are compared at once."""
+
+
+@dataclass(frozen=True, eq=False)  # arrays have no one truth value
+class Tallied:
+    """Counts of the hypotheses of each block by their errors; a block is recomputed when one of it is drawn.
+
+    Where hypotheses are few, `held` are the errors of all of them, with -1 for those that are not to be drawn.
+    """
+
+    collections: Intersections | Wedges
+    held: Integers | None = None
+
+    def _errors(self, block: int) -> Integers:
+        return self.collections.errors(block) if self.held is None else self.held
+
+    @cached_property
+    def _blocks(self) -> list[tuple[int, Integers, Integers]]:
+        """The size of each block, the distinct errors in it, and how many hypotheses have them."""
+        blocks = map(self._errors, range(len(self.collections.blocks) if self.held is None else 1))
+        return [(len(errors), *tallied(errors if self.held is None else errors[errors >= 0])) for errors in blocks]
+
+    @cached_property
+    def errors(self) -> Integers:
+        """The errors of each group, increasing."""
+        return np.unique(np.concatenate([values for _, values, _ in self._blocks]))
+
+    @cached_property
+    def _counts(self) -> Integers:
+        """The hypotheses (blocks, groups) of each group in each block."""
+        found = np.zeros((len(self._blocks), len(self.errors)), dtype=np.int64)
+        for row, (_, values, counts) in zip(found, self._blocks, strict=True):
+            row[np.searchsorted(self.errors, values)] = counts
+        return found
+
+    @cached_property
+    def sizes(self) -> Integers:
+        """The hypotheses of each group."""
+        return np.asarray(self._counts.sum(axis=0))
+
+    @cached_property
+    def _order(self) -> Integers | None:
+        return None if self.held is None else np.argsort(self.held, kind="stable")
+
+    def pick(self, groups: Integers, within: Integers) -> Integers:
+        """Return the numbers of the hypotheses at these places of these groups."""
+        if self._order is not None:
+            # Counted from the end, by the sizes of the group and of all after it.
+            return np.asarray(self._order[within - np.cumsum(self.sizes[::-1])[::-1][groups]])
+        ends = np.cumsum(self._counts, axis=0)
+        blocks = (ends[:, groups] <= within).sum(axis=0)
+        places = within - ends[blocks, groups] + self._counts[blocks, groups]
+        firsts = np.cumsum([0, *(size for size, _, _ in self._blocks)])
+        found = firsts[blocks]
+        for block in np.unique(blocks).tolist():
+            errors = self._errors(block)
+            for group in np.unique(groups[blocks == block]).tolist():
+                chosen = (blocks == block) & (groups == group)
+                found[chosen] += np.flatnonzero(errors == self.errors[group])[places[chosen]]
+        return np.asarray(found)
+
+    def draw(self, rate: float, rng: np.random.Generator, size: int) -> list[tuple[int, ...]]:
+        """Return the collections of independent draws, with probabilities proportional to exp(-rate errors).
+
+        A group of equal errors is drawn first, then uniformly within it.
+        """
+        groups = exponential.draw_cells(self.sizes.tolist(), -self.errors, rate, rng, size)
+        picked = self.pick(groups, rng.integers(0, self.sizes[groups]))
+        distinct, place = np.unique(picked, return_inverse=True)
+        members = self.collections.members(distinct)
+        return [members[i] for i in place.reshape(-1).tolist()]
 
 
 @dataclass(frozen=True, eq=False)  # arrays have no one truth value
@@ -99,9 +173,9 @@ class Rejected:
             # What is missed decides most proposals, and some points that are taken in most of the others.
             kept = np.flatnonzero(_open(uniform, gaps, rate))
             gaps[kept] += np.where(numbers[kept] < 0, 0, self._weight(self.first, members[kept]))
-            for start, end in pairwise(self._parts()):
+            for part in (slice(PACKED), slice(PACKED, 4 * PACKED), slice(4 * PACKED, None)):
                 kept = kept[_open(uniform[kept], gaps[kept], rate)]
-                gaps[kept] += np.where(numbers[kept] < 0, 0, self._taken(members[kept], slice(start, end)))
+                gaps[kept] += np.where(numbers[kept] < 0, 0, self._taken(members[kept], part))
             good = kept[exponential.accepted(gaps[kept], uniform[kept], rate, rng)]
             for number, row in zip(numbers[good].tolist(), self.order[members[good]].tolist(), strict=True):
                 found.append(tuple(sorted(set(row))) if number >= 0 else ())
@@ -116,11 +190,6 @@ class Rejected:
         packed, sums = points
         held = packed[members[:, 0]] & packed[members[:, 1]] & packed[members[:, 2]]
         return np.asarray(weighed(held, sums))
-
-    def _parts(self) -> list[int]:
-        """Return the ends of parts of the rest, each greater than the one before."""
-        count = len(self.rest[1])
-        return [0, *(end for end in (PACKED, 4 * PACKED) if end < count), count]
 
     def _taken(self, members: Integers, part: slice) -> Integers:
         """Return the weight of some of the rest that lie in all three halfspaces of each row."""

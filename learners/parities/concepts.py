@@ -174,16 +174,49 @@ class SubsamplingLearner(ClassLearner):
         return Pair(left, self.domain.sample([x], [0], [t + 1]), "one example against t others")
 
     def hard_failure(self, alpha: float, n: int) -> tuple[float, str]:
-        """Return the failure rate on the diluted cube; see `parities.concepts.diluted_cube_failure`."""
+        """Return the failure rate on the diluted cube, and the case in words; alpha < 1/2.
+
+        The nonzero points of {0, 1}^d share a mass w evenly, and 0 has the rest. A wrong parity errs on 2^(d-1) of the
+        2^d - 1 nonzero points; w = 1.001 alpha (2^d - 1)/2^(d-1), or 1 if that is more, makes every error 1.001 alpha
+        or, at w = 1, a little more than 1/2. The answer is uniform among the 2^(d-r) solutions, r the rank of the kept
+        examples, of which one is right, whence the failure rate is f + (1 - f) (1 - E 2^(r-d)).
+        """
         if not (self._uniform and alpha < 0.5):
             raise InputError.of("alpha", alpha, "below 1/2, for a learner that answers uniform solutions")
-        return diluted_cube_failure(self.dimension, self._keep, self.failure, alpha, n)
+        mass = min(1.0, diluted_mass(self.dimension, 1.001 * alpha))
+        return self._failing(mass, n), self._diluted(mass)
+
+    def _failing(self, mass: float, n: int) -> float:
+        return self.failure + (1 - self.failure) * (1 - answered_right(self.dimension, self._keep, mass, n))
+
+    def _diluted(self, mass: float) -> str:
+        return (
+            f"diluted cube: mass {mass:.6g} uniform on the nonzero points of {{0, 1}}^{self.dimension}, the rest on 0"
+        )
 
     def worst_failure(self, alpha: float, n: int) -> WorstFailure:
-        """Return both ends of the failure rate over all distributions; see `parities.concepts.parity_failure`."""
+        """Return both ends of the failure rate f + (1 - f) (1 - E 2^(r - d)) over all distributions.
+
+        The proof is in docs/results.md. Upper: the chain of the diluted cube whose errors are alpha, which need not be
+        a distribution where alpha is near 1/2. Lower: the cube whose errors are a little above alpha. `InputError` if
+        2 p alpha > 1, where the proof does not hold.
+        """
+        d, keep = self.dimension, self._keep
         if not self._uniform:
             raise InputError(f"{self} answers no uniform solutions, of which the proof of the worst case speaks")
-        return parity_failure(self.dimension, self._keep, self.failure, alpha, n)
+        if 2 * keep * alpha > 1:
+            raise InputError(f"2 p alpha must be at most 1 for the worst case of parities, p = {keep!r}, got {alpha!r}")
+        above = alpha * (1 + ABOVE)
+        mass = diluted_mass(d, above)
+        upper = min(1.0, self._failing(diluted_mass(d, alpha), n))
+        numbers = {"dimension": d, "keep": keep, "failure": self.failure, "mass": above}
+        if mass > 1:
+            missing = "the diluted cube has no mass left where alpha is so large: which distribution is worst"
+            return WorstFailure(0.0, upper, CaseFamily.PARITIES, numbers, _PROOF, missing)
+        points = tuple(np.ndindex((2,) * d)) if d <= LISTED else ()
+        shares = (1 - mass, *[mass / (len(points) - 1)] * (len(points) - 1)) if points else ()
+        lower, target, case = self._failing(mass, n), 0 if points else None, self._diluted(mass)
+        return WorstFailure(lower, upper, CaseFamily.PARITIES, numbers, _PROOF, "", target, points, shares, case)
 
     def utility(self, alpha: float, beta: float, setting: str = "realizable") -> UtilityClaim:
         """Return the claim Pr[failure or error > alpha] <= beta; beta must be above the failure probability f.
@@ -193,11 +226,7 @@ class SubsamplingLearner(ClassLearner):
         probability at most (1 - p alpha)^n, over the sample in the setting "realizable" (each example is kept and
         contradicts it with probability above p alpha), over the subsample alone in "empirical" (more than alpha n
         examples contradict it, none of which is kept: (1 - p)^(alpha n) <= (1 - p alpha)^n). There are at most 2^d.
-
-        Raises
-        ------
-        InputError
-            If beta is at most f, which no sample size reaches.
+        `InputError` if beta is at most f, which no sample size reaches.
         """
         check_statement(alpha, beta, setting, self.settings)
         check_own_beta(beta, self.failure, "this learner fails")
@@ -223,51 +252,6 @@ def answered_right(dimension: int, keep: float, mass: float, n: int) -> float:
 def diluted_mass(dimension: int, error: float) -> float:
     """Return the mass of the nonzero points at which every wrong parity has that error: error (2^d - 1)/2^(d-1)."""
     return error * (2 - 2.0 ** (1 - dimension))
-
-
-def diluted_cube_failure(dimension: int, keep: float, failure: float, alpha: float, n: int) -> tuple[float, str]:
-    """Return the failure rate of a subsampling learner on the diluted cube, and the case in words.
-
-    The nonzero points of {0, 1}^d share a mass w evenly, and 0 has the rest. A wrong parity errs on 2^(d-1) of the
-    2^d - 1 nonzero points; w = 1.001 alpha (2^d - 1)/2^(d-1), or 1 if that is more, makes every error 1.001 alpha or,
-    at w = 1, a little more than 1/2. The answer is uniform among the 2^(d-r) solutions, r the rank of the kept
-    examples, of which one is right, whence the failure rate is f + (1 - f) (1 - E 2^(r-d)).
-
-    `dimension` is d, `keep` p, `failure` f; alpha is below 1/2, and no wrong parity errs on much more.
-    """
-    mass = min(1.0, diluted_mass(dimension, 1.001 * alpha))
-    words = f"diluted cube: mass {mass:.6g} uniform on the nonzero points of {{0, 1}}^{dimension}, the rest on 0"
-    return failure + (1 - failure) * (1 - answered_right(dimension, keep, mass, n)), words
-
-
-def parity_failure(dimension: int, keep: float, failure: float, alpha: float, n: int) -> WorstFailure:
-    """Return both ends of the failure rate f + (1 - f) (1 - E 2^(r - d)) over all distributions.
-
-    The arguments are those of `diluted_cube_failure`; the proof is in docs/results.md. Upper: the chain of the diluted
-    cube whose errors are alpha, which need not be a distribution where alpha is near 1/2. Lower: the cube whose errors
-    are a little above alpha.
-
-    Raises
-    ------
-    InputError
-        If 2 p alpha > 1, where the proof does not hold.
-    """
-    if 2 * keep * alpha > 1:
-        raise InputError(f"2 p alpha must be at most 1 for the worst case of parities, p = {keep!r}, got {alpha!r}")
-    above = alpha * (1 + ABOVE)
-    mass, exact = diluted_mass(dimension, above), diluted_mass(dimension, alpha)
-    upper = failure + (1 - failure) * (1 - answered_right(dimension, keep, exact, n))
-    numbers = {"dimension": dimension, "keep": keep, "failure": failure, "mass": above}
-    if mass > 1:
-        missing = "the diluted cube has no mass left where alpha is so large: which distribution is worst"
-        return WorstFailure(0.0, min(1.0, upper), CaseFamily.PARITIES, numbers, _PROOF, missing)
-    lower = failure + (1 - failure) * (1 - answered_right(dimension, keep, mass, n))
-    points = tuple(np.ndindex((2,) * dimension)) if dimension <= LISTED else ()
-    shares = (1 - mass, *[mass / (len(points) - 1)] * (len(points) - 1)) if points else ()
-    case = f"diluted cube: mass {mass:.6g} uniform on the nonzero points of {{0, 1}}^{dimension}, the rest on 0"
-    return WorstFailure(
-        lower, min(1.0, upper), CaseFamily.PARITIES, numbers, _PROOF, "", 0 if points else None, points, shares, case
-    )
 
 
 ELIMINATION_DIMENSION = 16

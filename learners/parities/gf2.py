@@ -22,10 +22,7 @@ MAX_DIMENSION = 63
 
 def pack(bits: NDArray[Any]) -> Words:
     """Return the rows (m, d) of zeros and ones as words (m,), column i in bit i."""
-    words = np.zeros(len(bits), dtype=np.uint64)
-    for i in range(bits.shape[1]):
-        words |= bits[:, i].astype(np.uint64) << np.uint64(i)
-    return words
+    return np.asarray(bits.astype(np.uint64) @ (np.uint64(1) << np.arange(bits.shape[1], dtype=np.uint64)))
 
 
 def parity(words: Words, width: int = 64) -> Words:
@@ -132,47 +129,42 @@ class Subsampler:
 
     def solve(self, rng: np.random.Generator, runs: int) -> Integers:
         """Return for each of `runs` fresh subsamples a solution, `FAIL` where there is none."""
-        starts = range(0, runs, RUNS)
-        parts = [self._solve(rng, min(RUNS, runs - start)) for start in starts]
-        return np.concatenate(parts) if parts else np.zeros(0, dtype=np.int64)
-
-    def _solve(self, rng: np.random.Generator, runs: int) -> Integers:
-        systems = _eliminate(self._equations, self._keep, self.dimension, rng, runs)
-        solved = np.flatnonzero(systems.consistent)
-        free = np.zeros(len(solved), dtype=np.uint64)
-        if self.uniform:
-            free = rng.integers(0, 2**self.dimension, size=len(solved), dtype=np.uint64)
         codes = np.full(runs, FAIL, dtype=np.int64)
-        codes[solved] = systems.solve(solved, free).astype(np.int64)
+        for start in range(0, runs, RUNS):
+            systems = self._eliminate(rng, min(RUNS, runs - start))
+            solved = np.flatnonzero(systems.consistent)
+            free = np.zeros(len(solved), dtype=np.uint64)
+            if self.uniform:
+                free = rng.integers(0, 2**self.dimension, size=len(solved), dtype=np.uint64)
+            codes[start + solved] = systems.solve(solved, free).astype(np.int64)
         return codes
+
+    def _eliminate(self, rng: np.random.Generator, runs: int) -> Systems:
+        """Return the systems of `runs` runs, each of which keeps every equation with its probability.
+
+        A run that is inconsistent needs no more work. One that has the full rank of the points is determined on all of
+        them, and the rest of its examples are only checked.
+        """
+        equations, keep, systems = self._equations, self._keep, Systems(self.dimension, runs)
+        full = len(echelon(equations & np.uint64(2**self.dimension - 1)))
+        active, start = np.arange(runs), 0
+        expected = np.cumsum(keep)
+        while start < len(equations) and len(active):
+            # Take about half a basis at a time, so that few equations are reduced after a run is settled.
+            goal = expected[start] - keep[start] + max(4, self.dimension / 2)
+            stop = min(int(np.searchsorted(expected, goal)) + 1, start + max(1, CELLS // len(active)), len(equations))
+            kept = rng.random((len(active), stop - start)) < keep[start:stop]
+            systems.add_kept(active, equations[start:stop], kept)
+            active = active[systems.consistent[active]]
+            settled = systems.rank[active] == full
+            _check_rest(systems, active[settled], equations[stop:], keep[stop:], rng)
+            active, start = active[~settled], stop
+        return systems
 
 
 def log_skipped(keep: float, counts: Integers) -> Floats:
     """Return ln (1 - p)^c for each count c >= 1, the log-probability that no copy of an example is kept."""
     return np.asarray(counts * (math.log1p(-keep) if keep < 1 else -math.inf), dtype=np.float64)
-
-
-def _eliminate(equations: Words, keep: Floats, dimension: int, rng: np.random.Generator, runs: int) -> Systems:
-    """Return the systems of `runs` runs, each of which keeps equation j with probability `keep[j]`.
-
-    A run that is inconsistent needs no more work. One that has the full rank of the points is determined on all of
-    them, and the rest of its examples are only checked.
-    """
-    systems = Systems(dimension, runs)
-    full = len(echelon(equations & np.uint64(2**dimension - 1)))
-    active, start = np.arange(runs), 0
-    expected = np.cumsum(keep)
-    while start < len(equations) and len(active):
-        # Take about half a basis at a time, so that few equations are reduced after a run is settled.
-        goal = expected[start] - keep[start] + max(4, dimension / 2)
-        stop = min(int(np.searchsorted(expected, goal)) + 1, start + max(1, CELLS // len(active)), len(equations))
-        kept = rng.random((len(active), stop - start)) < keep[start:stop]
-        systems.add_kept(active, equations[start:stop], kept)
-        active = active[systems.consistent[active]]
-        settled = systems.rank[active] == full
-        _check_rest(systems, active[settled], equations[stop:], keep[stop:], rng)
-        active, start = active[~settled], stop
-    return systems
 
 
 def _check_rest(systems: Systems, runs: Integers, equations: Words, keep: Floats, rng: np.random.Generator) -> None:

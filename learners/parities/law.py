@@ -31,7 +31,14 @@ def log_law(sample: Sample, dimension: int, keep: float, coin: float, *, uniform
     the answer is a uniform solution.
     """
     answers, error, consistent = log_answers(sample, dimension, keep, uniform=uniform)
-    return _with_failure(answers + math.log1p(-coin), error, coin, consistent=consistent)
+    solutions = answers + math.log1p(-coin)
+    if consistent:  # only the coin fails
+        return np.append(math.log(coin) if coin else -np.inf, solutions), error
+    # 1 - sum of the others has an absolute error of at most (1 - coin) error + 8 ulp.
+    failure, slack = 1 - math.fsum(np.exp(solutions)), (1 - coin) * error + 8 * ULP
+    if failure <= 1e3 * slack:
+        raise InputError(f"epsilon is too small for the exact law: failure has probability {failure:.1e} only")
+    return np.append(math.log(failure), solutions), max(error, 1.001 * slack / failure)
 
 
 def log_answers(sample: Sample, dimension: int, keep: float, *, uniform: bool = True) -> tuple[Floats, float, bool]:
@@ -77,16 +84,13 @@ def _span_table(sample: Sample, dimension: int, agrees: Bools, skips: Floats, ke
         for space, logs in table.items():
             joined = _join(space, int(x), dimension)
             if joined == space:
-                _merge(grown, space, np.where(agree, logs, logs + skip))
+                parts = {space: np.where(agree, logs, logs + skip)}
             else:
-                _merge(grown, space, logs + skip)
-                _merge(grown, joined, np.where(agree, logs + keep, -np.inf))
+                parts = {space: logs + skip, joined: np.where(agree, logs + keep, -np.inf)}
+            for reached, more in parts.items():
+                grown[reached] = np.logaddexp(grown[reached], more) if reached in grown else more
         table = grown
     return table
-
-
-def _merge(table: dict[int, Floats], space: int, logs: Floats) -> None:
-    table[space] = np.logaddexp(table[space], logs) if space in table else logs
 
 
 @lru_cache(maxsize=2**16)
@@ -107,21 +111,6 @@ def _log_share(space: int, dimension: int, uniform: bool) -> Floats:
     kernel = [k for k in range(2**dimension) if all((k & v).bit_count() % 2 == 0 for v in members)]
     least = np.all([codes <= codes ^ k for k in kernel], axis=0)
     return np.where(least, 0.0, -np.inf)
-
-
-def _with_failure(solutions: Floats, error: float, coin: float, *, consistent: bool) -> tuple[Floats, float]:
-    """Prepend ln Pr[fail] and return the error bound for all.
-
-    On a consistent sample only the coin fails. Otherwise 1 - sum of the others has absolute error at most
-    (1 - coin) error + 8 ulp.
-    """
-    if consistent:
-        return np.concatenate([[math.log(coin) if coin else -np.inf], solutions]), error
-    failure = 1 - math.fsum(np.exp(solutions))
-    slack = (1 - coin) * error + 8 * ULP
-    if failure <= 1e3 * slack:
-        raise InputError(f"epsilon is too small for the exact law: failure has probability {failure:.1e} only")
-    return np.concatenate([[math.log(failure)], solutions]), max(error, 1.001 * slack / failure)
 
 
 MOST_SUBSETS = 2**14

@@ -26,6 +26,7 @@ import numpy as np
 from dpaudit.contract import InputError
 
 from ..arrays import Floats
+from ..parameters import check_integer, check_positive
 
 _CELLS = 2**20
 """The most cells of the grid on which the sum of losses lies."""
@@ -46,12 +47,7 @@ class Accountant:
     sampling_rate : float
         q in (0, 1], the probability with which an example is in a batch; 1 means no sampling.
     steps : int
-        T >= 1.
-
-    Raises
-    ------
-    InputError
-        If a parameter is out of range, or if the sum of losses needs a grid too coarse to be of use.
+        T >= 1. `InputError` if the sum of losses needs a grid too coarse to be of use.
     """
 
     noise_multiplier: float
@@ -59,12 +55,10 @@ class Accountant:
     steps: int = 1
 
     def __post_init__(self) -> None:
-        if not 0 < self.noise_multiplier < math.inf:
-            raise InputError.of("noise_multiplier", self.noise_multiplier, "a finite number > 0")
+        check_positive("noise_multiplier", self.noise_multiplier)
         if not 0 < self.sampling_rate <= 1:
             raise InputError.of("sampling_rate", self.sampling_rate, "in (0, 1]")
-        if not (isinstance(self.steps, int) and self.steps >= 1):
-            raise InputError.of("steps", self.steps, "an integer >= 1")
+        check_integer("steps", self.steps, 1)
         if self._step > 0.01:
             allowed = "noise and steps whose losses, added up, span less than about 10,000"
             raise InputError.of("noise_multiplier", self.noise_multiplier, allowed)
@@ -153,9 +147,7 @@ def _summed(one: Accountant, removal: bool, upper: bool) -> _Sum:
     step, sigma = one._step, one.noise_multiplier
     ends = one._loss(-_TAIL * sigma), one._loss(1 + _TAIL * sigma)
     first, last = math.floor(ends[0] / step), math.ceil(ends[1] / step)
-    masses = one._masses(
-        np.asarray(step * np.arange(first, last + 1), dtype=np.float64), removal
-    )  # of the cells between edges
+    masses = one._masses(np.asarray(step * np.arange(first, last + 1), dtype=np.float64), removal)
     # The loss of a cell is an edge of it: of ln P / Q the upper one for an upper bound; of ln Q / P, its negative,
     # the lower one.
     lowest = first + 1 if removal == upper else first

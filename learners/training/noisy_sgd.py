@@ -14,6 +14,7 @@ import numpy as np
 from dpaudit.contract import InputError
 
 from ..arrays import Bools, Floats, Integers
+from ..parameters import check_integer
 from .accountant import Accountant
 
 FAULTS = {
@@ -156,8 +157,7 @@ class NoisySGD:
             raise InputError.among("fault", self.fault, FAULTS)
         if not self.clip > 0:
             raise InputError.of("clip", self.clip, "a number > 0")
-        if self.examples < 1:
-            raise InputError.of("examples", self.examples, "an integer >= 1")
+        check_integer("examples", self.examples, 1)
         if len(self.start) not in (0, self.model.dimension):
             raise InputError.of("start", len(self.start), f"{self.model.dimension} numbers, or none")
         _ = self.accountant
@@ -178,7 +178,7 @@ class NoisySGD:
         """
         chunk = max(1, _NUMBERS // (max(1, data.size) * self.model.dimension))
         parts = [self._run(data, rng, min(chunk, size - done)) for done in range(0, size, chunk)]
-        return np.concatenate(parts) if parts else np.empty((0, self.steps, self.model.dimension))
+        return np.concatenate(parts or [np.empty((0, self.steps, self.model.dimension))])
 
     def step(self, data: Examples, rng: np.random.Generator, size: int) -> Floats:
         """Return the noisy mean gradient of the first step of `size` runs, shape (size, d)."""

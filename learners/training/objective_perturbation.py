@@ -33,6 +33,7 @@ import numpy as np
 from dpaudit.contract import InputError, PrivacyClaim, Relation
 
 from ..arrays import Floats, Integers
+from ..parameters import check_integer, check_positive
 from .noisy_sgd import logistic, shortened
 
 FAULTS = {
@@ -79,12 +80,9 @@ class ObjectivePerturbation:
     def __post_init__(self) -> None:
         if self.fault and self.fault not in FAULTS:
             raise InputError.among("fault", self.fault, FAULTS)
-        if not 0 < self.epsilon < math.inf:
-            raise InputError.of("epsilon", self.epsilon, "a finite number > 0")
-        if self.examples < 1:
-            raise InputError.of("examples", self.examples, "an integer >= 1")
-        if not 0 < self.regularisation < math.inf:
-            raise InputError.of("regularisation", self.regularisation, "a finite number > 0")
+        check_positive("epsilon", self.epsilon)
+        check_integer("examples", self.examples, 1)
+        check_positive("regularisation", self.regularisation)
 
     @property
     def privacy(self) -> PrivacyClaim:
@@ -96,15 +94,18 @@ class ObjectivePerturbation:
         """epsilon', what the noise spends."""
         if self.fault == "no log term":
             return self.epsilon
-        left = self.epsilon - 2 * math.log1p(_CURVATURE / (self.examples * self.regularisation))
-        return left if left > 0 else self.epsilon / 2
+        return self._left if self._left > 0 else self.epsilon / 2
 
     @property
     def ridge(self) -> float:
         """The factor n Lambda, or n (Lambda + Delta), of ||w||^2 / 2."""
-        given = self.examples * self.regularisation
-        enough = self.fault == "no log term" or self.epsilon > 2 * math.log1p(_CURVATURE / given)
-        return given if enough else _CURVATURE / math.expm1(self.epsilon / 4)
+        if self.fault == "no log term" or self._left > 0:
+            return self.examples * self.regularisation
+        return _CURVATURE / math.expm1(self.epsilon / 4)
+
+    @property
+    def _left(self) -> float:
+        return self.epsilon - 2 * math.log1p(_CURVATURE / (self.examples * self.regularisation))
 
     def faulty(self) -> tuple[ObjectivePerturbation, ...]:
         """Return the algorithm with each of the faults."""

@@ -11,15 +11,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import gcd, lcm
+from typing import ClassVar
 
 import numpy as np
 
 from dpaudit.contract import InputError
 
 from ...arrays import Integers
-from ...bisection import least
-from .depth_regions import Interval, extreme, solved
-from .tukey_depth import centerpoint_bound
+from .depth_regions import Interval, Shadow, solved
+from .level_rings import Extents, Prefix
 
 Normal = tuple[int, int]
 
@@ -31,7 +31,7 @@ _TRIED = 16
 
 
 @dataclass(eq=False)
-class DepthExtents:
+class DepthExtents(Extents):
     """The regions T(r) of one weighted multiset of the plane, with the cuts that were needed so far.
 
     `points` (m, 2) are distinct integers from 0 to `side`, `weights` (m,) positive.
@@ -40,6 +40,7 @@ class DepthExtents:
     points: Integers
     weights: Integers
     side: int
+    dimension: ClassVar[int] = 2
     _normals: list[Normal] = field(default_factory=list)
     _tables: list[tuple[Integers, Integers]] = field(default_factory=list)
 
@@ -69,59 +70,42 @@ class DepthExtents:
             rows.append((a, b, int(low), int(high)))
         return np.array(rows, dtype=np.int64).reshape(-1, 4)
 
-    def deepest(self) -> int:
-        """Return the greatest depth of a point of the plane."""
-        return least(lambda level: self.first(level) is None, centerpoint_bound(self.total, 2), self.total + 1) - 1
+    def deepest_on(self, prefix: Prefix, known: int, most: int) -> int:
+        """Return the greatest depth of a point that begins with the prefix, known to be in [known, most]."""
+        return self.depth(prefix) if len(prefix) == 2 else super().deepest_on(prefix, known, most)
 
-    def deepest_on(self, x: Fraction, known: int, most: int) -> int:
-        """Return the greatest depth of a point (x, y), known to be in [known, most]."""
-        return least(lambda level: self.second(level, x) is None, known, most + 1) - 1
-
-    def first(self, level: int) -> Interval | None:
-        """Return the least and the greatest x of T(level), level >= 1; None if it is empty."""
+    def interval(self, level: int, prefix: Prefix = ()) -> Interval | None:
+        """Return the ends of the coordinate after the prefix over T(level), level >= 1; None if there is none."""
         if level > self.total:
             return None
         rows = self.bounds(level)
-        while (ends := shadow(rows)) is not None:
-            known = len(self._normals)
-            for x in dict.fromkeys(ends):
-                slice_ = _slice(rows, x)
-                # At an end of the shadow the slice is a point or an edge; either end of it may be the corner.
-                if slice_ is not None and self.cut((x, slice_[0]), level):
+        while (ends := _slice(rows, prefix[0]) if prefix else shadow(rows)) is not None:
+            known = len(rows)
+            for end in dict.fromkeys(ends):
+                corner: Prefix | None = (*prefix, end)
+                if not prefix:
+                    # At an end of the shadow the slice is a point or an edge; either end of it may be the corner.
+                    edge = _slice(rows, end)
+                    corner = edge and (end, edge[0])
+                if corner is not None and self.cut(corner, level):
                     rows = np.concatenate([rows, self.bounds(level, len(rows))])
-            if len(self._normals) == known:
+            if len(rows) == known:
                 return ends
         return None
 
-    def second(self, level: int, x: Fraction) -> Interval | None:
-        """Return the least and the greatest y with (x, y) in T(level), level >= 1; None if there is none."""
-        if level > self.total:
-            return None
-        rows = self.bounds(level)
-        while (ends := _slice(rows, x)) is not None:
-            cut = [self.cut((x, y), level) for y in dict.fromkeys(ends)]
-            if not any(cut):
-                return ends
-            rows = np.concatenate([rows, self.bounds(level, len(rows))])
-        return None
-
-    def depth(self, point: tuple[Fraction, Fraction]) -> int:
+    def depth(self, point: Prefix) -> int:
         """Return the depth of a point."""
         return self._halfplane(point)[0]
 
-    def _vectors(self, point: tuple[Fraction, Fraction]) -> tuple[Integers, int]:
-        scale = lcm(*(c.denominator for c in point))
-        if scale * self.side**2 >= _EXACT or not all(0 <= c <= self.side for c in point):
-            raise InputError(f"side must be smaller: {point} has too large a denominator beside {self.side}")
-        place = np.array([c.numerator * (scale // c.denominator) for c in point], dtype=np.int64)
-        return scale * self.points - place, scale
-
-    def _halfplane(self, point: tuple[Fraction, Fraction]) -> tuple[int, Integers]:
+    def _halfplane(self, point: Prefix) -> tuple[int, Integers]:
         """Return the depth of a point and a normal u: so much weight has <u, y> >= <u, point>.
 
         As in `tukey_depths`, but the line stops between two slopes, where its normal points to the lighter side.
         """
-        v, _ = self._vectors(point)
+        scale = lcm(*(c.denominator for c in point))
+        if scale * self.side**2 >= _EXACT or not all(0 <= c <= self.side for c in point):
+            raise InputError(f"side must be smaller: {point} has too large a denominator beside {self.side}")
+        v = scale * self.points - np.array([int(c * scale) for c in point], dtype=np.int64)
         here = (v == 0).all(axis=1)
         at, v, w = int(self.weights[here].sum()), v[~here], self.weights[~here]
         if not len(v):
@@ -145,7 +129,7 @@ class DepthExtents:
         u = np.array([-along[1], along[0]])
         return at + int(light[best]), u if 2 * int(above[best]) <= int(w.sum()) else -u
 
-    def cut(self, point: tuple[Fraction, Fraction], level: int) -> bool:
+    def cut(self, point: Prefix, level: int) -> bool:
         """Add spanned lines that cut a point of a depth below `level` off from T(level); say whether there were any.
 
         Let y be the point of rank `level` from above along a normal u with weight{<u, .> >= <u, point>} < level. Until
@@ -177,7 +161,7 @@ class DepthExtents:
                     return True
         raise AssertionError(f"no spanned line cuts {point} off from depth {level}")
 
-    def _added(self, normal: Normal, point: tuple[Fraction, Fraction], level: int) -> bool:
+    def _added(self, normal: Normal, point: Prefix, level: int) -> bool:
         """Say whether a cut has the point on its wrong side; then it is among the cuts."""
         known = normal in self._normals
         self._add(normal)
@@ -199,29 +183,12 @@ def _across(edge: Integers) -> Normal:
 
 def shadow(rows: Integers) -> Interval | None:
     """Return the ends of {x : for some y, low <= a x + b y <= high in every row}; None if it is empty."""
-    straight, sloped = rows[rows[:, 1] == 0], rows[rows[:, 1] != 0]
-    a, b, low, high = sloped.T
-    flip = np.sign(b)
-    a, b, low, high = a * flip, b * flip, np.where(flip > 0, low, -high), np.where(flip > 0, high, -low)
-    # (low_k - a_k x)/b_k <= (high_l - a_l x)/b_l: (a_k b_l - a_l b_k) x >= b_l low_k - b_k high_l.
-    factors = (np.outer(a, b) - np.outer(b, a)).ravel()
-    values = (np.outer(low, b) - np.outer(b, high)).ravel()
-    factors = np.concatenate([factors, straight[:, 0], -straight[:, 0]])
-    values = np.concatenate([values, straight[:, 2], -straight[:, 3]])
-    return solved(factors, values)
+    a, b, low, high = rows.T
+    return Shadow(a, b).ends(low, high)
 
 
 def _slice(rows: Integers, x: Fraction) -> Interval | None:
     """Return the ends of {y : low <= a x + b y <= high in every row}; None if it is empty."""
-    p, q = x.numerator, x.denominator
-    straight, sloped = rows[rows[:, 1] == 0], rows[rows[:, 1] != 0]
-    across = straight[:, 0] * p
-    if ((across < straight[:, 2] * q) | (across > straight[:, 3] * q)).any():
-        return None
-    a, b, low, high = sloped.T
-    flip = np.sign(b)
-    lower = np.where(flip > 0, low, -high) * q - a * flip * p
-    upper = np.where(flip > 0, high, -low) * q - a * flip * p
-    bottom = extreme(lower, b * flip, greatest=True) / q
-    top = extreme(upper, b * flip, greatest=False) / q
-    return (bottom, top) if bottom <= top else None
+    a, b, low, high = rows.T
+    across, q = a * x.numerator, x.denominator
+    return solved(np.concatenate([b, -b]), np.concatenate([low * q - across, across - high * q]), q)

@@ -13,7 +13,7 @@ slice of T(r) on axis i.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -62,7 +62,10 @@ def spanned_normals(points: Exact) -> Exact:
     For points in a flat of lower dimension, normals that cut the flat out of the space and out of its own subspaces
     are added, so that T(r) is cut out by them for every multiset of the points.
     """
-    points, dimension = _wide(np.asarray(points)), points.shape[1]
+    points, dimension = np.asarray(points), points.shape[1]
+    # Every later product fits an int64, or integers are those of Python.
+    fits = int(np.abs(points).max(initial=0)) < _COORDINATE_LIMIT[dimension]
+    points = points.astype(np.int64 if fits else object)
     unit = np.eye(dimension, dtype=points.dtype)
     if dimension == 1:
         return unit
@@ -77,12 +80,6 @@ def spanned_normals(points: Exact) -> Exact:
         a, b = np.triu_indices(len(rays), 1)
         crosses.append(primitive(cross(rays[a], rays[b])))
     return primitive(np.concatenate(crosses))
-
-
-def _wide(points: Exact) -> Exact:
-    """Return the points as int64 if every later product fits it, as Python integers otherwise."""
-    top = max(abs(int(points.min())), abs(int(points.max())), 1) if points.size else 1
-    return points.astype(np.int64 if top < _COORDINATE_LIMIT[points.shape[1]] else object)
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,7 +111,7 @@ class DepthRegions:
     @cached_property
     def largest(self) -> tuple[int, int]:
         """The greatest absolute entry of a normal and the greatest absolute height of a point."""
-        heights = max((int(np.abs(heights).max()) for heights, _, _ in self._tables), default=0)
+        heights = max((int(np.abs(heights).max(initial=0)) for heights, _, _ in self._tables), default=0)
         return int(np.abs(self.normals).max()), heights
 
     def bounds(self, levels: Any) -> tuple[Exact, Exact]:
@@ -146,23 +143,24 @@ class DepthRegions:
         free = self.normals.shape[1] - len(prefix) - 1
         if free not in (0, 1):
             raise InputError(f"prefix must leave at most one coordinate free after the next one, got {prefix!r}")
-        slices = _Slices(self, tuple(Fraction(c) for c in prefix))
         found: dict[int, Interval | None] = {}
-        self._refine(slices, found, 0, len(self.levels) - 1)
+        self._refine(self._interval(prefix), found, 0, len(self.levels) - 1)
         # Of the levels with the same interval only the greatest matters.
         greatest = {ends: self.levels[i] for i, ends in sorted(found.items()) if ends is not None}
         steps = [(level, *ends) for ends, level in greatest.items()]
         return StepFunction(*zip(*steps, strict=True)) if steps else StepFunction((), (), ())
 
-    def _refine(self, slices: _Slices, found: dict[int, Interval | None], first: int, last: int) -> None:
+    def _refine(
+        self, interval: Callable[[int], Interval | None], found: dict[int, Interval | None], first: int, last: int
+    ) -> None:
         """Find the intervals of the levels first .. last; equal ends mean equal intervals between."""
         for index in (first, last):
             if 0 <= index < len(self.levels) and index not in found:
-                found[index] = slices.interval(self.levels[index])
+                found[index] = interval(self.levels[index])
         if last - first > 1 and found[first] != found[last]:
             middle = (first + last) // 2
-            self._refine(slices, found, first, middle)
-            self._refine(slices, found, middle, last)
+            self._refine(interval, found, first, middle)
+            self._refine(interval, found, middle, last)
 
     def values(self, prefix: Sequence[int | Fraction], candidates: Sequence[Fraction]) -> NDArray[np.int64]:
         """Return Q_{prefix}(x) for every candidate x, exactly.
@@ -170,63 +168,54 @@ class DepthRegions:
         The last coordinate asks for depths; one free coordinate for the step function; two for a slice at each x.
         """
         free = self.normals.shape[1] - len(prefix) - 1
-        if not self.weights.any():
-            return np.zeros(len(candidates), dtype=np.int64)
         if free == 0:
             return tukey_depths(self.points, self.weights, [(*prefix, x) for x in candidates])
         if free == 1:
             step = self.function(prefix)
             return np.array([step(x) for x in candidates], dtype=np.int64)
-        return np.array([self._deepest([*map(Fraction, prefix), x]) for x in candidates], dtype=np.int64)
+        return np.array([self._deepest((*prefix, x)) for x in candidates], dtype=np.int64)
 
-    def _deepest(self, prefix: Sequence[Fraction]) -> int:
-        """Return the greatest level whose region meets the flat of the prefix."""
-        slices = _Slices(self, tuple(Fraction(c) for c in prefix))
-        index = bisect_left(range(len(self.levels)), 1, key=lambda i: slices.interval(self.levels[i]) is None)
+    def _deepest(self, prefix: Sequence[int | Fraction]) -> int:
+        interval = self._interval(prefix)
+        index = bisect_left(range(len(self.levels)), 1, key=lambda i: interval(self.levels[i]) is None)
         return self.levels[index - 1] if index else 0
 
-
-class _Slices:
-    """Shadows of the slices of T(r) at a prefix: a x + b y in [low, high] for every normal, y eliminated."""
-
-    def __init__(self, regions: DepthRegions, prefix: tuple[Fraction, ...]) -> None:
-        self.regions = regions
-        self.scale = lcm(1, *(c.denominator for c in prefix))
-        fixed = [int(c * self.scale) for c in prefix]
-        dtype: Any = regions.normals.dtype if self._fits(fixed) else object
-        normals = regions.normals.astype(dtype)
+    def _interval(self, prefix: Sequence[int | Fraction]) -> Callable[[int], Interval | None]:
+        """Return the function that gives the shadow of the slice of T(level) at a prefix."""
+        scale = lcm(1, *(Fraction(c).denominator for c in prefix))
+        fixed = [int(c * scale) for c in prefix]
+        entry, height = self.largest
+        # Products of a scaled height and an entry of a normal must fit an int64.
+        fits = 2 * (scale * height + entry * sum(map(abs, fixed))) * entry < 2**62
+        normals: Any = self.normals if fits else self.normals.astype(object)
         rest = normals[:, len(fixed) :]
-        self.shift: Any = normals[:, : len(fixed)] @ np.array(fixed, dtype=dtype) if fixed else 0
-        a, b = rest[:, 0], rest[:, 1] if rest.shape[1] == 2 else 0 * rest[:, 0]
-        flip = np.where(b < 0, -1, 1)
+        shift: Any = normals[:, : len(fixed)] @ np.array(fixed, dtype=normals.dtype) if fixed else 0
+        shadow = Shadow(rest[:, 0], rest[:, 1] if rest.shape[1] == 2 else 0 * rest[:, 0])
+
+        def interval(level: int) -> Interval | None:
+            low, high = self.bounds(level)
+            return shadow.ends(scale * low - shift, scale * high - shift, scale)
+
+        return interval
+
+
+class Shadow:
+    """Shadows {x : for some y, low <= a x + b y <= high in every row}: y is eliminated once for all bounds."""
+
+    def __init__(self, a: Exact, b: Exact) -> None:
         self.negated = b < 0
-        self.a, self.b = a * flip, b * flip
-        self.sloped = np.flatnonzero(self.b > 0)
-        a, b = self.a[self.sloped], self.b[self.sloped]
+        a, b = np.where(self.negated, -a, a), np.abs(b)
+        self.sloped, self.straight = np.flatnonzero(b), np.flatnonzero(b == 0)
+        self.b = b[self.sloped]
         # The lower end of row k lies below the upper end of row l: (a_k b_l - a_l b_k) x >= b_l low_k - b_k high_l.
-        self.pairs = a[:, None] * b[None] - a[None] * b[:, None]
+        pairs = np.outer(a[self.sloped], self.b)
+        self.factors = np.concatenate([(pairs - pairs.T).ravel(), a[self.straight], -a[self.straight]])
 
-    def _fits(self, fixed: list[int]) -> bool:
-        """Say whether every product of a scaled height and an entry of a normal fits an int64."""
-        if not fixed:
-            return True
-        entry, height = self.regions.largest
-        top = self.scale * height + entry * sum(map(abs, fixed))
-        return 2 * top * entry < 2**62
-
-    def interval(self, level: int) -> Interval | None:
-        """Return the ends of the shadow of the slice of T(level); None if it is empty."""
-        if level > int(self.regions.weights.sum()):
-            return None
-        low, high = self.regions.bounds(level)
-        low, high = self.scale * low - self.shift, self.scale * high - self.shift
+    def ends(self, low: Exact, high: Exact, scale: int = 1) -> Interval | None:
+        """Return the ends, divided by the scale; None if the shadow is empty."""
         low, high = np.where(self.negated, -high, low), np.where(self.negated, -low, high)
-        k = self.sloped
-        crossed = low[k][:, None] * self.b[k][None] - self.b[k][:, None] * high[k][None]
-        straight = np.flatnonzero(self.b == 0)
-        factors = np.concatenate([self.pairs.ravel(), self.a[straight], -self.a[straight]])
-        values = np.concatenate([crossed.ravel(), low[straight], -high[straight]])
-        return solved(factors, values, self.scale)
+        crossed = np.outer(low[self.sloped], self.b) - np.outer(self.b, high[self.sloped])
+        return solved(self.factors, np.concatenate([crossed.ravel(), low[self.straight], -high[self.straight]]), scale)
 
 
 def solved(factors: Exact, values: Exact, scale: int = 1) -> Interval | None:

@@ -30,7 +30,7 @@ from ...arrays import Exact, Integers
 from ...domains import Grid
 from ...parameters import check_integer
 from .depth_regions import DepthRegions, StepFunction, spanned_normals
-from .tukey_depth import MAX_DIMENSION
+from .tukey_depth import MAX_DIMENSION, cross
 
 Coordinates = tuple[Fraction, ...]
 
@@ -108,8 +108,7 @@ class PlaneSlices(Sequence[Coordinates]):
 
     def __iter__(self) -> Iterator[Coordinates]:
         for row, x in enumerate(self.firsts):
-            for y in self.coordinates(row):
-                yield x, y
+            yield from ((x, y) for y in self.coordinates(row))
 
     def seconds(self, index: int) -> Integers:
         """Return the candidates of a slice, increasing, as integers y L q."""
@@ -139,17 +138,12 @@ class PlaneSlices(Sequence[Coordinates]):
 
     def first_values(self, regions: DepthRegions) -> Integers:
         """Return Q at every first coordinate."""
-        if not regions.weights.any():
-            return np.zeros(len(self.p), dtype=np.int64)
         return step_values(regions.first_function, self.p, self.q)
 
     def depths(self, regions: DepthRegions, chosen: Sequence[int]) -> Iterator[Integers]:
         """Yield for each chosen slice, by its index, the depths of its candidates."""
-        if not regions.weights.any():
-            yield from (np.zeros(len(self.seconds(i)), dtype=np.int64) for i in chosen)
-            return
         values = np.array([0, *regions.levels], dtype=np.int64)
-        width = max(1, _BLOCK // regions.ends[0].size)
+        width = max(1, _BLOCK // max(1, regions.ends[0].size))
         for start in range(0, len(chosen), width):
             block = np.asarray(chosen[start : start + width], dtype=np.int64)
             for i, bottom, top in zip(block.tolist(), *self._intervals(regions, block), strict=True):
@@ -176,25 +170,6 @@ class PlaneSlices(Sequence[Coordinates]):
         across = a[upright] * p
         inside = ((low[:, upright] * q <= across) & (across <= high[:, upright] * q)).all(axis=2)
         return bottom, np.where(inside, top, bottom - 1)
-
-
-@lru_cache(maxsize=8)
-def plane_slices(firsts: Coordinates, normals: bytes, offsets: bytes) -> PlaneSlices | None:
-    """Return the slices at the first coordinates, for lines given as bytes of int64; None if int64 is too small."""
-    rows, right = np.frombuffer(normals, dtype=np.int64).reshape(-1, 2), np.frombuffer(offsets, dtype=np.int64)
-    sloped = rows[:, 1] != 0
-    rows, right = rows[sloped], right[sloped]
-    sign = np.sign(rows[:, 1])
-    rows, right = rows * sign[:, None], right * sign
-    scale = int(np.lcm.reduce(np.unique(rows[:, 1]).astype(object)))
-    p = np.array([x.numerator for x in firsts], dtype=np.int64)
-    q = np.array([x.denominator for x in firsts], dtype=np.int64)
-    entry, height = int(np.abs(rows).max()), int(np.abs(right).max())
-    top = int(np.abs(p).max()) * entry + int(q.max()) * max(height, 1)
-    # Cross products with a corner of some T(r), whose coordinates are of the same kind, must fit too.
-    if 2 * scale * top >= _LIMIT or 2 * top**2 >= _LIMIT:
-        return None
-    return PlaneSlices(firsts, p, q, rows, right, scale)
 
 
 MAX_SIDE = {1: 2**20, 2: 16, 3: 1}
@@ -248,13 +223,13 @@ class ExtendedDomain:
         own = self.dimension == 3 and 2 * len(xs) <= len(self.domain)
         return DepthRegions(xs, weights, spanned_normals(xs) if own else _normals(self.domain))
 
-    def coordinates(self, prefix: Sequence[int | Fraction] = ()) -> tuple[Fraction, ...]:
+    def coordinates(self, prefix: Sequence[int | Fraction] = ()) -> Coordinates:
         """Return X~_i(prefix) in order, i = len(prefix) + 1."""
         if not len(prefix) < self.dimension:
             raise InputError(f"prefix must have fewer than {self.dimension} coordinates, got {prefix!r}")
         return self._added(tuple(Fraction(x) for x in prefix), len(prefix))
 
-    def _added(self, prefix: tuple[Fraction, ...], axis: int) -> tuple[Fraction, ...]:
+    def _added(self, prefix: Coordinates, axis: int) -> Coordinates:
         """Return the coordinates on an axis (from 0) of the points that are found for the prefix."""
         if self.literal or self.dimension == 1:
             return tuple(sorted({Fraction(point[axis]) for point in self.domain}))
@@ -265,10 +240,19 @@ class ExtendedDomain:
         """The slices at the first coordinates in integers, in the plane; None where integers would be too large."""
         if self.literal or self.dimension != 2:
             return None
-        normals, offsets = _hyperplanes(self.domain)
-        return plane_slices(self.coordinates(), normals.tobytes(), offsets.tobytes())
+        firsts, (normals, offsets) = self.coordinates(), _hyperplanes(self.domain)
+        sloped = normals[:, 1] != 0
+        sign = np.sign(normals[sloped, 1])
+        rows, right = normals[sloped] * sign[:, None], offsets[sloped] * sign
+        scale = int(np.lcm.reduce(np.unique(rows[:, 1]).astype(object)))
+        p, q = np.array([x.as_integer_ratio() for x in firsts], dtype=np.int64).T
+        entry, height = int(np.abs(rows).max()), int(np.abs(right).max())
+        top = int(np.abs(p).max()) * entry + int(q.max()) * max(height, 1)
+        # Cross products with a corner of some T(r), whose coordinates are of the same kind, must fit too.
+        fits = 2 * scale * top < _LIMIT and 2 * top**2 < _LIMIT
+        return PlaneSlices(firsts, p, q, rows, right, scale) if fits else None
 
-    def union(self, axis: int) -> tuple[Fraction, ...]:
+    def union(self, axis: int) -> Coordinates:
         """Return X~_axis of the paper (axis = 1 .. d): what iterations 1 .. axis add to it over all their prefixes."""
         check_integer("axis", axis, 1, self.dimension)
         found: set[Fraction] = set()
@@ -278,23 +262,21 @@ class ExtendedDomain:
         return tuple(sorted(found))
 
     @cached_property
-    def points(self) -> tuple[tuple[Fraction, ...], ...]:
+    def points(self) -> tuple[Coordinates, ...]:
         """All points that can be released, in lexicographic order."""
-        found: list[tuple[Fraction, ...]] = [()]
-        for _ in range(self.dimension):
-            found = [(*prefix, x) for prefix in found for x in self.coordinates(prefix)]
-        return tuple(found)
+        return self.prefixes(self.dimension)
+
+    def prefixes(self, axis: int) -> tuple[Coordinates, ...]:
+        """Return all that can be released on the first axes, in lexicographic order."""
+        if not axis:
+            return ((),)
+        return tuple((*prefix, x) for prefix in self.prefixes(axis - 1) for x in self.coordinates(prefix))
 
     @cached_property
     def sizes(self) -> tuple[int, ...]:
         """The greatest number of candidates on each axis, over all prefixes."""
-        prefixes: list[tuple[Fraction, ...]] = [()]
-        sizes = []
-        for _ in range(self.dimension):
-            choices = [(prefix, self.coordinates(prefix)) for prefix in prefixes]
-            sizes.append(max(len(candidates) for _, candidates in choices))
-            prefixes = [(*prefix, x) for prefix, candidates in choices for x in candidates]
-        return tuple(sizes)
+        axes = range(self.dimension)
+        return tuple(max(len(self.coordinates(prefix)) for prefix in self.prefixes(axis)) for axis in axes)
 
     @property
     def most(self) -> tuple[int, ...]:
@@ -339,7 +321,7 @@ def _hyperplanes(domain: tuple[tuple[int, ...], ...]) -> tuple[Exact, Exact]:
 
 
 @lru_cache(maxsize=8192)
-def _coordinates(domain: tuple[tuple[int, ...], ...], prefix: tuple[Fraction, ...], axis: int) -> tuple[Fraction, ...]:
+def _coordinates(domain: tuple[tuple[int, ...], ...], prefix: Coordinates, axis: int) -> Coordinates:
     """Return x_axis of the points where the flat of the prefix meets d - i + 1 hyperplanes and no other point does."""
     normals, offsets = _hyperplanes(domain)
     if axis == 0 and normals.shape[1] == 2 and (found := crossings(normals, offsets)) is not None:
@@ -385,5 +367,4 @@ def _determinant(a: Exact) -> Exact:
     """Return the determinants of (rows, k, k), k = 2 or 3, in int64: entries are far below 2^20."""
     if a.shape[1] == 2:
         return np.asarray(a[:, 0, 0] * a[:, 1, 1] - a[:, 0, 1] * a[:, 1, 0])
-    terms = [a[:, 0, k] * (a[:, 1, k - 2] * a[:, 2, k - 1] - a[:, 1, k - 1] * a[:, 2, k - 2]) for k in range(3)]
-    return np.asarray(terms[0] + terms[1] + terms[2])
+    return np.asarray((a[:, 0] * cross(a[:, 1], a[:, 2])).sum(axis=1))

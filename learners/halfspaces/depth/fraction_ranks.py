@@ -6,6 +6,12 @@ The number of reduced p/q in [0, x] with q <= N is, by Moebius inversion over th
 
 with O(sqrt N) values of floor(N/d), and S a floor sum found by a Euclidean descent. Distinct fractions differ by more
 than 1/N^2, so that bisection on multiples of 1/N^2 finds the one of a given rank.
+
+A corner of T(r) on the grid {0 .. s}^2 is where two lines a x + b y = c with |a|, |b| <= s cross: its x is p/q with
+q <= 2 s^2, a difference of two products. On the line x = p/q a corner lies on such a line, y = (c q - a p)/(b q), so
+that y q is a fraction with a denominator of at most s. All these numbers are candidates on large grids of the plane, as
+far as they lie in [0, s]: a set that holds the corners, which is all that Claim 3.5 of BMNS asks for, and depends on no
+sample. Q is constant between the ends of the T(r), so that the candidates in T(r) are those of a range of ranks.
 """
 
 from __future__ import annotations
@@ -13,6 +19,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -20,7 +27,10 @@ from dpaudit.contract import InputError
 
 from ...arrays import Integers
 from ...bisection import least
+from ...mechanisms.exponential import uniform_below
 from ...parameters import check_integer
+from .depth_regions import Interval
+from .level_rings import Prefix, Ring
 
 
 def floor_sum(count: int, p: int, r: int, q: int) -> int:
@@ -36,20 +46,12 @@ def floor_sum(count: int, p: int, r: int, q: int) -> int:
         count, r, p, q = top // q, top % q, q, p
 
 
-def floor_sums(counts: Integers, slope: Fraction, divisor: int | None = None, shifts: Integers | int = 0) -> Integers:
-    """Return the sums over 0 <= i < count of floor(slope i + shift/divisor), for counts (k,) >= 1 and a slope >= 0.
+def floor_sums(counts: Any, factors: Any, divisors: Any, shifts: Any) -> Integers:
+    """Return the sums over 0 <= i < count of floor((factor i + shift)/divisor), arrays (k,) or numbers >= 0.
 
-    `divisor` is a multiple of the slope's denominator, by default that itself; `shifts` (k,) are at least 0 and below
-    it. Divisor times greatest count must be below 2^63 by twice the divisor, as must the sums.
+    Factors and shifts times greatest count must be below 2^63 by twice the divisor, as must the sums.
     """
-    zero = np.zeros(len(counts), dtype=np.int64)
-    m = zero + (slope.denominator if divisor is None else divisor)
-    return floor_sums_of(counts, m // slope.denominator * slope.numerator, m, zero + shifts)
-
-
-def floor_sums_of(counts: Integers, factors: Integers, divisors: Integers, shifts: Integers) -> Integers:
-    """Return the sums over 0 <= i < count of floor((factor i + shift)/divisor), all arrays (k,) of integers >= 0."""
-    n, a, m, b = (row.astype(np.int64) for row in (counts, factors, divisors, shifts))
+    n, a, m, b = (np.array(row, dtype=np.int64) for row in np.broadcast_arrays(counts, factors, divisors, shifts))
     total, open_ones = np.zeros(len(n), dtype=np.int64), np.arange(len(n))
     while len(open_ones):
         total[open_ones] += n * (n - 1) // 2 * (a // m) + n * (b // m)
@@ -89,6 +91,26 @@ def _quotients(most: int) -> tuple[Integers, Integers]:
 
 
 @dataclass(frozen=True)
+class Span:
+    """Candidates with ranks in [start, stop)."""
+
+    start: int
+    stop: int
+
+    @property
+    def size(self) -> int:
+        """The number of candidates."""
+        return self.stop - self.start
+
+
+def rank_within(ring: Ring[Span], index: int) -> int:
+    """Return the rank of a candidate, numbered within its ring."""
+    inner = ring.inner or Span(ring.outer.start, ring.outer.start)
+    left = inner.start - ring.outer.start
+    return ring.outer.start + index if index < left else inner.stop + index - left
+
+
+@dataclass(frozen=True)
 class FractionRanks:
     """The fractions p/q in [0, top] with 1 <= q <= `most`, in order, numbered from 0.
 
@@ -116,7 +138,8 @@ class FractionRanks:
         if x < 0:
             return 0
         values, weights = _quotients(self.most)
-        return int((weights * (floor_sums(values + 1, min(x, Fraction(self.top))) + values)).sum())
+        slope = min(x, Fraction(self.top))
+        return int((weights * (floor_sums(values + 1, slope.numerator, slope.denominator, 0) + values)).sum())
 
     def below(self, x: Fraction) -> int:
         """Return how many are below x, which is one of them or not."""
@@ -129,6 +152,42 @@ class FractionRanks:
         unit = self.most**2
         first = least(lambda k: self.at_most(Fraction(k, unit)) > rank, -1, self.top * unit)
         return greatest_below(Fraction(first, unit), self.most)
+
+    def between(self, ends: Interval | None) -> Span:
+        """Return those in an interval, or all."""
+        return Span(0, self.size) if ends is None else Span(self.below(ends[0]), self.at_most(ends[1]))
+
+    def uniform(self, ring: Ring[Span], rng: np.random.Generator) -> Fraction:
+        """Return one of a ring, all equally likely."""
+        return self.at(rank_within(ring, uniform_below(ring.size, rng, 1)[0]))
+
+
+MAX_FRACTION_SIDE = 1000
+"""Up to this side the depth of a candidate is found in float64, exactly (2 s^5 < 2^52)."""
+
+
+@dataclass(frozen=True)
+class PlaneFractions:
+    """The candidates on the grid {0 .. side}^2: `firsts`, and second coordinates `after` each of them."""
+
+    side: int
+
+    @cached_property
+    def firsts(self) -> FractionRanks:
+        """All p/q in [0, side] with q <= 2 side^2."""
+        return FractionRanks(2 * self.side**2, self.side)
+
+    def after(self, prefix: Prefix) -> tuple[int, FractionRanks]:
+        """Return 1 and the first coordinates; or q and all y q, for the candidates y on the line x = p/q."""
+        if not prefix:
+            return 1, self.firsts
+        q = prefix[0].denominator
+        return q, FractionRanks(self.side, self.side * q)
+
+    @cached_property
+    def most(self) -> tuple[int, int]:
+        """The number of first coordinates, and the greatest number of second ones."""
+        return self.firsts.size, FractionRanks(self.side, 2 * self.side**3).size
 
 
 def greatest_below(x: Fraction, most: int) -> Fraction:

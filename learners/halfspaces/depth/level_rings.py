@@ -13,11 +13,15 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Generic, Protocol, TypeVar
+from functools import lru_cache
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 import numpy as np
 
+from ...bisection import least
 from ...mechanisms import exponential
+from .depth_regions import Interval
+from .tukey_depth import centerpoint_bound
 
 SHARE = 2.0**-10
 """Rings end where what is left has at most this share of the weight of the deepest."""
@@ -104,10 +108,69 @@ def by_coordinates(
 ) -> list[Prefix]:
     """Return `size` points: after a prefix that some runs share, `select` draws the next coordinate of each of them."""
     groups: Counter[Prefix] = Counter({(): size})
-    for _ in range(dimension):
-        following: Counter[Prefix] = Counter()
-        for prefix, count in groups.items():
-            following.update((*prefix, x) for x in select(prefix, count))
-        groups = following
-    found = [point for point, count in groups.items() for _ in range(count)]
+    for axis in range(dimension):
+        found = [(*prefix, x) for prefix, count in groups.items() for x in select(prefix, count)]
+        groups = Counter(found)
+        if axis == 2:  # equal points of space stand together before they are permuted
+            found = list(groups.elements())
     return [found[i] for i in rng.permutation(size)]
+
+
+class Extents:
+    """The regions T(r) of one weighted multiset, by the extents of their slices at a prefix."""
+
+    dimension: ClassVar[int]
+    total: int
+    """The weight of all points."""
+
+    def interval(self, level: int, prefix: Prefix) -> Interval | None:
+        """Return the ends of the coordinate after the prefix over T(level), level >= 1; None if there is none."""
+        raise NotImplementedError("extents of regions are found")
+
+    def deepest(self) -> int:
+        """Return the greatest depth of a point."""
+        return self.deepest_on((), centerpoint_bound(self.total, self.dimension), self.total)
+
+    def deepest_on(self, prefix: Prefix, known: int, most: int) -> int:
+        """Return the greatest depth of a point that begins with the prefix, known to be in [known, most]."""
+        return least(lambda level: self.interval(level, prefix) is None, known, most + 1) - 1
+
+
+class Selection:
+    """The exponential mechanism, coordinate by coordinate, on candidates that are numbered and never listed.
+
+    `candidates.after(prefix)` returns a scale and the candidates after the prefix, times this. Of these `between` ends
+    makes a region, and `uniform` draws one of a ring.
+    """
+
+    def __init__(self, candidates: Any, extents: Extents, rate: float) -> None:
+        self.candidates, self.extents, self.rate = candidates, extents, rate
+        # Runs on the same sample share coordinates, and ask for the same scores again.
+        self._after = lru_cache(2**8)(self._rings)
+        self._depth = lru_cache(2**12)(extents.deepest_on)
+
+    def _rings(self, prefix: Prefix) -> list[Ring[Any]]:
+        scale, everything = self.candidates.after(prefix)
+
+        def region(level: int) -> Any:
+            ends = self.extents.interval(level, prefix) if level else None
+            return everything.between(ends and (ends[0] * scale, ends[1] * scale))
+
+        deepest = self.extents.deepest_on(prefix, 0, self.extents.total) if prefix else self.extents.deepest()
+        return rings(region, deepest, self.rate)
+
+    def draw(self, rng: np.random.Generator, size: int) -> list[Prefix]:
+        """Return the points of independent runs."""
+
+        def select(prefix: Prefix, count: int) -> list[Fraction]:
+            scale, everything = self.candidates.after(prefix)
+
+            def pick(ring: Ring[Any]) -> Fraction:
+                return Fraction(everything.uniform(ring, rng) / scale)
+
+            def score(x: Fraction, low: int, high: int) -> int:
+                return self._depth((*prefix, x), low, high)
+
+            return draw(self._after(prefix), pick, score, self.rate, rng, count)
+
+        return by_coordinates(self.extents.dimension, select, rng, size)

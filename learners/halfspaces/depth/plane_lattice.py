@@ -8,10 +8,13 @@ sums along the edges, for all q at once.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
+from itertools import pairwise, zip_longest
 from math import gcd
+from typing import Any
 
 import numpy as np
 
@@ -59,10 +62,11 @@ class Polygon:
         """Return {low <= a x + b y <= high in every row (a, b, low, high)}, whose x fill [left, right]."""
         above, below = [], []
         for a, b, low, high in rows.tolist():
+            if b < 0:
+                a, b, low, high = -a, -b, -high, -low
             if b:
-                s = 1 if b > 0 else -1
-                above.append((s * a, s * b, high if b > 0 else -low))
-                below.append((s * a, s * b, low if b > 0 else -high))
+                above.append((a, b, high))
+                below.append((a, b, low))
         return cls(tuple(_chain(above, left, right, 1)), tuple(_chain(below, left, right, -1)))
 
     @property
@@ -84,15 +88,13 @@ class Polygon:
         q = np.arange(1, most + 1, dtype=np.int64)
         found = np.zeros(most, dtype=np.int64)
         for edges, sign in ((self.upper, 1), (self.lower, -1)):
-            for place, (a, b, c, left, right) in enumerate(edges):
-                start = _ceil(q, left)
-                stop = _ceil(q, right) if place + 1 < len(edges) else -_ceil(-q, right) + 1
+            for a, b, c, start, stop in _ranges(edges, q):
                 count = stop - start
                 seen = np.flatnonzero(count > 0)
                 n = count[seen]
                 # floor((c q - a X)/b) under the upper edge, and ceil(..) - 1 = floor((c q - a X - 1)/b) at the lower.
                 first = c * q[seen] - a * start[seen] - (sign < 0)
-                found[seen] += sign * floor_sums(n, Fraction(-a % b, b), b, first % b)
+                found[seen] += sign * floor_sums(n, -a % b, b, first % b)
                 found[seen] += sign * (n * (first // b) + n * (n - 1) // 2 * ((-a - -a % b) // b))
         return found
 
@@ -101,18 +103,21 @@ class Polygon:
         ends = []
         for edges, sign in ((self.lower, -1), (self.upper, 1)):
             parts = []
-            for place, (a, b, c, left, right) in enumerate(edges):
-                start = -int(-left * q // 1)
-                stop = -int(-right * q // 1) if place + 1 < len(edges) else int(right * q // 1) + 1
+            for a, b, c, start, stop in _ranges(edges, q):
                 x = np.arange(start, stop, dtype=np.int64)
                 parts.append((c * q - a * x) // b if sign > 0 else -((a * x - c * q) // b))
             ends.append(np.concatenate(parts))
         return -int(-self.upper[0][3] * q // 1), ends[0], ends[1]
 
 
-def _ceil(q: Integers, x: Fraction) -> Integers:
-    """Return the ceilings of q x."""
-    return np.asarray(-(-q * x.numerator // x.denominator))
+def _ranges(edges: tuple[Edge, ...], q: Any) -> Iterator[tuple[int, int, int, Any, Any]]:
+    """Yield a, b and c of each edge, with the first X of its q-fold and the one after the last, for numbers or arrays.
+
+    The end of an edge belongs to the next one.
+    """
+    for a, b, c, left, right in edges:
+        start, stop = (-(-q * x.numerator // x.denominator) for x in (left, right))
+        yield a, b, c, start, q * right.numerator // right.denominator + 1 if right == edges[-1][4] else stop
 
 
 def _moebius(most: int) -> Integers:
@@ -127,10 +132,9 @@ def _moebius(most: int) -> Integers:
 
 @dataclass(frozen=True, eq=False)
 class Candidates:
-    """The candidates of denominators 1 .. `most` in a polygon: how many are reduced to each (`counts`)."""
+    """The candidates in a polygon: of each denominator 1, 2, .. how many are reduced to it (`counts`)."""
 
     polygon: Polygon
-    most: int
     counts: Integers
 
     @cached_property
@@ -182,7 +186,7 @@ class PlaneLattice:
         counts = points.copy()
         for d in np.flatnonzero(self._mu[1:]) + 2:
             counts[d - 1 :: d] += self._mu[d - 1] * points[: self.most // d]
-        return Candidates(polygon, self.most, counts)
+        return Candidates(polygon, counts)
 
 
 MAX_LATTICE_SIDE = 100
@@ -192,7 +196,7 @@ MAX_LATTICE_SIDE = 100
 def region_polygon(extents: DepthExtents, level: int) -> Polygon:
     """Return T(level), level >= 1, which must not be empty."""
     while True:
-        ends = extents.first(level)
+        ends = extents.interval(level)
         if ends is None:
             raise InputError(f"level must be at most the greatest depth, got {level}")
         polygon = Polygon.of_rows(extents.bounds(level), *ends)
@@ -234,7 +238,7 @@ class LatticeSelection:
         return [self._region(level).size for level in range(self.extents.deepest() + 1)]
 
     def _both(self, other: LatticeSelection, level: int) -> int:
-        """Return the number of candidates of depth at least `level` >= 1 in both multisets."""
+        """Return the number of candidates of depth at least `level` in both multisets."""
         here, there = self._region(level), other._region(level)
         for one, two in ((here, there), (there, here)):
             if all(two.polygon.contains(corner) for corner in one.polygon.corners):
@@ -248,13 +252,11 @@ class LatticeSelection:
 
         The multisets are neighbours, whose depths differ by at most 1.
         """
-        here, there = ([*one.counts, 0] for one in (self, other))
-        levels = range(1, max(len(here), len(there)) - 1)
-        here, there = (row + [0] * (levels.stop + 1 - len(row)) for row in (here, there))
-        both = [here[0], *(self._both(other, r) if here[r] and there[r] else 0 for r in levels), 0]
+        pairs = [*zip_longest(self.counts, other.counts, fillvalue=0), (0, 0)]
+        both = [self._both(other, level) if all(pair) else 0 for level, pair in enumerate(pairs)]
         found: dict[int, dict[int, int]] = {-1: {}, 0: {}, 1: {}}
-        for r in range(levels.stop):
+        for r, ((here, _), (deeper_here, deeper_there)) in enumerate(pairwise(pairs)):
             # Of depth r here and less there; of depth r + 1 there and less here.
-            found[1][r], found[-1][r] = here[r] - both[r], there[r + 1] - both[r + 1]
-            found[0][r] = here[r] - here[r + 1] - found[1][r] - found[-1][r]
+            found[1][r], found[-1][r] = here - both[r], deeper_there - both[r + 1]
+            found[0][r] = here - deeper_here - found[1][r] - found[-1][r]
         return found

@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from math import ceil, floor, lcm
+from typing import ClassVar
 
 import numpy as np
 
@@ -33,8 +34,8 @@ from ...mechanisms.exponential import uniform_below
 from ...mechanisms.steps import Steps
 from .depth_regions import Interval
 from .fraction_ranks import floor_sum, greatest_below
-from .level_rings import Prefix, Ring, by_coordinates, draw, rings
-from .tukey_depth import centerpoint_bound, cross
+from .level_rings import Extents, Prefix, Ring
+from .tukey_depth import cross
 
 MAX_SPACE_POINTS = 200
 """Up to this many points all planes through three of them are listed, 1.4 10^6."""
@@ -46,11 +47,13 @@ _ROUNDING = 2.0**-44
 Columns = list[list[Fraction]]
 
 
-class SpaceExtents:
+class SpaceExtents(Extents):
     """The regions T(r) of one weighted multiset of space.
 
     `points` (m, 3) are distinct integers, `weights` (m,) positive.
     """
+
+    dimension: ClassVar[int] = 3
 
     def __init__(self, points: Integers, weights: Integers) -> None:
         if len(points) > MAX_SPACE_POINTS:
@@ -93,14 +96,6 @@ class SpaceExtents:
         kept = (self.above < level) & (level <= self.most)
         rows = np.unique(np.column_stack([self.a[kept], self.b[kept]]), axis=0)
         return rows[:, :3], rows[:, 3]
-
-    def deepest(self) -> int:
-        """Return the greatest depth of a point of space."""
-        return self.deepest_on((), centerpoint_bound(self.total, 3), self.total)
-
-    def deepest_on(self, prefix: Prefix, known: int, most: int) -> int:
-        """Return the greatest depth of a point that begins with the prefix, known to be in [known, most]."""
-        return least(lambda level: self.interval(level, prefix) is None, known, most + 1) - 1
 
     def interval(self, level: int, prefix: Prefix) -> Interval | None:
         """Return the ends of the coordinate after the prefix over T(level), level >= 1; None if there is none.
@@ -211,21 +206,24 @@ class Pairs:
         """Return the least and the greatest p with denominator q, or less if there is none."""
         return ceil(self.start * q), floor(self.stop * q)
 
+    def between(self, ends: Interval | None) -> Pairs:
+        """Return those in an interval, or all."""
+        return self if ends is None else Pairs(self.most, *ends)
 
-def uniform_pair(ring: Ring[Pairs], rng: np.random.Generator) -> Fraction:
-    """Return p/q for a pair of a ring, all pairs equally likely."""
-    outer, inner = ring.outer, ring.inner
+    def uniform(self, ring: Ring[Pairs], rng: np.random.Generator) -> Fraction:
+        """Return p/q for a pair of a ring, all pairs equally likely."""
+        outer, inner = ring.outer, ring.inner
 
-    def up_to(q: int) -> int:
-        return outer.up_to(q) - (inner.up_to(q) if inner is not None else 0)
+        def up_to(q: int) -> int:
+            return outer.up_to(q) - (inner.up_to(q) if inner is not None else 0)
 
-    rank = uniform_below(ring.size, rng, 1)[0]
-    q = least(lambda k: up_to(k) > rank, 0, outer.most)
-    p = outer.of(q)[0] + rank - up_to(q - 1)
-    if inner is not None:
-        first, last = inner.of(q)
-        p += max(0, last - first + 1) if p >= first else 0
-    return Fraction(p, q)
+        rank = uniform_below(ring.size, rng, 1)[0]
+        q = least(lambda k: up_to(k) > rank, 0, self.most)
+        p = outer.of(q)[0] + rank - up_to(q - 1)
+        if inner is not None:
+            first, last = inner.of(q)
+            p += max(0, last - first + 1) if p >= first else 0
+        return Fraction(p, q)
 
 
 @dataclass(frozen=True)
@@ -249,15 +247,12 @@ class SpaceFractions:
         return scale, Pairs(self.denominators[axis], low, high)
 
     @cached_property
-    def most(self) -> tuple[int, int, int]:
+    def most(self) -> tuple[int, ...]:
         """The greatest number of pairs on each axis."""
         q = self.denominators
         common = (1, q[0], q[0] * q[1])
         edges = (b - a for a, b in zip(self.low, self.high, strict=True))
-        first, second, third = (
-            Pairs(n, Fraction(0), Fraction(e * c)).size for n, e, c in zip(q, edges, common, strict=True)
-        )
-        return first, second, third
+        return tuple(Pairs(n, Fraction(0), Fraction(e * c)).size for n, e, c in zip(q, edges, common, strict=True))
 
 
 def steps_after(extents: SpaceExtents, pairs: Pairs, scale: int, prefix: Prefix) -> Steps:
@@ -271,41 +266,3 @@ def steps_after(extents: SpaceExtents, pairs: Pairs, scale: int, prefix: Prefix)
     falling.pop(pairs.size, None)
     pieces = sorted({**rising, **falling}.items())
     return Steps.of([start for start, _ in pieces], [value for _, value in pieces], pairs.size)
-
-
-class SpaceSelection:
-    """The exponential mechanism, coordinate by coordinate, on the candidates of a box."""
-
-    def __init__(self, candidates: SpaceFractions, points: Integers, weights: Integers, rate: float) -> None:
-        self.candidates, self.rate = candidates, rate
-        self.extents = SpaceExtents(points, weights)
-        # Runs on the same sample share coordinates, and ask for the same scores again.
-        self._after = lru_cache(2**8)(self._rings_after)
-        self._depth = lru_cache(2**12)(self.extents.deepest_on)
-
-    def _rings_after(self, prefix: Prefix) -> list[Ring[Pairs]]:
-        """Return the rings of the coordinate after a prefix."""
-        scale, everything = self.candidates.after(prefix)
-
-        def region(level: int) -> Pairs:
-            ends = self.extents.interval(level, prefix) if level else None
-            return Pairs(everything.most, ends[0] * scale, ends[1] * scale) if ends is not None else everything
-
-        deepest = self.extents.deepest_on(prefix, 0, self.extents.total) if prefix else self.extents.deepest()
-        return rings(region, deepest, self.rate)
-
-    def draw(self, rng: np.random.Generator, size: int) -> list[Prefix]:
-        """Return the points of independent runs."""
-
-        def select(prefix: Prefix, count: int) -> list[Fraction]:
-            scale, _ = self.candidates.after(prefix)
-
-            def pick(ring: Ring[Pairs]) -> Fraction:
-                return uniform_pair(ring, rng) / scale
-
-            def score(x: Fraction, low: int, high: int) -> int:
-                return self._depth((*prefix, x), low, high)
-
-            return draw(self._after(prefix), pick, score, self.rate, rng, count)
-
-        return by_coordinates(3, select, rng, size)

@@ -19,7 +19,7 @@ import numpy as np
 
 from dpaudit.contract import InputError
 
-from ...arrays import Bools, Exact
+from ...arrays import Exact
 from ...parameters import check_integer
 
 
@@ -171,13 +171,8 @@ def _space(v: Exact, weights: Exact) -> int:
     best = int(base[simple].min()) if simple.any() else int(w.sum())
     rest = np.flatnonzero(~simple & (base < best))
     if len(rest):
-        flat = _dropped(v, normals[rest], inside[rest])
+        # Vectors in a normal's plane lose a coordinate in which the normal is not 0, all others count as 0.
+        keep = np.array([[1, 2], [0, 2], [0, 1]])[np.abs(normals[rest]).argmax(axis=1)]
+        flat = np.where(inside[rest][:, :, None], v.T[keep].transpose(0, 2, 1), 0)
         best = min(best, int((base[rest] + _plane(flat, np.where(inside[rest], w, 0))).min()))
     return at + best
-
-
-def _dropped(v: Exact, normals: Exact, inside: Bools) -> Exact:
-    """Return coordinates (r, m, 2) of the vectors in each normal's plane: one where the normal is not 0 is dropped."""
-    keep = np.array([[1, 2], [0, 2], [0, 1]])[np.abs(normals).argmax(axis=1)]
-    flat = v.T[keep].transpose(0, 2, 1)
-    return np.where(inside[:, :, None], flat, 0)

@@ -23,17 +23,20 @@ from dpaudit_learners.halfspaces.tukey import HalfspaceTukey
 def test_ranks_cuts_and_short_normals_are_those_of_the_sorted_order(side: int) -> None:
     concepts = PlaneDichotomies(side)
     orders, (w, t) = CutOrders(concepts), short_box(side)
-    for index, sweep in enumerate(concepts.sweeps()):
-        every = sweep.keys(concepts.points)
-        assert orders.sizes[index] == len(sweep.cuts)
+    for index, (a, b) in enumerate(concepts.directions.tolist()):
+        x, y = concepts.points.T
+        every = (side * (a + abs(b)) + 1) * (a * y - b * x) + a * x + b * y
+        cuts = np.sort(every[(x + a <= side) & (0 <= y + b) & (y + b <= side)])
+        assert concepts.cuts(index).tolist() == cuts.tolist()
+        assert orders.sizes[index] == len(cuts)
         for keys in (every, every + 1, every - 1):
-            assert (orders.ranks(np.full(len(keys), index), keys) == sweep.cuts.searchsorted(keys)).all()
+            assert (orders.ranks(np.full(len(keys), index), keys) == cuts.searchsorted(keys)).all()
         short = orders.normals[index]
         assert short @ concepts.directions[index] == 1
         assert np.abs(short).max() <= w
-        for rank, cut in enumerate(sweep.cuts.tolist()):
+        for rank, cut in enumerate(cuts.tolist()):
             place = orders.cut(index, rank)
-            assert sweep.keys(place[None]).tolist() == [cut]
+            assert place @ concepts.normals[index] == cut
             assert ((concepts.points @ short > short @ place) == (every > cut)).all()
             assert abs(short @ place) + 1 <= t
 
@@ -79,12 +82,12 @@ def test_halfplanes_of_large_subsamples_fit_and_are_uniform() -> None:
     labels = (points @ [3, 5] >= 40).astype(np.uint8)
     consistent = Consistent(concepts, points, labels, np.zeros(60, dtype=int), 1)
     fitting = set()
-    for sweep in concepts.sweeps():
-        keys = sweep.keys(points)
-        for suffix in (True, False):
-            right = ((keys[:, None] > sweep.cuts) == (labels[:, None] == suffix)).all(axis=0)
-            for cut in sweep.cuts[right].tolist():
-                functional = sweep.functional(cut, suffix=suffix)
+    for index, first in enumerate(concepts.firsts[:-1].tolist()):
+        keys, cuts = points @ concepts.normals[index], concepts.cuts(index)
+        for place, suffix in enumerate((True, False)):
+            right = ((keys[:, None] > cuts) == (labels[:, None] == suffix)).all(axis=0)
+            for code in (first + place * len(cuts) + np.flatnonzero(right)).tolist():
+                functional = concepts.functional(code)
                 fitting.add(tuple(Halfspace(functional[:2], functional[2]).predict(concepts.points).tolist()))
     assert consistent.count(0) == len(fitting) > 4
     size, found = 40 * len(fitting), dict.fromkeys(fitting, 0)

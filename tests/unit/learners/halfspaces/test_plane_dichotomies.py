@@ -11,8 +11,6 @@ from dpaudit.contract import InputError
 from dpaudit.seeding import generator
 from dpaudit_learners.halfspaces.concepts import Halfspace, Halfspaces, grid_halfspaces
 from dpaudit_learners.halfspaces.plane_dichotomies import (
-    EVERYTHING,
-    NOTHING,
     Functional,
     PlaneAgreement,
     PlaneDichotomies,
@@ -30,10 +28,7 @@ def labelled(functional: Functional, side: int) -> tuple[int, ...]:
 
 def every(concepts: PlaneDichotomies) -> list[Functional]:
     """Return all halfplanes."""
-    found = [EVERYTHING, NOTHING]
-    for sweep in concepts.sweeps():
-        found += [sweep.functional(int(cut), suffix=suffix) for suffix in (True, False) for cut in sweep.cuts]
-    return found
+    return [concepts.functional(code) for code in range(concepts.size)]
 
 
 @pytest.mark.parametrize("side", [1, 2, 3])

@@ -15,15 +15,8 @@ from dpaudit.seeding import generator
 from dpaudit_learners.halfspaces.depth.depth_extents import DepthExtents
 from dpaudit_learners.halfspaces.depth.depth_regions import DepthRegions, spanned_normals
 from dpaudit_learners.halfspaces.depth.extended_domain import ExtendedDomain
-from dpaudit_learners.halfspaces.depth.fraction_ranks import FractionRanks
-from dpaudit_learners.halfspaces.depth.level_rings import Ring, draw, rings
-from dpaudit_learners.halfspaces.depth.plane_fractions import (
-    FractionSelection,
-    PlaneFractions,
-    Span,
-    rank_within,
-    spans,
-)
+from dpaudit_learners.halfspaces.depth.fraction_ranks import FractionRanks, PlaneFractions, Span, rank_within
+from dpaudit_learners.halfspaces.depth.level_rings import Ring, Selection, draw, rings
 from dpaudit_learners.halfspaces.depth.tukey_depth import tukey_depth, tukey_depths
 from dpaudit_learners.halfspaces.hull_point import HullPointExponential
 
@@ -76,14 +69,14 @@ def test_extents_are_those_of_all_spanned_lines() -> None:
         assert extents.deepest() == step.levels[-1]
         for level in range(1, step.levels[-1] + 2):
             ends = next((e for r, *e in zip(step.levels, step.lower, step.upper, strict=True) if r >= level), None)
-            assert extents.first(level) == (None if ends is None else tuple(ends))
+            assert extents.interval(level) == (None if ends is None else tuple(ends))
             if ends is None:
                 continue
             x = ends[0] + (ends[1] - ends[0]) * Fraction(int(rng.integers(0, 4)), 3)
             slice_ = regions.function((x,))
             inside = next(e for r, *e in zip(slice_.levels, slice_.lower, slice_.upper, strict=True) if r >= level)
-            assert extents.second(level, x) == tuple(inside)
-            assert extents.deepest_on(x, 0, extents.total) == slice_.levels[-1]
+            assert extents.interval(level, (x,)) == tuple(inside)
+            assert extents.deepest_on((x,), 0, extents.total) == slice_.levels[-1]
             assert extents.depth((x, inside[0])) == tukey_depth(points, weights, (x, inside[0]))
 
 
@@ -97,14 +90,14 @@ def test_the_candidates_hold_those_of_the_extended_domain() -> None:
             if 0 <= x <= side:
                 seconds = {z / x.denominator for z in listed(side, side * x.denominator)}
                 assert {y for y in extended.coordinates((x,)) if 0 <= y <= side} <= seconds
-                assert fractions.seconds(x).size == len(seconds) <= fractions.most[1]
+                assert fractions.after((x,))[1].size == len(seconds) <= fractions.most[1]
 
 
 def test_rings_hold_every_candidate_once_with_its_score() -> None:
     side, points, weights = 2, np.array([[0, 0], [2, 1], [1, 2]]), np.array([5, 9, 6])
     extents, ranks = DepthExtents(points, weights, side), PlaneFractions(side).firsts
     values = DepthRegions(points, weights, spanned_normals(points)).values((), listed(8, side))
-    found = rings(spans(ranks, extents.first), extents.deepest(), 0.3)
+    found = rings(lambda r: ranks.between(extents.interval(r) if r else None), extents.deepest(), 0.3)
     places = [(rank_within(ring, index), ring) for ring in found for index in range(ring.size)]
     assert sorted(rank for rank, _ in places) == list(range(ranks.size))
     assert all(ring.least <= values[rank] <= ring.most for rank, ring in places)
@@ -138,7 +131,8 @@ def test_draws_follow_the_exponential_mechanism_on_the_listed_candidates(rate: f
         here = sum(math.exp(rate * int(v)) for v in d)
         law |= {y: math.exp(rate * int(d.max() + v)) / whole / here for y, v in zip(slices[x], d, strict=True)}
     size = 1000
-    found = Counter(FractionSelection(PlaneFractions(2), points, weights, rate).draw(generator(3, "draws"), size))
+    selection = Selection(PlaneFractions(2), DepthExtents(points, weights, 2), rate)
+    found = Counter(selection.draw(generator(3, "draws"), size))
     assert found.keys() <= law.keys()
     # By depth, and by the first coordinate: within 5 deviations.
     for group in (lambda y: tukey_depth(points, weights, y), lambda y: int(2 * y[0])):

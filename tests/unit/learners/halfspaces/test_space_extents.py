@@ -14,14 +14,12 @@ import pytest
 from dpaudit.contract import InputError
 from dpaudit.seeding import generator
 from dpaudit_learners.halfspaces.depth.depth_regions import DepthRegions, spanned_normals
-from dpaudit_learners.halfspaces.depth.level_rings import Ring
+from dpaudit_learners.halfspaces.depth.level_rings import Ring, Selection
 from dpaudit_learners.halfspaces.depth.space_fractions import (
     Pairs,
     SpaceExtents,
     SpaceFractions,
-    SpaceSelection,
     steps_after,
-    uniform_pair,
 )
 from dpaudit_learners.halfspaces.depth.tukey_depth import tukey_depth
 from dpaudit_learners.halfspaces.hull_point import HullPointExponential
@@ -72,7 +70,7 @@ def test_pairs_are_counted_and_uniform() -> None:
     ring = Ring(outer, inner, 0, 0)
     expected = Counter(x for x in each if not inner.start <= x <= inner.stop)
     size, rng = 400 * ring.size, generator(5, "pairs")
-    found = Counter(uniform_pair(ring, rng) for _ in range(size))
+    found = Counter(outer.uniform(ring, rng) for _ in range(size))
     assert ring.size == expected.total()
     assert found.keys() == expected.keys()
     # Six standard deviations of some 20 counts: false-alarm rate below 1e-7.
@@ -151,7 +149,7 @@ def test_draws_follow_the_exponential_mechanism_on_pairs(rate: float) -> None:
     for _ in range(3):
         expected = {(*prefix, x): p * q for prefix, p in expected.items() for x, q in law(prefix).items()}
     size = 6000
-    drawn = Counter(SpaceSelection(box, points, weights, rate).draw(generator(7, "draws"), size))
+    drawn = Counter(Selection(box, SpaceExtents(points, weights), rate).draw(generator(7, "draws"), size))
     assert drawn.keys() <= expected.keys()
     for axis in range(3):
         for x in {point[axis] for point in expected}:

@@ -17,13 +17,14 @@ from dpaudit_learners.mixtures import halfspace
 from dpaudit_learners.mixtures.controls import LEARNERS as BROKEN
 from dpaudit_learners.mixtures.controls import MixtureAllPoints, MixtureDistinct, MixtureDoubled, MixtureShortcut
 from dpaudit_learners.mixtures.halfspace import MixtureHalfspace
-from dpaudit_learners.mixtures.intersections import Intersections, Listed, Outside, Tallied
+from dpaudit_learners.mixtures.intersections import Intersections, Outside
 from dpaudit_learners.mixtures.public_family import (
     PublicFamily,
     collections_of,
     log_collections,
     public_family,
 )
+from dpaudit_learners.mixtures.rejection import Tallied
 
 CORNERS = [[0, 0], [1, 0], [3, 0], [4, 0]]
 
@@ -82,12 +83,17 @@ def test_counting_in_blocks_draws_what_listing_does(dimension: int, monkeypatch:
     rng = np.random.default_rng(dimension)
     inside, gains = rng.random((17, 30)) < 0.5, rng.integers(-3, 4, 30)
     collections = Intersections(inside, gains, 40, dimension)
-    listed, tallied = Listed.of(collections), Tallied(collections)
-    assert tallied.errors.tolist() == listed.errors.tolist()
-    assert tallied.sizes.tolist() == listed.sizes.tolist()
-    groups = np.repeat(np.arange(len(listed.sizes)), listed.sizes)
-    within = np.concatenate([np.arange(size) for size in listed.sizes])
-    assert tallied.pick(groups, within).tolist() == listed.pick(groups, within).tolist()
+    errors = collections.all_errors
+    few = np.where(rng.random(len(errors)) < 0.5, errors, -1)
+    for tallied, every in ((Tallied(collections), errors), (Tallied(collections, errors), errors),
+                           (Tallied(collections, few), few)):  # fmt: skip
+        values, sizes = np.unique(every[every >= 0], return_counts=True)
+        assert tallied.errors.tolist() == values.tolist()
+        assert tallied.sizes.tolist() == sizes.tolist()
+        groups = np.repeat(np.arange(len(sizes)), sizes)
+        within = np.concatenate([np.arange(size) for size in sizes])
+        order = np.argsort(every, kind="stable")
+        assert tallied.pick(groups, within).tolist() == order[every[order] >= 0].tolist()
 
 
 def test_more_hypotheses_than_can_be_listed(monkeypatch: pytest.MonkeyPatch) -> None:

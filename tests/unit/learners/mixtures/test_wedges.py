@@ -12,8 +12,9 @@ from dpaudit.seeding import generator
 from dpaudit_learners.arrays import summed
 from dpaudit_learners.mixtures import halfspace, rejection, wedges
 from dpaudit_learners.mixtures.halfspace import MixtureHalfspace
-from dpaudit_learners.mixtures.intersections import Intersections, Tallied
+from dpaudit_learners.mixtures.intersections import Intersections
 from dpaudit_learners.mixtures.public_family import PublicFamily, public_family
+from dpaudit_learners.mixtures.rejection import Tallied
 from dpaudit_learners.mixtures.wedges import Wedges
 
 
