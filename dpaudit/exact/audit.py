@@ -96,9 +96,7 @@ def audit_law(
     source = _check(learner, n, samples)
     if enclosure:
         require_exact_law(learner)
-    claim = learner.privacy
-    default = claim.relation if claim else Relation.REPLACE_ONE
-    rel = default if relation is None else Relation.parse(relation)
+    claim, rel = learner.privacy, relation_of(learner, relation)
     size = None
     if samples is not None:
         plan = given_pairs(learner.domain, samples, rel)
@@ -113,6 +111,13 @@ def audit_law(
     name = getattr(learner, "id", type(learner).__name__)  # what has a law need be no learner
     LOG.info("law of %s: %s, epsilon %.4g over %d pairs", name, finding.verdict, finding.epsilon, plan.pairs)
     return finding
+
+
+def relation_of(learner: Learner, relation: Relation | str | None = None) -> Relation:
+    """Return the relation that is asked for; by default the claim's, else REPLACE_ONE."""
+    if relation is not None:
+        return Relation.parse(relation)
+    return learner.privacy.relation if learner.privacy else Relation.REPLACE_ONE
 
 
 def _laws(source: HasLaw, plan: PairPlan, progress: Progress, *, listed: bool) -> tuple[LawTable, Ranks, Ranks]:

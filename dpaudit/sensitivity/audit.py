@@ -162,14 +162,7 @@ def _of_function(
     sensitivity = read_sensitivity(declared if claim is None else claim)
     called = _Function(function, read_metric(metric or own_metric))
     search = Search(called.measure, lambda found: found[0].lower)
-    search.look(given)
-    if search.tried == search.refused:
-        raise InputError(
-            f"{{f}} must return outputs; on all {len(given)} pairs it raises {called.raised}", names=("f",)
-        )
-    if moves is not None:
-        search.vary(moves)
-    best = search.found(lambda found: found[0].exceeds(sensitivity))
+    best = search.farthest(given, moves, lambda found: found[0].exceeds(sensitivity), lambda: called.raised)
     assert best is not None
     if best[1][0].exceeds(sensitivity):
         for _ in range(REPEATS):  # if further calls give other outputs, the distance is that of noise

@@ -279,13 +279,7 @@ def recorded_finding(
         return any(move.exceeds or _over(loss_alone(move, found, delta), epsilon) for move in found.of_noise)
 
     search = Search(mechanism.measure, lambda found: found.size)
-    search.look(pairs)
-    if search.tried == search.refused and not mechanism.diverged:
-        text = "{f} must return outputs; on all {count} pairs it raises {raised}"
-        raise InputError(text, names=("f",), count=len(pairs), raised=mechanism.raised)
-    if moves is not None:
-        search.vary(moves)
-    best = search.found(refutes)
+    best = search.farthest(pairs, moves, refutes, lambda: "" if mechanism.diverged else mechanism.raised)
     diverged = mechanism.diverged
     if best is not None and refutes(best[1]):
         steady = steady and mechanism.steady(best[0])

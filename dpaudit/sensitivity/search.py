@@ -68,8 +68,19 @@ class Search(Generic[M]):
                 return
             idle = 0 if self.look(variations) else idle + 1
 
-    def found(self, shows: Callable[[M], bool]) -> tuple[Pair, M] | None:
-        """Return the pair to report: one whose finite move shows it, else one of an infinite move, else the best."""
+    def farthest(
+        self, pairs: Sequence[Pair], moves: Moves | None, shows: Callable[[M], bool], raised: Callable[[], str]
+    ) -> tuple[Pair, M] | None:
+        """Return the pair to report: one whose finite move shows it, else one of an infinite move, else the best.
+
+        `InputError` if all pairs are refused, and `raised()` says what they raise.
+        """
+        self.look(pairs)
+        if self.tried == self.refused and (why := raised()):
+            text = "{f} must return outputs; on all {count} pairs it raises {raised}"
+            raise InputError(text, names=("f",), count=len(pairs), raised=why)
+        if moves is not None:
+            self.vary(moves)
         if self.best is not None and shows(self.best[1]):
             return self.best
         return self.infinite or self.best
