@@ -93,7 +93,7 @@ def test_a_learner_at_exactly_its_worst_case_is_rarely_accused() -> None:
     worst, pairs = exact.epsilon, [exact.worst_pair]
     assert worst == pytest.approx(np.log(1.25 / 0.75), abs=1e-9)
     accused = [
-        dpaudit.audit_privacy(learner, pairs, epsilon=worst, trials=300, seed=seed, confidence=0.95).verdict
+        dpaudit.audit_privacy(learner, pairs, epsilon=worst, trials=1000, seed=seed, confidence=0.95).verdict
         == "violation"
         for seed in range(AUDITS)
     ]
