@@ -72,7 +72,7 @@ ROOMS = {
     "dpaudit.registry": 495,
     "dpaudit.report": 5_072,
     "dpaudit.running": 2_960,
-    "dpaudit.sensitivity": 2_117,
+    "dpaudit.sensitivity": 2_116,
     "dpaudit.utility": 2_757,
     "learners": 876,
     "learners.boxes": 750,
