@@ -96,9 +96,7 @@ def audit_law(
     source = _check(learner, n, samples)
     if enclosure:
         require_exact_law(learner)
-    claim = learner.privacy
-    default = claim.relation if claim else Relation.REPLACE_ONE
-    rel = default if relation is None else Relation.parse(relation)
+    claim, rel = learner.privacy, relation_of(learner, relation)
     size = None
     if samples is not None:
         plan = given_pairs(learner.domain, samples, rel)
@@ -115,6 +113,13 @@ def audit_law(
     return finding
 
 
+def relation_of(learner: Learner, relation: Relation | str | None = None) -> Relation:
+    """Return the relation that is asked for; by default the claim's, else REPLACE_ONE."""
+    if relation is not None:
+        return Relation.parse(relation)
+    return learner.privacy.relation if learner.privacy else Relation.REPLACE_ONE
+
+
 def _laws(source: HasLaw, plan: PairPlan, progress: Progress, *, listed: bool) -> tuple[LawTable, Ranks, Ranks]:
     """Return the laws and the two of each pair by number: one of each input, or two of each two where in cells.
 
@@ -125,32 +130,24 @@ def _laws(source: HasLaw, plan: PairPlan, progress: Progress, *, listed: bool) -
         sides = plan.inputs(left), plan.inputs(right)
         return source.pair_laws(*sides) if isinstance(source, HasPairLaws) else None
 
-    celled = in_cells(int(plan.left[0]), int(plan.right[0])) is not None
-    if not celled:
-        table = LawTable(plan.size)
-        with followed(progress, plan.size, "laws") as report:
-            for i in range(plan.size):
-                data = plan.inputs(i)
-                table.add(source.law(data), data)
-                if report is not None:
-                    report(1)
-        return table, plan.left, plan.right
-    if listed:
-        raise InputError("{enclosure} needs laws that list the outputs; these are too many", names=("enclosure",))
-    ends = np.sort(np.column_stack([plan.left, plan.right]), axis=1)
-    twos, place = np.unique(ends, axis=0, return_inverse=True)
-    table = LawTable(2 * len(twos))
-    with followed(progress, 2 * len(twos), "laws") as report:
-        for left, right in twos.tolist():
-            laws = in_cells(left, right)
-            assert laws is not None, "pair_laws answers for all samples or for none"
-            for end, law in zip((left, right), laws, strict=True):
-                table.add(law, plan.inputs(end))
+    size, sides = plan.size, (plan.left, plan.right)
+    laws: Iterable[tuple[Any, Law]] = ((data, source.law(data)) for data in map(plan.inputs, range(size)))
+    if in_cells(int(plan.left[0]), int(plan.right[0])) is not None:
+        if listed:
+            raise InputError("{enclosure} needs laws that list the outputs; these are too many", names=("enclosure",))
+        ends = np.sort(np.column_stack(sides), axis=1)
+        twos, place = np.unique(ends, axis=0, return_inverse=True)
+        first, swapped = 2 * place.ravel(), plan.left > plan.right
+        size, sides = twos.size, (first + swapped, first + ~swapped)
+        pair_laws = (law for left, right in twos.tolist() for law in in_cells(left, right) or ())
+        laws = zip(map(plan.inputs, twos.ravel().tolist()), pair_laws, strict=True)  # all samples have them, or none
+    table = LawTable(size)
+    with followed(progress, size, "laws") as report:
+        for data, law in laws:
+            table.add(law, data)
             if report is not None:
-                report(2)
-    first = 2 * place.ravel()
-    swapped = plan.left > plan.right
-    return table, first + swapped, first + ~swapped
+                report(1)
+    return table, *sides
 
 
 def _check(learner: Learner, n: int | None, samples: Iterable[Any] | None) -> HasLaw:

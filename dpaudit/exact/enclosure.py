@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
@@ -113,7 +114,7 @@ def enclose(
     ToolFault
         If `law` and `exact_law` disagree.
     """
-    exact = _ExactLosses(learner, inputs, atoms, profiles)
+    exact = _ExactLosses(require_exact_law(learner), inputs, atoms, profiles)
     margin = 2 * profiles.epsilon_error
     extremal = np.flatnonzero(profiles.peaks >= profiles.epsilon - margin)
     spared = profiles.epsilon + profiles.epsilon_error if len(extremal) > MOST_PAIRS else 0.0
@@ -127,57 +128,53 @@ def enclose(
     return lower, upper
 
 
+@dataclass(eq=False)
 class _ExactLosses:
     """Losses in balls, each law made once for each precision."""
 
-    def __init__(
-        self,
-        learner: Learner,
-        inputs: Callable[[int], Any],
-        atoms: Sequence[Hashable],
-        profiles: LossProfiles,
-    ) -> None:
-        self._name, self._source = learner.id, require_exact_law(learner)
-        self._inputs, self._atoms, self._profiles = inputs, atoms, profiles
-        self._balls = Balls()
-        self._laws: dict[tuple[int, int], Mapping[Hashable, Any]] = {}
+    learner: Any
+    inputs: Callable[[int], Any]
+    atoms: Sequence[Hashable]
+    profiles: LossProfiles
+    balls: Balls = field(default_factory=Balls)
+    laws: dict[tuple[int, int], Mapping[Hashable, Any]] = field(default_factory=dict)
 
     def loss(self, pair: int, atom: int) -> tuple[float, float]:
         """Return floats that enclose ln Pr[left = atom] - ln Pr[right = atom]; inf where the right is impossible."""
         bits = _BITS
         while bits <= _MOST_BITS:
-            with self._balls.precision(bits):
-                left = self._law(int(self._profiles.left[pair]), bits).get(self._atoms[atom], 0)
-                right = self._law(int(self._profiles.right[pair]), bits).get(self._atoms[atom], 0)
+            with self.balls.precision(bits):
+                left = self._law(int(self.profiles.left[pair]), bits).get(self.atoms[atom], 0)
+                right = self._law(int(self.profiles.right[pair]), bits).get(self.atoms[atom], 0)
                 if left == 0:
                     return -math.inf, -math.inf
                 if right == 0 and left > 0:
                     return math.inf, math.inf
-                ball = self._balls.log(left / right)
+                ball = self.balls.log(left / right)
                 if ball.is_finite() and float(ball.rad()) <= _NARROW:
-                    return self._balls.ends(ball)
+                    return self.balls.ends(ball)
             bits *= 2
-        raise ToolFault(f"exact_law of learner {self._name!r} is too wide a ball at {_MOST_BITS} bits: {ball}")
+        raise ToolFault(f"exact_law of learner {self.learner.id!r} is too wide a ball at {_MOST_BITS} bits: {ball}")
 
     def _law(self, number: int, bits: int) -> Mapping[Hashable, Any]:
         """Return the probabilities of one sample's atoms, after comparing them with `law`."""
-        if (number, bits) not in self._laws:
-            weights = self._source.exact_law(self._inputs(number), self._balls)
-            total = sum(weights.values(), self._balls.number(0))
+        if (number, bits) not in self.laws:
+            weights = self.learner.exact_law(self.inputs(number), self.balls)
+            total = sum(weights.values(), self.balls.number(0))
             law = {atom: weight / total for atom, weight in weights.items()}
             self._compare(number, law)
-            self._laws[number, bits] = law
-        return self._laws[number, bits]
+            self.laws[number, bits] = law
+        return self.laws[number, bits]
 
     def _compare(self, number: int, law: Mapping[Hashable, Any]) -> None:
         """Raise `ToolFault` unless every log-probability of `law` is within its error of the ball."""
-        error = float(self._profiles.error[number])
-        logs = self._profiles.log_prob[number].tolist()
-        for atom, value in zip(self._atoms, logs, strict=True):
+        error = float(self.profiles.error[number])
+        logs = self.profiles.log_prob[number].tolist()
+        for atom, value in zip(self.atoms, logs, strict=True):
             exact = law.get(atom, 0)
             if (value > -UNBOUNDED) != (not exact == 0) or not self._near(exact, value, error):
                 raise ToolFault(
-                    f"law and exact_law of learner {self._name!r} disagree on {self._inputs(number)!r}, "
+                    f"law and exact_law of learner {self.learner.id!r} disagree on {self.inputs(number)!r}, "
                     f"atom {atom!r}: logarithm {value!r} within {error!r} against the probability {exact}"
                 )
 
@@ -185,6 +182,6 @@ class _ExactLosses:
         """Say whether the logarithm of a ball can be within `error` of `value`; a ball around 0 decides nothing."""
         if exact == 0 or not exact > 0:
             return True
-        low, high = self._balls.ends(self._balls.log(exact))
+        low, high = self.balls.ends(self.balls.log(exact))
         slack = error + math.ulp(value)
         return low - slack <= value <= high + slack

@@ -47,10 +47,9 @@ class LawTable:
 
     def __init__(self, size: int, *, limits: bool = False) -> None:
         self._size, self._limits = size, limits
-        self._added = 0
         self._first: Sequence[Hashable] = ()
         self._columns: dict[Hashable, int] = {}
-        self._matrix = np.full((size, 0), _IMPOSSIBLE)
+        self._rows: list[tuple[NDArray[np.int64] | slice, Floats]] = []
         self.error = np.zeros(size)
         self.grade = "exact"
 
@@ -58,13 +57,11 @@ class LawTable:
         """Append the law of the sample `where`, or raise `InputError` if it is no probability law."""
         values = np.asarray(law.log_prob, dtype=np.float64)
         _check_law(law, values, where, total=not self._limits)
-        if self._added == 0:
+        if not self._rows:
             self._first = law.atoms
-        columns = self._columns_of(law.atoms, where)
-        self._matrix[self._added, columns] = np.maximum(values, _IMPOSSIBLE)
-        self.error[self._added] = law.error
+        self.error[len(self._rows)] = law.error
+        self._rows.append((self._columns_of(law.atoms, where), np.maximum(values, _IMPOSSIBLE)))
         self.grade = self.grade if law.grade == "exact" else "numeric"
-        self._added += 1
 
     def _columns_of(self, atoms: Sequence[Hashable], where: object) -> NDArray[np.int64] | slice:
         """Return where the atoms stand, making new columns for new atoms."""
@@ -80,12 +77,6 @@ class LawTable:
                 f"{self._size:,} laws of {len(self._columns):,} or more atoms are too many: at most "
                 f"{LAW_CELLS:,} log-probabilities are held; take a smaller n or fewer samples"
             )
-        needed, width = len(self._columns), self._matrix.shape[1]
-        if needed > width:  # room is doubled, so that ever new atoms cost no square
-            wider = needed if width == 0 else max(needed, min(2 * width, LAW_CELLS // self._size))
-            matrix = np.full((self._size, wider), _IMPOSSIBLE)
-            matrix[:, :width] = self._matrix
-            self._matrix = matrix
         return np.array(columns, dtype=np.int64)
 
     @property
@@ -93,10 +84,14 @@ class LawTable:
         """The atoms, in the order of the columns."""
         return list(self._columns)
 
-    @property
+    @cached_property
     def log_prob(self) -> Floats:
-        """The log-probabilities (laws, atoms), impossible atoms at a huge negative finite number."""
-        return self._matrix[:, : len(self._columns)]
+        """The log-probabilities (laws, atoms) once all are added, impossible atoms at a huge negative finite number."""
+        matrix = np.full((self._size, len(self._columns)), _IMPOSSIBLE)
+        for i, (columns, values) in enumerate(self._rows):
+            matrix[i, columns] = values
+        self._rows.clear()
+        return matrix
 
 
 def _check_law(law: Law, values: Floats, where: object, *, total: bool) -> None:

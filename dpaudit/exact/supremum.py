@@ -26,7 +26,7 @@ from dpaudit.contract import (
     Verdict,
 )
 from dpaudit.errors import InputError
-from dpaudit.exact.audit import audit_law
+from dpaudit.exact.audit import audit_law, relation_of
 from dpaudit.exact.enclosure import owner_of
 from dpaudit.exact.finding import AGREES, LawFinding, PairInWords, SupremumFinding
 from dpaudit.exact.universe import CAP, Peak, Star, Universe, Weights, climb, growth, plus, ray_bases
@@ -97,8 +97,7 @@ def audit_supremum(
         )
     for name, value in (("starts", starts), ("evaluations", evaluations), ("most", most)):
         read_integer(name, value)
-    sought = _relation_of(learner) if relation is None else Relation.parse(relation)
-    search = _Search(learner, sought, seeding.check_seed(seed))
+    search = _Search(learner, relation_of(learner, relation), seeding.check_seed(seed))
     with followed(progress, starts * evaluations * len(search.universe.changed), "laws") as report:
         search.star = Star(search.universe, search.relation, learner.law, report=report)
         search.climb(starts, evaluations, most)
@@ -115,7 +114,7 @@ class _Search:
         self.learner, self.relation, self.seed = learner, relation, seed
         self.universe = Universe(learner.domain, relation)
         self.universe.fold(learner.law, seeding.generator(seed, "supremum", learner.id, "fold"))
-        self.star = Star(self.universe, relation, learner.law)
+        self.star: Star  # made once it is known whom progress is reported to
         self.peaks: list[Peak] = []
         self.best: LawFinding | None = None
         self.limit: tuple[Peak, int] | None = None  # in a star of limits, and the example that is added
@@ -170,7 +169,7 @@ class _Search:
     def try_closed_form(self) -> None:
         """Ask the learner for its closed form, and see how near to it its own ray comes."""
         learner = self.learner
-        if isinstance(learner, HasSupremum) and _owns(learner, "supremum") and self.relation is _relation_of(learner):
+        if isinstance(learner, HasSupremum) and _owns(learner, "supremum") and self.relation is relation_of(learner):
             self.closed = learner.supremum()
         if self.closed is None:
             return
@@ -246,7 +245,3 @@ def _owns(learner: Learner, ability: str) -> bool:
     own = owner_of(learner, ability)
     others = ("law", "fault") if isinstance(learner, HasFault) else ("law",)
     return all(issubclass(own, owner_of(learner, name)) for name in others)
-
-
-def _relation_of(learner: Learner) -> Relation:
-    return learner.privacy.relation if learner.privacy else Relation.REPLACE_ONE

@@ -22,23 +22,14 @@ from dpaudit.sensitivity.finding import Counterexample, Moved, RecordedFinding, 
 from dpaudit.sensitivity.metrics import METRICS, Distance, read_metric, read_sensitivity
 from dpaudit.sensitivity.recorded import REPEATS, RecordedMechanism, Run, inputs_of, recorded_finding
 from dpaudit.sensitivity.recording import same
-from dpaudit.sensitivity.search import Search, pairs_and_moves
+from dpaudit.sensitivity.search import Moves, Search, pairs_and_moves
 
 SHOWN = 200
 """Characters of an output that are shown."""
 
 
-@dataclass(frozen=True)
-class _Outputs:
-    """The outputs of both inputs of a pair, and their distance."""
-
-    distance: Distance
-    outputs: tuple[Any, Any]
-
-    @property
-    def size(self) -> float:
-        """Their distance, rounded down."""
-        return self.distance.lower
+_Outputs = tuple[Distance, tuple[Any, Any]]
+"""The distance of the outputs of both inputs of a pair, and the outputs."""
 
 
 @dataclass
@@ -65,7 +56,7 @@ class _Function:
         first, second = map(self, inputs_of(pair))
         if isinstance(first, Raised) or isinstance(second, Raised):
             return None
-        return _Outputs(METRICS[self.metric](first, second), (first, second))
+        return METRICS[self.metric](first, second), (first, second)
 
 
 @remembering
@@ -148,51 +139,35 @@ def audit_sensitivity(
     )
     hidden = any(pair.withheld for pair in given)
     with withholding(hidden), gathered() if hidden else nullcontext():
-        return _audited(f, given, known, moves, claim, metric, epsilon, delta, seed)
+        if (run := _as_run(f, given[0])) is not None:
+            declared = None if claim is None else read_sensitivity(claim)
+            metric = None if metric is None else read_metric(metric)
+            epsilon = None if epsilon is None else read_number("epsilon", epsilon, 0, math.inf, closed=True)
+            delta = 0.0 if delta is None else read_number("delta", delta, 0, 1, closed=True)
+            mechanism = RecordedMechanism(run, seed, declared, metric)
+            return recorded_finding(mechanism, given, moves, known, epsilon, delta)
+        for name, value in (("epsilon", epsilon), ("delta", delta)):
+            if value is not None:
+                text = "{" + name + "} is a claim of a mechanism with noise; {f} is deterministic: give {claim}"
+                raise InputError(text, names=(name, "f", "claim"))
+        return _of_function(f, given, known, moves, claim, metric)
 
 
-def _audited(
-    f: Any,
-    given: list[Pair],
-    known: Relation | None,
-    moves: Callable[[Pair, int], list[Pair]] | None,
-    claim: Any,
-    metric: str | None,
-    epsilon: float | None,
-    delta: float | None,
-    seed: int,
-) -> SensitivityFinding | RecordedFinding:
-    """Return the finding on the pairs that were given or made."""
-    if (run := _as_run(f, given[0])) is not None:
-        declared = None if claim is None else read_sensitivity(claim)
-        metric = None if metric is None else read_metric(metric)
-        epsilon = None if epsilon is None else read_number("epsilon", epsilon, 0, math.inf, closed=True)
-        delta = 0.0 if delta is None else read_number("delta", delta, 0, 1, closed=True)
-        mechanism = RecordedMechanism(run, seed, declared, metric)
-        return recorded_finding(mechanism, given, moves, known, epsilon, delta)
-    for name, value in (("epsilon", epsilon), ("delta", delta)):
-        if value is not None:
-            text = "{" + name + "} is a claim of a mechanism with noise; {f} is deterministic: give {claim}"
-            raise InputError(text, names=(name, "f", "claim"))
+def _of_function(
+    f: Any, given: list[Pair], known: Relation | None, moves: Moves | None, claim: Any, metric: str | None
+) -> SensitivityFinding:
     function, declared, own_metric = _read(f, known)
     if claim is None and declared is None:
         raise InputError("{claim} must be given: the sensitivity of the function", names=("claim",))
     sensitivity = read_sensitivity(declared if claim is None else claim)
     called = _Function(function, read_metric(metric or own_metric))
-    search = Search(called.measure)
-    search.look(given)
-    if search.tried == search.refused:
-        raise InputError(
-            f"{{f}} must return outputs; on all {len(given)} pairs it raises {called.raised}", names=("f",)
-        )
-    if moves is not None:
-        search.vary(moves)
-    best = search.found(lambda found: found.distance.exceeds(sensitivity))
+    search = Search(called.measure, lambda found: found[0].lower)
+    best = search.farthest(given, moves, lambda found: found[0].exceeds(sensitivity), lambda: called.raised)
     assert best is not None
-    if best[1].distance.exceeds(sensitivity):
+    if best[1][0].exceeds(sensitivity):
         for _ in range(REPEATS):  # if further calls give other outputs, the distance is that of noise
             again = called.measure(best[0])
-            if again is None or not same(again.outputs, best[1].outputs):
+            if again is None or not same(again[1], best[1][1]):
                 text = "{f} must be deterministic, or a mechanism (data, rng): two calls on one input differ"
                 raise InputError(text, names=("f",))
     return _finding(best, search, called, sensitivity, known)
@@ -205,18 +180,17 @@ def _finding(
     sensitivity: Fraction,
     relation: Relation | None,
 ) -> SensitivityFinding:
-    pair, found = best
-    distance = found.distance
+    pair, (distance, outputs) = best
     refuted = distance.exceeds(sensitivity)
     hidden, claimed = pair.withheld, float(sensitivity)
     infinite = search.infinite
-    first, second = (f"{output!r:.{SHOWN}}" for output in found.outputs)
+    first, second = (f"{output!r:.{SHOWN}}" for output in outputs)
     finding = SensitivityFinding(
         verdict=Verdict.VIOLATION if refuted else Verdict.NOT_REFUTED if search.moved else Verdict.NO_EVIDENCE,
         sensitivity=claimed,
         metric=called.metric,  # type: ignore[arg-type]  # one of METRICS
         distance=pair.sides[0].coarse.least(distance.lower, claimed) if hidden else distance.lower,
-        infinite=infinite[1].distance.why if infinite else "",
+        infinite=infinite[1][0].why if infinite else "",
         rounded=distance.rounded,
         pairs=search.tried,
         moved=search.moved,
@@ -229,9 +203,7 @@ def _finding(
     if hidden or not refuted:
         return finding
     inputs = pair.data, pair.neighbour
-    return finding.with_counterexample(
-        Counterexample(inputs, found.outputs, "", called.metric, sensitivity, found.distance)
-    )
+    return finding.with_counterexample(Counterexample(inputs, outputs, "", called.metric, sensitivity, distance))
 
 
 def _as_run(f: Any, pair: Pair) -> Run | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -189,10 +190,8 @@ def read_sensitivity(claim: Any) -> Fraction:
     """Return a claimed sensitivity exactly; `InputError` if it is no finite number >= 0."""
     number = None if isinstance(claim, bool) else exact_number(claim)
     if isinstance(claim, str):
-        try:
+        with suppress(ValueError, ZeroDivisionError):
             number = Fraction(claim)
-        except (ValueError, ZeroDivisionError):
-            number = None
     if not isinstance(number, Fraction) or number < 0:
         raise InputError.of("claim", claim, "a finite number >= 0, the sensitivity that is claimed")
     return number

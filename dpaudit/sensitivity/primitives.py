@@ -15,25 +15,25 @@ import numpy as np
 
 from dpaudit.sensitivity.tracing import Primitive, Recorder
 
-_NOISE = {
+_NOISE: dict[str, tuple[str, str, str | float | None]] = {
     "laplace": ("laplace", "loc", "scale"),
     "normal": ("gaussian", "loc", "scale"),
-    "standard_normal": ("gaussian", "", ""),
-    "randn": ("gaussian", "", ""),
-    "multivariate_normal": ("gaussian", "mean", ""),
+    "standard_normal": ("gaussian", "", 1.0),
+    "randn": ("gaussian", "", 1.0),
+    "multivariate_normal": ("gaussian", "mean", None),
     "logistic": ("logistic", "loc", "scale"),
     "gumbel": ("gumbel", "loc", "scale"),
-    "standard_cauchy": ("cauchy", "", ""),
-    "standard_t": ("t", "", ""),
+    "standard_cauchy": ("cauchy", "", 1.0),
+    "standard_t": ("t", "", None),
     "exponential": ("exponential", "", "scale"),
-    "standard_exponential": ("exponential", "", ""),
-    "geometric": ("geometric", "", ""),
-    "poisson": ("poisson", "", ""),
+    "standard_exponential": ("exponential", "", 1.0),
+    "geometric": ("geometric", "", None),
+    "poisson": ("poisson", "", None),
     "gauss": ("gaussian", "mu", "sigma"),
     "normalvariate": ("gaussian", "mu", "sigma"),
-    "expovariate": ("exponential", "", ""),
+    "expovariate": ("exponential", "", None),
 }
-"""Method -> the family of its noise, and the parameters that are its centre and its scale, if it has them."""
+"""Method -> the family of its noise, and the first parameters: its centre and its scale, if it has them, or a scale."""
 _OTHER = (
     "random", "random_sample", "rand", "randint", "random_integers", "ranf", "sample", "integers", "uniform", "choice",
     "permutation", "shuffle", "permuted", "binomial", "bytes", "beta", "chisquare", "dirichlet", "gamma",
@@ -43,30 +43,17 @@ _OTHER = (
     "vonmisesvariate", "weibullvariate", "paretovariate", "getrandbits", "randbytes", "tomaxint",
 )  # fmt: skip
 """Methods whose draws are what they were in a replay, and are added to no value."""
-_PARAMETERS = {
-    "laplace": ("loc", "scale", "size"),
-    "normal": ("loc", "scale", "size"),
-    "logistic": ("loc", "scale", "size"),
-    "gumbel": ("loc", "scale", "size"),
-    "exponential": ("scale", "size"),
-    "multivariate_normal": ("mean", "cov", "size"),
-    "gauss": ("mu", "sigma"),
-    "normalvariate": ("mu", "sigma"),
-}
-
-
-_UNIT = dict.fromkeys(("standard_normal", "randn", "standard_cauchy", "standard_exponential"), 1.0)
-"""Methods whose noise has scale 1."""
 
 
 def _call(record: Recorder, owner: str, name: str, draw: Callable[..., Any]) -> Callable[..., Any]:
     """Return a method that draws and is recorded."""
-    family, centre, scale_name = _NOISE.get(name, ("", "", ""))
+    family, centre, scale_name = _NOISE.get(name, ("", "", None))
+    positional = [one for one in (centre, scale_name) if one and isinstance(one, str)]
 
     @wraps(draw)
     def called(*args: Any, **kwargs: Any) -> Any:
-        given = dict(zip(_PARAMETERS.get(name, ()), args, strict=False)) | kwargs
-        scale: Any = given.get(scale_name, 1.0) if scale_name else _UNIT.get(name)
+        given = dict(zip(positional, args, strict=False)) | kwargs
+        scale: Any = given.get(scale_name, 1.0) if isinstance(scale_name, str) else scale_name
         single = float(scale) if scale is not None and np.ndim(scale) == 0 else None
         primitive = Primitive(f"{owner}.{name}", family, single, metric="l2" if family == "gaussian" else "l1")
         return record.drawn(primitive, lambda: draw(*args, **kwargs), given.get(centre), traces=bool(family))

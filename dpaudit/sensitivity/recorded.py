@@ -18,7 +18,7 @@ from dpaudit.outputs.canonical import Raised
 from dpaudit.sensitivity.finding import Counterexample, Moved, NoiseMove, RecordedFinding
 from dpaudit.sensitivity.metrics import METRICS, ROUNDING, Distance
 from dpaudit.sensitivity.recording import Recording, Value, as_numbers, plain_output, same
-from dpaudit.sensitivity.search import Search
+from dpaudit.sensitivity.search import Moves, Search
 from dpaudit.sensitivity.tracing import Primitive
 from dpaudit.withheld import Coarse
 
@@ -146,14 +146,12 @@ class RecordedMechanism:
         if not again.diverged and len(again.draws) < len(record.draws):
             again.flow = True
             again.diverged = f"on the neighbour {record.draws[len(again.draws)].primitive.name} is not called"
+        if not again.diverged and len(again.values) < len(record.values):
+            again.diverged = "on the neighbour noise is added to fewer values"
         if again.diverged:
             self.diverged += 1
             self.flow_diverged += again.flow
             self.why_diverged = self.why_diverged or again.diverged
-            return None
-        if len(again.values) < len(record.values):
-            again.diverged = "on the neighbour noise is added to fewer values"
-            self.diverged += 1
             return None
         moves = tuple(
             self._move(replace(one, partial=one.partial and not stands_in(first, one.noisy)), other, record, first)
@@ -205,11 +203,6 @@ def stands_in(output: Any, noisy: Any) -> bool:
     return any(stands_in(part, noisy) for part in parts)
 
 
-def released(found: PairMoves, move: ValueMove) -> bool:
-    """Return whether a noisy value stands in the output as it is."""
-    return stands_in(found.outputs[0], move.value.noisy)
-
-
 def loss_alone(move: ValueMove, found: PairMoves, delta: float) -> float | None:
     """Return epsilon of a noisy value alone at delta, rounded down; None unless it is released and nothing precedes it.
 
@@ -218,7 +211,9 @@ def loss_alone(move: ValueMove, found: PairMoves, delta: float) -> float | None:
     """
     draw = found.recorded.draws[move.value.draws[0]]
     alone = move.value.draws == (0,) and np.shape(draw.output) == np.shape(move.value.value)
-    if not alone or not released(found, move):  # one draw for several numbers does not hide how they differ
+    if not alone or not stands_in(
+        found.outputs[0], move.value.noisy
+    ):  # one draw for several numbers does not hide how they differ
         return None
     if move.primitive.loss is not None:
         return loss_of_map(move, delta)
@@ -264,7 +259,7 @@ def loss_of_map(move: ValueMove, delta: float) -> float | None:
 def recorded_finding(
     mechanism: RecordedMechanism,
     pairs: Sequence[Pair],
-    moves: Callable[[Pair, int], list[Pair]] | None,
+    moves: Moves | None,
     relation: Relation | None,
     epsilon: float | None,
     delta: float,
@@ -281,16 +276,10 @@ def recorded_finding(
             break
 
     def refutes(found: PairMoves) -> bool:
-        return any(move.exceeds or _loses(move, found, epsilon, delta) for move in found.of_noise)
+        return any(move.exceeds or _over(loss_alone(move, found, delta), epsilon) for move in found.of_noise)
 
-    search = Search(mechanism.measure)
-    search.look(pairs)
-    if search.tried == search.refused and not mechanism.diverged:
-        text = "{f} must return outputs; on all {count} pairs it raises {raised}"
-        raise InputError(text, names=("f",), count=len(pairs), raised=mechanism.raised)
-    if moves is not None:
-        search.vary(moves)
-    best = search.found(refutes)
+    search = Search(mechanism.measure, lambda found: found.size)
+    best = search.farthest(pairs, moves, refutes, lambda: "" if mechanism.diverged else mechanism.raised)
     diverged = mechanism.diverged
     if best is not None and refutes(best[1]):
         steady = steady and mechanism.steady(best[0])
@@ -299,9 +288,8 @@ def recorded_finding(
     return _finding(mechanism, search, best, unseen, relation, epsilon, delta, diverged)
 
 
-def _loses(move: ValueMove, found: PairMoves, epsilon: float | None, delta: float) -> bool:
-    """Return whether a value alone, released, loses more than the claim."""
-    loss = None if epsilon is None else loss_alone(move, found, delta)
+def _over(loss: float | None, epsilon: float | None) -> bool:
+    """Return whether the loss of a value alone is more than the claim."""
     return loss is not None and epsilon is not None and loss > epsilon * (1 + float(ROUNDING))
 
 
@@ -315,15 +303,15 @@ def _finding(
     delta: float,
     diverged: int,
 ) -> RecordedFinding:
-    found = () if best is None else best[1].of_noise
-    losses = [None if best is None else loss_alone(move, best[1], delta) for move in found]
-    over = [best is not None and _loses(move, best[1], epsilon, delta) for move in found]
+    pair, shown = best or (None, PairMoves((), False, (None, None), Recording()))
+    found = shown.of_noise
+    losses = [loss_alone(move, shown, delta) for move in found]
+    over = [_over(loss, epsilon) for loss in losses]
     wrong = [move.exceeds for move in found]
     refuted = any(wrong) or any(over)
     tested = bool(found) and (epsilon is not None or any(move.declared is not None for move in found))
     order = sorted(range(len(found)), key=lambda i: (not (wrong[i] or over[i]), -found[i].ratio))
-    hidden = best is not None and best[0].withheld
-    coarse = best[0].sides[0].coarse if best is not None and hidden else None
+    coarse = pair.sides[0].coarse if pair is not None and pair.withheld else None
     claims = [float(one) for one in (epsilon, mechanism.declared) if one is not None]
     finding = RecordedFinding(
         verdict=Verdict.VIOLATION if refuted else Verdict.NOT_REFUTED if tested else Verdict.NO_EVIDENCE,
@@ -333,7 +321,7 @@ def _finding(
         wrong_sensitivity=any(wrong),
         wrong_epsilon=any(over),
         not_covered=unseen,
-        reused=() if best is None else tuple(dict.fromkeys(value.place for value in best[1].recorded.reused)),
+        reused=tuple(dict.fromkeys(value.place for value in shown.recorded.reused)),
         beside=mechanism.beside,
         pairs=search.tried,
         moved=search.moved,
@@ -343,14 +331,16 @@ def _finding(
         raised=mechanism.raised,
         runs=mechanism.runs,
         relation=relation,
-        witness=None if best is None else Moved.of(best[0]),
+        witness=None if pair is None else Moved.of(pair),
     )
     first = next((move for move in found if move.exceeds), None)
-    if best is None or hidden or first is None or first.declared is None:
+    if pair is None or pair.withheld or first is None or first.declared is None:
         return finding
-    inputs, values = (best[0].data, best[0].neighbour), (first.value.value, first.other)
+    values = first.value.value, first.other
     return finding.with_counterexample(
-        Counterexample(inputs, values, first.value.place, first.metric, first.declared, first.distance)
+        Counterexample(
+            (pair.data, pair.neighbour), values, first.value.place, first.metric, first.declared, first.distance
+        )
     )
 
 

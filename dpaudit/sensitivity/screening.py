@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -13,8 +13,8 @@ from dpaudit.contract import Pair
 from dpaudit.errors import ToolFault
 from dpaudit.running.processes import ChildDied
 from dpaudit.running.workers import in_own_process
-from dpaudit.sensitivity.recorded import REPEATS, RecordedMechanism, Run, ValueMove, loss_of_map, released
-from dpaudit.sensitivity.search import Search
+from dpaudit.sensitivity.recorded import REPEATS, RecordedMechanism, Run, ValueMove, loss_of_map, stands_in
+from dpaudit.sensitivity.search import Moves, Search
 
 CLEAR = 1.05
 """The least loss, in units of the claim, that speaks for a pair: of a claim that is tight every pair has 1 or so."""
@@ -36,14 +36,6 @@ class Shortlist:
     tried: int
 
 
-@dataclass(frozen=True)
-class _Loss:
-    """The loss of a pair in units of the claim, as far as its noisy values show it, and whether these are released."""
-
-    size: float
-    released: bool = False
-
-
 class _Spent(Exception):
     """There are no runs left to measure another pair."""
 
@@ -61,8 +53,11 @@ class _Screening:
         self.losing: list[tuple[float, Pair]] = []
         self.suspects: dict[str, list[Pair]] = {"beside": [], "control flow": []}
 
-    def measure(self, pair: Pair) -> _Loss | None:
-        """Return the loss of a pair; None where it is not known. `_Spent` is raised if there are no runs left."""
+    def measure(self, pair: Pair) -> tuple[float, bool] | None:
+        """Return what noisy values show of a pair's loss, in units of the claim, and whether these are released.
+
+        None where it is not known. `_Spent` is raised if there are no runs left.
+        """
         if self.mechanism.runs + 2 > self.most:
             raise _Spent
         diverged = self.mechanism.flow_diverged
@@ -73,16 +68,18 @@ class _Screening:
             return None
         if found.beside and not found.recorded.untraced:
             self.suspects["beside"].append(pair)
-        losses = [(released(found, move), _loss(move, self.epsilon, self.delta)) for move in found.of_noise]
+        losses = [
+            (stands_in(found.outputs[0], move.value.noisy), _loss(move, self.epsilon, self.delta))
+            for move in found.of_noise
+        ]
         together = sum(loss for alone, loss in losses if alone)
         hidden = max((loss for alone, loss in losses if not alone), default=0.0)
-        loss = _Loss(max(together, hidden), together >= hidden)
-        if loss.size > CLEAR:
-            self.losing.append((loss.size, pair))
-        return loss
+        loss = max(together, hidden)
+        if loss > CLEAR:
+            self.losing.append((loss, pair))
+        return loss, together >= hidden
 
 
-Moves = Callable[[Pair, int], list[Pair]]
 _Way = tuple[int, tuple[tuple[int, int], ...]]
 """The place of a pair among those given, and the step and the place of each variation by which it is made again."""
 
@@ -155,7 +152,7 @@ def _searched(
     screening: _Screening, first: Pair, pairs: Sequence[Pair], ways: _Ways, *, vary: bool
 ) -> tuple[list[_Way], bool, int, int]:
     """Return the ways of the pairs that recorded noise speaks for, if any: as `Shortlist` has the pairs themselves."""
-    search = Search(screening.measure)
+    search = Search(screening.measure, lambda found: found[0])
     try:
         with suppress(_Spent):
             search.look(pairs)
@@ -164,13 +161,13 @@ def _searched(
     except SystemExit:  # the audit meets it again, and says on which input
         return [], False, screening.mechanism.runs, search.tried
     best = search.best
-    sure = best is not None and best[1].released and best[1].size > CLEAR
+    sure = best is not None and best[1][0] > CLEAR and best[1][1]
     if best is not None and sure:
         chosen = [best[0]]
     else:
         chosen = [pair for _, pair in sorted(screening.losing, key=lambda one: -one[0])][:RIVALS]
-    if not sure and not screening.mechanism.untraced:
-        chosen += [pair for suspects in screening.suspects.values() for pair in suspects[:SUSPECTS]]
+        if not screening.mechanism.untraced:
+            chosen += [pair for suspects in screening.suspects.values() for pair in suspects[:SUSPECTS]]
     if not chosen or not all(map(screening.mechanism.steady, (first, chosen[0]))):
         return [], False, screening.mechanism.runs, search.tried
     found = list(dict.fromkeys(ways.ways[id(pair)] for pair in chosen))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 from dpaudit.contract import MadePair, Pair, Relation
 from dpaudit.errors import InputError
@@ -18,26 +18,22 @@ PATIENCE = 6
 """Steps without a farther move after which it ends."""
 
 
-class Move(Protocol):
-    """The move of a pair, with its `size` in any unit that orders pairs."""
-
-    @property
-    def size(self) -> float:
-        """The size; a number >= 0."""
-
-
-M = TypeVar("M", bound=Move)
+M = TypeVar("M")
+Moves = Callable[[Pair, int], list[Pair]]
+"""Returns variations of a pair for a step of the search."""
 
 
 @dataclass
 class Search(Generic[M]):
     """The pairs tried so far, and how many moved anything.
 
-    `measure(pair)` is None where a pair shows nothing, because a call on one of its inputs raised an exception. `best`
-    is the pair of the farthest finite move, `infinite` the first of an infinite one.
+    `measure(pair)` is None where a pair shows nothing, because a call on one of its inputs raised an exception; else it
+    is a move, whose `size` is a number >= 0 in any unit. `best` is the pair of the farthest finite move, `infinite` the
+    first of an infinite one.
     """
 
     measure: Callable[[Pair], M | None]
+    size: Callable[[M], float]
     best: tuple[Pair, M] | None = None
     infinite: tuple[Pair, M] | None = None
     tried: int = 0
@@ -53,14 +49,15 @@ class Search(Generic[M]):
             self.refused += found is None
             if found is None:
                 continue
-            self.moved += found.size > 0
-            if math.isinf(found.size):
+            size = self.size(found)
+            self.moved += size > 0
+            if math.isinf(size):
                 self.infinite = self.infinite or (pair, found)
-            elif self.best is None or found.size > self.best[1].size:
+            elif self.best is None or size > self.size(self.best[1]):
                 self.best, better = (pair, found), True
         return better
 
-    def vary(self, moves: Callable[[Pair, int], list[Pair]]) -> None:
+    def vary(self, moves: Moves) -> None:
         """Look at variations of the best pair until `PATIENCE` steps in a row find none that moves farther."""
         idle = 0
         for step in range(STEPS):
@@ -71,8 +68,19 @@ class Search(Generic[M]):
                 return
             idle = 0 if self.look(variations) else idle + 1
 
-    def found(self, shows: Callable[[M], bool]) -> tuple[Pair, M] | None:
-        """Return the pair to report: one whose finite move shows it, else one of an infinite move, else the best."""
+    def farthest(
+        self, pairs: Sequence[Pair], moves: Moves | None, shows: Callable[[M], bool], raised: Callable[[], str]
+    ) -> tuple[Pair, M] | None:
+        """Return the pair to report: one whose finite move shows it, else one of an infinite move, else the best.
+
+        `InputError` if all pairs are refused, and `raised()` says what they raise.
+        """
+        self.look(pairs)
+        if self.tried == self.refused and (why := raised()):
+            text = "{f} must return outputs; on all {count} pairs it raises {raised}"
+            raise InputError(text, names=("f",), count=len(pairs), raised=why)
+        if moves is not None:
+            self.vary(moves)
         if self.best is not None and shows(self.best[1]):
             return self.best
         return self.infinite or self.best
@@ -88,7 +96,7 @@ def pairs_and_moves(
     outside: bool,
     include_data: bool,
     seed: int,
-) -> tuple[list[Pair], Relation | None, Callable[[Pair, int], list[Pair]] | None]:
+) -> tuple[list[Pair], Relation | None, Moves | None]:
     """Return the pairs that were given or are made of a dataset, their relation, and what varies them."""
     if (pairs is None) == (data is None):
         raise InputError("one of {pairs} and {data} must be given", names=("pairs", "data"))

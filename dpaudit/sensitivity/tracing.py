@@ -163,12 +163,9 @@ def _is_plain(value: Any) -> bool:
     return isinstance(value, Number | np.ndarray | np.generic)
 
 
-def _summed(apply: Callable[[Any, Any], Any], *, reverse: bool = False) -> Callable[[Any, Any], Any]:
-    def method(self: Any, other: Any) -> Any:
-        both = (other, self) if reverse else (self, other)
-        return added(*both, apply) if _is_plain(other) else NotImplemented
-
-    return method
+def _with_plain(apply: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """Return an operator for numbers and arrays of numpy; others may have one of their own."""
+    return lambda self, other: apply(self, other) if _is_plain(other) else NotImplemented
 
 
 class _TracedNumber(Traced):
@@ -177,17 +174,14 @@ class _TracedNumber(Traced):
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **settings: Any) -> Any:
         return _applied(ufunc, method, inputs, **settings)
 
-    __add__, __radd__ = _summed(operator.add), _summed(operator.add, reverse=True)
-    __sub__, __rsub__ = _summed(operator.sub), _summed(operator.sub, reverse=True)
+    __add__ = _with_plain(lambda self, other: added(self, other, operator.add))
+    __radd__ = _with_plain(lambda self, other: added(other, self, operator.add))
+    __sub__ = _with_plain(lambda self, other: added(self, other, operator.sub))
+    __rsub__ = _with_plain(lambda self, other: added(other, self, operator.sub))
+    __mul__ = __rmul__ = _with_plain(lambda self, other: scaled(self, other, untraced(self) * untraced(other)))
 
-    def __mul__(self, other: Any) -> Any:
-        return scaled(self, other, untraced(self) * untraced(other)) if _is_plain(other) else NotImplemented
-
-    __rmul__ = __mul__
-
+    @_with_plain
     def __truediv__(self, other: Any) -> Any:
-        if not _is_plain(other):
-            return NotImplemented
         quotient = untraced(self) / untraced(other)
         return quotient if noise_of(other) is not None else scaled(self, 1 / other, quotient)
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
-from typing import NamedTuple
+from itertools import accumulate
+from operator import mul
 
 DIGITS = 40
 """Decimal digits of every number."""
@@ -16,15 +18,18 @@ SPREAD = 9
 DOWN, UP = (Context(DIGITS, way, Emin=-(10**15), Emax=10**15) for way in (ROUND_FLOOR, ROUND_CEILING))
 
 
-class Enclosure(NamedTuple):
-    """Two numbers between which a number lies."""
+@dataclass(slots=True)
+class Enclosure:
+    """Two numbers between which a number lies; its arithmetic takes rational numbers as well."""
 
     low: Decimal
     high: Decimal
 
     @classmethod
-    def of(cls, value: Fraction | int) -> Enclosure:
-        """Return the decimals next to a rational number."""
+    def of(cls, value: Enclosure | Fraction | int) -> Enclosure:
+        """Return the decimals next to a rational number; an enclosure as it is."""
+        if isinstance(value, Enclosure):
+            return value
         exact = Fraction(value)
         above, below = Decimal(exact.numerator), Decimal(exact.denominator)
         return cls(DOWN.divide(above, below), UP.divide(above, below))
@@ -36,41 +41,46 @@ class Enclosure(NamedTuple):
         # Decimal exponentials are rounded half even whatever the context says: step one unit to either side.
         return cls(DOWN.exp(ends.low).next_minus(DOWN), UP.exp(ends.high).next_plus(UP))
 
-    def plus(self, other: Enclosure) -> Enclosure:
-        """Return the sum."""
+    def __add__(self, value: Enclosure | Fraction | int) -> Enclosure:
+        other = Enclosure.of(value)
         return Enclosure(DOWN.add(self.low, other.low), UP.add(self.high, other.high))
 
-    def minus(self, other: Enclosure) -> Enclosure:
-        """Return the difference."""
+    def __sub__(self, value: Enclosure | Fraction | int) -> Enclosure:
+        other = Enclosure.of(value)
         return Enclosure(DOWN.subtract(self.low, other.high), UP.subtract(self.high, other.low))
 
-    def times(self, other: Enclosure) -> Enclosure:
-        """Return the product."""
+    def __rsub__(self, value: Fraction | int) -> Enclosure:
+        return Enclosure.of(value) - self
+
+    def __mul__(self, value: Enclosure | Fraction | int) -> Enclosure:
+        other = Enclosure.of(value)
         if self.low >= 0 and other.low >= 0:
             return Enclosure(DOWN.multiply(self.low, other.low), UP.multiply(self.high, other.high))
-        pairs = [(a, b) for a in self for b in other]
+        pairs = [(a, b) for a in (self.low, self.high) for b in (other.low, other.high)]
         return Enclosure(min(DOWN.multiply(a, b) for a, b in pairs), max(UP.multiply(a, b) for a, b in pairs))
 
-    def over(self, other: Enclosure) -> Enclosure:
+    __radd__, __rmul__ = __add__, __mul__
+
+    def __truediv__(self, other: Enclosure) -> Enclosure:
         """Return the quotient by a positive number."""
         low = min(DOWN.divide(self.low, other.low), DOWN.divide(self.low, other.high))
         return Enclosure(low, max(UP.divide(self.high, other.low), UP.divide(self.high, other.high)))
 
-    def power(self, exponent: int) -> Enclosure:
+    def __rtruediv__(self, value: Fraction | int) -> Enclosure:
+        return Enclosure.of(value) / self
+
+    def __pow__(self, exponent: int) -> Enclosure:
         """Return a power of a number that is not negative."""
         found, square = ONE, self
         while exponent:
             if exponent & 1:
-                found = found.times(square)
-            square, exponent = square.times(square), exponent >> 1
+                found = found * square
+            square, exponent = square * square, exponent >> 1
         return found
 
     def powers(self, most: int) -> list[Enclosure]:
         """Return the powers 0 .. `most`."""
-        found = [ONE]
-        for _ in range(most):
-            found.append(found[-1].times(self))
-        return found
+        return list(accumulate([self] * most, mul, initial=ONE))
 
 
 ZERO, ONE = Enclosure.of(0), Enclosure.of(1)
@@ -88,16 +98,19 @@ def binomial(n: int, mass: Fraction, counts: range) -> Iterator[tuple[int, Enclo
         yield (n if mass else 0), ONE
         return
     odds, k = Enclosure.of(mass / (1 - mass)), counts.start
-    chance = Enclosure.of(math.comb(n, k)).times(Enclosure.of(mass).power(k)).times(Enclosure.of(1 - mass).power(n - k))
+    chance = math.comb(n, k) * Enclosure.of(mass) ** k * Enclosure.of(1 - mass) ** (n - k)
     for k in counts:
         yield k, chance
-        chance = chance.times(odds).times(Enclosure.of(Fraction(n - k, k + 1)))
+        chance = chance * odds * Fraction(n - k, k + 1)
 
 
-def mean(n: int, mass: Fraction, value: Callable[[int], Enclosure]) -> Enclosure:
-    """Return E value(N) for N ~ Bin(n, mass) and values in [0, 1]: counts that are far from likely may have either."""
+def mean(n: int, mass: Fraction, value: Callable[[int], Enclosure], counts: range | None = None) -> Enclosure:
+    """Return E value(N) for N ~ Bin(n, mass) and values in [0, 1]: counts that are left out may have either.
+
+    By default they are those far from likely.
+    """
     low = high = seen = Decimal(0)
-    for k, chance in binomial(n, mass, likely(n, mass)):
+    for k, chance in binomial(n, mass, likely(n, mass) if counts is None else counts):
         term = value(k)
         low = DOWN.add(low, DOWN.multiply(chance.low, term.low))
         high = UP.add(high, UP.multiply(chance.high, term.high))

@@ -13,7 +13,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 from dpaudit.contract import CaseFamily
-from dpaudit.utility.decimals import DOWN, ONE, UP, ZERO, Enclosure, binomial, likely, mean
+from dpaudit.utility.decimals import ONE, UP, ZERO, Enclosure, likely, mean
 from dpaudit.utility.finding import SizeCertificate
 from dpaudit.utility.problem import SLACK
 
@@ -52,11 +52,7 @@ def refuted(certificate: SizeCertificate, alpha: float, beta: float) -> str:
 def _finite_class(numbers: Numbers, alpha: Fraction) -> Ends:
     rivals, kept = _count(numbers, "rivals", 0), _kept(alpha, _drops(_rate(numbers))[1])
 
-    def upper(n: int) -> Decimal:
-        total = Enclosure.of(rivals).times(kept.power(n))
-        return total.over(ONE.plus(total)).high
-
-    return lambda n: Decimal(0), upper
+    return lambda n: Decimal(0), lambda n: _failing(rivals * kept**n).high
 
 
 def _thresholds(numbers: Numbers, alpha: Fraction) -> Ends:
@@ -80,8 +76,8 @@ def _thresholds(numbers: Numbers, alpha: Fraction) -> Ends:
 def _one_side(rivals: int, rest: int, mass: Fraction, rate: Fraction, n: int) -> Enclosure:
     """Return E[B/(1 + B)] for B = rivals exp(-rate N) + rest exp(-rate n)."""
     powers = Enclosure.exp(-rate).powers(n)
-    near, far = Enclosure.of(rivals), Enclosure.of(rest).times(powers[n])
-    return mean(n, mass, lambda k: _failing(near.times(powers[k]).plus(far)))
+    near, far = Enclosure.of(rivals), rest * powers[n]
+    return mean(n, mass, lambda k: _failing(near * powers[k] + far))
 
 
 def _two_sides(
@@ -100,9 +96,9 @@ def _two_sides(
         own = powers[count]
 
         def value(other: int) -> Enclosure:
-            total = left.times(own).plus(right.times(powers[other]))
+            total = left * own + right * powers[other]
             if far:
-                total = total.plus(more.times(powers[n - count - other]).times(own.plus(powers[other])))
+                total = total + more * powers[n - count - other] * (own + powers[other])
             return _failing(total)
 
         return mean(n - count, mass / (1 - mass), value)
@@ -120,9 +116,7 @@ def _points(numbers: Numbers, alpha: Fraction) -> Ends:
         if rivals * alpha > 1:
             return _every_number(rivals, alpha, rate, n)
         # F examples are elsewhere; C/(x + C) with x = K/(K - 1 + exp(-rate F)).
-        fewer, all_of_them = Enclosure.of(rivals - 1), Enclosure.of(rivals)
-        powers = Enclosure.exp(-rate).powers(n)
-        scales = [all_of_them.over(fewer.plus(power)) for power in powers]
+        scales = [rivals / (rivals - 1 + power) for power in Enclosure.exp(-rate).powers(n)]
         even = _of_sum(rivals, Fraction(1, rivals), 1 - rivals * alpha, scales, rate, n).high
         return min(even, _uneven(rivals, alpha, rate, n)) if rivals > 1 else even
 
@@ -139,8 +133,8 @@ def _uneven(rivals: int, alpha: Fraction, rate: Fraction, n: int) -> Decimal:
     one, two = (_with_own_mass(s, alpha, rate, n) for s in (rivals - 1, rivals - 2))
 
     def bound(d: Fraction) -> Decimal:
-        single = one.plus(_kept(left * (1 - (rivals - 1) * d), drop).power(n))
-        double = two.plus(Enclosure.of(2).times(_kept(left * d, drop).power(n)))
+        single = one + _kept(left * (1 - (rivals - 1) * d), drop) ** n
+        double = two + 2 * _kept(left * d, drop) ** n
         return max(single.high, double.high)
 
     return min(bound(Fraction(i, SHARES * (rivals - 1))) for i in range(1, SHARES))
@@ -193,8 +187,8 @@ def _block(low: int, high: int, alpha: Fraction, rate: Fraction, n: int) -> Deci
     grown, rivals = Enclosure.exp(rate).powers(n), Enclosure.of(high)
 
     def value(k: int) -> Enclosure:
-        total = rivals.times(powers[n - k])
-        return total.over(grown[k].plus(total))
+        total = rivals * powers[n - k]
+        return total / (grown[k] + total)
 
     return mean(n, own, value).high
 
@@ -216,10 +210,10 @@ def _of_sum(
 
     def value(k: int) -> Enclosure:
         x, (first, second, third, fourth) = scales[k], _central(*(table[n - k] for table in products))
-        y = x.plus(first)
-        ratio, square = first.over(y), y.times(y)
-        fine = ratio.minus(second.times(x).over(square.times(y))).plus(third.times(x).over(square.times(square)))
-        low = max(fine.minus(fourth.over(square.times(square))).low, ratio.minus(second.over(square)).low, Decimal(0))
+        y = x + first
+        ratio, square = first / y, y * y
+        fine = ratio - second * x / (square * y) + third * x / (square * square)
+        low = max((fine - fourth / (square * square)).low, (ratio - second / square).low, Decimal(0))
         return Enclosure(low, min(ratio.high, fine.high))
 
     return mean(n, outside, value)
@@ -238,27 +232,19 @@ def _products(rivals: int, share: Fraction, rate: Fraction, n: int) -> list[list
         ways = math.perm(rivals, cells)
         if not ways:
             return [ZERO] * (n + 1)
-        total = ZERO
-        for part in parts:
-            total = total.plus(d[part])
-        return [Enclosure.of(ways).times(power) for power in _kept(share, total).powers(n)]
+        return [ways * power for power in _kept(share, sum((d[part] for part in parts), ZERO)).powers(n)]
 
     return [table(len(parts), *parts) for parts in _PRODUCTS]
 
 
 def _central(*e: Enclosure) -> tuple[Enclosure, ...]:
     """Return mean and central moments from the means of the products, in the order of `_PRODUCTS`."""
-    two, three, four, six = (Enclosure.of(i) for i in (2, 3, 4, 6))
-    m1, m2 = e[0], e[1].plus(e[2])
-    m3 = e[3].plus(three.times(e[4])).plus(e[5])
-    m4 = e[6].plus(four.times(e[7])).plus(three.times(e[8])).plus(six.times(e[9])).plus(e[10])
-    square = m1.times(m1)
-    second = m2.minus(square)
-    third = m3.minus(three.times(m1).times(m2)).plus(two.times(m1).times(square))
-    fourth = (
-        m4.minus(four.times(m1).times(m3)).plus(six.times(square).times(m2)).minus(three.times(square.times(square)))
-    )
-    return m1, second, third, fourth
+    m1, m2, m3 = e[0], e[1] + e[2], e[3] + 3 * e[4] + e[5]
+    m4 = e[6] + 4 * e[7] + 3 * e[8] + 6 * e[9] + e[10]
+    square = m1 * m1
+    third = m3 - 3 * m1 * m2 + 2 * m1 * square
+    fourth = m4 - 4 * m1 * m3 + 6 * square * m2 - 3 * (square * square)
+    return m1, m2 - square, third, fourth
 
 
 def _parities(numbers: Numbers, alpha: Fraction) -> Ends:
@@ -272,13 +258,8 @@ def _parities(numbers: Numbers, alpha: Fraction) -> Ends:
 
     def failing(error: Fraction, n: int) -> Enclosure:
         """Return f + (1 - f)(1 - E 1/|V|): each example is a random equation with probability 2 p error."""
-        low = high = seen = Decimal(0)
-        for k, chance in binomial(n, 2 * keep * error, range(min(n + 1, len(rights)))):
-            low = DOWN.add(low, DOWN.multiply(chance.low, rights[k].low))
-            high = UP.add(high, UP.multiply(chance.high, rights[k].high))
-            seen = DOWN.add(seen, chance.low)
-        right = Enclosure(low, UP.add(high, UP.subtract(Decimal(1), seen)))
-        return own.plus(ONE.minus(own).times(ONE.minus(right)))
+        right = mean(n, 2 * keep * error, rights.__getitem__, range(min(n + 1, len(rights))))
+        return own + (1 - own) * (1 - right)
 
     return lambda n: failing(mass, n).low if exists else Decimal(0), lambda n: failing(alpha, n).high
 
@@ -286,16 +267,13 @@ def _parities(numbers: Numbers, alpha: Fraction) -> Ends:
 def _answered_right(dimension: int) -> list[Enclosure]:
     """Return E 1/|V| for V the solutions of 0, 1, .. uniformly random homogeneous equations, which does not fall."""
     halves = [Enclosure.of(Fraction(1, 2**k)) for k in range(dimension + 1)]
-    others = [ONE.minus(half) for half in halves]
     law, found = [*[ZERO] * dimension, ONE], []
     for _ in range(dimension + MORE_EQUATIONS):
-        total = ZERO
-        for half, chance in zip(halves, law, strict=True):
-            total = total.plus(half.times(chance))
-        found.append(total)
         # An equation holds on all of 2^k solutions with probability 2^-k; else it halves them.
-        falls = [*(chance.times(other) for chance, other in zip(law[1:], others[1:], strict=True)), ZERO]
-        law = [chance.times(half).plus(fall) for chance, half, fall in zip(law, halves, falls, strict=True)]
+        holds = [chance * half for chance, half in zip(law, halves, strict=True)]
+        found.append(sum(holds, ZERO))
+        falls = [*(chance * (1 - half) for chance, half in zip(law[1:], halves[1:], strict=True)), ZERO]
+        law = [kept + fall for kept, fall in zip(holds, falls, strict=True)]
     return found
 
 
@@ -304,10 +282,10 @@ def _interior_points(numbers: Numbers, alpha: Fraction) -> Ends:
 
     def failing(n: int) -> Enclosure:
         """Return the greater one of the rates on one point and on two neighbouring points."""
-        weights = {size - 1: grown.power(n)}
+        weights = {size - 1: grown**n}
         if n > 1:
-            weights[size - 2] = grown.power(n // 2).plus(grown.power(n - n // 2))
-        rates = [Enclosure.of(out).over(Enclosure.of(out).plus(inside)) for out, inside in weights.items()]
+            weights[size - 2] = grown ** (n // 2) + grown ** (n - n // 2)
+        rates = [out / (out + inside) for out, inside in weights.items()]
         return Enclosure(max(one.low for one in rates), max(one.high for one in rates))
 
     return lambda n: failing(n).low, lambda n: failing(n).high
@@ -345,14 +323,14 @@ def _mass(numbers: Numbers, alpha: Fraction) -> Fraction:
 
 def _failing(total: Enclosure) -> Enclosure:
     """Return B/(1 + B)."""
-    return total.over(ONE.plus(total))
+    return total / (ONE + total)
 
 
 def _drops(rate: Fraction) -> list[Enclosure]:
     """Return 1 - exp(-i rate) for i = 0 .. 4."""
-    return [ONE.minus(power) for power in Enclosure.exp(-rate).powers(4)]
+    return [1 - power for power in Enclosure.exp(-rate).powers(4)]
 
 
 def _kept(share: Fraction, drop: Enclosure) -> Enclosure:
     """Return 1 - share * drop: the mean of exp(-rate) to the number of times that one example hits a share."""
-    return ONE.minus(Enclosure.of(share).times(drop))
+    return 1 - share * drop

@@ -8,7 +8,6 @@ from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, cached_property
-from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -136,10 +135,7 @@ def apportioned(probabilities: NDArray[np.float64], n: int) -> NDArray[np.int64]
     counts = [math.ceil(n * w / total * (1 - _ROUNDING)) for w in weights]
     counts[likeliest] += n - sum(counts)
     if counts[likeliest] <= 0:
-        ends, cumulative = [0], Fraction(0)
-        for w in weights:
-            cumulative += w
-            ends.append(math.floor(n * cumulative / total))
+        ends = [math.floor(n * reached / total) for reached in itertools.accumulate(weights, initial=Fraction(0))]
         counts = [after - before for before, after in itertools.pairwise(ends)]
     return np.array(counts, dtype=np.int64)
 
@@ -215,7 +211,7 @@ def best_error(
             size=concepts.size,
         )
     wrong = concepts.evaluate(distribution.points) != truth
-    rough = np.where(wrong, 1 - noise, noise) @ weights / weights.sum()
+    rough = _shares(wrong, noise) @ weights / weights.sum()
     return min(_mean(weights, _shares(row, noise)) for row in np.unique(wrong[rough <= rough.min() + 1e-9], axis=0))
 
 
@@ -312,7 +308,7 @@ def _likely_counts(n: int, weights: Floats, most: int) -> list[tuple[NDArray[np.
     drawn = np.flatnonzero(weights)
     if len(drawn) > MAX_SUPPORT:
         return None
-    found = list(islice(_nested(n, weights[drawn], 1.0), most + 1))
+    found = list(itertools.islice(_nested(n, weights[drawn], 1.0), most + 1))
     if len(found) > most:
         return None
     vectors = np.zeros((len(found), len(weights)), dtype=np.int64)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
@@ -24,7 +24,7 @@ from dpaudit.utility.finding import Reason, SampleComplexityFinding, WorstCase
 from dpaudit.utility.interval import is_vacuous, verdict
 from dpaudit.utility.problem import CaseFailure
 from dpaudit.utility.search import RATIO, Proposal, WorstCaseSearch
-from dpaudit.utility.worst_case import Known, first_size, known_size
+from dpaudit.utility.worst_case import Bracket, Known, first_size, known_size
 
 LOG = logging.getLogger(__name__)
 
@@ -38,15 +38,6 @@ UNKNOWN = "that some n below the theorem's suffices on every concept and distrib
 """The step that is missing where a learner has no bound on its worst case."""
 MAX_SIZE = 2**62
 """Counts of samples are 64-bit integers."""
-
-
-@dataclass(frozen=True)
-class Bracket:
-    """A size that fails (0 if none was shown to), a size that suffices (None if none), and the grade of both."""
-
-    lower: int
-    upper: int | None
-    grade: Grade
 
 
 @remembering
@@ -125,8 +116,8 @@ def sample_complexity(
     asked = None if setting is None else read_setting(learner, setting)
     claim = claimed(learner, alpha, beta, asked)
     known = known_size(learner, alpha, beta, claim)
-    if known is not None and known.meet:
-        candidates, worst, bracket = 0, known.case, Bracket(known.fails, known.suffices, Grade.EXACT)
+    if known is not None and known.bracket.upper == known.bracket.lower + 1:
+        candidates, worst, bracket = 0, known.case, known.bracket
     else:
         search = WorstCaseSearch(learner, alpha, beta, claim.setting, BEYOND * claim.sample_size, seed)
         with followed(progress, starts * moves, "moves") as report:
@@ -162,7 +153,7 @@ def sample_complexity(
 
 def _upper(known: Known | None, lower: int, theorem: int) -> tuple[int | None, Reason]:
     """Return the least size that is known to suffice for every case, and why: one that fails refutes the theorem."""
-    ends = [(known.suffices, Reason.CERTIFICATE)] if known is not None else []
+    ends = [(known.certificate.suffices, Reason.CERTIFICATE)] if known is not None else []
     if lower < theorem:
         ends.append((theorem, Reason.THEOREM))
     return min(ends, key=lambda end: end[0], default=(None, Reason.NONE))
@@ -204,14 +195,14 @@ def _worst(
     It may be the learner's own, or that of its proof.
     """
     brackets: list[Bracket] = []
-    least = known.fails if known is not None and known.fails else -1
+    fails = 0 if known is None else known.certificate.fails
     for candidate in found:
         failure = CaseFailure(learner, candidate.case, alpha, claim.setting)
-        above = max((one.lower for one in brackets), default=least) + 1
+        above = max((one.lower for one in brackets), default=fails or -1) + 1
         brackets.append(decider.bracket(failure, candidate.n, BEYOND * claim.sample_size, above))
     bracket, worst = max(zip(brackets, found, strict=True), key=lambda one: one[0].lower)
-    if known is not None and known.fails and known.fails >= bracket.lower:
-        return known.case, Bracket(known.fails, known.suffices, Grade.EXACT)
+    if known is not None and fails and fails >= bracket.lower:
+        return known.case, known.bracket
     own = own_case(learner, alpha, decider.beta, claim)
     if own is not None and own[0].lower > bracket.lower:
         return WorstCase(concept=None, points=[], probabilities=[], noise=[], name=own[1]), own[0]
@@ -242,21 +233,20 @@ class Decider:
         Nothing is shown, at the cost of one test, if the failure rate is not above beta at `above`, where that is > 0.
         """
         exact = failure.exact(start) is not None
-        known: dict[int, str] = {}
 
-        def answer(step: int) -> str:
-            n = _size(start, step, exact, cap)
-            if n not in known:
-                known[n] = self.answer(failure, n) if n else "above"
-            return known[n]
+        def size(step: int) -> int:
+            return _size(start, step, exact, cap)
+
+        @cache
+        def answer(n: int) -> str:
+            return self.answer(failure, n) if n else "above"
 
         if above and self.answer(failure, above) != "above":
             return Bracket(0, None, Grade.STATISTICAL)
-        failing = _last(lambda step: answer(step) == "above" and _size(start, step, exact, cap) < cap, 0)
-        enough = _last(lambda step: answer(step) != "below" and _size(start, step, exact, cap) < cap, failing) + 1
-        lower, upper = (_size(start, step, exact, cap) for step in (failing, enough))
-        suffices = answer(enough) == "below"
-        return Bracket(lower, upper if suffices else None, Grade.EXACT if exact else Grade.STATISTICAL)
+        failing = _last(lambda step: answer(size(step)) == "above" and size(step) < cap, 0)
+        enough = _last(lambda step: answer(size(step)) != "below" and size(step) < cap, failing) + 1
+        upper = size(enough) if answer(size(enough)) == "below" else None
+        return Bracket(size(failing), upper, Grade.EXACT if exact else Grade.STATISTICAL)
 
     def answer(self, failure: CaseFailure, n: int) -> str:
         """Return whether the failure rate at n is "above" beta, or "below" or equal; empty if that stays open."""

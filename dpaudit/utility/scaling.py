@@ -1,12 +1,11 @@
 """Sample-complexity theorems as measured laws: how n* grows with a parameter, and whether it outgrows the theorem.
 
-Exponents are slopes of lines through brackets of n*, with confidence limits, by statsmodels.
+Exponents are slopes of lines through brackets of n*, with confidence limits.
 """
 
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import pairwise
@@ -24,7 +23,8 @@ from dpaudit.results import remembering
 from dpaudit.seeding import check_seed
 from dpaudit.utility.finding import ScalingFinding, ScalingPoint, Slope
 from dpaudit.utility.interval import verdict
-from dpaudit.utility.sample_complexity import MOVES, Bracket, claimed, own_case, sample_complexity
+from dpaudit.utility.sample_complexity import MOVES, claimed, own_case, sample_complexity
+from dpaudit.utility.worst_case import Bracket
 
 LEAST_VALUES = 6
 """Fewer values do not determine an exponent: the slope that decides is fitted to half of them."""
@@ -252,11 +252,12 @@ def slope(x: Sequence[float], lower: Sequence[float], upper: Sequence[float], co
 
 
 def _least_squares(x: Floats, y: Floats, confidence: float) -> Slope:
-    import statsmodels.api as sm
+    from scipy.stats import linregress, t
 
-    fitted = sm.OLS(y, sm.add_constant(x)).fit()
-    low, high = fitted.conf_int(alpha=1 - confidence)[1]
-    return Slope(value=float(fitted.params[1]), lower=float(low), upper=float(high), method="least squares")
+    line = linregress(x, y)
+    reach = float(t.isf((1 - confidence) / 2, len(x) - 2) * line.stderr)
+    value = float(line.slope)
+    return Slope(value=value, lower=value - reach, upper=value + reach, method="least squares")
 
 
 def _censored(x: Floats, low: Floats, high: Floats, confidence: float) -> Slope:
@@ -283,30 +284,24 @@ def _censored(x: Floats, low: Floats, high: Floats, confidence: float) -> Slope:
 
 def _profile(x: Floats, low: Floats, high: Floats, fixed: float | None, guess: float) -> tuple[float, float]:
     """Return the greatest log-likelihood, and the slope there, over all parameters or with the slope fixed."""
+    from scipy.optimize import fmin
     from scipy.special import log_ndtr
-    from statsmodels.base.model import GenericLikelihoodModel
 
     ends = np.where(np.isfinite(high), high, low + 1)
-    start_slope = guess if fixed is None else fixed
-    residual = (low + ends) / 2 - start_slope * x
+    residual = (low + ends) / 2 - (guess if fixed is None else fixed) * x
     # Not much smaller than the brackets: their likelihood is 1 for every smaller s, which is then of no interest.
     least = math.log(max(1e-6, float((ends - low).min()) / 20))
 
-    class Censored(GenericLikelihoodModel):  # type: ignore[misc]  # statsmodels has no types
-        def nloglikeobs(self, params: Any) -> Any:
-            b = params[-1] if fixed is None else fixed
-            s = math.exp(max(least, float(params[1])))
-            top, bottom = (high - params[0] - b * x) / s, (low - params[0] - b * x) / s
-            flip = bottom > 0  # the tail in which differences keep their digits
-            top, bottom = np.where(flip, -bottom, top), np.where(flip, -top, bottom)
-            larger, smaller = log_ndtr(top), log_ndtr(bottom)
-            return -(larger + np.log(-np.expm1(np.minimum(smaller - larger, -1e-300))))
+    def mean_loss(parameters: Floats) -> float:
+        b = parameters[-1] if fixed is None else fixed
+        s = math.exp(max(least, float(parameters[1])))
+        top, bottom = (high - parameters[0] - b * x) / s, (low - parameters[0] - b * x) / s
+        flip = bottom > 0  # the tail in which differences keep their digits
+        top, bottom = np.where(flip, -bottom, top), np.where(flip, -top, bottom)
+        larger, smaller = log_ndtr(top), log_ndtr(bottom)
+        return float(-(larger + np.log(-np.expm1(np.minimum(smaller - larger, -1e-300)))).mean())
 
     start = [float(residual.mean()), math.log(max(float(residual.std()), math.exp(least)))]
-    start += [] if fixed is not None else [guess]
-    names = ["a", "ln s", "b"][: len(start)]
-    model = Censored(low, x[:, None], extra_params_names=names[1:])
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # what statsmodels says of Hessians, which are not used
-        fitted = model.fit(start_params=np.array(start), method="nm", maxiter=2000, disp=False, skip_hessian=True)
-    return float(-model.nloglike(fitted.params)), float(fitted.params[-1]) if fixed is None else fixed
+    with np.errstate(all="ignore"):  # a step may lead to where the likelihood is 0
+        best = fmin(mean_loss, [*start, guess] if fixed is None else start, maxiter=2000, disp=False)
+        return -mean_loss(best) * len(x), float(best[-1]) if fixed is None else fixed

@@ -18,6 +18,7 @@ from dpaudit.running.workers import spread
 from dpaudit.seeding import generator
 from dpaudit.utility.hard_cases import MAX_ENTRIES, HardCase, evaluated_points, hard_cases, just_above, just_bad, solved
 from dpaudit.utility.problem import CaseFailure
+from dpaudit.utility.worst_case import first_size
 
 RATIO = 1.02
 """Sizes nearer to each other than this are not distinguished."""
@@ -105,15 +106,8 @@ class WorstCaseSearch:
 
         if least and not fails(least):
             return 0
-        low, high = least, max(1, 2 * least)
-        while fails(high):
-            if high >= self._cap:
-                return self._cap
-            low, high = high, min(2 * high, self._cap)
-        while high - low > max(1, math.floor((RATIO - 1) * high)):
-            middle = (low + high) // 2
-            low, high = (middle, high) if fails(middle) else (low, middle)
-        return high
+        found = first_size(lambda n: not fails(n), self._cap, max(1, 2 * least), low=least, ratio=RATIO)
+        return self._cap if found is None else found
 
     def _all_climbed(self, starts: list[Proposal], moves: int, report: Report | None, n_jobs: int) -> list[Proposal]:
         """Return what climbing from each start found. No climb looks at another, so their order is free."""

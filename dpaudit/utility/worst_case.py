@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import logging
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from dpaudit.contract import HasFault, HasWorstCase, Learner, UtilityClaim, WorstFailure
+from dpaudit.contract import Grade, HasFault, HasWorstCase, Learner, UtilityClaim
 from dpaudit.errors import InputError
 from dpaudit.utility.audit import stated_claim
 from dpaudit.utility.finding import SizeCertificate, WorstCase
@@ -21,6 +22,15 @@ NUDGES = 3
 
 
 @dataclass(frozen=True)
+class Bracket:
+    """A size that fails (0 if none was shown to), a size that suffices (None if none), and the grade of both."""
+
+    lower: int
+    upper: int | None
+    grade: Grade
+
+
+@dataclass(frozen=True)
 class Known:
     """A verified certificate, the case that fails at its `fails` examples, and what is not proved."""
 
@@ -30,19 +40,9 @@ class Known:
     missing: str
 
     @property
-    def fails(self) -> int:
-        """So many examples are too few."""
-        return self.certificate.fails
-
-    @property
-    def suffices(self) -> int:
-        """So many examples suffice for every case."""
-        return self.certificate.suffices
-
-    @property
-    def meet(self) -> bool:
-        """Whether n* is `suffices`."""
-        return self.suffices == self.fails + 1
+    def bracket(self) -> Bracket:
+        """The sizes of the certificate."""
+        return Bracket(self.certificate.fails, self.certificate.suffices, Grade.EXACT)
 
 
 def known_size(learner: Learner, alpha: float, beta: float, claim: UtilityClaim) -> Known | None:
@@ -69,14 +69,19 @@ def known_size(learner: Learner, alpha: float, beta: float, claim: UtilityClaim)
         return None
 
 
-def first_size(holds: Callable[[int], bool], most: int, near: int = 1) -> int | None:
-    """Return the least n >= 1 with a property that all larger ones share, from `near`; None if it is above `most`."""
-    low, high = 0, near
+def first_size(
+    holds: Callable[[int], bool], most: int, near: int = 1, *, low: int = 0, ratio: float = 1.0
+) -> int | None:
+    """Return the least n > `low` with a property that all larger ones share, from `near`; None if it is above `most`.
+
+    A larger n may be returned, by that ratio at most.
+    """
+    high = near
     while not holds(high):
         if high >= most:
             return None
         low, high = high, min(2 * high, most)
-    while high - low > 1:
+    while high - low > max(1, math.floor((ratio - 1) * high)):
         middle = (low + high) // 2
         low, high = (low, middle) if holds(middle) else (middle, high)
     return high
@@ -95,16 +100,10 @@ def _verified(learner: HasWorstCase, alpha: float, beta: float, fails: int, suff
             )
             if not (problem := refuted(certificate, alpha, beta)):
                 shown = learner.worst_failure(alpha, max(1, least))
-                return Known(certificate, _case(shown), found.proof, found.missing)
+                points, weights = [list(point) for point in shown.points], list(shown.probabilities)
+                case = WorstCase(
+                    concept=shown.concept, points=points, probabilities=weights, noise=[], name=shown.case or "none"
+                )
+                return Known(certificate, case, found.proof, found.missing)
             LOG.warning("a certificate is refused: %s", problem)
     return None
-
-
-def _case(found: WorstFailure) -> WorstCase:
-    return WorstCase(
-        concept=found.concept,
-        points=[list(point) for point in found.points],
-        probabilities=list(found.probabilities),
-        noise=[],
-        name=found.case or "none",
-    )

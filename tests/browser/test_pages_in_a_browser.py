@@ -28,8 +28,8 @@ OPTIONS = (
     "--disable-component-update --disable-sync --hide-scrollbars --force-device-scale-factor=1 --window-size=1500,900"
 ).split()
 MEASURE = """<script>
-addEventListener("load", () => {
-  const doc = document.querySelector("iframe").contentDocument, view = doc.defaultView;
+const measured = frame => {
+  const doc = frame.contentDocument, view = doc.defaultView;
   const seen = {height: doc.documentElement.scrollHeight, across: doc.documentElement.scrollWidth,
     words: doc.body.innerText.split(/\\s+/).filter(Boolean).length};
   seen.wide = [...doc.querySelectorAll("body *")].filter(e => !e.closest(".scroll, .skip, svg")
@@ -51,30 +51,30 @@ addEventListener("load", () => {
     const later = i => drawn.slice(i + 1);
     return drawn.flatMap(([one, a], i) => later(i).filter(([, b]) => !apart(a, b)).map(([two]) => [one, two]));
   });
-  ACT
+  if (frame.id === "run on a wide screen") { ACT }
+  return seen;
+};
+addEventListener("load", () => {
+  const seen = Object.fromEntries([...document.querySelectorAll("iframe")].map(frame => [frame.id, measured(frame)]));
   const out = document.createElement("pre");
   out.id = "seen"; out.textContent = JSON.stringify(seen); document.body.append(out);
 });</script>"""
+ACT = """
+const rows = () => [...doc.querySelectorAll("#all tbody tr")], names = () => rows().map(r => r.cells[0].innerText);
+const heads = doc.querySelectorAll("#all thead button");
+heads[0].click(); seen.up = names(); heads[0].click(); seen.down = names();
+const box = doc.querySelector("#all-tools input");
+box.value = "NUMBER-7"; box.dispatchEvent(new view.Event("input", {bubbles: true}));
+seen.shown = rows().filter(r => !r.hidden).map(r => r.cells[0].innerText);
+seen.said = doc.querySelector("output").value;
+"""
+"""What a reader does, once the page is measured."""
 
 
 def chromium(profile: Path, *words: str) -> str:
     assert BROWSER is not None
     command = [BROWSER, *OPTIONS, f"--user-data-dir={profile}", *words]
     return subprocess.run(command, capture_output=True, text=True, timeout=100, check=True).stdout
-
-
-def measured(folder: Path, page: str, width: int, scheme: str = "light", act: str = "") -> dict:
-    """Return what a page measures in a frame of some width, in the light or the dark theme."""
-    style = f"body{{margin:0}}:root,iframe{{color-scheme:{scheme}}}iframe{{border:0}}"
-    frame = f'<iframe width="{width}" height="900" srcdoc="{html.escape(page)}"></iframe>'
-    (folder / "frame.html").write_text(
-        f"<!doctype html><meta charset=utf-8><style>{style}</style>{frame}{MEASURE.replace('ACT', act)}"
-    )
-    dom = chromium(folder / "profile", "--dump-dom", f"file://{folder}/frame.html")
-    found = re.search(r'<pre id="seen">(.*?)</pre>', dom, re.DOTALL)
-    assert found
-    seen: dict = json.loads(html.unescape(found[1]))
-    return seen
 
 
 def printed_pages(folder: Path, page: str) -> int:
@@ -86,24 +86,7 @@ def printed_pages(folder: Path, page: str) -> int:
 
 WHOLE = report.render(many(load_small()))
 ONE = render_finding(first(load_small(), "privacy"), "dpaudit privacy parity-private --seed 0")
-
-
-def test_a_whole_quick_run_is_nine_screens_and_eight_printed_pages(tmp_path):
-    seen = measured(tmp_path, WHOLE, 1400)
-    assert seen["words"] <= 2_500
-    assert seen["height"] <= 9 * 900
-    assert seen["wide"] == []
-    assert 1 < printed_pages(tmp_path, WHOLE) <= 8
-
-
-def test_a_single_finding_is_two_printed_pages(tmp_path):
-    assert measured(tmp_path, ONE, 1400)["words"] <= 600
-    assert 1 <= printed_pages(tmp_path, ONE) <= 2
-
-
 MISSED = report.render(controls_missed(load_small()))
-
-
 PLACE = f"{'a_long_name_' * 5}.py:{'of_a_function_' * 4}"
 FOUND = [("violation", 4.46), ("consistent", 0.98), ("consistent", 0.03)]
 LONG = [
@@ -113,11 +96,53 @@ LONG = [
     )
     for verdict, lower in FOUND
 ]
+SMALL = dict(zip(("run", "one", "missed", "far", "near", "none"), (WHOLE, ONE, MISSED, *LONG), strict=True))
+FRAMES = {
+    "run on a wide screen": (WHOLE, 1400, "light"),
+    "run without its script": (re.sub("<script>.*</script>", "", WHOLE, flags=re.DOTALL), 1400, "light"),
+    "one on a wide screen": (ONE, 1400, "light"),
+    "unfolded": (report.render(load_small()).replace("<details", "<details open"), 400, "light"),
+    **{name: (page, 400, "dark") for name, page in SMALL.items()},
+}
+"""Pages, each with the width and the theme that it is shown in."""
 
 
-@pytest.mark.parametrize("page", [WHOLE, ONE, MISSED, *LONG], ids=["run", "one", "missed", "far", "near", "none"])
-def test_a_small_dark_screen_shows_all_in_its_width_and_readable(tmp_path, page):
-    seen = measured(tmp_path, page, 400, "dark")
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory):
+    """Return what each page measures in a frame of its own; the browser is started once."""
+    folder = tmp_path_factory.mktemp("frames")
+    frames = "".join(
+        f'<iframe id="{name}" width="{width}" height="900" style="color-scheme:{scheme}" srcdoc="{html.escape(page)}">'
+        "</iframe>"
+        for name, (page, width, scheme) in FRAMES.items()
+    )
+    style = "<style>body{margin:0}iframe{border:0;display:block}</style>"
+    (folder / "frames.html").write_text(
+        f"<!doctype html><meta charset=utf-8>{style}{frames}{MEASURE.replace('ACT', ACT)}"
+    )
+    dom = chromium(folder / "profile", "--dump-dom", f"file://{folder}/frames.html")
+    found = re.search(r'<pre id="seen">(.*?)</pre>', dom, re.DOTALL)
+    assert found
+    seen: dict = json.loads(html.unescape(found[1]))
+    return seen
+
+
+def test_a_whole_quick_run_is_nine_screens_and_eight_printed_pages(tmp_path, measured):
+    seen = measured["run on a wide screen"]
+    assert seen["words"] <= 2_500
+    assert seen["height"] <= 9 * 900
+    assert seen["wide"] == []
+    assert 1 < printed_pages(tmp_path, WHOLE) <= 8
+
+
+def test_a_single_finding_is_two_printed_pages(tmp_path, measured):
+    assert measured["one on a wide screen"]["words"] <= 600
+    assert 1 <= printed_pages(tmp_path, ONE) <= 2
+
+
+@pytest.mark.parametrize("page", SMALL)
+def test_a_small_dark_screen_shows_all_in_its_width_and_readable(measured, page):
+    seen = measured[page]
     assert seen["across"] <= 400
     assert seen["wide"] == []
     assert seen["faint"] == []
@@ -125,27 +150,17 @@ def test_a_small_dark_screen_shows_all_in_its_width_and_readable(tmp_path, page)
     assert seen["overprinted"] == []
 
 
-def test_all_that_is_unfolded_fits_too_and_is_readable(tmp_path):
-    seen = measured(tmp_path, report.render(load_small()).replace("<details", "<details open"), 400)
+def test_all_that_is_unfolded_fits_too_and_is_readable(measured):
+    seen = measured["unfolded"]
     assert seen["wide"] == []
     assert seen["faint"] == []
 
 
-def test_the_script_sorts_and_filters_and_takes_no_word_away(tmp_path):
-    act = """
-    const rows = () => [...doc.querySelectorAll("#all tbody tr")], names = () => rows().map(r => r.cells[0].innerText);
-    const heads = doc.querySelectorAll("#all thead button");
-    heads[0].click(); seen.up = names(); heads[0].click(); seen.down = names();
-    const box = doc.querySelector("#all-tools input");
-    box.value = "NUMBER-7"; box.dispatchEvent(new view.Event("input", {bubbles: true}));
-    seen.shown = rows().filter(r => !r.hidden).map(r => r.cells[0].innerText);
-    seen.said = doc.querySelector("output").value;
-    """
-    seen = measured(tmp_path, WHOLE, 1400, act=act)
+def test_the_script_sorts_and_filters_and_takes_no_word_away(measured):
+    seen, bare = measured["run on a wide screen"], measured["run without its script"]
     assert seen["up"] == sorted(seen["up"])
     assert seen["down"] == seen["up"][::-1]
     assert seen["shown"] == ["learner-number-7"]
     assert seen["said"] == "1 of 36 shown"
-    bare = measured(tmp_path, re.sub("<script>.*</script>", "", WHOLE, flags=re.DOTALL), 1400)
     # What the script adds: the words of the filter, and "Copy".
     assert 0 <= seen["words"] - bare["words"] <= 20

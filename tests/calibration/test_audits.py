@@ -16,8 +16,8 @@ from dpaudit.registry import Entry, list_learners
 CONTROLS = [entry for entry in list_learners() if entry.fault]
 MISSED_BY_BETS = {"broken-rec-concave-greedy"}
 """Controls that bets do not detect with these runs; a fixed number of runs does, in every profile."""
-DEAR = {"broken-box-doubled", "broken-disc-union-greedy", "broken-hull-point-median", "broken-hull-point-undivided",
-        "broken-set-cover-conjunction-sparing", "broken-simplex-union-greedy",
+DEAR = {"broken-box-doubled", "broken-disc-union-greedy", "broken-halfspace-overlapping", "broken-hull-point-median",
+        "broken-hull-point-undivided", "broken-set-cover-conjunction-sparing", "broken-simplex-union-greedy",
         "broken-simplex-union-sparing"}  # fmt: skip
 """Controls whose audits of a fixed number of runs take seconds; bets detect all but the first two in every profile."""
 SLOW = {"box-exponential", "halfplane-select", "halfspace-tukey", "convex-polytope", "convex-polygon", "disc-union",

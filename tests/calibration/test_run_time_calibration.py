@@ -10,9 +10,9 @@ from fake_clock import FakeClock
 
 import dpaudit
 
-AUDITS, CONFIDENCE = 60, 0.9
-ACCUSED = 9
-"""Times have half of the error: with 60 audits at 0.05 each, more are accused with probability 0.001."""
+AUDITS, CONFIDENCE = 40, 0.9
+ACCUSED = 7
+"""Times have half of the error: with 40 audits at 0.05 each, more are accused with probability 0.001."""
 
 
 def slowing(calls: int, noise: np.random.Generator) -> float:

@@ -12,14 +12,14 @@ import numpy as np
 import pytest
 
 import dpaudit
-from dpaudit.contract import CaseFamily, Distribution, HasWorstCase, InputError, UtilityClaim
+from dpaudit.contract import CaseFamily, Distribution, Grade, HasWorstCase, InputError, UtilityClaim
 from dpaudit.report.measured import measured_brief, measured_page
 from dpaudit.utility.audit import stated_claim
 from dpaudit.utility.finding import SizeCertificate
 from dpaudit.utility.hard_cases import HardCase
 from dpaudit.utility.known import refuted
 from dpaudit.utility.problem import CaseFailure
-from dpaudit.utility.worst_case import Known, known_size
+from dpaudit.utility.worst_case import Bracket, Known, known_size
 from dpaudit_learners.points.exponential import ThresholdExponential
 
 ROUNDING = 1e-9
@@ -171,8 +171,7 @@ EXACT: list[tuple[str, dict[str, Any], float, int]] = [
 def test_sample_complexities_that_are_known(id: str, parameters: dict[str, Any], beta: float, n: int) -> None:
     learner = built(id, **parameters)
     found = known(learner, beta=beta)
-    assert (found.fails, found.suffices) == (n - 1, n)
-    assert found.meet
+    assert found.bracket == Bracket(n - 1, n, Grade.EXACT)
     one = found.certificate
     assert refuted(one, 0.1, beta) == ""
     # A certificate that claims one example less, or one more, is wrong.
@@ -244,7 +243,7 @@ def test_the_case_of_a_certificate_fails_by_an_exact_sum(id: str, parameters: di
     assert case.concept is not None
     law = Distribution(np.array(case.points), np.array(case.probabilities))
     failure = CaseFailure(learner, HardCase(case.concept, law, case.name), 0.1, claim.setting)
-    before, at = failure.exact(found.fails), failure.exact(found.suffices)
+    before, at = failure.exact(found.certificate.fails), failure.exact(found.certificate.suffices)
     assert before is not None
     assert at is not None
     assert at[1] <= beta < before[0]
