@@ -14,6 +14,7 @@ loss profile, hence one representative of an orbit is compared with all its neig
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate
 from math import comb
 from typing import Any
 
@@ -30,20 +31,15 @@ Ranks = NDArray[np.int64]
 
 def _steps(universe: int, n: int) -> Ranks:
     """Return the table (n, universe) of C(v + i, i + 1): each row is the running sum of the one above."""
-    table = np.empty((n, universe), dtype=np.int64)
-    row = np.arange(universe, dtype=np.int64)
-    for i in range(n):
-        table[i] = row
-        row = np.cumsum(row)
-    return table
+    rows = accumulate(range(1, n), lambda row, _: np.cumsum(row), initial=np.arange(universe, dtype=np.int64))
+    return np.array([*rows][:n]).reshape(n, universe)
 
 
 def rank(rows: Rows, universe: int) -> Ranks:
     """Return the colexicographic ranks (m,) of sorted rows (m, n) of universe indices."""
-    table = _steps(universe, rows.shape[1])
     total = np.zeros(len(rows), dtype=np.int64)
-    for i in range(rows.shape[1]):
-        total += table[i, rows[:, i]]
+    for step, column in zip(_steps(universe, rows.shape[1]), rows.T, strict=True):
+        total += step[column]
     return total
 
 
@@ -158,10 +154,9 @@ def _moved(domain: Any, sample: Any, permutation: Any) -> Any:
     """Return the sample with each example replaced by its image."""
     if not len(sample.counts):
         return sample
-    where = {tuple(int(v) for v in x): i for i, x in enumerate(domain.points())}
-    examples = zip(sample.points, sample.labels, strict=True)
-    index = [2 * where[tuple(int(v) for v in x)] + int(y) for x, y in examples]
-    image = checked_permutation(permutation, 2 * domain.size)[np.array(index, dtype=np.int64)]
+    where = {tuple(x): i for i, x in enumerate(domain.points().tolist())}
+    index = 2 * np.array([where[tuple(x)] for x in sample.points.tolist()]) + sample.labels
+    image = checked_permutation(permutation, 2 * domain.size)[index]
     return domain.sample(domain.points()[image // 2], image % 2, sample.counts)
 
 

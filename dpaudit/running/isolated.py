@@ -128,9 +128,8 @@ class Isolated:
             for part in in_blocks(children, lambda child, block: child.begin(_WORK, content, block), items, _warned):
                 yield decode(part, 1)[0]
         except ToolFault as fault:
-            if not isinstance(fault, ChildDied):
-                fault = ChildDied(f"gave no answer: {fault}")
-            raise RunFault(f"the mechanism {self.mechanism.name} {fault}") from None
+            why = fault if isinstance(fault, ChildDied) else f"gave no answer: {fault}"
+            raise RunFault(f"the mechanism {self.mechanism.name} {why}") from None
 
     def __call__(self, data: Any, rng: np.random.Generator, size: int, context: Context = nullcontext) -> Any:
         """Return the outputs of `size` runs in a context; the generator ends where the runs left it.
@@ -146,6 +145,7 @@ class Isolated:
             child = self._child(0)
             try:
                 made = self._answer(child, data, rng, size - len(outputs), context, seconds=most)
+                return made if batched else outputs + made
             except Late as late:
                 noted().turn = child.turn
                 if self.timeout.is_ == "error" or batched:
@@ -160,16 +160,12 @@ class Isolated:
                 outputs += [*before, timed_out(self.timeout.seconds)]
                 rng = _further(rng, len(outputs))
                 data = _rest(data, len(late.parts) + 1) if isinstance(data, InTurn) else data
-            except ChildDied as died:
+            except BaseException as error:  # after an interrupt what the child answers is no answer to the next call
                 noted().turn = child.turn
                 child.close()
-                raise RunFault(f"the mechanism {name} {died}") from None
-            except BaseException:  # an interrupt: what the child answers now is no answer to the next call
-                noted().turn = child.turn
-                child.close()
+                if isinstance(error, ChildDied):
+                    raise RunFault(f"the mechanism {name} {error}") from None
                 raise
-            else:
-                return made if batched else outputs + made
 
     def _answer(
         self, child: Child, data: Any, rng: np.random.Generator, size: int, context: Context, seconds: float
@@ -198,18 +194,15 @@ class Isolated:
         return known[number]
 
     def _serve(self, again: bool, emit: Callable[[bytes], None], kind: str, *arguments: Any) -> bytes:
-        """Make the call that a request asks for, in a child.
-
-        In one beside another, or in its place, the state of generators that all share goes elsewhere.
-        """
+        """Make the call that a request asks for, in a child; in one that is not the first, draw other global noise."""
         if again:
             np.random.seed()  # noqa: NPY002  # mechanisms may draw from it; the fork reseeds `random`
         enter_folder()
+        taken()
         return self._runs(emit, *arguments) if kind == _RUNS else self._work(emit, *arguments)
 
     def _work(self, emit: Callable[[bytes], None], content: bytes, items: Sequence[Any]) -> bytes:
         """Work on items, in the child, and send what is made of each; return the warnings."""
-        taken()
         work = _read_work(content)
         mechanism = replace(self.mechanism, function=partial(self._checked, self.mechanism), probe=None)
         for item in items:
@@ -230,12 +223,7 @@ class Isolated:
         return outputs
 
     def _runs(
-        self,
-        emit: Callable[[bytes], None],
-        data: Any,
-        rng: np.random.Generator,
-        size: int,
-        context: Context,
+        self, emit: Callable[[bytes], None], data: Any, rng: np.random.Generator, size: int, context: Context
     ) -> bytes:
         """Make runs, in the child; return outputs that are made as a batch, and send others one by one."""
         mechanism = self.mechanism
@@ -243,7 +231,6 @@ class Isolated:
             probe = mechanism.probe
             each = replace(mechanism.function, emit=lambda output: emit(encode([predicted(output, probe)])))
             mechanism = replace(mechanism, function=each, probe=None)
-        taken()
         outputs = self._checked(mechanism, data, rng, size, context)
         content, state = encode(outputs) if self._at_once else b"", rng.bit_generator.state
         del outputs
@@ -255,15 +242,15 @@ _read_work = lru_cache(1)(value_of)
 """Returns work, in the child, which gets the same with each block of items."""
 
 
+_Warned = list[tuple[WarnedAt, tuple[str, int]]]
+
+
 class _Ended(msgspec.Struct, array_like=True):
     """The end of a call: outputs that were made as a batch, what the generator's state is now, and the warnings."""
 
     outputs: bytes
     state: tuple[str, int, int]
-    warned: list[tuple[WarnedAt, tuple[str, int]]]
-
-
-_Warned = list[tuple[WarnedAt, tuple[str, int]]]
+    warned: _Warned
 
 
 def _warned(content: bytes) -> None:
@@ -279,7 +266,6 @@ def _add(warned: _Warned) -> None:
 
 
 def _outputs(parts: list[bytes]) -> list[Any]:
-    """Return outputs that were sent one by one."""
     return [decode(part, 1)[0] for part in parts]
 
 

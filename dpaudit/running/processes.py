@@ -29,14 +29,19 @@ IN_GROUP = (("memory.max", "memory.current"), ("memory/memory.limit_in_bytes", "
 
 _held: list[int] = []
 """The writing end of the pipe of this process."""
-
-
 APART: list[bool] = []
 """Filled where all audits of this process make their runs in processes of their own."""
 
 
 class ChildDied(ToolFault):
     """A child ended before it answered; the message describes how."""
+
+
+class WorkerDied(ToolFault):
+    """A worker process died: killed by the system, for want of memory perhaps, or ended by what it ran."""
+
+
+KILLED = "a worker process died, killed by the system (for want of memory?) or ended by what it ran"
 
 
 def can_fork() -> bool:

@@ -26,9 +26,9 @@ from dpaudit.outputs.shared import join
 from dpaudit.progress import Report
 from dpaudit.running.adapters import Mechanism
 from dpaudit.running.isolated import InTurn, Isolated
-from dpaudit.running.processes import APART
+from dpaudit.running.processes import APART, WorkerDied
 from dpaudit.running.run_notes import MARK, brief, running_on
-from dpaudit.running.workers import DASK, WorkerDied, spread
+from dpaudit.running.workers import DASK, spread
 
 T = TypeVar("T")
 BATCHED_CHUNK = 2**15
@@ -147,20 +147,17 @@ class Sampler:
         summed = add is not None and self.mechanism.batched
         groups = _Groups(jobs, max(1, min(MOST_SUMMED, len(jobs) // GROUPS)) if summed else 1)
         # Workers are processes of their own: what the user has registered here travels with the work.
-        registered = dict(REGISTERED)
-        work = partial(replace(self, report=None)._run, reduce, add, registered)
-        alone = len(groups) == 1 or (self.n_jobs == 1 and self.backend != DASK)
+        work = partial(_run, replace(self, mechanism=_ELSEWHERE, report=None), reduce, add, dict(REGISTERED))
         results: Iterator[tuple[T, T]]
         if (apart := self.apart) is not None:
             from joblib import effective_n_jobs
 
-            there = replace(self, mechanism=_ELSEWHERE, report=None)
             workers = 1 if self.n_jobs == 1 else int(effective_n_jobs(self.n_jobs))
-            results = apart.reduced(partial(_run_by, there, reduce, add, registered), groups, workers)
-        elif alone:
-            results = map(work, groups)
+            results = apart.reduced(work, groups, workers)
+        elif len(groups) == 1 or (self.n_jobs == 1 and self.backend != DASK):
+            results = map(partial(work, self.mechanism), groups)
         else:
-            calls = _Calls(work, groups)
+            calls = replace(groups, work=partial(work, self.mechanism))
             results = spread(calls, n_jobs=self.n_jobs, backend=self.backend, address=self.address)
         try:
             for result, couples in zip(results, groups, strict=True):
@@ -180,22 +177,6 @@ class Sampler:
             return function
         return None
 
-    def _run(
-        self,
-        reduce: Callable[[Any], T],
-        add: Callable[[T, T], T] | None,
-        registered: dict[type, Callable[[Any], Any]],
-        couples: Sequence[Couple],
-    ) -> tuple[T, T]:
-        learn(registered)
-        total, *others = (self._run_couple(reduce, couple) for couple in couples)
-        for other in others:
-            assert add is not None
-            sides = zip(total, other, strict=True)
-            first, second = (b if a is None else a if b is None else add(a, b) for a, b in sides)
-            total = first, second
-        return total
-
     def _run_couple(self, reduce: Callable[[Any], T], couple: Couple) -> tuple[T, T]:
         stream = self.mechanism.stream
         first, second = (seeding.generator(self.seed, "privacy", stream, *job.address) for job in couple)
@@ -207,7 +188,6 @@ class Sampler:
         return ours, others
 
     def _reduced(self, reduce: Callable[[Any], T], outputs: Any) -> Any:
-        """Return what is kept of a batch of outputs; None where there are none."""
         if outputs is None or not len(outputs):
             return None
         if not (isinstance(function := self.mechanism.function, Isolated) and function.apart):
@@ -291,28 +271,19 @@ so many progress reports there are, and so evenly workers share the work."""
 
 @dataclass(frozen=True)
 class _Groups:
-    """Couples of jobs in groups of some size, each made when it is asked for."""
+    """Couples of jobs in groups of some size, each made when it is asked for; with `work`, the calls that make them."""
 
     jobs: Sequence[Couple]
     size: int
+    work: Callable[[list[Couple]], Any] | None = None
 
     def __len__(self) -> int:
         return -(-len(self.jobs) // self.size)
 
-    def __iter__(self) -> Iterator[list[Couple]]:
+    def __iter__(self) -> Iterator[Any]:
         couples = iter(self.jobs)
-        return iter(lambda: list(islice(couples, self.size)), [])
-
-
-@dataclass(frozen=True)
-class _Calls(Generic[T]):
-    """A call for each group of couples, each made when it is asked for."""
-
-    work: Callable[[list[Couple]], T]
-    groups: _Groups
-
-    def __iter__(self) -> Iterator[Callable[[], T]]:
-        return (partial(self.work, couples) for couples in self.groups)
+        groups = iter(lambda: list(islice(couples, self.size)), [])
+        return groups if self.work is None else (partial(self.work, group) for group in groups)
 
 
 def _absent(data: Any, rng: np.random.Generator, size: int) -> Any:
@@ -323,16 +294,24 @@ _ELSEWHERE = Mechanism(_absent, "", batched=False)
 """Stands for the mechanism in what is sent to a process that has it."""
 
 
-def _run_by(
+def _run(
     sampler: Sampler,
     reduce: Callable[[Any], T],
     add: Callable[[T, T], T] | None,
-    registered: dict[type, Any],
+    registered: dict[type, Callable[[Any], Any]],
     mechanism: Mechanism,
     couples: Sequence[Couple],
 ) -> tuple[T, T]:
-    """Make the runs of couples by a mechanism."""
-    return replace(sampler, mechanism=mechanism)._run(reduce, add, registered, couples)
+    """Make the runs of couples by a mechanism, and return what is kept of both sides."""
+    learn(registered)
+    sampler = replace(sampler, mechanism=mechanism)
+    total, *others = (sampler._run_couple(reduce, couple) for couple in couples)
+    for other in others:
+        assert add is not None
+        sides = zip(total, other, strict=True)
+        first, second = (b if a is None else a if b is None else add(a, b) for a, b in sides)
+        total = first, second
+    return total
 
 
 def _unreduced(outputs: Any) -> Any:

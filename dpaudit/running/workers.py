@@ -16,10 +16,19 @@ from multiprocessing.connection import wait
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 from dpaudit.arguments import check_jobs
-from dpaudit.errors import DpauditError, InputError, ToolFault, withholding
+from dpaudit.errors import DpauditError, InputError, withholding
 from dpaudit.folders import enter_folder
 from dpaudit.running.child import PART, RETURNED, SENT_WRONG, Child
-from dpaudit.running.processes import APART, PULSE, ChildDied, ignore_requests, parent_pipe, postponed
+from dpaudit.running.processes import (
+    APART,
+    KILLED,
+    PULSE,
+    ChildDied,
+    WorkerDied,
+    ignore_requests,
+    parent_pipe,
+    postponed,
+)
 from dpaudit.running.sent import result_as_bytes, result_of, sendable
 from dpaudit.running.shared_memory import folder
 from dpaudit.running.warned import WarningCounts, add, counted, taken
@@ -41,10 +50,6 @@ _UNSENDABLE = (
     ("n_jobs", "backend"),
 )
 """The message where something cannot be sent, and the parameters that it names."""
-
-
-class WorkerDied(ToolFault):
-    """A worker process died: killed by the system, for want of memory perhaps, or ended by what it ran."""
 
 
 class _Sent(NamedTuple):
@@ -73,13 +78,9 @@ def spread(
     cannot be sent to a worker, `WorkerDied` if a worker process died.
     """
     if backend == DASK:
-        from dpaudit.running.cluster import WorkerGone, by_futures
+        from dpaudit.running.cluster import by_futures
 
-        try:
-            for content in by_futures(calls, partial(sent, hides()), str(address), ordered):
-                yield result_of(content)
-        except WorkerGone as error:
-            raise WorkerDied(str(error)) from error
+        yield from map(result_of, by_futures(calls, partial(sent, hides()), str(address), ordered))
         return
     from concurrent.futures.process import BrokenProcessPool
     from pickle import PicklingError
@@ -88,17 +89,17 @@ def spread(
     from joblib.externals.loky.process_executor import TerminatedWorkerError
 
     # Only loky and threading can hand results back one by one.
-    lazy = backend in (None, "loky", "threading")
-    stream = "list" if not lazy else "generator" if ordered else "generator_unordered"
-    if backend in (None, "loky"):
-        options = {"initializer": ignore_requests, "initargs": (parent_pipe(),), **options}
+    loky = backend in (None, "loky")
+    stream = "list" if not (loky or backend == "threading") else "generator" if ordered else "generator_unordered"
+    if loky or backend == "multiprocessing":
+        ending = () if loky else (signal.SIGTERM,)
+        options = {"initializer": ignore_requests, "initargs": (parent_pipe(), ending), **options}
+    if loky:
         options = {"temp_folder": folder(), **options}
-    if backend == "multiprocessing":
-        options = {"initializer": ignore_requests, "initargs": (parent_pipe(), (signal.SIGTERM,)), **options}
     parallel = Parallel(n_jobs=n_jobs, backend=backend, return_as=stream, **options)
     jobs = (delayed(_call)(call, os.getpid(), hides()) for call in calls)
     try:
-        with postponed(lazy and backend != "threading"), _one_hash_seed():
+        with postponed(loky), _one_hash_seed():
             results = parallel(jobs)
         with closing(_until_left(results)) as until_left:
             for result in until_left:
@@ -108,8 +109,7 @@ def spread(
                 else:
                     yield result
     except TerminatedWorkerError as error:
-        message = "a worker process died, killed by the system (for want of memory?) or ended by what it ran"
-        raise WorkerDied(message) from error
+        raise WorkerDied(KILLED) from error
     except BrokenProcessPool as error:
         message, names = _UNSENDABLE
         raise InputError(message, names=names, why=raised_words(error)) from error
@@ -154,29 +154,26 @@ def sent(hidden: bool, call: Callable[[], Any]) -> bytes:
 def _one_hash_seed() -> Iterator[None]:
     """Let interpreters that begin in the block order sets of strings alike, unless the user has said how."""
     name = "PYTHONHASHSEED"
-    if name in os.environ:
-        yield
-        return
-    os.environ[name] = "0"
+    given = name in os.environ
+    os.environ.setdefault(name, "0")
     try:
         yield
     finally:
-        os.environ.pop(name, None)
+        if not given:
+            os.environ.pop(name, None)
 
 
 def _until_left(results: Any) -> Generator[Any]:
     """Yield results; a caller who stops early, as an interrupted run does, need not be warned that work is lost."""
-    listening = False
     try:
-        for result in results:
-            listening = True
+        for result in results:  # noqa: UP028  # it would be closed before it is quiet
             yield result
-            listening = False
-    finally:
-        if listening and isinstance(results, Generator):
+    except GeneratorExit:
+        if isinstance(results, Generator):
             with warnings.catch_warnings(), _quiet_end_of_loky():
                 warnings.simplefilter("ignore", UserWarning)
                 results.close()
+        raise
 
 
 @contextmanager

@@ -47,9 +47,8 @@ class Rows:
 
     def index(self) -> Integers:
         """Return the numbers of the rows."""
-        parts = [np.tile(np.arange(start, start + length), times) for start, length, times in self.runs]
-        found: Integers = np.concatenate([np.zeros(0, dtype=np.int64), *parts])
-        return found
+        parts = (np.tile(np.arange(start, start + length), times) for start, length, times in self.runs)
+        return np.concatenate([np.zeros(0, dtype=np.int64), *parts])
 
     @classmethod
     def of(cls, index: Any) -> Rows:
@@ -113,19 +112,19 @@ class _Background:
     def recipes(self, relation: Relation) -> Iterator[Recipe]:
         """Yield the recipes by which a unit goes, comes, or takes the place of another."""
         words, rest, there = self.words, self.before + self.after, self.there
-        if relation is Relation.ADD_REMOVE_ONE:
-            if there is not None:
-                yield Recipe(self.whole, rest, there.rows, (), words, f"{there.words} removed")
-                return
+        if relation is Relation.ADD_REMOVE_ONE and there is not None:
+            yield Recipe(self.whole, rest, there.rows, (), words, f"{there.words} removed")
+        elif relation is Relation.ADD_REMOVE_ONE:
             for unit in self.units:
                 yield Recipe(rest, self._with(unit), (), unit.rows, words, f"{unit.words} added")
-            return
-        for first, second in pairwise(self.units) if there is None else ((there, unit) for unit in self.units):
-            if there is None:
-                words = f"{self.words} and {first.words}" if len(rest) else first.words
-            data = self._with(first) if there is None else self.whole
-            change = f"{first.words} replaced by {second.words}"
-            yield Recipe(data, self._with(second), first.rows, second.rows, words, change)
+        else:
+            for first, second in pairwise(self.units) if there is None else ((there, unit) for unit in self.units):
+                data = self.whole
+                if there is None:
+                    words = f"{self.words} and {first.words}" if len(rest) else first.words
+                    data = self._with(first)
+                change = f"{first.words} replaced by {second.words}"
+                yield Recipe(data, self._with(second), first.rows, second.rows, words, change)
 
     def _with(self, unit: UnitRows) -> Rows:
         return self.before + Rows.of(unit.rows) + self.after
@@ -216,8 +215,7 @@ def _equal(
     tried = (NewValue.LOW, NewValue.HIGH, NewValue.MIDDLE) if candidates.adds_units else ()
     equal = [(row, value.value) for value in tried if (row := candidates.all_with(value)) is not None]
     for row, value in equal:
-        # What is unlike the others comes first.
-        unlike = tuple(sorted(units, key=lambda unit: value in unit.words))
+        unlike = tuple(sorted(units, key=lambda unit: value in unit.words))  # what is unlike the others comes first
         yield _Background(f"{size} records, all with {value}", _copies(row, size), Rows(), unlike)
         yield _Background(f"one record with {value}", _copies(row, 1), Rows(), unlike[:2])
     if candidates.units.alone:

@@ -137,8 +137,8 @@ class CandidateRows:
         both = [i for i, held in self.values.items() if NewValue.HIGH in held and NewValue.LOW in held]
         if len(both) < MIXED or not self.adds_units:
             return None
-        half = len(both) // 2
-        cells = {i: self.values[i][NewValue.HIGH if place < half else NewValue.LOW] for place, i in enumerate(both)}
+        high, low = both[: len(both) // 2], both[len(both) // 2 :]
+        cells = {i: self.values[i][NewValue.HIGH] for i in high} | {i: self.values[i][NewValue.LOW] for i in low}
         rows = tuple(self.row(cells, unit) for unit in range(self.group))
         words = f"{NewValue.HIGH.value} in half of the columns and {NewValue.LOW.value} in the others"
         return UnitRows(rows, f"{self._noun()} with {words}")
@@ -200,8 +200,7 @@ def _fresh_names(column: DataColumn, number: int) -> list[Any]:
     """Return names of units that no row has; none where the type of the column allows no other."""
     if column.kind is ValueKind.TEXT:
         held = set(column.values.tolist())
-        texts = (f"added {i}" for i in range(len(held) + number))
-        return [text for text in texts if text not in held][:number]
+        return [text for i in range(len(held) + number) if (text := f"added {i}") not in held][:number]
     if not column.numeric:
         return []
     most = int(column.finite.max())

@@ -128,16 +128,10 @@ def _of_objects(name: str | None, values: NDArray[Any]) -> DataColumn:
     found = [kind for kind in dict.fromkeys(types) if kind != "missing"]
     if len(found) > 1:
         one, other = found[:2]
-        raise InputError(
-            "{data} must hold {where} of one kind: row {row} is of kind {one}, row {place} of kind {other}; convert "
-            "one of them, or leave such rows out",
-            names=("data",),
-            where="records" if name is None else f"in column {name!r} values",
-            row=types.index(one),
-            one=one,
-            place=types.index(other),
-            other=other,
-        )
+        where = "records" if name is None else f"in column {name!r} values"
+        text = "{data} must hold {where} of one kind: row {row} is of kind {one}, row {place} of kind {other}; convert "
+        text += "one of them, or leave such rows out"
+        raise unfit(text, where=where, row=types.index(one), one=one, place=types.index(other), other=other)
     if "number" in found:
         pairs = list(zip(types, values, strict=True))
         whole = all(kind == "missing" or isinstance(value, int | np.integer) for kind, value in pairs)
@@ -146,10 +140,15 @@ def _of_objects(name: str | None, values: NDArray[Any]) -> DataColumn:
         except OverflowError:
             where = "numbers" if name is None else f"in column {name!r} numbers"
             text = "{data} must hold {where} that are at most 1.8e308, and has a larger integer"
-            raise InputError(text, names=("data",), where=where) from None
+            raise unfit(text, where=where) from None
         return DataColumn(name, ValueKind.INTEGER if whole else ValueKind.REAL, numbers)
     made = {"text": ValueKind.TEXT, "boolean": ValueKind.BOOLEAN}
     return DataColumn(name, made.get(found[0], ValueKind.OTHER) if found else ValueKind.OTHER, values)
+
+
+def unfit(text: str, **given: Any) -> InputError:
+    """Return the error that the data are not what they must be."""
+    return InputError(text, names=("data",), **given)
 
 
 def column_number(parameter: str, name: str, columns: Sequence[DataColumn]) -> int:
@@ -188,9 +187,8 @@ def read_bounds(bounds: Any, columns: Sequence[DataColumn]) -> ColumnBounds:
     numeric = [i for i, column in enumerate(columns) if column.numeric]
     if not numeric:
         held = ", ".join(f"{column.title}: {_contents(column)}" for column in columns[:_NAMED])
-        text = (
-            "{bounds} are for numbers, and {data} has no column of numbers alone ({held}): mend it, or leave them out"
-        )
+        text = "{bounds} are for numbers, and {data} has no column of numbers alone ({held}): mend it, or leave them "
+        text += "out"
         raise InputError(text, names=("bounds", "data"), value=bounds, held=held)
     if len(bounds) == 2 and not any(hasattr(end, "__len__") for end in bounds):
         return dict.fromkeys(numeric, _pair(bounds, bounds))

@@ -67,13 +67,9 @@ def read_units(unit: Any, data: Any, size: int, columns: tuple[DataColumn, ...])
         names = columns[column].values.tolist()
         kind = getattr(data.dtypes[unit], "categories", None) if hasattr(data, "dtypes") else None
         if kind is not None and (absent := len(kind) - data[unit].nunique()):
-            raise InputError(
-                "{unit} names a column that knows {absent} unit(s) in no row, which the mechanism could count: take "
-                "them out with data[{given}].cat.remove_unused_categories()",
-                names=("unit",),
-                absent=absent,
-                given=repr(unit),
-            )
+            text = "{unit} names a column that knows {absent} unit(s) in no row, which the mechanism could count: take "
+            text += "them out with data[{given}].cat.remove_unused_categories()"
+            raise InputError(text, names=("unit",), absent=absent, given=repr(unit))
     elif hasattr(unit, "__len__"):
         names = list(unit)
     else:
