@@ -28,7 +28,6 @@ from dpaudit.contract import (
     Evidence,
     Grade,
     HasScene,
-    Pair,
     Picture,
     Statement,
     Survives,
@@ -105,15 +104,14 @@ def perform(
 
 def _exact(arguments: ExactArguments, learner: Any, progress: Progress) -> LawFinding:
     n, relation = arguments.n, arguments.relation
-    samples: list[Pair] | None = None
+    chosen: dict[str, Any] = {"n": n}
     if (source := arguments.pairs) is not None:
         if is_source(source):
-            samples = pairs_of_source(source, learner, n=n, relation=relation)
+            chosen = {"samples": pairs_of_source(source, learner, n=n, relation=relation)}
         else:
-            samples = check_pairs(pairs_at(Place.parse("--pairs", source)), relation)
+            chosen = {"samples": check_pairs(pairs_at(Place.parse("--pairs", source)), relation)}
     elif arguments.samples == "crafted":
-        samples = crafted_pairs(learner.domain, n, relation)
-    chosen: dict[str, Any] = {"n": n} if samples is None else {"samples": samples}
+        chosen = {"samples": crafted_pairs(learner.domain, n, relation)}
     finding = audit_law(learner, **chosen, relation=relation, enclosure=arguments.enclosure, progress=progress)
     if arguments.compose is None:
         return finding
@@ -176,9 +174,8 @@ def check_statement(statement: Statement, *, paths: tuple[str, ...] = (), time_l
         file = getattr(getattr(statement.check, "__code__", None), "co_filename", None)
         part = next((frame for frame in reversed(running) if frame.filename == file), running[-1])
         stopped_in = f"{part.name}, line {part.lineno}: {part.line}"
-        evidence = Evidence(
-            Verdict.UNDECIDED, f"not decided within {time_limit:g} s; stopped in {stopped_in}", {}, "exact"
-        )
+        summary = f"not decided within {time_limit:g} s; stopped in {stopped_in}"
+        evidence = Evidence(Verdict.UNDECIDED, summary, {}, "exact")
     if not isinstance(evidence, Evidence):
         raise ToolFault(f"the check of {statement.id} must return dpaudit.contract.Evidence, got {evidence!r}")
     printed, found, best = (_filled(statement, template, evidence.numbers) for template in templates)
@@ -204,13 +201,12 @@ def check_statement(statement: Statement, *, paths: tuple[str, ...] = (), time_l
 
 def _number(statement: Statement, name: str, value: Any) -> float:
     """Return a number of the evidence as a Python integer or float; a fraction is rounded to the nearest float."""
+    if isinstance(value, Integral) and not isinstance(value, bool):
+        return int(value)
     # A truth value is no number: written as 1 or 0 it would pass for a count.
-    if isinstance(value, Real) and not isinstance(value, bool):
-        if isinstance(value, Integral):
-            return int(value)
-        if not math.isnan(value):
-            return float(value)
-    raise ToolFault(f"the check of {statement.id} gives {name} = {value!r}, which is not a number")
+    if isinstance(value, bool) or not isinstance(value, Real) or math.isnan(value):
+        raise ToolFault(f"the check of {statement.id} gives {name} = {value!r}, which is not a number")
+    return float(value)
 
 
 def _filled(statement: Statement, template: str, numbers: Mapping[str, Any]) -> str:

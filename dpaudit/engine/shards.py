@@ -54,7 +54,7 @@ def make_plan(task: dict[str, Any], *, progress: Progress = False, **arguments: 
     The `task` is stored; the arguments are those of `audit_privacy`. `InputError` if parts of the audit would not give
     what one process gives; the message says why.
     """
-    request = request_of(_given(arguments))
+    request = _request(arguments)
     _refuse_parts(request)
     key = key_of() if any(isinstance(pair, MadePair) for pair in request.pairs) else None
     with guarded(request), opened(request, progress) as request:
@@ -68,27 +68,29 @@ def make_plan(task: dict[str, Any], *, progress: Progress = False, **arguments: 
         shortlist = request.shortlist
         request, choice = choose(request)
         confirmation = Confirmation(request, choice)
-        seen = request.hygiene.seen
-        return sealed(
-            ShardPlan(
-                settings=settings,
-                task=task,
-                runs=confirmation.planned,
-                jobs=len(confirmation.couples),
-                events=tuple(tuple(one.events) for one in choice.selected),
-                first_hits=tuple(hits.numbers[0] for hits in confirmation.hits),
-                point=(request.claim.epsilon, request.claim.delta),
-                numbers=request.sampler.numbers,
-                width=request.width,
-                searched=request.searched,
-                replayed=UNSET if shortlist is None else shortlist.runs,
-                checks=request.hygiene.checks,
-                seen=UNSET if seen is None else seen,
-                warnings=tuple(request.hygiene.warnings),
-                choice=choice.to_json(request.claim),
-                key=UNSET if key is None else key.hex(),
-            )
+        plan = ShardPlan(
+            settings=settings,
+            task=task,
+            runs=confirmation.planned,
+            jobs=len(confirmation.couples),
+            events=tuple(tuple(one.events) for one in choice.selected),
+            first_hits=_first_hits(confirmation),
+            point=(request.claim.epsilon, request.claim.delta),
+            numbers=request.sampler.numbers,
+            width=request.width,
+            searched=request.searched,
+            replayed=UNSET if shortlist is None else shortlist.runs,
+            checks=request.hygiene.checks,
+            seen=UNSET if request.hygiene.seen is None else request.hygiene.seen,
+            warnings=tuple(request.hygiene.warnings),
+            choice=choice.to_json(request.claim),
+            key=UNSET if key is None else key.hex(),
         )
+        return sealed(plan)
+
+
+def _first_hits(confirmation: Confirmation) -> tuple[int, ...]:
+    return tuple(hits.numbers[0] for hits in confirmation.hits)
 
 
 def _with_key_of_plan(function: Callable[P, T]) -> Callable[P, T]:
@@ -124,33 +126,28 @@ def _refuse_parts(request: Request) -> None:
         raise _in_one("a time limit ends it where the time is over", "leave out --time-limit")
 
 
-def _given(arguments: dict[str, Any]) -> dict[str, Any]:
+def _request(arguments: dict[str, Any]) -> Request:
     bound = signature(audit_privacy).bind(**arguments)
     bound.apply_defaults()
-    return dict(bound.arguments)
+    return request_of(dict(bound.arguments))
 
 
 def _restored(plan: ShardPlan, arguments: dict[str, Any]) -> tuple[Request, Choice]:
     """Return the audit as its plan has left it, given its arguments; `InputError` if the plan is of another audit."""
-    request = as_shown(request_of(_given(arguments)))
+    request = as_shown(_request(arguments))
     request.hygiene.seconds = 0.0  # no run is timed here: the audits of plans are of a fixed number of runs
     for differs in differing(plan.settings, settings_of(request)):
         raise InputError(f"the plan is of another audit: {differs}")
-    epsilon, delta = plan.point
-    point = request.curve_claim is not None
-    claim = replace(request.claim, epsilon=epsilon, delta=delta, claim_id="") if point else request.claim
-    listed = bool(plan.choice.get("place", [0, False])[1])
+    claim = request.claim
+    if request.curve_claim is not None:
+        claim = replace(claim, epsilon=plan.point[0], delta=plan.point[1], claim_id="")
+    listed = plan.choice.get("place", [0, False])[1]
     short = shortlist_of(request) if listed else None
     if short is None and plan.replayed is not UNSET:
         short = Shortlist((), False, plan.replayed, 0)
-    request = replace(
-        request,
-        sampler=replace(request.sampler, numbers=plan.numbers),
-        claim=claim,
-        width=plan.width,
-        searched=plan.searched,
-        shortlist=short,
-    )
+    sampler = replace(request.sampler, numbers=plan.numbers)
+    known: dict[str, Any] = {"width": plan.width, "searched": plan.searched, "shortlist": short}
+    request = replace(request, sampler=sampler, claim=claim, **known)
     request.hygiene.checks, request.hygiene.warnings = plan.checks, plan.warnings
     return request, Choice.from_json(plan.choice, request)
 
@@ -213,17 +210,13 @@ def make_shard(
     than where the plan was made; `ToolFault` if the file of the shard was changed, or is of another plan.
     """
     if not 1 <= part <= of <= plan.jobs:
-        raise InputError(
-            f"the part must be from 1/K to K/K, with K at most {plan.jobs}, the jobs of this plan; got {part}/{of}"
-        )
+        allowed = f"from 1/K to K/K, with K at most {plan.jobs}, the jobs of this plan"
+        raise InputError(f"the part must be {allowed}; got {part}/{of}")
     request, choice = _restored(plan, arguments)
     path, which = shard_path(folder, part, of), part_of(plan.jobs, part, of)
     total = which.stop - which.start
     confirmation = Confirmation(request, choice)
-    if (
-        tuple(hits.numbers[0] for hits in confirmation.hits) != plan.first_hits
-        or len(confirmation.couples) != plan.jobs
-    ):
+    if (_first_hits(confirmation), len(confirmation.couples)) != (plan.first_hits, plan.jobs):
         raise ToolFault("the plan does not fit its own choice of events: make it again")
     none = tuple((zeros, zeros) for one in choice.selected for zeros in [(0,) * len(cells_of(one))])
     start = Shard(

@@ -50,7 +50,8 @@ def subjects_of(names: Iterable[str], root: Path | str = ".", paths: tuple[str, 
 def _named(name: str, root: Path, paths: tuple[str, ...]) -> Iterator[Subject]:
     source, own = parted(name)
     if source == RECORDED or source.endswith(".py"):
-        yield from _file(root / (own if source == RECORDED else source), own if source == RECORDED else source)
+        file_name = own if source == RECORDED else source
+        yield from _file(root / file_name, file_name)
         return
     module = source or next((e.learner.__module__ for e in load(paths).entries if e.id == own), "")
     if module.startswith(PRIVATE):

@@ -299,11 +299,10 @@ def utility_tasks(
             for i, name in _cases(learner, instance.alpha, setting, cases)
         ]
     each = 1 - (1 - confidence) / max(len(found), 1)
-    tasks = []
-    for one in found:
+    for i, one in enumerate(found):
         decisive = deciding_trials(one.trials, one.most, instance.beta, each)  # at once, if the learner never fails
-        tasks.append(Task(learner.id, instance.parameters, replace(one, confidence=each, trials=decisive)))
-    return tasks
+        found[i] = replace(one, confidence=each, trials=decisive)
+    return [Task(learner.id, instance.parameters, one) for one in found]
 
 
 def _cases(
