@@ -11,7 +11,7 @@ import traceback
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from numbers import Integral, Real
-from types import FrameType
+from types import FrameType, SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -22,17 +22,7 @@ from dpaudit.arguments import addressed_parameters_of
 from dpaudit.audit.audit import audit_privacy
 from dpaudit.audit.curve_claims import named_claim
 from dpaudit.audit.options import grouped
-from dpaudit.contract import (
-    ACCUSATIONS,
-    Distribution,
-    Evidence,
-    Grade,
-    HasScene,
-    Picture,
-    Statement,
-    Survives,
-    Verdict,
-)
+from dpaudit.contract import ACCUSATIONS, Distribution, Evidence, Grade, HasScene, Picture, Statement, Survives, Verdict
 from dpaudit.engine.records import AnyFinding, LedgerRow, PictureFinding, Result, decoded
 from dpaudit.engine.tasks import UTILITY, ExactArguments, LedgerArguments, PrivacyArguments, Task, UtilityArguments
 from dpaudit.errors import InputError, ToolFault
@@ -166,8 +156,7 @@ def check_statement(statement: Statement, *, paths: tuple[str, ...] = (), time_l
     templates, stopped_in = (statement.printed, statement.found, statement.best), ""
     try:
         with _time_limited(time_limit):
-            tools: Any = _Tools()
-            evidence = statement.check(tools)
+            evidence = statement.check(_TOOLS)
     except _OutOfTime as ended:
         templates = ("", "", "")  # there are no numbers to fill in
         *running, _ = traceback.extract_tb(ended.__traceback__)  # the last one is the handler of the signal
@@ -222,11 +211,10 @@ def _filled(statement: Statement, template: str, numbers: Mapping[str, Any]) -> 
     return re.sub(r"{([^{}]*)}", number, template)
 
 
-class _Tools:
-    """The functions that checks of statements are given, as `contract.Tools` declares them."""
-
-    audit_law, audit_supremum = staticmethod(audit_law), staticmethod(audit_supremum)
-    audit_utility, scaling_law = staticmethod(audit_utility), staticmethod(scaling_law)
+_TOOLS: Any = SimpleNamespace(
+    audit_law=audit_law, audit_supremum=audit_supremum, audit_utility=audit_utility, scaling_law=scaling_law
+)
+"""The functions that checks of statements are given, as `contract.Tools` declares them."""
 
 
 class _OutOfTime(BaseException):

@@ -10,13 +10,12 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
-from contextlib import nullcontext
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
-from functools import wraps
 from inspect import signature
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar
+from typing import Any
 
 from msgspec import UNSET
 from msgspec.structs import replace as changed
@@ -40,8 +39,6 @@ from dpaudit.progress import Progress, followed
 from dpaudit.running.warned import gathered
 from dpaudit.sensitivity.screening import Shortlist
 
-P = ParamSpec("P")
-T = TypeVar("T")
 BLOCKS = 1_000
 """The most blocks of a shard: of each one the number of hits is held, and that of right ones."""
 SAVED = 5.0
@@ -93,17 +90,9 @@ def _first_hits(confirmation: Confirmation) -> tuple[int, ...]:
     return tuple(hits.numbers[0] for hits in confirmation.hits)
 
 
-def _with_key_of_plan(function: Callable[P, T]) -> Callable[P, T]:
-    """Let digests of people's data be those of the machine that made the plan, the first argument."""
-
-    @wraps(function)
-    def keyed(*args: P.args, **kwargs: P.kwargs) -> T:
-        plan = args[0]
-        assert isinstance(plan, ShardPlan)
-        with nullcontext() if plan.key is UNSET else using(bytes.fromhex(plan.key)):
-            return function(*args, **kwargs)
-
-    return keyed
+def _with_key_of(plan: ShardPlan) -> AbstractContextManager[Any]:
+    """Let digests of people's data be those of the machine that made the plan."""
+    return nullcontext() if plan.key is UNSET else using(bytes.fromhex(plan.key))
 
 
 def _in_one(why: str, advice: str = "", *names: str) -> InputError:
@@ -199,7 +188,6 @@ class _Made:
         )
 
 
-@_with_key_of_plan
 def make_shard(
     plan: ShardPlan, part: int, of: int, folder: Path, *, progress: Progress = False, **arguments: Any
 ) -> Shard:
@@ -212,69 +200,72 @@ def make_shard(
     if not 1 <= part <= of <= plan.jobs:
         allowed = f"from 1/K to K/K, with K at most {plan.jobs}, the jobs of this plan"
         raise InputError(f"the part must be {allowed}; got {part}/{of}")
-    request, choice = _restored(plan, arguments)
-    path, which = shard_path(folder, part, of), part_of(plan.jobs, part, of)
-    total = which.stop - which.start
-    confirmation = Confirmation(request, choice)
-    if (_first_hits(confirmation), len(confirmation.couples)) != (plan.first_hits, plan.jobs):
-        raise ToolFault("the plan does not fit its own choice of events: make it again")
-    none = tuple((zeros, zeros) for one in choice.selected for zeros in [(0,) * len(cells_of(one))])
-    start = Shard(
-        plan=plan.digest, part=part, of=of, made=0, complete=False, runs=(0, 0), counts=none,
-        block=max(1, -(-total // BLOCKS)), hits=((),) * len(confirmation.hits), raised=(), scatter=(), repeats=True,
-    )  # fmt: skip
-    if path.exists():
-        start = read(path, Shard)
-        if (start.plan, start.part, start.of) != (plan.digest, part, of):
-            raise ToolFault(f"{path} is the shard {start.part}/{start.of} of another plan: choose another folder")
-        if start.complete:
-            return start
-    made = _Made(confirmation, choice, start)
-    with guarded(request), gathered(), followed(progress, plan.runs * total // plan.jobs, "runs") as report:
-        if not _repeats(request, plan):
-            raise InputError(
-                "the first runs of this audit return something else here than where the plan was made, by other "
-                "libraries or another machine, so that a shard made here would not be a part of it"
-            )
-        last = time.monotonic()
-        confirmation.sampler = replace(confirmation.sampler, report=report)
-        for shown in confirmation.make(confirmation.couples[which][made.made :]):
-            made.take(shown)
-            if time.monotonic() - last > SAVED:
-                write(made.record(False), path)
-                last = time.monotonic()
-        shard = made.record(True, _repeats(request, plan))
-    write(shard, path)
-    return shard
+    with _with_key_of(plan):
+        request, choice = _restored(plan, arguments)
+        path, which = shard_path(folder, part, of), part_of(plan.jobs, part, of)
+        total = which.stop - which.start
+        confirmation = Confirmation(request, choice)
+        if (_first_hits(confirmation), len(confirmation.couples)) != (plan.first_hits, plan.jobs):
+            raise ToolFault("the plan does not fit its own choice of events: make it again")
+        none = tuple((zeros, zeros) for one in choice.selected for zeros in [(0,) * len(cells_of(one))])
+        start = Shard(
+            plan=plan.digest, part=part, of=of, made=0, complete=False, runs=(0, 0), counts=none,
+            block=max(1, -(-total // BLOCKS)), hits=((),) * len(confirmation.hits), raised=(), scatter=(), repeats=True,
+        )  # fmt: skip
+        if path.exists():
+            start = read(path, Shard)
+            if (start.plan, start.part, start.of) != (plan.digest, part, of):
+                raise ToolFault(f"{path} is the shard {start.part}/{start.of} of another plan: choose another folder")
+            if start.complete:
+                return start
+        made = _Made(confirmation, choice, start)
+        with guarded(request), gathered(), followed(progress, plan.runs * total // plan.jobs, "runs") as report:
+            if not _repeats(request, plan):
+                raise InputError(
+                    "the first runs of this audit return something else here than where the plan was made, by other "
+                    "libraries or another machine, so that a shard made here would not be a part of it"
+                )
+            last = time.monotonic()
+            confirmation.sampler = replace(confirmation.sampler, report=report)
+            for shown in confirmation.make(confirmation.couples[which][made.made :]):
+                made.take(shown)
+                if time.monotonic() - last > SAVED:
+                    write(made.record(False), path)
+                    last = time.monotonic()
+            shard = made.record(True, _repeats(request, plan))
+        write(shard, path)
+        return shard
 
 
 def _repeats(request: Request, plan: ShardPlan) -> bool:
     return plan.seen is UNSET or request.hygiene.last() == plan.seen
 
 
-@_with_key_of_plan
 def merge(plan: ShardPlan, shards: Sequence[Shard], *, progress: Progress = False, **arguments: Any) -> PrivacyFinding:
     """Return the finding of an audit whose shards were all made.
 
     `InputError` if shards are missing, doubled, unfinished or of another audit: the message has their numbers.
     """
-    ordered = check_shards(plan, shards)
-    request, choice = _restored(plan, arguments)
-    confirmation = Confirmation(request, choice)
-    for shard in ordered:
-        started = _Made(confirmation, choice, shard)
-        if any(len(held) != -(-shard.made // shard.block) for held in started.hits):
-            raise ToolFault(f"shard {shard.part}/{shard.of} has not the blocks of its runs")
-    with guarded(request):
-        for i, hits in enumerate(confirmation.hits):
-            for shard in ordered:
-                _take_hits(confirmation, i, hits, shard, plan)
-    confirmation.end_look()
-    closed = request.hygiene.closed(all(shard.repeats for shard in ordered)) if plan.seen is not UNSET else plan.checks
-    hygiene = KnownChecks(request.sampler, request.pairs, request.trials, closed)
-    hygiene.warnings = plan.warnings
-    request = replace(request, hygiene=hygiene)
-    return concluded(request, finding_of(request, choice, confirmation))
+    with _with_key_of(plan):
+        ordered = check_shards(plan, shards)
+        request, choice = _restored(plan, arguments)
+        confirmation = Confirmation(request, choice)
+        for shard in ordered:
+            started = _Made(confirmation, choice, shard)
+            if any(len(held) != -(-shard.made // shard.block) for held in started.hits):
+                raise ToolFault(f"shard {shard.part}/{shard.of} has not the blocks of its runs")
+        with guarded(request):
+            for i, hits in enumerate(confirmation.hits):
+                for shard in ordered:
+                    _take_hits(confirmation, i, hits, shard, plan)
+        confirmation.end_look()
+        closed = (
+            request.hygiene.closed(all(shard.repeats for shard in ordered)) if plan.seen is not UNSET else plan.checks
+        )
+        hygiene = KnownChecks(request.sampler, request.pairs, request.trials, closed)
+        hygiene.warnings = plan.warnings
+        request = replace(request, hygiene=hygiene)
+        return concluded(request, finding_of(request, choice, confirmation))
 
 
 def _take_hits(confirmation: Confirmation, i: int, hits: Hits, shard: Shard, plan: ShardPlan) -> None:

@@ -290,10 +290,7 @@ def check_record(header: Header, record: Result | Failure) -> None:
     if isinstance(record, Result):
         _check_finding(header, record)
     key = Task(record.learner, record.parameters, record.arguments).key
-    require(
-        key == record.task,
-        f"learner, parameters and arguments are those of {key:.200}, not of {record.task:.200}",
-    )
+    require(key == record.task, f"learner, parameters and arguments are those of {key:.200}, not of {record.task:.200}")
     if isinstance(record, Result):
         _same("fault", record.fault, header.controls.get(record.learner), "the header")
         _same("versions", record.finding.versions, header.versions, "the header")

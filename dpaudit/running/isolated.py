@@ -181,10 +181,10 @@ class Isolated:
             state, (number, has_half, half) = dict(rng.bit_generator.state), ended.state
             state |= {"state": {**state["state"], "state": int(number, 16)}, "has_uint32": has_half, "uinteger": half}
             rng.bit_generator.state = state
+            _warned(ended.warned)
+            return made
         except (msgspec.MsgspecError, ToolFault, ValueError, OverflowError) as error:
             raise ChildDied(f"gave no answer: {error}") from None
-        _add(ended.warned)
-        return made
 
     def _child(self, number: int) -> Child:
         """Return a process of this thread by its number; another one if that has ended."""
@@ -207,7 +207,7 @@ class Isolated:
         mechanism = replace(self.mechanism, function=partial(self._checked, self.mechanism), probe=None)
         for item in items:
             emit(encode([work(mechanism, item)]))
-        return msgspec.msgpack.encode(list(taken().items()))
+        return _warnings()
 
     def _checked(
         self, mechanism: Any, data: Any, rng: np.random.Generator, size: int, context: Context = nullcontext
@@ -235,14 +235,11 @@ class Isolated:
         content, state = encode(outputs) if self._at_once else b"", rng.bit_generator.state
         del outputs
         half = state["has_uint32"], state["uinteger"]
-        return msgspec.msgpack.encode(_Ended(content, (f"{state['state']['state']:x}", *half), list(taken().items())))
+        return msgspec.msgpack.encode(_Ended(content, (f"{state['state']['state']:x}", *half), _warnings()))
 
 
 _read_work = lru_cache(1)(value_of)
 """Returns work, in the child, which gets the same with each block of items."""
-
-
-_Warned = list[tuple[WarnedAt, tuple[str, int]]]
 
 
 class _Ended(msgspec.Struct, array_like=True):
@@ -250,18 +247,19 @@ class _Ended(msgspec.Struct, array_like=True):
 
     outputs: bytes
     state: tuple[str, int, int]
-    warned: _Warned
+    warned: bytes
+
+
+def _warnings() -> bytes:
+    return msgspec.msgpack.encode(list(taken().items()))
 
 
 def _warned(content: bytes) -> None:
     """Add the warnings of a call to those of this process."""
     try:
-        _add(msgspec.msgpack.decode(content, type=_Warned))
+        warned = msgspec.msgpack.decode(content, type=list[tuple[WarnedAt, tuple[str, int]]])
     except msgspec.MsgspecError as error:
         raise ToolFault(str(error)) from None
-
-
-def _add(warned: _Warned) -> None:
     add({WarnedAt(*place): counted for place, counted in warned})
 
 

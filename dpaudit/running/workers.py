@@ -52,13 +52,6 @@ _UNSENDABLE = (
 """The message where something cannot be sent, and the parameters that it names."""
 
 
-class _Sent(NamedTuple):
-    """The result of a call in a worker process, or what it raised, as bytes; and its warnings."""
-
-    content: bytes
-    warned: WarningCounts
-
-
 def spread(
     calls: Iterable[Callable[[], T]],
     *,
@@ -102,12 +95,12 @@ def spread(
         with postponed(loky), _one_hash_seed():
             results = parallel(jobs)
         with closing(_until_left(results)) as until_left:
-            for result in until_left:
-                if isinstance(result, _Sent):
-                    add(result.warned)
-                    yield result_of(result.content)
+            for content, warned in until_left:
+                if warned is None:  # it was made in this process
+                    yield content
                 else:
-                    yield result
+                    add(warned)
+                    yield result_of(content)
     except TerminatedWorkerError as error:
         raise WorkerDied(KILLED) from error
     except BrokenProcessPool as error:
@@ -192,12 +185,15 @@ def _quiet_end_of_loky() -> Iterator[None]:
         threading.excepthook = before
 
 
-def _call(call: Callable[[], Any], home: int, hidden: bool) -> Any:
-    """Make a call; in a worker process, without touching the standard output, and as discreetly as at home."""
+def _call(call: Callable[[], Any], home: int, hidden: bool) -> tuple[Any, WarningCounts | None]:
+    """Make a call; in a worker process, without touching the standard output, and as discreetly as at home.
+
+    Its result, or what it raised, comes from there as bytes, with the warnings.
+    """
     if os.getpid() == home:
-        return call()
+        return call(), None
     with withholding(hidden), redirect_stdout(sys.stderr), counted():
-        return _Sent(result_as_bytes(call), taken())
+        return result_as_bytes(call), taken()
 
 
 def apart(
@@ -298,10 +294,7 @@ class _Block:
 
 
 def in_blocks(
-    children: Sequence[Child],
-    send: Callable[[Child, list[T]], None],
-    items: Items[T],
-    warned: Callable[[bytes], None],
+    children: Sequence[Child], send: Callable[[Child, list[T]], None], items: Items[T], warned: Callable[[bytes], None]
 ) -> Iterator[bytes]:
     """Yield the parts with which children answer items, one each, in the order of the items.
 
