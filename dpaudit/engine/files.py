@@ -124,7 +124,6 @@ def locked_folder(folder: Path, patience: float = PATIENCE) -> Iterator[None]:
 
 
 def _sign(path: Path, handle: int) -> None:
-    """Write the number of this process into the file of its lock."""
     with named(path):
         os.ftruncate(handle, 0)
         os.write(handle, f"{os.getpid()}\n".encode())

@@ -130,23 +130,21 @@ def _says(found: PrivacyFinding, refuted: bool) -> None:
 
 
 def _counted(found: PrivacyFinding) -> list[str]:
-    """Recompute the bounds of a fixed number of runs."""
     witness, budget = found.witness, found.budget
     sides = witness.trials or 0, witness.neighbour_trials or 0
     runs = found.confirmation_trials
     if found.stopped is UNSET or found.stopped.looks is None:
         same("confirmation_trials", runs, budget["confirmation"], "that of its budget")
-    else:
-        at_most("confirmation_trials", runs, budget["confirmation"])
+    at_most("confirmation_trials", runs, budget["confirmation"])
     same("runs of the witness", sum(sides), 2 * runs, "twice confirmation_trials")
     chosen_by = sum(budget.values()) - budget["confirmation"] - budget["checks"]
     same("selection_trials", found.selection_trials, chosen_by, "that of its budget")
     same("trials", found.trials, sum(budget.values()), "the sum of its budget")
     data, neighbour = likelier_first(witness.direction, *sides)
-    error = found.errors["verdict"]
-    given = witness.hits or 0, witness.neighbour_hits or 0, found.epsilon_lower
-    bare = EventTest(witness.event, error, *given, witness.direction, witness.opposite, witness.count)
-    tests = found.tests or (bare,)  # the only test may stand as the witness alone
+    error, tests = found.errors["verdict"], found.tests
+    if not tests:  # the only one may stand as the witness alone
+        given = witness.hits or 0, witness.neighbour_hits or 0, found.epsilon_lower
+        tests = (EventTest(witness.event, error, *given, witness.direction, witness.opposite, witness.count),)
     holder = found.curve_test.holder.error if found.curve_test is not None and found.curve_test.holder else 0.0
     within = math.fsum([*(test.error for test in tests), holder]) <= error * (1 + _SAME)
     require(within, f"the errors of its tests are more than that of the verdict, {error}")

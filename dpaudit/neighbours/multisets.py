@@ -162,12 +162,8 @@ def _moved(domain: Any, sample: Any, permutation: Any) -> Any:
 
 def _aligned(pair: tuple[Law, ...]) -> tuple[Array, Array]:
     """Return the log-probabilities of both laws over the atoms of either."""
-    p, q = pair
-    if p.atoms == q.atoms:
-        return p.log_prob, q.log_prob
-    tables = [dict(zip(law.atoms, law.log_prob.tolist(), strict=True)) for law in pair]
-    atoms = list(dict.fromkeys([*tables[0], *tables[1]]))
-    first, second = (np.array([table.get(atom, -np.inf) for atom in atoms]) for table in tables)
+    p, q = (dict(zip(law.atoms, law.log_prob.tolist(), strict=True)) for law in pair)
+    first, second = (np.array([table.get(atom, -np.inf) for atom in p | q]) for table in (p, q))
     return first, second
 
 

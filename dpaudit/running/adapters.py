@@ -110,7 +110,7 @@ class _OneByOne:
     emit: Callable[[Any], None] | None = None
 
     def __call__(self, data: Any, rng: np.random.Generator, size: int) -> Sequence[Any]:
-        runs = data.runs() if isinstance(data, InTurn) else repeat((data, rng), size)
+        runs: Iterator[Any] = data.runs() if isinstance(data, InTurn) else repeat((data, rng), size)
         outputs = [self._once(*one) for one in islice(runs, 2)]
         if len(outputs) == 2 and shares_store(*outputs):  # is each output written into the same place?
             for one in islice(runs, WATCHED):
@@ -120,21 +120,17 @@ class _OneByOne:
         if self.emit is not None:
             return outputs + [self._once(*one) for one in runs]
         before = _labelled(outputs[:2])  # several objects may be used by turns
-        self._many(outputs, runs)
-        _refuse_overwritten(before)
-        return outputs
-
-    def _many(self, outputs: list[Any], runs: Iterator[Any]) -> None:
-        """Add the outputs of all runs; a call of a method for each would take as long as a simple mechanism."""
-        function, add = self.function, outputs.append
-        while True:
+        # A call of a method for each run would take as long as a simple mechanism.
+        function, add, going = self.function, outputs.append, True
+        while going:
             try:
-                for data, rng in runs:
-                    add(function(data, rng))
+                for some, its in runs:
+                    add(function(some, its))
+                going = False
             except Exception as error:  # as in `_once`
                 add(Raised(error))
-            else:
-                return
+        _refuse_overwritten(before)
+        return outputs
 
     def _once(self, data: Any, rng: np.random.Generator) -> Any:
         try:

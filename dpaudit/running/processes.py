@@ -68,9 +68,8 @@ def ended_by(code: int) -> str:
     """Return how a process ended, from its exit code, which is minus the number of a signal."""
     if code >= 0:
         return f"ended its process (exit status {code})"
-    why = ", for want of memory?" if -code == signal.SIGKILL else ""
-    known = {number.value: number.name for number in signal.Signals}
-    return f"ended its process ({known.get(-code, f'signal {-code}')}{why})"
+    name = next((one.name for one in signal.Signals if one == -code), f"signal {-code}")
+    return f"ended its process ({name}{', for want of memory?' if -code == signal.SIGKILL else ''})"
 
 
 def bound_memory() -> None:
@@ -198,10 +197,8 @@ def _killed_on_close(end: int) -> bool:
 
 
 def _watch(end: int, parent: int) -> None:
-    """Wait until the pipe closes, or the parent is another one, and end the process."""
-    while os.getppid() == parent:
-        if select.select([end], [], [], PULSE)[0]:
-            break
+    while os.getppid() == parent and not select.select([end], [], [], PULSE)[0]:
+        pass
     os.kill(os.getpid(), signal.SIGKILL)
 
 

@@ -95,8 +95,7 @@ class Table(ABC):
         """Return a copy that `_rows` made, which may be written to, with other values in some cells."""
 
     @abstractmethod
-    def _joined(self, rows: Any) -> Any:
-        """Return `data` followed by rows."""
+    def _joined(self, rows: Any) -> Any: ...
 
     def _given(self, rows: Any) -> Any:
         return rows

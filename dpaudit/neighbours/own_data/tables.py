@@ -54,18 +54,17 @@ def check_names(path: Path | str, names: Iterable[Any], share: Callable[[Iterabl
 
     The message shows none: it may be a value of the first record.
     """
-    numbers = [_is_number(name) for name in names]
+
+    def is_number(text: Any) -> bool:
+        try:
+            return isinstance(float(text), float)
+        except ValueError:
+            return False
+
+    numbers = [is_number(name) for name in names]
     if numbers and share(numbers):
         instead = "and has a number in the place of a name: add a line of names before it, such as output"
         raise InputError(f"the first line of {path} must name its columns, {instead}")
-
-
-def _is_number(text: Any) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 READERS: dict[str, Callable[[Path], Any]] = {

@@ -98,7 +98,6 @@ def standing_out(columns: tuple[DataColumn, ...], units: Units, group: int, seed
 
 
 def _chosen(columns: tuple[DataColumn, ...], units: Units, group: int, seed: int) -> Iterator[list[int]]:
-    """Yield the numbers of units, `group` at a time."""
     sizes = units.sizes
     numeric = [column for i, column in enumerate(columns) if column.numeric and i != units.column][:COLUMNS]
     for column in numeric:
