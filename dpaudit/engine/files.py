@@ -42,7 +42,12 @@ def append_line(path: Path, line: bytes) -> None:
     Without a buffer a kill leaves at most one torn line, the last. But such a write may be short where the disk is
     nearly full, and the next line must not be glued to half of this one.
     """
-    with named(path), open(path, "ab", buffering=0, opener=_unlinked) as file:
+    no_link = getattr(os, "O_NOFOLLOW", 0)  # where the system can check this while it opens the file
+
+    def opened(name: str, flags: int) -> int:
+        return os.open(name, flags | no_link, 0o666)
+
+    with named(path), open(path, "ab", buffering=0, opener=opened) as file:
         end, left = file.tell(), memoryview(line)
         try:
             while left:
@@ -58,11 +63,6 @@ def refuse_link(path: Path) -> None:
     if path.is_symlink():
         message = "{path} is a symbolic link, which no run makes: remove it, or choose another {out}"
         raise InputError(message, names=("out",), path=path)
-
-
-def _unlinked(path: str, flags: int) -> int:
-    """Open a file that is no symbolic link, where the system can check this while it opens it."""
-    return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0), 0o666)
 
 
 @contextmanager

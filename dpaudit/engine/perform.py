@@ -153,12 +153,12 @@ def check_statement(statement: Statement, *, paths: tuple[str, ...] = (), time_l
     `ToolFault` if the check returns something other than `Evidence`, or a number that JSON cannot hold. Whatever the
     check itself raises goes through: nothing is then known of the statement.
     """
-    templates, stopped_in = (statement.printed, statement.found, statement.best), ""
+    templates, stopped_in = {name: getattr(statement, name) for name in ("printed", "found", "best")}, ""
     try:
         with _time_limited(time_limit):
             evidence = statement.check(_TOOLS)
     except _OutOfTime as ended:
-        templates = ("", "", "")  # there are no numbers to fill in
+        templates = {}  # there are no numbers to fill in
         *running, _ = traceback.extract_tb(ended.__traceback__)  # the last one is the handler of the signal
         file = getattr(getattr(statement.check, "__code__", None), "co_filename", None)
         part = next((frame for frame in reversed(running) if frame.filename == file), running[-1])
@@ -167,24 +167,22 @@ def check_statement(statement: Statement, *, paths: tuple[str, ...] = (), time_l
         evidence = Evidence(Verdict.UNDECIDED, summary, {}, "exact")
     if not isinstance(evidence, Evidence):
         raise ToolFault(f"the check of {statement.id} must return dpaudit.contract.Evidence, got {evidence!r}")
-    printed, found, best = (_filled(statement, template, evidence.numbers) for template in templates)
+    filled: dict[str, Any] = {
+        name: _filled(statement, template, evidence.numbers) for name, template in templates.items()
+    }
     verdict = statement.verdict_on(Verdict(evidence.verdict))
     declared = ("id", "statement", "source", "short", "place", "formula", "conditions", "constants", "argument", "part")
     return LedgerRow(
         **{name: getattr(statement, name) for name in declared},
+        **{name: getattr(evidence, name) for name in ("summary", "witness", "one_sided")},
+        **filled,
         verdict=verdict,
         survives=statement.survives if verdict in ACCUSATIONS else Survives.NOT_APPLICABLE,
-        summary=evidence.summary,
         numbers={str(name): _number(statement, name, value) for name, value in evidence.numbers.items()},
         grade=Grade(evidence.grade),
-        witness=evidence.witness,
-        printed=printed,
-        found=found,
-        best=best,
         witness_data=jsonable(evidence.witness_data),
         repeat=shlex.join(["dpaudit", "ledger", statement.id, *(w for path in paths for w in ("--learners", path))]),
         stopped_in=stopped_in,
-        one_sided=evidence.one_sided,
     )
 
 

@@ -87,11 +87,7 @@ def read_header(path: Path, line: bytes) -> Header:
 
 
 def read_record(path: Path, number: int, line: bytes, before: str = "") -> Record:
-    """Return the record that a line holds.
-
-    `ToolFault`, with file, line and field, if it holds none, or its bytes are not those that its digest was computed
-    from.
-    """
+    """Return the record that a line holds; `ToolFault`, with file, line and field, if it was altered."""
     with _located(path, number):
         altered = "altered since it was written, or not in its place: its digest is that of other bytes"
         require(linked(line, before) == line, altered)
@@ -239,25 +235,22 @@ def load_run(path: Path | str) -> Run:
 
 def _same_run(path: Path, stored: Header, header: Header) -> None:
     """Raise `InputError` with what differs unless both headers belong to the same run."""
-    differs = [
-        f"{name} was {getattr(stored, name)!r}, is now {getattr(header, name)!r}"
-        for name in ("seed", "profile", "versions", "streams_version")
-        if getattr(stored, name) != getattr(header, name)
-    ]
-    old, new = stored.sources, header.sources
-    changed = sorted(name for name in {*old, *new} if old.get(name) != new.get(name))
-    if changed:
-        differs.append(f"the sources have changed since: {', '.join(changed)}")
-    before, now = ({planned.task for planned in h.plan} for h in (stored, header))
+    differs = []
+    for name in ("seed", "profile", "versions", "streams_version"):
+        was, now = (getattr(one, name) for one in (stored, header))
+        differs += [f"{name} was {was!r}, is now {now!r}"] if was != now else []
+    if changed := {name for name, _ in stored.sources.items() ^ header.sources.items()}:
+        differs.append(f"the sources have changed since: {', '.join(sorted(changed))}")
     if stored.plan != header.plan:
-        only = [f"only before: {k}" for k in sorted(before - now)] + [f"only now: {k}" for k in sorted(now - before)]
+        before, after = ({planned.task for planned in one.plan} for one in (stored, header))
+        only = [f"only before: {key}" for key in sorted(before - after)]
+        only += [f"only now: {key}" for key in sorted(after - before)]
         shown = "; ".join(only[:4]) + (f"; and {len(only) - 4} more" if len(only) > 4 else "")
         differs.append(f"the plan differs ({shown or 'in its order'})")
     # The error of a fault may differ from time to time (a message may hold an address), its learner may not.
-    unplanned, today = ({fault.learner for fault in h.faults} for h in (stored, header))
-    if unplanned != today:
-        was, are = (", ".join(sorted(ids)) or "none" for ids in (unplanned, today))
-        differs.append(f"the learners without a plan were {was}, are now {are}")
+    unplanned = [", ".join(sorted({fault.learner for fault in one.faults})) or "none" for one in (stored, header)]
+    if unplanned[0] != unplanned[1]:
+        differs.append(f"the learners without a plan were {unplanned[0]}, are now {unplanned[1]}")
     if differs:
         message = "cannot resume {path}: {reason}. Leave out {resume:=True} to start afresh"
         raise InputError(message, names=("resume",), path=path, reason="; ".join(differs))

@@ -56,11 +56,7 @@ def reach(address: str) -> bool:
 
 
 def connected(address: str) -> Any:
-    """Return a connection to a scheduler.
-
-    `InputError` is raised if `distributed` is not installed, no scheduler answers there, or it is one of another
-    version.
-    """
+    """Return a connection to a scheduler; `InputError` if there is none of this version."""
     try:
         import distributed
     except ImportError:
@@ -269,10 +265,8 @@ def _made(
 
 
 def _other_code(modules: list[str]) -> str:
-    return (
-        f"workers of the cluster have other code than is here in the modules {', '.join(modules)}: send them again, by "
-        f"{_sending(modules[0])} for each, or install there what is here"
-    )
+    what = f"send them again, by {_sending(modules[0])} for each, or install there what is here"
+    return f"workers of the cluster have other code than is here in the modules {', '.join(modules)}: {what}"
 
 
 def _no_module(error: ModuleNotFoundError) -> str:
@@ -280,10 +274,8 @@ def _no_module(error: ModuleNotFoundError) -> str:
         return str(error)
     if error.name.partition(".")[0] == "dpaudit":
         return "workers of the cluster have no dpaudit: install it there, in the version that is here"
-    return (
-        f"workers of the cluster have no module {error.name}: send it, once, by {_sending(error.name)}, or install it "
-        "there"
-    )
+    where = f"send it, once, by {_sending(error.name)}, or install it there"
+    return f"workers of the cluster have no module {error.name}: {where}"
 
 
 def _sending(module: str) -> str:

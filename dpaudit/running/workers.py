@@ -8,11 +8,12 @@ import sys
 import threading
 import time
 import warnings
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager, redirect_stdout
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, redirect_stdout
 from functools import partial
 from itertools import islice
 from multiprocessing.connection import wait
+from types import GeneratorType
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 from dpaudit.arguments import check_jobs
@@ -91,16 +92,16 @@ def spread(
         options = {"temp_folder": folder(), **options}
     parallel = Parallel(n_jobs=n_jobs, backend=backend, return_as=stream, **options)
     jobs = (delayed(_call)(call, os.getpid(), hides()) for call in calls)
+    results: Any = None
     try:
         with postponed(loky), _one_hash_seed():
             results = parallel(jobs)
-        with closing(_until_left(results)) as until_left:
-            for content, warned in until_left:
-                if warned is None:  # it was made in this process
-                    yield content
-                else:
-                    add(warned)
-                    yield result_of(content)
+        for content, warned in results:
+            if warned is None:  # it was made in this process
+                yield content
+            else:
+                add(warned)
+                yield result_of(content)
     except TerminatedWorkerError as error:
         raise WorkerDied(KILLED) from error
     except BrokenProcessPool as error:
@@ -110,6 +111,12 @@ def spread(
         for call in islice(calls, LOOKED_AT):
             sendable(call, *_UNSENDABLE)
         raise
+    finally:
+        # A caller who stops early, as an interrupted run does, need not be warned that work is lost.
+        if isinstance(results, GeneratorType) and results.gi_frame is not None:
+            with warnings.catch_warnings(), _quiet_end_of_loky():
+                warnings.simplefilter("ignore", UserWarning)
+                results.close()
 
 
 class Workers(NamedTuple):
@@ -154,19 +161,6 @@ def _one_hash_seed() -> Iterator[None]:
     finally:
         if not given:
             os.environ.pop(name, None)
-
-
-def _until_left(results: Any) -> Generator[Any]:
-    """Yield results; a caller who stops early, as an interrupted run does, need not be warned that work is lost."""
-    try:
-        for result in results:  # noqa: UP028  # it would be closed before it is quiet
-            yield result
-    except GeneratorExit:
-        if isinstance(results, Generator):
-            with warnings.catch_warnings(), _quiet_end_of_loky():
-                warnings.simplefilter("ignore", UserWarning)
-                results.close()
-        raise
 
 
 @contextmanager

@@ -14,7 +14,7 @@ import numpy as np
 
 from dpaudit.bounds.base import Integers
 from dpaudit.contract import Relation
-from dpaudit.neighbours.own_data.candidate_rows import CandidateRows, NewValue
+from dpaudit.neighbours.own_data.candidate_rows import ALLOWED, CandidateRows, NewValue
 from dpaudit.neighbours.own_data.columns import ValueKind
 from dpaudit.neighbours.own_data.units import UnitRows, words_of_rows
 
@@ -157,9 +157,7 @@ def _backgrounds(
     size, adds, alone = candidates.size, candidates.adds_units, candidates.units.alone
     nothing, everything = Rows(), Rows.all_but(size)
     made, crowds = candidates.made(), candidates.crowds()
-    like = [
-        found for value in (NewValue.HIGH, NewValue.LOW) for one in known[-3:] if (found := candidates.like(one, value))
-    ]
+    like = [found for value in ALLOWED for one in known[-3:] for found in candidates.like(one, value)]
     doubled = [candidates.doubled(unit) for unit in known] if adds else []
     new = tuple(made[:2] + doubled[:2] + made[2:])
     for unit in known:
@@ -225,8 +223,7 @@ def _equal(
         (low, _), (high, _), half = *equal[:2], max(1, size // 2)
         other = size - half if left_out else half
         words = f"{half} records with the least value and {other} with the greatest"
-        mixed = candidates.mixed()
-        units = (mixed, *made) if mixed is not None else made
+        units = (*candidates.mixed(), *made)
         yield _Background(words, _copies(low, half) + _copies(high, other), Rows(), units)
 
 

@@ -103,10 +103,7 @@ def value_type(value: Any) -> str:
 
 
 def column_of(name: str | None, values: pd.Series[Any]) -> DataColumn:
-    """Return a column of a table of pandas; `InputError` if numbers, text and others are mixed.
-
-    Python objects are examined one by one.
-    """
+    """Return a column of a table of pandas; `InputError` if numbers, text and others are mixed."""
     import pandas as pd
 
     if isinstance(values.dtype, pd.StringDtype | pd.BooleanDtype):
@@ -166,11 +163,7 @@ def column_number(parameter: str, name: str, columns: Sequence[DataColumn]) -> i
 
 
 def read_bounds(bounds: Any, columns: Sequence[DataColumn]) -> ColumnBounds:
-    """Return the bounds of the columns of numbers that have some, given as `neighbours_of` takes them.
-
-    `InputError` is raised if they are reversed, not numbers, for a column that does not exist or holds no numbers, or
-    too few or too many.
-    """
+    """Return the bounds of the columns of numbers that have some, given as `neighbours_of` takes them."""
     if bounds is None:
         return {}
     if isinstance(bounds, Mapping):

@@ -54,11 +54,7 @@ class Units:
 
 
 def read_units(unit: Any, data: Any, size: int, columns: tuple[DataColumn, ...]) -> Units:
-    """Return the units that a column or an array names, as `neighbours_of` takes it, in a dataset of `size` records.
-
-    `InputError` is raised if there is no such column, there are more or fewer names than rows, a row has no unit, or a
-    unit has no row.
-    """
+    """Return the units that a column or an array names, as `neighbours_of` takes it, in a dataset of `size` records."""
     if unit is None:
         return Units(np.arange(size))
     column = None
