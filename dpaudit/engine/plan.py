@@ -113,11 +113,9 @@ def _plan_one(
         return tasks, []
     planned, notes = _plan_utility(entry, learner, work, confidence)
     tasks += planned
-    if tasks and isinstance(learner, Pictured):
-        tasks.append(picture_task(entry))
     if not tasks:
-        notes = ["nothing to audit: no law, no privacy claim and no utility theorem", *notes]
-    return tasks, notes
+        return [], ["nothing to audit: no law, no privacy claim and no utility theorem", *notes]
+    return [*tasks, *([picture_task(entry)] if isinstance(learner, Pictured) else [])], notes
 
 
 def _plan_utility(entry: Entry, learner: Learner, work: Profile, confidence: float) -> tuple[list[Task], list[str]]:

@@ -180,10 +180,9 @@ class Task:
         fields = {name: value for name, value in encodable(self.arguments).items() if name != "kind"}
         everything = canonical([self.learner, self.kind, self.parameters, fields])
         digest = hashlib.blake2b(everything.encode(), digest_size=5).hexdigest()
-        if self.kind == "ledger":
-            return f"{self.learner}/ledger/{digest}"
         role = f"{fields['role']}-" if "role" in fields else ""
-        return f"{self.learner}/{self.kind}/{role}n{fields.get('n')}-{digest}"
+        size = "" if self.kind == "ledger" else f"{role}n{fields.get('n')}-"
+        return f"{self.learner}/{self.kind}/{size}{digest}"
 
     @property
     def recorded(self) -> dict[str, Any]:

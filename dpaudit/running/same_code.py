@@ -43,7 +43,9 @@ def needed(calls: Any) -> dict[str, str]:
         name = waiting.pop()
         seen.add(name)
         spec = _spec_of(name)
-        if spec is None or _installed(spec) or not (source := _source_of(spec)):
+        origin = (spec and spec.origin) or ""
+        installed = origin.startswith(_ELSEWHERE) or not _INSTALLED.isdisjoint(Path(origin).parts)
+        if spec is None or installed or not (source := _source_of(spec)):
             continue
         parents = {*accumulate(name.split(".")[:-1], "{}.{}".format)}
         if by_value.isdisjoint({name, *parents}):
@@ -75,11 +77,6 @@ def _spec_of(name: str) -> ModuleSpec | None:
     with suppress(Exception):  # of any type: finders, and the packages that they load, are third-party code
         return importlib.util.find_spec(name)
     return None
-
-
-def _installed(spec: ModuleSpec) -> bool:
-    origin = spec.origin or ""
-    return origin.startswith(_ELSEWHERE) or not _INSTALLED.isdisjoint(Path(origin).parts)
 
 
 def _source_of(spec: ModuleSpec) -> bytes:

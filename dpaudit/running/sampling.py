@@ -96,8 +96,8 @@ class Sampler:
         """
         sizes = runs if len(runs) == 2 else runs * 2
         first, second = (self.jobs(*one) for one in zip(pair.sides, addresses, sizes, strict=True))
-        none = tuple(Job(data, address, 0) for data, address in zip(pair.sides, addresses, strict=True))
-        return [(a or none[0], b or none[1]) for a, b in zip_longest(first, second)]
+        none, other = (Job(data, address, 0) for data, address in zip(pair.sides, addresses, strict=True))
+        return [(a or none, b or other) for a, b in zip_longest(first, second)]
 
     def tossed(self, pair: Pair, address: tuple[Any, ...], runs: int, *, compared: bool = False) -> Couples:
         """Return the jobs of `runs` runs in all, each on the side of a pair that a fair coin says.

@@ -137,7 +137,7 @@ class CandidateRows:
     def mixed(self) -> list[UnitRows]:
         """Return a new unit with the greatest value in half of the columns and the least in the others.
 
-        It moves many counts in one direction and keeps the others. There is none where there are few columns of numbers.
+        It moves many counts in one direction and keeps the others. There is none of few columns of numbers.
         """
         both = [i for i, held in self.values.items() if NewValue.HIGH in held and NewValue.LOW in held]
         if len(both) < MIXED or not self.adds_units:

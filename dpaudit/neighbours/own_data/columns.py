@@ -80,15 +80,14 @@ class DataColumn:
 
         Integers hold no fractions; floats of every width hold infinity and NaN.
         """
-        if self.kind is ValueKind.INTEGER:
-            fits = math.isfinite(number) and number == int(number)
-            fits = fits and (self.type is None or int(self.limits.min) <= int(number) <= int(self.limits.max))
-        else:
-            fits = not math.isfinite(number) or self.type is None or abs(number) <= float(self.limits.max)
-        if not fits:
+        whole, finite = self.kind is ValueKind.INTEGER, math.isfinite(number)
+        if whole and (not finite or number != int(number)):
             return None
-        plain = int(number) if self.kind is ValueKind.INTEGER else float(number)
-        return plain if self.type is None else self.type.type(plain)
+        exact: Any = int if whole else float
+        if self.type is None:
+            return exact(number)
+        fits = not finite or exact(self.limits.min) <= exact(number) <= exact(self.limits.max)
+        return self.type.type(exact(number)) if fits else None
 
 
 def value_type(value: Any) -> str:
