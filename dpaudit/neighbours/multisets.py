@@ -94,27 +94,24 @@ def distinct(rows: Rows) -> Bools:
     return np.concatenate([np.ones((len(rows), 1), np.bool_), rows[:, 1:] != rows[:, :-1]], axis=1)
 
 
-def neighbour_ranks(
-    rows: Rows, universe: int, relation: Relation, private: int | None = None
-) -> list[tuple[int, Ranks, Ranks]]:
+def neighbour_ranks(rows: Rows, universe: int, relation: Relation, private: int) -> list[tuple[int, Ranks, Ranks]]:
     """Return (size, owner, rank) of every distinct neighbour of every row.
 
-    Where `private` is given, only examples with indices below it are replaced, and only by such.
+    Only examples with indices below `private` are replaced, and only by such.
     """
     n, found = rows.shape[1], []
-    choices = universe if private is None else private
     if relation is Relation.ADD_REMOVE_ONE:
         owners = np.repeat(np.arange(len(rows)), universe)
         found.append((n + 1, owners, rank(_added(rows, universe), universe)))
     for i in range(n):
-        owners = np.flatnonzero(distinct(rows)[:, i] & (rows[:, i] < choices))
+        owners = np.flatnonzero(distinct(rows)[:, i] & (rows[:, i] < private))
         rest = np.delete(rows[owners], i, axis=1)
         if relation is Relation.ADD_REMOVE_ONE:
             found.append((n - 1, owners, rank(rest, universe)))
             continue
-        changed = np.tile(np.arange(choices), len(owners)) != np.repeat(rows[owners, i], choices)
-        ranks = rank(_added(rest, choices), universe)
-        found.append((n, np.repeat(owners, choices)[changed], ranks[changed]))
+        changed = np.tile(np.arange(private), len(owners)) != np.repeat(rows[owners, i], private)
+        ranks = rank(_added(rest, private), universe)
+        found.append((n, np.repeat(owners, private)[changed], ranks[changed]))
     return found
 
 
