@@ -11,6 +11,12 @@ from pathlib import Path
 
 from dpaudit.errors import InputError
 
+FILENAME = "run.lock"
+PATIENCE = 0.2
+"""Seconds: a process that opens the file while its holder removes it needs a second try."""
+NO_LOCKS = {errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOLCK}
+"""Errors of file systems that have no locks, as some network file systems."""
+
 
 def keep_foreign(path: Path) -> None:
     """Move a file that dpaudit did not write out of the way of one that it is about to write."""
@@ -81,13 +87,6 @@ def free_backup(path: Path) -> Path:
     while (backup := path.with_name(f"{path.name}.bak{count if count > 1 else ''}")).exists():
         count += 1
     return backup
-
-
-FILENAME = "run.lock"
-PATIENCE = 0.2
-"""Seconds: a process that opens the file while its holder removes it needs a second try."""
-NO_LOCKS = {errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOLCK}
-"""Errors of file systems that have no locks, as some network file systems."""
 
 
 @contextmanager

@@ -33,6 +33,10 @@ from dpaudit.utility.finding import UtilityFinding
 
 Parameters = dict[str, Any]
 """A learner's keyword arguments, JSON-safe."""
+SINGLE = "single"
+"""The profile of audits that are no run of learners."""
+_MOST = 4
+_LONGEST = 60
 
 
 class LedgerRow(Finding, kw_only=True, frozen=True, tag="ledger"):
@@ -282,12 +286,6 @@ class Run(Frozen, frozen=True):
     def single(self) -> bool:
         """Whether it is of audits that were asked for one by one, which have no seal and need no controls."""
         return self.header.profile == SINGLE
-
-
-SINGLE = "single"
-"""The profile of audits that are no run of learners."""
-_MOST = 4
-_LONGEST = 60
 
 
 def codes_of(named: Event) -> list[int]:

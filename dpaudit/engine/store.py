@@ -33,6 +33,14 @@ from dpaudit.results import SCHEMA_VERSION
 from dpaudit.utility.finding import UtilityFinding
 
 FILENAME = "run.jsonl"
+_OF_THE_TASK = {
+    "privacy": ("confidence",),
+    "exact": ("relation",),
+    "utility": ("alpha", "beta", "n", "confidence", "setting"),
+    "ledger": ("statement",),
+    "picture": ("runs",),
+}
+"""The fields of a finding of each kind that are those of the arguments of its task."""
 
 
 def check_lines(run: Run) -> None:
@@ -257,16 +265,6 @@ def _same_run(path: Path, stored: Header, header: Header) -> None:
 
 
 # A stored record is consistent: each number agrees with the others, and the record with its header.
-
-
-_OF_THE_TASK = {
-    "privacy": ("confidence",),
-    "exact": ("relation",),
-    "utility": ("alpha", "beta", "n", "confidence", "setting"),
-    "ledger": ("statement",),
-    "picture": ("runs",),
-}
-"""The fields of a finding of each kind that are those of the arguments of its task."""
 
 
 def check_record(header: Header, record: Result | Failure) -> None:

@@ -21,6 +21,11 @@ from dpaudit.utility.audit import stated_claim
 from dpaudit.utility.hard_cases import hard_cases
 from dpaudit.utility.interval import deciding_trials
 
+UTILITY = ("alpha", "beta", "n", "trials", "most", "setting", "confidence")
+"""The arguments of an audit of utility that its function and its command take as they are."""
+PICTURED_RUNS = 3
+"""The number of outputs that a picture shows."""
+
 # The arguments of each kind of task, as typed records.
 
 
@@ -120,10 +125,6 @@ class UtilityArguments(_Arguments, kw_only=True, frozen=True, tag="utility"):
     noise: float | None = None
 
 
-UTILITY = ("alpha", "beta", "n", "trials", "most", "setting", "confidence")
-"""The arguments of an audit of utility that its function and its command take as they are."""
-
-
 class LedgerArguments(_Arguments, kw_only=True, frozen=True, tag="ledger"):
     """The arguments of a check: the statement, so that a stored result stands for what was checked.
 
@@ -147,10 +148,6 @@ class PictureArguments(_Arguments, kw_only=True, frozen=True, tag="picture"):
 
 
 Arguments = ExactArguments | PrivacyArguments | UtilityArguments | LedgerArguments | PictureArguments
-
-
-PICTURED_RUNS = 3
-"""The number of outputs that a picture shows."""
 
 
 def canonical(value: Any) -> str:

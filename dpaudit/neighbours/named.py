@@ -24,6 +24,10 @@ MOST_QUERIES = 1_000_000
 PAIRS = "PAIRS"
 """The name of the pairs beside a mechanism."""
 PATTERNS, RANDOM = "patterns", "random"
+MOST_PAIRS = 100_000
+"""All pairs are held in memory, and each is run."""
+PROPOSALS = 6
+"""The most variations of a pair in one step of a local search."""
 
 
 def query_patterns(dimension: int, *, every: bool = True, level: float = 1.0) -> list[Pair]:
@@ -134,12 +138,6 @@ def is_strategy(value: Any) -> bool:
     """Return whether a value is a strategy of hypothesis, which is loaded already if there is one."""
     strategies = sys.modules.get("hypothesis.strategies")
     return strategies is not None and isinstance(value, strategies.SearchStrategy)
-
-
-MOST_PAIRS = 100_000
-"""All pairs are held in memory, and each is run."""
-PROPOSALS = 6
-"""The most variations of a pair in one step of a local search."""
 
 
 def random_pairs(

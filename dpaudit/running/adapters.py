@@ -26,6 +26,8 @@ COMPOSED = 1_000
 """Copies of a measurement that are composed at most: more save nothing."""
 WATCHED = 8
 """Runs in which the outputs of a mechanism that returns one object again and again are compared."""
+GENERATORS = ("rng", "generator", "random_state")
+"""The names of a parameter, for a keyword alone, that takes the generator."""
 
 
 @dataclass(frozen=True)
@@ -219,10 +221,6 @@ def _label(output: Any) -> Any:
         return canonical(output)
     except InputError:
         return None
-
-
-GENERATORS = ("rng", "generator", "random_state")
-"""The names of a parameter, for a keyword alone, that takes the generator."""
 
 
 @dataclass(frozen=True)

@@ -31,6 +31,15 @@ from dpaudit.running.sent import sendable, value_of
 from dpaudit.running.warned import WarnedAt, add, taken
 from dpaudit.running.workers import Items, in_blocks
 
+LOOK = 16
+"""Runs of a call after which it is seen whether the input is what it was; checks of mechanisms make so few."""
+AGAIN = 0x74696D65
+"""Part of the address of the stream for the runs after one that was ended: no mechanism spawns so many streams."""
+Context = Callable[[], AbstractContextManager[Any]]
+Work = Callable[[Any, Any], Any]
+_RUNS, _WORK = "runs", "work"
+"""Requests of a child: for outputs, or for what is made of them."""
+
 
 @dataclass(frozen=True)
 class InTurn:
@@ -57,17 +66,6 @@ class InTurn:
         if isinstance(outputs, np.ndarray):
             return outputs[masks[0]], outputs[masks[1]]
         return list(compress(outputs, masks[0].tolist())), list(compress(outputs, masks[1].tolist()))
-
-
-LOOK = 16
-"""Runs of a call after which it is seen whether the input is what it was; checks of mechanisms make so few."""
-AGAIN = 0x74696D65
-"""Part of the address of the stream for the runs after one that was ended: no mechanism spawns so many streams."""
-
-Context = Callable[[], AbstractContextManager[Any]]
-Work = Callable[[Any, Any], Any]
-_RUNS, _WORK = "runs", "work"
-"""Requests of a child: for outputs, or for what is made of them."""
 
 
 @dataclass(frozen=True)

@@ -39,6 +39,14 @@ _held: list[int] = []
 """The writing end of the pipe of this process."""
 APART: list[bool] = []
 """Filled where all audits of this process make their runs in processes of their own."""
+KILLED = "a worker process died, killed by the system (for want of memory?) or ended by what it ran"
+MOST_MAPPED, MOST_KEPT = 1 << 25, 1 << 26
+"""Bytes of an array that the C library maps apart, and bytes at the end of the heap that it keeps, at least."""
+_M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3
+LEFT = 2.0
+"""Seconds after the end of a command in which its process may end by itself."""
+GRACE = 10.0
+"""Seconds after a request to end in which the command may do so; a request that comes later ends it at once."""
 
 
 class ChildDied(ToolFault):
@@ -47,9 +55,6 @@ class ChildDied(ToolFault):
 
 class WorkerDied(ToolFault):
     """A worker process died: killed by the system, for want of memory perhaps, or ended by what it ran."""
-
-
-KILLED = "a worker process died, killed by the system (for want of memory?) or ended by what it ran"
 
 
 def can_fork() -> bool:
@@ -81,11 +86,6 @@ def bound_memory() -> None:
         soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
         known = [limit for limit in (soft, hard) if limit != resource.RLIM_INFINITY]
         resource.setrlimit(resource.RLIMIT_DATA, (min([int(FREE * min(_free())) + held, *known]), hard))
-
-
-MOST_MAPPED, MOST_KEPT = 1 << 25, 1 << 26
-"""Bytes of an array that the C library maps apart, and bytes at the end of the heap that it keeps, at least."""
-_M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3
 
 
 def keep_memory() -> None:
@@ -200,12 +200,6 @@ def _watch(end: int, parent: int) -> None:
     while os.getppid() == parent and not select.select([end], [], [], PULSE)[0]:
         pass
     os.kill(os.getpid(), signal.SIGKILL)
-
-
-LEFT = 2.0
-"""Seconds after the end of a command in which its process may end by itself."""
-GRACE = 10.0
-"""Seconds after a request to end in which the command may do so; a request that comes later ends it at once."""
 
 
 def supervised(command: Callable[[], int]) -> int:

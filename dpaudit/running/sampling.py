@@ -39,6 +39,13 @@ CHUNK_NUMBERS = 2**23
 """Numbers of a chunk of outputs, which takes 64 MB: the wider an output, the fewer runs a chunk has."""
 MESSAGES = 8
 """The most messages of exceptions that are counted apart in a batch; a message may have a number in it."""
+PIECE = 2**12
+"""Couples whose coins are drawn at a time."""
+MOST_SUMMED, GROUPS = 16, 32
+"""Couples whose results are summed where they are made, at most, and the groups into which couples are cut, at least:
+so many progress reports there are, and so evenly workers share the work."""
+PLACING = 16
+"""The most runs a side that show about where the numbers lie, on a pair of which no outputs are known."""
 
 
 @dataclass(frozen=True)
@@ -201,10 +208,6 @@ class Sampler:
         return [join(side) for side in zip(*batches, strict=True)]
 
 
-PIECE = 2**12
-"""Couples whose coins are drawn at a time."""
-
-
 @dataclass(frozen=True, eq=False)
 class Couples(Sequence[Couple]):
     """The couples of `runs` tossed runs of a pair at an address, `which` of them: each is made when it is asked for.
@@ -264,11 +267,6 @@ class Observed(Generic[T]):
         return self.reduce(outputs), found if len(found) <= MESSAGES else Counter((one.kind,) for one in raised)
 
 
-MOST_SUMMED, GROUPS = 16, 32
-"""Couples whose results are summed where they are made, at most, and the groups into which couples are cut, at least:
-so many progress reports there are, and so evenly workers share the work."""
-
-
 @dataclass(frozen=True)
 class _Groups:
     """Couples of jobs in groups of some size, each made when it is asked for; with `work`, the calls that make them."""
@@ -316,10 +314,6 @@ def _run(
 
 def _unreduced(outputs: Any) -> Any:
     return outputs
-
-
-PLACING = 16
-"""The most runs a side that show about where the numbers lie, on a pair of which no outputs are known."""
 
 
 def knowing(sampler: Sampler, outputs: Sequence[Any]) -> Sampler:
