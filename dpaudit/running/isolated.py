@@ -253,7 +253,6 @@ def _warnings() -> bytes:
 
 
 def _warned(content: bytes) -> None:
-    """Add the warnings of a call to those of this process."""
     try:
         warned = msgspec.msgpack.decode(content, type=list[tuple[WarnedAt, tuple[str, int]]])
     except msgspec.MsgspecError as error:

@@ -94,7 +94,6 @@ def _clean(text: str) -> str:
 
 
 def _parts(error: InputError) -> list[_Part]:
-    """Return the parts of a message as `_Error` has them."""
     if not error.names:
         return [_clean(error.message)]
     parts, given = list[_Part](), {name: name for name in error.names} | error.values

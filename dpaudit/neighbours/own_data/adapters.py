@@ -86,9 +86,9 @@ class Table(ABC):
     def _rebuilt(self, rows: Any) -> Any:
         return reduce(lambda found, rebuild: rebuild(found), self.rebuilds, self._given(rows))
 
-    @abstractmethod
     def _rows(self, index: Index) -> Any:
         """Return a copy of these rows, held as `data` holds them."""
+        return self.data[index]
 
     @abstractmethod
     def _changed(self, rows: Any, cells: CellValues) -> Any:
@@ -117,9 +117,6 @@ class ArrayTable(Table):
         flat = _flat(self.data)
         names = [None] if self.data.ndim == 1 else [str(c) for c in range(flat.shape[1])]
         return pd.DataFrame(flat, columns=pd.Index(names, dtype=object))
-
-    def _rows(self, index: Index) -> Any:
-        return self.data[index]
 
     def _changed(self, rows: Any, cells: CellValues) -> Any:
         names = rows.dtype.names
@@ -200,9 +197,6 @@ class SparseTable(Table):
     def records(self) -> list[Any]:
         """Return the records one by one."""
         return list(self.data.toarray())
-
-    def _rows(self, index: Index) -> Any:
-        return self.data[index]
 
     def _changed(self, rows: Any, cells: CellValues) -> Any:
         found = rows.tolil()
@@ -292,7 +286,6 @@ def _fields(record: Any) -> tuple[Hashable, ...] | None:
 
 
 def _with_field(record: Any, key: Any, value: Any) -> Any:
-    """Return a record of the same type with another value in a field."""
     if key is None:
         return record.dtype.type(value) if isinstance(record, np.generic) else value
     if isinstance(record, dict):
