@@ -225,9 +225,6 @@ class Couples(Sequence[Couple]):
     def __len__(self) -> int:
         return len(self.which)
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Sequence) and list(self) == list(other)
-
     @overload
     def __getitem__(self, place: int) -> Couple: ...
     @overload

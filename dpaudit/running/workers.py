@@ -218,17 +218,26 @@ def apart(
                 break
             wait([child.replies for child in busy], PULSE)
             for child, key in list(busy.items()):
-                if (ended := _answer(child, partial(heard, key))) is None:
-                    continue
+                found: T | DpauditError
+                try:
+                    while (message := child.message(0.0)) and message[0] != RETURNED:
+                        if message[0] == PART:
+                            heard(key, message[1])
+                    if message is None:
+                        continue
+                    found = result_of(message[1])
+                except DpauditError as error:
+                    found = error
                 del busy[child]
-                if fresh or isinstance(ended[0], ChildDied):
+                died = isinstance(found, ChildDied)
+                if fresh or died:
                     child.close()
                 else:
                     idle.append(child)
-                if isinstance(ended[0], ChildDied) and n_jobs > 1:
+                if died and n_jobs > 1:
                     again.append(key)
                 else:
-                    yield key, ended[0]
+                    yield key, found
     finally:
         for child in (*idle, *busy):
             child.close()
@@ -255,19 +264,6 @@ def in_own_process(call: Callable[[], T]) -> T:
     if isinstance(found, DpauditError):
         raise found
     return found
-
-
-def _answer(child: Child, heard: Callable[[bytes], None]) -> tuple[Any] | None:
-    """Return what a call returned or raised; None while it runs."""
-    try:
-        while message := child.message(0.0):
-            if message[0] == RETURNED:
-                return (result_of(message[1]),)
-            if message[0] == PART:
-                heard(message[1])
-    except DpauditError as error:
-        return (error,)
-    return None
 
 
 class Items(Protocol[Item]):
