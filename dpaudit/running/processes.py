@@ -233,15 +233,15 @@ def supervised(command: Callable[[], int]) -> int:
             sys.stdout = open(own, "w", buffered, encoding=shown.encoding, errors=shown.errors)
         keep_apart()
         status = command()
-        notes.end(status)
+        notes.ended = 1 + status
         leaving = threading.Timer(LEFT, os._exit, (status,))  # whatever threads the audited code has left
         leaving.daemon = True
         with suppress(RuntimeError):  # no memory is left for a thread
             leaving.start()
         return status
     code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    if notes.status is not None:  # whatever happened to the process afterwards
-        return notes.status
+    if notes.ended:  # whatever happened to the process afterwards
+        return notes.ended - 1
     if -code in STOPPING:
         return 128 - code
     raise ChildDied(f"the command {ended_by(code)}{notes.words()}; what was stored before is kept")
