@@ -119,7 +119,7 @@ def error_of(content: bytes) -> DpauditError:
     message, texts, names = "", dict[str, Any](), dict[str, None]()
     for i, part in enumerate(sent.message):
         name, text = ("", part) if isinstance(part, str) else part
-        texts[f"_{i}"] = text
+        texts[f"_{i}"] = name if text is None else text
         if name.isidentifier() and not name.startswith("_") and issubclass(kind, InputError):
             names[name] = None
             message += f"{{{name}}}" if text is None else f"{{{name}:={{_{i}}}}}"
