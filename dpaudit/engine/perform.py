@@ -197,8 +197,6 @@ def _number(statement: Statement, name: str, value: Any) -> float:
 
 
 def _filled(statement: Statement, template: str, numbers: Mapping[str, Any]) -> str:
-    """Return a few words with the numbers that they name in braces."""
-
     def number(found: re.Match[str]) -> str:
         name, form = (found[1], "") if found[1] in numbers else found[1].rpartition(":")[::2]
         try:
@@ -221,10 +219,7 @@ class _OutOfTime(BaseException):
 
 @contextmanager
 def _time_limited(seconds: float | None) -> Iterator[None]:
-    """Raise `_OutOfTime` in the block once so many seconds have passed; never where `seconds` is None.
-
-    `InputError` if the platform, or a thread other than the main one, has no timer that interrupts.
-    """
+    """Raise `_OutOfTime` in the block once so many seconds have passed; never where `seconds` is None."""
     if seconds is None:
         yield
         return

@@ -98,7 +98,6 @@ def make_plan(
 def _plan_one(
     entry: Entry, work: Profile, confidence: float, trials: int, limits: Mapping[str, Any]
 ) -> tuple[list[Task], list[str]]:
-    """Return the tasks of one learner, and the audits that do not apply to it with the reason."""
     learner = entry.build(**entry.instance.parameters)
     tasks = [exact_task(learner, entry.instance)] if isinstance(learner, HasLaw) else []
     if learner.privacy is not None:
@@ -119,12 +118,7 @@ def _plan_one(
 
 
 def _plan_utility(entry: Entry, learner: Learner, work: Profile, confidence: float) -> tuple[list[Task], list[str]]:
-    """Return the utility tasks of a learner's instances, and why a setting was left out.
-
-    On the first instance they are of all settings, which share the confidence, and of smaller n; on further ones, with
-    fewer runs, of the theorem's own setting. The instance whose privacy is audited is left out where its claim is
-    vacuous and there is a further one.
-    """
+    """Return the utility tasks of a learner's instances, and why a setting was left out (see `make_plan`)."""
     first, further = entry.instance, learner.audited if isinstance(learner, HasFurtherInstances) else ()
     settings = offered_settings(learner, first)
     claims = (is_vacuous(first.alpha, first.beta, setting, learner.concepts.size) for setting in settings)

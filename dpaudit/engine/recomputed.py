@@ -115,7 +115,6 @@ def _privacy(found: PrivacyFinding) -> tuple[str, ...]:
 
 
 def _says(found: PrivacyFinding, refuted: bool) -> None:
-    """Raise `ToolFault` unless the verdict follows from the bound, the claim, the gaps and the checks."""
     broken = {check.name for check in found.checks if check.meaningless}
     gaps = {gap.check for gap in found.gaps if isinstance(gap, Meaningless)}
     require(gaps == broken, f"the gaps are not those of the checks that failed: {', '.join(sorted(broken)) or 'none'}")
@@ -234,11 +233,8 @@ def _utility(found: UtilityFinding) -> tuple[str, ...]:
 def _in_either_case(
     found: UtilityFinding | SampleComplexityFinding, numbers: tuple[float, float, float], where: str
 ) -> None:
-    """Raise `ToolFault` unless the verdict follows from numbers, for some number of concepts, which is not stored.
-
-    Two make the most claims vacuous, ever more of them the fewest.
-    """
     claim = found.alpha, found.beta, found.setting
+    # The number of concepts is not stored: two make the most claims vacuous, ever more of them the fewest.
     said = [verdict(*numbers, is_vacuous(*claim, concepts)) for concepts in (2**64, 2)]
     if found.verdict not in said:
         same("verdict", found.verdict, said[0], where)

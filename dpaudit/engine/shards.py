@@ -100,7 +100,6 @@ def _in_one(why: str, advice: str = "", *names: str) -> InputError:
 
 
 def _refuse_parts(request: Request) -> None:
-    """Raise `InputError` for audits of which parts do not give what one process gives."""
     options = request.options
     if any(pair.withheld for pair in request.pairs) and not options.include_data:
         why = "a plan and its shards hold events and what exceptions say, which may name values of records"

@@ -73,11 +73,7 @@ def _located(path: Path, number: int) -> Iterator[None]:
 
 
 def read_header(path: Path, line: bytes) -> Header:
-    """Return the header that a line holds.
-
-    `InputError` if the file has another schema version than this dpaudit reads; `ToolFault` if the line is no header,
-    or plans a task twice.
-    """
+    """Return the header that a line holds; `InputError` if it has another schema version, `ToolFault` if it is none."""
     foreign = f"{path}, line 1: not the header of a run, so it is not a dpaudit run"
     try:
         version = msgspec.json.decode(line, type=_Versioned).schema_version
@@ -104,10 +100,7 @@ def read_record(path: Path, number: int, line: bytes, before: str = "") -> Recor
 
 
 class Stored(NamedTuple):
-    """The content of a run file: the run, the bytes of its whole lines, and the line of each task with its number.
-
-    The results, the last failures of tasks without a result, and the lines are in the order of the plan.
-    """
+    """A run file: the run, the bytes of its whole lines, and by task, in the order of the plan, lines and numbers."""
 
     run: Run
     whole: int
@@ -242,7 +235,6 @@ def load_run(path: Path | str) -> Run:
 
 
 def _same_run(path: Path, stored: Header, header: Header) -> None:
-    """Raise `InputError` with what differs unless both headers belong to the same run."""
     differs = []
     for name in ("seed", "profile", "versions", "streams_version"):
         was, now = (getattr(one, name) for one in (stored, header))
@@ -268,11 +260,7 @@ def _same_run(path: Path, stored: Header, header: Header) -> None:
 
 
 def check_record(header: Header, record: Result | Failure) -> None:
-    """Raise `ToolFault` unless a record is that of its task in the plan and, of a result, its finding is consistent.
-
-    The fields of a finding are compared with each other (verdict with bound and claim, counts with runs), with the
-    arguments of its task, with the learner's claim, and with seed, controls and versions in the header.
-    """
+    """Raise `ToolFault` unless a record is that of its task in the plan and, of a result, its finding is consistent."""
     planned = header.plan[record.index] if record.index < len(header.plan) else None
     if planned is None or planned.task != record.task:
         raise ToolFault(f"{record.task!r:.200} is not task {record.index} of the plan")

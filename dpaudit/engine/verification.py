@@ -130,7 +130,6 @@ def _changes(header: Header, results: Sequence[Result], paths: tuple[str, ...]) 
 
 
 def _again(file: Path, stored: Stored, result: Result, changed: bool, paths: tuple[str, ...], n_jobs: int) -> Again:
-    """Do a task again; raise `ToolFault` if that does not confirm its result."""
     where = f"{file}, line {stored.numbers[result.task]}: {result.task}, done again,"
     given = arguments = result.arguments
     if isinstance(given, PrivacyArguments) and isinstance(result.finding, PrivacyFinding):

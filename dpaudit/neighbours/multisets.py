@@ -148,7 +148,6 @@ def check_symmetry(learner: Any, sample: Any, neighbour: Any, permutation: Any) 
 
 
 def _moved(domain: Any, sample: Any, permutation: Any) -> Any:
-    """Return the sample with each example replaced by its image."""
     if not len(sample.counts):
         return sample
     where = {tuple(x): i for i, x in enumerate(domain.points().tolist())}

@@ -85,10 +85,7 @@ def _fewer(better: Better[C], pair: Pair) -> Iterator[Small[C]]:
 
 
 def _simpler_pairs(pair: Pair, bounds: ValueRange) -> Iterator[Pair]:
-    """Yield pairs with simpler values: 0, 1, or the ends of a column's range; and with fewer copies of examples.
-
-    0 and 1 are tried only within the bounds, for outside of them a mechanism may promise nothing.
-    """
+    """Yield pairs with simpler values: the ends of a column's range, and 0 and 1 in it; or fewer copies of examples."""
     if _are_samples(pair):
         common = as_multiset(pair.data) & as_multiset(pair.neighbour)
         for most in (1, None):
@@ -141,7 +138,6 @@ def _with_common(pair: Pair, common: Counter[tuple[Any, ...]]) -> Pair:
 
 
 def _entries(pair: Pair) -> tuple[int, _Keep]:
-    """Return the parts of two dictionaries: the entries that both have."""
     data, neighbour = pair.data, pair.neighbour
     alike = [key for key in data if key in neighbour and canonical(data[key]) == canonical(neighbour[key])]
 

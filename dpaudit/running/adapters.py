@@ -51,11 +51,7 @@ class Mechanism:
         object.__setattr__(self, "stream", self.stream or self.name)
 
     def in_turn(self, inputs: InTurn) -> tuple[Any, Any]:
-        """Return the outputs on either of two inputs.
-
-        Runs of a mechanism that makes one at a time are made in their order. One that makes many in a call makes those
-        on either input in a call of their own, first on the input of the first run.
-        """
+        """Return the outputs on either of two inputs; calls that make many runs begin with the input of the first."""
         if not self.batched:
             return inputs.split(self(inputs, inputs.generators[0], len(inputs.turns)))
         made: list[Any] = [None, None]
@@ -103,10 +99,7 @@ class Mechanism:
 
 @dataclass(frozen=True)
 class _OneByOne:
-    """Runs an unbatched mechanism `size` times; an exception is an output like any other.
-
-    `emit`, if given, is called with each output before the next run begins.
-    """
+    """Runs an unbatched mechanism `size` times; each output, or exception, is emitted before the next run begins."""
 
     function: Callable[[Any, np.random.Generator], Any]
     emit: Callable[[Any], None] | None = None
@@ -187,10 +180,7 @@ def timed(mechanism: Mechanism) -> Mechanism:
 
 
 def _composed(measurement: Any, data: Any, rng: np.random.Generator, size: int) -> list[Any]:
-    """Return outputs of an OpenDP measurement: the library invokes a composition of copies of it.
-
-    Most of the time of a single call is spent on the way between Python and the library.
-    """
+    """Return outputs of compositions of an OpenDP measurement: a call takes its time on the way to the library."""
     from opendp.combinators import make_composition
 
     outputs: list[Any] = []

@@ -189,9 +189,8 @@ class Child:
 def _start(process: Any) -> None:
     """Start a process, from a daemonic one as well.
 
-    `Process.start` refuses that, so that no child is left when its parent is terminated; these end with it. Workers of
-    dask and of a pool of multiprocessing are daemonic. The end of such a worker does not wait for its children either:
-    it would before it closes the pipe by which they see that it ends.
+    `Process.start` refuses that, so that no child outlives its parent; these end with it. Workers of dask and of pools
+    are daemonic. Their end does not wait for children either: it would before it closes the pipe by which they see it.
     """
     if not current_process().daemon:
         process.start()

@@ -103,7 +103,6 @@ class Isolated:
 
     @property
     def _at_once(self) -> bool:
-        """Whether the outputs of a call are sent together."""
         return bool(self.mechanism.batched) or self.timeout.unlimited
 
     def __reduce__(self) -> tuple[Any, ...]:

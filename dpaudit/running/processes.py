@@ -248,10 +248,7 @@ def supervised(command: Callable[[], int]) -> int:
 
 
 def _pass_on(child: int) -> None:
-    """Pass signals that ask to end on to a process, unless they are ignored; one that comes too late ends it.
-
-    A handler of Python waits for the call of C under way, which may never return.
-    """
+    """Pass signals that ask to end on to a process; a late one ends it, for a call of C there may never return."""
     asked: list[float] = []
 
     def send(number: int, frame: FrameType | None) -> None:

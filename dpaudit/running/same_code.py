@@ -80,7 +80,6 @@ def _spec_of(name: str) -> ModuleSpec | None:
 
 
 def _source_of(spec: ModuleSpec) -> bytes:
-    """Return the source of a module; nothing where there is none."""
     origin = spec.origin or ""
     if not origin.endswith(".py"):
         return b""

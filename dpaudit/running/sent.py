@@ -40,10 +40,7 @@ class _Error(msgspec.Struct, array_like=True):
 
 
 def sendable(value: Any, message: str = _UNSENDABLE, names: tuple[str, ...] = ("timeout",)) -> bytes:
-    """Return a value as bytes; of what the script itself defines, with its definition.
-
-    What cannot be pickled raises `InputError`, with a message that names these parameters.
-    """
+    """Return a value as bytes, with the definitions of the script itself; `InputError` if it cannot be pickled."""
     with suppress(Exception):  # of many types: what pickle raises depends on what it meets
         return pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
     try:

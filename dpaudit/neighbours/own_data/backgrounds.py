@@ -133,11 +133,7 @@ class _Background:
 def recipes_of(
     candidates: CandidateRows, known: list[UnitRows], groups: list[tuple[str, tuple[int, ...]]], relation: Relation
 ) -> Iterator[Recipe]:
-    """Yield the recipes for units that stand out and the smallest groups of columns, the most useful first.
-
-    They are one of each background in turn, so that the first ones are unlike each other. New rows are added to the
-    candidates as they are needed.
-    """
+    """Yield recipes, one of each background in turn, so that the first ones are useful and unlike each other."""
     # Where records are replaced their number is public, and mechanisms may rely on it.
     fixed_size = relation is Relation.REPLACE_ONE and candidates.units.alone and candidates.group < candidates.size
     backgrounds = _backgrounds(candidates, known, groups, candidates.group if fixed_size else 0)

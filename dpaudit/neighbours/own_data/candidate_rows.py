@@ -103,10 +103,7 @@ class CandidateRows:
     def with_value(
         self, value: NewValue, only: int | None = None, *, template: int | None = None, times: int = 1, words: str = ""
     ) -> list[UnitRows]:
-        """Return `group` new units of a row each, or of it `times`, with a value; none where no column can have it.
-
-        The other values are those of the row `template`; `words` say what else is particular to the units.
-        """
+        """Return `group` new units of a row each, or of it `times`, like `template` but for a value, if any can be."""
         cells = self.cells(value, only)
         where = "" if only is None else f" in {self.columns[only].title}"
         words += f" with {value.value}{where}{self.beyond(cells)}"
@@ -208,7 +205,6 @@ def _fresh_names(column: DataColumn, number: int) -> list[Any]:
 
 
 def _values(column: DataColumn, bounds: tuple[float, float] | None) -> dict[NewValue, Any]:
-    """Return the values to put into a column, as its type has them."""
     if column.kind is ValueKind.BOOLEAN:
         return {NewValue.HIGH: True, NewValue.LOW: False}
     if column.kind is ValueKind.TEXT:

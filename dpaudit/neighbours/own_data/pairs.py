@@ -185,7 +185,6 @@ class OwnDataMoves:
 def _proposals(
     source: RowSource, data: Index, neighbour: Index, rng: np.random.Generator
 ) -> Iterator[tuple[Rows, Rows, str]]:
-    """Yield the rows of both sides of variations, and what was done in words."""
     start, end = shared_ends(data, neighbour)
     before, after = data[:start], data[len(data) - end :]
     out, into = data[start : len(data) - end], neighbour[start : len(neighbour) - end]

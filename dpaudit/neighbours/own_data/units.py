@@ -26,10 +26,7 @@ LARGE = 10_000
 
 @dataclass(frozen=True)
 class UnitRows:
-    """The rows of one unit, or of a few, that come or go together; new rows are numbered after those of the dataset.
-
-    `words` name them in a recipe, without any value.
-    """
+    """The rows that come or go together, new ones numbered after those of the dataset, and words without any value."""
 
     rows: tuple[int, ...]
     words: str
@@ -85,10 +82,7 @@ def read_units(unit: Any, data: Any, size: int, columns: tuple[DataColumn, ...])
 
 
 def standing_out(columns: tuple[DataColumn, ...], units: Units, group: int, seed: int) -> list[UnitRows]:
-    """Return the rows of `group` units at a time that stand out: by the extremes of a column, place, size, or rarity.
-
-    A few are drawn by chance, from the root seed.
-    """
+    """Return `group` units at a time that stand out by an extreme, place, size or rarity, and a few drawn at random."""
     chosen = (np.flatnonzero(np.isin(units.codes, some)) for some in _chosen(columns, units, group, seed))
     return [UnitRows(rows, _words(rows, units, group)) for rows in dict.fromkeys(tuple(one.tolist()) for one in chosen)]
 
