@@ -64,16 +64,16 @@ class Child:
 
     What it prints goes to standard error. Its memory is limited to what is free when it begins, where the system sets
     limits, and its own children end with it. Arguments must pickle; the function, ``(emit, *arguments) -> bytes``, is
-    there already. It may send parts of them, by calling `emit`, before it returns.
+    there already. It may send parts of them, by calling `emit`, before it returns. Its `notes` say on what.
     """
 
     def __init__(self, function: Callable[..., bytes]) -> None:
         self._owner, self.closed = os.getpid(), True  # until it has begun
-        context, self._notes = get_context("fork"), Notes()
+        context, self.notes = get_context("fork"), Notes()
         try:
             requests, self._requests = context.Pipe(duplex=False)  # two of them are faster than one for both ways
             self.replies, replies = context.Pipe(duplex=False)
-            given = function, requests, replies, parent_pipe(), self._notes
+            given = function, requests, replies, parent_pipe(), self.notes
             # What is audited may have children in it.
             process: Any = context.Process(target=_serve, args=given, daemon=False)
             with warnings.catch_warnings():
@@ -139,8 +139,8 @@ class Child:
             elif not left:
                 return None
         kind, value = content
-        if kind in (RETURNED, RAISED) and self._notes.forked:
-            raise ChildDied(FORKS + self._notes.words())
+        if kind in (RETURNED, RAISED) and self.notes.forked:
+            raise ChildDied(FORKS + self.notes.words())
         if kind == RAISED:
             raise error_of(value)
         if kind not in (BEGUN, PART, RETURNED) or (kind == RETURNED and self._received):
@@ -163,11 +163,6 @@ class Child:
         del self._received[:end]
         return found
 
-    @property
-    def turn(self) -> int:
-        """The side of the run that the child began last."""
-        return self._notes.turn
-
     def close(self) -> None:
         """End the child and all that it began, at once; a copy of this process leaves them alone."""
         if self.closed or os.getpid() != self._owner:
@@ -183,7 +178,7 @@ class Child:
     __del__ = close
 
     def _death(self) -> ChildDied:
-        return ChildDied(ended_by(self._process.exitcode or 0) + self._notes.words())
+        return ChildDied(ended_by(self._process.exitcode or 0) + self.notes.words())
 
 
 def _start(process: Any) -> None:

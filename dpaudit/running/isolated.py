@@ -144,7 +144,7 @@ class Isolated:
                 made = self._answer(child, data, rng, size - len(outputs), context, seconds=most)
                 return made if batched else outputs + made
             except Late as late:
-                noted().turn = child.turn
+                noted().turn = child.notes.turn
                 if self.timeout.is_ == "error" or batched:
                     whose = f"a call that makes {size} runs" if batched else "a run"
                     raise RunFault(f"{whose} of the mechanism {name} took longer than {most:g} s") from None
@@ -158,7 +158,7 @@ class Isolated:
                 rng = _further(rng, len(outputs))
                 data = _rest(data, len(late.parts) + 1) if isinstance(data, InTurn) else data
             except BaseException as error:  # after an interrupt what the child answers is no answer to the next call
-                noted().turn = child.turn
+                noted().turn = child.notes.turn
                 child.close()
                 if isinstance(error, ChildDied):
                     raise RunFault(f"the mechanism {name} {error}") from None
