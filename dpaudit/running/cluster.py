@@ -150,11 +150,10 @@ class _Run:
         held: dict[int, list[bytes]] = {}
         following = 0
         while True:
-            threads = max(1, sum(self.client.nthreads().values()))
+            ahead = AHEAD * max(1, sum(self.client.nthreads().values()))
             # Results that wait for an earlier one count as well.
-            while len(self.open) < AHEAD * threads and len(held) + len(self.open) < 10 * AHEAD * threads:
-                some = list(islice(self.calls, self.size))
-                if not some:
+            while len(self.open) < ahead and len(held) + len(self.open) < 10 * ahead:
+                if not (some := list(islice(self.calls, self.size))):
                     break
                 group = _Group(self.begun, bytes(cloudpickle().dumps(some)), len(some))
                 if self.modules is None:

@@ -72,8 +72,7 @@ class DataColumn:
     @property
     def finite(self) -> NDArray[Any]:
         """The values of a column of numbers that are finite."""
-        found: NDArray[Any] = self.values[np.isfinite(self.values.astype(float))]
-        return found
+        return np.asarray(self.values[np.isfinite(self.values.astype(float))])
 
     def held(self, number: float) -> Any:
         """Return a number as the column's type has it, or None.
@@ -138,8 +137,7 @@ def _of_objects(name: str | None, values: NDArray[Any]) -> DataColumn:
             text = "{data} must hold {where} that are at most 1.8e308, and has a larger integer"
             raise unfit(text, where=where) from None
         return DataColumn(name, ValueKind.INTEGER if whole else ValueKind.REAL, numbers)
-    made = {"text": ValueKind.TEXT, "boolean": ValueKind.BOOLEAN}
-    return DataColumn(name, made.get(found[0], ValueKind.OTHER) if found else ValueKind.OTHER, values)
+    return DataColumn(name, ValueKind(found[0]) if found in (["text"], ["boolean"]) else ValueKind.OTHER, values)
 
 
 def unfit(text: str, **given: Any) -> InputError:

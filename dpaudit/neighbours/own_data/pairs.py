@@ -174,11 +174,10 @@ class OwnDataMoves:
         origin = pair.origin
         found: dict[Any, Pair] = {}
         for data, neighbour, words in _proposals(first.source, first.rows.index(), second.rows.index(), rng):
-            if data == neighbour or (data, neighbour) == (first.rows, second.rows):
-                continue
             made = replace(first, rows=data, words=f"{first.words}, {words}"), replace(second, rows=neighbour)
             moved = replace(origin, text=f"{origin.text}; {words}", moves=origin.moves + 1)
-            found.setdefault((data, neighbour), MadePair(*made, moved, pair.shown))
+            if data != neighbour and (data, neighbour) != (first.rows, second.rows):
+                found.setdefault((data, neighbour), MadePair(*made, moved, pair.shown))
         return list(found.values())[:PROPOSALS]
 
 
