@@ -215,14 +215,18 @@ def _serve(
         sys.stdout = sys.stderr
         bound_memory()
         keep_memory()
-        home, pipe = os.getpid(), open(replies.fileno(), "wb", 2 * ROOM, closefd=False)
+        home, pipe = os.getpid(), open(replies.fileno(), "wb", closefd=False)
 
         def send(kind: bytes, content: bytes = b"") -> None:
             if os.getpid() != home:  # the audited code forked, and this is the copy
                 notes.fork()
                 os._exit(0)
-            pipe.write(SIZE.pack(1 + len(content)) + kind)
-            pipe.write(content)
+            head = SIZE.pack(1 + len(content)) + kind
+            if len(content) < ROOM:
+                pipe.write(head + content)
+            else:  # without a copy
+                pipe.write(head)
+                pipe.write(content)
             pipe.flush()
 
         while True:

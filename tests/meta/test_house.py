@@ -71,7 +71,7 @@ ROOMS = {
     "dpaudit.project": 1_200,
     "dpaudit.registry": 495,
     "dpaudit.report": 5_072,
-    "dpaudit.running": 2_739,
+    "dpaudit.running": 2_743,
     "dpaudit.sensitivity": 2_117,
     "dpaudit.utility": 2_757,
     "learners": 876,
