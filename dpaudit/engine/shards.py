@@ -220,10 +220,9 @@ def make_shard(
         made = _Made(confirmation, choice, start)
         with guarded(request), gathered(), followed(progress, plan.runs * total // plan.jobs, "runs") as report:
             if not _repeats(request, plan):
-                raise InputError(
-                    "the first runs of this audit return something else here than where the plan was made, by other "
-                    "libraries or another machine, so that a shard made here would not be a part of it"
-                )
+                why = "the first runs of this audit return something else here than where the plan was made, by other "
+                why += "libraries or another machine, so that a shard made here would not be a part of it"
+                raise InputError(why)
             last = time.monotonic()
             confirmation.sampler = replace(confirmation.sampler, report=report)
             for shown in confirmation.make(confirmation.couples[which][made.made :]):
@@ -258,9 +257,8 @@ def merge(plan: ShardPlan, shards: Sequence[Shard], *, progress: Progress = Fals
                 for shard in ordered:
                     _take_hits(confirmation, i, hits, shard, plan)
         confirmation.end_look()
-        closed = (
-            request.hygiene.closed(all(shard.repeats for shard in ordered)) if plan.seen is not UNSET else plan.checks
-        )
+        repeat = all(shard.repeats for shard in ordered)
+        closed = plan.checks if plan.seen is UNSET else request.hygiene.closed(repeat)
         hygiene = KnownChecks(request.sampler, request.pairs, request.trials, closed)
         hygiene.warnings = plan.warnings
         request = replace(request, hygiene=hygiene)

@@ -126,7 +126,5 @@ def check_samples(pairs: Iterable[Pair]) -> None:
     for index, pair in enumerate(pairs):
         for name, side in zip(("data", "neighbour"), pair.sides, strict=True):
             if not isinstance(side, Sample):
-                raise InputError(
-                    f"pair {index} must hold samples, since a learner is audited; its {name} is {side!r:.100}: "
-                    "build samples with learner.domain.sample(points, labels)"
-                )
+                text = f"pair {index} must hold samples, since a learner is audited; its {name} is {side!r:.100}: "
+                raise InputError(text + "build samples with learner.domain.sample(points, labels)")

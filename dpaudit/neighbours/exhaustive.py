@@ -125,10 +125,8 @@ def given_pairs(domain: Domain, samples: Iterable[Any], relation: Relation) -> P
         if isinstance(item, Pair):
             estimate += 1
             if not are_neighbours(item.data, item.neighbour, relation):
-                raise InputError(
-                    f"samples[{i}] is a pair whose sides are not neighbours under {relation.value}: "
-                    f"{item.data!r} and {item.neighbour!r}"
-                )
+                text = f"samples[{i}] is a pair whose sides are not neighbours under {relation.value}: "
+                raise InputError(f"{text}{item.data!r} and {item.neighbour!r}")
         elif isinstance(item, Sample):
             estimate += (len(item.counts) + 1) * 2 * (item.domain or domain).size
         else:

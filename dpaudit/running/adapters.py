@@ -119,8 +119,8 @@ class _OneByOne:
         function, add, going = self.function, outputs.append, True
         while going:
             try:
-                for some, its in runs:
-                    add(function(some, its))
+                for given, generator in runs:
+                    add(function(given, generator))
                 going = False
             except Exception as error:  # as in `_once`
                 add(Raised(error))
@@ -195,10 +195,8 @@ def _refuse_overwritten(before: Sequence[tuple[Any, Any]]) -> None:
     for output, label in before:
         if _label(output) != label:
             kind = foreign(type(output).__name__, "object")
-            raise InputError(
-                f"the mechanism returns the same {kind} from several runs and changes it in between, so that outputs "
-                "are lost: return a new one each time, as copy.deepcopy(output)"
-            )
+            why = f"the mechanism returns the same {kind} from several runs and changes it in between, so that outputs "
+            raise InputError(why + "are lost: return a new one each time, as copy.deepcopy(output)")
 
 
 def _labelled(outputs: Sequence[Any]) -> list[tuple[Any, Any]]:
