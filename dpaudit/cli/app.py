@@ -23,9 +23,8 @@ from dpaudit.cli.streams import complain, drop_output, notify, say
 from dpaudit.errors import DpauditError, InputError, nearest
 from dpaudit.escaping import printable
 from dpaudit.report.glossary import GLOSSARY
-from dpaudit.running.processes import STOPPING, ChildDied
+from dpaudit.running.processes import STOPPING, ChildDied, supervised
 from dpaudit.running.shared_memory import remove_left
-from dpaudit.running.supervised import supervised
 
 COMPLETION = "_DPAUDIT_COMPLETE"
 """The variable by which a shell asks for completions."""

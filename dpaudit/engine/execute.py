@@ -65,7 +65,6 @@ def _attempt(task: Task, seed: int, paths: tuple[str, ...]) -> Result | Failure:
 
 
 def _attempted(task: Task, seed: int, paths: tuple[str, ...]) -> bytes:
-    """Perform a task in another process, from which its record comes as JSON."""
     return as_json(_attempt(task, seed, paths))
 
 
@@ -136,10 +135,6 @@ class Progress:
         self._line(self._done, self._total, "  ".join(filter(None, (self._sums(), learner))))
 
     def _sums(self) -> str:
-        """Return how many audits ended how."""
-        caught = f" ({sum(self._detected.values())} of {len(self._detected)} detected)"
-        return ", ".join(
-            f"{self._counts[name]} {name}{caught if name == ON_CONTROLS else ''}"
-            for name in KINDS
-            if self._counts[name]
-        )
+        caught = f"{ON_CONTROLS} ({sum(self._detected.values())} of {len(self._detected)} detected)"
+        names = {name: caught if name == ON_CONTROLS else name for name in KINDS if self._counts[name]}
+        return ", ".join(f"{self._counts[name]} {shown}" for name, shown in names.items())

@@ -11,6 +11,12 @@ from pathlib import Path
 
 from dpaudit.errors import InputError
 
+FILENAME = "run.lock"
+PATIENCE = 0.2
+"""Seconds: a process that opens the file while its holder removes it needs a second try."""
+NO_LOCKS = {errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOLCK}
+"""Errors of file systems that have no locks, as some network file systems."""
+
 
 def keep_foreign(path: Path) -> None:
     """Move a file that dpaudit did not write out of the way of one that it is about to write."""
@@ -42,7 +48,12 @@ def append_line(path: Path, line: bytes) -> None:
     Without a buffer a kill leaves at most one torn line, the last. But such a write may be short where the disk is
     nearly full, and the next line must not be glued to half of this one.
     """
-    with named(path), open(path, "ab", buffering=0, opener=_unlinked) as file:
+    no_link = getattr(os, "O_NOFOLLOW", 0)  # where the system can check this while it opens the file
+
+    def opened(name: str, flags: int) -> int:
+        return os.open(name, flags | no_link, 0o666)
+
+    with named(path), open(path, "ab", buffering=0, opener=opened) as file:
         end, left = file.tell(), memoryview(line)
         try:
             while left:
@@ -58,11 +69,6 @@ def refuse_link(path: Path) -> None:
     if path.is_symlink():
         message = "{path} is a symbolic link, which no run makes: remove it, or choose another {out}"
         raise InputError(message, names=("out",), path=path)
-
-
-def _unlinked(path: str, flags: int) -> int:
-    """Open a file that is no symbolic link, where the system can check this while it opens it."""
-    return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0), 0o666)
 
 
 @contextmanager
@@ -81,13 +87,6 @@ def free_backup(path: Path) -> Path:
     while (backup := path.with_name(f"{path.name}.bak{count if count > 1 else ''}")).exists():
         count += 1
     return backup
-
-
-FILENAME = "run.lock"
-PATIENCE = 0.2
-"""Seconds: a process that opens the file while its holder removes it needs a second try."""
-NO_LOCKS = {errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOLCK}
-"""Errors of file systems that have no locks, as some network file systems."""
 
 
 @contextmanager
@@ -124,7 +123,6 @@ def locked_folder(folder: Path, patience: float = PATIENCE) -> Iterator[None]:
 
 
 def _sign(path: Path, handle: int) -> None:
-    """Write the number of this process into the file of its lock."""
     with named(path):
         os.ftruncate(handle, 0)
         os.write(handle, f"{os.getpid()}\n".encode())

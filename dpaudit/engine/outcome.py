@@ -111,15 +111,12 @@ def outcome(run: Run) -> Outcome:
 
 def _unseen(found: Sequence[Result]) -> list[str]:
     """Return the audits of a learner's privacy if none of them could have seen that the claim fails."""
-    audits = [one for one in found if one.fault is None and _judges_privacy(one)]
-    return [one.task for one in audits] if all(map(leaves_open, audits)) else []
-
-
-def _judges_privacy(result: Result) -> bool:
-    """Return whether a result judges a claim of privacy; exact laws without a claim do not."""
-    if isinstance(result.finding, LawFinding):
-        return result.finding.claimed_epsilon is not None
-    return result.kind == "privacy"
+    audits = [one for one in found if one.fault is None and one.kind in PRIVACY_AUDITS]
+    # Exact laws without a claim judge none.
+    claims = [
+        one for one in audits if not isinstance(one.finding, LawFinding) or one.finding.claimed_epsilon is not None
+    ]
+    return [one.task for one in claims] if all(map(leaves_open, claims)) else []
 
 
 def detects(results: Sequence[Result]) -> bool:

@@ -29,7 +29,6 @@ from dpaudit.contract import (
     Evidence,
     Grade,
     HasScene,
-    Pair,
     Picture,
     Statement,
     Survives,
@@ -107,15 +106,14 @@ def perform(
 
 def _exact(arguments: ExactArguments, learner: Any, progress: Progress) -> LawFinding:
     n, relation = arguments.n, arguments.relation
-    samples: list[Pair] | None = None
+    chosen: dict[str, Any] = {"n": n}
     if (source := arguments.pairs) is not None:
         if is_source(source):
-            samples = pairs_of_source(source, learner, n=n, relation=relation)
+            chosen = {"samples": pairs_of_source(source, learner, n=n, relation=relation)}
         else:
-            samples = check_pairs(pairs_at(Place.parse("--pairs", source)), relation)
+            chosen = {"samples": check_pairs(pairs_at(Place.parse("--pairs", source)), relation)}
     elif arguments.samples == "crafted":
-        samples = crafted_pairs(learner.domain, n, relation)
-    chosen: dict[str, Any] = {"n": n} if samples is None else {"samples": samples}
+        chosen = {"samples": crafted_pairs(learner.domain, n, relation)}
     finding = audit_law(learner, **chosen, relation=relation, enclosure=arguments.enclosure, progress=progress)
     if arguments.compose is None:
         return finding
@@ -167,57 +165,51 @@ def check_statement(statement: Statement, *, paths: tuple[str, ...] = (), time_l
     `ToolFault` if the check returns something other than `Evidence`, or a number that JSON cannot hold. Whatever the
     check itself raises goes through: nothing is then known of the statement.
     """
-    templates, stopped_in = (statement.printed, statement.found, statement.best), ""
+    templates, stopped_in = {name: getattr(statement, name) for name in ("printed", "found", "best")}, ""
     try:
         with _time_limited(time_limit):
             tools: Tools = _Tools()
             evidence = statement.check(tools)
     except _OutOfTime as ended:
-        templates = ("", "", "")  # there are no numbers to fill in
+        templates = {}  # there are no numbers to fill in
         *running, _ = traceback.extract_tb(ended.__traceback__)  # the last one is the handler of the signal
         file = getattr(getattr(inspect.unwrap(statement.check), "__code__", None), "co_filename", None)
         part = next((frame for frame in reversed(running) if frame.filename == file), running[-1])
         stopped_in = f"{part.name}, line {part.lineno}: {part.line}"
-        evidence = Evidence(
-            Verdict.UNDECIDED, f"not decided within {time_limit:g} s; stopped in {stopped_in}", {}, "exact"
-        )
+        summary = f"not decided within {time_limit:g} s; stopped in {stopped_in}"
+        evidence = Evidence(Verdict.UNDECIDED, summary, {}, "exact")
     if not isinstance(evidence, Evidence):
         raise ToolFault(f"the check of {statement.id} must return dpaudit.contract.Evidence, got {evidence!r}")
-    printed, found, best = (_filled(statement, template, evidence.numbers) for template in templates)
+    filled: dict[str, Any] = {
+        name: _filled(statement, template, evidence.numbers) for name, template in templates.items()
+    }
     verdict = statement.verdict_on(Verdict(evidence.verdict))
     declared = ("id", "statement", "source", "short", "place", "formula", "conditions", "constants", "argument", "part")
     return LedgerRow(
         **{name: getattr(statement, name) for name in declared},
+        **{name: getattr(evidence, name) for name in ("summary", "witness", "one_sided")},
+        **filled,
         verdict=verdict,
         survives=statement.survives if verdict in ACCUSATIONS else Survives.NOT_APPLICABLE,
-        summary=evidence.summary,
         numbers={str(name): _number(statement, name, value) for name, value in evidence.numbers.items()},
         grade=Grade(evidence.grade),
-        witness=evidence.witness,
-        printed=printed,
-        found=found,
-        best=best,
         witness_data=jsonable(evidence.witness_data),
         repeat=shlex.join(["dpaudit", "ledger", statement.id, *(w for path in paths for w in ("--learners", path))]),
         stopped_in=stopped_in,
-        one_sided=evidence.one_sided,
     )
 
 
 def _number(statement: Statement, name: str, value: Any) -> float:
     """Return a number of the evidence as a Python integer or float; a fraction is rounded to the nearest float."""
+    if isinstance(value, Integral) and not isinstance(value, bool):
+        return int(value)
     # A truth value is no number: written as 1 or 0 it would pass for a count.
-    if isinstance(value, Real) and not isinstance(value, bool):
-        if isinstance(value, Integral):
-            return int(value)
-        if not math.isnan(value):
-            return float(value)
-    raise ToolFault(f"the check of {statement.id} gives {name} = {value!r}, which is not a number")
+    if isinstance(value, bool) or not isinstance(value, Real) or math.isnan(value):
+        raise ToolFault(f"the check of {statement.id} gives {name} = {value!r}, which is not a number")
+    return float(value)
 
 
 def _filled(statement: Statement, template: str, numbers: Mapping[str, Any]) -> str:
-    """Return a few words with the numbers that they name in braces."""
-
     def number(found: re.Match[str]) -> str:
         name, form = (found[1], "") if found[1] in numbers else found[1].rpartition(":")[::2]
         try:
@@ -241,10 +233,7 @@ class _OutOfTime(BaseException):
 
 @contextmanager
 def _time_limited(seconds: float | None) -> Iterator[None]:
-    """Raise `_OutOfTime` in the block once so many seconds have passed; never where `seconds` is None.
-
-    `InputError` if the platform, or a thread other than the main one, has no timer that interrupts.
-    """
+    """Raise `_OutOfTime` in the block once so many seconds have passed; never where `seconds` is None."""
     if seconds is None:
         yield
         return

@@ -98,42 +98,31 @@ def make_plan(
 def _plan_one(
     entry: Entry, work: Profile, confidence: float, trials: int, limits: Mapping[str, Any]
 ) -> tuple[list[Task], list[str]]:
-    """Return the tasks of one learner, and the audits that do not apply to it with the reason."""
     learner = entry.build(**entry.instance.parameters)
-    tasks: list[Task] = []
-    if isinstance(learner, HasLaw):
-        tasks.append(exact_task(learner, entry.instance))
+    tasks = [exact_task(learner, entry.instance)] if isinstance(learner, HasLaw) else []
     if learner.privacy is not None:
         bets = work.sequential_controls and entry.fault is not None
         chosen = {"trials": trials, "confidence": confidence, "curve": not bets, **limits}
         chosen |= {"sequential": True} if bets else {}
         arguments = PrivacyArguments(n=entry.instance.n, **chosen)
         tasks.append(Task(entry.id, entry.instance.parameters, arguments))
-    if entry.fault is not None and not tasks:
-        raise InputError("a positive control needs a law or a claim; it has neither, so nothing can detect it")
     if entry.fault is not None:
+        if not tasks:
+            raise InputError("a positive control needs a law or a claim; it has neither, so nothing can detect it")
         return tasks, []
     planned, notes = _plan_utility(entry, learner, work, confidence)
     tasks += planned
-    if tasks and isinstance(learner, Pictured):
-        tasks.append(picture_task(entry))
     if not tasks:
-        notes = ["nothing to audit: no law, no privacy claim and no utility theorem", *notes]
-    return tasks, notes
+        return [], ["nothing to audit: no law, no privacy claim and no utility theorem", *notes]
+    return [*tasks, *([picture_task(entry)] if isinstance(learner, Pictured) else [])], notes
 
 
 def _plan_utility(entry: Entry, learner: Learner, work: Profile, confidence: float) -> tuple[list[Task], list[str]]:
-    """Return the utility tasks of a learner's instances, and why a setting was left out.
-
-    On the first instance they are of all settings, which share the confidence, and of smaller n; on further ones, with
-    fewer runs, of the theorem's own setting. The instance whose privacy is audited is left out where its claim is
-    vacuous and there is a further one.
-    """
+    """Return the utility tasks of a learner's instances, and why a setting was left out (see `make_plan`)."""
     first, further = entry.instance, learner.audited if isinstance(learner, HasFurtherInstances) else ()
     settings = offered_settings(learner, first)
-    vacuous = settings and all(
-        is_vacuous(first.alpha, first.beta, setting, learner.concepts.size) for setting in settings
-    )
+    claims = (is_vacuous(first.alpha, first.beta, setting, learner.concepts.size) for setting in settings)
+    vacuous = settings and all(claims)
     tasks: list[Task] = []
     notes: list[str] = []
     for i, instance in enumerate(further if further and vacuous else (first, *further)):

@@ -11,6 +11,7 @@ import math
 from collections import Counter
 from collections.abc import Callable
 from itertools import pairwise
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -46,11 +47,9 @@ def recomputed(finding: Finding) -> tuple[str, ...]:
     if not isinstance(finding, AuditFinding):
         return (f"findings of the kind {finding.kind!r}",)
     if "not_recomputed" not in finding.__dict__:
-        recompute = _RECOMPUTED.get(type(finding))
+        recompute = _RECOMPUTED.get(type(finding), lambda found: (f"findings of the kind {found.kind!r}",))
         try:
-            finding.__dict__["not_recomputed"] = (
-                (f"findings of the kind {finding.kind!r}",) if recompute is None else recompute(finding)
-            )
+            finding.__dict__["not_recomputed"] = recompute(finding)
         except InputError as error:  # counts that no bound takes
             raise ToolFault(f"no bound follows from what is stored: {error}") from None
     return finding.not_recomputed
@@ -62,11 +61,17 @@ def not_recomputed(left: Counter[str]) -> tuple[str, ...]:
     return (f"not recomputed: {named}",) if named else ()
 
 
+def require(holds: bool, otherwise: str) -> None:
+    """Raise `ToolFault` with a message unless something holds."""
+    if not holds:
+        raise ToolFault(otherwise)
+
+
 def same(name: str, stored: Any, found: Any, where: str = "what its counts give") -> None:
     """Raise `ToolFault` unless a stored value is another one; floats may differ by rounding."""
     floats = isinstance(stored, float) and isinstance(found, float)
-    if not (_close(stored, found) if floats else stored == found):
-        raise ToolFault(f"{name} {_words(stored)} is not {where}, {_words(found)}")
+    alike = _close(stored, found) if floats else stored == found
+    require(alike, f"{name} {_words(stored)} is not {where}, {_words(found)}")
 
 
 def _close(first: float, second: float) -> bool:
@@ -75,8 +80,7 @@ def _close(first: float, second: float) -> bool:
 
 def at_most(name: str, found: int, most: int) -> None:
     """Raise `ToolFault` if a count is more than another."""
-    if found > most:
-        raise ToolFault(f"{name} {found:.6g} are more than {most:.6g}")
+    require(found <= most, f"{name} {found:.6g} are more than {most:.6g}")
 
 
 def _words(value: Any) -> str:
@@ -84,23 +88,22 @@ def _words(value: Any) -> str:
 
 
 def _privacy(found: PrivacyFinding) -> tuple[str, ...]:
-    if not math.isclose(math.fsum(found.errors.values()), 1 - found.confidence, rel_tol=_SAME):
-        raise ToolFault(f"errors {found.errors} do not add up to 1 - {found.confidence}")
-    fixed = found.design == "fixed"
-    left = [POWER, *(_counted(found) if fixed else _bet(found))]
+    whole = math.isclose(math.fsum(found.errors.values()), 1 - found.confidence, rel_tol=_SAME)
+    require(whole, f"errors {found.errors} do not add up to 1 - {found.confidence}")
+    left = [POWER, *(_counted(found) if found.design == "fixed" else _bet(found))]
     tested = found.curve_test
     if tested is not None:
         _curve_test(found, tested)
     if (curve := found.curve) is not None:
         sides = likelier_first(found.witness.direction, found.witness.trials or 0, found.witness.neighbour_trials or 0)
         same("runs of the curve", (curve.trials, curve.neighbour_trials), sides, "those that confirm")
-        if curve.gamma > found.errors.get("curve", 0.0) * (1 + _SAME):
-            raise ToolFault(f"the error of the curve, {curve.gamma}, is more than its share")
+        within = curve.gamma <= found.errors.get("curve", 0.0) * (1 + _SAME)
+        require(within, f"the error of the curve, {curve.gamma}, is more than its share")
         hits, others = counts_of(curve)
         made = fit_curve(hits, curve.trials, others, curve.neighbour_trials, curve.gamma)
         for name in ("false_positive_upper", "false_negative_upper"):
-            if not np.allclose(getattr(curve, name), getattr(made, name), rtol=_SAME, atol=1e-12):
-                raise ToolFault(f"{name} of the curve are no limits of whole counts")
+            alike = np.allclose(getattr(curve, name), getattr(made, name), rtol=_SAME, atol=1e-12)
+            require(alike, f"{name} of the curve are no limits of whole counts")
     _says(found, refutes(found.epsilon_lower, found.epsilon, tested))
     if tested is not None and tested.holder is not None:
         left.append(HOLDER)
@@ -112,41 +115,38 @@ def _privacy(found: PrivacyFinding) -> tuple[str, ...]:
 
 
 def _says(found: PrivacyFinding, refuted: bool) -> None:
-    """Raise `ToolFault` unless the verdict follows from the bound, the claim, the gaps and the checks."""
     broken = {check.name for check in found.checks if check.meaningless}
-    if {gap.check for gap in found.gaps if isinstance(gap, Meaningless)} != broken:
-        raise ToolFault(f"the gaps are not those of the checks that failed: {', '.join(sorted(broken)) or 'none'}")
+    gaps = {gap.check for gap in found.gaps if isinstance(gap, Meaningless)}
+    require(gaps == broken, f"the gaps are not those of the checks that failed: {', '.join(sorted(broken)) or 'none'}")
+    bound = f"epsilon >= {found.epsilon_lower} and a claim of {found.epsilon}"
     said = verdict_of(refuted, found.gaps, run_by_run=found.in_any_state)
-    if found.verdict != said:
-        bound = f"epsilon >= {found.epsilon_lower} and a claim of {found.epsilon}"
-        raise ToolFault(f"verdict {_words(found.verdict)}, with {bound}, is not what follows, {_words(said)}")
+    given = f"verdict {_words(found.verdict)}, with {bound},"
+    require(found.verdict == said, f"{given} is not what follows, {_words(said)}")
     if found.verdict == Verdict.CONSISTENT:
         least = -(-guesses_needed(found.epsilon, found.errors["verdict"]) // 2)
-        if math.isinf(found.detectable_epsilon) or (not found.delta and found.confirmation_trials < least):
-            raise ToolFault("verdict 'consistent' of an audit that could have detected no leak")
+        able = math.isfinite(found.detectable_epsilon) and (found.delta > 0 or found.confirmation_trials >= least)
+        require(able, "verdict 'consistent' of an audit that could have detected no leak")
 
 
 def _counted(found: PrivacyFinding) -> list[str]:
-    """Recompute the bounds of a fixed number of runs."""
     witness, budget = found.witness, found.budget
     sides = witness.trials or 0, witness.neighbour_trials or 0
     runs = found.confirmation_trials
     if found.stopped is UNSET or found.stopped.looks is None:
         same("confirmation_trials", runs, budget["confirmation"], "that of its budget")
-    else:
-        at_most("confirmation_trials", runs, budget["confirmation"])
+    at_most("confirmation_trials", runs, budget["confirmation"])
     same("runs of the witness", sum(sides), 2 * runs, "twice confirmation_trials")
     chosen_by = sum(budget.values()) - budget["confirmation"] - budget["checks"]
     same("selection_trials", found.selection_trials, chosen_by, "that of its budget")
     same("trials", found.trials, sum(budget.values()), "the sum of its budget")
     data, neighbour = likelier_first(witness.direction, *sides)
-    error = found.errors["verdict"]
-    given = witness.hits or 0, witness.neighbour_hits or 0, found.epsilon_lower
-    bare = EventTest(witness.event, error, *given, witness.direction, witness.opposite, witness.count)
-    tests = found.tests or (bare,)  # the only test may stand as the witness alone
+    error, tests = found.errors["verdict"], found.tests
+    if not tests:  # the only one may stand as the witness alone
+        given = witness.hits or 0, witness.neighbour_hits or 0, found.epsilon_lower
+        tests = (EventTest(witness.event, error, *given, witness.direction, witness.opposite, witness.count),)
     holder = found.curve_test.holder.error if found.curve_test is not None and found.curve_test.holder else 0.0
-    if math.fsum([*(test.error for test in tests), holder]) > error * (1 + _SAME):
-        raise ToolFault(f"the errors of its tests are more than that of the verdict, {error}")
+    within = math.fsum([*(test.error for test in tests), holder]) <= error * (1 + _SAME)
+    require(within, f"the errors of its tests are more than that of the verdict, {error}")
     for test in (*tests, *([] if found.representation is None else [found.representation])):
         of_test = likelier_first(test.direction, data, neighbour)
         at_most("hits", test.hits, of_test[0])
@@ -157,9 +157,8 @@ def _counted(found: PrivacyFinding) -> list[str]:
     best = max(tests, key=lambda test: test.epsilon_lower)
     same("epsilon_lower", found.epsilon_lower, best.epsilon_lower, "the best bound of its tests")
     shown = [test for test in tests if test.epsilon_lower == best.epsilon_lower]
-    parts = ("direction", "event", "hits", "neighbour_hits", "opposite", "count")
-    if not any(all(getattr(test, part) == getattr(witness, part) for part in parts) for test in shown):
-        raise ToolFault("the witness is not the event of the best bound")
+    parts = attrgetter("direction", "event", "hits", "neighbour_hits", "opposite", "count")
+    require(parts(witness) in map(parts, shown), "the witness is not the event of the best bound")
     same("bound", found.bound, MELDED if best.count is UNSET else COIN, "that of its counts")
     return []
 
@@ -168,8 +167,7 @@ def _bet(found: PrivacyFinding) -> list[str]:
     """Check what can be checked of bets: their payoffs are not stored."""
     at_most("budget used", found.budget["used"], found.budget["allowed"])
     same("confirmation_trials", found.confirmation_trials, found.budget["used"] // 2, "that of its budget")
-    if not math.isfinite(found.epsilon_lower):
-        raise ToolFault(f"epsilon_lower {found.epsilon_lower} is no bound that runs can show")
+    require(math.isfinite(found.epsilon_lower), f"epsilon_lower {found.epsilon_lower} is no bound that runs can show")
     event, refuted = found.witness.event, found.epsilon_lower > found.epsilon
     if isinstance(event, Bets):
         at_most("runs that were bet on", event.runs, found.budget["used"])
@@ -182,12 +180,10 @@ def _bet(found: PrivacyFinding) -> list[str]:
 def _curve_test(found: PrivacyFinding, tested: CurveTest) -> None:
     epsilon, lower = found.epsilon, 0.0
     if found.design == "fixed":
-        hits, sides = (found.witness.hits or 0, found.witness.neighbour_hits or 0), found.witness
-        best = next((test for test in found.tests if test.epsilon_lower == found.epsilon_lower), None)
-        error = found.errors["verdict"] if best is None else best.error
-        lower = delta_lower(
-            hits[0], sides.trials or 1, hits[1], sides.neighbour_trials or 1, epsilon=epsilon, gamma=error
-        )
+        seen = found.witness
+        counts = seen.hits or 0, seen.trials or 1, seen.neighbour_hits or 0, seen.neighbour_trials or 1
+        errors = (test.error for test in found.tests if test.epsilon_lower == found.epsilon_lower)
+        lower = delta_lower(*counts, epsilon=epsilon, gamma=next(errors, found.errors["verdict"]))
         mu = mu_of_delta(epsilon, lower)
     else:
         mu = mu_of_delta(found.epsilon_lower, found.delta if found.epsilon_lower else 0.0)
@@ -199,8 +195,8 @@ def _law(found: LawFinding) -> tuple[str, ...]:
     least = found.epsilon - found.error
     if found.enclosure is not None:
         least, most = found.enclosure
-        if not (least <= most and found.epsilon - found.error <= most and least <= found.epsilon + found.error):
-            raise ToolFault(f"epsilon {found.epsilon} is not in its enclosure {found.enclosure}")
+        within = least <= most and found.epsilon - found.error <= most and least <= found.epsilon + found.error
+        require(within, f"epsilon {found.epsilon} is not in its enclosure {found.enclosure}")
     stands, delta = found.verdict == Verdict.VIOLATION, found.delta_at_claim
     if found.verdict == Verdict.NO_EVIDENCE or found.claimed_epsilon is None:
         possible = found.verdict == Verdict.CONSISTENT
@@ -209,15 +205,13 @@ def _law(found: LawFinding) -> tuple[str, ...]:
         possible = delta > found.claimed_delta if stands else delta <= found.claimed_delta + room
     else:
         possible = (least > found.claimed_epsilon) == stands
-    if not possible:
-        numbers = f"{found.verdict} with epsilon {found.epsilon}, delta {delta} at the claim"
-        raise ToolFault(f"{numbers}, and a claim of {found.claimed_epsilon}, {found.claimed_delta}")
+    numbers = f"{found.verdict} with epsilon {found.epsilon}, delta {delta} at the claim"
+    require(possible, f"{numbers}, and a claim of {found.claimed_epsilon}, {found.claimed_delta}")
     at = dict(found.curve)
     if found.claimed_epsilon in at:
         same("delta_at_claim", delta, at[found.claimed_epsilon], "that of its curve")
     falling = [delta for _, delta in sorted(found.curve)]
-    if any(later > earlier + _SAME for earlier, later in pairwise(falling)):
-        raise ToolFault("delta rises along the curve")
+    require(all(after <= before + _SAME for before, after in pairwise(falling)), "delta rises along the curve")
     return (LAWS,)
 
 
@@ -230,16 +224,20 @@ def _utility(found: UtilityFinding) -> tuple[str, ...]:
     made = (
         failure_interval(found.failures, found.trials, 1 - (1 - found.confidence) * 0.5**i) for i in range(looks + 1)
     )
-    if not any(all(map(_close, interval, one)) for one in made):
-        raise ToolFault(f"the interval {interval} is not what {found.failures} failures of {found.trials} give")
-    # The number of concepts is not stored: two make the most claims vacuous, ever more of them the fewest.
-    said = [
-        verdict(*interval, found.beta, is_vacuous(found.alpha, found.beta, found.setting, concepts))
-        for concepts in (2**64, 2)
-    ]
-    if found.verdict not in said:
-        same("verdict", found.verdict, said[0], "that of its interval")
+    follows = any(all(map(_close, interval, one)) for one in made)
+    require(follows, f"the interval {interval} is not what {found.failures} failures of {found.trials} give")
+    _in_either_case(found, (found.failure_lower, found.failure_upper, found.beta), "that of its interval")
     return ()
+
+
+def _in_either_case(
+    found: UtilityFinding | SampleComplexityFinding, numbers: tuple[float, float, float], where: str
+) -> None:
+    claim = found.alpha, found.beta, found.setting
+    # The number of concepts is not stored: two make the most claims vacuous, ever more of them the fewest.
+    said = [verdict(*numbers, is_vacuous(*claim, concepts)) for concepts in (2**64, 2)]
+    if found.verdict not in said:
+        same("verdict", found.verdict, said[0], where)
 
 
 def _one_run(found: OneRunFinding) -> tuple[str, ...]:
@@ -248,8 +246,8 @@ def _one_run(found: OneRunFinding) -> tuple[str, ...]:
 
     numbers, coins = tuple(one.guesses for one in found.schedule), found.canaries * found.runs
     right = [one.right for one in found.schedule]
-    if list(numbers) != sorted(set(numbers)) or numbers[-1] > coins or found.included > coins or found.tied > coins:
-        raise ToolFault(f"{numbers} guesses, {found.included} canaries that were in and {found.tied} ties of {coins}")
+    possible = list(numbers) == sorted(set(numbers)) and max(numbers[-1], found.included, found.tied) <= coins
+    require(possible, f"{numbers} guesses, {found.included} canaries that were in and {found.tied} ties of {coins}")
     for one in found.schedule:
         at_most("right guesses", one.right, one.guesses)
     gamma, points = 1 - found.confidence, points_of(found.curve, found.epsilon, found.delta)
@@ -261,11 +259,11 @@ def _one_run(found: OneRunFinding) -> tuple[str, ...]:
         else:
             nothing = name.startswith("detectable") and found.verdict == Verdict.NO_EVIDENCE and value is not None
             same(name, getattr(found, name), math.inf if nothing else value)
-    if not math.isclose(found.p_value, test.at(points).p_value, rel_tol=_SAME):  # however small both are
-        raise ToolFault(f"p_value {found.p_value} is not what its counts give")
+    alike = math.isclose(found.p_value, test.at(points).p_value, rel_tol=_SAME)  # however small both are
+    require(alike, f"p_value {found.p_value} is not what its counts give")
     few = all(one.critical > one.guesses for one in found.schedule)
-    if few != any(isinstance(gap, FewCanaries) for gap in found.gaps):
-        raise ToolFault("the gaps are not those of its schedule")
+    said_few = any(isinstance(gap, FewCanaries) for gap in found.gaps)
+    require(few == said_few, "the gaps are not those of its schedule")
     said = Verdict.NO_EVIDENCE if found.gaps else Verdict.CONSISTENT
     same("verdict", found.verdict, Verdict.VIOLATION if found.p_value <= gamma else said, "that of its p-value")
     return ()
@@ -286,10 +284,7 @@ def _sample_complexity(found: SampleComplexityFinding) -> tuple[str, ...]:
     if found.certificate is not None and (wrong := refuted(found.certificate, found.alpha, found.beta)):
         raise ToolFault(wrong)
     shown = found.upper if found.reason == Reason.CERTIFICATE else found.suffices
-    claim = found.alpha, found.beta, found.setting
-    said = [verdict(found.lower + 1, shown or math.inf, found.theorem, is_vacuous(*claim, size)) for size in (2**64, 2)]
-    if found.verdict not in said:
-        same("verdict", found.verdict, said[0], "that of its sizes")
+    _in_either_case(found, (found.lower + 1, shown or math.inf, found.theorem), "that of its sizes")
     return () if found.certificate is not None and found.certificate.fails == found.lower else ("the sizes",)
 
 
@@ -301,14 +296,12 @@ def _scaling(found: ScalingFinding) -> tuple[str, ...]:
         if name == "verdict":
             same(name, stored, value, "that of its points")
         else:  # fits end at other last digits elsewhere
-            numbers, given = map(_numbers, (stored, value))
-            if len(numbers) != len(given) or not np.allclose(numbers, given, rtol=1e-6, atol=1e-9):
-                raise ToolFault(f"{name} is not what its points give")
+            ours, theirs = (
+                one if isinstance(one, list) else [one.value, one.lower, one.upper] for one in (stored, value)
+            )
+            alike = len(ours) == len(theirs) and np.allclose(ours, theirs, rtol=1e-6, atol=1e-9)
+            require(alike, f"{name} is not what its points give")
     return ("the sizes",)
-
-
-def _numbers(slope: Any) -> list[float]:
-    return slope if isinstance(slope, list) else [slope.value, slope.lower, slope.upper]
 
 
 _RECOMPUTED: dict[type, Callable[[Any], tuple[str, ...]]] = {

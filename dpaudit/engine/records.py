@@ -33,6 +33,10 @@ from dpaudit.utility.finding import UtilityFinding
 
 Parameters = dict[str, Any]
 """A learner's keyword arguments, JSON-safe."""
+SINGLE = "single"
+"""The profile of audits that are no run of learners."""
+_MOST = 4
+_LONGEST = 60
 
 
 class LedgerRow(Finding, kw_only=True, frozen=True, tag="ledger"):
@@ -284,12 +288,6 @@ class Run(Frozen, frozen=True):
         return self.header.profile == SINGLE
 
 
-SINGLE = "single"
-"""The profile of audits that are no run of learners."""
-_MOST = 4
-_LONGEST = 60
-
-
 def codes_of(named: Event) -> list[int]:
     """Return the integers that an event names of outputs; none if they are more than four, or not all are integers.
 
@@ -308,16 +306,13 @@ def decoded(learner: Any, finding: AnyFinding) -> dict[str, str]:
         codes = [finding.worst_code]
     elif isinstance(finding, PrivacyFinding):
         codes = codes_of(finding.witness.event)
-    words = {str(code): _words(learner, code) for code in codes}
-    return {code: word for code, word in words.items() if word}
+    return {str(code): word for code in codes if (word := _words(learner, code))}
 
 
 def _words(learner: Any, code: int) -> str:
     """Return an output in words; an empty text if that is long, or would differ from run to run."""
-    if code == FAIL:
-        return "failure"
     try:
-        hypothesis = learner.decode(code)
+        hypothesis = None if code == FAIL else learner.decode(code)
         text = "failure" if hypothesis is None else str(hypothesis)
     except Exception:  # a learner may refuse a code that its law has; what was found does not depend on it
         return ""

@@ -129,10 +129,6 @@ def check_shards(plan: ShardPlan, shards: Sequence[Shard]) -> list[Shard]:
         ("are missing", [part for part in range(1, of + 1) if part not in found]),
     ):
         if parts:
-            raise InputError(f"of {of} shards {_listed(sorted(parts))} {words}")
+            listed = ", ".join(label for ends in ranges_of(sorted(parts)) for label in range_labels(*ends))
+            raise InputError(f"of {of} shards {listed} {words}")
     return sorted(shards, key=lambda one: one.part)
-
-
-def _listed(parts: list[int]) -> str:
-    """Return numbers in ascending order as text, three and more that follow each other as a range."""
-    return ", ".join(label for ends in ranges_of(parts) for label in range_labels(*ends))

@@ -10,13 +10,12 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
-from contextlib import nullcontext
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
-from functools import wraps
 from inspect import signature
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar
+from typing import Any
 
 from msgspec import UNSET
 from msgspec.structs import replace as changed
@@ -40,8 +39,6 @@ from dpaudit.progress import Progress, followed
 from dpaudit.running.warned import gathered
 from dpaudit.sensitivity.screening import Shortlist
 
-P = ParamSpec("P")
-T = TypeVar("T")
 BLOCKS = 1_000
 """The most blocks of a shard: of each one the number of hits is held, and that of right ones."""
 SAVED = 5.0
@@ -54,7 +51,7 @@ def make_plan(task: dict[str, Any], *, progress: Progress = False, **arguments: 
     The `task` is stored; the arguments are those of `audit_privacy`. `InputError` if parts of the audit would not give
     what one process gives; the message says why.
     """
-    request = request_of(_given(arguments))
+    request = _request(arguments)
     _refuse_parts(request)
     key = key_of() if any(isinstance(pair, MadePair) for pair in request.pairs) else None
     with guarded(request), opened(request, progress) as request:
@@ -68,40 +65,34 @@ def make_plan(task: dict[str, Any], *, progress: Progress = False, **arguments: 
         shortlist = request.shortlist
         request, choice = choose(request)
         confirmation = Confirmation(request, choice)
-        seen = request.hygiene.seen
-        return sealed(
-            ShardPlan(
-                settings=settings,
-                task=task,
-                runs=confirmation.planned,
-                jobs=len(confirmation.couples),
-                events=tuple(tuple(one.events) for one in choice.selected),
-                first_hits=tuple(hits.numbers[0] for hits in confirmation.hits),
-                point=(request.claim.epsilon, request.claim.delta),
-                numbers=request.sampler.numbers,
-                width=request.width,
-                searched=request.searched,
-                replayed=UNSET if shortlist is None else shortlist.runs,
-                checks=request.hygiene.checks,
-                seen=UNSET if seen is None else seen,
-                warnings=tuple(request.hygiene.warnings),
-                choice=choice.to_json(request.claim),
-                key=UNSET if key is None else key.hex(),
-            )
+        plan = ShardPlan(
+            settings=settings,
+            task=task,
+            runs=confirmation.planned,
+            jobs=len(confirmation.couples),
+            events=tuple(tuple(one.events) for one in choice.selected),
+            first_hits=_first_hits(confirmation),
+            point=(request.claim.epsilon, request.claim.delta),
+            numbers=request.sampler.numbers,
+            width=request.width,
+            searched=request.searched,
+            replayed=UNSET if shortlist is None else shortlist.runs,
+            checks=request.hygiene.checks,
+            seen=UNSET if request.hygiene.seen is None else request.hygiene.seen,
+            warnings=tuple(request.hygiene.warnings),
+            choice=choice.to_json(request.claim),
+            key=UNSET if key is None else key.hex(),
         )
+        return sealed(plan)
 
 
-def _with_key_of_plan(function: Callable[P, T]) -> Callable[P, T]:
-    """Let digests of people's data be those of the machine that made the plan, the first argument."""
+def _first_hits(confirmation: Confirmation) -> tuple[int, ...]:
+    return tuple(hits.numbers[0] for hits in confirmation.hits)
 
-    @wraps(function)
-    def keyed(*args: P.args, **kwargs: P.kwargs) -> T:
-        plan = args[0]
-        assert isinstance(plan, ShardPlan)
-        with nullcontext() if plan.key is UNSET else using(bytes.fromhex(plan.key)):
-            return function(*args, **kwargs)
 
-    return keyed
+def _with_key_of(plan: ShardPlan) -> AbstractContextManager[Any]:
+    """Let digests of people's data be those of the machine that made the plan."""
+    return nullcontext() if plan.key is UNSET else using(bytes.fromhex(plan.key))
 
 
 def _in_one(why: str, advice: str = "", *names: str) -> InputError:
@@ -109,7 +100,6 @@ def _in_one(why: str, advice: str = "", *names: str) -> InputError:
 
 
 def _refuse_parts(request: Request) -> None:
-    """Raise `InputError` for audits of which parts do not give what one process gives."""
     options = request.options
     if any(pair.withheld for pair in request.pairs) and not options.include_data:
         why = "a plan and its shards hold events and what exceptions say, which may name values of records"
@@ -124,33 +114,28 @@ def _refuse_parts(request: Request) -> None:
         raise _in_one("a time limit ends it where the time is over", "leave out --time-limit")
 
 
-def _given(arguments: dict[str, Any]) -> dict[str, Any]:
+def _request(arguments: dict[str, Any]) -> Request:
     bound = signature(audit_privacy).bind(**arguments)
     bound.apply_defaults()
-    return dict(bound.arguments)
+    return request_of(dict(bound.arguments))
 
 
 def _restored(plan: ShardPlan, arguments: dict[str, Any]) -> tuple[Request, Choice]:
     """Return the audit as its plan has left it, given its arguments; `InputError` if the plan is of another audit."""
-    request = as_shown(request_of(_given(arguments)))
+    request = as_shown(_request(arguments))
     request.hygiene.seconds = 0.0  # no run is timed here: the audits of plans are of a fixed number of runs
     for differs in differing(plan.settings, settings_of(request)):
         raise InputError(f"the plan is of another audit: {differs}")
-    epsilon, delta = plan.point
-    point = request.curve_claim is not None
-    claim = replace(request.claim, epsilon=epsilon, delta=delta, claim_id="") if point else request.claim
-    listed = bool(plan.choice.get("place", [0, False])[1])
+    claim = request.claim
+    if request.curve_claim is not None:
+        claim = replace(claim, epsilon=plan.point[0], delta=plan.point[1], claim_id="")
+    listed = plan.choice.get("place", [0, False])[1]
     short = shortlist_of(request) if listed else None
     if short is None and plan.replayed is not UNSET:
         short = Shortlist((), False, plan.replayed, 0)
-    request = replace(
-        request,
-        sampler=replace(request.sampler, numbers=plan.numbers),
-        claim=claim,
-        width=plan.width,
-        searched=plan.searched,
-        shortlist=short,
-    )
+    sampler = replace(request.sampler, numbers=plan.numbers)
+    known: dict[str, Any] = {"width": plan.width, "searched": plan.searched, "shortlist": short}
+    request = replace(request, sampler=sampler, claim=claim, **known)
     request.hygiene.checks, request.hygiene.warnings = plan.checks, plan.warnings
     return request, Choice.from_json(plan.choice, request)
 
@@ -202,7 +187,6 @@ class _Made:
         )
 
 
-@_with_key_of_plan
 def make_shard(
     plan: ShardPlan, part: int, of: int, folder: Path, *, progress: Progress = False, **arguments: Any
 ) -> Shard:
@@ -213,75 +197,72 @@ def make_shard(
     than where the plan was made; `ToolFault` if the file of the shard was changed, or is of another plan.
     """
     if not 1 <= part <= of <= plan.jobs:
-        raise InputError(
-            f"the part must be from 1/K to K/K, with K at most {plan.jobs}, the jobs of this plan; got {part}/{of}"
-        )
-    request, choice = _restored(plan, arguments)
-    path, which = shard_path(folder, part, of), part_of(plan.jobs, part, of)
-    total = which.stop - which.start
-    confirmation = Confirmation(request, choice)
-    if (
-        tuple(hits.numbers[0] for hits in confirmation.hits) != plan.first_hits
-        or len(confirmation.couples) != plan.jobs
-    ):
-        raise ToolFault("the plan does not fit its own choice of events: make it again")
-    none = tuple((zeros, zeros) for one in choice.selected for zeros in [(0,) * len(cells_of(one))])
-    start = Shard(
-        plan=plan.digest, part=part, of=of, made=0, complete=False, runs=(0, 0), counts=none,
-        block=max(1, -(-total // BLOCKS)), hits=((),) * len(confirmation.hits), raised=(), scatter=(), repeats=True,
-    )  # fmt: skip
-    if path.exists():
-        start = read(path, Shard)
-        if (start.plan, start.part, start.of) != (plan.digest, part, of):
-            raise ToolFault(f"{path} is the shard {start.part}/{start.of} of another plan: choose another folder")
-        if start.complete:
-            return start
-    made = _Made(confirmation, choice, start)
-    with guarded(request), gathered(), followed(progress, plan.runs * total // plan.jobs, "runs") as report:
-        if not _repeats(request, plan):
-            raise InputError(
-                "the first runs of this audit return something else here than where the plan was made, by other "
-                "libraries or another machine, so that a shard made here would not be a part of it"
-            )
-        last = time.monotonic()
-        confirmation.sampler = replace(confirmation.sampler, report=report)
-        for shown in confirmation.make(confirmation.couples[which][made.made :]):
-            made.take(shown)
-            if time.monotonic() - last > SAVED:
-                write(made.record(False), path)
-                last = time.monotonic()
-        shard = made.record(True, _repeats(request, plan))
-    write(shard, path)
-    return shard
+        allowed = f"from 1/K to K/K, with K at most {plan.jobs}, the jobs of this plan"
+        raise InputError(f"the part must be {allowed}; got {part}/{of}")
+    with _with_key_of(plan):
+        request, choice = _restored(plan, arguments)
+        path, which = shard_path(folder, part, of), part_of(plan.jobs, part, of)
+        total = which.stop - which.start
+        confirmation = Confirmation(request, choice)
+        if (_first_hits(confirmation), len(confirmation.couples)) != (plan.first_hits, plan.jobs):
+            raise ToolFault("the plan does not fit its own choice of events: make it again")
+        none = tuple((zeros, zeros) for one in choice.selected for zeros in [(0,) * len(cells_of(one))])
+        start = Shard(
+            plan=plan.digest, part=part, of=of, made=0, complete=False, runs=(0, 0), counts=none,
+            block=max(1, -(-total // BLOCKS)), hits=((),) * len(confirmation.hits), raised=(), scatter=(), repeats=True,
+        )  # fmt: skip
+        if path.exists():
+            start = read(path, Shard)
+            if (start.plan, start.part, start.of) != (plan.digest, part, of):
+                raise ToolFault(f"{path} is the shard {start.part}/{start.of} of another plan: choose another folder")
+            if start.complete:
+                return start
+        made = _Made(confirmation, choice, start)
+        with guarded(request), gathered(), followed(progress, plan.runs * total // plan.jobs, "runs") as report:
+            if not _repeats(request, plan):
+                why = "the first runs of this audit return something else here than where the plan was made, by other "
+                why += "libraries or another machine, so that a shard made here would not be a part of it"
+                raise InputError(why)
+            last = time.monotonic()
+            confirmation.sampler = replace(confirmation.sampler, report=report)
+            for shown in confirmation.make(confirmation.couples[which][made.made :]):
+                made.take(shown)
+                if time.monotonic() - last > SAVED:
+                    write(made.record(False), path)
+                    last = time.monotonic()
+            shard = made.record(True, _repeats(request, plan))
+        write(shard, path)
+        return shard
 
 
 def _repeats(request: Request, plan: ShardPlan) -> bool:
     return plan.seen is UNSET or request.hygiene.last() == plan.seen
 
 
-@_with_key_of_plan
 def merge(plan: ShardPlan, shards: Sequence[Shard], *, progress: Progress = False, **arguments: Any) -> PrivacyFinding:
     """Return the finding of an audit whose shards were all made.
 
     `InputError` if shards are missing, doubled, unfinished or of another audit: the message has their numbers.
     """
-    ordered = check_shards(plan, shards)
-    request, choice = _restored(plan, arguments)
-    confirmation = Confirmation(request, choice)
-    for shard in ordered:
-        started = _Made(confirmation, choice, shard)
-        if any(len(held) != -(-shard.made // shard.block) for held in started.hits):
-            raise ToolFault(f"shard {shard.part}/{shard.of} has not the blocks of its runs")
-    with guarded(request):
-        for i, hits in enumerate(confirmation.hits):
-            for shard in ordered:
-                _take_hits(confirmation, i, hits, shard, plan)
-    confirmation.end_look()
-    closed = request.hygiene.closed(all(shard.repeats for shard in ordered)) if plan.seen is not UNSET else plan.checks
-    hygiene = KnownChecks(request.sampler, request.pairs, request.trials, closed)
-    hygiene.warnings = plan.warnings
-    request = replace(request, hygiene=hygiene)
-    return concluded(request, finding_of(request, choice, confirmation))
+    with _with_key_of(plan):
+        ordered = check_shards(plan, shards)
+        request, choice = _restored(plan, arguments)
+        confirmation = Confirmation(request, choice)
+        for shard in ordered:
+            started = _Made(confirmation, choice, shard)
+            if any(len(held) != -(-shard.made // shard.block) for held in started.hits):
+                raise ToolFault(f"shard {shard.part}/{shard.of} has not the blocks of its runs")
+        with guarded(request):
+            for i, hits in enumerate(confirmation.hits):
+                for shard in ordered:
+                    _take_hits(confirmation, i, hits, shard, plan)
+        confirmation.end_look()
+        repeat = all(shard.repeats for shard in ordered)
+        closed = plan.checks if plan.seen is UNSET else request.hygiene.closed(repeat)
+        hygiene = KnownChecks(request.sampler, request.pairs, request.trials, closed)
+        hygiene.warnings = plan.warnings
+        request = replace(request, hygiene=hygiene)
+        return concluded(request, finding_of(request, choice, confirmation))
 
 
 def _take_hits(confirmation: Confirmation, i: int, hits: Hits, shard: Shard, plan: ShardPlan) -> None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -23,7 +23,7 @@ from msgspec.structs import replace
 from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.engine.files import append_line, free_backup, named, refuse_link, write_atomically
 from dpaudit.engine.lines import chained, digest_in, linked, write_line
-from dpaudit.engine.recomputed import at_most, recomputed
+from dpaudit.engine.recomputed import at_most, recomputed, require
 from dpaudit.engine.records import Failure, Header, LedgerRow, Record, Result, Run, Seal, State
 from dpaudit.engine.tasks import ExactArguments, PrivacyArguments, Task, UtilityArguments
 from dpaudit.errors import InputError, ToolFault
@@ -33,23 +33,29 @@ from dpaudit.results import SCHEMA_VERSION
 from dpaudit.utility.finding import UtilityFinding
 
 FILENAME = "run.jsonl"
+_OF_THE_TASK = {
+    "privacy": ("confidence",),
+    "exact": ("relation",),
+    "utility": ("alpha", "beta", "n", "confidence", "setting"),
+    "ledger": ("statement",),
+    "picture": ("runs",),
+}
+"""The fields of a finding of each kind that are those of the arguments of its task."""
 
 
 def check_lines(run: Run) -> None:
     """Raise `ToolFault` unless the records of a run are as they were written, and as consistent as those of a file."""
+    sealed, altered = run.header.state == State.SEALED, "is not as it was written: its digest is that of other bytes"
     before = digest = digest_in(write_line(run.header))
-    if run.header.digest != digest:
-        raise ToolFault("the header is not as it was written: its digest is that of other bytes")
+    require(run.header.digest == digest, f"the header {altered}")
     records: list[Result | Failure] = sorted((*run.results, *run.failures), key=lambda one: one.index)
     for one in records:
         digest = digest_in(write_line(one, before))
-        if one.digest != digest:
-            raise ToolFault(f"{one.task:.200} is not as it was written: its digest is that of other bytes")
+        require(one.digest == digest, f"{one.task:.200} {altered}")
         check_record(run.header, one)
-        before = digest if run.header.state == State.SEALED else before
-    total = digest_in(write_line(Seal(records=len(records)), before)) if run.header.state == State.SEALED else ""
-    if run.total != total:
-        raise ToolFault(f"the total is {run.seal}, and its records give {total or run.header.state}")
+        before = digest if sealed else before
+    total = digest_in(write_line(Seal(records=len(records)), before)) if sealed else ""
+    require(run.total == total, f"the total is {run.seal}, and its records give {total or run.header.state}")
 
 
 class _Versioned(msgspec.Struct):
@@ -67,48 +73,34 @@ def _located(path: Path, number: int) -> Iterator[None]:
 
 
 def read_header(path: Path, line: bytes) -> Header:
-    """Return the header that a line holds.
-
-    `InputError` if the file has another schema version than this dpaudit reads; `ToolFault` if the line is no header,
-    or plans a task twice.
-    """
+    """Return the header that a line holds; `InputError` if it has another schema version, `ToolFault` if it is none."""
     foreign = f"{path}, line 1: not the header of a run, so it is not a dpaudit run"
     try:
         version = msgspec.json.decode(line, type=_Versioned).schema_version
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise ToolFault(f"{foreign} ({error!s:.200})") from None
     if version != SCHEMA_VERSION:
-        raise InputError(
-            f"{path} has schema version {version}; this dpaudit reads {SCHEMA_VERSION}: read it with the dpaudit that "
-            "wrote it, or run the audit again"
-        )
+        message = f"{path} has schema version {version}; this dpaudit reads {SCHEMA_VERSION}: read it with the dpaudit "
+        raise InputError(message + "that wrote it, or run the audit again")
     header = read_record(path, 1, line)
     if not isinstance(header, Header):
         raise ToolFault(foreign)
     for task, times in Counter(planned.task for planned in header.plan).items():
-        if times > 1:
-            raise ToolFault(f"{path}, line 1: the plan has {task!r:.200} twice")
+        require(times == 1, f"{path}, line 1: the plan has {task!r:.200} twice")
     return header
 
 
 def read_record(path: Path, number: int, line: bytes, before: str = "") -> Record:
-    """Return the record that a line holds.
-
-    `ToolFault`, with file, line and field, if it holds none, or its bytes are not those that its digest was computed
-    from.
-    """
+    """Return the record that a line holds; `ToolFault`, with file, line and field, if it was altered."""
     with _located(path, number):
-        if linked(line, before) != line:
-            raise ToolFault("altered since it was written, or not in its place: its digest is that of other bytes")
+        altered = "altered since it was written, or not in its place: its digest is that of other bytes"
+        require(linked(line, before) == line, altered)
         record: Record = decode(line, Record)
         return record
 
 
 class Stored(NamedTuple):
-    """The content of a run file: the run, the bytes of its whole lines, and the line of each task with its number.
-
-    The results, the last failures of tasks without a result, and the lines are in the order of the plan.
-    """
+    """A run file: the run, the bytes of its whole lines, and by task, in the order of the plan, lines and numbers."""
 
     run: Run
     whole: int
@@ -130,53 +122,39 @@ def read_stored(path: Path, *, torn: bool = False) -> Stored:
         raise InputError(f"{path} holds no run: not even its first line is whole")
     first, *rest = content[:whole].split(b"\n")[:-1]
     header = read_header(path, first)
-    before = header.digest
+    before, total, sealed, more = header.digest, "", header.state == State.SEALED, "there is more behind the seal"
     kept: dict[int, tuple[Result | Failure, bytes, int]] = {}
-    total = ""
     for number, line in enumerate(rest, start=2):
         record = read_record(path, number, line, before)
         with _located(path, number):
-            if total:
-                raise ToolFault("there is more behind the seal")
+            require(not total, more)
             if isinstance(record, Header):
                 raise ToolFault("a second header")
             if isinstance(record, Seal):
-                if header.state != State.SEALED:
-                    raise ToolFault(f"a seal in a file that is {header.state}")
-                if record.records != number - 2:
-                    raise ToolFault(f"the seal is of {record.records} records, not of {number - 2}")
+                require(sealed, f"a seal in a file that is {header.state}")
+                require(record.records == number - 2, f"the seal is of {record.records} records, not of {number - 2}")
                 total = record.digest
             else:
                 check_record(header, record)
-                if _replaces(record, header, kept):
+                in_order = not sealed or record.index > max(kept, default=-1)
+                require(in_order, f"{record.task!r:.200} is not in the order of the plan")
+                # A task has one result, which stands for it whatever failed before or after.
+                if record.index not in kept or isinstance(kept[record.index][0], Failure):
                     kept[record.index] = record, line, number
-        before = record.digest if header.state == State.SEALED else before
-    if header.state == State.SEALED and not (torn and not total):
+                else:
+                    require(isinstance(record, Failure), f"a second result for {record.task:.200}")
+        before = record.digest if sealed else before
+    if sealed and not (torn and not total):
         with _located(path, len(rest) + 2):
-            if not total:
-                lost = "its end is missing, the seal of a finished run; `dpaudit run --resume` makes again what is lost"
-                raise ToolFault(lost)
-            if whole < len(content):
-                raise ToolFault("there is more behind the seal")
-    in_order = [kept[index] for index in sorted(kept)]
-    results = tuple(record for record, *_ in in_order if isinstance(record, Result))
-    failures = tuple(record for record, *_ in in_order if isinstance(record, Failure))
-    lines = {record.task: line + b"\n" for record, line, _ in in_order}
-    numbers = {record.task: number for record, _, number in in_order}
+            lost = "its end is missing, the seal of a finished run; `dpaudit run --resume` makes again what is lost"
+            require(bool(total), lost)
+            require(whole == len(content), more)
+    in_plan = [kept[index] for index in sorted(kept)]
+    results = tuple(record for record, *_ in in_plan if isinstance(record, Result))
+    failures = tuple(record for record, *_ in in_plan if isinstance(record, Failure))
+    lines = {record.task: line + b"\n" for record, line, _ in in_plan}
+    numbers = {record.task: number for record, _, number in in_plan}
     return Stored(Run(header, results, failures, total), whole, lines, numbers)
-
-
-def _replaces(
-    record: Result | Failure, header: Header, kept: Mapping[int, tuple[Result | Failure, bytes, int]]
-) -> bool:
-    """Return whether a record stands for its task, which has one result; `ToolFault` if it must not be there."""
-    if header.state == State.SEALED and record.index <= max(kept, default=-1):
-        raise ToolFault(f"{record.task!r:.200} is not in the order of the plan")
-    if record.index not in kept or isinstance(kept[record.index][0], Failure):
-        return True
-    if isinstance(record, Result):
-        raise ToolFault(f"a second result for {record.task:.200}")
-    return False
 
 
 class Store:
@@ -257,26 +235,22 @@ def load_run(path: Path | str) -> Run:
 
 
 def _same_run(path: Path, stored: Header, header: Header) -> None:
-    """Raise `InputError` with what differs unless both headers belong to the same run."""
-    differs = [
-        f"{name} was {getattr(stored, name)!r}, is now {getattr(header, name)!r}"
-        for name in ("seed", "profile", "versions", "streams_version")
-        if getattr(stored, name) != getattr(header, name)
-    ]
-    old, new = stored.sources, header.sources
-    changed = sorted(name for name in {*old, *new} if old.get(name) != new.get(name))
-    if changed:
-        differs.append(f"the sources have changed since: {', '.join(changed)}")
-    before, now = ({planned.task for planned in h.plan} for h in (stored, header))
+    differs = []
+    for name in ("seed", "profile", "versions", "streams_version"):
+        was, now = (getattr(one, name) for one in (stored, header))
+        differs += [f"{name} was {was!r}, is now {now!r}"] if was != now else []
+    if changed := {name for name, _ in stored.sources.items() ^ header.sources.items()}:
+        differs.append(f"the sources have changed since: {', '.join(sorted(changed))}")
     if stored.plan != header.plan:
-        only = [f"only before: {k}" for k in sorted(before - now)] + [f"only now: {k}" for k in sorted(now - before)]
+        before, after = ({planned.task for planned in one.plan} for one in (stored, header))
+        only = [f"only before: {key}" for key in sorted(before - after)]
+        only += [f"only now: {key}" for key in sorted(after - before)]
         shown = "; ".join(only[:4]) + (f"; and {len(only) - 4} more" if len(only) > 4 else "")
         differs.append(f"the plan differs ({shown or 'in its order'})")
     # The error of a fault may differ from time to time (a message may hold an address), its learner may not.
-    unplanned, today = ({fault.learner for fault in h.faults} for h in (stored, header))
-    if unplanned != today:
-        was, are = (", ".join(sorted(ids)) or "none" for ids in (unplanned, today))
-        differs.append(f"the learners without a plan were {was}, are now {are}")
+    unplanned = [", ".join(sorted({fault.learner for fault in one.faults})) or "none" for one in (stored, header)]
+    if unplanned[0] != unplanned[1]:
+        differs.append(f"the learners without a plan were {unplanned[0]}, are now {unplanned[1]}")
     if differs:
         message = "cannot resume {path}: {reason}. Leave out {resume:=True} to start afresh"
         raise InputError(message, names=("resume",), path=path, reason="; ".join(differs))
@@ -285,22 +259,8 @@ def _same_run(path: Path, stored: Header, header: Header) -> None:
 # A stored record is consistent: each number agrees with the others, and the record with its header.
 
 
-_OF_THE_TASK = {
-    "privacy": ("confidence",),
-    "exact": ("relation",),
-    "utility": ("alpha", "beta", "n", "confidence", "setting"),
-    "ledger": ("statement",),
-    "picture": ("runs",),
-}
-"""The fields of a finding of each kind that are those of the arguments of its task."""
-
-
 def check_record(header: Header, record: Result | Failure) -> None:
-    """Raise `ToolFault` unless a record is that of its task in the plan and, of a result, its finding is consistent.
-
-    The fields of a finding are compared with each other (verdict with bound and claim, counts with runs), with the
-    arguments of its task, with the learner's claim, and with seed, controls and versions in the header.
-    """
+    """Raise `ToolFault` unless a record is that of its task in the plan and, of a result, its finding is consistent."""
     planned = header.plan[record.index] if record.index < len(header.plan) else None
     if planned is None or planned.task != record.task:
         raise ToolFault(f"{record.task!r:.200} is not task {record.index} of the plan")
@@ -309,8 +269,7 @@ def check_record(header: Header, record: Result | Failure) -> None:
     if isinstance(record, Result):
         _check_finding(header, record)
     key = Task(record.learner, record.parameters, record.arguments).key
-    if key != record.task:
-        raise ToolFault(f"learner, parameters and arguments are those of {key:.200}, not of {record.task:.200}")
+    require(key == record.task, f"learner, parameters and arguments are those of {key:.200}, not of {record.task:.200}")
     if isinstance(record, Result):
         _same("fault", record.fault, header.controls.get(record.learner), "the header")
         _same("versions", record.finding.versions, header.versions, "the header")
@@ -330,11 +289,9 @@ def _check_finding(header: Header, record: Result) -> None:
             at_most("trials", finding.trials, arguments.trials)
         # Of a claim that is a curve the audit states a point of its own choice.
         for name in ("epsilon", "delta") if finding.curve_test is None else ():
-            asked = getattr(arguments, name)
-            if asked is None and claim is not None:
-                asked = getattr(claim, name)
-            if asked is not None:
-                _same(name, getattr(finding, name), asked, "the claim")
+            asked = [getattr(one, name) for one in (arguments, claim) if getattr(one, name, None) is not None]
+            if asked:
+                _same(name, getattr(finding, name), asked[0], "the claim")
     elif isinstance(finding, LawFinding) and isinstance(arguments, ExactArguments):
         if arguments.samples == "all":
             _same("n", finding.n, arguments.n, "the task")
@@ -349,5 +306,4 @@ def _check_finding(header: Header, record: Result) -> None:
 
 
 def _same(name: str, found: Any, other: Any, where: str) -> None:
-    if found != other:
-        raise ToolFault(f"{name} {found!r:.200} is not that of {where}, {other!r:.200}")
+    require(found == other, f"{name} {found!r:.200} is not that of {where}, {other!r:.200}")

@@ -50,7 +50,8 @@ def subjects_of(names: Iterable[str], root: Path | str = ".", paths: tuple[str, 
 def _named(name: str, root: Path, paths: tuple[str, ...]) -> Iterator[Subject]:
     source, own = parted(name)
     if source == RECORDED or source.endswith(".py"):
-        yield from _file(root / (own if source == RECORDED else source), own if source == RECORDED else source)
+        file_name = own if source == RECORDED else source
+        yield from _file(root / file_name, file_name)
         return
     module = source or next((e.learner.__module__ for e in load(paths).entries if e.id == own), "")
     if module.startswith(PRIVATE):
@@ -68,7 +69,7 @@ def _module(top: str, root: Path) -> Iterator[Subject]:
     origin = Path(spec.origin)
     package = origin.name == "__init__.py"
     home = origin.parent if package else origin
-    listed = f"{home.name}/__init__.py," if package else f"{home.name},"
+    listed = f"{origin.relative_to(home.parent).as_posix()},"
     for record in sorted(home.parent.glob("*.dist-info/RECORD")):
         if any(line.startswith(listed) for line in record.read_text(encoding="utf-8", errors="replace").splitlines()):
             yield _distribution(record)
@@ -85,14 +86,12 @@ def _module(top: str, root: Path) -> Iterator[Subject]:
 
 def _distribution(record: Path) -> Subject:
     """Return the archive that a distribution was installed from, where that is recorded; else its list of files."""
-    try:
+    with suppress(OSError, ValueError, KeyError, TypeError, AttributeError):  # of another installer, or none
         given: Any = json.loads((record.parent / "direct_url.json").read_text(encoding="utf-8"))
         archive = given["archive_info"]
         digest = archive.get("hashes", {}).get("sha256") or archive["hash"].removeprefix("sha256=")
         if re.fullmatch("[0-9a-f]{64}", digest):
             return Subject(str(given["url"]).rpartition("/")[2] or "archive", {"sha256": digest})
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        pass  # another installer, or none
     return Subject(f"{record.parent.name}/RECORD", {"sha256": _sha256(record)})
 
 

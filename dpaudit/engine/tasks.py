@@ -21,6 +21,11 @@ from dpaudit.utility.audit import stated_claim
 from dpaudit.utility.hard_cases import hard_cases
 from dpaudit.utility.interval import deciding_trials
 
+UTILITY = ("alpha", "beta", "n", "trials", "most", "setting", "confidence")
+"""The arguments of an audit of utility that its function and its command take as they are."""
+PICTURED_RUNS = 3
+"""The number of outputs that a picture shows."""
+
 # The arguments of each kind of task, as typed records.
 
 
@@ -120,10 +125,6 @@ class UtilityArguments(_Arguments, kw_only=True, frozen=True, tag="utility"):
     noise: float | None = None
 
 
-UTILITY = ("alpha", "beta", "n", "trials", "most", "setting", "confidence")
-"""The arguments of an audit of utility that its function and its command take as they are."""
-
-
 class LedgerArguments(_Arguments, kw_only=True, frozen=True, tag="ledger"):
     """The arguments of a check: the statement, so that a stored result stands for what was checked.
 
@@ -147,10 +148,6 @@ class PictureArguments(_Arguments, kw_only=True, frozen=True, tag="picture"):
 
 
 Arguments = ExactArguments | PrivacyArguments | UtilityArguments | LedgerArguments | PictureArguments
-
-
-PICTURED_RUNS = 3
-"""The number of outputs that a picture shows."""
 
 
 def canonical(value: Any) -> str:
@@ -180,10 +177,9 @@ class Task:
         fields = {name: value for name, value in encodable(self.arguments).items() if name != "kind"}
         everything = canonical([self.learner, self.kind, self.parameters, fields])
         digest = hashlib.blake2b(everything.encode(), digest_size=5).hexdigest()
-        if self.kind == "ledger":
-            return f"{self.learner}/ledger/{digest}"
         role = f"{fields['role']}-" if "role" in fields else ""
-        return f"{self.learner}/{self.kind}/{role}n{fields.get('n')}-{digest}"
+        size = "" if self.kind == "ledger" else f"{role}n{fields.get('n')}-"
+        return f"{self.learner}/{self.kind}/{size}{digest}"
 
     @property
     def recorded(self) -> dict[str, Any]:
@@ -299,11 +295,10 @@ def utility_tasks(
             for i, name in _cases(learner, instance.alpha, setting, cases)
         ]
     each = 1 - (1 - confidence) / max(len(found), 1)
-    tasks = []
-    for one in found:
+    for i, one in enumerate(found):
         decisive = deciding_trials(one.trials, one.most, instance.beta, each)  # at once, if the learner never fails
-        tasks.append(Task(learner.id, instance.parameters, replace(one, confidence=each, trials=decisive)))
-    return tasks
+        found[i] = replace(one, confidence=each, trials=decisive)
+    return [Task(learner.id, instance.parameters, one) for one in found]
 
 
 def _cases(

@@ -117,13 +117,11 @@ def _changes(header: Header, results: Sequence[Result], paths: tuple[str, ...]) 
         if was != found:
             yield f"{name} {was}, now {found}"
     registry = load(paths)
-    modules = {
-        str(getattr(registry.get_statement(one.learner).check, "__module__", ""))
-        if one.kind == "ledger"
-        else registry.get(one.learner).learner.__module__
+    subjects: Iterator[Any] = (
+        registry.get_statement(one.learner).check if one.kind == "ledger" else registry.get(one.learner).learner
         for one in results
-    }
-    code = sources(modules, paths)
+    )
+    code = sources({str(getattr(one, "__module__", "")) for one in subjects}, paths)
     if not header.sources:
         yield "the code, of which the run holds no digest"
     for name, digest in header.sources.items():
@@ -132,7 +130,6 @@ def _changes(header: Header, results: Sequence[Result], paths: tuple[str, ...]) 
 
 
 def _again(file: Path, stored: Stored, result: Result, changed: bool, paths: tuple[str, ...], n_jobs: int) -> Again:
-    """Do a task again; raise `ToolFault` if that does not confirm its result."""
     where = f"{file}, line {stored.numbers[result.task]}: {result.task}, done again,"
     given = arguments = result.arguments
     if isinstance(given, PrivacyArguments) and isinstance(result.finding, PrivacyFinding):
@@ -160,8 +157,9 @@ def _again(file: Path, stored: Stored, result: Result, changed: bool, paths: tup
     alike = before["finding"].get("verdict") == now["finding"].get("verdict")
     if not alike or (differences and not own and not changed):
         raise ToolFault(f"{where} gives something else: {'; '.join(differences[:_MOST])}")
-    more = len(differences) - _MOST
-    return Again(result.task, (*differences[:_MOST], *([f"and {more} more"] if more > 0 else [])))
+    if (more := len(differences) - _MOST) > 0:
+        differences[_MOST:] = [f"and {more} more"]
+    return Again(result.task, tuple(differences))
 
 
 def _fields(result: Result) -> dict[str, Any]:

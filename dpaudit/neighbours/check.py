@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from dpaudit.contract import Domain, Made, Pair, Relation, Sample
 from dpaudit.errors import InputError
@@ -52,6 +55,16 @@ def _records(data: Any) -> Counter[Any] | None:
         return None
 
 
+def shared_ends(first: Any, second: Any, alike: Callable[[Any, Any], NDArray[np.bool_]] = np.equal) -> tuple[int, int]:
+    """Return how many elements two sequences share at the start, and at the end beside those; `alike` compares them."""
+    ends, left = [], min(len(first), len(second))
+    for step in (1, -1):
+        same = alike(first[::step][:left], second[::step][:left])
+        ends.append(left if same.all() else int(np.argmin(same)))
+        left -= ends[-1]
+    return ends[0], ends[1]
+
+
 def form(data: Any) -> Any:
     """Return what two neighbouring datasets share: types, dtypes, widths, and the columns in their order."""
     if (columns := getattr(data, "columns", None)) is not None:
@@ -78,8 +91,8 @@ def check_pairs(pairs: Any, relation: Relation | None) -> list[Pair]:
         checked.append(entry if isinstance(entry, Pair) else Pair(*entry))
     if not checked:
         raise InputError("{pairs} must hold at least one (data, neighbour) pair, got none", names=("pairs",))
-    for index, pair in enumerate(checked):
-        if relation is not None:
+    if relation is not None:
+        for index, pair in enumerate(checked):
             check_pair(index, pair, relation)
     return checked
 
@@ -94,31 +107,24 @@ def check_pair(index: int, pair: Pair, relation: Relation) -> bool:
         if pair.data != pair.neighbour and not are_neighbours(pair.data, pair.neighbour, relation):
             raise InputError(f"{start}{pair.data!r} and {pair.neighbour!r}")
         return bool(pair.data != pair.neighbour)
-    if any(isinstance(side, Sample | Made) for side in pair.sides):
+    # Which records are public is not known.
+    if any(isinstance(side, Sample | Made) for side in pair.sides) or relation is Relation.REPLACE_PRIVATE:
         return False
-    if relation is Relation.REPLACE_PRIVATE:
-        return False  # which records are public is not known
     first, second = _records(pair.data), _records(pair.neighbour)
     if first is None or second is None or first == second:
         return False
     if _neighbouring(first, second, relation):
         return bool(form(pair.data) == form(pair.neighbour))
     text = "{start}{gone} of the records of the data and {come} of the neighbour's are not in the other; if the inputs "
-    raise InputError(
-        text + "are not datasets of records, leave {relation} out",
-        names=("relation",),
-        start=start,
-        gone=(first - second).total(),
-        come=(second - first).total(),
-    )
+    text += "are not datasets of records, leave {relation} out"
+    gone, come = (first - second).total(), (second - first).total()
+    raise InputError(text, names=("relation",), start=start, gone=gone, come=come)
 
 
 def check_samples(pairs: Iterable[Pair]) -> None:
     """Raise `InputError` unless both inputs of every pair are samples, as learners take them."""
     for index, pair in enumerate(pairs):
-        for name, side in (("data", pair.data), ("neighbour", pair.neighbour)):
+        for name, side in zip(("data", "neighbour"), pair.sides, strict=True):
             if not isinstance(side, Sample):
-                raise InputError(
-                    f"pair {index} must hold samples, since a learner is audited; its {name} is {side!r:.100}: "
-                    "build samples with learner.domain.sample(points, labels)"
-                )
+                text = f"pair {index} must hold samples, since a learner is audited; its {name} is {side!r:.100}: "
+                raise InputError(text + "build samples with learner.domain.sample(points, labels)")

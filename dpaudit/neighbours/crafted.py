@@ -89,9 +89,8 @@ def _changes(points: list[_Point], relation: Relation) -> Iterator[tuple[str, _E
     for point in points:
         yield f"label of {point} flipped", (point, 1), (point, 0)
     low, middle, high = points[0], points[len(points) // 2], points[-1]
-    for (a, b), (first, second) in product(
-        [(low, high), (low, middle), (middle, high)], [(1, 1), (0, 0), (1, 0), (0, 1)]
-    ):
+    labels = [(1, 1), (0, 0), (1, 0), (0, 1)]
+    for (a, b), (first, second) in product([(low, high), (low, middle), (middle, high)], labels):
         if a != b:
             yield f"{a} labelled {first} becomes {b} labelled {second}", (a, first), (b, second)
 
@@ -103,8 +102,7 @@ def _sample(
     rows: Counter[tuple[Any, ...]] = Counter()
     for example, count in background:
         public = count if share is None else round(share * count)
-        rows[(*example, True)] += public
-        rows[(*example, False)] += count - public
+        rows.update({(*example, True): public, (*example, False): count - public})
     if extra is not None:
         rows[(*extra, False)] += 1
     return sample_of(rows, domain, share is not None)

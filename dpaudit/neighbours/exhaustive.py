@@ -106,10 +106,8 @@ def every_pair(domain: Domain, n: int, relation: Relation, permutations: Sequenc
 def _check_limit(what: str, count: int, limit: int, n: int) -> None:
     if count > limit:
         shown = f"{count:,}" if count < 10**15 else "more than 10^15"
-        text = (
-            f"n = {n} is too many to enumerate: {shown} {what}, at most {limit:,} are allowed; give a few samples or "
-        )
-        text += "pairs by {samples:=}, or use the black-box audit"
+        text = f"n = {n} is too many to enumerate: {shown} {what}, at most {limit:,} are allowed; give a few samples "
+        text += "or pairs by {samples:=}, or use the black-box audit"
         raise InputError(text, parameter="n", value=n, names=("samples",))
 
 
@@ -127,37 +125,31 @@ def given_pairs(domain: Domain, samples: Iterable[Any], relation: Relation) -> P
         if isinstance(item, Pair):
             estimate += 1
             if not are_neighbours(item.data, item.neighbour, relation):
-                raise InputError(
-                    f"samples[{i}] is a pair whose sides are not neighbours under {relation.value}: "
-                    f"{item.data!r} and {item.neighbour!r}"
-                )
+                text = f"samples[{i}] is a pair whose sides are not neighbours under {relation.value}: "
+                raise InputError(f"{text}{item.data!r} and {item.neighbour!r}")
         elif isinstance(item, Sample):
             estimate += (len(item.counts) + 1) * 2 * (item.domain or domain).size
         else:
             text = f"samples[{i}] must be a sample or a Pair of samples, got {item!r:.100}"
             raise InputError(text, parameter="samples")
     if estimate > LAWS:
-        raise InputError(
-            f"samples have about {estimate:,} neighbours, at most {LAWS:,} laws are computed; "
-            "give fewer samples, or Pairs, or use the black-box audit",
-            parameter="samples",
-        )
+        text = f"samples have about {estimate:,} neighbours, at most {LAWS:,} laws are computed; give fewer samples, "
+        raise InputError(text + "or Pairs, or use the black-box audit", parameter="samples")
     numbers: dict[Any, int] = {}
     origins: dict[tuple[int, int], Origin] = {}
     given: set[Any] = set()
     for i, item in enumerate(items):
         pair = isinstance(item, Pair)
-        data = item.data if pair else item
-        given |= {data, item.neighbour} if pair else {data}
-        for other in [item.neighbour] if pair else item.neighbours(relation):
-            ends = [numbers.setdefault(side, len(numbers)) for side in (data, other)]
+        data, *others = item.sides if pair else (item, *item.neighbours(relation))
+        given |= {data, *others} if pair else {data}
+        for other in others:
+            first, second = (numbers.setdefault(side, len(numbers)) for side in (data, other))
             origin = item.origin if pair else Origin(text=f"sample {i} and a neighbour, {relation.value}")
-            origins.setdefault((ends[0], ends[1]), origin)
-            origins.setdefault((ends[1], ends[0]), origin)
+            origins.setdefault((first, second), origin)
+            origins.setdefault((second, first), origin)
     if not origins:
-        raise InputError(
-            f"samples have no neighbours under {relation.value}: nothing can be compared", parameter="samples"
-        )
+        text = f"samples have no neighbours under {relation.value}: nothing can be compared"
+        raise InputError(text, parameter="samples")
     sides = np.array(list(origins), dtype=np.int64)
     inputs, made = list(numbers), list(origins.values())
     return PairPlan(

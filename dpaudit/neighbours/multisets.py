@@ -14,6 +14,7 @@ loss profile, hence one representative of an orbit is compared with all its neig
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate
 from math import comb
 from typing import Any
 
@@ -30,20 +31,15 @@ Ranks = NDArray[np.int64]
 
 def _steps(universe: int, n: int) -> Ranks:
     """Return the table (n, universe) of C(v + i, i + 1): each row is the running sum of the one above."""
-    table = np.empty((n, universe), dtype=np.int64)
-    row = np.arange(universe, dtype=np.int64)
-    for i in range(n):
-        table[i] = row
-        row = np.cumsum(row)
-    return table
+    rows = accumulate(range(1, n), lambda row, _: np.cumsum(row), initial=np.arange(universe, dtype=np.int64))
+    return np.array([*rows][:n]).reshape(n, universe)
 
 
 def rank(rows: Rows, universe: int) -> Ranks:
     """Return the colexicographic ranks (m,) of sorted rows (m, n) of universe indices."""
-    table = _steps(universe, rows.shape[1])
     total = np.zeros(len(rows), dtype=np.int64)
-    for i in range(rows.shape[1]):
-        total += table[i, rows[:, i]]
+    for step, column in zip(_steps(universe, rows.shape[1]), rows.T, strict=True):
+        total += step[column]
     return total
 
 
@@ -98,27 +94,24 @@ def distinct(rows: Rows) -> Bools:
     return np.concatenate([np.ones((len(rows), 1), np.bool_), rows[:, 1:] != rows[:, :-1]], axis=1)
 
 
-def neighbour_ranks(
-    rows: Rows, universe: int, relation: Relation, private: int | None = None
-) -> list[tuple[int, Ranks, Ranks]]:
+def neighbour_ranks(rows: Rows, universe: int, relation: Relation, private: int) -> list[tuple[int, Ranks, Ranks]]:
     """Return (size, owner, rank) of every distinct neighbour of every row.
 
-    Where `private` is given, only examples with indices below it are replaced, and only by such.
+    Only examples with indices below `private` are replaced, and only by such.
     """
     n, found = rows.shape[1], []
-    choices = universe if private is None else private
     if relation is Relation.ADD_REMOVE_ONE:
         owners = np.repeat(np.arange(len(rows)), universe)
         found.append((n + 1, owners, rank(_added(rows, universe), universe)))
     for i in range(n):
-        owners = np.flatnonzero(distinct(rows)[:, i] & (rows[:, i] < choices))
+        owners = np.flatnonzero(distinct(rows)[:, i] & (rows[:, i] < private))
         rest = np.delete(rows[owners], i, axis=1)
         if relation is Relation.ADD_REMOVE_ONE:
             found.append((n - 1, owners, rank(rest, universe)))
             continue
-        changed = np.tile(np.arange(choices), len(owners)) != np.repeat(rows[owners, i], choices)
-        ranks = rank(_added(rest, choices), universe)
-        found.append((n, np.repeat(owners, choices)[changed], ranks[changed]))
+        changed = np.tile(np.arange(private), len(owners)) != np.repeat(rows[owners, i], private)
+        ranks = rank(_added(rest, private), universe)
+        found.append((n, np.repeat(owners, private)[changed], ranks[changed]))
     return found
 
 
@@ -155,24 +148,18 @@ def check_symmetry(learner: Any, sample: Any, neighbour: Any, permutation: Any) 
 
 
 def _moved(domain: Any, sample: Any, permutation: Any) -> Any:
-    """Return the sample with each example replaced by its image."""
     if not len(sample.counts):
         return sample
-    where = {tuple(int(v) for v in x): i for i, x in enumerate(domain.points())}
-    examples = zip(sample.points, sample.labels, strict=True)
-    index = [2 * where[tuple(int(v) for v in x)] + int(y) for x, y in examples]
-    image = checked_permutation(permutation, 2 * domain.size)[np.array(index, dtype=np.int64)]
+    where = {tuple(x): i for i, x in enumerate(domain.points().tolist())}
+    index = 2 * np.array([where[tuple(x)] for x in sample.points.tolist()]) + sample.labels
+    image = checked_permutation(permutation, 2 * domain.size)[index]
     return domain.sample(domain.points()[image // 2], image % 2, sample.counts)
 
 
 def _aligned(pair: tuple[Law, ...]) -> tuple[Array, Array]:
     """Return the log-probabilities of both laws over the atoms of either."""
-    p, q = pair
-    if p.atoms == q.atoms:
-        return p.log_prob, q.log_prob
-    tables = [dict(zip(law.atoms, law.log_prob.tolist(), strict=True)) for law in pair]
-    atoms = list(dict.fromkeys([*tables[0], *tables[1]]))
-    first, second = (np.array([table.get(atom, -np.inf) for atom in atoms]) for table in tables)
+    p, q = (dict(zip(law.atoms, law.log_prob.tolist(), strict=True)) for law in pair)
+    first, second = (np.array([table.get(atom, -np.inf) for atom in p | q]) for table in (p, q))
     return first, second
 
 

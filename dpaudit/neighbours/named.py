@@ -24,6 +24,10 @@ MOST_QUERIES = 1_000_000
 PAIRS = "PAIRS"
 """The name of the pairs beside a mechanism."""
 PATTERNS, RANDOM = "patterns", "random"
+MOST_PAIRS = 100_000
+"""All pairs are held in memory, and each is run."""
+PROPOSALS = 6
+"""The most variations of a pair in one step of a local search."""
 
 
 def query_patterns(dimension: int, *, every: bool = True, level: float = 1.0) -> list[Pair]:
@@ -46,21 +50,19 @@ def query_patterns(dimension: int, *, every: bool = True, level: float = 1.0) ->
     """
     dimension = read_integer("dimension", dimension, most=MOST_QUERIES)
     base, half = np.full(dimension, float(level)), dimension // 2
-    one, rest, front = np.zeros(dimension), np.ones(dimension), np.zeros(dimension)
-    one[0], rest[0], front[:half] = 1, 0, 1
-    back = 1 - front
-    shifts = {"one above": one, "one below": -one}
+    places, ones = np.arange(dimension), np.ones(dimension)
+    one, front = (places < 1) * ones, (places < half) * ones
+    shifts: dict[str, tuple[Any, Any]] = {"one above": (0, one), "one below": (0, -one)}
     if every:
         shifts |= {
-            "one above, rest below": one - rest,
-            "one below, rest above": rest - one,
-            "half above, half below": front - back,
-            "all above": np.ones(dimension),
-            "all below": -np.ones(dimension),
+            "one above, rest below": (0, 2 * one - ones),
+            "one below, rest above": (0, ones - 2 * one),
+            "half above, half below": (0, 2 * front - ones),
+            "all above": (0, ones),
+            "all below": (0, -ones),
+            "crossed halves": (front - ones, -front),
         }
-    pairs = [Pair(base.copy(), base + shift, Origin(OriginKind.PATTERN, name)) for name, shift in shifts.items()]
-    if every:
-        pairs.append(Pair(base - back, base - front, Origin(OriginKind.PATTERN, "crossed halves")))
+    pairs = [Pair(base + a, base + b, Origin(OriginKind.PATTERN, name)) for name, (a, b) in shifts.items()]
     return [pair for pair in pairs if (pair.data != pair.neighbour).any()]
 
 
@@ -122,26 +124,20 @@ def pairs_at(place: Place, seed: int = 0) -> list[Any]:
             pairs = pairs()
         except (Exception, SystemExit) as error:
             raise InputError(f"{source}() failed: {type(error).__name__}: {error}") from error
+    allowed = "a list of (data, neighbour) tuples"
     if isinstance(pairs, str | bytes | dict):
-        raise InputError(f"{source} must be a list of (data, neighbour) tuples, got {pairs!r:.100}")
+        raise InputError(f"{source} must be {allowed}, got {pairs!r:.100}")
     try:
         return list(pairs)
     except TypeError:
-        raise InputError(
-            f"{source} must be a list of (data, neighbour) tuples or a callable that returns one, got {pairs!r:.100}"
-        ) from None
+        message = f"{source} must be {allowed} or a callable that returns one, got {pairs!r:.100}"
+        raise InputError(message) from None
 
 
 def is_strategy(value: Any) -> bool:
     """Return whether a value is a strategy of hypothesis, which is loaded already if there is one."""
     strategies = sys.modules.get("hypothesis.strategies")
     return strategies is not None and isinstance(value, strategies.SearchStrategy)
-
-
-MOST_PAIRS = 100_000
-"""All pairs are held in memory, and each is run."""
-PROPOSALS = 6
-"""The most variations of a pair in one step of a local search."""
 
 
 def random_pairs(
@@ -192,6 +188,10 @@ def random_pairs(
 
 def _neighbour(domain: Domain, points: Any, data: Sample, relation: Relation, rng: np.random.Generator) -> Sample:
     """Return one of the neighbours, all equally likely, without listing them."""
+
+    def example(index: int) -> tuple[tuple[Any, ...], int, bool]:  # two labels for each point
+        return tuple(points[index // 2].tolist()), index % 2, False
+
     rows = as_multiset(data)
     private = relation is Relation.REPLACE_PRIVATE
     removable = sorted(row for row in rows if not (row[2] and private))
@@ -199,22 +199,15 @@ def _neighbour(domain: Domain, points: Any, data: Sample, relation: Relation, rn
     if relation is Relation.ADD_REMOVE_ONE:
         drawn = int(rng.integers(universe + len(removable)))
         if drawn < universe:
-            rows[_example(points, drawn)] += 1
+            rows[example(drawn)] += 1
         else:
             rows[removable[drawn - universe]] -= 1
     else:
-        out = removable[int(rng.integers(len(removable)))]
-        into = out
+        out = into = removable[int(rng.integers(len(removable)))]
         while into == out:
-            into = _example(points, int(rng.integers(universe)))
-        rows[out] -= 1
-        rows[into] += 1
+            into = example(int(rng.integers(universe)))
+        rows.update({out: -1, into: 1})
     return sample_of(rows, domain, private)
-
-
-def _example(points: Any, index: int) -> tuple[tuple[Any, ...], int, bool]:
-    """Return private example number `index` of all over these points: two labels for each."""
-    return tuple(points[index // 2].tolist()), index % 2, False
 
 
 @dataclass(frozen=True)
@@ -290,16 +283,11 @@ def pairs_from_strategy(strategy: Any, *, count: int = 16, seed: int = 0) -> lis
     if not isinstance(strategy, hypothesis.strategies.SearchStrategy):
         raise InputError.of("strategy", strategy, "a hypothesis strategy")
     found: list[Any] = []
+    settings: dict[str, Any] = {"database": None, "deadline": None, "derandomize": False}
+    settings |= {"phases": [hypothesis.Phase.generate], "suppress_health_check": list(hypothesis.HealthCheck)}
 
     @hypothesis.seed(seed)
-    @hypothesis.settings(
-        max_examples=count,
-        database=None,
-        deadline=None,
-        derandomize=False,
-        phases=[hypothesis.Phase.generate],
-        suppress_health_check=list(hypothesis.HealthCheck),
-    )
+    @hypothesis.settings(max_examples=count, **settings)
     @hypothesis.given(strategy)
     def collect(pair: Any) -> None:
         found.append(pair)
@@ -313,7 +301,5 @@ def pairs_from_strategy(strategy: Any, *, count: int = 16, seed: int = 0) -> lis
             raise InputError(f"strategy must make tuples (data, neighbour), got {pair!r:.100}", parameter="strategy")
     if not found:
         raise InputError(f"strategy {strategy!r:.100} made no pair", parameter="strategy")
-    return [
-        Pair(data, neighbour, Origin(OriginKind.STRATEGY, f"number {i}"))
-        for i, (data, neighbour) in enumerate(found[:count])
-    ]
+    origins = (Origin(OriginKind.STRATEGY, f"number {i}") for i in range(count))
+    return [Pair(data, neighbour, origin) for (data, neighbour), origin in zip(found, origins, strict=False)]

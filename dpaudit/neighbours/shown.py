@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ import numpy as np
 from dpaudit.bounds.base import Bools
 from dpaudit.contract import MadePair, Pair
 from dpaudit.jsonable import stable_repr
+from dpaudit.neighbours.check import shared_ends
 
 LONGEST = 300
 """Characters of an input that are shown as they are."""
@@ -33,7 +33,7 @@ def _around(data: Any, neighbour: Any) -> tuple[str, str] | None:
     """Return two long values of one type cut around what differs; None for others."""
     if type(data) is not type(neighbour) or not _is_long(data) or not _is_long(neighbour):
         return None
-    start, end = _shared(data, neighbour)
+    start, end = shared_ends(data, neighbour, _alike)
     if len(data) == len(neighbour) == start + 1 + end and not hasattr(data, "iloc"):
         within = _around(data[start], neighbour[start])
         if within is not None:
@@ -42,20 +42,10 @@ def _around(data: Any, neighbour: Any) -> tuple[str, str] | None:
 
 
 def _is_long(value: Any) -> bool:
-    """Say whether a value has elements that are shown in part alone."""
     table = hasattr(value, "iloc")
     if not (isinstance(value, list | tuple | np.ndarray) or table) or not getattr(value, "ndim", 1):
         return False
     return len(value) > MOST and (table or np.size(value) > 1_000 or len(repr(value)) > LONGEST)
-
-
-def _shared(data: Any, neighbour: Any) -> tuple[int, int]:
-    """Return how many elements both values have in common at the start, and at the end beside those."""
-    least = min(len(data), len(neighbour))
-    first = _alike(data[:least], neighbour[:least])
-    start = least if first.all() else int(np.argmin(first))
-    last = _alike(data[len(data) - least + start :], neighbour[len(neighbour) - least + start :])[::-1]
-    return start, len(last) if last.all() else int(np.argmin(last))
 
 
 def _alike(one: Any, other: Any) -> Bools:
@@ -63,14 +53,14 @@ def _alike(one: Any, other: Any) -> Bools:
     if isinstance(one, np.ndarray) and one.dtype.kind in "iufb" and one.shape == other.shape:
         same = (one == other) | ((one != one) & (other != other))
         return np.asarray(same.reshape(len(one), math.prod(one.shape[1:])).all(axis=1))
-    rows = [_rows(value) for value in (one, other)]
-    return np.array([a is b or stable_repr(a) == stable_repr(b) for a, b in zip(*rows, strict=True)], dtype=np.bool_)
+    rows = zip(_rows(one), _rows(other), strict=True)
+    return np.array([a is b or stable_repr(a) == stable_repr(b) for a, b in rows], dtype=np.bool_)
 
 
-def _rows(value: Any) -> Sequence[Any]:
+def _rows(value: Any) -> Any:
     if hasattr(value, "itertuples"):
-        return list(value.itertuples(index=False, name=None))
-    return value.tolist() if hasattr(value, "tolist") else list(value)
+        return value.itertuples(index=False, name=None)
+    return value.tolist() if hasattr(value, "tolist") else value
 
 
 def _cut(value: Any, start: int, end: int) -> str:

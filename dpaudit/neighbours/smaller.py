@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from operator import eq
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
@@ -17,7 +18,7 @@ import numpy as np
 from dpaudit.contract import Pair, Sample
 from dpaudit.errors import InputError
 from dpaudit.jsonable import stable_repr
-from dpaudit.neighbours.check import as_multiset, sample_of
+from dpaudit.neighbours.check import as_multiset, sample_of, shared_ends
 from dpaudit.outputs.canonical import canonical
 
 if TYPE_CHECKING:
@@ -50,16 +51,15 @@ def shrink(better: Better[C], start: Small[C], *, values: bool = True, bounds: V
     too, within `bounds` where the range that the mechanism is made for is known; else records are left out alone.
     """
     yield start
-    small = start
+    small: Small[C] | None = start
     for small in _fewer(better, start.pair):
         yield small
-    changed: Small[C] | None = small
-    while values and changed is not None:
+    while values and small is not None:
         limit = complexity(small.pair)
         simpler = (pair for pair in _simpler_pairs(small.pair, bounds) if complexity(pair) < limit)
-        changed = next((Small(pair, chosen) for pair in simpler if (chosen := better(pair)) is not None), None)
-        if changed is not None:
-            yield (small := changed)
+        small = next((Small(pair, chosen) for pair in simpler if (chosen := better(pair)) is not None), None)
+        if small is not None:
+            yield small
 
 
 def _fewer(better: Better[C], pair: Pair) -> Iterator[Small[C]]:
@@ -85,19 +85,16 @@ def _fewer(better: Better[C], pair: Pair) -> Iterator[Small[C]]:
 
 
 def _simpler_pairs(pair: Pair, bounds: ValueRange) -> Iterator[Pair]:
-    """Yield pairs with simpler values: 0, 1, or the ends of a column's range; and with fewer copies of examples.
-
-    0 and 1 are tried only within the bounds, for outside of them a mechanism may promise nothing.
-    """
+    """Yield pairs with simpler values: the ends of a column's range, and 0 and 1 in it; or fewer copies of examples."""
     if _are_samples(pair):
         common = as_multiset(pair.data) & as_multiset(pair.neighbour)
-        for fewer in (lambda count: 1, lambda count: count // 2):
-            yield _with_common(pair, Counter({example: max(1, fewer(count)) for example, count in common.items()}))
+        for most in (1, None):
+            fewer = {example: most or max(1, count // 2) for example, count in common.items()}
+            yield _with_common(pair, Counter(fewer))
         return
-    try:
+    rows = None
+    with suppress(InputError, TypeError, ValueError):
         rows = _Rows.of(pair)
-    except (InputError, TypeError, ValueError):
-        return
     if rows is not None:
         yield from rows.simpler(bounds)
 
@@ -141,7 +138,6 @@ def _with_common(pair: Pair, common: Counter[tuple[Any, ...]]) -> Pair:
 
 
 def _entries(pair: Pair) -> tuple[int, _Keep]:
-    """Return the parts of two dictionaries: the entries that both have."""
     data, neighbour = pair.data, pair.neighbour
     alike = [key for key in data if key in neighbour and canonical(data[key]) == canonical(neighbour[key])]
 
@@ -168,12 +164,9 @@ class _Rows:
         first, second = _table(pair.data), _table(pair.neighbour)
         if first is None or second is None or type(pair.data) is not type(pair.neighbour):
             return None
-        data, neighbour = ([canonical(row) for row in table.records()] for table in (first, second))
-        least = min(len(data), len(neighbour))
-        before = next((i for i in range(least) if data[i] != neighbour[i]), least)
-        most = least - before
-        after = next((i for i in range(most) if data[-1 - i] != neighbour[-1 - i]), most)
-        return cls(pair, (first, second), before, after)
+        rows, others = ([canonical(row) for row in table.records()] for table in (first, second))
+        ends = shared_ends(rows, others, lambda *some: np.array(list(map(eq, *some)), dtype=np.bool_))
+        return cls(pair, (first, second), *ends)
 
     @property
     def own(self) -> list[range]:
@@ -185,7 +178,7 @@ class _Rows:
         early = [i for i in shared if i < self.before]
         late = [i - self.before for i in shared if i >= self.before]
         first, second = ((*early, *own, *(own.stop + i for i in late)) for own in self.own)
-        data, neighbour = (_taken(table, rows) for table, rows in zip(self.tables, (first, second), strict=True))
+        data, neighbour = map(_taken, self.tables, (first, second))
         return Pair(data, neighbour, self.pair.origin), (first, second)
 
     def simpler(self, bounds: ValueRange) -> Iterator[Pair]:
@@ -198,7 +191,7 @@ class _Rows:
         shared = [[i for i in range(t.size) if i not in rows] for t, rows in zip(self.tables, own, strict=True)]
         for column in range(cells[0].shape[1]):
             sides = [side.iloc[:, column].tolist() if column < side.shape[1] else [] for side in cells]
-            plain = [values for values in sides if values and all(type(x) in (int, float) for x in values)]
+            plain = [values for values in sides if all(type(x) in (int, float) for x in values)]
             numbers = [x for values in plain for x in values if abs(x) < np.inf]
             if not numbers:
                 continue
@@ -235,7 +228,5 @@ def take_rows(value: Any, rows: Sequence[int]) -> Any:
 
 
 def _taken(table: Table, rows: Sequence[int]) -> Any:
-    import pandas as pd
-
     taken = table.take(np.array(rows, dtype=np.int64))
-    return taken.reset_index(drop=True) if isinstance(taken, pd.DataFrame | pd.Series) else taken
+    return taken.reset_index(drop=True) if hasattr(taken, "iloc") else taken

@@ -26,6 +26,8 @@ COMPOSED = 1_000
 """Copies of a measurement that are composed at most: more save nothing."""
 WATCHED = 8
 """Runs in which the outputs of a mechanism that returns one object again and again are compared."""
+GENERATORS = ("rng", "generator", "random_state")
+"""The names of a parameter, for a keyword alone, that takes the generator."""
 
 
 @dataclass(frozen=True)
@@ -49,11 +51,7 @@ class Mechanism:
         object.__setattr__(self, "stream", self.stream or self.name)
 
     def in_turn(self, inputs: InTurn) -> tuple[Any, Any]:
-        """Return the outputs on either of two inputs.
-
-        Runs of a mechanism that makes one at a time are made in their order. One that makes many in a call makes those
-        on either input in a call of their own, first on the input of the first run.
-        """
+        """Return the outputs on either of two inputs; calls that make many runs begin with the input of the first."""
         if not self.batched:
             return inputs.split(self(inputs, inputs.generators[0], len(inputs.turns)))
         made: list[Any] = [None, None]
@@ -67,7 +65,7 @@ class Mechanism:
             _refuse_overwritten(before)
             # A mechanism may return the same array or list from every call.
             made[side] = outputs.copy() if isinstance(outputs, np.ndarray | list) else outputs
-            before = [(made[side][0], _label(made[side][0]))]
+            before = _labelled([made[side][0]])
         return made[0], made[1]
 
     def __call__(self, data: Any, rng: np.random.Generator, size: int, context: Context = nullcontext) -> Any:
@@ -84,18 +82,16 @@ class Mechanism:
                     outputs = self.function(data, rng, size)
             if self.probe is not None and not isinstance(self.function, Isolated):
                 outputs = [predicted(output, self.probe) for output in outputs]
+        message = "with {batched:=True} the mechanism {name} must return {size} outputs"
+        named: dict[str, Any] = {"names": ("batched",), "name": self.name, "size": size}
         if isinstance(outputs, Mapping | str | bytes) or hasattr(outputs, "columns"):
-            message = "with {batched:=True} the mechanism {name} must return {size} outputs in a list or an array, "
-            message += "got {given}: of a table, return frame.to_numpy() or frame.to_dict('records')"
             given = f"an object of class {foreign(type(outputs).__name__, 'its own')}"
-            raise InputError(message, names=("batched",), name=self.name, size=size, given=given)
+            message += " in a list or an array, got {given}: of a table, return frame.to_numpy() or "
+            raise InputError(message + "frame.to_dict('records')", **named, given=given)
         try:
             count = len(outputs)
         except TypeError:
-            message = "with {batched:=True} the mechanism {name} must return {size} outputs, got {given:.100}"
-            raise InputError(
-                message, names=("batched",), name=self.name, size=size, given=foreign(repr(outputs))
-            ) from None
+            raise InputError(message + ", got {given:.100}", **named, given=foreign(repr(outputs))) from None
         if count != size:
             raise InputError(f"the mechanism {self.name} was asked for {size} outputs and returned {count}")
         return outputs
@@ -103,47 +99,32 @@ class Mechanism:
 
 @dataclass(frozen=True)
 class _OneByOne:
-    """Runs an unbatched mechanism `size` times; an exception is an output like any other.
-
-    `emit`, if given, is called with each output before the next run begins.
-    """
+    """Runs an unbatched mechanism `size` times; each output, or exception, is emitted before the next run begins."""
 
     function: Callable[[Any, np.random.Generator], Any]
     emit: Callable[[Any], None] | None = None
 
     def __call__(self, data: Any, rng: np.random.Generator, size: int) -> Sequence[Any]:
-        runs = data.runs() if isinstance(data, InTurn) else repeat((data, rng), size)
-        first = [self._once(*one) for one in islice(runs, 2)]
-        if len(first) == 2 and shares_store(*first):
-            first += self._watched(first[-1], islice(runs, WATCHED))
+        runs: Iterator[Any] = data.runs() if isinstance(data, InTurn) else repeat((data, rng), size)
+        outputs = [self._once(*one) for one in islice(runs, 2)]
+        if len(outputs) == 2 and shares_store(*outputs):  # is each output written into the same place?
+            for one in islice(runs, WATCHED):
+                before = _labelled(outputs[-1:])
+                outputs.append(self._once(*one))
+                _refuse_overwritten(before)
         if self.emit is not None:
-            return first + [self._once(*one) for one in runs]
-        # Several objects may be used by turns.
-        before = [(one, _label(one)) for one in first[:2]]
-        outputs = self._many(first, runs)
-        _refuse_overwritten(before)
-        return outputs
-
-    def _many(self, outputs: list[Any], runs: Iterator[Any]) -> list[Any]:
-        """Add the outputs of all runs; a call of a method for each would take as long as a simple mechanism."""
-        function, add = self.function, outputs.append
-        while True:
+            return outputs + [self._once(*one) for one in runs]
+        before = _labelled(outputs[:2])  # several objects may be used by turns
+        # A call of a method for each run would take as long as a simple mechanism.
+        function, add, going = self.function, outputs.append, True
+        while going:
             try:
-                for data, rng in runs:
-                    add(function(data, rng))
+                for given, generator in runs:
+                    add(function(given, generator))
+                going = False
             except Exception as error:  # as in `_once`
                 add(Raised(error))
-            else:
-                return outputs
-
-    def _watched(self, before: Any, runs: Iterator[Any]) -> list[Any]:
-        """Make runs, and refuse a mechanism that writes every output into the same place."""
-        outputs = []
-        for one in runs:
-            label = _label(before)
-            outputs.append(self._once(*one))
-            _refuse_overwritten([(before, label)])
-            before = outputs[-1]
+        _refuse_overwritten(before)
         return outputs
 
     def _once(self, data: Any, rng: np.random.Generator) -> Any:
@@ -172,7 +153,6 @@ class _Timed:
     probe: Any = field(default=None, compare=False)
 
     def __call__(self, data: Any, rng: np.random.Generator) -> dict[str, Any]:
-        """Return both, the output by its predictions where there is a probe."""
         began = perf_counter_ns()
         try:
             output = self.function(data, rng)
@@ -190,8 +170,7 @@ def timed(mechanism: Mechanism) -> Mechanism:
     """
     if mechanism.batched:
         message = "{time:=True} needs a function that makes one run in a call: leave it out for learners, and where "
-        message += "{batched:=True}"
-        raise InputError(message, names=("time", "batched"))
+        raise InputError(message + "{batched:=True}", names=("time", "batched"))
     if isinstance(mechanism.function, Isolated):
         inner = timed(mechanism.function.mechanism)
         return replace(inner, function=Isolated(inner, mechanism.function.timeout))
@@ -201,10 +180,7 @@ def timed(mechanism: Mechanism) -> Mechanism:
 
 
 def _composed(measurement: Any, data: Any, rng: np.random.Generator, size: int) -> list[Any]:
-    """Return outputs of an OpenDP measurement: the library invokes a composition of copies of it.
-
-    Most of the time of a single call is spent on the way between Python and the library.
-    """
+    """Return outputs of compositions of an OpenDP measurement: a call takes its time on the way to the library."""
     from opendp.combinators import make_composition
 
     outputs: list[Any] = []
@@ -219,10 +195,12 @@ def _refuse_overwritten(before: Sequence[tuple[Any, Any]]) -> None:
     for output, label in before:
         if _label(output) != label:
             kind = foreign(type(output).__name__, "object")
-            raise InputError(
-                f"the mechanism returns the same {kind} from several runs and changes it in between, so that outputs "
-                "are lost: return a new one each time, as copy.deepcopy(output)"
-            )
+            why = f"the mechanism returns the same {kind} from several runs and changes it in between, so that outputs "
+            raise InputError(why + "are lost: return a new one each time, as copy.deepcopy(output)")
+
+
+def _labelled(outputs: Sequence[Any]) -> list[tuple[Any, Any]]:
+    return [(output, _label(output)) for output in outputs]
 
 
 def _label(output: Any) -> Any:
@@ -231,14 +209,6 @@ def _label(output: Any) -> Any:
         return canonical(output)
     except InputError:
         return None
-
-
-def _listed(parameters: Mapping[str, Any]) -> str:
-    return ", ".join(f"{name}={stable_repr(value)}" for name, value in parameters.items())
-
-
-GENERATORS = ("rng", "generator", "random_state")
-"""The names of a parameter, for a keyword alone, that takes the generator."""
 
 
 @dataclass(frozen=True)
@@ -250,8 +220,7 @@ class Called:
 
     def __call__(self, data: Any, rng: np.random.Generator, *size: int) -> Any:
         """Return the output."""
-        named = {self.keyword: rng} if self.keyword else {}
-        return self.function(data, *size, **named)
+        return self.function(data, *size, **({self.keyword: rng} if self.keyword else {}))
 
 
 def as_mechanism(source: Any, *, batched: bool = False, probe: Any = None, timeout: Timeout | None = None) -> Mechanism:
@@ -277,8 +246,11 @@ def as_mechanism(source: Any, *, batched: bool = False, probe: Any = None, timeo
 
 def _plain(source: Any, batched: bool) -> Mechanism:
     if isinstance(source, Learner):
-        given, addressed = _listed(parameters_of(source)), _listed(addressed_parameters_of(source))
-        return Mechanism(source.run, f"{source.id} {given}", True, stream=f"{source.id} {addressed}", promised=True)
+        name, stream = (
+            f"{source.id} " + ", ".join(f"{name}={stable_repr(value)}" for name, value in given.items())
+            for given in (parameters_of(source), addressed_parameters_of(source))
+        )
+        return Mechanism(source.run, name, True, stream=stream, promised=True)
     if callable(getattr(source, "invoke", None)) and hasattr(source, "input_domain"):
         # The randomness of a measurement is its own.
         runs = partial(_composed, source) if batched else _OneByOne(lambda data, rng: source.invoke(data))
@@ -302,13 +274,9 @@ def check_generator(mechanism: Mechanism) -> None:
     function = mechanism.function.mechanism.function if isinstance(mechanism.function, Isolated) else mechanism.function
     called = function.function if isinstance(function, _OneByOne) else function
     if isinstance(called, Called) and not called.keyword:
-        raise InputError(
-            "mechanism must take (data, rng): {name} takes no generator; if its randomness is its own, pass "
-            "{randomness:=own}",
-            names=("randomness",),
-            parameter="mechanism",
-            name=mechanism.name,
-        )
+        message = "mechanism must take (data, rng): {name} takes no generator; if its randomness is its own, pass "
+        message += "{randomness:=own}"
+        raise InputError(message, names=("randomness",), parameter="mechanism", name=mechanism.name)
 
 
 def with_generator(function: Callable[..., Any], arguments: int) -> Callable[..., Any]:
@@ -329,11 +297,8 @@ def with_generator(function: Callable[..., Any], arguments: int) -> Callable[...
                 return Called(function, keyword)
         _refuse_more(function, signature, arguments)
         wanted = "(data, rng, size) if batched" if arguments == 3 else "(data, rng), or (data, rng, size) if batched"
-        raise InputError(
-            f"mechanism must take {wanted}; {_name(function)}{signature} does not: {error}",
-            parameter="mechanism",
-            allowed=wanted,
-        ) from None
+        message = f"mechanism must take {wanted}; {_name(function)}{signature} does not: {error}"
+        raise InputError(message, parameter="mechanism", allowed=wanted) from None
     return function
 
 
@@ -344,20 +309,11 @@ def _refuse_more(function: Callable[..., Any], signature: inspect.Signature, arg
     more = [*by_place[arguments:], *(p.name for p in required if p.kind is p.KEYWORD_ONLY)]
     if not more:
         return
-    filled = ", ".join(f"{name}=..." for name in more)
+    shown = {"function": _name(function), "signature": str(signature), "more": ", ".join(more)}
+    shown |= {"filled": ", ".join(f"{name}=..." for name in more)}
     message = "mechanism must take {wanted}; {function}{signature} also needs {more}: fix it, as "
     message += "functools.partial({function}, {filled}) does"
     if arguments == 2 and more == by_place[2:3]:
         message += ", or pass {batched:=True} if it is the number of runs to make"
     wanted = "(data, rng)" if arguments == 2 else "(data, rng, size)"
-    raise InputError(
-        message,
-        parameter="mechanism",
-        allowed=wanted,
-        names=("batched",),
-        wanted=wanted,
-        function=_name(function),
-        signature=str(signature),
-        more=", ".join(more),
-        filled=filled,
-    )
+    raise InputError(message, parameter="mechanism", allowed=wanted, names=("batched",), wanted=wanted, **shown)

@@ -64,38 +64,32 @@ class Child:
 
     What it prints goes to standard error. Its memory is limited to what is free when it begins, where the system sets
     limits, and its own children end with it. Arguments must pickle; the function, ``(emit, *arguments) -> bytes``, is
-    there already. It may send parts of them, by calling `emit`, before it returns.
+    there already. It may send parts of them, by calling `emit`, before it returns. Its `notes` say on what.
     """
 
     def __init__(self, function: Callable[..., bytes]) -> None:
         self._owner, self.closed = os.getpid(), True  # until it has begun
+        context, self.notes = get_context("fork"), Notes()
         try:
-            requests, replies, process = self._begin(function)
+            requests, self._requests = context.Pipe(duplex=False)  # two of them are faster than one for both ways
+            self.replies, replies = context.Pipe(duplex=False)
+            given = function, requests, replies, parent_pipe(), self.notes
+            # What is audited may have children in it.
+            process: Any = context.Process(target=_serve, args=given, daemon=False)
+            with warnings.catch_warnings():
+                # Python 3.12 warns where there are threads: the child has but one, and calls nothing of the others.
+                warnings.simplefilter("ignore", DeprecationWarning)
+                _start(process)
         except OSError as error:
             raise ToolFault(f"no process could begin that makes runs: {error.strerror or error}") from error
-        requests.close()
+        requests.close()  # the ends of the child
         replies.close()
-        assert process.pid is not None
         with suppress(OSError):
             os.setpgid(process.pid, process.pid)
         self._process, self.closed = process, False
-        self._received, self._listening, self._reading = bytearray(), select.poll(), self.replies.fileno()
+        self._received, self._listening = bytearray(), select.poll()
         self._listening.register(self.replies, select.POLLIN)
         _children.add(self)
-
-    def _begin(self, function: Callable[..., bytes]) -> tuple[Connection, Connection, Any]:
-        """Start the process; return its ends of the pipes, which are no more needed here, and itself."""
-        context, self._notes = get_context("fork"), Notes()
-        requests, self._requests = context.Pipe(duplex=False)  # two of them are faster than one for both ways
-        self.replies, replies = context.Pipe(duplex=False)
-        given = function, requests, replies, parent_pipe(), self._notes
-        # What is audited may have children in it.
-        process: Any = context.Process(target=_serve, args=given, daemon=False)
-        with warnings.catch_warnings():
-            # Python 3.12 warns where there are threads: the child has but one, and calls nothing of the others.
-            warnings.simplefilter("ignore", DeprecationWarning)
-            _start(process)
-        return requests, replies, process
 
     def call(self, *arguments: Any, seconds: float | None = None, most: int = 0) -> tuple[list[bytes], bytes]:
         """Return the parts that a call sends, each of which may take so many seconds, and what it returns.
@@ -135,7 +129,7 @@ class Child:
         while (content := self._next()) is None:
             left = max(0.0, deadline - time.monotonic())
             if self._listening.poll(1000 * min(PULSE, left)):
-                received = os.read(self._reading, ROOM)
+                received = os.read(self.replies.fileno(), ROOM)
                 if not received:
                     self._process.join()
                     raise self._death()
@@ -145,8 +139,8 @@ class Child:
             elif not left:
                 return None
         kind, value = content
-        if kind in (RETURNED, RAISED) and self._notes.forked:
-            raise ChildDied(FORKS + self._notes.words())
+        if kind in (RETURNED, RAISED) and self.notes.forked:
+            raise ChildDied(FORKS + self.notes.words())
         if kind == RAISED:
             raise error_of(value)
         if kind not in (BEGUN, PART, RETURNED) or (kind == RETURNED and self._received):
@@ -164,16 +158,10 @@ class Child:
         end = begin + size
         if len(self._received) < end:
             return None
-        kind = bytes(self._received[begin : begin + 1])
         with memoryview(self._received) as received:
-            content = bytes(received[begin + 1 : end])
+            found = bytes(received[begin : begin + 1]), bytes(received[begin + 1 : end])
         del self._received[:end]
-        return kind, content
-
-    @property
-    def turn(self) -> int:
-        """The side of the run that the child began last."""
-        return self._notes.turn
+        return found
 
     def close(self) -> None:
         """End the child and all that it began, at once; a copy of this process leaves them alone."""
@@ -190,15 +178,14 @@ class Child:
     __del__ = close
 
     def _death(self) -> ChildDied:
-        return ChildDied(ended_by(self._process.exitcode or 0) + self._notes.words())
+        return ChildDied(ended_by(self._process.exitcode or 0) + self.notes.words())
 
 
 def _start(process: Any) -> None:
     """Start a process, from a daemonic one as well.
 
-    `Process.start` refuses that, so that no child is left when its parent is terminated; these end with it. Workers of
-    dask and of a pool of multiprocessing are daemonic. The end of such a worker does not wait for its children either:
-    it would before it closes the pipe by which they see that it ends.
+    `Process.start` refuses that, so that no child outlives its parent; these end with it. Workers of dask and of pools
+    are daemonic. Their end does not wait for children either: it would before it closes the pipe by which they see it.
     """
     if not current_process().daemon:
         process.start()

@@ -15,11 +15,12 @@ from dataclasses import dataclass, field
 from functools import cache
 from itertools import islice
 from statistics import median
-from typing import Any, NamedTuple
+from typing import Any
 
 from dpaudit.errors import InputError, ToolFault
 from dpaudit.registry.import_spec import FILES, cloudpickle, send_by_value
 from dpaudit.results import versions
+from dpaudit.running.processes import KILLED, WorkerDied
 from dpaudit.running.same_code import differing, forget_others, needed, own_sources
 from dpaudit.withheld import raised_words
 
@@ -48,19 +49,6 @@ _loading = threading.Lock()
 """Held while a thread of a worker loads calls, and the modules that they need."""
 
 
-class WorkerGone(ToolFault):
-    """Workers of a cluster died as often as they began the same calls."""
-
-
-class Lacking(NamedTuple):
-    """Why a worker could not make its calls."""
-
-    module: str | None
-    text: str
-    others: tuple[str, ...] = ()
-    """Modules that are other ones than where the calls come from."""
-
-
 def reach(address: str) -> bool:
     """Connect to a scheduler and leave it again; raise what `client_of` raises."""
     connected(address).close()
@@ -68,11 +56,7 @@ def reach(address: str) -> bool:
 
 
 def connected(address: str) -> Any:
-    """Return a connection to a scheduler.
-
-    `InputError` is raised if `distributed` is not installed, no scheduler answers there, or it is one of another
-    version.
-    """
+    """Return a connection to a scheduler; `InputError` if there is none of this version."""
     try:
         import distributed
     except ImportError:
@@ -85,9 +69,9 @@ def connected(address: str) -> Any:
             client = distributed.Client(address, timeout=PATIENCE, set_as_default=False)
         theirs = client.get_versions()["scheduler"]["packages"].get("distributed")
     except Exception as error:  # of several types: of the network, of addresses, of the protocol
-        message = "no scheduler of dask answers at {address} within {seconds:g} s: {why:.300}"
-        given: dict[str, Any] = {"value": address, "seconds": PATIENCE, "why": f"{type(error).__name__}: {error}"}
-        raise InputError(message.replace("{address}", f"{{address:={address}}}"), names=("address",), **given) from None
+        message = f"no scheduler of dask answers at {{address:={address}}} within {PATIENCE:g} s: {{why:.300}}"
+        why = f"{type(error).__name__}: {error}"
+        raise InputError(message, names=("address",), value=address, why=why) from None
     if theirs != distributed.__version__:
         client.close()
         message = "the scheduler at {address} has distributed {theirs}, and here is {ours}: install the same version"
@@ -132,7 +116,7 @@ def by_futures(
 ) -> Iterator[bytes]:
     """Yield what calls return or raise, as `send` makes bytes of it, in the order of the calls or as it comes.
 
-    `InputError` is raised if workers lack the mechanism's module, or have other versions; `WorkerGone` if workers died
+    `InputError` is raised if workers lack the mechanism's module, or have other versions; `WorkerDied` if workers died
     in some calls again and again; `ToolFault` if the scheduler is gone.
     """
     run = _Run(address, send, iter(calls))
@@ -166,11 +150,10 @@ class _Run:
         held: dict[int, list[bytes]] = {}
         following = 0
         while True:
-            threads = max(1, sum(self.client.nthreads().values()))
+            ahead = AHEAD * max(1, sum(self.client.nthreads().values()))
             # Results that wait for an earlier one count as well.
-            while len(self.open) < AHEAD * threads and len(held) + len(self.open) < 10 * AHEAD * threads:
-                some = list(islice(self.calls, self.size))
-                if not some:
+            while len(self.open) < ahead and len(held) + len(self.open) < 10 * ahead:
+                if not (some := list(islice(self.calls, self.size))):
                     break
                 group = _Group(self.begun, bytes(cloudpickle().dumps(some)), len(some))
                 if self.modules is None:
@@ -180,21 +163,16 @@ class _Run:
             if not self.open:
                 return
             if not self.news.wait(PULSE):  # nothing is new: are there workers?
-                if self.client.nthreads():
-                    self.alone = 0.0
-                elif not self.alone:
-                    self.alone = time.monotonic()
-                elif time.monotonic() - self.alone > LONELY:
-                    died = "they died, for want of memory perhaps"
-                    raise WorkerGone(f"the cluster has had no worker for {LONELY:g} s: {died}")
+                now = time.monotonic()
+                self.alone = 0.0 if self.client.nthreads() else self.alone or now
+                if self.alone and now - self.alone > LONELY:
+                    why = "they died, for want of memory perhaps"
+                    raise WorkerDied(f"the cluster has had no worker for {LONELY:g} s: {why}")
             self.news.clear()
             for group in list(self.open.values()):
                 if (found := self._ended(group)) is None:
                     continue
-                if not ordered:
-                    yield from found
-                    continue
-                held[group.number] = found
+                held[group.number if ordered else following] = found
                 while following in held:
                     yield from held.pop(following)
                     following += 1
@@ -212,8 +190,8 @@ class _Run:
             status = future.status
             if status == "finished":
                 found = future.result(timeout=PATIENCE)
-                if isinstance(found, Lacking):
-                    raise _lacking(found)
+                if isinstance(found, str):
+                    raise InputError(found)
                 results, seconds = found
                 del self.open[group.number]
                 self.client.cancel([one for one in group.futures if one is not future])
@@ -239,15 +217,12 @@ class _Run:
     def _error(self, future: Any) -> BaseException:
         error: BaseException = future.exception()
         if type(error).__name__ == "KilledWorker":
-            return WorkerGone(
-                "a worker process died, killed by the system (for want of memory?) or ended by what it ran"
-            )
+            return WorkerDied(KILLED)
         if isinstance(error, ModuleNotFoundError):
-            return _lacking(Lacking(error.name, str(error)))
+            return InputError(_no_module(error))
         return ToolFault(f"a worker of the cluster could not make its calls: {raised_words(error)}")
 
     def cancel(self) -> None:
-        """Drop what is still under way."""
         futures = [one for group in self.open.values() for one in group.futures]
         if futures and self.client.status == "running":
             with suppress(Exception):  # of several types, where the scheduler is gone: then there is nothing to drop
@@ -256,22 +231,27 @@ class _Run:
 
 def _made(
     send: Callable[[Any], bytes], payload: bytes, expected: dict[str, str], modules: dict[str, str]
-) -> tuple[list[bytes], float] | Lacking:
-    """Make calls, in a worker; return what they return or raise as bytes, and the seconds that they took."""
+) -> tuple[list[bytes], float] | str:
+    """Make calls, in a worker; return what they return or raise as bytes, and the seconds that they took.
+
+    A text says why the worker could not make them.
+    """
     own = {**versions(), _OWN: own_sources()}
     for name, version in expected.items():
         if own[name] != version:
-            return Lacking(None, f"a worker has {name} {own[name]}, and here is {version}: install the same version")
+            return f"a worker has {name} {own[name]}, and here is {version}: install the same version"
     with _loading:
         forget_others(modules)
         try:
             calls = cloudpickle().loads(payload)  # of the client, whose code the worker is there to run
         except (ImportError, AttributeError) as error:  # a name that the worker's version of a module has not
-            if not (others := differing(modules)) and not isinstance(error, ModuleNotFoundError):
-                raise
-            return Lacking(error.name, str(error), tuple(others))
+            if others := differing(modules):
+                return _other_code(others)
+            if isinstance(error, ModuleNotFoundError):
+                return _no_module(error)
+            raise
         if others := differing(modules):
-            return Lacking(None, "", tuple(others))
+            return _other_code(others)
     began, home = time.perf_counter(), os.getpid()
     try:
         results = [send(call) for call in calls]
@@ -279,24 +259,23 @@ def _made(
         if os.getpid() != home:  # a copy, which must not go on as a worker
             os._exit(0)
     took = time.perf_counter() - began
-    if others := differing(modules):  # of which some may have been imported just now
-        return Lacking(None, "", tuple(others))
-    return results, took
+    others = differing(modules)  # of which some may have been imported just now
+    return _other_code(others) if others else (results, took)
 
 
-def _lacking(found: Lacking) -> InputError:
-    if found.others:
-        which, files = ", ".join(found.others), [f"{name.partition('.')[0]}.py" for name in found.others]
-        return InputError(
-            f"workers of the cluster have other code than is here in the modules {which}: send them again, by "
-            f"distributed.Client(ADDRESS).upload_file({files[0]!r}) for each, or install there what is here"
-        )
-    if found.module is None:
-        return InputError(found.text)
-    if found.module.partition(".")[0] == "dpaudit":
-        return InputError("workers of the cluster have no dpaudit: install it there, in the version that is here")
-    file = f"{found.module.partition('.')[0]}.py"
-    return InputError(
-        f"workers of the cluster have no module {found.module}: send it, once, by "
-        f"distributed.Client(ADDRESS).upload_file({file!r}), or install it there"
-    )
+def _other_code(modules: list[str]) -> str:
+    what = f"send them again, by {_sending(modules[0])} for each, or install there what is here"
+    return f"workers of the cluster have other code than is here in the modules {', '.join(modules)}: {what}"
+
+
+def _no_module(error: ModuleNotFoundError) -> str:
+    if error.name is None:
+        return str(error)
+    if error.name.partition(".")[0] == "dpaudit":
+        return "workers of the cluster have no dpaudit: install it there, in the version that is here"
+    where = f"send it, once, by {_sending(error.name)}, or install it there"
+    return f"workers of the cluster have no module {error.name}: {where}"
+
+
+def _sending(module: str) -> str:
+    return f"distributed.Client(ADDRESS).upload_file({module.partition('.')[0] + '.py'!r})"

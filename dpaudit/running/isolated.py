@@ -31,6 +31,15 @@ from dpaudit.running.sent import sendable, value_of
 from dpaudit.running.warned import WarnedAt, add, taken
 from dpaudit.running.workers import Items, in_blocks
 
+LOOK = 16
+"""Runs of a call after which it is seen whether the input is what it was; checks of mechanisms make so few."""
+AGAIN = 0x74696D65
+"""Part of the address of the stream for the runs after one that was ended: no mechanism spawns so many streams."""
+Context = Callable[[], AbstractContextManager[Any]]
+Work = Callable[[Any, Any], Any]
+_RUNS, _WORK = "runs", "work"
+"""Requests of a child: for outputs, or for what is made of them."""
+
 
 @dataclass(frozen=True)
 class InTurn:
@@ -57,17 +66,6 @@ class InTurn:
         if isinstance(outputs, np.ndarray):
             return outputs[masks[0]], outputs[masks[1]]
         return list(compress(outputs, masks[0].tolist())), list(compress(outputs, masks[1].tolist()))
-
-
-LOOK = 16
-"""Runs of a call after which it is seen whether the input is what it was; checks of mechanisms make so few."""
-AGAIN = 0x74696D65
-"""Part of the address of the stream for the runs after one that was ended: no mechanism spawns so many streams."""
-
-Context = Callable[[], AbstractContextManager[Any]]
-Work = Callable[[Any, Any], Any]
-_RUNS, _WORK = "runs", "work"
-"""Requests of a child: for outputs, or for what is made of them."""
 
 
 @dataclass(frozen=True)
@@ -105,7 +103,6 @@ class Isolated:
 
     @property
     def _at_once(self) -> bool:
-        """Whether the outputs of a call are sent together."""
         return bool(self.mechanism.batched) or self.timeout.unlimited
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -128,9 +125,8 @@ class Isolated:
             for part in in_blocks(children, lambda child, block: child.begin(_WORK, content, block), items, _warned):
                 yield decode(part, 1)[0]
         except ToolFault as fault:
-            if not isinstance(fault, ChildDied):
-                fault = ChildDied(f"gave no answer: {fault}")
-            raise RunFault(f"the mechanism {self.mechanism.name} {fault}") from None
+            why = fault if isinstance(fault, ChildDied) else f"gave no answer: {fault}"
+            raise RunFault(f"the mechanism {self.mechanism.name} {why}") from None
 
     def __call__(self, data: Any, rng: np.random.Generator, size: int, context: Context = nullcontext) -> Any:
         """Return the outputs of `size` runs in a context; the generator ends where the runs left it.
@@ -146,8 +142,9 @@ class Isolated:
             child = self._child(0)
             try:
                 made = self._answer(child, data, rng, size - len(outputs), context, seconds=most)
+                return made if batched else outputs + made
             except Late as late:
-                noted().turn = child.turn
+                noted().turn = child.notes.turn
                 if self.timeout.is_ == "error" or batched:
                     whose = f"a call that makes {size} runs" if batched else "a run"
                     raise RunFault(f"{whose} of the mechanism {name} took longer than {most:g} s") from None
@@ -160,16 +157,12 @@ class Isolated:
                 outputs += [*before, timed_out(self.timeout.seconds)]
                 rng = _further(rng, len(outputs))
                 data = _rest(data, len(late.parts) + 1) if isinstance(data, InTurn) else data
-            except ChildDied as died:
-                noted().turn = child.turn
+            except BaseException as error:  # after an interrupt what the child answers is no answer to the next call
+                noted().turn = child.notes.turn
                 child.close()
-                raise RunFault(f"the mechanism {name} {died}") from None
-            except BaseException:  # an interrupt: what the child answers now is no answer to the next call
-                noted().turn = child.turn
-                child.close()
+                if isinstance(error, ChildDied):
+                    raise RunFault(f"the mechanism {name} {error}") from None
                 raise
-            else:
-                return made if batched else outputs + made
 
     def _answer(
         self, child: Child, data: Any, rng: np.random.Generator, size: int, context: Context, seconds: float
@@ -185,10 +178,10 @@ class Isolated:
             state, (number, has_half, half) = dict(rng.bit_generator.state), ended.state
             state |= {"state": {**state["state"], "state": int(number, 16)}, "has_uint32": has_half, "uinteger": half}
             rng.bit_generator.state = state
+            _warned(ended.warned)
+            return made
         except (msgspec.MsgspecError, ToolFault, ValueError, OverflowError) as error:
             raise ChildDied(f"gave no answer: {error}") from None
-        _add(ended.warned)
-        return made
 
     def _child(self, number: int) -> Child:
         """Return a process of this thread by its number; another one if that has ended."""
@@ -198,23 +191,20 @@ class Isolated:
         return known[number]
 
     def _serve(self, again: bool, emit: Callable[[bytes], None], kind: str, *arguments: Any) -> bytes:
-        """Make the call that a request asks for, in a child.
-
-        In one beside another, or in its place, the state of generators that all share goes elsewhere.
-        """
+        """Make the call that a request asks for, in a child; in one that is not the first, draw other global noise."""
         if again:
             np.random.seed()  # noqa: NPY002  # mechanisms may draw from it; the fork reseeds `random`
         enter_folder()
+        taken()
         return self._runs(emit, *arguments) if kind == _RUNS else self._work(emit, *arguments)
 
     def _work(self, emit: Callable[[bytes], None], content: bytes, items: Sequence[Any]) -> bytes:
         """Work on items, in the child, and send what is made of each; return the warnings."""
-        taken()
         work = _read_work(content)
         mechanism = replace(self.mechanism, function=partial(self._checked, self.mechanism), probe=None)
         for item in items:
             emit(encode([work(mechanism, item)]))
-        return msgspec.msgpack.encode(list(taken().items()))
+        return _warnings()
 
     def _checked(
         self, mechanism: Any, data: Any, rng: np.random.Generator, size: int, context: Context = nullcontext
@@ -230,12 +220,7 @@ class Isolated:
         return outputs
 
     def _runs(
-        self,
-        emit: Callable[[bytes], None],
-        data: Any,
-        rng: np.random.Generator,
-        size: int,
-        context: Context,
+        self, emit: Callable[[bytes], None], data: Any, rng: np.random.Generator, size: int, context: Context
     ) -> bytes:
         """Make runs, in the child; return outputs that are made as a batch, and send others one by one."""
         mechanism = self.mechanism
@@ -243,12 +228,11 @@ class Isolated:
             probe = mechanism.probe
             each = replace(mechanism.function, emit=lambda output: emit(encode([predicted(output, probe)])))
             mechanism = replace(mechanism, function=each, probe=None)
-        taken()
         outputs = self._checked(mechanism, data, rng, size, context)
         content, state = encode(outputs) if self._at_once else b"", rng.bit_generator.state
         del outputs
         half = state["has_uint32"], state["uinteger"]
-        return msgspec.msgpack.encode(_Ended(content, (f"{state['state']['state']:x}", *half), list(taken().items())))
+        return msgspec.msgpack.encode(_Ended(content, (f"{state['state']['state']:x}", *half), _warnings()))
 
 
 _read_work = lru_cache(1)(value_of)
@@ -260,26 +244,22 @@ class _Ended(msgspec.Struct, array_like=True):
 
     outputs: bytes
     state: tuple[str, int, int]
-    warned: list[tuple[WarnedAt, tuple[str, int]]]
+    warned: bytes
 
 
-_Warned = list[tuple[WarnedAt, tuple[str, int]]]
+def _warnings() -> bytes:
+    return msgspec.msgpack.encode(list(taken().items()))
 
 
 def _warned(content: bytes) -> None:
-    """Add the warnings of a call to those of this process."""
     try:
-        _add(msgspec.msgpack.decode(content, type=_Warned))
+        warned = msgspec.msgpack.decode(content, type=list[tuple[WarnedAt, tuple[str, int]]])
     except msgspec.MsgspecError as error:
         raise ToolFault(str(error)) from None
-
-
-def _add(warned: _Warned) -> None:
     add({WarnedAt(*place): counted for place, counted in warned})
 
 
 def _outputs(parts: list[bytes]) -> list[Any]:
-    """Return outputs that were sent one by one."""
     return [decode(part, 1)[0] for part in parts]
 
 

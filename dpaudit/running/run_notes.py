@@ -22,6 +22,19 @@ _BETWEEN = "\x1f"
 """Between the parts of a note."""
 
 
+class _Byte:
+    """A byte of a page of notes, at a place."""
+
+    def __init__(self, place: int) -> None:
+        self.place = place
+
+    def __get__(self, notes: Notes, kind: type[Notes]) -> int:
+        return notes._page[self.place]
+
+    def __set__(self, notes: Notes, number: int) -> None:
+        notes._page[self.place] = number
+
+
 class Notes:
     """A page of memory that a process shares with those that it forks.
 
@@ -29,8 +42,11 @@ class Notes:
     of runs, and for each run only the number of its input.
     """
 
-    FORKED, ENDED, TURN, AUDIT, TEXT, COPY = 0, 1, 2, 3, 3 + MARK, ROOM // 2
-    """Places in the page: flags, the note of the process, and that of a copy of it, which the process overtakes."""
+    forked, ended, turn = _Byte(0), _Byte(1), _Byte(2)
+    """Whether a copy of a process returned from what is audited; 1 and the exit status of work that is complete; the
+    number of the input of the run begun last, by any thread."""
+    AUDIT, TEXT, COPY = 3, 3 + MARK, ROOM // 2
+    """Places of the audit, of the note of the process, and of that of a copy of it, which the process overtakes."""
 
     def __init__(self) -> None:
         self._page = mmap.mmap(-1, ROOM)
@@ -42,14 +58,9 @@ class Notes:
         self.copied = False
         """Whether this process is a copy: what it forks in turn was made on the same input."""
 
-    @property
-    def forked(self) -> bool:
-        """Whether a copy of a process returned from what is audited."""
-        return bool(self._page[self.FORKED])
-
     def forked_in(self, audit: bytes) -> bool:
         """Return whether a copy that returned last was made in an audit; the process may have made runs of others."""
-        return self.forked and self._page[self.AUDIT : self.TEXT] == audit.ljust(MARK, b"\0")
+        return bool(self.forked) and self._page[self.AUDIT : self.TEXT] == audit.ljust(MARK, b"\0")
 
     def fork(self, audit: bytes = b"") -> None:
         """Note, in the copy, that it returned, the audit and the input it was made on."""
@@ -57,25 +68,7 @@ class Notes:
             self._inputs[thread] = words[self.forked_at :][:1] or words
         self._write(self.COPY, ROOM)
         self._page[self.AUDIT : self.TEXT] = audit.ljust(MARK, b"\0")
-        self._page[self.FORKED] = 1
-
-    @property
-    def status(self) -> int | None:
-        """The exit status of work that is complete; None for work that is not."""
-        return self._page[self.ENDED] - 1 if self._page[self.ENDED] else None
-
-    def end(self, status: int) -> None:
-        """Note that the work is complete, with its exit status."""
-        self._page[self.ENDED] = status + 1
-
-    @property
-    def turn(self) -> int:
-        """The number of the input of the run begun last, by any thread."""
-        return self._page[self.TURN]
-
-    @turn.setter
-    def turn(self, number: int) -> None:
-        self._page[self.TURN] = number
+        self.forked = 1
 
     def input_of(self, words: tuple[str, ...]) -> str:
         """Return which of some inputs, in words, the run under way has; all where several threads make runs."""

@@ -17,6 +17,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from functools import cache
 from importlib.machinery import ModuleSpec
+from itertools import accumulate
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -40,16 +41,16 @@ def needed(calls: Any) -> dict[str, str]:
     found: dict[str, str] = {}
     while waiting:
         name = waiting.pop()
-        if name in seen:
-            continue
         seen.add(name)
         spec = _spec_of(name)
-        if spec is None or _installed(spec) or not (source := _source_of(spec)):
+        origin = (spec and spec.origin) or ""
+        installed = origin.startswith(_ELSEWHERE) or not _INSTALLED.isdisjoint(Path(origin).parts)
+        if spec is None or installed or not (source := _source_of(spec)):
             continue
-        parents = set(_parents(name))
+        parents = {*accumulate(name.split(".")[:-1], "{}.{}".format)}
         if by_value.isdisjoint({name, *parents}):
             found[name] = _digest(source)
-        waiting |= {*_imported(spec, source), *parents}
+        waiting |= {*_imported(spec, source), *parents} - seen
     return dict(sorted(found.items()))
 
 
@@ -68,11 +69,9 @@ def _named_in(calls: Any) -> set[str]:
 
 def _spec_of(name: str) -> ModuleSpec | None:
     """Return how a module was loaded, or would be; none of a module in a package that is not loaded."""
-    module = sys.modules.get(name)
-    if module is not None:
+    if (module := sys.modules.get(name)) is not None:
         file = getattr(module, "__file__", None)
-        known = getattr(module, "__spec__", None)
-        return known or (ModuleSpec(name, None, origin=file) if file else None)
+        return getattr(module, "__spec__", None) or (ModuleSpec(name, None, origin=file) if file else None)
     if name.rpartition(".")[0] not in {"", *sys.modules}:
         return None
     with suppress(Exception):  # of any type: finders, and the packages that they load, are third-party code
@@ -80,13 +79,7 @@ def _spec_of(name: str) -> ModuleSpec | None:
     return None
 
 
-def _installed(spec: ModuleSpec) -> bool:
-    origin = spec.origin or ""
-    return origin.startswith(_ELSEWHERE) or not _INSTALLED.isdisjoint(Path(origin).parts)
-
-
 def _source_of(spec: ModuleSpec) -> bytes:
-    """Return the source of a module; nothing where there is none."""
     origin = spec.origin or ""
     if not origin.endswith(".py"):
         return b""
@@ -109,11 +102,6 @@ def _imported(spec: ModuleSpec, source: bytes) -> Iterator[str]:
                     home = importlib.util.resolve_name("." * node.level + (node.module or ""), package or None)
                     yield home
                     yield from (f"{home}.{alias.name}" for alias in node.names)
-
-
-def _parents(name: str) -> Iterator[str]:
-    while name := name.rpartition(".")[0]:
-        yield name
 
 
 def _digest(source: bytes) -> str:
@@ -152,15 +140,11 @@ _imported_here: dict[str, tuple[ModuleSpec, str]] = {}
 
 def forget_others(expected: Mapping[str, str]) -> None:
     """Let a worker import again modules of which it has some that it did not import for calls, or of other digests."""
-    for name, digest in expected.items():
-        module = sys.modules.get(name)
-        if module is not None and _imported_here.get(name) != (module.__spec__, digest):
-            break
-    else:
-        return
-    for name in expected:
-        sys.modules.pop(name, None)
-        _imported_here.pop(name, None)
+    loaded = {name: module for name in expected if (module := sys.modules.get(name)) is not None}
+    if any(_imported_here.get(name) != (module.__spec__, expected[name]) for name, module in loaded.items()):
+        for name in expected:
+            sys.modules.pop(name, None)
+            _imported_here.pop(name, None)
 
 
 def differing(expected: Mapping[str, str]) -> list[str]:
@@ -174,9 +158,7 @@ def _digest_of(name: str) -> str:
     if spec is None or not (source := _source_of(spec)):
         return ""
     known = _imported_here.get(name)
-    if known is not None and known[0] is spec:
-        return known[1]
-    digest = _digest(source)
+    found = known if known is not None and known[0] is spec else (spec, _digest(source))
     if name in sys.modules:
-        _imported_here[name] = spec, digest
-    return digest
+        _imported_here[name] = found
+    return found[1]

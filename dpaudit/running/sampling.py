@@ -26,9 +26,9 @@ from dpaudit.outputs.shared import join
 from dpaudit.progress import Report
 from dpaudit.running.adapters import Mechanism
 from dpaudit.running.isolated import InTurn, Isolated
-from dpaudit.running.processes import APART
+from dpaudit.running.processes import APART, WorkerDied
 from dpaudit.running.run_notes import MARK, brief, running_on
-from dpaudit.running.workers import DASK, WorkerDied, spread
+from dpaudit.running.workers import DASK, spread
 
 T = TypeVar("T")
 BATCHED_CHUNK = 2**15
@@ -39,6 +39,13 @@ CHUNK_NUMBERS = 2**23
 """Numbers of a chunk of outputs, which takes 64 MB: the wider an output, the fewer runs a chunk has."""
 MESSAGES = 8
 """The most messages of exceptions that are counted apart in a batch; a message may have a number in it."""
+PIECE = 2**12
+"""Couples whose coins are drawn at a time."""
+MOST_SUMMED, GROUPS = 16, 32
+"""Couples whose results are summed where they are made, at most, and the groups into which couples are cut, at least:
+so many progress reports there are, and so evenly workers share the work."""
+PLACING = 16
+"""The most runs a side that show about where the numbers lie, on a pair of which no outputs are known."""
 
 
 @dataclass(frozen=True)
@@ -96,8 +103,8 @@ class Sampler:
         """
         sizes = runs if len(runs) == 2 else runs * 2
         first, second = (self.jobs(*one) for one in zip(pair.sides, addresses, sizes, strict=True))
-        none = tuple(Job(data, address, 0) for data, address in zip(pair.sides, addresses, strict=True))
-        return [(a or none[0], b or none[1]) for a, b in zip_longest(first, second)]
+        none, other = (Job(data, address, 0) for data, address in zip(pair.sides, addresses, strict=True))
+        return [(a or none, b or other) for a, b in zip_longest(first, second)]
 
     def tossed(self, pair: Pair, address: tuple[Any, ...], runs: int, *, compared: bool = False) -> Couples:
         """Return the jobs of `runs` runs in all, each on the side of a pair that a fair coin says.
@@ -147,20 +154,17 @@ class Sampler:
         summed = add is not None and self.mechanism.batched
         groups = _Groups(jobs, max(1, min(MOST_SUMMED, len(jobs) // GROUPS)) if summed else 1)
         # Workers are processes of their own: what the user has registered here travels with the work.
-        registered = dict(REGISTERED)
-        work = partial(replace(self, report=None)._run, reduce, add, registered)
-        alone = len(groups) == 1 or (self.n_jobs == 1 and self.backend != DASK)
+        work = partial(_run, replace(self, mechanism=_ELSEWHERE, report=None), reduce, add, dict(REGISTERED))
         results: Iterator[tuple[T, T]]
         if (apart := self.apart) is not None:
             from joblib import effective_n_jobs
 
-            there = replace(self, mechanism=_ELSEWHERE, report=None)
             workers = 1 if self.n_jobs == 1 else int(effective_n_jobs(self.n_jobs))
-            results = apart.reduced(partial(_run_by, there, reduce, add, registered), groups, workers)
-        elif alone:
-            results = map(work, groups)
+            results = apart.reduced(work, groups, workers)
+        elif len(groups) == 1 or (self.n_jobs == 1 and self.backend != DASK):
+            results = map(partial(work, self.mechanism), groups)
         else:
-            calls = _Calls(work, groups)
+            calls = replace(groups, work=partial(work, self.mechanism))
             results = spread(calls, n_jobs=self.n_jobs, backend=self.backend, address=self.address)
         try:
             for result, couples in zip(results, groups, strict=True):
@@ -180,22 +184,6 @@ class Sampler:
             return function
         return None
 
-    def _run(
-        self,
-        reduce: Callable[[Any], T],
-        add: Callable[[T, T], T] | None,
-        registered: dict[type, Callable[[Any], Any]],
-        couples: Sequence[Couple],
-    ) -> tuple[T, T]:
-        learn(registered)
-        total, *others = (self._run_couple(reduce, couple) for couple in couples)
-        for other in others:
-            assert add is not None
-            sides = zip(total, other, strict=True)
-            first, second = (b if a is None else a if b is None else add(a, b) for a, b in sides)
-            total = first, second
-        return total
-
     def _run_couple(self, reduce: Callable[[Any], T], couple: Couple) -> tuple[T, T]:
         stream = self.mechanism.stream
         first, second = (seeding.generator(self.seed, "privacy", stream, *job.address) for job in couple)
@@ -207,7 +195,6 @@ class Sampler:
         return ours, others
 
     def _reduced(self, reduce: Callable[[Any], T], outputs: Any) -> Any:
-        """Return what is kept of a batch of outputs; None where there are none."""
         if outputs is None or not len(outputs):
             return None
         if not (isinstance(function := self.mechanism.function, Isolated) and function.apart):
@@ -219,10 +206,6 @@ class Sampler:
         """Return the outputs of both sides, whose numbers 0 and 1 end the address, each as one batch."""
         batches = list(self.reduced(self.couples(pair, [(*address, side) for side in (0, 1)], runs), _unreduced))
         return [join(side) for side in zip(*batches, strict=True)]
-
-
-PIECE = 2**12
-"""Couples whose coins are drawn at a time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -241,9 +224,6 @@ class Couples(Sequence[Couple]):
 
     def __len__(self) -> int:
         return len(self.which)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Sequence) and list(self) == list(other)
 
     @overload
     def __getitem__(self, place: int) -> Couple: ...
@@ -284,35 +264,21 @@ class Observed(Generic[T]):
         return self.reduce(outputs), found if len(found) <= MESSAGES else Counter((one.kind,) for one in raised)
 
 
-MOST_SUMMED, GROUPS = 16, 32
-"""Couples whose results are summed where they are made, at most, and the groups into which couples are cut, at least:
-so many progress reports there are, and so evenly workers share the work."""
-
-
 @dataclass(frozen=True)
 class _Groups:
-    """Couples of jobs in groups of some size, each made when it is asked for."""
+    """Couples of jobs in groups of some size, each made when it is asked for; with `work`, the calls that make them."""
 
     jobs: Sequence[Couple]
     size: int
+    work: Callable[[list[Couple]], Any] | None = None
 
     def __len__(self) -> int:
         return -(-len(self.jobs) // self.size)
 
-    def __iter__(self) -> Iterator[list[Couple]]:
+    def __iter__(self) -> Iterator[Any]:
         couples = iter(self.jobs)
-        return iter(lambda: list(islice(couples, self.size)), [])
-
-
-@dataclass(frozen=True)
-class _Calls(Generic[T]):
-    """A call for each group of couples, each made when it is asked for."""
-
-    work: Callable[[list[Couple]], T]
-    groups: _Groups
-
-    def __iter__(self) -> Iterator[Callable[[], T]]:
-        return (partial(self.work, couples) for couples in self.groups)
+        groups = iter(lambda: list(islice(couples, self.size)), [])
+        return groups if self.work is None else (partial(self.work, group) for group in groups)
 
 
 def _absent(data: Any, rng: np.random.Generator, size: int) -> Any:
@@ -323,24 +289,28 @@ _ELSEWHERE = Mechanism(_absent, "", batched=False)
 """Stands for the mechanism in what is sent to a process that has it."""
 
 
-def _run_by(
+def _run(
     sampler: Sampler,
     reduce: Callable[[Any], T],
     add: Callable[[T, T], T] | None,
-    registered: dict[type, Any],
+    registered: dict[type, Callable[[Any], Any]],
     mechanism: Mechanism,
     couples: Sequence[Couple],
 ) -> tuple[T, T]:
-    """Make the runs of couples by a mechanism."""
-    return replace(sampler, mechanism=mechanism)._run(reduce, add, registered, couples)
+    """Make the runs of couples by a mechanism, and return what is kept of both sides."""
+    learn(registered)
+    sampler = replace(sampler, mechanism=mechanism)
+    total, *others = (sampler._run_couple(reduce, couple) for couple in couples)
+    for other in others:
+        assert add is not None
+        sides = zip(total, other, strict=True)
+        first, second = (b if a is None else a if b is None else add(a, b) for a, b in sides)
+        total = first, second
+    return total
 
 
 def _unreduced(outputs: Any) -> Any:
     return outputs
-
-
-PLACING = 16
-"""The most runs a side that show about where the numbers lie, on a pair of which no outputs are known."""
 
 
 def knowing(sampler: Sampler, outputs: Sequence[Any]) -> Sampler:

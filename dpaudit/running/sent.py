@@ -40,15 +40,11 @@ class _Error(msgspec.Struct, array_like=True):
 
 
 def sendable(value: Any, message: str = _UNSENDABLE, names: tuple[str, ...] = ("timeout",)) -> bytes:
-    """Return a value as bytes; of what the script itself defines, with its definition.
-
-    What cannot be pickled raises `InputError`, with a message that names these parameters.
-    """
+    """Return a value as bytes, with the definitions of the script itself; `InputError` if it cannot be pickled."""
     with suppress(Exception):  # of many types: what pickle raises depends on what it meets
         return pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
     try:
-        content: bytes = cloudpickle().dumps(value, pickle.HIGHEST_PROTOCOL)
-        return content
+        return bytes(cloudpickle().dumps(value, pickle.HIGHEST_PROTOCOL))
     except Exception as error:  # likewise
         raise InputError(message, names=names, why=raised_words(error)) from error
 
@@ -78,18 +74,15 @@ def result_of(content: bytes) -> Any:
 
 def error_as_bytes(error: BaseException) -> bytes:
     """Return an exception as its texts; one that is none of dpaudit's becomes a `ToolFault`."""
+    kind = next((kind.__name__ for kind in type(error).__mro__ if kind.__name__ in _ERRORS), ToolFault.__name__)
     if not isinstance(error, DpauditError):
-        sent = _Error("ToolFault", [_clean(f"{raised_words(error)} ({place_of(error)})")])
+        sent = _Error(ToolFault.__name__, [_clean(f"{raised_words(error)} ({place_of(error)})")])
     elif isinstance(error, InputError):
         value = error.value if isinstance(error.value, float | bool | None) else _clean(str(error.value))
-        sent = _Error(_kind(error), _parts(error), error.parameter, _clean(error.allowed), value)
+        sent = _Error(kind, _parts(error), error.parameter, _clean(error.allowed), value)
     else:
-        sent = _Error(_kind(error), [_clean(str(error))])
+        sent = _Error(kind, [_clean(str(error))])
     return msgspec.msgpack.encode(sent)
-
-
-def _kind(error: DpauditError) -> str:
-    return next(kind.__name__ for kind in type(error).__mro__ if kind.__name__ in _ERRORS)
 
 
 def _clean(text: str) -> str:
@@ -98,7 +91,6 @@ def _clean(text: str) -> str:
 
 
 def _parts(error: InputError) -> list[_Part]:
-    """Return the parts of a message as `_Error` has them."""
     if not error.names:
         return [_clean(error.message)]
     parts, given = list[_Part](), {name: name for name in error.names} | error.values
@@ -124,14 +116,14 @@ def error_of(content: bytes) -> DpauditError:
     message, texts, names = "", dict[str, Any](), dict[str, None]()
     for i, part in enumerate(sent.message):
         name, text = ("", part) if isinstance(part, str) else part
-        texts[f"_{i}"] = text
-        if name.isidentifier() and not name.startswith("_"):
+        texts[f"_{i}"] = name if text is None else text
+        if name.isidentifier() and not name.startswith("_") and issubclass(kind, InputError):
             names[name] = None
             message += f"{{{name}}}" if text is None else f"{{{name}:={{_{i}}}}}"
         else:
             message += f"{{_{i}}}"
-    if not issubclass(kind, InputError):
-        return kind(message.format(**texts))
     if not names:
-        return kind(message.format(**texts), parameter=sent.parameter, value=sent.value)
+        message, texts = message.format(**texts), {}
+    if not issubclass(kind, InputError):
+        return kind(message)
     return kind(message, names=tuple(names), parameter=sent.parameter, value=sent.value, **texts)

@@ -38,10 +38,9 @@ def folder() -> Path | None:
         return _held[os.getpid()][0]
     for place in places():
         with suppress(OSError):
-            if place.parent == IN_MEMORY:
-                found = os.statvfs(IN_MEMORY)
-                if found.f_bsize * found.f_bavail < ROOM:
-                    continue
+            found = os.statvfs(place.parent)
+            if place.parent == IN_MEMORY and found.f_bsize * found.f_bavail < ROOM:
+                continue
             place.mkdir(mode=0o700, exist_ok=True)
             if _is_ours(place):
                 return _locked(Path(tempfile.mkdtemp(prefix=f"{os.getpid()}-", dir=place)))
@@ -55,14 +54,11 @@ def remove_left() -> int:
     import fcntl
 
     removed = 0
-    for place in places():
-        if not _is_ours(place):
-            continue
-        for one in place.iterdir():
-            with suppress(OSError), open(one / LOCK, "rb") as lock:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # refused while its process is alive
-                shutil.rmtree(one)
-                removed += 1
+    for one in (one for place in places() if _is_ours(place) for one in place.iterdir()):
+        with suppress(OSError), open(one / LOCK, "rb") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # refused while its process is alive
+            shutil.rmtree(one)
+            removed += 1
     return removed
 
 
@@ -86,8 +82,7 @@ def _remove(made: Path, owner: int) -> None:
 
 def _is_ours(place: Path) -> bool:
     """Return whether a path is a directory of this user without permissions for others."""
-    try:
+    with suppress(OSError):
         found = os.lstat(place)
-    except OSError:
-        return False
-    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and not found.st_mode & 0o077
+        return stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and not found.st_mode & 0o077
+    return False

@@ -13,6 +13,9 @@ from typing import Any, NamedTuple
 
 from dpaudit.withheld import foreign, hides
 
+_PLAIN = frozenset({"__module__", "__doc__", "__weakref__", "__dict__", "__static_attributes__", "__firstlineno__"})
+"""The names in the class of a warning that add no code."""
+
 
 class WarnedAt(NamedTuple):
     """The line that warned, and the module and the name of the category, which a warning of another process has too."""
@@ -91,10 +94,6 @@ def _show(counts: WarningCounts) -> None:
             category = kind if all(named) else UserWarning  # code of its own would run here
         shown = text if number == 1 else f"{text} (this line warned {number:,} times)"
         warnings.warn_explicit(shown, category, place.file, place.line)
-
-
-_PLAIN = frozenset({"__module__", "__doc__", "__weakref__", "__dict__", "__static_attributes__", "__firstlineno__"})
-"""The names in the class of a warning that add no code."""
 
 
 def _count(message: Any, category: type, filename: str, lineno: int, file: Any = None, line: Any = None) -> None:

@@ -8,18 +8,28 @@ import sys
 import threading
 import time
 import warnings
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager, redirect_stdout
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, redirect_stdout
 from functools import partial
 from itertools import islice
 from multiprocessing.connection import wait
+from types import GeneratorType
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 from dpaudit.arguments import check_jobs
-from dpaudit.errors import DpauditError, InputError, ToolFault, withholding
+from dpaudit.errors import DpauditError, InputError, withholding
 from dpaudit.folders import enter_folder
 from dpaudit.running.child import PART, RETURNED, SENT_WRONG, Child
-from dpaudit.running.processes import APART, PULSE, ChildDied, ignore_requests, parent_pipe, postponed
+from dpaudit.running.processes import (
+    APART,
+    KILLED,
+    PULSE,
+    ChildDied,
+    WorkerDied,
+    ignore_requests,
+    parent_pipe,
+    postponed,
+)
 from dpaudit.running.sent import result_as_bytes, result_of, sendable
 from dpaudit.running.shared_memory import folder
 from dpaudit.running.warned import WarningCounts, add, counted, taken
@@ -43,17 +53,6 @@ _UNSENDABLE = (
 """The message where something cannot be sent, and the parameters that it names."""
 
 
-class WorkerDied(ToolFault):
-    """A worker process died: killed by the system, for want of memory perhaps, or ended by what it ran."""
-
-
-class _Sent(NamedTuple):
-    """The result of a call in a worker process, or what it raised, as bytes; and its warnings."""
-
-    content: bytes
-    warned: WarningCounts
-
-
 def spread(
     calls: Iterable[Callable[[], T]],
     *,
@@ -73,13 +72,9 @@ def spread(
     cannot be sent to a worker, `WorkerDied` if a worker process died.
     """
     if backend == DASK:
-        from dpaudit.running.cluster import WorkerGone, by_futures
+        from dpaudit.running.cluster import by_futures
 
-        try:
-            for content in by_futures(calls, partial(sent, hides()), str(address), ordered):
-                yield result_of(content)
-        except WorkerGone as error:
-            raise WorkerDied(str(error)) from error
+        yield from map(result_of, by_futures(calls, partial(sent, hides()), str(address), ordered))
         return
     from concurrent.futures.process import BrokenProcessPool
     from pickle import PicklingError
@@ -88,28 +83,27 @@ def spread(
     from joblib.externals.loky.process_executor import TerminatedWorkerError
 
     # Only loky and threading can hand results back one by one.
-    lazy = backend in (None, "loky", "threading")
-    stream = "list" if not lazy else "generator" if ordered else "generator_unordered"
-    if backend in (None, "loky"):
-        options = {"initializer": ignore_requests, "initargs": (parent_pipe(),), **options}
+    loky = backend in (None, "loky")
+    stream = "list" if not (loky or backend == "threading") else "generator" if ordered else "generator_unordered"
+    if loky or backend == "multiprocessing":
+        ending = () if loky else (signal.SIGTERM,)
+        options = {"initializer": ignore_requests, "initargs": (parent_pipe(), ending), **options}
+    if loky:
         options = {"temp_folder": folder(), **options}
-    if backend == "multiprocessing":
-        options = {"initializer": ignore_requests, "initargs": (parent_pipe(), (signal.SIGTERM,)), **options}
     parallel = Parallel(n_jobs=n_jobs, backend=backend, return_as=stream, **options)
     jobs = (delayed(_call)(call, os.getpid(), hides()) for call in calls)
+    results: Any = None
     try:
-        with postponed(lazy and backend != "threading"), _one_hash_seed():
+        with postponed(loky), _one_hash_seed():
             results = parallel(jobs)
-        with closing(_until_left(results)) as until_left:
-            for result in until_left:
-                if isinstance(result, _Sent):
-                    add(result.warned)
-                    yield result_of(result.content)
-                else:
-                    yield result
+        for content, warned in results:
+            if warned is None:  # it was made in this process
+                yield content
+            else:
+                add(warned)
+                yield result_of(content)
     except TerminatedWorkerError as error:
-        message = "a worker process died, killed by the system (for want of memory?) or ended by what it ran"
-        raise WorkerDied(message) from error
+        raise WorkerDied(KILLED) from error
     except BrokenProcessPool as error:
         message, names = _UNSENDABLE
         raise InputError(message, names=names, why=raised_words(error)) from error
@@ -117,6 +111,12 @@ def spread(
         for call in islice(calls, LOOKED_AT):
             sendable(call, *_UNSENDABLE)
         raise
+    finally:
+        # A caller who stops early, as an interrupted run does, need not be warned that work is lost.
+        if isinstance(results, GeneratorType) and results.gi_frame is not None:
+            with warnings.catch_warnings(), _quiet_end_of_loky():
+                warnings.simplefilter("ignore", UserWarning)
+                results.close()
 
 
 class Workers(NamedTuple):
@@ -154,29 +154,13 @@ def sent(hidden: bool, call: Callable[[], Any]) -> bytes:
 def _one_hash_seed() -> Iterator[None]:
     """Let interpreters that begin in the block order sets of strings alike, unless the user has said how."""
     name = "PYTHONHASHSEED"
-    if name in os.environ:
-        yield
-        return
-    os.environ[name] = "0"
+    given = name in os.environ
+    os.environ.setdefault(name, "0")
     try:
         yield
     finally:
-        os.environ.pop(name, None)
-
-
-def _until_left(results: Any) -> Generator[Any]:
-    """Yield results; a caller who stops early, as an interrupted run does, need not be warned that work is lost."""
-    listening = False
-    try:
-        for result in results:
-            listening = True
-            yield result
-            listening = False
-    finally:
-        if listening and isinstance(results, Generator):
-            with warnings.catch_warnings(), _quiet_end_of_loky():
-                warnings.simplefilter("ignore", UserWarning)
-                results.close()
+        if not given:
+            os.environ.pop(name, None)
 
 
 @contextmanager
@@ -195,12 +179,15 @@ def _quiet_end_of_loky() -> Iterator[None]:
         threading.excepthook = before
 
 
-def _call(call: Callable[[], Any], home: int, hidden: bool) -> Any:
-    """Make a call; in a worker process, without touching the standard output, and as discreetly as at home."""
+def _call(call: Callable[[], Any], home: int, hidden: bool) -> tuple[Any, WarningCounts | None]:
+    """Make a call; in a worker process, without touching the standard output, and as discreetly as at home.
+
+    Its result, or what it raised, comes from there as bytes, with the warnings.
+    """
     if os.getpid() == home:
-        return call()
+        return call(), None
     with withholding(hidden), redirect_stdout(sys.stderr), counted():
-        return _Sent(result_as_bytes(call), taken())
+        return result_as_bytes(call), taken()
 
 
 def apart(
@@ -231,17 +218,26 @@ def apart(
                 break
             wait([child.replies for child in busy], PULSE)
             for child, key in list(busy.items()):
-                if (ended := _answer(child, partial(heard, key))) is None:
-                    continue
+                found: T | DpauditError
+                try:
+                    while (message := child.message(0.0)) and message[0] != RETURNED:
+                        if message[0] == PART:
+                            heard(key, message[1])
+                    if message is None:
+                        continue
+                    found = result_of(message[1])
+                except DpauditError as error:
+                    found = error
                 del busy[child]
-                if fresh or isinstance(ended[0], ChildDied):
+                died = isinstance(found, ChildDied)
+                if fresh or died:
                     child.close()
                 else:
                     idle.append(child)
-                if isinstance(ended[0], ChildDied) and n_jobs > 1:
+                if died and n_jobs > 1:
                     again.append(key)
                 else:
-                    yield key, ended[0]
+                    yield key, found
     finally:
         for child in (*idle, *busy):
             child.close()
@@ -270,19 +266,6 @@ def in_own_process(call: Callable[[], T]) -> T:
     return found
 
 
-def _answer(child: Child, heard: Callable[[bytes], None]) -> tuple[Any] | None:
-    """Return what a call returned or raised; None while it runs."""
-    try:
-        while message := child.message(0.0):
-            if message[0] == RETURNED:
-                return (result_of(message[1]),)
-            if message[0] == PART:
-                heard(message[1])
-    except DpauditError as error:
-        return (error,)
-    return None
-
-
 class Items(Protocol[Item]):
     """Items whose number is known, each made when it is asked for."""
 
@@ -301,10 +284,7 @@ class _Block:
 
 
 def in_blocks(
-    children: Sequence[Child],
-    send: Callable[[Child, list[T]], None],
-    items: Items[T],
-    warned: Callable[[bytes], None],
+    children: Sequence[Child], send: Callable[[Child, list[T]], None], items: Items[T], warned: Callable[[bytes], None]
 ) -> Iterator[bytes]:
     """Yield the parts with which children answer items, one each, in the order of the items.
 

@@ -11,7 +11,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import Any, Self
 
 import numpy as np
@@ -19,9 +19,8 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import sparse
 
-from dpaudit.errors import InputError
 from dpaudit.jsonable import stable_repr
-from dpaudit.neighbours.own_data.columns import DataColumn, column_of
+from dpaudit.neighbours.own_data.columns import DataColumn, column_of, unfit
 
 Index = NDArray[np.int64]
 """Numbers of rows, in the order of a dataset; a row may stand in it many times."""
@@ -32,26 +31,25 @@ _PLAIN = frozenset({str, int, float, bool, type(None)})
 
 @dataclass(frozen=True, eq=False)
 class Table(ABC):
-    """A dataset of one kind, as rows and columns; `rebuilds` then make it one of a type that a user registered."""
+    """A dataset of one kind, as rows and columns; `rebuilds` then make it one of a type that a user registered.
+
+    `whole` is whether the columns hold all of a record.
+    """
 
     data: Any
     rebuilds: tuple[Callable[[Any], Any], ...] = field(default=(), kw_only=True)
+    whole: bool = field(default=True, kw_only=True)
 
     @property
     def size(self) -> int:
         """The number of records."""
-        return len(self.data)
+        return int(self.data.shape[0]) if hasattr(self.data, "shape") else len(self.data)
 
     @property
     def columns(self) -> tuple[DataColumn, ...]:
         """The fields of a record that are known; for a record that is a single value, one without a name."""
         cells = self.cells()
         return tuple(column_of(name, cells.iloc[:, i]) for i, name in enumerate(cells.columns))
-
-    @property
-    def whole(self) -> bool:
-        """Whether the columns hold all of a record."""
-        return True
 
     @abstractmethod
     def cells(self) -> pd.DataFrame:
@@ -86,25 +84,20 @@ class Table(ABC):
         return found.hexdigest()
 
     def _rebuilt(self, rows: Any) -> Any:
-        found = self._given(rows)
-        for rebuild in self.rebuilds:
-            found = rebuild(found)
-        return found
+        return reduce(lambda found, rebuild: rebuild(found), self.rebuilds, self._given(rows))
 
-    @abstractmethod
     def _rows(self, index: Index) -> Any:
         """Return a copy of these rows, held as `data` holds them."""
+        return self.data[index]
 
     @abstractmethod
     def _changed(self, rows: Any, cells: CellValues) -> Any:
         """Return a copy that `_rows` made, which may be written to, with other values in some cells."""
 
     @abstractmethod
-    def _joined(self, rows: Any) -> Any:
-        """Return `data` followed by rows."""
+    def _joined(self, rows: Any) -> Any: ...
 
     def _given(self, rows: Any) -> Any:
-        """Return rows as a dataset of the kind."""
         return rows
 
     @abstractmethod
@@ -125,16 +118,11 @@ class ArrayTable(Table):
         names = [None] if self.data.ndim == 1 else [str(c) for c in range(flat.shape[1])]
         return pd.DataFrame(flat, columns=pd.Index(names, dtype=object))
 
-    def _rows(self, index: Index) -> Any:
-        return self.data[index]
-
     def _changed(self, rows: Any, cells: CellValues) -> Any:
         names = rows.dtype.names
         for (row, column), value in cells.items():
-            if names:
-                rows[names[column]][row] = value
-            else:
-                rows[row, *np.unravel_index(column, rows.shape[1:])] = value
+            place = (row, *np.unravel_index(column, rows.shape[1:])) if names is None else row
+            (rows if names is None else rows[names[column]])[place] = value
         return rows
 
     def _joined(self, rows: Any) -> Any:
@@ -147,16 +135,14 @@ class ArrayTable(Table):
 
 @dataclass(frozen=True, eq=False)
 class FrameTable(Table):
-    """A table of pandas, or one of its columns; an index that merely counts rows does so in every dataset made."""
+    """A table of pandas, or one of its columns.
+
+    An index that merely counts rows does so in every dataset made; labels of another one may be part of a record,
+    which is not `whole` then.
+    """
 
     series: bool
-    numbered: bool
     name: Any = None
-
-    @property
-    def whole(self) -> bool:
-        """Whether the columns hold all of a record: its label in an index may be of it too."""
-        return self.numbered
 
     def cells(self) -> pd.DataFrame:
         """Return the columns, of which a sole one that was given as such has no name."""
@@ -185,12 +171,12 @@ class FrameTable(Table):
         return pd.concat([self.data, rows])
 
     def _given(self, rows: Any) -> Any:
-        if self.numbered:
+        if self.whole:
             rows.index = pd.RangeIndex(len(rows), name=rows.index.name)
         return rows.iloc[:, 0].rename(self.name) if self.series else rows
 
     def _content(self) -> Iterator[bytes]:
-        labels = [] if self.numbered else [("index", self.data.index.to_series())]
+        labels = [] if self.whole else [("index", self.data.index.to_series())]
         for label, values in [*labels, *((str(name), self.data[name]) for name in self.data.columns)]:
             yield f"{label} {values.dtype}".encode()
             held = values.to_numpy()
@@ -204,16 +190,6 @@ class SparseTable(Table):
     format: str
     shown: Index
 
-    @property
-    def size(self) -> int:
-        """The number of records."""
-        return int(self.data.shape[0])
-
-    @property
-    def whole(self) -> bool:
-        """Whether the columns hold all of a record."""
-        return bool(len(self.shown) == self.data.shape[1])
-
     def cells(self) -> pd.DataFrame:
         """Return the columns with most entries."""
         return pd.DataFrame(self.data[:, self.shown].toarray(), columns=pd.Index(map(str, self.shown), dtype=object))
@@ -221,9 +197,6 @@ class SparseTable(Table):
     def records(self) -> list[Any]:
         """Return the records one by one."""
         return list(self.data.toarray())
-
-    def _rows(self, index: Index) -> Any:
-        return self.data[index]
 
     def _changed(self, rows: Any, cells: CellValues) -> Any:
         found = rows.tolil()
@@ -268,19 +241,19 @@ class RecordTable(Table):
                     "1 field" if len(some) == 1 else f"{len(some)} fields, of other names or number"
                     for some in (first, fields or ())
                 )
-                raise InputError(
-                    "{data} must hold records of the same fields: row 0 has {most}, row {row} has {fewer}; fill in "
-                    "what is missing, or leave such rows out",
-                    names=("data",),
-                    most=most,
-                    row=row,
-                    fewer=fewer,
-                )
+                text = "{data} must hold records of the same fields: row 0 has {most}, row {row} has {fewer}; fill in "
+                raise unfit(text + "what is missing, or leave such rows out", most=most, row=row, fewer=fewer)
         return first or (None,)
 
     def cells(self) -> pd.DataFrame:
         """Return the fields of the records."""
-        values = [pd.Series([_field(record, key) for record in self.data], dtype=object) for key in self._keys]
+
+        def field(record: Any, key: Any) -> Any:
+            if key is None:
+                return record
+            return record[key] if isinstance(record, dict) or isinstance(key, int) else getattr(record, key)
+
+        values = [pd.Series([field(record, key) for record in self.data], dtype=object) for key in self._keys]
         return _frame([None if key is None else str(key) for key in self._keys], values)
 
     def _rows(self, index: Index) -> Any:
@@ -312,15 +285,7 @@ def _fields(record: Any) -> tuple[Hashable, ...] | None:
     return None
 
 
-def _field(record: Any, key: Any) -> Any:
-    """Return a field of a record; the record itself for None."""
-    if key is None:
-        return record
-    return record[key] if isinstance(record, dict) or isinstance(key, int) else getattr(record, key)
-
-
 def _with_field(record: Any, key: Any, value: Any) -> Any:
-    """Return a record of the same type with another value in a field."""
     if key is None:
         return record.dtype.type(value) if isinstance(record, np.generic) else value
     if isinstance(record, dict):
@@ -339,7 +304,6 @@ def _text(values: list[Any]) -> bytes:
 
 
 def _flat(array: NDArray[Any]) -> NDArray[Any]:
-    """Return an array with one row a record."""
     return array.reshape(len(array), math.prod(array.shape[1:]))
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from dpaudit.bounds.base import Integers
 from dpaudit.contract import Relation
-from dpaudit.neighbours.own_data.candidate_rows import CandidateRows, NewValue
+from dpaudit.neighbours.own_data.candidate_rows import ALLOWED, CandidateRows, NewValue
 from dpaudit.neighbours.own_data.columns import ValueKind
 from dpaudit.neighbours.own_data.units import UnitRows, words_of_rows
 
@@ -47,9 +47,8 @@ class Rows:
 
     def index(self) -> Integers:
         """Return the numbers of the rows."""
-        parts = [np.tile(np.arange(start, start + length), times) for start, length, times in self.runs]
-        found: Integers = np.concatenate([np.zeros(0, dtype=np.int64), *parts])
-        return found
+        parts = (np.tile(np.arange(start, start + length), times) for start, length, times in self.runs)
+        return np.concatenate([np.zeros(0, dtype=np.int64), *parts])
 
     @classmethod
     def of(cls, index: Any) -> Rows:
@@ -113,19 +112,19 @@ class _Background:
     def recipes(self, relation: Relation) -> Iterator[Recipe]:
         """Yield the recipes by which a unit goes, comes, or takes the place of another."""
         words, rest, there = self.words, self.before + self.after, self.there
-        if relation is Relation.ADD_REMOVE_ONE:
-            if there is not None:
-                yield Recipe(self.whole, rest, there.rows, (), words, f"{there.words} removed")
-                return
+        if relation is Relation.ADD_REMOVE_ONE and there is not None:
+            yield Recipe(self.whole, rest, there.rows, (), words, f"{there.words} removed")
+        elif relation is Relation.ADD_REMOVE_ONE:
             for unit in self.units:
                 yield Recipe(rest, self._with(unit), (), unit.rows, words, f"{unit.words} added")
-            return
-        for first, second in pairwise(self.units) if there is None else ((there, unit) for unit in self.units):
-            if there is None:
-                words = f"{self.words} and {first.words}" if len(rest) else first.words
-            data = self._with(first) if there is None else self.whole
-            change = f"{first.words} replaced by {second.words}"
-            yield Recipe(data, self._with(second), first.rows, second.rows, words, change)
+        else:
+            for first, second in pairwise(self.units) if there is None else ((there, unit) for unit in self.units):
+                data = self.whole
+                if there is None:
+                    words = f"{self.words} and {first.words}" if len(rest) else first.words
+                    data = self._with(first)
+                change = f"{first.words} replaced by {second.words}"
+                yield Recipe(data, self._with(second), first.rows, second.rows, words, change)
 
     def _with(self, unit: UnitRows) -> Rows:
         return self.before + Rows.of(unit.rows) + self.after
@@ -134,11 +133,7 @@ class _Background:
 def recipes_of(
     candidates: CandidateRows, known: list[UnitRows], groups: list[tuple[str, tuple[int, ...]]], relation: Relation
 ) -> Iterator[Recipe]:
-    """Yield the recipes for units that stand out and the smallest groups of columns, the most useful first.
-
-    They are one of each background in turn, so that the first ones are unlike each other. New rows are added to the
-    candidates as they are needed.
-    """
+    """Yield recipes, one of each background in turn, so that the first ones are useful and unlike each other."""
     # Where records are replaced their number is public, and mechanisms may rely on it.
     fixed_size = relation is Relation.REPLACE_ONE and candidates.units.alone and candidates.group < candidates.size
     backgrounds = _backgrounds(candidates, known, groups, candidates.group if fixed_size else 0)
@@ -158,9 +153,7 @@ def _backgrounds(
     size, adds, alone = candidates.size, candidates.adds_units, candidates.units.alone
     nothing, everything = Rows(), Rows.all_but(size)
     made, crowds = candidates.made(), candidates.crowds()
-    like = [
-        found for value in (NewValue.HIGH, NewValue.LOW) for one in known[-3:] if (found := candidates.like(one, value))
-    ]
+    like = [found for value in ALLOWED for one in known[-3:] for found in candidates.like(one, value)]
     doubled = [candidates.doubled(unit) for unit in known] if adds else []
     new = tuple(made[:2] + doubled[:2] + made[2:])
     for unit in known:
@@ -216,8 +209,7 @@ def _equal(
     tried = (NewValue.LOW, NewValue.HIGH, NewValue.MIDDLE) if candidates.adds_units else ()
     equal = [(row, value.value) for value in tried if (row := candidates.all_with(value)) is not None]
     for row, value in equal:
-        # What is unlike the others comes first.
-        unlike = tuple(sorted(units, key=lambda unit: value in unit.words))
+        unlike = tuple(sorted(units, key=lambda unit: value in unit.words))  # what is unlike the others comes first
         yield _Background(f"{size} records, all with {value}", _copies(row, size), Rows(), unlike)
         yield _Background(f"one record with {value}", _copies(row, 1), Rows(), unlike[:2])
     if candidates.units.alone:
@@ -227,8 +219,7 @@ def _equal(
         (low, _), (high, _), half = *equal[:2], max(1, size // 2)
         other = size - half if left_out else half
         words = f"{half} records with the least value and {other} with the greatest"
-        mixed = candidates.mixed()
-        units = (mixed, *made) if mixed is not None else made
+        units = (*candidates.mixed(), *made)
         yield _Background(words, _copies(low, half) + _copies(high, other), Rows(), units)
 
 

@@ -102,17 +102,19 @@ class CandidateRows:
 
     def with_value(
         self, value: NewValue, only: int | None = None, *, template: int | None = None, times: int = 1, words: str = ""
-    ) -> UnitRows | None:
-        """Return `group` new units of a row each, or of it `times`, with a value; None where no column can have it.
-
-        The other values are those of the row `template`; `words` say what else is particular to the units.
-        """
+    ) -> list[UnitRows]:
+        """Return `group` new units of a row each, or of it `times`, like `template` but for a value, if any can be."""
         cells = self.cells(value, only)
-        if not cells:
-            return None
         where = "" if only is None else f" in {self.columns[only].title}"
+        words += f" with {value.value}{where}{self.beyond(cells)}"
+        return self._units(cells, words, template, times) if cells else []
+
+    def _units(
+        self, cells: Mapping[int, Any], words: str, template: int | None = None, times: int = 1
+    ) -> list[UnitRows]:
         rows = tuple(self.row(cells, unit, template) for unit in range(self.group))
-        return UnitRows(rows * times, f"{self._noun()}{words} with {value.value}{where}{self.beyond(cells)}")
+        one, several = ("a record", "records") if self.units.alone else ("a new unit", "new units")
+        return [UnitRows(rows * times, f"{one if self.group == 1 else f'{self.group} {several}'}{words}")]
 
     def beyond(self, cells: Mapping[int, Any]) -> str:
         """Return in words that the bounds that were given do not allow some of these values; empty if they do."""
@@ -124,24 +126,23 @@ class CandidateRows:
         """Return new units by value, those in all columns first; none where no unit can be new."""
         several = [i for i, held in self.values.items() if held][:COLUMNS]
         tried = (*ALLOWED, *(OUTSIDE if self.outside else ())) if self.adds_units else ()
-        made = [self.with_value(value) for value in tried]
+        made = [unit for value in tried for unit in self.with_value(value)]
         if len(several) > 1:
-            made += [self.with_value(value, i) for value in tried for i in several]
-        return [unit for unit in made if unit is not None]
+            made += [unit for value in tried for i in several for unit in self.with_value(value, i)]
+        return made
 
-    def mixed(self) -> UnitRows | None:
+    def mixed(self) -> list[UnitRows]:
         """Return a new unit with the greatest value in half of the columns and the least in the others.
 
-        It moves many counts in one direction and keeps the others. None where there are few columns of numbers.
+        It moves many counts in one direction and keeps the others. There is none of few columns of numbers.
         """
         both = [i for i, held in self.values.items() if NewValue.HIGH in held and NewValue.LOW in held]
         if len(both) < MIXED or not self.adds_units:
-            return None
-        half = len(both) // 2
-        cells = {i: self.values[i][NewValue.HIGH if place < half else NewValue.LOW] for place, i in enumerate(both)}
-        rows = tuple(self.row(cells, unit) for unit in range(self.group))
-        words = f"{NewValue.HIGH.value} in half of the columns and {NewValue.LOW.value} in the others"
-        return UnitRows(rows, f"{self._noun()} with {words}")
+            return []
+        high, low = both[: len(both) // 2], both[len(both) // 2 :]
+        cells = {i: self.values[i][NewValue.HIGH] for i in high} | {i: self.values[i][NewValue.LOW] for i in low}
+        words = f" with {NewValue.HIGH.value} in half of the columns and {NewValue.LOW.value} in the others"
+        return self._units(cells, words)
 
     def doubled(self, unit: UnitRows) -> UnitRows:
         """Return the copy of a unit, under names of its own."""
@@ -157,14 +158,13 @@ class CandidateRows:
         if self.units.alone or not self.adds_units:
             return []
         times = min(MOST_ROWS, MANY * int(self.units.sizes.max()))
-        made = (self.with_value(value, times=times, words=f" of {times} rows each") for value in ALLOWED)
-        return [unit for unit in made if unit is not None]
+        words = f" of {times} rows each"
+        return [unit for value in ALLOWED for unit in self.with_value(value, times=times, words=words)]
 
-    def like(self, unit: UnitRows, value: NewValue) -> UnitRows | None:
-        """Return records like a unit but for a value in all columns that can have it."""
-        if not self.units.alone:
-            return None
-        return self.with_value(value, template=unit.rows[0], words=f" like {unit.words}")
+    def like(self, unit: UnitRows, value: NewValue) -> list[UnitRows]:
+        """Return records like a unit but for a value in all columns that can have it; none where rows are no units."""
+        words = f" like {unit.words}"
+        return self.with_value(value, template=unit.rows[0], words=words) if self.units.alone else []
 
     def unlike(self, most: int) -> list[int]:
         """Return the first rows of the dataset that are unlike each other, at most so many."""
@@ -182,10 +182,6 @@ class CandidateRows:
     def _content(self, template: int, cells: Mapping[int, Any]) -> str:
         return "|".join(_text(cells.get(i, column.values[template])) for i, column in enumerate(self.columns))
 
-    def _noun(self) -> str:
-        one, several = ("a record", "records") if self.units.alone else ("a new unit", "new units")
-        return one if self.group == 1 else f"{self.group} {several}"
-
 
 def _text(value: Any) -> str:
     """Return a number as the same text whatever its type, and anything else as its own."""
@@ -200,8 +196,7 @@ def _fresh_names(column: DataColumn, number: int) -> list[Any]:
     """Return names of units that no row has; none where the type of the column allows no other."""
     if column.kind is ValueKind.TEXT:
         held = set(column.values.tolist())
-        texts = (f"added {i}" for i in range(len(held) + number))
-        return [text for text in texts if text not in held][:number]
+        return [text for i in range(len(held) + number) if (text := f"added {i}") not in held][:number]
     if not column.numeric:
         return []
     most = int(column.finite.max())
@@ -210,7 +205,6 @@ def _fresh_names(column: DataColumn, number: int) -> list[Any]:
 
 
 def _values(column: DataColumn, bounds: tuple[float, float] | None) -> dict[NewValue, Any]:
-    """Return the values to put into a column, as its type has them."""
     if column.kind is ValueKind.BOOLEAN:
         return {NewValue.HIGH: True, NewValue.LOW: False}
     if column.kind is ValueKind.TEXT:

@@ -72,23 +72,21 @@ class DataColumn:
     @property
     def finite(self) -> NDArray[Any]:
         """The values of a column of numbers that are finite."""
-        found: NDArray[Any] = self.values[np.isfinite(self.values.astype(float))]
-        return found
+        return np.asarray(self.values[np.isfinite(self.values.astype(float))])
 
     def held(self, number: float) -> Any:
         """Return a number as the column's type has it, or None.
 
         Integers hold no fractions; floats of every width hold infinity and NaN.
         """
-        if self.kind is ValueKind.INTEGER:
-            fits = math.isfinite(number) and number == int(number)
-            fits = fits and (self.type is None or int(self.limits.min) <= int(number) <= int(self.limits.max))
-        else:
-            fits = not math.isfinite(number) or self.type is None or abs(number) <= float(self.limits.max)
-        if not fits:
+        whole, finite = self.kind is ValueKind.INTEGER, math.isfinite(number)
+        if whole and (not finite or number != int(number)):
             return None
-        plain = int(number) if self.kind is ValueKind.INTEGER else float(number)
-        return plain if self.type is None else self.type.type(plain)
+        exact: Any = int if whole else float
+        if self.type is None:
+            return exact(number)
+        fits = not finite or exact(self.limits.min) <= exact(number) <= exact(self.limits.max)
+        return self.type.type(exact(number)) if fits else None
 
 
 def value_type(value: Any) -> str:
@@ -103,10 +101,7 @@ def value_type(value: Any) -> str:
 
 
 def column_of(name: str | None, values: pd.Series[Any]) -> DataColumn:
-    """Return a column of a table of pandas; `InputError` if numbers, text and others are mixed.
-
-    Python objects are examined one by one.
-    """
+    """Return a column of a table of pandas; `InputError` if numbers, text and others are mixed."""
     import pandas as pd
 
     if isinstance(values.dtype, pd.StringDtype | pd.BooleanDtype):
@@ -128,16 +123,10 @@ def _of_objects(name: str | None, values: NDArray[Any]) -> DataColumn:
     found = [kind for kind in dict.fromkeys(types) if kind != "missing"]
     if len(found) > 1:
         one, other = found[:2]
-        raise InputError(
-            "{data} must hold {where} of one kind: row {row} is of kind {one}, row {place} of kind {other}; convert "
-            "one of them, or leave such rows out",
-            names=("data",),
-            where="records" if name is None else f"in column {name!r} values",
-            row=types.index(one),
-            one=one,
-            place=types.index(other),
-            other=other,
-        )
+        where = "records" if name is None else f"in column {name!r} values"
+        text = "{data} must hold {where} of one kind: row {row} is of kind {one}, row {place} of kind {other}; convert "
+        text += "one of them, or leave such rows out"
+        raise unfit(text, where=where, row=types.index(one), one=one, place=types.index(other), other=other)
     if "number" in found:
         pairs = list(zip(types, values, strict=True))
         whole = all(kind == "missing" or isinstance(value, int | np.integer) for kind, value in pairs)
@@ -146,10 +135,14 @@ def _of_objects(name: str | None, values: NDArray[Any]) -> DataColumn:
         except OverflowError:
             where = "numbers" if name is None else f"in column {name!r} numbers"
             text = "{data} must hold {where} that are at most 1.8e308, and has a larger integer"
-            raise InputError(text, names=("data",), where=where) from None
+            raise unfit(text, where=where) from None
         return DataColumn(name, ValueKind.INTEGER if whole else ValueKind.REAL, numbers)
-    made = {"text": ValueKind.TEXT, "boolean": ValueKind.BOOLEAN}
-    return DataColumn(name, made.get(found[0], ValueKind.OTHER) if found else ValueKind.OTHER, values)
+    return DataColumn(name, ValueKind(found[0]) if found in (["text"], ["boolean"]) else ValueKind.OTHER, values)
+
+
+def unfit(text: str, **given: Any) -> InputError:
+    """Return the error that the data are not what they must be."""
+    return InputError(text, names=("data",), **given)
 
 
 def column_number(parameter: str, name: str, columns: Sequence[DataColumn]) -> int:
@@ -167,11 +160,7 @@ def column_number(parameter: str, name: str, columns: Sequence[DataColumn]) -> i
 
 
 def read_bounds(bounds: Any, columns: Sequence[DataColumn]) -> ColumnBounds:
-    """Return the bounds of the columns of numbers that have some, given as `neighbours_of` takes them.
-
-    `InputError` is raised if they are reversed, not numbers, for a column that does not exist or holds no numbers, or
-    too few or too many.
-    """
+    """Return the bounds of the columns of numbers that have some, given as `neighbours_of` takes them."""
     if bounds is None:
         return {}
     if isinstance(bounds, Mapping):
@@ -188,9 +177,8 @@ def read_bounds(bounds: Any, columns: Sequence[DataColumn]) -> ColumnBounds:
     numeric = [i for i, column in enumerate(columns) if column.numeric]
     if not numeric:
         held = ", ".join(f"{column.title}: {_contents(column)}" for column in columns[:_NAMED])
-        text = (
-            "{bounds} are for numbers, and {data} has no column of numbers alone ({held}): mend it, or leave them out"
-        )
+        text = "{bounds} are for numbers, and {data} has no column of numbers alone ({held}): mend it, or leave them "
+        text += "out"
         raise InputError(text, names=("bounds", "data"), value=bounds, held=held)
     if len(bounds) == 2 and not any(hasattr(end, "__len__") for end in bounds):
         return dict.fromkeys(numeric, _pair(bounds, bounds))

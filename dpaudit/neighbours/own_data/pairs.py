@@ -18,9 +18,10 @@ from dpaudit.contract import Made, MadePair, Origin, OriginKind, Pair, Relation
 from dpaudit.errors import InputError
 from dpaudit.jsonable import stable_repr
 from dpaudit.keyed import key_of, keyed
+from dpaudit.neighbours.check import shared_ends
 from dpaudit.neighbours.own_data.backgrounds import Recipe, Rows, recipes_of
 from dpaudit.neighbours.own_data.candidate_rows import CandidateRows
-from dpaudit.neighbours.own_data.columns import ValueKind, read_bounds
+from dpaudit.neighbours.own_data.columns import ValueKind, read_bounds, unfit
 from dpaudit.neighbours.own_data.units import UnitRows, read_units, small_groups, standing_out
 from dpaudit.outputs.canonical import canonical, in_words
 from dpaudit.withheld import COMMON, Coarse
@@ -108,17 +109,13 @@ def neighbours_of(
     table = table_of(data)
     if table.size == 0:
         text = "{data} must hold at least one record, got an empty {kind}: neighbours are made of the records that are "
-        raise InputError(text + "there", names=("data",), kind=type(data).__qualname__)
+        raise unfit(text + "there", kind=type(data).__qualname__)
     columns = table.columns
     units = read_units(unit, data, table.size, columns)
     if group > len(units.sizes):
-        raise InputError(
-            "{group} must be at most {size}, the number of {what} in {data}; got {given}",
-            names=("group", "data"),
-            size=len(units.sizes),
-            what="records" if units.alone else "units",
-            given=group,
-        )
+        text = "{group} must be at most {size}, the number of {what} in {data}; got {given}"
+        what = "records" if units.alone else "units"
+        raise InputError(text, names=("group", "data"), size=len(units.sizes), what=what, given=group)
     ends = read_bounds(bounds, columns)
     candidates = CandidateRows(table.size, columns, units, ends, group, bool(outside))
     known = standing_out(columns, units, group, seed)
@@ -177,19 +174,17 @@ class OwnDataMoves:
         origin = pair.origin
         found: dict[Any, Pair] = {}
         for data, neighbour, words in _proposals(first.source, first.rows.index(), second.rows.index(), rng):
-            if data == neighbour or (data, neighbour) == (first.rows, second.rows):
-                continue
             made = replace(first, rows=data, words=f"{first.words}, {words}"), replace(second, rows=neighbour)
             moved = replace(origin, text=f"{origin.text}; {words}", moves=origin.moves + 1)
-            found.setdefault((data, neighbour), MadePair(*made, moved, pair.shown))
+            if data != neighbour and (data, neighbour) != (first.rows, second.rows):
+                found.setdefault((data, neighbour), MadePair(*made, moved, pair.shown))
         return list(found.values())[:PROPOSALS]
 
 
 def _proposals(
     source: RowSource, data: Index, neighbour: Index, rng: np.random.Generator
 ) -> Iterator[tuple[Rows, Rows, str]]:
-    """Yield the rows of both sides of variations, and what was done in words."""
-    start, end = _shared(data, neighbour)
+    start, end = shared_ends(data, neighbour)
     before, after = data[:start], data[len(data) - end :]
     out, into = data[start : len(data) - end], neighbour[start : len(neighbour) - end]
     half = len(before) // 2
@@ -212,16 +207,6 @@ def _proposals(
 
 def _joined(*parts: Index) -> Rows:
     return Rows.of(np.concatenate(parts))
-
-
-def _shared(data: Index, neighbour: Index) -> tuple[int, int]:
-    """Return how many rows both sides share at the start, and at the end beside those."""
-    shared, left = [], min(len(data), len(neighbour))
-    for step in (1, -1):
-        unlike = np.flatnonzero(data[::step][:left] != neighbour[::step][:left])
-        shared.append(int(unlike[0]) if len(unlike) else left)
-        left -= shared[-1]
-    return shared[0], shared[1]
 
 
 @dataclass(frozen=True, eq=False)

@@ -24,6 +24,7 @@ from dpaudit.neighbours.own_data.adapters import (
     SparseTable,
     Table,
 )
+from dpaudit.neighbours.own_data.columns import unfit
 
 
 def _read_lines(path: Path, separator: str) -> Any:
@@ -35,8 +36,7 @@ def _read_lines(path: Path, separator: str) -> Any:
     names = pd.read_csv(path, sep=separator, header=None, nrows=1, dtype=str).iloc[0].dropna()
     check_names(path, names, all)
     if not names.is_unique:
-        text = "{data} must have columns of different names, and two of {path} have one name"
-        raise InputError(text, names=("data",), path=str(path))
+        raise unfit("{data} must have columns of different names, and two of {path} have one name", path=str(path))
     if len(found) and found.iloc[:, -1].isna().any():  # what a short line lacks is missing in the last column too
         width = found.index.nlevels * (not _counts_rows(found.index)) + found.shape[1]
         with path.open(newline="", encoding="utf-8-sig") as lines:
@@ -45,7 +45,7 @@ def _read_lines(path: Path, separator: str) -> Any:
             short = next((rows.line_num for row in rows if 0 < len(row) < width), None)
         if short is not None:
             text = "{data} must have a value for each column in every line, and line {line} of {path} is too short"
-            raise InputError(text, names=("data",), line=short, path=str(path))
+            raise unfit(text, line=short, path=str(path))
     return found
 
 
@@ -54,18 +54,17 @@ def check_names(path: Path | str, names: Iterable[Any], share: Callable[[Iterabl
 
     The message shows none: it may be a value of the first record.
     """
-    numbers = [_is_number(name) for name in names]
+
+    def is_number(text: Any) -> bool:
+        try:
+            return isinstance(float(text), float)
+        except ValueError:
+            return False
+
+    numbers = [is_number(name) for name in names]
     if numbers and share(numbers):
         instead = "and has a number in the place of a name: add a line of names before it, such as output"
         raise InputError(f"the first line of {path} must name its columns, {instead}")
-
-
-def _is_number(text: Any) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 READERS: dict[str, Callable[[Path], Any]] = {
@@ -93,11 +92,6 @@ class PartsTable(Table):
     def size(self) -> int:
         """The number of records."""
         return int(next(iter(self.data.values())).size)
-
-    @property
-    def whole(self) -> bool:
-        """Whether the columns hold all of a record."""
-        return all(part.whole for part in self.data.values())
 
     def cells(self) -> pd.DataFrame:
         """Return the columns of all parts; that of a part with just one has the part's name."""
@@ -139,7 +133,6 @@ def table_of(data: Any) -> Table:
 
     `InputError` is raised if it is of a kind that is not known, or its parts are not of one length.
     """
-    name = type(data).__qualname__
     text = "{data} must be {allowed_}, got a {kind}"
     if isinstance(data, str | bytes):
         text += "; it is one value and no dataset: pass a list of records, or what read_dataset(path) returns"
@@ -150,20 +143,17 @@ def table_of(data: Any) -> Table:
     else:
         text += "; to use it, say how its records become one of these and back: "
         text += "dpaudit.register_dataset({kind}, lambda data: ..., lambda records: {kind}(...))"
-    raise InputError(text, names=("data",), allowed=ALLOWED, allowed_=ALLOWED, kind=name)
+    raise unfit(text, allowed=ALLOWED, allowed_=ALLOWED, kind=type(data).__qualname__)
 
 
 @table_of.register(np.ndarray)
 def _of_array(data: NDArray[Any]) -> Table:
     if type(data) not in (np.ndarray, np.recarray):
-        raise InputError(
-            "{data} must be a plain array, got a {kind}: pass np.asarray(data), or say how it is put together again: "
-            "dpaudit.register_dataset({kind}, np.asarray, lambda records: ...)",
-            names=("data",),
-            kind=type(data).__qualname__,
-        )
+        text = "{data} must be a plain array, got a {kind}: pass np.asarray(data), or say how it is put together "
+        text += "again: dpaudit.register_dataset({kind}, np.asarray, lambda records: ...)"
+        raise unfit(text, kind=type(data).__qualname__)
     if data.ndim == 0:
-        raise InputError("{data} must be an array of records, got one value: an array of no axes", names=("data",))
+        raise unfit("{data} must be an array of records, got one value: an array of no axes")
     return ArrayTable(data)
 
 
@@ -171,16 +161,15 @@ def _of_array(data: NDArray[Any]) -> Table:
 def _of_frame(data: Any) -> Table:
     if not data.columns.is_unique:
         twice = repr(data.columns[data.columns.duplicated()][0])
-        text = "{data} must have columns of different names; {twice} stands twice"
-        raise InputError(text, names=("data",), twice=twice)
+        raise unfit("{data} must have columns of different names; {twice} stands twice", twice=twice)
     if not len(data.columns):
-        raise InputError("{data} must hold at least one column, got a table of none", names=("data",))
-    return FrameTable(data, False, _counts_rows(data.index))
+        raise unfit("{data} must hold at least one column, got a table of none")
+    return FrameTable(data, False, whole=_counts_rows(data.index))
 
 
 @table_of.register(pd.Series)
 def _of_series(data: Any) -> Table:
-    return FrameTable(data.to_frame(name=0), True, _counts_rows(data.index), data.name)
+    return FrameTable(data.to_frame(name=0), True, data.name, whole=_counts_rows(data.index))
 
 
 def _counts_rows(index: Any) -> bool:
@@ -191,11 +180,11 @@ def _counts_rows(index: Any) -> bool:
 @table_of.register(sparse.spmatrix)
 def _of_sparse(data: Any) -> Table:
     if data.ndim != 2:
-        raise InputError("{data} must be a sparse matrix of two axes, records and columns", names=("data",))
+        raise unfit("{data} must be a sparse matrix of two axes, records and columns")
     matrix = data.tocsr()
     entries = np.asarray(np.bincount(matrix.indices, minlength=matrix.shape[1]))
     shown = np.sort(np.argsort(-entries, kind="stable")[:SPARSE_COLUMNS]).astype(np.int64)
-    return SparseTable(matrix, data.format, shown)
+    return SparseTable(matrix, data.format, shown, whole=len(shown) == matrix.shape[1])
 
 
 @table_of.register(list)
@@ -211,21 +200,16 @@ def _of_records(data: Any) -> Table:
 @table_of.register(dict)
 def _of_parts(parts: Mapping[Any, Any], kind: Callable[[Any], Any] = dict) -> Table:
     if not parts:
-        raise InputError("{data} must hold at least one column, got an empty dictionary", names=("data",))
+        raise unfit("{data} must hold at least one column, got an empty dictionary")
     for name, part in parts.items():
         if not isinstance(part, list | tuple) and not _is_part(part):
-            raise InputError(
-                "{data} must be a dictionary of columns: the value of {name} is a {kind}; pass a list or an array of "
-                "one value a record",
-                names=("data",),
-                name=repr(name),
-                kind=type(part).__qualname__,
-            )
+            text = "{data} must be a dictionary of columns: the value of {name} is a {kind}; pass a list or an array "
+            raise unfit(text + "of one value a record", name=repr(name), kind=type(part).__qualname__)
     tables = {name: table_of(part) for name, part in parts.items()}
     if len({table.size for table in tables.values()}) > 1:
         sizes = ", ".join(f"{str(name)!r} has {table.size}" for name, table in tables.items())
-        raise InputError("{data} must hold columns of one length: {sizes:.300}", names=("data",), sizes=sizes)
-    return PartsTable(tables, kind)
+        raise unfit("{data} must hold columns of one length: {sizes:.300}", sizes=sizes)
+    return PartsTable(tables, kind, whole=all(table.whole for table in tables.values()))
 
 
 def _is_part(value: Any) -> bool:
@@ -311,15 +295,12 @@ def read_dataset(path: str | Path) -> Any:
             text = "{data} is a .parquet file, which pandas reads with pyarrow: pip install pyarrow, or write {path} "
             text += "as .csv"
         kind, hint = type(error).__name__, "; look at its first lines" if suffix in (".csv", ".tsv") else ""
-        raise InputError(text, names=("data",), path=str(path), suffix=suffix, kind=kind, hint=hint) from None
+        raise unfit(text, path=str(path), suffix=suffix, kind=kind, hint=hint) from None
     if not np.ndim(found):
-        raise InputError(
-            "{data} must be an array of records, and {path} holds one value", names=("data",), path=str(path)
-        )
+        raise unfit("{data} must be an array of records, and {path} holds one value", path=str(path))
     if suffix == ".csv" and found.shape[1] == 1 and ";" in str(found.columns[0]):
         text = "{data} must have its columns separated by commas, and {path} has semicolons: write it with commas, or "
-        text += "in Python pass pandas.read_csv({path!r}, sep=';')"
-        raise InputError(text, names=("data",), path=str(path))
+        raise unfit(text + "in Python pass pandas.read_csv({path!r}, sep=';')", path=str(path))
     if not len(found):
-        raise InputError("{data} must hold at least one record, and {path} holds none", names=("data",), path=str(path))
+        raise unfit("{data} must hold at least one record, and {path} holds none", path=str(path))
     return found

@@ -26,10 +26,7 @@ LARGE = 10_000
 
 @dataclass(frozen=True)
 class UnitRows:
-    """The rows of one unit, or of a few, that come or go together; new rows are numbered after those of the dataset.
-
-    `words` name them in a recipe, without any value.
-    """
+    """The rows that come or go together, new ones numbered after those of the dataset, and words without any value."""
 
     rows: tuple[int, ...]
     words: str
@@ -54,11 +51,7 @@ class Units:
 
 
 def read_units(unit: Any, data: Any, size: int, columns: tuple[DataColumn, ...]) -> Units:
-    """Return the units that a column or an array names, as `neighbours_of` takes it, in a dataset of `size` records.
-
-    `InputError` is raised if there is no such column, there are more or fewer names than rows, a row has no unit, or a
-    unit has no row.
-    """
+    """Return the units that a column or an array names, as `neighbours_of` takes it, in a dataset of `size` records."""
     if unit is None:
         return Units(np.arange(size))
     column = None
@@ -67,13 +60,9 @@ def read_units(unit: Any, data: Any, size: int, columns: tuple[DataColumn, ...])
         names = columns[column].values.tolist()
         kind = getattr(data.dtypes[unit], "categories", None) if hasattr(data, "dtypes") else None
         if kind is not None and (absent := len(kind) - data[unit].nunique()):
-            raise InputError(
-                "{unit} names a column that knows {absent} unit(s) in no row, which the mechanism could count: take "
-                "them out with data[{given}].cat.remove_unused_categories()",
-                names=("unit",),
-                absent=absent,
-                given=repr(unit),
-            )
+            text = "{unit} names a column that knows {absent} unit(s) in no row, which the mechanism could count: take "
+            text += "them out with data[{given}].cat.remove_unused_categories()"
+            raise InputError(text, names=("unit",), absent=absent, given=repr(unit))
     elif hasattr(unit, "__len__"):
         names = list(unit)
     else:
@@ -93,16 +82,12 @@ def read_units(unit: Any, data: Any, size: int, columns: tuple[DataColumn, ...])
 
 
 def standing_out(columns: tuple[DataColumn, ...], units: Units, group: int, seed: int) -> list[UnitRows]:
-    """Return the rows of `group` units at a time that stand out: by the extremes of a column, place, size, or rarity.
-
-    A few are drawn by chance, from the root seed.
-    """
+    """Return `group` units at a time that stand out by an extreme, place, size or rarity, and a few drawn at random."""
     chosen = (np.flatnonzero(np.isin(units.codes, some)) for some in _chosen(columns, units, group, seed))
     return [UnitRows(rows, _words(rows, units, group)) for rows in dict.fromkeys(tuple(one.tolist()) for one in chosen)]
 
 
 def _chosen(columns: tuple[DataColumn, ...], units: Units, group: int, seed: int) -> Iterator[list[int]]:
-    """Yield the numbers of units, `group` at a time."""
     sizes = units.sizes
     numeric = [column for i, column in enumerate(columns) if column.numeric and i != units.column][:COLUMNS]
     for column in numeric:

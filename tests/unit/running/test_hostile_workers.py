@@ -11,6 +11,7 @@ import warnings
 from multiprocessing.connection import Connection
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -121,6 +122,13 @@ def test_texts_of_an_error_are_not_formatted() -> None:
     found = error_of(error_as_bytes(InputError("{0.__class__} \0x.y\0 \0trials\x1f{9}\0 {trials:>9999999999}")))
     assert isinstance(found, InputError)
     assert "{0.__class__}" in found.worded(in_python)
+
+
+def test_a_forged_parameter_of_an_error_that_has_none_is_shown_as_text() -> None:
+    forged = msgspec.msgpack.encode(["ToolFault", ["it needs ", ["trials", None], ["seed", "{x}"]]])
+    found = error_of(forged)
+    assert type(found) is ToolFault
+    assert str(found) == "it needs trials{x}"
 
 
 class Spoken(UserWarning):

@@ -115,8 +115,8 @@ def test_the_copy_dies_with_the_command_even_in_a_call_of_c(tmp_path: Path) -> N
 
 
 def test_whoever_asks_again_later_ends_what_hears_nothing(tmp_path: Path) -> None:
-    before = "from dpaudit.running import supervised", "supervised.GRACE = 0.2"
-    before += ("supervised.keep_apart = int",)  # so that the command's own process makes the runs
+    before = "from dpaudit.running import processes", "processes.GRACE = 0.2"
+    before += ("processes.keep_apart = int",)  # so that the command's own process makes the runs
     with begun(tmp_path, "hears_nothing", *before) as process:
         process.stderr.readline()
         process.terminate()
@@ -140,8 +140,8 @@ def test_a_command_that_may_open_few_files_has_a_message(tmp_path: Path, files: 
 
 
 def test_a_command_that_has_no_memory_for_a_thread_ends_with_its_status(tmp_path: Path) -> None:
-    raises = "supervised.threading.Timer.start = lambda self: (_ for _ in ()).throw(RuntimeError)"
-    process = begun(tmp_path, "noisy", "from dpaudit.running import supervised", raises)
+    raises = "processes.threading.Timer.start = lambda self: (_ for _ in ()).throw(RuntimeError)"
+    process = begun(tmp_path, "noisy", "from dpaudit.running import processes", raises)
     out, err = process.communicate(timeout=120)
     assert out.startswith(("CONSISTENT", "NO EVIDENCE"))
     assert (process.returncode in (0, 3), err) == (True, "")
