@@ -34,7 +34,6 @@ from dpaudit.bounds.base import MAX_COINS, Array, Bools, Integers
 from dpaudit.bounds.coin import MAX_EPSILON, epsilon_lower
 from dpaudit.bounds.guesses import (
     FIRST,
-    Points,
     Schedule,
     Tested,
     detectable_epsilon,
@@ -223,11 +222,11 @@ class GuessTest:
     error: float
     right: Integers
 
-    def at(self, points: Points) -> Tested:
+    def at(self, points: ClaimPoints) -> Tested:
         """Return the test of points."""
         return self.schedule.test(self.right, points)
 
-    def rejects(self, points: Points) -> bool:
+    def rejects(self, points: ClaimPoints) -> bool:
         """Say whether points are refuted."""
         return self.at(points).p_value <= self.error
 
@@ -241,21 +240,21 @@ class GuessTest:
         union = self.union_lower(delta)
         if len(self.right) == 1:
             return union
-        return lower_bound(lambda e: self.rejects(Points.one(e, delta)), union, claimed)
+        return lower_bound(lambda e: self.rejects(ClaimPoints.one(e, delta)), union, claimed)
 
     def mu_lower(self) -> float:
         """Return the bound on mu by the points of its curve."""
 
         def rejects(mu: float) -> bool:
             epsilon = np.minimum(gaussian_epsilons(mu), 0.99 * MAX_EPSILON)
-            p_values = self.schedule.p_values(self.right, Points(epsilon, gaussian_delta(mu, epsilon)))[0]
+            p_values = self.schedule.p_values(self.right, ClaimPoints(epsilon, gaussian_delta(mu, epsilon)))[0]
             return bool(p_values.min() * len(p_values) <= self.error)
 
         return largest_rejected(rejects, MOST)
 
 
 def guess_test(
-    ranked: Ranked, points: Points, gamma: float, ranking: str = RANKINGS[0], guesses: int | None = None
+    ranked: Ranked, points: ClaimPoints, gamma: float, ranking: str = RANKINGS[0], guesses: int | None = None
 ) -> GuessTest:
     """Return the test, whose schedule the claim and the number of canaries fix."""
     name = cast(RankingName, read_choice("ranking", ranking, RANKINGS))
@@ -276,13 +275,13 @@ def guess_test(
     return GuessTest(schedule, gamma, ranked.counts(name, schedule))
 
 
-def points_of(curve: CurveClaim | None, epsilon: float, delta: float) -> Points:
+def points_of(curve: CurveClaim | None, epsilon: float, delta: float) -> ClaimPoints:
     """Return the points that a claim implies: one, or those of a claim that is a curve."""
     if curve is None:
-        return Points.one(float(epsilon), float(delta))
+        return ClaimPoints.one(float(epsilon), float(delta))
     found = ClaimPoints.of(curve)
     tested = found.epsilon < MAX_EPSILON
-    return Points(found.epsilon[tested], found.delta[tested])
+    return ClaimPoints(found.epsilon[tested], found.delta[tested])
 
 
 def finding_of(
@@ -328,7 +327,7 @@ def finding_of(
     )
 
 
-def derived(test: GuessTest, points: Points, curve: CurveClaim | None) -> dict[str, Any]:
+def derived(test: GuessTest, points: ClaimPoints, curve: CurveClaim | None) -> dict[str, Any]:
     """Return the fields of a finding that follow from the right guesses of a test of points, by name."""
     outcome = test.at(points)
     critical = test.schedule.critical(test.schedule.level(points, test.error), points)
@@ -369,7 +368,7 @@ def _if_gaussian(test: GuessTest, delta: float) -> IfGaussian:
     )
 
 
-def _least(points: Points, error: float) -> int | None:
+def _least(points: ClaimPoints, error: float) -> int | None:
     """Return about the least number of canaries of which all guesses right refute the claim; None if none does."""
     for i in range(8 * int(math.log2(MAX_COINS))):
         m = math.ceil(2 ** (i / 8))

@@ -10,7 +10,7 @@ validity is checked by exact enumeration.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -70,13 +70,7 @@ class CountArrays:
         arrays = [whole_numbers(name, value) for name, value in zip(names, (x, n1, y, n2), strict=True)]
         for i in (1, 3):
             check_range(names[i], arrays[i], 1, most)
-        try:
-            xs, n1s, ys, n2s = np.broadcast_arrays(*arrays)
-        except ValueError:
-            shapes = ", ".join(str(a.shape) for a in arrays)
-            raise InputError(
-                f"{', '.join(names[:3])} and {names[3]} must broadcast against each other; got shapes {shapes}"
-            ) from None
+        xs, n1s, ys, n2s = broadcast(names, arrays)
         check_range(names[0], xs, 0, n1s)
         check_range(names[2], ys, 0, n2s)
         return cls(xs.ravel(), n1s.ravel(), ys.ravel(), n2s.ravel(), xs.shape)
@@ -88,16 +82,44 @@ class CountArrays:
 
     def spread(self, name: str, value: ArrayLike, low: float, high: float) -> Array:
         """Return a parameter in [low, high) as one number an event, shape (m,), or raise `InputError`."""
-        array = np.asarray(value, dtype=np.float64)
-        bad = ~((array >= low) & (array < high))
-        if bad.any():
-            raise InputError.of(name, float(array[bad][0]), f"in [{low:g}, {high:g})")
+        array = in_interval(name, value, low, high)
         try:
             return np.broadcast_to(array, self.shape).ravel()
         except ValueError:
             raise InputError(
                 f"{name} must broadcast to the counts' shape {self.shape}, got {array.shape}", parameter=name
             ) from None
+
+
+def broadcast(names: Sequence[str], arrays: Sequence[Array]) -> tuple[Array, ...]:
+    """Return arrays with one shape, or raise `InputError` in their names."""
+    try:
+        return np.broadcast_arrays(*arrays)
+    except ValueError:
+        shapes = ", ".join(str(each.shape) for each in arrays)
+        named = f"{', '.join(names[:-1])} and {names[-1]}"
+        raise InputError(f"{named} must broadcast against each other; got shapes {shapes}") from None
+
+
+def in_interval(name: str, value: ArrayLike, low: float, high: float) -> Array:
+    """Return numbers of [low, high) as an array, or raise `InputError`."""
+    array = np.asarray(value, dtype=np.float64)
+    bad = ~((array >= low) & (array < high))
+    if bad.any():
+        raise InputError.of(name, float(array[bad][0]), f"in [{low:g}, {high:g})")
+    return array
+
+
+def bisect(kept: Any, other: Any, keeps: Callable[[Any], Any], halvings: int) -> Any:
+    """Return the ends of brackets after bisection: `kept`, where a condition holds, and `other`, where it does not.
+
+    The ends are numbers or arrays, and so is what `keeps` says of the middle; it is not asked at the ends.
+    """
+    for _ in range(halvings):
+        middle = 0.5 * (kept + other)
+        holds = keeps(middle)
+        kept, other = np.where(holds, middle, kept), np.where(holds, other, middle)
+    return kept, other
 
 
 def whole_numbers(name: str, value: ArrayLike) -> Array:
@@ -142,19 +164,9 @@ class Bound(ABC):
     max_runs: ClassVar[int] = MAX_RUNS
 
     def p_value(
-        self,
-        x: ArrayLike,
-        n1: ArrayLike,
-        y: ArrayLike,
-        n2: ArrayLike,
-        *,
-        epsilon: ArrayLike,
-        delta: ArrayLike = 0.0,
-        gamma: float | None = None,
+        self, x: ArrayLike, n1: ArrayLike, y: ArrayLike, n2: ArrayLike, *, epsilon: ArrayLike, delta: ArrayLike = 0.0
     ) -> Array:
         """Return p-values of H0(epsilon, delta), which a test at level gamma rejects where they are <= gamma.
-
-        `gamma` says with what level they will be compared; only bounds that are tuned to a level use it.
 
         Raises
         ------
@@ -162,9 +174,8 @@ class Bound(ABC):
             For bad counts or parameters.
         """
         c = CountArrays.of(x, n1, y, n2, self.max_runs)
-        level = None if gamma is None else read_number("gamma", gamma, 0, 1)
         ratio = np.exp(c.spread("epsilon", epsilon, 0, self.max_epsilon))
-        return self._p_values(c, ratio, c.spread("delta", delta, 0, 1), level).reshape(c.shape)
+        return self._p_values(c, ratio, c.spread("delta", delta, 0, 1)).reshape(c.shape)
 
     def epsilon_lower(
         self, x: ArrayLike, n1: ArrayLike, y: ArrayLike, n2: ArrayLike, *, delta: ArrayLike = 0.0, gamma: float
@@ -180,7 +191,7 @@ class Bound(ABC):
         return self._epsilons(c, c.spread("delta", delta, 0, 1), level).reshape(c.shape)
 
     @abstractmethod
-    def _p_values(self, c: CountArrays, ratio: Array, delta: Array, gamma: float | None) -> Array:
+    def _p_values(self, c: CountArrays, ratio: Array, delta: Array) -> Array:
         """Return one p-value an event, with ratio = exp(epsilon)."""
 
     @abstractmethod

@@ -54,7 +54,7 @@ def rejection_boundary(
         i = np.flatnonzero(high - low > 1)
         if not len(i):
             break
-        p = bound.p_value(x[i], n1, ys[i], n2, epsilon=epsilon, delta=delta, gamma=gamma)
+        p = bound.p_value(x[i], n1, ys[i], n2, epsilon=epsilon, delta=delta)
         rejected = p <= gamma
         high[i], low[i] = np.where(rejected, x[i], high[i]), np.where(rejected, low[i], x[i])
         # A p-value is nearly normal in x, so its quantile shows how far the boundary is; every sixth step halves.
@@ -144,7 +144,7 @@ def trials_needed(bound: Bound, *, epsilon: float, delta: float = 0.0, gamma: fl
     _check(1, 1, epsilon, delta, gamma, 0.5)
 
     def enough(n: int) -> bool:
-        return bool(bound.p_value(n, n, 0, n, epsilon=epsilon, delta=delta, gamma=gamma) <= gamma)
+        return bool(bound.p_value(n, n, 0, n, epsilon=epsilon, delta=delta) <= gamma)
 
     low, high = 0, 1
     while not enough(high):

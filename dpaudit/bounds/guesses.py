@@ -64,8 +64,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import bdtr, betaincinv, expit, gammaln, ndtr, ndtri
 
-from dpaudit.bounds.base import Array, Integers
+from dpaudit.bounds.base import Array, Integers, bisect
 from dpaudit.bounds.coin import MAX_EPSILON, additive_term, p_value
+from dpaudit.bounds.tangent import ClaimPoints
 from dpaudit.contract.curve_claims import MOST
 
 FIRST = 8
@@ -83,18 +84,6 @@ _NEGLECTED = 1e-22
 _HALVINGS = 30
 _MARGIN = 1e-9
 """By which probabilities of crossings are raised, relatively, for rounding."""
-
-
-class Points(NamedTuple):
-    """Points (epsilon, delta) that a claim implies, arrays of shape (J,)."""
-
-    epsilon: Array
-    delta: Array
-
-    @classmethod
-    def one(cls, epsilon: float, delta: float) -> Points:
-        """Return the one point of a claim of (epsilon, delta)-privacy."""
-        return cls(np.array([epsilon], np.float64), np.array([delta], np.float64))
 
 
 class Tested(NamedTuple):
@@ -133,7 +122,7 @@ class Schedule:
         found = [FIRST << i for i in range(64) if FIRST << i < last]
         return cls((*found, last), coins, one_sided)
 
-    def useful(self, points: Points, gamma: float) -> Schedule:
+    def useful(self, points: ClaimPoints, gamma: float) -> Schedule:
         """Return the schedule without numbers of guesses that could not refute the claim if all were right.
 
         The claim alone decides, so that the rest share the error. Where none could, all stay.
@@ -150,14 +139,14 @@ class Schedule:
         """Return m delta, or half of it: what `bounds.coin` calls `delta_runs`."""
         return np.asarray(self.coins * delta * (0.5 if self.one_sided else 1.0))
 
-    def p_values(self, right: ArrayLike, points: Points) -> tuple[Array, Integers]:
+    def p_values(self, right: ArrayLike, points: ClaimPoints) -> tuple[Array, Integers]:
         """Return, for each number of guesses, the least p-value of its count over the points, and the point.
 
         Parameters
         ----------
         right : array of int, shape (K,)
             N_k for each k of the schedule.
-        points : Points
+        points : ClaimPoints
             What the claim implies.
         """
         v, r = np.asarray(right)[:, None], self._counts[:, None]
@@ -165,7 +154,7 @@ class Schedule:
         best = every.argmin(axis=1)
         return every[np.arange(len(best)), best], best
 
-    def critical(self, t: float, points: Points) -> Integers:
+    def critical(self, t: float, points: ClaimPoints) -> Integers:
         """Return c_k(t) for each k; k + 1 where no count has a p-value of at most t."""
         low, high = np.zeros_like(self._counts), self._counts + 1  # low is accepted, high is not
         while (high - low > 1).any():
@@ -190,7 +179,7 @@ class Schedule:
             law, first = law[kept[0] : kept[-1] + 1], first + int(kept[0])
         return crossed * (1 + _MARGIN) + self.guesses[-1] * _NEGLECTED
 
-    def test(self, right: ArrayLike, points: Points) -> Tested:
+    def test(self, right: ArrayLike, points: ClaimPoints) -> Tested:
         """Return the p-value of a claim from the right guesses; see the theorem of this module."""
         each, best = self.p_values(right, points)
         at = int(each.argmin())
@@ -201,7 +190,7 @@ class Schedule:
         critical = self.critical(t, points)
         return Tested(min(found.p_value, self._crossing(critical, points)), at, found.point)
 
-    def _crossing(self, critical: Integers, points: Points) -> float:
+    def _crossing(self, critical: Integers, points: ClaimPoints) -> float:
         """Return the second bound of the theorem, the least over the best points."""
         places: Integers = np.arange(len(points.epsilon))
         if len(places) > _CROSSED_AT:  # those at which the union bound is least: the others would hardly be better
@@ -218,7 +207,7 @@ class Schedule:
             found.append(self.crossing(critical, epsilon) + term)
         return min(found)
 
-    def level(self, points: Points, gamma: float) -> float:
+    def level(self, points: ClaimPoints, gamma: float) -> float:
         """Return the largest t, up to a thousandth of it, at which the test rejects at level gamma."""
         low, high = gamma / len(self.guesses), gamma
         while high > low * 1.001:
@@ -257,13 +246,7 @@ def lower_bound(rejects: Callable[[float], bool], union_lower: float, claim: flo
 
 def largest_rejected(rejects: Callable[[float], bool], high: float) -> float:
     """Return the largest rejected parameter, from below, of a test that rejects all smaller ones; 0 if it does none."""
-    low = 0.0
-    if not rejects(1e-9):
-        return 0.0
-    for _ in range(_HALVINGS):
-        middle = 0.5 * (low + high)
-        low, high = (middle, high) if rejects(middle) else (low, middle)
-    return low
+    return float(bisect(0.0, high, rejects, _HALVINGS)[0]) if rejects(1e-9) else 0.0
 
 
 def detectable_epsilon(guesses: ArrayLike, critical: ArrayLike, power: float) -> float:

@@ -36,7 +36,7 @@ from numpy.typing import NDArray
 from scipy.special import expit, log_softmax, logsumexp, ndtr, ndtri
 
 from dpaudit.bounds import POWER
-from dpaudit.bounds.base import Array
+from dpaudit.bounds.base import Array, bisect
 
 Orders = Sequence[tuple[float, float]]
 
@@ -234,16 +234,10 @@ def detectable_shortfall(orders: Orders, mu: float, runs: int, gamma: float) -> 
     def seen(short: float) -> bool:
         shift = mu / (1 - short)
         scores = np.linspace(-6 - shift, 6 + shift, 4001)
-        p, q = np.diff(ndtr(scores - shift / 2)), np.diff(ndtr(scores + shift / 2))
-        p, q = p[::-1], q[::-1]
+        p, q = (np.diff(ndtr(scores + sign * shift / 2))[::-1] for sign in (-1, 1))
         ends = label_ends(p + q)
         data, neighbour = by_label(p, ends) * runs, by_label(q, ends) * runs
         return fit_bet(data, neighbour, orders, runs, gamma, known=True).promise >= float(ndtri(POWER))
 
-    low, high = SHORTFALLS
-    if not seen(high):
-        return math.inf
-    for _ in range(8):
-        middle = 0.5 * (low + high)
-        low, high = (low, middle) if seen(middle) else (middle, high)
-    return high
+    none, half = SHORTFALLS
+    return float(bisect(half, none, seen, 8)[0]) if seen(half) else math.inf

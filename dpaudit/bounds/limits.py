@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import betainc, betaincc, betainccinv, betaincinv
 
-from dpaudit.bounds.base import Array
+from dpaudit.bounds.base import Array, bisect
 
 LEVEL_MARGIN = 1e-6
 """The error probability is lowered by this, relatively: far more than tail probabilities err (`tests/oracle`)."""
@@ -66,13 +66,9 @@ def _verified(
     doubtful = np.logical_not((found <= level) & (found >= error * (1 - 2 * LEVEL_MARGIN)))
     if doubtful.any():
         a, b = a[doubtful], b[doubtful]
-        kept, other = np.full(a.shape, safe), np.full(a.shape, 1.0 - safe)
-        for _ in range(_HALVINGS):
-            middle = 0.5 * (kept + other)
-            below = tail(a, b, middle) <= level
-            kept, other = np.where(below, middle, kept), np.where(below, other, middle)
+        ends = np.full(a.shape, safe), np.full(a.shape, 1.0 - safe)
         limit = np.array(limit)
-        limit[doubtful] = kept
+        limit[doubtful] = bisect(*ends, lambda middle: tail(a, b, middle) <= level, _HALVINGS)[0]
     return limit
 
 

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import betainc, betaincc, gammaln, ndtri
 
 from dpaudit.arguments import CONFIDENCE, read_number
-from dpaudit.bounds.base import Array, Bound, CountArrays
+from dpaudit.bounds.base import Array, Bools, Bound, CountArrays, bisect
 
 Tail = Callable[[Array, NDArray[np.intp]], Array]
 """``tail(t, index)``: p-values at parameters t of the events with those indices, shape (len(index),)."""
@@ -142,23 +142,21 @@ def window(a: Array, b: Array) -> tuple[Array, Array]:
     bisection and lie on the outer side; an end where the density ends first is that end.
     """
     m = mode(a, b)
-    outer = ends = np.stack([-m, 1 - m])
-    inner = np.zeros_like(outer)
-    whole = log_fall(a, b, outer) >= -DROP
+    ends = np.stack([-m, 1 - m])
     # As `log_fall`, step by step the same: an exponent 0 has no deviation here whose logarithm is not finite.
     total, divisors = np.maximum(a + b, 1), np.stack([np.maximum(a, 1), -np.maximum(b, 1)])[:, None]
     exponents = np.stack([a, b])[:, None]
+
+    def fallen(dev: Array) -> Bools:
+        logs = dev * total / divisors
+        np.log1p(np.maximum(logs, -1, out=logs), out=logs)
+        logs *= exponents
+        return np.asarray(logs[0] + logs[1] < -DROP)
+
     with np.errstate(divide="ignore"):
-        for _ in range(_HALVINGS):
-            middle = 0.5 * (outer + inner)
-            logs = middle * total / divisors
-            np.log1p(np.maximum(logs, -1, out=logs), out=logs)
-            logs *= exponents
-            fallen = logs[0] + logs[1] < -DROP
-            outer = np.where(fallen, middle, outer)
-            inner = np.where(fallen, inner, middle)
-    ends = np.where(whole, ends, outer)
-    return ends[0], ends[1]
+        outer, _ = bisect(ends, np.zeros_like(ends), fallen, _HALVINGS)
+    low, high = np.where(log_fall(a, b, ends) >= -DROP, ends, outer)
+    return low, high
 
 
 def _stirling(k: Array) -> Array:
@@ -235,7 +233,7 @@ class Melded(Bound):
 
     name: ClassVar[str] = "melded"
 
-    def _p_values(self, c: CountArrays, ratio: Array, delta: Array, gamma: float | None) -> Array:
+    def _p_values(self, c: CountArrays, ratio: Array, delta: Array) -> Array:
         return _tail(_Sides.of(c), ratio, delta)
 
     def _epsilons(self, c: CountArrays, delta: Array, gamma: float) -> Array:

@@ -26,7 +26,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import log_ndtr, ndtri
 
-from dpaudit.bounds.base import Array
+from dpaudit.bounds.base import Array, Bools, bisect
 from dpaudit.bounds.limits import wilson_limit
 from dpaudit.bounds.melded import Melded
 from dpaudit.contract.curve_claims import CurveClaim
@@ -55,6 +55,11 @@ class ClaimPoints:
 
     epsilon: Array
     delta: Array
+
+    @classmethod
+    def one(cls, epsilon: float, delta: float) -> ClaimPoints:
+        """Return the one point of a claim of (epsilon, delta)-privacy."""
+        return cls(np.array([epsilon], np.float64), np.array([delta], np.float64))
 
     @classmethod
     def of(cls, claim: CurveClaim) -> ClaimPoints:
@@ -130,15 +135,14 @@ def gaussian_delta(mu: float, epsilon: Array | float) -> Array:
 
 def largest_probability(q: Array, alpha: float, epsilon: float) -> Array:
     """Return the largest p with F(p, q) <= exp((alpha - 1) epsilon), never less; 1 where there is no limit below."""
-    low, high = q.copy(), np.ones_like(q)
-    for _ in range(_HALVINGS):
-        middle = 0.5 * (low + high)
+
+    def inside(p: Array) -> Bools:
         with np.errstate(divide="ignore"):
-            logs = alpha * np.log(middle) + (1 - alpha) * np.log(q)
-            others = alpha * np.log1p(-middle) + (1 - alpha) * np.log1p(-q)
-        inside = np.logaddexp(logs, others) <= (alpha - 1) * epsilon
-        low, high = np.where(inside, middle, low), np.where(inside, high, middle)
-    return high
+            logs = alpha * np.log(p) + (1 - alpha) * np.log(q)
+            others = alpha * np.log1p(-p) + (1 - alpha) * np.log1p(-q)
+        return np.asarray(np.logaddexp(logs, others) <= (alpha - 1) * epsilon)
+
+    return np.asarray(bisect(q, np.ones_like(q), inside, _HALVINGS)[1])
 
 
 def delta_lower(hits: int, runs: int, other_hits: int, other_runs: int, *, epsilon: float, gamma: float) -> float:
@@ -149,16 +153,9 @@ def delta_lower(hits: int, runs: int, other_hits: int, other_runs: int, *, epsil
     """
 
     def refuted(delta: float) -> bool:
-        test = {"epsilon": epsilon, "delta": delta, "gamma": gamma}
-        return bool(Melded().p_value(hits, runs, other_hits, other_runs, **test) <= gamma)
+        return bool(Melded().p_value(hits, runs, other_hits, other_runs, epsilon=epsilon, delta=delta) <= gamma)
 
-    low, high = 0.0, min(hits / runs, 1 - 1e-12)
-    if not refuted(0.0):
-        return 0.0
-    for _ in range(50):
-        middle = 0.5 * (low + high)
-        low, high = (middle, high) if refuted(middle) else (low, middle)
-    return low
+    return float(bisect(0.0, min(hits / runs, 1 - 1e-12), refuted, 50)[0]) if refuted(0.0) else 0.0
 
 
 def mu_of_delta(epsilon: float, delta: float) -> float:
@@ -166,13 +163,7 @@ def mu_of_delta(epsilon: float, delta: float) -> float:
 
     A mechanism with p - exp(epsilon) q >= delta for an event is mu-Gaussian private for no smaller mu.
     """
-    low, high = 0.0, 64.0
-    if delta <= 0:
-        return 0.0
-    for _ in range(60):
-        middle = 0.5 * (low + high)
-        low, high = (middle, high) if float(gaussian_delta(middle, epsilon)) < delta else (low, middle)
-    return low
+    return float(bisect(0.0, 64.0, lambda mu: gaussian_delta(mu, epsilon) < delta, 60)[0]) if delta > 0 else 0.0
 
 
 def mu_between(p: float, q: float) -> float:

@@ -40,7 +40,7 @@ class ClopperPearson(Bound):
 
     name: ClassVar[str] = "clopper-pearson"
 
-    def _p_values(self, c: CountArrays, ratio: Array, delta: Array, gamma: float | None) -> Array:
+    def _p_values(self, c: CountArrays, ratio: Array, delta: Array) -> Array:
         """Return p-values of H0: p <= exp(epsilon) q + delta.
 
         The test at gamma rejects if some r has both Pr[Bin(n1, delta + exp(epsilon) r) >= x] and Pr[Bin(n2, r) <= y]

@@ -59,7 +59,7 @@ class Conditional(Bound):
             if not (math.isfinite(value) and 0 < value < 1):
                 raise InputError(f"{field} must be in (0, 1), got {value!r}")
 
-    def _p_values(self, c: CountArrays, ratio: Array, delta: Array, gamma: float | None) -> Array:
+    def _p_values(self, c: CountArrays, ratio: Array, delta: Array) -> Array:
         return self._tail(c, ratio, delta)
 
     def _epsilons(self, c: CountArrays, delta: Array, gamma: float) -> Array:
