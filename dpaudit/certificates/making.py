@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -188,7 +189,8 @@ class _Maker:
         if strategy is not None:
             found = shrink_by_strategy(search, start, strategy)
         else:
-            found = shrink(search.better, start, values=not self._hides(start.pair), bounds=bounds)
+            hidden = start.pair.origin.kind.own and not self.include_data
+            found = shrink(search.better, start, values=not hidden, bounds=bounds)
         return [one for one in found if one is start or self._inputs(index, one.pair, one.records, whole=False)]
 
     def confirmed(
@@ -259,6 +261,8 @@ class _Maker:
         assert inputs is not None
         best = max(finding.tests, key=lambda test: test.epsilon_lower, default=None)
         explicit = all(event.explicit for event in (witness.event, witness.opposite) if event is not UNSET)
+        counted: Any = (witness.hits, witness.trials, witness.neighbour_hits, witness.neighbour_trials)
+        counts = None if None in counted else Counts(*counted, witness.count)  # bets have none
         return self._certificate(
             pair,
             inputs,
@@ -269,17 +273,10 @@ class _Maker:
             event=witness.event,
             opposite=witness.opposite,
             learned=None if explicit else finding.trials,
-            counts=self._counts(),
+            counts=counts,
             runs="finding",
             searched=0,
         )
-
-    def _counts(self) -> Counts | None:
-        """Return the counts of the witness; bets have none."""
-        found = self.finding.witness
-        if found.hits is None or not found.trials or found.neighbour_hits is None or not found.neighbour_trials:
-            return None
-        return Counts(found.hits, found.trials, found.neighbour_hits, found.neighbour_trials, found.count)
 
     def _certificate(self, pair: Pair, inputs: tuple[Input, Input], **found: Any) -> Certificate:
         """Return a certificate with what it has of the finding in any case."""
@@ -298,9 +295,6 @@ class _Maker:
             **found,
         )
 
-    def _hides(self, pair: Pair) -> bool:
-        return pair.origin.kind.own and not self.include_data
-
     def _inputs(self, index: int, pair: Pair, records: Kept, *, whole: bool) -> tuple[Input, Input] | None:
         """Return both inputs of a pair, as values or else by reference; None where neither identifies them.
 
@@ -308,15 +302,15 @@ class _Maker:
         was changed.
         """
         found: list[Input] = []
+        hidden = pair.origin.kind.own and not self.include_data
         for value, kept in zip((pair.data, pair.neighbour), records or (None, None), strict=True):
-            try:
-                if self._hides(pair):
-                    raise InputError("data of people are not shown")
-                found.append(Given(encode_value(value), digest_of(value)))
-            except InputError:
-                if kept is None and not whole:
-                    return None
-                place = f"{self.place}[{index}]"
-                digest = keyed(digest_of(value), key_of()) if self._hides(pair) else digest_of(value)
-                found.append(Referred(place, pair.origin.text, digest, kept, index))
+            digest = digest_of(value)
+            if not hidden:
+                with suppress(InputError):  # JSON has no such value
+                    found.append(Given(encode_value(value), digest))
+                    continue
+            if kept is None and not whole:
+                return None
+            digest = keyed(digest, key_of()) if hidden else digest
+            found.append(Referred(f"{self.place}[{index}]", pair.origin.text, digest, kept, index))
         return found[0], found[1]
