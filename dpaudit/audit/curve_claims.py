@@ -57,25 +57,20 @@ def named_claim(
     if len(asked) > 1:
         both = " and ".join("{" + name + "}" for name in asked)
         raise InputError(f"there is one claim, and {both} are given: leave all but one out", names=tuple(asked))
-    for name, value in (("epsilon", epsilon), ("delta", delta)):
-        if asked and value is not None:
-            message = (
-                "{" + name + "} must be left out where {" + asked[0] + "} is given: there is one claim; got {value_}"
-            )
-            raise InputError(message, names=(name, asked[0]), value=value, value_=repr(value))
+    if asked:
+        _refuse_numbers(asked[0], epsilon, delta)
     if mu is not None:
         return PrivacyClaim.gaussian(mu)
     if rho is not None:
         return PrivacyClaim.zero_concentrated(rho)
     if renyi is not None:
         try:
-            orders = [tuple(map(float, one.split(","))) for one in renyi.split(";")]
-        except ValueError:
-            orders = [()]
-        if any(len(one) != 2 for one in orders):
-            raise InputError.of("renyi", renyi, "ALPHA,EPSILON, such as 2,1, or several such pairs as 2,1;4,2")
+            orders = [(float(order), float(value)) for order, value in (one.split(",") for one in renyi.split(";"))]
+        except ValueError:  # also where there are not two of them
+            wanted = "ALPHA,EPSILON, such as 2,1, or several such pairs as 2,1;4,2"
+            raise InputError.of("renyi", renyi, wanted) from None
         try:
-            return PrivacyClaim.renyi([(order, epsilon) for order, epsilon in orders])
+            return PrivacyClaim.renyi(orders)
         except InputError as error:  # in the names of the numbers, which the option does not have
             raise InputError("{renyi} {given}: {why}", names=("renyi",), given=renyi, why=str(error)) from None
     if profile is not None:
@@ -83,6 +78,14 @@ def named_claim(
         with importable(place.folder):
             return PrivacyClaim.profile(place.find())
     return None
+
+
+def _refuse_numbers(claim: str, epsilon: float | None, delta: float | None) -> None:
+    """Raise `InputError` if epsilon or delta stands beside a claim, which is given by its name."""
+    for name, value in (("epsilon", epsilon), ("delta", delta)):
+        if value is not None:
+            message = "{" + name + "} must be left out where {" + claim + "} is given: there is one claim; got {value_}"
+            raise InputError(message, names=(name, claim), value=value, value_=repr(value))
 
 
 def resolve_claims(
@@ -101,10 +104,7 @@ def resolve_claims(
     """
     if claim is None:
         return None, resolve_claim(source, epsilon, delta, relation)
-    for name, value in (("epsilon", epsilon), ("delta", delta)):
-        if value is not None:
-            message = "{" + name + "} must be left out where {claim} is given: there is one claim; got {value_}"
-            raise InputError(message, names=(name, "claim"), value=value, value_=repr(value))
+    _refuse_numbers("claim", epsilon, delta)
     if isinstance(claim, PrivacyClaim):
         kin = claim.relation if relation is None else relation
         return None, resolve_claim(source, claim.epsilon, claim.delta, kin)
@@ -148,8 +148,11 @@ def curve_test(
     first, other = likelier_first(test.direction, *sides)
     lower = delta_lower(test.hits, first, test.neighbour_hits, other, epsilon=point.epsilon, gamma=test.error)
     if claim.mu is not None:
-        mu = mu_of_delta(point.epsilon, lower)
-        return CurveTest(claim, lower, mu_lower=mu, detectable_mu=_detectable_mu(claim.mu, power, main, point))
+        q, able = main.neighbour_mass, math.inf
+        if power.at is PowerAt.UNLIKELIER and math.isfinite(power.epsilon):
+            p = math.exp(power.epsilon) * q + point.delta
+            able = max(claim.mu, mu_between(p, q)) if p < 1 else math.inf
+        return CurveTest(claim, lower, mu_lower=mu_of_delta(point.epsilon, lower), detectable_mu=able)
     orders = orders_of(claim, LARGEST_ORDER)
     if not orders:
         return CurveTest(claim, lower)
@@ -178,29 +181,18 @@ def _holder(main: Selection, counts: tuple[Tally, Tally], orders: Orders, runs: 
 
     Labels are cells in the event's order. A bet pays on as many runs of one side as of the other.
     """
-    known = [main.event.known(side) for side in main.training]
-    trained = np.array([[side[atom] for atom in main.ranking] for side in known], dtype=np.float64)
+    known, made = (
+        np.array([[side[atom] for atom in main.ranking] for side in sides])
+        for sides in (map(main.event.known, main.training), counts)
+    )
     rng = np.random.default_rng(0)
-    taken = [
-        rng.multivariate_hypergeometric([side[atom] for atom in main.ranking], runs, method="marginals")
-        for side in counts
-    ]
-    fresh = np.array(taken, dtype=np.float64)
-    ends = label_ends(trained.sum(axis=0))
-    bet = fit_bet(by_label(trained[0], ends), by_label(trained[1], ends), orders, runs, error)
-    shown = bet.log_evidence(by_label(fresh[0], ends), by_label(fresh[1], ends))
+    fresh = [rng.multivariate_hypergeometric(side, runs, method="marginals") for side in made]
+    ends = label_ends(known.sum(axis=0))
+    bet = fit_bet(*(by_label(side, ends) for side in known), orders, runs, error)
+    shown = bet.log_evidence(*(by_label(side, ends) for side in fresh))
     return HolderEvidence(bet.alpha, bet.epsilon, shown, error)
 
 
 def untestable_orders(claim: CurveClaim) -> list[float]:
     """Return the orders of a Renyi claim that are beyond what runs of a Gaussian mechanism can show."""
     return [order for order, epsilon in claim.orders if order * math.sqrt(2 * epsilon / order) > TESTABLE]
-
-
-def _detectable_mu(claimed: float, power: Power, main: Selection, point: PrivacyClaim) -> float:
-    """Return the least mu that the audit detects on an event as likely as the main one on the unlikelier side."""
-    q = main.neighbour_mass
-    if power.at is not PowerAt.UNLIKELIER or not math.isfinite(power.epsilon):
-        return math.inf
-    p = math.exp(power.epsilon) * q + point.delta
-    return max(claimed, mu_between(p, q)) if p < 1 else math.inf
