@@ -179,7 +179,7 @@ class PairBets(CountedPair):
         self.outputs: list[list[Any]] | None = [[], []]
         self.pilot: Pilot | None = None
         self.scatter: defaultdict[str, Array] = defaultdict(lambda: np.zeros(2))
-        self._promised: tuple[int, dict[int, float]] = (0, {})
+        self._promised: dict[int, float] = {}
         self._levels: dict[tuple[int, float], int] = {}
         super().__init__(request, index, pair, [])
 
@@ -191,6 +191,7 @@ class PairBets(CountedPair):
     def settle(self, sides: Sequence[Sides], live: NDArray[np.intp]) -> None:
         """Pay out the bets on a batch, given its cells by discretizer, at the live epsilons."""
         self.batches += 1
+        self._promised, self._levels = {}, {}
         if not self.experts:
             return
         batch = {
@@ -198,10 +199,9 @@ class PairBets(CountedPair):
         }
         if self.request.sampler.mechanism.batched:
             self._compare(batch)
-        slots = [slot for one in self.experts for slot in one.slots]
         delta = self.request.claim.delta
         gains = np.concatenate([one.log_payoff(self.grid[live], delta, batch) for one in self.experts])
-        won = [self.won.setdefault(slot, np.zeros(len(self.grid))) for slot in slots]
+        won = [self.won.setdefault(slot, np.zeros(len(self.grid))) for one in self.experts for slot in one.slots]
         weights = np.stack([one[live] for one in won])
         mean = eprocess.log_sum_exp(weights + gains) - eprocess.log_sum_exp(weights)
         self.log_wealth[live] += mean
@@ -284,12 +284,9 @@ class PairBets(CountedPair):
             if rows_of and 1 < (width := rows_of[0].flattener.width) <= MOST_COLUMNS:
                 found += [rows_of[0].column(j, both) for j in range(width)]
             for one in fitted:
-                if isinstance(one, Ranked):
-                    found.append(one.base)
-                elif isinstance(one, Scored) and not one.learned:
-                    found.append(replace(one, edges=score_edges(one.scores(both))))
-                else:
-                    found.append(one)
+                if isinstance(one, Scored) and not one.learned:
+                    one = replace(one, edges=score_edges(one.scores(both)))
+                found.append(one.base if isinstance(one, Ranked) else one)
         if pilot.atoms is not None:
             found.append(pilot.atoms)
         self.restart(list({one.name: one for one in found}.values()))
@@ -310,10 +307,7 @@ class PairBets(CountedPair):
         Fine ones fit chance: of pairs that do not leak one would always promise something. So does each further cell
         of a category, by half a unit of log-likelihood.
         """
-        if self._promised[0] != self.batches:
-            self._promised, self._levels = (self.batches, {}), {}
-        known = self._promised[1]
-        if at not in known:
+        if at not in self._promised:
             estimate, delta = eprocess.ESTIMATES[-1][1], self.request.claim.delta
             growths = [float(self.log_wealth[at]) / max(1, self.runs), 0.0]
             for one in self.experts:
@@ -322,18 +316,16 @@ class PairBets(CountedPair):
                     fitted = np.array([len(one.partitions[i % len(one.partitions)]) - 2 for i in coarse])
                     expected = one.expected_growth(coarse, self.grid[at], delta) - fitted / (2 * self.runs)
                     growths.append(float(expected.max()))
-            known[at] = max(growths)
-        return known[at]
+            self._promised[at] = max(growths)
+        return self._promised[at]
 
     def borne_out(self, runs: int, chance: float = 0.0) -> int:
         """Return how many epsilons of the grid, from the least, so many runs are expected to refute by more than that.
 
         `chance` is in units of log E.
         """
-        if self._promised[0] != self.batches:
-            self._levels = {}
         if (runs, chance) not in self._levels:
-            grid = range(len(self.grid))
-            level = bisect.bisect_left(grid, True, key=lambda i: self.promise(i) * runs <= chance)
+            places = range(len(self.grid))
+            level = bisect.bisect_left(places, True, key=lambda i: self.promise(i) * runs <= chance)
             self._levels[runs, chance] = level
         return self._levels[runs, chance]

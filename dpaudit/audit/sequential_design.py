@@ -182,14 +182,12 @@ class Session:
             self._bet(self._next())
         if self.rejected:
             return self._leading
-        if not self.runs_used:
-            return self.bets[0]
-        return self._strongest()
+        return self._strongest() if self.runs_used else self.bets[0]
 
     def _strongest(self) -> PairBets:
         """Return the pair whose own runs bear out the greatest epsilon, of equal ones the likeliest to leak."""
-        levels = [bets.borne_out(bets.runs, CHANCE) for bets in self.bets]
-        best = [bets for bets, level in zip(self.bets, levels, strict=True) if level == max(levels)]
+        levels = np.array([bets.borne_out(bets.runs, CHANCE) for bets in self.bets])
+        best = [self.bets[i] for i in np.flatnonzero(levels == levels.max())]
         likeliest = self._likeliest() if len(best) > 1 else best[0]
         return likeliest if likeliest in best else best[0]
 
@@ -268,7 +266,8 @@ class Session:
             size = sum(map(len, known))
             if self.sampler.report is not None:
                 self.sampler.report(size)
-        self._spend(bets, size)
+        bets.runs += size
+        self.runs_used += size
         self.bet += size
         bets.settle(sides, live)
         self._won[bets.index] = bets.log_wealth
@@ -284,12 +283,11 @@ class Session:
         counted: list[Sides] = [(Counter(), Counter()) for _ in bets.discretizers]
         kept: tuple[list[Any], list[Any]] = ([], [])
         seen = Observed(Seen(CountCells(tuple(bets.discretizers)), keep))
-        couples: Iterable[Any]
         if known is None:
-            couples = sampler.reduced(sampler.tossed(bets.pair, (self.name, "bet", *where), size), seen)
+            made: Iterable[Any] = sampler.reduced(sampler.tossed(bets.pair, (self.name, "bet", *where), size), seen)
         else:
-            couples = [[seen(side) if len(side) else None for side in known]]
-        for couple in couples:
+            made = [[seen(side) if len(side) else None for side in known]]
+        for couple in made:
             for side, found in enumerate(couple):
                 (tallies, outputs), raised = found or (((), None), Counter())
                 self.raised.update(raised)
@@ -306,25 +304,22 @@ class Session:
         runs = min(wanted, left)
         if runs < 1 or (bets.reduced and left < wanted):
             bets.reduce_at = self.runs
-        else:
-            self._reduce(bets, self._choose(bets, runs))
-
-    def _choose(self, bets: PairBets, runs: int) -> Chosen:
-        """Let so many runs a side, which are not bet on, choose the few columns of a pair's wide outputs to look at."""
-        sampler, phase, placing = self.request.sampler, bets.reduced, placing_runs(self.request.sampler, runs)
-        first = sampler.sides(bets.pair, (self.name, "place", bets.index, phase), placing)
-        address = (f"{self.name} reduce", bets.index, phase)
-        chosen = Chosen(runs, learned_reducer(sampler, bets.pair, first, address, runs - placing))
+            return
+        # So many runs a side, which are not bet on, choose the columns.
+        sampler, which, placing = self.sampler, (bets.index, bets.reduced), placing_runs(self.sampler, runs)
+        first = sampler.sides(bets.pair, (self.name, "place", *which), placing)
+        reducer = learned_reducer(sampler, bets.pair, first, (f"{self.name} reduce", *which), runs - placing)
         if self.saved is not None:
-            self.saved.add_choice(bets.index, first, chosen)
-        return chosen
+            self.saved.add_choice(bets.index, first, Chosen(runs, reducer))
+        self._reduce(bets, Chosen(runs, reducer))
 
     def _reduce(self, bets: PairBets, chosen: Chosen) -> None:
         """Look at the columns that were chosen from now on, as if nothing of the pair had been seen before."""
-        self._spend(bets, 2 * chosen.runs)
+        size, self.summed = 2 * chosen.runs, chosen.runs
+        bets.runs += size
+        self.runs_used += size
+        self.fitted += size
         bets.reduced, bets.reduce_at = bets.reduced + 1, WIDE_AGAIN * bets.runs
-        self.fitted += 2 * chosen.runs
-        self.summed = chosen.runs
         bets.reducer = chosen.reducer
         bets.restart([])
         bets.experts, bets.outputs, bets.refit_at = [], [[], []], 0
@@ -340,10 +335,6 @@ class Session:
             return f"{known}; at this rate {more:,.0f} more runs ({duration(more * pace)}) refute the claim"
         able = Power.of_bets(MASSES[0], leading_pair_runs(self.runs, len(self.bets)), self.claim, self.gamma).epsilon
         return f"{known}; all {left:,} runs ({duration(left * pace)}) would show a leak of epsilon {able:.3g}"
-
-    def _spend(self, bets: PairBets, size: int) -> None:
-        bets.runs += size
-        self.runs_used += size
 
 
 def sequential_finding(request: Request) -> PrivacyFinding:
