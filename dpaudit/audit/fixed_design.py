@@ -92,12 +92,10 @@ class Training:
     def _search(self, request: Request) -> tuple[int, Pair, Request]:
         """Return the best pair with its index, and the request with the runs that the search took.
 
-        Bets against the claim search all given pairs, and then, in three rounds, the best so far and variations of it,
-        if such are proposed. They end where the claim is refuted, or their runs are over.
+        Bets search all given pairs, and then, round by round, the best so far and variations of it, if there are any.
         """
-        given, index, used = request.pairs, 0, 0
-        if len(given) == 1:
-            return 0, given[0], request
+        if len(request.pairs) == 1:
+            return 0, request.pairs[0], request
         short = request.shortlist if request.shortlist is not None and request.shortlist.pairs else None
         if short is not None:
             self.pairs = max(self.pairs, short.tried)
@@ -111,11 +109,9 @@ class Training:
         search = Session(among, 2 * (budget.search - request.recorded_runs), SURE, name="search")
         best = search.search()
         self.place = PairPlace(best.index, short is not None)
-        index, used, self.not_run = best.index, search.runs_used, search.not_run
-        if short is not None:
-            index = short.pairs[best.index][0]
+        index = best.index if short is None else short.pairs[best.index][0]
+        used, nearby, self.not_run = search.runs_used, 0, search.not_run
         self.runs_of = {bets.index: bets.runs for bets in search.bets}
-        nearby = 0
         for step in range(LOCAL_ROUNDS if budget.local else 0):
             variations = request.moves(best.pair, step) if request.moves else []
             if variations:
@@ -195,14 +191,13 @@ class Training:
 
         On the `first` training outputs of both sides the features are compared, on the `second` the cells are counted.
         """
-        request, plan = self.request, self.pilot.plan
+        request, plan, claim = self.request, self.pilot.plan, self.request.claim
         if request.options.float_bits or request.width:
             return None
-        runs, claim = request.budget.confirmation, request.claim
-        (data, neighbour), others = ([outputs[:REPRESENTATION_ROWS] for outputs in half] for half in (first, second))
-        found = screened_discretizers(data, neighbour, runs, epsilon=claim.epsilon, stored=None, plan=plan)[:1]
-        found += support_gap_discretizers(data, neighbour, plan)
-        test = PlannedTest(runs, claim.delta, request.gamma)
+        test = PlannedTest(request.budget.confirmation, claim.delta, request.gamma)
+        some, others = ([outputs[:REPRESENTATION_ROWS] for outputs in half] for half in (first, second))
+        found = screened_discretizers(*some, test.runs, epsilon=claim.epsilon, stored=None, plan=plan)[:1]
+        found += support_gap_discretizers(*some, plan)
         events = [CellFamilies.of(one, (tally(one(others[0])), tally(one(others[1])))).best(test) for one in found]
         best = max(events, key=lambda event: event.expected, default=None)
         return best if best is None or claim.delta else replace(best, guesses=(best.alone,))
@@ -290,7 +285,11 @@ def finding_of(request: Request, choice: Choice, shown: Confirmation) -> Privacy
     tested = [(test, i, place) for i in range(len(selected)) for place, test in enumerate(shown.tests(i))]
     best, i, place = max(tested, key=lambda one: one[0].epsilon_lower)
     trials, other_trials = likelier_first(best.direction, *shown.sides)
-    power = _power(request, choice, fresh, look * gamma)
+    # The runs that meet rare events: all of training, or those that features are compared on.
+    met = request.budget.training + request.budget.pilot
+    met = met if choice.pilot.sufficient else min(SCREENED, met // 2)
+    hits, trained, *_ = main.hits
+    power = Power.of_test((hits + 0.5) / (trained + 1), main.neighbour_mass, met, fresh, claim, look * gamma)
     tested_claim = curve_test(request, main, shown.counts[0], best, shown.sides, power, look * gamma)
     errors = {"verdict": gamma} | ({"curve": request.gamma - gamma} if request.options.curve else {})
     counted = {name: getattr(best, name) for name in ("hits", "neighbour_hits", "opposite", "count")}
@@ -329,18 +328,7 @@ def _curve_of(selected: Selection, counts: Tallies, gamma: float) -> Curve | Non
     atoms = selected.ranking
     if len(atoms) < 2:
         return None
-    training = (selected.event.known(side) for side in selected.training)
-    data, neighbour = ([side[atom] for atom in atoms] for side in training)
-    cuts = choose_thresholds(data, neighbour)
+    training = map(selected.event.known, selected.training)
+    cuts = choose_thresholds(*([side[atom] for atom in atoms] for side in training))
     hits, others = (np.cumsum([side[atom] for atom in atoms])[cuts - 1] for side in counts)
     return fit_curve(hits, counts[0].total(), others, counts[1].total(), gamma)
-
-
-def _power(request: Request, choice: Choice, runs: int, gamma: float) -> Power:
-    """Return the power of so many confirming runs a side, at error `gamma`, for an event as likely as the main one."""
-    budget, main = request.budget, choice.selected[0]
-    # The runs that meet rare events: all of training, or those that features are compared on.
-    met = budget.training + budget.pilot
-    met = met if choice.pilot.sufficient else min(SCREENED, met // 2)
-    hits, trained, *_ = main.hits
-    return Power.of_test((hits + 0.5) / (trained + 1), main.neighbour_mass, met, runs, request.claim, gamma)
