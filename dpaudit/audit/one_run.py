@@ -36,6 +36,7 @@ from dpaudit.bounds.coin import MAX_EPSILON, epsilon_lower
 from dpaudit.bounds.guesses import (
     FIRST,
     Schedule,
+    Tested,
     detectable_epsilon,
     detectable_mu,
     largest_rejected,
@@ -218,9 +219,13 @@ class GuessTest:
     error: float
     right: Integers
 
+    def at(self, points: ClaimPoints) -> Tested:
+        """Return the test of points."""
+        return self.schedule.test(self.right, points)
+
     def rejects(self, points: ClaimPoints) -> bool:
         """Say whether points are refuted."""
-        return self.schedule.test(self.right, points).p_value <= self.error
+        return self.at(points).p_value <= self.error
 
     def union_lower(self, delta: float) -> float:
         """Return the bound on epsilon at a delta by the union bound over the schedule; simultaneous over delta."""
@@ -323,7 +328,7 @@ def finding_of(
 
 def derived(test: GuessTest, points: ClaimPoints, curve: CurveClaim | None) -> dict[str, Any]:
     """Return the fields of a finding that follow from the right guesses of a test of points, by name."""
-    schedule, outcome = test.schedule, test.schedule.test(test.right, points)
+    schedule, outcome = test.schedule, test.at(points)
     critical = list(map(int, schedule.critical(schedule.level(points, test.error), points)))
     claimed, delta = float(points.epsilon[outcome.point]), float(points.delta[outcome.point])
     gaussian, numbers = curve is not None and curve.mu is not None, schedule.guesses

@@ -32,16 +32,9 @@ MAX_COINS = 10**8
 
 @dataclass(frozen=True)
 class CountArrays:
-    """Hits and runs on both sides, as flat float arrays of one length, with the shape that results have.
+    """Hits x of n1 runs on the side where an event is likelier, y of n2 on the other: flat float arrays, shape (m,).
 
-    Attributes
-    ----------
-    x, n1 : array of float64, shape (m,)
-        Hits and runs on the side where the event is likelier.
-    y, n2 : array of float64, shape (m,)
-        Hits and runs on the other side.
-    shape : tuple of int
-        The common shape of the arrays given.
+    `shape` is the common shape of the arrays given, which results have.
     """
 
     x: Array
@@ -52,24 +45,15 @@ class CountArrays:
 
     @classmethod
     def of(
-        cls,
-        x: ArrayLike,
-        n1: ArrayLike,
-        y: ArrayLike,
-        n2: ArrayLike,
-        most: int = MAX_RUNS,
-        names: Sequence[str] = ("x", "n1", "y", "n2"),
+        cls, x: ArrayLike, n1: ArrayLike, y: ArrayLike, n2: ArrayLike, names: Sequence[str] = ("x", "n1", "y", "n2")
     ) -> CountArrays:
-        """Return the counts, broadcast against each other; `most` is the most runs on a side, `names` are for errors.
+        """Return the counts, broadcast against each other; `names` are for errors.
 
-        Raises
-        ------
-        InputError
-            If a count is not an integer, runs are not in [1, most], hits exceed runs, or shapes do not fit.
+        `InputError` if a count is not an integer, runs are not in [1, 10^12], hits exceed runs, or shapes do not fit.
         """
         arrays = [whole_numbers(name, value) for name, value in zip(names, (x, n1, y, n2), strict=True)]
         for i in (1, 3):
-            check_range(names[i], arrays[i], 1, most)
+            check_range(names[i], arrays[i], 1, MAX_RUNS)
         xs, n1s, ys, n2s = broadcast(names, arrays)
         check_range(names[0], xs, 0, n1s)
         check_range(names[2], ys, 0, n2s)
@@ -149,31 +133,20 @@ class Bound(ABC):
     Counts broadcast against each other; results have their shape. Results err to the safe side: p-values upwards, lower
     bounds downwards. Bounds are never negative, never infinite, and 0 where there is no signal or its sign is wrong.
 
-    Attributes
-    ----------
-    name : str
-        The name by which results call the bound.
-    max_epsilon : float
-        No larger epsilon is tested.
-    max_runs : int
-        The most runs a side.
+    Results call the bound by its `name`; no epsilon above `max_epsilon` is tested.
     """
 
     name: ClassVar[str]
     max_epsilon: ClassVar[float] = 700.0
-    max_runs: ClassVar[int] = MAX_RUNS
 
     def p_value(
         self, x: ArrayLike, n1: ArrayLike, y: ArrayLike, n2: ArrayLike, *, epsilon: ArrayLike, delta: ArrayLike = 0.0
     ) -> Array:
         """Return p-values of H0(epsilon, delta), which a test at level gamma rejects where they are <= gamma.
 
-        Raises
-        ------
-        InputError
-            For bad counts or parameters.
+        `InputError` for bad counts or parameters.
         """
-        c = CountArrays.of(x, n1, y, n2, self.max_runs)
+        c = CountArrays.of(x, n1, y, n2)
         ratio = np.exp(c.spread("epsilon", epsilon, 0, self.max_epsilon))
         return self._p_values(c, ratio, c.spread("delta", delta, 0, 1)).reshape(c.shape)
 
@@ -182,12 +155,9 @@ class Bound(ABC):
     ) -> Array:
         """Return inf{epsilon : p_value > gamma}, which exceeds ln((p - delta) / q) with probability at most gamma.
 
-        Raises
-        ------
-        InputError
-            For bad counts or parameters.
+        `InputError` for bad counts or parameters.
         """
-        c, level = CountArrays.of(x, n1, y, n2, self.max_runs), read_number("gamma", gamma, 0, 1)
+        c, level = CountArrays.of(x, n1, y, n2), read_number("gamma", gamma, 0, 1)
         return self._epsilons(c, c.spread("delta", delta, 0, 1), level).reshape(c.shape)
 
     @abstractmethod

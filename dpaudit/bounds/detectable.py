@@ -146,13 +146,14 @@ def trials_needed(bound: Bound, *, epsilon: float, delta: float = 0.0, gamma: fl
     def enough(n: int) -> bool:
         return bool(bound.p_value(n, n, 0, n, epsilon=epsilon, delta=delta) <= gamma)
 
-    low, high = 0, 1
+    high = 1
     while not enough(high):
-        if high == bound.max_runs:
+        if high == MAX_RUNS:
             leak = f"epsilon = {epsilon!r}, delta = {delta!r}"
-            raise InputError(f"no audit of {bound.max_runs:g} runs a side could detect a leak of more than {leak}")
-        low, high = high, min(2 * high, bound.max_runs)
-    return low + 1 + bisect_left(range(low + 1, high), True, key=enough)
+            raise InputError(f"no audit of {MAX_RUNS:g} runs a side could detect a leak of more than {leak}")
+        high = min(2 * high, MAX_RUNS)
+    least = high // 2 + 1
+    return least + bisect_left(range(least, high), True, key=enough)
 
 
 def _boundary(

@@ -235,9 +235,8 @@ def lower_bound(rejects: Callable[[float], bool], union_lower: float, claim: flo
     def point(i: int) -> float:
         return base * (i / _PARTS if i <= _PARTS else GRID ** (i - _PARTS))
 
-    below = (
-        math.log(union_lower / base) / math.log(GRID) + _PARTS if union_lower > base else _PARTS * union_lower / base
-    )
+    ratio = union_lower / base
+    below = math.log(ratio) / math.log(GRID) + _PARTS if ratio > 1 else _PARTS * ratio
     i = max(1, math.floor(below) - 1)
     while point(i) <= union_lower or (point(i) < MAX_EPSILON and rejects(point(i))):
         i += 1
@@ -293,33 +292,21 @@ _LEAST = 1e-6
 
 
 def independent_p_value(right: int, guesses: int, coins: int, mu: float, *, one_sided: bool = False) -> float:
-    """Return Pr[at least v of the r surest guesses of m are right] at mu, of canaries that do not interfere.
+    """Return Pr[at least v of the r surest guesses of m are right] at mu >= 0, of canaries that do not interfere.
 
-    Parameters
-    ----------
-    right, guesses, coins : int
-        v, r and m.
-    mu : float
-        At least 0.
-    one_sided : bool
-        Whether the r highest scores are guessed to be in, and no others.
+    If `one_sided`, the r highest scores are guessed to be in, and no others.
     """
-    t = _thresholds(guesses, coins, mu, one_sided)
+    t = np.zeros(1)
+    if guesses < coins or one_sided:  # the t of some quantiles of W
+        middle = (np.arange(_NODES) + 0.5) / _NODES
+        tail = 1 - betaincinv(max(coins - guesses, 1e-9), guesses + 1, middle)
+        wanted = tail * (2.0 if one_sided else 1.0)  # of Phi(mu/2 - t) + Phi(-mu/2 - t), which falls from 2 to 0
+        grid = np.linspace(-mu / 2 - _FAR, mu / 2 + _FAR, _GRID)
+        tails = ndtr(mu / 2 - grid) + ndtr(-mu / 2 - grid)
+        t = np.interp(wanted, tails[::-1], grid[::-1])
     right_tail, wrong_tail = ndtr(mu / 2 - t), ndtr(-mu / 2 - t)
     wrong = wrong_tail / np.maximum(right_tail + wrong_tail, 1e-300)
     return float(np.minimum(bdtr(guesses - right, guesses, wrong), 1.0).mean())
-
-
-def _thresholds(guesses: int, coins: int, mu: float, one_sided: bool) -> Array:
-    """Return the t of some quantiles of W."""
-    if guesses >= coins and not one_sided:
-        return np.zeros(1)
-    middle = (np.arange(_NODES) + 0.5) / _NODES
-    tail = 1 - betaincinv(max(coins - guesses, 1e-9), guesses + 1, middle)
-    wanted = tail * (2.0 if one_sided else 1.0)  # of Phi(mu/2 - t) + Phi(-mu/2 - t), which falls from 2 to 0
-    t = np.linspace(-mu / 2 - _FAR, mu / 2 + _FAR, _GRID)
-    tails = ndtr(mu / 2 - t) + ndtr(-mu / 2 - t)
-    return np.asarray(np.interp(wanted, tails[::-1], t[::-1]))
 
 
 def recursion_refutes(
@@ -351,13 +338,15 @@ def mu_lower(
 
     Bounds that are `known` are returned where the counts give none that is larger.
     """
-    recursion = partial(recursion_refutes, right, guesses, coins, error=error, one_sided=one_sided)
-    independent = partial(independent_p_value, right, guesses, coins, one_sided=one_sided)
-    tests: tuple[Callable[[float], bool], ...] = (recursion, lambda mu: independent(mu) <= error)
-    found = [
+    counts = right, guesses, coins
+    tests: tuple[Callable[[float], bool], ...] = (
+        lambda mu: recursion_refutes(*counts, mu, error, one_sided=one_sided),
+        lambda mu: independent_p_value(*counts, mu, one_sided=one_sided) <= error,
+    )
+    first, second = (
         largest_rejected(test, MOST) if test(max(mu, _LEAST)) else mu for test, mu in zip(tests, known, strict=True)
-    ]
-    return found[0], found[1]
+    )
+    return first, second
 
 
 def detectable_mu(
@@ -368,15 +357,11 @@ def detectable_mu(
     That is one of v_k of the r_k surest guesses; infinite, and the last place, where no count is critical.
     """
 
-    def unlikely(p_value: Callable[[float], float], mu: float) -> bool:
-        """Return whether a count is critical with less than the power."""
-        return p_value(mu) < power
+    def unlikely(v: int, r: int, mu: float) -> bool:
+        return independent_p_value(v, r, coins, mu, one_sided=one_sided) < power
 
     best, at = math.inf, len(guesses) - 1
     for i, (r, v) in enumerate(zip(guesses, critical, strict=True)):
-        if v > r:
-            continue
-        found = partial(independent_p_value, v, r, coins, one_sided=one_sided)
-        if found(min(best, 2 * MOST)) >= power:
-            best, at = largest_rejected(partial(unlikely, found), 2 * MOST), i
+        if v <= r and not unlikely(v, r, min(best, 2 * MOST)):
+            best, at = largest_rejected(partial(unlikely, v, r), 2 * MOST), i
     return best, at

@@ -63,17 +63,9 @@ SHORTFALLS = (0.0, 0.5)
 class HolderBet:
     """Bets against (alpha, epsilon)-Renyi privacy with their weights, fixed before the runs that they are paid on.
 
-    Attributes
-    ----------
-    alpha, epsilon : float
-        The order and what is claimed of it.
-    log_weights : array, shape (K,)
-        Logarithms of the shares of the stake that the bets have.
-    paid : array, shape (K, 2, L)
-        Logarithms of what a run with each label pays to each bet, on data and on the neighbour.
-    promise : float
-        By how many standard deviations the logarithm of the evidence is expected to exceed ln(1 / gamma) by one bet
-        alone, as training has it.
+    `log_weights`, shape (K,), are the logarithms of the shares of the stake that the bets have, and `paid`, shape (K,
+    2, L), those of what a run with each label pays to each bet, on data and on the neighbour. `promise` is by how many
+    standard deviations the logarithm of the evidence is expected to exceed ln(1 / gamma) by one bet alone.
     """
 
     alpha: float

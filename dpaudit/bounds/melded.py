@@ -39,24 +39,10 @@ def last_rejected(
 ) -> Array:
     """Return for each event a parameter t >= 0 with tail(t) <= gamma, as large as can be found; 0 if there is none.
 
-    A bracketed secant search in all events at once. The result errs to the small side only: every value returned but 0
-    has been seen to be rejected. So where `tail` is an upper bound on an increasing p-value, the result is a lower
-    bound on inf{t : p(t) > gamma}.
-
-    Parameters
-    ----------
-    tail : callable
-        See `Tail`.
-    gamma : float
-        The level.
-    start, scale : array, shape (m,)
-        First guesses and the standard deviations of the estimates behind them; the better, the fewer steps.
-    ceiling : float
-        No parameter above it is tried.
-    tightness : float
-        The search ends when the p-value of the result lies in [gamma (1 - tightness), gamma].
-    resolution : float
-        It also ends when the bracket is narrower than this times (1 + t).
+    A bracketed secant search in all events at once, from guesses `start` with the standard deviations `scale`, shape
+    (m,), up to `ceiling`. It ends where the p-value lies in [gamma (1 - tightness), gamma], or the bracket is narrower
+    than `resolution` times (1 + t). Every value returned but 0 has been seen to be rejected: where `tail` is an upper
+    bound on an increasing p-value, the result is a lower bound on inf{t : p(t) > gamma}.
     """
     low, high = np.full(len(start), _UNSEEN), np.full(len(start), ceiling)
     # The next point, 1 / slope of the scores, and the point before with its score.
@@ -105,12 +91,7 @@ def mode(a: Array, b: Array) -> Array:
 def log_fall(a: Array, b: Array, dev: Array) -> Array:
     """Return ln f(m + d) - ln f(m) = a ln(1 + d / m) + b ln(1 - d / (1 - m)) for the mode m of Beta(a + 1, b + 1).
 
-    Parameters
-    ----------
-    a, b : array, broadcastable
-        Exponents, >= 0.
-    dev : array
-        Deviations d in [-m, 1 - m].
+    Deviations `dev` are in [-m, 1 - m]; arrays broadcast.
     """
     total = np.maximum(a + b, 1)
     # Rounding may lead a deviation beyond the end of the unit interval, where the density is 0.
@@ -316,8 +297,7 @@ def _tail(s: _Sides, ratio: Array, delta: Array) -> Array:
     over_first = s.spread[0] <= ratio * s.spread[1]
     p = np.empty(len(ratio))
     for chosen, integral in ((over_first, _over_first), (~over_first, _over_second)):
-        i = np.flatnonzero(chosen)
-        if len(i):
+        if len(i := np.flatnonzero(chosen)):
             p[i] = integral(s.take(i), ratio[i], delta[i])
     certain = (s.counts.x == 0) | (s.counts.y == s.counts.n2)
     return np.where(certain, 1.0, np.minimum(p * (1 + RELATIVE_ERROR) + _MISSED, 1.0))
