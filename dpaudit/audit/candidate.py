@@ -153,11 +153,12 @@ class Candidate(CountedPair):
         test = self._test(1.0)
         families = list(self._families(test.delta == 0))
         events = [one.best(test, len(self.tried)) for one in families]
-        best = max(range(len(events)), key=lambda i: promise(events[i]))
-        if events[best].discretizer.learned:
-            same = (i for i, one in enumerate(events) if one.discretizer.screened and one.hits == events[best].hits)
+        best = max(zip(families, events, strict=True), key=lambda one: promise(one[1]))
+        if best[1].discretizer.learned:
+            both = zip(families, events, strict=True)
+            same = (one for one in both if one[1].discretizer.screened and one[1].hits == best[1].hits)
             best = next(same, best)
-        return self._guessed(families[best], events[best], test)
+        return self._guessed(*best, test)
 
     def _guessed(self, families: CellFamilies, event: Selection, test: PlannedTest) -> Selection:
         """Return an event with guesses of coins, if they promise more than the hits of the event do.
@@ -201,7 +202,7 @@ class Candidate(CountedPair):
     def by_promise(self, *, careful: bool = False) -> list[int]:
         """Return the places of the discretizers, the most promising first."""
         promises = list(map(promise, self.events(careful=careful)))
-        return sorted(range(len(promises)), key=lambda i: promises[i], reverse=True)
+        return sorted(range(len(promises)), key=promises.__getitem__, reverse=True)
 
     def _test(self, share: float) -> PlannedTest:
         """Return the test to come of an event that has a share of the verdict's error."""

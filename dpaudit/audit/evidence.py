@@ -10,6 +10,7 @@ import enum
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from scipy.special import chdtrc
@@ -292,11 +293,8 @@ def identical(pair: Pair) -> bool:
     first, second = pair.sides
     if first is second or isinstance(first, Made):
         return bool(first is second)  # what is made from somebody's data differs
-    try:
+    with suppress(Exception):  # arrays, tables and tensors compare element by element, and each refuses in its own way
         return bool(first == second)
-    except Exception:  # arrays, tables and tensors compare element by element, and each refuses in its own way
-        pass
-    try:
+    with suppress(InputError):
         return canonical(first) == canonical(second)
-    except InputError:
-        return False
+    return False

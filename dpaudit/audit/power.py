@@ -146,9 +146,7 @@ def _moments(rate: Array, mass: Array, ages: Array, epsilon: float, delta: float
 
 def _at(past: Array, ages: Array, values: Array) -> Array:
     """Return values known at some ages at every batch's, interpolated in the logarithm of the age."""
-    columns = values.reshape(len(ages), -1).T
-    found = np.stack([np.interp(np.log(past), np.log(ages), column) for column in columns], axis=1)
-    return found.reshape(len(past), *values.shape[1:])
+    return np.apply_along_axis(lambda column: np.interp(np.log(past), np.log(ages), column), 0, values)
 
 
 REFUTING_SHARE = 0.1
@@ -260,11 +258,8 @@ class Power:
     ) -> Power:
         """Return the power, given the least epsilon detected by the event's probability on the unlikelier side.
 
-        It is stated on an event as likely as the one tested: on the unlikelier side, or, where that is too likely there
-        to show any leak beyond the claim, on the likelier one. (An event of probability 0.5 on both sides can show no
-        epsilon of 1 by becoming likelier on one of them, but any by becoming less likely on the other.) Where no leak
-        on so rare an event is detected, it is the likeliest one of the frontier on which one is: the event tested was
-        the best to be found.
+        `PowerAt` has the event on which it is stated. (An event of probability 0.5 on both sides can show no epsilon of
+        1 by becoming likelier on one of them, but any by becoming less likely on the other.)
         """
         frontier = tuple((q, least(q)) for q in MASSES)
         if math.exp(claim.epsilon) * unlikelier + claim.delta < 1:

@@ -59,14 +59,9 @@ Label = Hashable
 _SIDES = ("data", "neighbour")
 
 
-def _batch_runs(trials: int, batched: bool) -> int:
-    """Return the runs of one batch in an audit of so many runs a side."""
-    return min(BATCHED if batched else ONE_BY_ONE, max(1, trials // SHARE))
-
-
-def runs_a_side(trials: int, batched: bool, own: bool) -> int:
-    """Return the runs on each side that all batches take out of the budget; none of a mechanism that is batched."""
-    return 0 if batched else _batch_runs(trials, batched) * (1 if own else BATCHES)
+def runs_a_side(trials: int, own: bool) -> int:
+    """Return the runs on each side that all batches take out of a budget of so many, of runs made one by one."""
+    return min(ONE_BY_ONE, max(1, trials // SHARE)) * (1 if own else BATCHES)
 
 
 class Hygiene:
@@ -78,7 +73,7 @@ class Hygiene:
 
     def __init__(self, sampler: Sampler, pairs: tuple[Pair, ...], trials: int, own: bool) -> None:
         self.sampler, self.mechanism, self.pairs, self.own = sampler, sampler.mechanism, pairs, own
-        self.runs = _batch_runs(trials, self.mechanism.batched)
+        self.runs = min(BATCHED if self.mechanism.batched else ONE_BY_ONE, max(1, trials // SHARE))
         self.spent, self.used, self.seconds = 0, False, math.inf
         self.inputs: tuple[Any, ...] = ()
         self.outputs: list[Any] = []
@@ -97,15 +92,14 @@ class Hygiene:
         for index, pair in enumerate(self.pairs):
             for side, data in zip(_SIDES, pair.sides, strict=True):
                 if isinstance(data, Iterator):
-                    raise InputError(
-                        f"pairs[{index}] has an iterator as its {side}, which a run would use up: pass a list"
-                    )
+                    why = "which a run would use up: pass a list"
+                    raise InputError(f"pairs[{index}] has an iterator as its {side}, {why}")
         # Made once, so that it shows if a run changes them.
         self.inputs = self.pairs[0].data, self.pairs[0].neighbour
         before = list(map(contents, self.inputs))
-        checks = self._before()
+        checks, made = self._before(), isinstance(self.pairs[0], MadePair)  # of a user's dataset
         failing = all(isinstance(one, Raised) and one.kind != TIMED_OUT for one in self.outputs)
-        if failing and isinstance(self.pairs[0], MadePair) and len(self.outputs) >= FAILING:  # on a user's dataset
+        if failing and made and len(self.outputs) >= FAILING:
             raise InputError(
                 f"the mechanism {self.mechanism.name} fails on {{data}}: in all of {len(self.outputs)} runs {{said}}",
                 names=("data",),
@@ -115,7 +109,7 @@ class Hygiene:
         self.others = []
         for side, data, earlier in zip(_SIDES, self.inputs, before, strict=True):
             if contents(data) != earlier:
-                shown = f" is {data!r:.200}" if not isinstance(self.pairs[0], MadePair) else " is not what it was"
+                shown = " is not what it was" if made else f" is {data!r:.200}"
                 raise InputError(
                     f"the mechanism {self.mechanism.name} changes its input, which all its runs share: let it work on "
                     f"a copy (after {sum(check.runs for check in checks)} runs the {side} of pairs[0]{shown})"
@@ -136,12 +130,11 @@ class Hygiene:
         neighbour, other = self._check_batch(1, "neighbour"), self._check_batch(1, "another")
         self.first = data, neighbour
         repeated = other == neighbour and arrangements(other or ()) * ERROR > 1
-        seed, passed = _passed(not repeated), Answer.PASSED
-        checks = self._checks(generator=passed, seed=seed, state=passed)
+        checks = self._checks(generator=Answer.PASSED, seed=_passed(not repeated), state=Answer.PASSED)
         differ = self._spread and self._workers_differ()
         # Where workers agree, a finding is the same with one job or several.
-        spent, self.spent = self.spent, 0
-        return (*checks, Check(CheckName.PROCESS, Answer.DEPENDS, spent)) if differ else checks
+        of_process = self._checks(process=Answer.DEPENDS)
+        return (*checks, *of_process) if differ else checks
 
     def shown(self) -> list[list[Any]]:
         """Return an output of the batches before an audit, as a list of one batch, and forget all of them."""
@@ -194,9 +187,8 @@ class Hygiene:
         """Return the checks where two batches with equal generators gave different outputs."""
         if self._check_batch(0, "data") in (data, again):
             return self._checks(generator=Answer.PASSED, state=Answer.DEPENDS)
-        if self._check_batch(0, "data", _equal_global_generators) == self._check_batch(
-            0, "data", _equal_global_generators
-        ):
+        first, second = (self._check_batch(0, "data", _equal_global_generators) for _ in range(2))
+        if first == second:
             answer = Answer.GLOBAL
         elif self.used:
             return self._checks(generator=Answer.NOT_ASKED, state=Answer.DEPENDS)

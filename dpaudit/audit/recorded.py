@@ -104,16 +104,7 @@ def audit_samples(
     pair = Pair(_Side(0), _Side(1), Origin(OriginKind.RECORDED, "outputs as given"))
     hygiene = Hygiene(sampler, (pair,), trials, True)  # asks nothing unless it is opened
     request = Request(
-        mechanism,
-        sampler,
-        (pair,),
-        point,
-        relation=None,
-        options=options,
-        hygiene=hygiene,
-        clock=Clock(None),
-        trials=trials,
-        curve_claim=curve_claim,
+        mechanism, sampler, (pair,), point, None, options, trials, hygiene, Clock(None), curve_claim=curve_claim
     )
     request.check_power()
     finding = fixed_finding(request)

@@ -285,7 +285,8 @@ class Request:
     @property
     def check_runs(self) -> int:
         """The runs on each side that check randomness and state."""
-        return runs_a_side(self.trials, self.sampler.mechanism.batched, self.options.randomness == "own")
+        own = self.options.randomness == "own"
+        return 0 if self.sampler.mechanism.batched else runs_a_side(self.trials, own)
 
     @property
     def recorded_runs(self) -> int:

@@ -193,26 +193,23 @@ class SavedRuns:
     def add(self, pair: int, outputs: list[Any]) -> None:
         """Write a batch of a pair, given the outputs on either side, before anything is made of it."""
         first, second = encoded(outputs)
-        self._add(Batch(pair, (first, second), ""))
+        self._append(Batch(pair, (first, second), ""))
 
     def add_choice(self, pair: int, outputs: list[Any], chosen: Chosen) -> None:
         """Write which columns of a pair's wide outputs are looked at, before a batch is, given the first outputs."""
         first, second = encoded(outputs)
         held = ((r.centre, r.scale, r.coordinates, r.pairs, r.weights, r.squares) for _, r in chosen.reducer.wide)
-        self._add(Columns(pair, chosen.runs, (first, second), tuple(encoded(held)), ""))
-
-    def _add(self, record: Batch | Columns) -> None:
-        if self._trials:  # not before there is a run: who repeats an audit changes nothing of its file
-            self._append(Link(self._trials, ""))
-            self._links.append(self._trials)
-            self._trials = 0
-        self._append(record)
+        self._append(Columns(pair, chosen.runs, (first, second), tuple(encoded(held)), ""))
 
     def _digest(self, record: Any) -> str:
         content = {**encodable(record), "digest": self._before}
         return hashlib.blake2b(json.dumps(content, sort_keys=True).encode(), digest_size=16).hexdigest()
 
     def _append(self, record: Any) -> None:
+        if self._trials and isinstance(record, Batch | Columns):  # before the first run that is added
+            trials, self._trials = self._trials, 0
+            self._append(Link(trials, ""))
+            self._links.append(trials)
         self._before = self._digest(record)
         line = json.dumps({**encodable(record), "digest": self._before}, sort_keys=True).encode() + b"\n"
         # Only its owner may read the file where it is made: outputs may hold records.
