@@ -6,6 +6,7 @@ import hashlib
 import json
 import math
 import secrets
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -118,9 +119,8 @@ def flip_coins(m: int, seed: int | None = None, *, runs: int = 1) -> Coins:
     m, runs = read_integer("m", m, LEAST, MAX_COINS), read_integer("runs", runs)
     if m * runs > MAX_COINS:
         raise InputError.of("runs", runs, f"such that there are at most {MAX_COINS:g} coins in all")
-    if seed is None:
-        draw = secrets.token_bytes
-    else:
+    draw: Callable[[int], bytes] = secrets.token_bytes
+    if seed is not None:
         seed = seeding.check_seed(seed)
         draw = seeding.generator(seed, "one run", "coins", m, runs).bytes
     drawn, nonce = draw(math.ceil(m * runs / 8)), draw(_BYTES).hex()

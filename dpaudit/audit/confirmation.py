@@ -217,9 +217,9 @@ class Confirmation:
     ) -> EventTest:
         """Return the test of an event over the cells of a selected one, with its bound."""
         describe = self._selected[i].discretizer.describe
-        hits = [event.hits(side) for side in likelier_first(direction, *self.counts[i])]
+        hits, others = (event.hits(side) for side in likelier_first(direction, *self.counts[i]))
         against = describe(opposite) if opposite else UNSET
-        test = EventTest(describe(event), error, *hits, 0.0, direction, opposite=against, count=count)
+        test = EventTest(describe(event), error, hits, others, 0.0, direction, against, count)
         runs = likelier_first(direction, *self.sides)
         return changed(test, epsilon_lower=test.lower(runs, self._request.claim.delta))
 

@@ -181,15 +181,15 @@ def _holder(main: Selection, counts: tuple[Tally, Tally], orders: Orders, runs: 
 
     Labels are cells in the event's order. A bet pays on as many runs of one side as of the other.
     """
-    known, made = (
+    trained, made = (
         np.array([[side[atom] for atom in main.ranking] for side in sides])
         for sides in (map(main.event.known, main.training), counts)
     )
     rng = np.random.default_rng(0)
     fresh = [rng.multivariate_hypergeometric(side, runs, method="marginals") for side in made]
-    ends = label_ends(known.sum(axis=0))
-    bet = fit_bet(*(by_label(side, ends) for side in known), orders, runs, error)
-    shown = bet.log_evidence(*(by_label(side, ends) for side in fresh))
+    ends = label_ends(trained.sum(axis=0))
+    bet = fit_bet(by_label(trained[0], ends), by_label(trained[1], ends), orders, runs, error)
+    shown = bet.log_evidence(by_label(fresh[0], ends), by_label(fresh[1], ends))
     return HolderEvidence(bet.alpha, bet.epsilon, shown, error)
 
 

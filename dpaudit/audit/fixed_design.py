@@ -195,9 +195,9 @@ class Training:
         if request.options.float_bits or request.width:
             return None
         test = PlannedTest(request.budget.confirmation, claim.delta, request.gamma)
-        some, others = ([outputs[:REPRESENTATION_ROWS] for outputs in half] for half in (first, second))
-        found = screened_discretizers(*some, test.runs, epsilon=claim.epsilon, stored=None, plan=plan)[:1]
-        found += support_gap_discretizers(*some, plan)
+        (data, neighbour), others = ([outputs[:REPRESENTATION_ROWS] for outputs in half] for half in (first, second))
+        found = screened_discretizers(data, neighbour, test.runs, epsilon=claim.epsilon, stored=None, plan=plan)[:1]
+        found += support_gap_discretizers(data, neighbour, plan)
         events = [CellFamilies.of(one, (tally(one(others[0])), tally(one(others[1])))).best(test) for one in found]
         best = max(events, key=lambda event: event.expected, default=None)
         return best if best is None or claim.delta else replace(best, guesses=(best.alone,))
@@ -328,7 +328,7 @@ def _curve_of(selected: Selection, counts: Tallies, gamma: float) -> Curve | Non
     atoms = selected.ranking
     if len(atoms) < 2:
         return None
-    training = map(selected.event.known, selected.training)
-    cuts = choose_thresholds(*([side[atom] for atom in atoms] for side in training))
+    data, neighbour = ([side[atom] for atom in atoms] for side in map(selected.event.known, selected.training))
+    cuts = choose_thresholds(data, neighbour)
     hits, others = (np.cumsum([side[atom] for atom in atoms])[cuts - 1] for side in counts)
     return fit_curve(hits, counts[0].total(), others, counts[1].total(), gamma)

@@ -36,7 +36,7 @@ from numpy.typing import NDArray
 from scipy.special import expit, log_softmax, logsumexp, ndtr, ndtri
 
 from dpaudit.bounds import POWER
-from dpaudit.bounds.base import Array, bisect
+from dpaudit.bounds.base import Array, Integers, bisect
 
 Orders = Sequence[tuple[float, float]]
 
@@ -199,7 +199,7 @@ class _Fit:
         return np.log1p(stake * paid)
 
 
-def label_ends(pooled: Array) -> NDArray[np.intp]:
+def label_ends(pooled: Array | Integers) -> NDArray[np.intp]:
     """Return how many atoms, in the order of the score, lie before the end of each label but the last.
 
     `pooled`, shape (m,), are the training runs of both sides in each atom; a label holds one atom at least.
@@ -210,7 +210,7 @@ def label_ends(pooled: Array) -> NDArray[np.intp]:
     return found[found < len(pooled)]
 
 
-def by_label(counts: Array, ends: NDArray[np.intp]) -> Array:
+def by_label(counts: Array | Integers, ends: NDArray[np.intp]) -> Array:
     """Return the runs in each label of those by atom."""
     return np.asarray(np.add.reduceat(counts, np.concatenate([[0], ends])), dtype=np.float64)
 

@@ -261,8 +261,8 @@ class _Maker:
         assert inputs is not None
         best = max(finding.tests, key=lambda test: test.epsilon_lower, default=None)
         explicit = all(event.explicit for event in (witness.event, witness.opposite) if event is not UNSET)
-        counted: Any = (witness.hits, witness.trials, witness.neighbour_hits, witness.neighbour_trials)
-        counts = None if None in counted else Counts(*counted, witness.count)  # bets have none
+        counted: Any = (witness.hits, witness.trials, witness.neighbour_hits, witness.neighbour_trials, witness.count)
+        counts = None if None in counted else Counts(*counted)  # bets have none
         return self._certificate(
             pair,
             inputs,
