@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from msgspec import UNSET, structs
@@ -23,21 +23,30 @@ from dpaudit.certificates.certificate import (
     counted,
     fewer,
 )
-from dpaudit.certificates.shrinking import SEARCH, WitnessSearch, shrink_by_strategy
 from dpaudit.contract import Learner, Pair, Relation, Verdict
 from dpaudit.errors import InputError, withholding
-from dpaudit.events.explicit import ChosenEvent
+from dpaudit.events.explicit import ChosenEvent, choose
 from dpaudit.keyed import key_of, keyed
 from dpaudit.neighbours.check import check_pairs
 from dpaudit.neighbours.crafted import crafted_pairs
 from dpaudit.neighbours.named import is_strategy, pairs_from_strategy
-from dpaudit.neighbours.smaller import Kept, Small, ValueRange, shrink
+from dpaudit.neighbours.smaller import Kept, Small, ValueRange, complexity, shrink
+from dpaudit.outputs.canonical import Raised
 from dpaudit.outputs.values import digest_of, encode_value
 from dpaudit.progress import Progress, followed
 from dpaudit.results import STREAMS_VERSION, versions
+from dpaudit.running.sampling import Sampler
 from dpaudit.running.warned import gathered
 
 KINDS = (COIN, MELDED, CLOPPER_PEARSON)
+FIRST_RUNS = 500
+"""Runs a side that are tried first to refute the claim; they are doubled until they do."""
+GENEROUS = 2
+"""By how much more runs shrinking makes than the whole pair needs: a smaller pair may leak a little less."""
+MOST_PAIRS = 200
+"""Smaller pairs that are tried."""
+SEARCH = 16
+"""The runs of a whole search, in units of the most on one side of a pair: about eight audits of one."""
 STARTS = 8
 """Crafted pairs from which a search begins where the audit's own was a variation of them."""
 
@@ -125,10 +134,10 @@ def make(
         words, hidden = "runs for the certificate", not include_data and any(pair.withheld for pair in listed)
         with withholding(hidden), gathered(), followed(progress, (SEARCH + 2) * runs, words) as report:
             sampler = replace(sampler, report=report)
-            search = WitnessSearch(sampler, finding.epsilon, finding.delta, 1 - finding.confidence, float_bits)
-            for index, start, share in maker.begun(search, runs):
+            search = WitnessSearch(sampler, finding.epsilon, finding.delta, 1 - finding.confidence, runs, float_bits)
+            for index, start, share in maker.begun(search):
                 smaller = maker.smaller(search, index, start, strategy, bounds) if shrinks else [start]
-                found = maker.confirmed(search, index, smaller, bound, (1 - finding.confidence) / share, runs)
+                found = maker.confirmed(search, index, smaller, bound, search.error / share)
                 if found is not None:
                     return found
     return maker.of_finding()
@@ -148,6 +157,88 @@ def _listed(finding: PrivacyFinding, pairs: Any, mechanism: Any, n: int | None) 
     return listed
 
 
+@dataclass
+class WitnessSearch:
+    """Runs of a mechanism that look for a pair and an event, all at addresses of their own.
+
+    `epsilon`, `delta` and `error` are the claim and the error of bounds that are compared. A pair takes `runs` a side,
+    at `most` so many; `made` were made so far on both sides together, for `tried` pairs, and no further pair is tried
+    once `limit` were.
+    """
+
+    sampler: Sampler
+    epsilon: float
+    delta: float
+    error: float
+    most: int
+    float_bits: bool = False
+    runs: int = FIRST_RUNS
+    made: int = 0
+    limit: int = 0
+    tried: int = 0
+    raising: bool = False
+    known: dict[tuple[str, str], ChosenEvent | None] = field(default_factory=dict)
+
+    def begin(self, pair: Pair) -> Small[ChosenEvent] | None:
+        """Return a pair with an event that refutes the claim on it; None if `most` runs a side find none."""
+        self.runs, self.limit = min(FIRST_RUNS, self.most), self.made + SEARCH * self.most
+        while (chosen := self.refutes(pair, first=True)) is None and self.runs < self.most:
+            self.runs = min(self.most, 2 * self.runs)
+        self.runs = min(self.most, GENEROUS * self.runs)
+        return None if chosen is None else Small(pair, chosen)
+
+    def refutes(self, pair: Pair, *, first: bool = False) -> ChosenEvent | None:
+        """Return an event that refutes the claim on a pair, if there is one.
+
+        A pair on which runs raise, where they did not on the first one, is an input that the mechanism refuses, and
+        refutes nothing.
+        """
+        self.tried += not first
+        address = ("certificate", "search", digest_of(pair.data), digest_of(pair.neighbour), self.runs)
+        sides = self.sampler.sides(pair, address, self.runs)
+        self.made += 2 * self.runs
+        raising = any(type(output) is Raised for outputs in sides for output in outputs)
+        self.raising |= first and raising
+        if raising and not self.raising:
+            return None
+        chosen = choose(sides, self.delta, self.error, float_bits=self.float_bits)
+        return chosen if chosen is not None and chosen.lower > self.epsilon else None
+
+    def better(self, pair: Pair) -> ChosenEvent | None:
+        """Return an event that refutes the claim on a pair, always the same; None once enough were tried."""
+        key = (digest_of(pair.data), digest_of(pair.neighbour))
+        if key not in self.known:
+            spent = self.tried >= MOST_PAIRS or self.made + 2 * self.runs > self.limit
+            hopeless = spent or key[0] == key[1] or "" in key
+            self.known[key] = None if hopeless else self.refutes(pair)
+        return self.known[key]
+
+
+def shrink_by_strategy(search: WitnessSearch, start: Small[ChosenEvent], strategy: Any) -> Iterator[Small[ChosenEvent]]:
+    """Yield the start, then the simplest pair of a hypothesis strategy that refutes the claim."""
+    import hypothesis
+
+    yield start
+    settings = hypothesis.settings(
+        max_examples=MOST_PAIRS,
+        database=None,
+        deadline=None,
+        derandomize=True,
+        phases=[hypothesis.Phase.generate, hypothesis.Phase.shrink],
+        suppress_health_check=list(hypothesis.HealthCheck),
+    )
+    try:
+        data, neighbour = hypothesis.find(
+            strategy, lambda pair: search.better(Pair(pair[0], pair[1])) is not None, settings=settings
+        )
+    except hypothesis.errors.NoSuchExample:
+        return
+    pair = Pair(data, neighbour, start.pair.origin)
+    chosen = search.better(pair)
+    if chosen is not None and complexity(pair) < complexity(start.pair):
+        yield Small(pair, chosen)
+
+
 @dataclass(frozen=True)
 class _Maker:
     """Makes the certificates of one violation.
@@ -162,7 +253,7 @@ class _Maker:
     place: str
     include_data: bool
 
-    def begun(self, search: WitnessSearch, runs: int) -> Iterator[tuple[int, Small[ChosenEvent], int]]:
+    def begun(self, search: WitnessSearch) -> Iterator[tuple[int, Small[ChosenEvent], int]]:
         """Yield the pairs on which an explicit event refutes the claim, and among how many the error is shared.
 
         They are the witness, or those that it may be a variation of. Where none of them refutes the claim, the first
@@ -177,7 +268,7 @@ class _Maker:
             if found and index in rest:
                 return
             pair = self.pairs[index]
-            start = search.begin(Pair(pair.data, pair.neighbour, pair.origin), runs)
+            start = search.begin(Pair(pair.data, pair.neighbour, pair.origin))
             if start is not None:
                 found = True
                 yield index, start, len(first) if index in first else 1
@@ -194,32 +285,25 @@ class _Maker:
         return [one for one in found if one is start or self._inputs(index, one.pair, one.records, whole=False)]
 
     def confirmed(
-        self,
-        search: WitnessSearch,
-        index: int,
-        smaller: Sequence[Small[ChosenEvent]],
-        bound: str,
-        error: float,
-        runs: int,
+        self, search: WitnessSearch, index: int, smaller: Sequence[Small[ChosenEvent]], bound: str, error: float
     ) -> Certificate | None:
         """Return the certificate by fresh runs of the smallest pair that holds up on others.
 
         None if they refute nothing, or the event names a value of people's data. Other runs choose the pair; the fresh
         ones are counted once, by one event.
         """
-        claim = self.finding
+        claim, sampler = self.finding, search.sampler
         for small in reversed(smaller):
             chosen = small.chosen
             events = chosen.event, UNSET
-            again = counted(search.sampler, "validate", small.pair, events, chosen.direction, search.runs, None)
+            again = counted(sampler, "validate", small.pair, events, chosen.direction, search.runs, None)
             search.made += 2 * search.runs
             if again.epsilon_lower(MELDED, claim.delta, error) > claim.epsilon:
                 break
         else:
             return None
-        independent = search.sampler.mechanism.batched and not claim.delta
-        number = None if independent else fewer(again, runs)
-        counts = counted(search.sampler, "confirm", small.pair, events, chosen.direction, runs, number)
+        number = None if sampler.mechanism.batched and not claim.delta else fewer(again, search.most)
+        counts = counted(sampler, "confirm", small.pair, events, chosen.direction, search.most, number)
         if bound != COIN:
             counts = structs.replace(counts, count=UNSET)
         lower = counts.epsilon_lower(bound, claim.delta, error)
