@@ -183,21 +183,13 @@ class Confirmation:
         """The outcome of the runs beside the tests."""
         # An event may have one outcome although outputs vary, as those show that it was chosen by.
         varied = max(different(*self.counts[0]), self._choice.different)
-        depends = () if self._calls_agree() else (Check(CheckName.CALLS, Answer.DEPENDS, 0),)
-        return Observations(self.runs, varied, self.raised, depends)
-
-    def _calls_agree(self) -> bool:
-        """Say whether counts of the tested sets differ from call to call no more than those of independent runs."""
-        return all(
-            calls_agree(
-                [
-                    (event.hits(counts), runs, round(scatter[-1]), float(scatter[place]))
-                    for counts, runs, scatter in zip(self.counts[i], self.sides, self.scatter, strict=True)
-                ],
-                len(self._sets),
-            )
-            for place, (i, event) in enumerate(self._sets)
-        )
+        checks: set[Check] = set()
+        for place, (i, event) in enumerate(self._sets):
+            sides = zip(self.counts[i], self.sides, self.scatter, strict=True)
+            hits = [(event.hits(side), runs, round(own[-1]), float(own[place])) for side, runs, own in sides]
+            if not calls_agree(hits, len(self._sets)):
+                checks = {Check(CheckName.CALLS, Answer.DEPENDS, 0)}
+        return Observations(self.runs, varied, self.raised, tuple(checks))
 
     def tests(self, i: int) -> tuple[EventTest, ...]:
         """Return the bounds on epsilon by a selected event, all of which hold but with its share of the error."""

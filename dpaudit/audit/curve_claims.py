@@ -19,7 +19,7 @@ from dpaudit.audit.finding import PowerAt
 from dpaudit.audit.power import LEARNING, Power
 from dpaudit.audit.request import Request, resolve_claim
 from dpaudit.audit.tested import CurveTest, EventTest, HolderEvidence
-from dpaudit.bounds.holder import Orders, by_label, detectable_shortfall, fit_bet, label_ends
+from dpaudit.bounds.holder import by_label, detectable_shortfall, fit_bet, label_ends
 from dpaudit.bounds.tangent import ClaimPoints, delta_lower, mu_between, mu_of_delta, orders_of
 from dpaudit.contract import CurveClaim, PrivacyClaim, Relation
 from dpaudit.errors import InputError
@@ -160,7 +160,18 @@ def curve_test(
     # The largest shift, in standard deviations, with which Gaussian noise keeps a claim on orders.
     exact = min(math.sqrt(2 * epsilon / order) for order, epsilon in orders)
     short = detectable_shortfall(orders, exact, max(1, runs // LEARNING), error)
-    return CurveTest(claim, lower, detectable_shortfall=short, holder=_holder(main, counts, orders, runs, error))
+    # Labels are cells in the event's order. The bet that training fits pays on as many runs of either side.
+    trained, made = (
+        np.array([[side[atom] for atom in main.ranking] for side in one])
+        for one in (map(main.event.known, main.training), counts)
+    )
+    rng = np.random.default_rng(0)
+    fresh = [rng.multivariate_hypergeometric(side, runs, method="marginals") for side in made]
+    ends = label_ends(trained.sum(axis=0))
+    bet = fit_bet(by_label(trained[0], ends), by_label(trained[1], ends), orders, runs, error)
+    shown = bet.log_evidence(by_label(fresh[0], ends), by_label(fresh[1], ends))
+    holder = HolderEvidence(bet.alpha, bet.epsilon, shown, error)
+    return CurveTest(claim, lower, detectable_shortfall=short, holder=holder)
 
 
 def bet_test(request: Request, epsilon_lower: float) -> CurveTest | None:
@@ -174,23 +185,6 @@ def bet_test(request: Request, epsilon_lower: float) -> CurveTest | None:
         return None
     mu = None if claim.mu is None else mu_of_delta(epsilon_lower, request.claim.delta if epsilon_lower else 0.0)
     return CurveTest(claim, 0.0, mu_lower=mu)
-
-
-def _holder(main: Selection, counts: tuple[Tally, Tally], orders: Orders, runs: int, error: float) -> HolderEvidence:
-    """Return what the bet that training fits shows on so many of either side's fresh runs, taken at random.
-
-    Labels are cells in the event's order. A bet pays on as many runs of one side as of the other.
-    """
-    trained, made = (
-        np.array([[side[atom] for atom in main.ranking] for side in sides])
-        for sides in (map(main.event.known, main.training), counts)
-    )
-    rng = np.random.default_rng(0)
-    fresh = [rng.multivariate_hypergeometric(side, runs, method="marginals") for side in made]
-    ends = label_ends(trained.sum(axis=0))
-    bet = fit_bet(by_label(trained[0], ends), by_label(trained[1], ends), orders, runs, error)
-    shown = bet.log_evidence(by_label(fresh[0], ends), by_label(fresh[1], ends))
-    return HolderEvidence(bet.alpha, bet.epsilon, shown, error)
 
 
 def untestable_orders(claim: CurveClaim) -> list[float]:

@@ -163,6 +163,11 @@ class Seen:
         return self.count(outputs), outputs if self.keep else None
 
 
+def joined(sides: Sequence[Sequence[Any]]) -> list[Any]:
+    """Return the outputs of both sides, each as one batch of those given."""
+    return [join(side) if side else [] for side in sides]
+
+
 class PairBets(CountedPair):
     """The past of one pair, and its experts with what each has won relative to their mean, by epsilon of the grid.
 
@@ -182,11 +187,6 @@ class PairBets(CountedPair):
         self._promised: dict[int, float] = {}
         self._levels: dict[tuple[int, float], int] = {}
         super().__init__(request, index, pair, [])
-
-    @property
-    def kept(self) -> list[Any]:
-        """The outputs of both sides; none where they are kept no more, or some of their columns alone."""
-        return [] if self.outputs is None or self.reduced else [join(side) if side else [] for side in self.outputs]
 
     def settle(self, sides: Sequence[Sides], live: NDArray[np.intp]) -> None:
         """Pay out the bets on a batch, given its cells by discretizer, at the live epsilons."""
@@ -244,7 +244,7 @@ class PairBets(CountedPair):
             for mine, new in zip(self.outputs, outputs, strict=True):
                 mine += [new] if len(new) else []
             if self.runs >= self.refit_at:
-                self._refit([join(mine) if mine else [] for mine in self.outputs])
+                self._refit(joined(self.outputs))
         self.experts = list(self._experts())
 
     def _experts(self) -> Iterator[Experts]:

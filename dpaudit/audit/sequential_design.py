@@ -33,12 +33,12 @@ from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
-from msgspec import UNSET
+from msgspec import UNSET, UnsetType
 
 from dpaudit.audit import eprocess
 from dpaudit.audit.curve_claims import bet_test
 from dpaudit.audit.evidence import Answer, Check, CheckName, Observations
-from dpaudit.audit.experts import PairBets, Seen, Sides
+from dpaudit.audit.experts import PairBets, Seen, Sides, joined
 from dpaudit.audit.finding import PlainEvent, PrivacyFinding, Witness
 from dpaudit.audit.power import CHANCE, MASSES, Power, leading_pair_runs
 from dpaudit.audit.request import Request
@@ -48,7 +48,6 @@ from dpaudit.contract import Direction
 from dpaudit.errors import InputError
 from dpaudit.events.discretizers import CountCells, Pilot
 from dpaudit.events.event import Bets
-from dpaudit.outputs.shared import join
 from dpaudit.progress import duration
 from dpaudit.running.sampling import Observed, held_runs, knowing, learned_reducer, narrowed, placing_runs
 
@@ -144,12 +143,6 @@ class Session:
     def not_run(self) -> int:
         """The pairs that there were no runs for."""
         return sum(not bets.runs for bets in self.bets)
-
-    @property
-    def failed(self) -> tuple[Check, ...]:
-        """The check that batches failed."""
-        agree = all(bets.calls_agree for bets in self.bets)
-        return () if agree else (Check(CheckName.CALLS, Answer.DEPENDS, 0),)
 
     @property
     def pilot(self) -> Pilot:
@@ -294,7 +287,7 @@ class Session:
                 kept[side].extend([outputs] if outputs is not None else [])
                 for total, new in zip(counted, tallies, strict=bool(found)):
                     total[side].update(new)
-        return counted, [join(side) if side else [] for side in kept]
+        return counted, joined(kept)
 
     def _reduce_if_due(self, bets: PairBets) -> None:
         """Choose the columns of a pair's wide outputs if its runs have grown enough since, and some are left."""
@@ -360,14 +353,17 @@ def sequential_finding(request: Request) -> PrivacyFinding:
     # Bets have no single event and no counts; the witness is the pair that raised the stake most.
     best = max(found.bets, key=lambda bets: bets.log_wealth[found.target])
     event = Bets(best.runs, float(best.log_wealth[found.target]))
-    kept = best.kept if found.rejected and not request.coded else []
-    plain = PlainEvent.of(kept, claim.epsilon, claim.delta) if kept else UNSET
+    plain: PlainEvent | UnsetType = UNSET
+    if found.rejected and not request.coded and best.outputs is not None and not best.reduced:
+        plain = PlainEvent.of(joined(best.outputs), claim.epsilon, claim.delta)
+    agree = all(bets.calls_agree for bets in found.bets)
+    failed = () if agree else (Check(CheckName.CALLS, Answer.DEPENDS, 0),)
     # Scores take few of the runs, the choice of columns more than can be left out.
     promised = max(0, able - found.fitted) if found.pilot.width else able
     power = Power.of_bets(MASSES[0], leading_pair_runs(promised, pairs), claim, gamma)
     return request.finding(
         power,
-        Observations(found.bet, sum(bets.different for bets in found.bets), found.raised, found.failed),
+        Observations(found.bet, sum(bets.different for bets in found.bets), found.raised, failed),
         found.pilot,
         found.summed,
         found.not_run if able == allowed else 0,
