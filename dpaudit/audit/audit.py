@@ -289,7 +289,6 @@ def shortlist_of(request: Request) -> Shortlist | None:
 
 
 def _audited(request: Request, progress: Progress) -> PrivacyFinding:
-    """Make the runs of an audit whose arguments are checked."""
     if request.options.time:
         return with_run_time(request, partial(_audited, progress=progress))
     with opened(request, progress) as request:

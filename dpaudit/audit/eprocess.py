@@ -261,6 +261,5 @@ def last_before_survivor(grid: Array, rejected: Bools) -> float:
     point >= g, so g was rejected although its claim is true, which happens with probability at most gamma.
     One error probability thus covers the whole grid and all looks.
     """
-    survivors = np.flatnonzero(~rejected)
-    first = int(survivors[0]) if len(survivors) else len(grid)
+    first = int(np.append(rejected, False).argmin())
     return float(grid[first - 1]) if first else 0.0

@@ -251,9 +251,8 @@ def gaps_of(
     """Return the reasons why an audit could not have seen that the claim fails; none if it could.
 
     Runs with another outcome than the commonest one, and runs that returned something, are too few where they could not
-    refute the claim by themselves, had all of them been on one side. `confirming` and `least` are the runs on each side
-    that decided, and the least number that can refute the claim at all; `detectable` is the least true epsilon that
-    would have been detected.
+    refute the claim by themselves, had all of them been on one side. `confirming` runs on each side decided, of which
+    it takes `least` to refute the claim at all; `detectable` is the least true epsilon that is detected.
     """
     raised = seen.raised.total()
     returned = seen.runs - raised

@@ -116,8 +116,8 @@ def partitions(discretizer: Discretizer, past: Tallied, parts: Sequence[int]) ->
 class Experts:
     """Experts on several partitions, each by several estimates of the posterior.
 
-    `slots` name them; `rate` are their posteriors r of the parts and `mass` the shares of runs in the parts, all from
-    the past; of shape (N, L), where parts that a partition does not have are never met.
+    `slots` name them; `rate` are their posteriors r and `mass` the shares of runs in the parts, from the past, of shape
+    (N, L); parts that a partition does not have are never met.
     """
 
     def __init__(self, several: Sequence[tuple[Partition, Tallied]], estimates: Sequence[tuple[float, float]]) -> None:

@@ -371,7 +371,6 @@ def is_coarse(coarse: Coarse, event: Event) -> bool:
 
 
 def _coarse(coarse: Coarse, part: Any) -> Any:
-    """Return a part of a finding with what is coarse of it."""
     match part:
         case tuple():
             return tuple(_coarse(coarse, one) for one in part)

@@ -69,8 +69,7 @@ class Training:
     """The choice of a pair, and of the discretizers whose events promise most on it.
 
     Of `pairs` pairs and variations of them, `not_run` of which there were no runs for, the `candidate` is most likely
-    to leak; the search had so many `runs_of` the others, by their index. The `request` knows from the `pilot` on it how
-    wide outputs are.
+    to leak; the search had so many `runs_of` the others, by their index.
     """
 
     def __init__(self, request: Request) -> None:
@@ -154,9 +153,7 @@ class Training:
         """Fit all scores on one half of the training runs, count the other half; return the runs used.
 
         Those that do best are then fitted on the other half as well and count the first one (two-fold cross-fitting: no
-        run is scored by a model fitted on it). Both scores estimate the same log-likelihood ratio, so they share their
-        bins; their mean, which is better than either, is what confirms. Where outputs are wide, half of all runs first
-        choose the columns to look at.
+        run is scored by a model fitted on it). Their mean, which is better than either, is what confirms.
         """
         pair, index, wide = candidate.pair, candidate.index, self.request.width > 0
         left, most = training, max(1, FIT_ROWS if wide else min(FIT_ROWS, FIT_NUMBERS // self.request.sampler.numbers))
@@ -206,9 +203,8 @@ class Training:
 def _compare(candidate: Candidate, sides: list[Any]) -> None:
     """Count the outputs of both sides by the most promising discretizers, and some of them by all.
 
-    They are the best by the bound they promise, and by how far they separate the sides on the whole. A few validation
-    runs say little about the small events that will matter, so the second criterion, which uses every run, keeps weak
-    signals in the race.
+    A few validation runs say little about the small events that will matter, so those that separate the sides best on
+    the whole, by every run, stay in the race too.
     """
     screen = min(SCREEN_ROWS, max(1, len(sides[0]) // 2))
     candidate.count_outputs(sides, 0, screen)

@@ -85,9 +85,8 @@ class Hygiene:
     def open(self) -> None:
         """Make the batches before an audit.
 
-        `InputError` is raised if the mechanism returns a wrong number of outputs, or something that is no value, such
-        as a generator; or if an input is used up or changed by a run: all runs share it, so the later ones would see
-        something else.
+        `InputError` if the mechanism returns a wrong number of outputs, or something that is no value, such as a
+        generator; or if an input, which all runs share, is used up or changed by a run.
         """
         for index, pair in enumerate(self.pairs):
             for side, data in zip(_SIDES, pair.sides, strict=True):

@@ -200,7 +200,6 @@ def _outputs(name: str, given: Any) -> Any:
 
 
 def _kinds(outputs: Any) -> set[str]:
-    """Return which kinds of values outputs are."""
     if isinstance(outputs, np.ndarray):
         kind = outputs.dtype.kind
         return {"numbers" if kind in "biufc" else "texts" if kind == "U" else outputs.dtype.name}

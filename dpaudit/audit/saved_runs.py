@@ -171,7 +171,6 @@ class SavedRuns:
         return sum(2 * one.runs if isinstance(one, Chosen) else sum(map(len, one)) for _, one in self.steps)
 
     def _take(self, number: int, line: bytes, settings: dict[str, str]) -> None:
-        """Read a line, and check that it continues those before."""
         place = f"{self.path}, line {number}"
         record = decode(line, Audited | Link | Batch | Columns, place)
         if record.digest != self._digest(record) or isinstance(record, Audited) != (number == 1):

@@ -78,10 +78,9 @@ class Session:
     """One sequential audit: its state, and its outcome when it has run.
 
     At most `runs` runs are made, all sides and pairs together, and the probability that a true claim is refuted is at
-    most `gamma`. The outcome is a function of all arguments but the sampler's workers; if the sampler knows how many
-    numbers an output holds, memory is bounded. The request's clock may stop it after any number of looks, and may go by
-    anything: the evidence is valid at any time. Addresses of runs begin with the `name`. The first pair may come with
-    what another search knows of it.
+    most `gamma`. If the sampler knows how many numbers an output holds, memory is bounded. The request's clock may stop
+    it by anything: the evidence is valid at any time. Addresses of runs begin with the `name`. The first pair may come
+    with what another search knows of it.
 
     `bets` are the state of each pair; at the grid point `target`, the claim's epsilon, the evidence is that against the
     claim. `runs_used` counts all runs, both sides together, `bet` those of batches, `fitted` those that only chose
@@ -166,11 +165,7 @@ class Session:
         return self
 
     def search(self) -> PairBets:
-        """Bet until claim or budget is over, whatever the time, and return the best pair.
-
-        It is the one most likely to be leaking if the claim is refuted, else that with the greatest epsilon which its
-        own runs bear out.
-        """
+        """Bet until claim or budget is over, whatever the time, and return the pair most likely to be leaking."""
         while self._open:
             self._bet(self._next())
         if self.rejected:
@@ -191,12 +186,10 @@ class Session:
 
     @property
     def _leading(self) -> PairBets:
-        """The pair with the strongest evidence against the claim."""
         return self.bets[int(np.argmax(self._won[:, self.target]))]
 
     @property
     def _growing(self) -> bool:
-        """Whether some pair promises growth against the claim."""
         return any(bets.promise(self.target) for bets in self.bets)
 
     def _next(self) -> PairBets:

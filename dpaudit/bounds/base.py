@@ -161,9 +161,7 @@ class Bound(ABC):
         return self._epsilons(c, c.spread("delta", delta, 0, 1), level).reshape(c.shape)
 
     @abstractmethod
-    def _p_values(self, c: CountArrays, ratio: Array, delta: Array) -> Array:
-        """Return one p-value an event, with ratio = exp(epsilon)."""
+    def _p_values(self, c: CountArrays, ratio: Array, delta: Array) -> Array: ...  # ratio = exp(epsilon)
 
     @abstractmethod
-    def _epsilons(self, c: CountArrays, delta: Array, gamma: float) -> Array:
-        """Return one lower bound an event."""
+    def _epsilons(self, c: CountArrays, delta: Array, gamma: float) -> Array: ...

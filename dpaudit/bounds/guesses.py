@@ -113,12 +113,9 @@ class Schedule:
     one_sided: bool = False
 
     @classmethod
-    def doubling(cls, coins: int, *, one_sided: bool = False, most: int | None = None) -> Schedule:
-        """Return the schedule 8, 16, 32, ... up to `most` and that; by default m, or m / 2 where one side is guessed.
-
-        A schedule with `most` < 8 has that number alone.
-        """
-        last = max(1, (coins // 2 if one_sided else coins) if most is None else most)
+    def doubling(cls, coins: int, *, one_sided: bool = False) -> Schedule:
+        """Return the schedule 8, 16, 32, ... up to m, or m / 2 where one side is guessed, and that."""
+        last = max(1, coins // 2 if one_sided else coins)
         found = [FIRST << i for i in range(64) if FIRST << i < last]
         return cls((*found, last), coins, one_sided)
 
@@ -198,14 +195,16 @@ class Schedule:
             each = p_value(v, r, points.epsilon) * (critical <= self._counts)[:, None]
             total = each.sum(axis=0) + self.delta_runs(points.delta) * expit(-points.epsilon)
             places = total.argsort()[:_CROSSED_AT]
-        steps, found = {after - before for before, after in pairwise((0, *self.guesses))}, []
-        for epsilon, runs in zip(points.epsilon[places].tolist(), self.delta_runs(points.delta)[places], strict=True):
-            term = 0.0  # m delta L
-            if runs:
+        steps = {after - before for before, after in pairwise((0, *self.guesses))}
+
+        def bound(epsilon: float, runs: float) -> float:
+            found = self.crossing(critical, epsilon)
+            if runs:  # plus m delta L
                 share = max(_largest_share(step, epsilon) for step in steps)
-                term = min(float(additive_term(epsilon, runs)), float(runs * share * (1 + _MARGIN)))
-            found.append(self.crossing(critical, epsilon) + term)
-        return min(found)
+                found += min(float(additive_term(epsilon, runs)), float(runs * share * (1 + _MARGIN)))
+            return found
+
+        return min(map(bound, points.epsilon[places].tolist(), self.delta_runs(points.delta)[places]))
 
     def level(self, points: ClaimPoints, gamma: float) -> float:
         """Return the largest t, up to a thousandth of it, at which the test rejects at level gamma."""
@@ -220,15 +219,8 @@ class Schedule:
 def lower_bound(rejects: Callable[[float], bool], union_lower: float, claim: float) -> float:
     """Return the last point of a grid up to which all points are rejected; 0, its first, if no other is.
 
-    Parameters
-    ----------
-    rejects : callable
-        Whether the test rejects the claim of a parameter; it does up to `union_lower`.
-    union_lower : float
-        The bound by the union bound, from which on points are tested.
-    claim : float
-        The claim, from which the grid is made: c = claim (1 + 1e-9), or 1, times multiples of 1/200 up to c, and times
-        powers of 1.005 from there on.
+    The test is known to reject up to `union_lower`, the bound by the union bound. The grid is made from the claim: c =
+    claim (1 + 1e-9), or 1, times multiples of 1/200 up to c, and times powers of 1.005 from there on.
     """
     base = claim * (1 + _ABOVE) if claim > 0 else 1.0
 

@@ -107,14 +107,12 @@ def fit_bet(
     """
     fit = _Fit.of(np.stack([data, neighbour]))
     laws = fit.shares if known else fit.smoothed
-    best: tuple[float, tuple[float, float], Array, Array] | None = None
-    for order in orders:
+
+    def bets(order: tuple[float, float]) -> tuple[Array, Array]:
         paid = np.stack([fit.bet(*order, parts, runs, gamma) for parts in PARTS])
-        ahead = np.array([_ahead(one, laws, runs, gamma) for one in paid])
-        if best is None or ahead.max() > best[0]:
-            best = float(ahead.max()), order, ahead, paid
-    assert best is not None
-    _, (alpha, epsilon), ahead, paid = best
+        return np.array([_ahead(one, laws, runs, gamma) for one in paid]), paid
+
+    (alpha, epsilon), (ahead, paid) = max(((order, bets(order)) for order in orders), key=lambda one: one[1][0].max())
     log_weights = log_softmax(np.maximum(ahead, WORTHLESS) / TRUST)
     # A bet alone reaches 1 / gamma where it has multiplied its share by as much.
     alone = [_ahead(one, laws, runs, gamma * math.exp(share)) for one, share in zip(paid, log_weights, strict=True)]
@@ -163,7 +161,6 @@ class _Fit:
 
     @classmethod
     def of(cls, both: Array) -> _Fit:
-        """Return the fit to counts."""
         g = _log_ratio(both)
         shares = both / np.maximum(both.sum(axis=1, keepdims=True), 1.0)
         smoothed = shares.sum(axis=0) * np.stack([expit(g), expit(-g)])
@@ -204,10 +201,8 @@ def label_ends(pooled: Array | Integers) -> NDArray[np.intp]:
 
     `pooled`, shape (m,), are the training runs of both sides in each atom; a label holds one atom at least.
     """
-    shares = np.cumsum(pooled) / pooled.sum()
-    ends = np.searchsorted(shares, LABEL_SHARES, side="left") + 1
-    found = np.unique(ends)
-    return found[found < len(pooled)]
+    ends = np.unique(np.searchsorted(np.cumsum(pooled) / pooled.sum(), LABEL_SHARES, side="left") + 1)
+    return ends[ends < len(pooled)]
 
 
 def by_label(counts: Array | Integers, ends: NDArray[np.intp]) -> Array:

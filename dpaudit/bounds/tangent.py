@@ -69,19 +69,14 @@ class ClaimPoints:
         if (mu := claim.mu) is not None:
             epsilon = gaussian_epsilons(mu)
             return cls(epsilon, gaussian_delta(mu, epsilon))
-        return cls._of_orders(orders_of(claim))
-
-    @classmethod
-    def _of_orders(cls, orders: Sequence[tuple[float, float]]) -> ClaimPoints:
-        """Return the tangents, at each of some rates, to the region of the order that is narrowest there."""
+        # The tangents, at each of some rates, to the region of the order that is narrowest there.
+        orders = orders_of(claim)
         most = np.array([largest_probability(_RATES, order, epsilon) for order, epsilon in orders])
         best = most.argmin(axis=0)
         alpha = np.array([order for order, _ in orders])[best]
         p, q = most[best, np.arange(len(_RATES))], _RATES
         inner = p < 1 - 1e-9
         alpha, p, q = alpha[inner], p[inner], q[inner]
-        if not len(p):
-            return cls(np.zeros(1), np.array([1 - 1e-9]))
         # -F_q / F_p = (a - 1) ((p/q)^a - ((1-p)/(1-q))^a) / (a ((p/q)^(a-1) - ((1-p)/(1-q))^(a-1)))
         odds = np.log(p / q)
         gap = odds - (np.log1p(-p) - np.log1p(-q))
@@ -93,7 +88,7 @@ class ClaimPoints:
         epsilon = np.abs(np.log(slope))
         delta = np.maximum(delta, 0) + SLACK * (1 + np.exp(np.minimum(epsilon, 40)) * np.where(small, 1 - p, q))
         good = (delta < 1) & (epsilon < 60)
-        return cls(epsilon[good], delta[good]) if good.any() else cls(np.zeros(1), np.array([1 - 1e-9]))
+        return cls(epsilon[good], delta[good]) if good.any() else cls.one(0.0, 1 - 1e-9)
 
     def scores(self, hits: Array, trained: int, neighbour_hits: Array, neighbour_trained: int) -> Array:
         r"""Return by how many standard errors counts exceed each point, shape (J, m).

@@ -144,7 +144,6 @@ def make(
 
 
 def _listed(finding: PrivacyFinding, pairs: Any, mechanism: Any, n: int | None) -> list[Pair]:
-    """Return the pairs that were audited."""
     if pairs is None:
         if not isinstance(mechanism, Learner):
             raise InputError("{pairs} must be given, as they were audited", names=("pairs",))
@@ -363,7 +362,6 @@ class _Maker:
         )
 
     def _certificate(self, pair: Pair, inputs: tuple[Input, Input], **found: Any) -> Certificate:
-        """Return a certificate with what it has of the finding in any case."""
         return Certificate(
             mechanism=self.name,
             epsilon=self.finding.epsilon,
