@@ -172,19 +172,7 @@ INPUT = tagged(
     value=record(value=value_of, digest=DIGEST),
     reference=record(place=text, recipe=text, digest=DIGEST, records=either(many(WHOLE)), index_=WHOLE),
 )
-ORIGINS = (
-    "crafted",
-    "enumerated",
-    "given",
-    "own data",
-    "own data by user",
-    "pattern",
-    "random",
-    "recorded",
-    "strategy",
-)
-
-
+ORIGINS = "crafted", "enumerated", "given", "own data", "own data by user", "pattern", "random", "recorded", "strategy"
 FIELDS = tagged(
     certificate=record(
         mechanism=text, epsilon=real(0, MOST_EPSILON), delta=real(0, 1), epsilon_lower=real(0, MOST_EPSILON),

@@ -245,12 +245,9 @@ class PairBets(CountedPair):
                 mine += [new] if len(new) else []
             if self.runs >= self.refit_at:
                 self._refit(joined(self.outputs))
-        self.experts = list(self._experts())
-
-    def _experts(self) -> Iterator[Experts]:
-        """Yield the experts on ordered cells, all together, and those on the cells of each other discretizer."""
-        parts = PARTS_OF_DELTA if self.request.claim.delta else PARTS
-        ordered = []
+        # Those on ordered cells come last, all together.
+        parts, ordered = PARTS_OF_DELTA if self.request.claim.delta else PARTS, []
+        self.experts = []
         for one, past in zip(self.discretizers, self.tallies, strict=True):
             counted = Tallied.of(past, ordered=one.ordered)
             column = isinstance(one, Scored) and isinstance(one.score, Column)
@@ -259,9 +256,9 @@ class PairBets(CountedPair):
             if one.ordered:
                 ordered += found
             elif found:
-                yield Experts(found, (*eprocess.ESTIMATES, eprocess.RARE_ESTIMATE))
+                self.experts.append(Experts(found, (*eprocess.ESTIMATES, eprocess.RARE_ESTIMATE)))
         if ordered:
-            yield Experts(ordered, eprocess.ESTIMATES)
+            self.experts.append(Experts(ordered, eprocess.ESTIMATES))
 
     def _refit(self, sides: list[Any]) -> None:
         """Fit discretizers on the past; those fitted to coins on each half of it, which count the other half.

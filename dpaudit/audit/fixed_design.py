@@ -174,7 +174,13 @@ class Training:
         halves = zip(first, second, strict=True)
         self.read = [[] if wide else join([outputs[:PLAIN_RUNS] for outputs in side]) for side in halves]
         _compare(candidate, second)
-        _refit(candidate, first, second)
+        # Scores of the first half are fitted on the second as well, count the first, and are put together.
+        again = [one.refit(*second) for one in candidate.discretizers]
+        for side, outputs in enumerate(first):
+            candidate.count(side, [tally(one(outputs)) if one else Counter() for one in again])
+        some = [[outputs[:JOIN_ROWS] for outputs in half] for half in (first, second)]
+        both = zip(candidate.discretizers, again, strict=True)
+        candidate.discretizers = [one.joined(other, *some) if other else one for one, other in both]
         return training - left + runs + len(second[0])
 
     def reads(self, event: Event, discretizer: Discretizer) -> bool:
@@ -212,17 +218,6 @@ def _compare(candidate: Candidate, sides: list[Any]) -> None:
     separating = sorted(range(len(promised)), key=lambda i: -separation(*candidate.tallies[i]))
     candidate.keep([*promised[:FINALISTS], *separating[:FINALISTS], *candidate.refuting_place()])
     candidate.count_outputs(sides, screen, len(sides[0]))
-
-
-def _refit(candidate: Candidate, first: list[Any], second: list[Any]) -> None:
-    """Fit the scores of the first half on the second as well, count the first, and put each two scores together."""
-    again = [one.refit(*second) for one in candidate.discretizers]
-    for side, outputs in enumerate(first):
-        candidate.count(side, [tally(one(outputs)) if one else Counter() for one in again])
-    some = [[outputs[:JOIN_ROWS] for outputs in half] for half in (first, second)]
-    candidate.discretizers = [
-        one.joined(other, *some) if other else one for one, other in zip(candidate.discretizers, again, strict=True)
-    ]
 
 
 def choose(request: Request) -> tuple[Request, Choice]:

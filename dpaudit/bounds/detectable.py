@@ -100,11 +100,20 @@ def detectable_epsilon(
         raise InputError.of("q", q, "in [0, 1]")
     if q == 0 or math.exp(epsilon) * q + delta >= 1:
         return math.inf
-    ys, least = _boundary(bound, q, n1, n2, epsilon, delta, gamma)
+    # The y that carry the mass of Bin(n2, q), and for each the least x rejected (or a little more).
+    spread = _REACH * math.sqrt(n2 * q * (1 - q))
+    first, last = math.floor(n2 * q - spread - 1), math.ceil(n2 * q + spread + 0.5 * _REACH**2)
+    ys = np.arange(max(first, 0), min(last, n2) + 1, dtype=np.float64)
+    exact = len(ys) <= _ALL
+    at = ys if exact else np.rint(np.linspace(ys[0], ys[-1], _NODES, dtype=np.float64))
+    least = rejection_boundary(bound, at, n1, n2, epsilon=epsilon, delta=delta, gamma=gamma)
+    if not exact:
+        bend = max(1.0, float(np.abs(np.diff(least, 2)).max()) / 8)
+        least = np.minimum(np.ceil(np.interp(ys, at, least) + bend), n1 + 1)
     weight = np.exp(log_density(ys, n2 - ys, q - mode(ys, n2 - ys))) / (n2 + 1)
     # Neighbouring y share the last one's boundary, the highest: a fraction of a percent too little power.
-    first = np.arange(0, len(ys), -(-len(ys) // _GROUPS))
-    weight, least = np.add.reduceat(weight, first), np.maximum.reduceat(least, first)
+    starts = np.arange(0, len(ys), -(-len(ys) // _GROUPS))
+    weight, least = np.add.reduceat(weight, starts), np.maximum.reduceat(least, starts)
 
     def detection(e: float) -> float:
         p = min(math.exp(e) * q + delta, 1.0)
@@ -154,22 +163,6 @@ def trials_needed(bound: Bound, *, epsilon: float, delta: float = 0.0, gamma: fl
         high = min(2 * high, MAX_RUNS)
     least = high // 2 + 1
     return least + bisect_left(range(least, high), True, key=enough)
-
-
-def _boundary(
-    bound: Bound, q: float, n1: int, n2: int, epsilon: float, delta: float, gamma: float
-) -> tuple[Array, Array]:
-    """Return the y that carry the mass of Bin(n2, q), and for each the least x rejected (or a little more)."""
-    spread = _REACH * math.sqrt(n2 * q * (1 - q))
-    first, last = math.floor(n2 * q - spread - 1), math.ceil(n2 * q + spread + 0.5 * _REACH**2)
-    ys = np.arange(max(first, 0), min(last, n2) + 1, dtype=np.float64)
-    exact = len(ys) <= _ALL
-    at = ys if exact else np.rint(np.linspace(ys[0], ys[-1], _NODES, dtype=np.float64))
-    least = rejection_boundary(bound, at, n1, n2, epsilon=epsilon, delta=delta, gamma=gamma)
-    if exact:
-        return ys, least
-    bend = max(1.0, float(np.abs(np.diff(least, 2)).max()) / 8)
-    return ys, np.minimum(np.ceil(np.interp(ys, at, least) + bend), n1 + 1)
 
 
 def _least_reaching(goal: float, rising: Callable[[float], float], low: float, high: float) -> float:
