@@ -31,8 +31,8 @@ from dpaudit.audit.one_run_finding import (
     RankingName,
 )
 from dpaudit.bounds import POWER
-from dpaudit.bounds.base import MAX_COINS, Array, Bools, Integers
-from dpaudit.bounds.coin import MAX_EPSILON, epsilon_lower
+from dpaudit.bounds.base import MAX_COINS, MAX_EPSILON, Array, Bools, Integers
+from dpaudit.bounds.coin import epsilon_lower
 from dpaudit.bounds.guesses import (
     FIRST,
     Schedule,

@@ -15,7 +15,7 @@ import sys
 import time
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from functools import partial
 from typing import Any
 
@@ -291,19 +291,16 @@ def labels(outputs: Any) -> list[Label] | None:
     Of an exception it is the type, since messages name addresses in memory; floats are equal if their first nine digits
     are.
     """
-    try:
-        return [_label(output) for output in outputs]
-    except InputError:
-        return None
+    with suppress(InputError):
+        return list(map(_label, outputs))
+    return None
 
 
 def _label(output: Any) -> Label:
     if isinstance(output, np.ndarray) and output.dtype.kind in "fc":
-        label: list[Label] = [output.shape]
-        for part in [output] if output.dtype.kind == "f" else [output.real, output.imag]:
-            mantissa, exponent = np.frexp(np.asarray(part, dtype=np.float64))
-            label.append(np.round(mantissa, DIGITS).tobytes() + exponent.tobytes())
-        return tuple(label)
+        parts = [output] if output.dtype.kind == "f" else [output.real, output.imag]
+        split = (np.frexp(np.asarray(part, dtype=np.float64)) for part in parts)
+        return (output.shape, *(np.round(mantissa, DIGITS).tobytes() + power.tobytes() for mantissa, power in split))
     if isinstance(output, np.ndarray) and output.dtype.kind in "biuSU":
         return (output.shape, output.tobytes())
     if isinstance(output, Raised):
@@ -335,10 +332,8 @@ def one_way(outputs: Sequence[Any]) -> bool:
     Independent runs do so with probability at most 2 / n!, for n runs.
     """
     plain = all(isinstance(output, int | float | np.number) and not isinstance(output, bool) for output in outputs)
-    if not plain or len(outputs) < 2:
-        return False
-    steps = np.diff(np.array([float(output) for output in outputs]))
-    return bool((steps > 0).all() or (steps < 0).all())
+    steps = np.diff(list(map(float, outputs)) if plain else [])
+    return len(steps) > 0 and bool((steps > 0).all() or (steps < 0).all())
 
 
 @contextmanager

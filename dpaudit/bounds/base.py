@@ -1,4 +1,4 @@
-"""Define what all lower confidence bounds on epsilon offer, from one event fixed in advance, and check its counts.
+"""Check the counts and the parameters of bounds on epsilon from one event fixed in advance; bisect.
 
 An event was hit x times in n1 runs on the side where it is likelier (probability p) and y times in n2 runs on the other
 (probability q), all independent. The hypothesis is H0(epsilon, delta): p <= exp(epsilon) q + delta.
@@ -9,15 +9,13 @@ validity is checked by exact enumeration.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dpaudit.arguments import read_number
 from dpaudit.errors import InputError
 
 Array = NDArray[np.float64]
@@ -26,6 +24,8 @@ Bools = NDArray[np.bool_]
 
 MAX_RUNS = 10**12
 """The most runs on one side up to which the numerical error of the tail probabilities has been measured."""
+MAX_EPSILON = 700.0
+"""No larger epsilon is tested."""
 MAX_COINS = 10**8
 """The same of the canaries of one run, whose bounds are sums over all of them."""
 
@@ -125,43 +125,3 @@ def check_range(name: str, values: Array, low: float, high: Any) -> None:
     if bad.any():
         allowed = f"[{low:g}, {float(limit[bad][0]):g}]"
         raise InputError(f"{name} must be in {allowed}, got {float(values[bad][0]):g}", parameter=name)
-
-
-class Bound(ABC):
-    """A valid one-sided bound for one event fixed in advance.
-
-    Counts broadcast against each other; results have their shape. Results err to the safe side: p-values upwards, lower
-    bounds downwards. Bounds are never negative, never infinite, and 0 where there is no signal or its sign is wrong.
-
-    Results call the bound by its `name`; no epsilon above `max_epsilon` is tested.
-    """
-
-    name: ClassVar[str]
-    max_epsilon: ClassVar[float] = 700.0
-
-    def p_value(
-        self, x: ArrayLike, n1: ArrayLike, y: ArrayLike, n2: ArrayLike, *, epsilon: ArrayLike, delta: ArrayLike = 0.0
-    ) -> Array:
-        """Return p-values of H0(epsilon, delta), which a test at level gamma rejects where they are <= gamma.
-
-        `InputError` for bad counts or parameters.
-        """
-        c = CountArrays.of(x, n1, y, n2)
-        ratio = np.exp(c.spread("epsilon", epsilon, 0, self.max_epsilon))
-        return self._p_values(c, ratio, c.spread("delta", delta, 0, 1)).reshape(c.shape)
-
-    def epsilon_lower(
-        self, x: ArrayLike, n1: ArrayLike, y: ArrayLike, n2: ArrayLike, *, delta: ArrayLike = 0.0, gamma: float
-    ) -> Array:
-        """Return inf{epsilon : p_value > gamma}, which exceeds ln((p - delta) / q) with probability at most gamma.
-
-        `InputError` for bad counts or parameters.
-        """
-        c, level = CountArrays.of(x, n1, y, n2), read_number("gamma", gamma, 0, 1)
-        return self._epsilons(c, c.spread("delta", delta, 0, 1), level).reshape(c.shape)
-
-    @abstractmethod
-    def _p_values(self, c: CountArrays, ratio: Array, delta: Array) -> Array: ...  # ratio = exp(epsilon)
-
-    @abstractmethod
-    def _epsilons(self, c: CountArrays, delta: Array, gamma: float) -> Array: ...

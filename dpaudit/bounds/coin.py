@@ -39,13 +39,11 @@ from numpy.typing import ArrayLike
 from scipy.special import betainc, betaincc, expit, log_expit
 
 from dpaudit.arguments import read_number
-from dpaudit.bounds.base import MAX_RUNS, Array, Bound, bisect, broadcast, check_range, in_interval, whole_numbers
+from dpaudit.bounds.base import MAX_EPSILON, MAX_RUNS, Array, bisect, broadcast, check_range, in_interval, whole_numbers
 from dpaudit.bounds.limits import LEVEL_MARGIN, lower_limit
 from dpaudit.bounds.melded import log_density
 from dpaudit.errors import InputError
 
-MAX_EPSILON = Bound.max_epsilon
-"""No larger epsilon is tested."""
 _TINY = 1e-290
 """A smaller tail has lost digits: what is below it counts as this."""
 _HALVINGS = 60

@@ -17,8 +17,8 @@ from scipy.special import betainc, betaincinv, ndtri
 
 from dpaudit.arguments import read_number
 from dpaudit.bounds import POWER
-from dpaudit.bounds.base import MAX_RUNS, Array, Bound
-from dpaudit.bounds.melded import log_density, mode
+from dpaudit.bounds.base import MAX_RUNS, Array
+from dpaudit.bounds.melded import Melded, log_density, mode
 from dpaudit.errors import InputError
 
 _REACH = 6.0
@@ -38,7 +38,7 @@ _MOST_STEPS = 400
 
 
 def rejection_boundary(
-    bound: Bound, ys: Array, n1: int, n2: int, *, epsilon: float, delta: float, gamma: float
+    bound: Melded, ys: Array, n1: int, n2: int, *, epsilon: float, delta: float, gamma: float
 ) -> Array:
     """Return for each y the least x whose p-value is at most gamma; n1 + 1 where there is none.
 
@@ -66,13 +66,13 @@ def rejection_boundary(
 
 
 def detectable_epsilon(
-    bound: Bound, q: float, n1: int, n2: int, *, epsilon: float, delta: float = 0.0, gamma: float, power: float = POWER
+    bound: Melded, q: float, n1: int, n2: int, *, epsilon: float, delta: float = 0.0, gamma: float, power: float = POWER
 ) -> float:
     """Return the least true epsilon of an event that the test detects with probability at least `power`.
 
     Parameters
     ----------
-    bound : Bound
+    bound : Melded
         The test, which rejects the claim where its p-value is at most gamma.
     q : float
         The event's probability on the unlikelier side.
@@ -124,7 +124,7 @@ def detectable_epsilon(
 
 
 def detectable_delta(
-    bound: Bound, n1: int, n2: int, *, epsilon: float, delta: float = 0.0, gamma: float, power: float = POWER
+    bound: Melded, n1: int, n2: int, *, epsilon: float, delta: float = 0.0, gamma: float, power: float = POWER
 ) -> float:
     """Return the least probability of an event impossible on the other side that is detected with probability `power`.
 
@@ -139,7 +139,7 @@ def detectable_delta(
 
 
 @lru_cache(maxsize=256)
-def trials_needed(bound: Bound, *, epsilon: float, delta: float = 0.0, gamma: float) -> int:
+def trials_needed(bound: Melded, *, epsilon: float, delta: float = 0.0, gamma: float) -> int:
     """Return the least number of runs a side with which any leak could be detected at all.
 
     With fewer, even an event that occurred in every run on one side and in none on the other proves nothing. An audit

@@ -64,8 +64,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import bdtr, betaincinv, expit, gammaln, ndtr, ndtri
 
-from dpaudit.bounds.base import Array, Integers, bisect
-from dpaudit.bounds.coin import MAX_EPSILON, additive_term, p_value
+from dpaudit.bounds.base import MAX_EPSILON, Array, Integers, bisect
+from dpaudit.bounds.coin import additive_term, p_value
 from dpaudit.bounds.tangent import ClaimPoints
 from dpaudit.contract.curve_claims import MOST
 

@@ -105,11 +105,15 @@ def fit_bet(
     known : bool
         Whether the counts are the laws, of which nothing has to be learned.
     """
-    fit = _Fit.of(np.stack([data, neighbour]))
-    laws = fit.shares if known else fit.smoothed
+    both = np.stack([data, neighbour])
+    g, shares = _log_ratio(both), both / np.maximum(both.sum(axis=1, keepdims=True), 1.0)
+    laws = shares
+    if not known:  # those with the ratio of g, that together are those of the counts
+        laws = shares.sum(axis=0) * np.stack([expit(g), expit(-g)])
+        laws /= np.maximum(laws.sum(axis=1, keepdims=True), 1e-12)
 
     def bets(order: tuple[float, float]) -> tuple[Array, Array]:
-        paid = np.stack([fit.bet(*order, parts, runs, gamma) for parts in PARTS])
+        paid = np.stack([_bet(g, shares, order, parts, runs, gamma) for parts in PARTS])
         return np.array([_ahead(one, laws, runs, gamma) for one in paid]), paid
 
     (alpha, epsilon), (ahead, paid) = max(((order, bets(order)) for order in orders), key=lambda one: one[1][0].max())
@@ -148,52 +152,38 @@ def _log_ratio(both: Array) -> Array:
     return np.asarray(np.clip(g, -20.0, 20.0))
 
 
-@dataclass(frozen=True)
-class _Fit:
-    """Counts by label on both sides, shape (2, L): g before it is capped, for P the law on data, and the shares.
+def _part(g: Array, shares: Array, order: tuple[float, float], forward: bool, cap: float) -> Array:
+    """Return u - m on P's side and m - A w - B on Q's, by side; c is E_Q w, and m between the means of both."""
+    alpha, epsilon = order
+    g = np.minimum(g if forward else -g, cap)
+    p, q = shares if forward else shares[::-1]
+    u, w = np.exp((alpha - 1) * g), np.exp(alpha * g)
+    theta, c = (alpha - 1) / alpha, max(float(q @ w), 1e-12)
+    kappa = math.exp(theta * epsilon)
+    w = kappa * theta * c ** (-1 / alpha) * w + kappa * (1 - theta) * c**theta
+    centre = 0.5 * float(p @ u + q @ w)
+    paid = np.stack([u - centre, centre - w])
+    return paid if forward else paid[::-1]
 
-    `smoothed` are shares on both sides with the ratio of g, that together are those of the counts.
+
+def _bet(
+    g: Array, shares: Array, order: tuple[float, float], parts: Sequence[tuple[bool, float]], runs: int, gamma: float
+) -> Array:
+    """Return the logarithms of what runs pay, shape (2, L), for parts by direction and cap.
+
+    Two parts are added with the weights D / sigma^2, by which the sum of independent ones has the largest excess in
+    standard deviations.
     """
-
-    g: Array
-    shares: Array
-    smoothed: Array
-
-    @classmethod
-    def of(cls, both: Array) -> _Fit:
-        g = _log_ratio(both)
-        shares = both / np.maximum(both.sum(axis=1, keepdims=True), 1.0)
-        smoothed = shares.sum(axis=0) * np.stack([expit(g), expit(-g)])
-        return cls(g, shares, smoothed / np.maximum(smoothed.sum(axis=1, keepdims=True), 1e-12))
-
-    def part(self, alpha: float, epsilon: float, forward: bool, cap: float) -> Array:
-        """Return u - m on P's side and m - A w - B on Q's, by side; c is E_Q w, and m between the means of both."""
-        g = np.minimum(self.g if forward else -self.g, cap)
-        p, q = self.shares if forward else self.shares[::-1]
-        u, w = np.exp((alpha - 1) * g), np.exp(alpha * g)
-        theta, c = (alpha - 1) / alpha, max(float(q @ w), 1e-12)
-        kappa = math.exp(theta * epsilon)
-        w = kappa * theta * c ** (-1 / alpha) * w + kappa * (1 - theta) * c**theta
-        centre = 0.5 * float(p @ u + q @ w)
-        paid = np.stack([u - centre, centre - w])
-        return paid if forward else paid[::-1]
-
-    def bet(self, alpha: float, epsilon: float, parts: Sequence[tuple[bool, float]], runs: int, gamma: float) -> Array:
-        """Return the logarithms of what runs pay, shape (2, L), for parts by direction and cap.
-
-        Two parts are added with the weights D / sigma^2, by which the sum of independent ones has the largest excess
-        in standard deviations.
-        """
-        found = [self.part(alpha, epsilon, *part) for part in parts]
-        if len(found) > 1:
-            moments = [_moments(one, self.shares) for one in found]
-            found = [max(mean, 0.0) / max(var, 1e-24) * one for one, (mean, var) in zip(found, moments, strict=True)]
-        paid: Array = np.sum(found, axis=0)
-        # The labels are all that there are, so this is the largest loss.
-        loss = max(-float(paid.min()), 1e-12)
-        _, variance = _moments(paid, self.shares)
-        stake = min(math.sqrt(-2 * math.log(gamma) / (runs * max(variance, 1e-24))), MOST_STAKE / loss)
-        return np.log1p(stake * paid)
+    found = [_part(g, shares, order, *part) for part in parts]
+    if len(found) > 1:
+        moments = [_moments(one, shares) for one in found]
+        found = [max(mean, 0.0) / max(var, 1e-24) * one for one, (mean, var) in zip(found, moments, strict=True)]
+    paid: Array = np.sum(found, axis=0)
+    # The labels are all that there are, so this is the largest loss.
+    loss = max(-float(paid.min()), 1e-12)
+    _, variance = _moments(paid, shares)
+    stake = min(math.sqrt(-2 * math.log(gamma) / (runs * max(variance, 1e-24))), MOST_STAKE / loss)
+    return np.log1p(stake * paid)
 
 
 def label_ends(pooled: Array | Integers) -> NDArray[np.intp]:

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import betainc, betaincc, gammaln, ndtri
 
 from dpaudit.arguments import CONFIDENCE, read_number
-from dpaudit.bounds.base import Array, Bools, Bound, CountArrays, bisect
+from dpaudit.bounds.base import MAX_EPSILON, Array, Bools, CountArrays, bisect
 
 Tail = Callable[[Array, NDArray[np.intp]], Array]
 """``tail(t, index)``: p-values at parameters t of the events with those indices, shape (len(index),)."""
@@ -187,8 +187,12 @@ class _Sides:
 
 
 @dataclass(frozen=True)
-class Melded(Bound):
-    r"""The melded confidence bound for one event fixed in advance.
+class Melded:
+    r"""The melded one-sided confidence bound for one event fixed in advance.
+
+    Counts broadcast against each other; results have their shape. Results err to the safe side: p-values upwards, lower
+    bounds downwards. Bounds are never negative, never infinite, and 0 where there is no signal or its sign is wrong.
+    `InputError` is raised for bad counts or parameters.
 
     Let B1 ~ Beta(x, n1 - x + 1) (the point 0 if x = 0) and B2 ~ Beta(y + 1, n2 - y) (the point 1 if y = n2) be
     independent: the distributions whose quantiles are the lower limits for p and the upper limits for q. Then
@@ -214,6 +218,21 @@ class Melded(Bound):
 
     name: ClassVar[str] = "melded"
 
+    def p_value(
+        self, x: ArrayLike, n1: ArrayLike, y: ArrayLike, n2: ArrayLike, *, epsilon: ArrayLike, delta: ArrayLike = 0.0
+    ) -> Array:
+        """Return p-values of H0(epsilon, delta), which a test at level gamma rejects where they are <= gamma."""
+        c = CountArrays.of(x, n1, y, n2)
+        ratio = np.exp(c.spread("epsilon", epsilon, 0, MAX_EPSILON))
+        return self._p_values(c, ratio, c.spread("delta", delta, 0, 1)).reshape(c.shape)
+
+    def epsilon_lower(
+        self, x: ArrayLike, n1: ArrayLike, y: ArrayLike, n2: ArrayLike, *, delta: ArrayLike = 0.0, gamma: float
+    ) -> Array:
+        """Return inf{epsilon : p_value > gamma}, which exceeds ln((p - delta) / q) with probability at most gamma."""
+        c, level = CountArrays.of(x, n1, y, n2), read_number("gamma", gamma, 0, 1)
+        return self._epsilons(c, c.spread("delta", delta, 0, 1), level).reshape(c.shape)
+
     def _p_values(self, c: CountArrays, ratio: Array, delta: Array) -> Array:
         return _tail(_Sides.of(c), ratio, delta)
 
@@ -223,7 +242,7 @@ class Melded(Bound):
         def tail(t: Array, i: NDArray[np.intp]) -> Array:
             return _tail(sides.take(i), np.exp(t), delta[i])
 
-        return last_rejected(tail, gamma, *first_guess(c, delta, gamma), self.max_epsilon)
+        return last_rejected(tail, gamma, *first_guess(c, delta, gamma), MAX_EPSILON)
 
 
 def epsilon_lower(
