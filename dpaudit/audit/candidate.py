@@ -92,10 +92,7 @@ among hundreds more than a score of the whole output: without it audits of Lapla
 
 
 class Candidate(CountedPair):
-    """A pair that may become the witness, with the events over its cells.
-
-    If asked for, `representation` is the best event over how floats are stored.
-    """
+    """A pair that may become the witness, with the events over its cells, and that over how floats are stored."""
 
     representation: Selection | None = None
 
@@ -147,8 +144,7 @@ class Candidate(CountedPair):
     def event_to_test(self) -> Selection:
         """Return the most promising event after all training, with the guesses of coins that fresh runs are to test.
 
-        Where a feature has an event of the same counts as that of a learned score, it is the feature's: a person can
-        read it off an output.
+        Of events with the same counts a feature's comes before that of a learned score: a person can read it off.
         """
         test = self._test(1.0)
         families = list(self._families(test.delta == 0))
@@ -182,9 +178,9 @@ class Candidate(CountedPair):
         return max((sum(side.total() for side in sides) for sides in self.tallies), default=0)
 
     def refuting_event(self) -> Selection | None:
-        """Return the event most likely to refute the claim; None where none could.
+        """Return the event most likely to refute the claim by counts alone; None where none could.
 
-        It is a second opinion by counts alone, so that no slow score is asked: all fresh runs would have to have it.
+        No slow score is asked: all fresh runs would have to have it.
         """
         test, epsilon = self._test(REFUTING_SHARE), self.request.claim.epsilon
         quick = (one for one in self._families(False) if not one.discretizer.slow)

@@ -99,20 +99,21 @@ def resolve_claims(
 ) -> tuple[CurveClaim | None, PrivacyClaim]:
     """Return the claim that is a curve, if one was given, and the claim to test, or to search by where it is a curve.
 
-    `bets` says whether the point is bet against: nothing that was seen may choose it, so it is fixed here. `InputError`
-    is raised if two claims are given at once, or what is given is no claim.
+    The point that `bets` are against is fixed here, as nothing that was seen may choose it. `InputError` if two claims
+    are given at once, or what is given is no claim.
     """
-    if claim is None:
-        return None, resolve_claim(source, epsilon, delta, relation)
-    _refuse_numbers("claim", epsilon, delta)
+    curve = None
+    if claim is not None:
+        _refuse_numbers("claim", epsilon, delta)
     if isinstance(claim, PrivacyClaim):
-        kin = claim.relation if relation is None else relation
-        return None, resolve_claim(source, claim.epsilon, claim.delta, kin)
-    if not isinstance(claim, CurveClaim):
+        epsilon, delta, relation = claim.epsilon, claim.delta, claim.relation if relation is None else relation
+    elif isinstance(claim, CurveClaim):
+        curve, points = claim, ClaimPoints.of(claim)
+        i = int(np.abs(np.log((points.delta + 1e-9) / (BET_DELTA if bets else SEARCHED_DELTA))).argmin())
+        epsilon, delta = float(points.epsilon[i]), float(points.delta[i])
+    elif claim is not None:
         raise InputError.of("claim", claim, "a claim, such as dpaudit.PrivacyClaim.gaussian(1.0)")
-    points = ClaimPoints.of(claim)
-    i = int(np.abs(np.log((points.delta + 1e-9) / (BET_DELTA if bets else SEARCHED_DELTA))).argmin())
-    return claim, resolve_claim(source, float(points.epsilon[i]), float(points.delta[i]), relation)
+    return curve, resolve_claim(source, epsilon, delta, relation)
 
 
 def choose_point(request: Request, candidate: Candidate) -> tuple[Selection, Request]:

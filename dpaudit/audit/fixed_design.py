@@ -190,10 +190,7 @@ class Training:
         return not discretizer.learned and not is_intricate(discretizer, self.read[0][0]) and is_plain(event)
 
     def _representation_event(self, first: list[Any], second: list[Any]) -> Selection | None:
-        """Return the best event over how floats are stored; None where outputs hold none, or where bits count anyway.
-
-        On the `first` training outputs of both sides the features are compared, on the `second` the cells are counted.
-        """
+        """Return the best event over how floats are stored, on training outputs; None where there is none to test."""
         request, plan, claim = self.request, self.pilot.plan, self.request.claim
         if request.options.float_bits or request.width:
             return None

@@ -62,10 +62,9 @@ _EVENT_ASKED, _CATASTROPHE_ASKED = (1 - share * (1 - POWER) for share in (0.6, 0
 
 
 def refutation_probability(p: float, q: float, runs: int, *, epsilon: float, delta: float = 0.0, gamma: float) -> float:
-    """Return about the probability that bets at level gamma on one given event refute the claim.
+    """Return about the probability that bets at level gamma on a given event, of probabilities p and q, refute a claim.
 
-    The event has the probabilities p and q on data and on neighbour of one pair, which has `runs` runs on both sides
-    together.
+    The pair has so many `runs` on both sides together.
     """
     past, sizes = batch_schedule(runs)
     if p == q or not len(past):
@@ -91,9 +90,9 @@ def refutation_probability(p: float, q: float, runs: int, *, epsilon: float, del
 
 
 def detectable_epsilon_by_bets(q: float, runs: int, *, epsilon: float, delta: float = 0.0, gamma: float) -> float:
-    """Return the least true epsilon of a given event, of probability q on the unlikelier side, that bets refute.
+    """Return the least true epsilon of a given event, of probability q on the unlikelier side, that bets detect.
 
-    Refuted with probability 0.95 within `runs` runs of one pair, both sides together; inf if there is none.
+    That is with probability 0.95, within `runs` runs of one pair, both sides together; inf if there is none.
     """
     if q == 0 or math.exp(epsilon) * q + delta >= 1:
         return math.inf
@@ -186,9 +185,7 @@ _detectable_delta = lru_cache(maxsize=256)(partial(detectable_delta, Melded()))
 class Power:
     """The least leaks that a budget detects with probability about 0.95, although the event has to be learned.
 
-    They are those that 1 / `LEARNING` of the runs detect when the event is given, or 1 / `LEARNING_OF_BETS` for bets:
-    the fixed design may choose a worse event, and bets on many cells, or on cells that had to be learned, are smaller
-    than bets on one known event.
+    They are those that 1 / `LEARNING` of the runs detect when the event is given, or 1 / `LEARNING_OF_BETS` for bets.
 
     `epsilon` is the least true epsilon, `at` the event on which it is stated, of probability `mass` on the unlikelier
     side, and `frontier` the same for events of other probabilities there, as (probability, epsilon). `delta` is the
@@ -210,8 +207,8 @@ class Power:
         The main event has the probabilities `likelier` and `unlikelier` on the two sides. A rare event has to be met
         in training before it can be tested: what is stated of rare events is the greater of what confirmation detects
         and of what `training` runs a side make the second opinion test. Guesses of coins detect what the melded bound
-        does within a percent or so, but rare events in runs made one by one, where the number that counts is planned:
-        these take up to half as many runs again, for which `LEARNING` leaves room.
+        does within a percent or so, but rare events in runs made one by one, which take up to half as many runs again:
+        `LEARNING` leaves room for that.
         """
         test = {"epsilon": claim.epsilon, "delta": claim.delta, "gamma": gamma}
         learned = PlannedTest(runs, claim.delta, REFUTING_SHARE * gamma)

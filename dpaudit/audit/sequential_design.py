@@ -115,23 +115,20 @@ class Session:
 
     @property
     def rejected(self) -> bool:
-        """Whether the claim is refuted: `epsilon_lower` exceeds it, which is wrong with probability at most gamma."""
+        """Whether the claim is refuted."""
         return self.epsilon_lower > self.claim.epsilon
 
     @property
     def epsilon_lower(self) -> float:
-        """A lower confidence bound on epsilon at the claim's delta, over all pairs, at this time as at any other.
-
-        It is too high with probability at most gamma.
-        """
+        """A lower confidence bound on epsilon at the claim's delta, too high at any time with probability <= gamma."""
         return eprocess.last_before_survivor(self.grid, self.refuted)
 
     @property
     def log_evidence(self) -> Array:
-        """The logarithm of the e-process against each epsilon, shape (G,): of several pairs the mean of two.
+        """The logarithm of the e-process against each epsilon, shape (G,).
 
-        They are the product over pairs, to which all that leak add, and the mean over pairs, from which those that do
-        not leak take no more than the logarithm of their number. A batch multiplies one pair's part in either.
+        Of several pairs it is the mean of the product over pairs, to which all that leak add, and of the mean over
+        pairs, from which those that do not leak take no more than the logarithm of their number.
         """
         if len(self._won) == 1:
             return np.asarray(self._won[0])

@@ -189,8 +189,7 @@ class WitnessSearch:
     def refutes(self, pair: Pair, *, first: bool = False) -> ChosenEvent | None:
         """Return an event that refutes the claim on a pair, if there is one.
 
-        A pair on which runs raise, where they did not on the first one, is an input that the mechanism refuses, and
-        refutes nothing.
+        A pair on which runs raise, where they did not on the first one, is one that the mechanism refuses.
         """
         self.tried += not first
         address = ("certificate", "search", digest_of(pair.data), digest_of(pair.neighbour), self.runs)
@@ -240,11 +239,7 @@ def shrink_by_strategy(search: WitnessSearch, start: Small[ChosenEvent], strateg
 
 @dataclass(frozen=True)
 class _Maker:
-    """Makes the certificates of one violation.
-
-    `pairs` are those that were audited, at the `place` as ``FILE.py:PAIRS``, `name` is that of the mechanism, and
-    `include_data` whether people's data may be shown.
-    """
+    """Makes the certificates of one violation; the parameters are as for `make`."""
 
     finding: PrivacyFinding
     pairs: Sequence[Pair]
@@ -380,8 +375,7 @@ class _Maker:
     def _inputs(self, index: int, pair: Pair, records: Kept, *, whole: bool) -> tuple[Input, Input] | None:
         """Return both inputs of a pair, as values or else by reference; None where neither identifies them.
 
-        `records` are those of either side that were kept of the pair with that number; `whole` is whether nothing of it
-        was changed.
+        Of the pair at `index` the `records` of either side were kept; `whole` is whether nothing of it was changed.
         """
         found: list[Input] = []
         hidden = pair.origin.kind.own and not self.include_data
