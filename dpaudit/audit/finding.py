@@ -377,10 +377,10 @@ def _coarse(coarse: Coarse, part: Any) -> Any:
         case str():
             return part if coarse.name(part) else WITHHELD
         case Witness() | EventTest():
-            events = ("event", "opposite", *(("plain",) if isinstance(part, Witness) else ()))
-            found = replace(part, **{one: _coarse(coarse, getattr(part, one)) for one in events})
-            if isinstance(part, Witness):
-                found.__dict__.update(part.__dict__)
+            events = [name for name in ("event", "opposite", "plain") if hasattr(part, name)]
+            found = replace(part, **{name: _coarse(coarse, getattr(part, name)) for name in events})
+            if isinstance(found, Witness):
+                vars(found).update(vars(part))
             return found
         case PlainEvent():
             return part if is_coarse(coarse, part.event) else UNSET
