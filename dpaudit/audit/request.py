@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -330,18 +330,6 @@ class Request:
             checks=checks,
         )
         verdict = verdict_of(refuted, gaps, run_by_run=run_by_run)
-        warnings, width = list(self.hygiene.warnings), pilot.width
-        if width and (dense := least_dense_shift(width, summed)) >= NOTED_SHIFT:
-            warnings.insert(
-                0,
-                f"outputs hold rows of {width} numbers: {summed} runs a side can learn a shift of one number by "
-                f"{least_shift(width, summed):.2g} standard deviations, and one of all numbers by unknown signs only "
-                f"if it is {dense:.2g} or more in all (Mahalanobis distance)",
-            )
-        if not_run:
-            warnings.append(f"{not_run} of {len(self.pairs)} pairs were not run: more trials look at all")
-        same = (i for i, pair in enumerate(self.pairs) if identical(pair))
-        warnings += [f"pair {i}: both inputs are the same, so it can show no leak" for i in same]
         return PrivacyFinding(
             verdict=verdict,
             in_any_state=run_by_run,
@@ -361,11 +349,26 @@ class Request:
             seed=self.sampler.seed,
             origins=tuple(pair.origin for pair in self.pairs),
             claim_id=claim.claim_id,
-            warnings=(*warnings, *self.clock.warnings),
+            warnings=tuple(self._warnings(pilot.width, summed, not_run)),
             stopped=self.clock.stopped if self.clock.limited else UNSET,
             replayed=UNSET if self.shortlist is None else self.shortlist.runs,
             **found,
         )
+
+    def _warnings(self, width: int, summed: int, not_run: int) -> Iterator[str]:
+        """Yield what limits the finding; the parameters are as for it, `width` is that of rows of numbers, or 0."""
+        if width and (dense := least_dense_shift(width, summed)) >= NOTED_SHIFT:
+            yield (
+                f"outputs hold rows of {width} numbers: {summed} runs a side can learn a shift of one number by "
+                f"{least_shift(width, summed):.2g} standard deviations, and one of all numbers by unknown signs only "
+                f"if it is {dense:.2g} or more in all (Mahalanobis distance)"
+            )
+        yield from self.hygiene.warnings
+        if not_run:
+            yield f"{not_run} of {len(self.pairs)} pairs were not run: more trials look at all"
+        same = (i for i, pair in enumerate(self.pairs) if identical(pair))
+        yield from (f"pair {i}: both inputs are the same, so it can show no leak" for i in same)
+        yield from self.clock.warnings
 
     def check_power(self) -> None:
         """Raise `InputError` if the budget is more than bounds can do, or no number of runs can refute the claim."""

@@ -128,9 +128,8 @@ class MeanTest:
         above = self._above + np.cumsum(np.log1p(np.clip(growth, 0, _CAP / self._b) * gaps))
         below = self._below + np.cumsum(np.log1p(-np.clip(-growth, 0, _CAP / (1 - self._b)) * gaps))
         self._above, self._below = float(above[-1]), float(below[-1])
-        # The first value at which either wealth suffices; their number if none does.
-        ends = {name: np.flatnonzero(found >= self._needed) for name, found in (("above", above), ("below", below))}
-        firsts = {name: int(reached[0]) for name, reached in ends.items() if len(reached)}
-        if firsts:
-            self.answer = min(firsts, key=firsts.__getitem__)
+        # The first value at which either wealth suffices decides.
+        reached = {"above": above >= self._needed, "below": below >= self._needed}
+        firsts = {name: int(found.argmax()) for name, found in reached.items() if found.any()}
+        self.answer = min(firsts, key=firsts.__getitem__, default="")
         return self.answer

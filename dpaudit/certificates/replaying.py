@@ -122,10 +122,7 @@ def replay(
     seed = secrets.randbelow(2**32) if seed is None else seeding.check_seed(seed)
     if seed == certificate.seed:
         raise InputError.of("seed", seed, "another one than the certificate's: runs on that one are not fresh")
-    given = None if pair is None else check_pairs([pair], None)[0]
-    domain = mechanism.domain if isinstance(mechanism, Learner) else None
-    data, neighbour = (None, None) if given is None else (given.data, given.neighbour)
-    known = Pair(_input_of(certificate.data, data, domain), _input_of(certificate.neighbour, neighbour, domain))
+    known = _known(certificate, mechanism, pair)
     # Of people's data audits make pairs of that relation, where nothing else is said.
     own = Relation.ADD_REMOVE_ONE if certificate.origin.kind.own else None
     relation = certificate.relation or own if relation is None else Relation.parse(relation)
@@ -170,6 +167,14 @@ def replay(
         counts=counts,
         seed=seed,
     )
+
+
+def _known(certificate: Certificate, mechanism: Any, pair: Any) -> Pair:
+    """Return the pair of a certificate, where it does not hold its inputs by the pair that is given."""
+    given = None if pair is None else check_pairs([pair], None)[0]
+    domain = mechanism.domain if isinstance(mechanism, Learner) else None
+    data, neighbour = (None, None) if given is None else (given.data, given.neighbour)
+    return Pair(_input_of(certificate.data, data, domain), _input_of(certificate.neighbour, neighbour, domain))
 
 
 def _are_neighbours(certificate: Certificate, pair: Pair, relation: Relation | None, metric: Any, given: bool) -> bool:
