@@ -129,6 +129,8 @@ def replay(
     neighbours = _are_neighbours(certificate, known, relation, metric, pair is not None)
     confidence = read_number("confidence", confidence, OPTIONS["confidence"].limits["gt"], 1)
     runs = None if trials is None else read_integer("trials", trials, 10)
+    same: dict[str, Any] = {"epsilon": certificate.epsilon, "delta": certificate.delta, "relation": relation}
+    same |= {"confidence": confidence, "seed": seed}
     counts = None
     named = any(isinstance(side, Referred) for side in (certificate.data, certificate.neighbour))
     with withholding(named and certificate.origin.kind.own):
@@ -136,15 +138,11 @@ def replay(
             finding = audit_privacy(
                 mechanism,
                 [known],
-                epsilon=certificate.epsilon,
-                delta=certificate.delta,
-                relation=relation,
-                confidence=confidence,
-                seed=seed,
                 sequential=certificate.bound == "betting",
                 trials=certificate.learned if runs is None else runs,
                 randomness=randomness,
                 progress=progress,
+                **same,
                 **running,
             )
             lower, bound = finding.epsilon_lower, finding.bound
@@ -155,17 +153,13 @@ def replay(
             lower = counts.epsilon_lower(bound, certificate.delta, 1 - confidence, sides=sides)
     return Replay(
         verdict=Verdict.VIOLATION if neighbours and lower > certificate.epsilon else Verdict.NO_EVIDENCE,
-        relation=relation,
         neighbours=neighbours,
         mechanism=certificate.mechanism,
-        epsilon=certificate.epsilon,
-        delta=certificate.delta,
         certified=certificate.epsilon_lower,
         epsilon_lower=lower,
-        confidence=confidence,
         bound=bound,
         counts=counts,
-        seed=seed,
+        **same,
     )
 
 
