@@ -40,10 +40,7 @@ class Stopped(Frozen, frozen=True):
 
 
 class Clock:
-    """The time of one audit, from now on.
-
-    `limit` is the seconds, None for no limit, or where an earlier audit stopped, so that this one does there too.
-    """
+    """The time of one audit from now on, in seconds; its limit may be where an earlier audit stopped."""
 
     def __init__(self, limit: float | Stopped | None, now: Callable[[], float] = time.monotonic) -> None:
         self.limited = limit is not None

@@ -138,10 +138,7 @@ def check_seal(coins: Coins | None, seal: str | None) -> None:
 
 
 def read_included(included: Any, sealed: Coins | None) -> tuple[Bools, Coins | None]:
-    """Return coins as an array (runs, m), and the sealed ones if there are any, which they must be.
-
-    `InputError` is raised if they are no coins, or not those that were sealed.
-    """
+    """Return coins as an array (runs, m), and the sealed ones if there are any; `InputError` if these are others."""
     if isinstance(included, Coins):
         sealed, included = sealed or included, included.included
     allowed = "an array of True and False, or of 1 and 0"

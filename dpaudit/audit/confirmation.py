@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from msgspec import UNSET, UnsetType
 from msgspec.structs import replace as changed
-from numpy.typing import NDArray
 
 from dpaudit import seeding
 from dpaudit.audit.choice import Choice
@@ -33,7 +33,8 @@ from dpaudit.events.selection import Selection
 from dpaudit.running.sampling import Couple, Couples, Observed, narrowed
 
 Tallies = tuple[Tally, Tally]
-Codes = NDArray[np.uint16]
+_Set = tuple[int, CellSet]
+"""A set of cells that decides, by its selected event."""
 
 
 class Hits:
@@ -121,7 +122,7 @@ class Confirmation:
         # What training counted stays here: workers need the rule alone.
         rules = tuple(replace(one, training=(Counter(), Counter()), orders=()) for one in self._selected)
         codes = tuple(GuessCodes(one.guesses) if self._ordered and one.guesses else None for one in self._selected)
-        reduce = Observed(_Count(rules, codes, self._sets))
+        reduce = Observed(partial(_counted, rules, codes, self._sets))
         if summed:
             for runs, found in self.sampler.summed(couples, reduce, _added):
                 yield self._shown(runs, found, [])
@@ -256,23 +257,17 @@ def _added(one: Any, other: Any) -> Any:
     return one
 
 
-@dataclass(frozen=True)
-class _Count:
-    """Counts the cells of a batch by each selected event's discretizer.
+def _counted(
+    selected: tuple[Selection, ...], codes: tuple[GuessCodes | None, ...], sets: tuple[_Set, ...], outputs: Any
+) -> list[Any]:
+    """Return the cells of a batch by each selected event's discretizer, and what guesses say of runs that are in order.
 
-    Where runs are in order it says of each of them as well what the guesses say of it. Last comes the scatter of the
-    batch: h^2 / n for each of the `sets`, by their selected events, and 1 for the call.
+    Last comes the scatter of the batch: h^2 / n for each of the `sets`, by their selected events, and 1 for the call.
     """
-
-    selected: tuple[Selection, ...]
-    codes: tuple[GuessCodes | None, ...]
-    sets: tuple[tuple[int, CellSet], ...]
-
-    def __call__(self, outputs: Any) -> list[Any]:
-        found: list[Any] = []
-        for one, said in zip(self.selected, self.codes, strict=True):
-            cells = one.discretizer(outputs)
-            counts, codes = said(cells) if said is not None else (tally(cells), None)
-            found.append((one.event.known(counts), codes))
-        hits = [event.hits(found[i][0]) for i, event in self.sets]
-        return [*found, np.array([*(h**2 / len(outputs) for h in hits), 1.0])]
+    found: list[Any] = []
+    for one, said in zip(selected, codes, strict=True):
+        cells = one.discretizer(outputs)
+        counts, of_runs = said(cells) if said is not None else (tally(cells), None)
+        found.append((one.event.known(counts), of_runs))
+    hits = [event.hits(found[i][0]) for i, event in sets]
+    return [*found, np.array([*(h**2 / len(outputs) for h in hits), 1.0])]

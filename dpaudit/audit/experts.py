@@ -151,16 +151,9 @@ class Experts:
         return past.log_payoff(row, ratio, delta, *past.best_caps(row, ratio, delta))
 
 
-@dataclass(frozen=True)
-class Seen:
-    """Reduces a batch to its cells by each discretizer, with the outputs if they are kept."""
-
-    count: CountCells
-    keep: bool
-
-    def __call__(self, outputs: Any) -> tuple[tuple[Tally, ...], Any]:
-        """Return the counts by discretizer, and the outputs or None."""
-        return self.count(outputs), outputs if self.keep else None
+def seen(count: CountCells, keep: bool, outputs: Any) -> tuple[tuple[Tally, ...], Any]:
+    """Return a batch's cells by each discretizer, and its outputs if they are kept, else None."""
+    return count(outputs), outputs if keep else None
 
 
 def joined(sides: Sequence[Sequence[Any]]) -> list[Any]:
@@ -261,10 +254,7 @@ class PairBets(CountedPair):
             self.experts.append(Experts(ordered, eprocess.ESTIMATES))
 
     def _refit(self, sides: list[Any]) -> None:
-        """Fit discretizers on the past; those fitted to coins on each half of it, which count the other half.
-
-        The mean of both scores is what is bet on.
-        """
+        """Fit discretizers on the past: scores on each half of it, of which the other is counted and the mean bet on."""
         if min(map(len, sides)) < 2:
             return
         self.refit_at = 2 * self.runs
@@ -317,10 +307,7 @@ class PairBets(CountedPair):
         return self._promised[at]
 
     def borne_out(self, runs: int, chance: float = 0.0) -> int:
-        """Return how many epsilons of the grid, from the least, so many runs are expected to refute by more than that.
-
-        `chance` is in units of log E.
-        """
+        """Return how many epsilons of the grid, from the least, so many runs should refute with log E > `chance`."""
         if (runs, chance) not in self._levels:
             places = range(len(self.grid))
             level = bisect.bisect_left(places, True, key=lambda i: self.promise(i) * runs <= chance)

@@ -57,10 +57,7 @@ def resolve_claim(
 def resolve_inputs(
     source: Any, options: Options, claim: PrivacyClaim, known: Relation | None, seed: int
 ) -> tuple[tuple[Pair, ...], Moves | None]:
-    """Return the pairs to audit, and what varies them where they were made here: from a dataset, or crafted.
-
-    Pairs are checked against the relation that is `known`.
-    """
+    """Return the pairs to audit, checked against the relation that is `known`, and what varies those made here."""
     learner = isinstance(source, Learner)
     pairs: Any = options.pairs
     if options.data is not None:

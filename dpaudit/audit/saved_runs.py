@@ -144,8 +144,8 @@ class SavedRuns:
     """The runs of one audit in the file at `path`, which is made if there is none.
 
     `settings` are those of the audit that is to go on, `steps` what the file held: the index of a pair, with the
-    outputs of a batch on either side or the columns that are looked at from then on. `InputError` is raised if the file
-    belongs to another audit, with what differs; `ToolFault` if a line was changed since it was written.
+    outputs of a batch on either side or the columns that are looked at from then on. `InputError` if the file belongs
+    to another audit; `ToolFault` if a line was changed since it was written.
     """
 
     def __init__(self, path: str | Path, settings: dict[str, str], trials: int) -> None:

@@ -30,6 +30,7 @@ import time
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -38,7 +39,7 @@ from msgspec import UNSET, UnsetType
 from dpaudit.audit import eprocess
 from dpaudit.audit.curve_claims import bet_test
 from dpaudit.audit.evidence import Answer, Check, CheckName, Observations
-from dpaudit.audit.experts import PairBets, Seen, Sides, joined
+from dpaudit.audit.experts import PairBets, Sides, joined, seen
 from dpaudit.audit.finding import PlainEvent, PrivacyFinding, Witness
 from dpaudit.audit.power import CHANCE, MASSES, Power, leading_pair_runs
 from dpaudit.audit.request import Request
@@ -265,11 +266,11 @@ class Session:
         sampler = bets.sampler if keep else narrowed(bets.sampler, bets.discretizers)
         counted: list[Sides] = [(Counter(), Counter()) for _ in bets.discretizers]
         kept: tuple[list[Any], list[Any]] = ([], [])
-        seen = Observed(Seen(CountCells(tuple(bets.discretizers)), keep))
+        look = Observed(partial(seen, CountCells(tuple(bets.discretizers)), keep))
         if known is None:
-            made: Iterable[Any] = sampler.reduced(sampler.tossed(bets.pair, (self.name, "bet", *where), size), seen)
+            made: Iterable[Any] = sampler.reduced(sampler.tossed(bets.pair, (self.name, "bet", *where), size), look)
         else:
-            made = [[seen(side) if len(side) else None for side in known]]
+            made = [[look(side) if len(side) else None for side in known]]
         for couple in made:
             for side, found in enumerate(couple):
                 (tallies, outputs), raised = found or (((), None), Counter())
