@@ -135,12 +135,6 @@ class Candidate(CountedPair):
         p, q = (dict(zip(law.atoms, np.maximum(law.log_prob, NEVER).tolist(), strict=True)) for law in laws)
         return {atom: p.get(atom, NEVER) - q.get(atom, NEVER) for atom in {**p, **q}}
 
-    def events(self, *, careful: bool = False) -> list[Selection]:
-        """Return the best event of each discretizer; the careful models say nothing of p - delta."""
-        test = self._test(1.0)
-        # All that were tried compete, also those that have been dropped.
-        return [one.best(test, len(self.tried)) for one in self._families(careful and test.delta == 0)]
-
     def event_to_test(self) -> Selection:
         """Return the most promising event after all training, with the guesses of coins that fresh runs are to test.
 
@@ -196,8 +190,11 @@ class Candidate(CountedPair):
         return [i for i, one in enumerate(self.discretizers) if event is not None and one is event.discretizer]
 
     def by_promise(self, *, careful: bool = False) -> list[int]:
-        """Return the places of the discretizers, the most promising first."""
-        promises = list(map(promise, self.events(careful=careful)))
+        """Return the places of the discretizers, the most promising first; careful models say nothing of p - delta."""
+        test = self._test(1.0)
+        # All that were tried compete, also those that have been dropped.
+        families = self._families(careful and test.delta == 0)
+        promises = [promise(one.best(test, len(self.tried))) for one in families]
         return sorted(range(len(promises)), key=promises.__getitem__, reverse=True)
 
     def _test(self, share: float) -> PlannedTest:

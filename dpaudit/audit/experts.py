@@ -219,12 +219,6 @@ class PairBets(CountedPair):
                 self.scatter[one.name] += np.sum(away / (variance * (1 / runs + 1 / earlier))[some]), some.sum()
 
     @property
-    def compared(self) -> bool:
-        """Whether a refutation may stand: calls were compared, or nothing is to be compared."""
-        mechanism = self.request.sampler.mechanism
-        return not mechanism.batched or mechanism.promised or self.batches >= COMPARED_BATCHES
-
-    @property
     def calls_agree(self) -> bool:
         """Whether batches differ from each other no more than independent runs make them."""
         return all(plausible(one[0], int(one[1]), len(self.scatter)) for one in self.scatter.values())
@@ -254,7 +248,7 @@ class PairBets(CountedPair):
             self.experts.append(Experts(ordered, eprocess.ESTIMATES))
 
     def _refit(self, sides: list[Any]) -> None:
-        """Fit discretizers on the past: scores on each half of it, of which the other is counted and the mean bet on."""
+        """Fit discretizers on the past: scores on each half, of which the other is counted and the mean is bet on."""
         if min(map(len, sides)) < 2:
             return
         self.refit_at = 2 * self.runs

@@ -327,7 +327,7 @@ def arrangements(found: Sequence[Label]) -> float:
 
 
 def one_way(outputs: Sequence[Any]) -> bool:
-    """Say whether outputs only rise, or only fall, from run to run; n independent runs do with probability <= 2 / n!."""
+    """Say whether outputs only rise or only fall: n independent runs do so with probability at most 2 / n!."""
     plain = all(isinstance(output, int | float | np.number) and not isinstance(output, bool) for output in outputs)
     steps = np.diff(list(map(float, outputs)) if plain else [])
     return len(steps) > 0 and bool((steps > 0).all() or (steps < 0).all())

@@ -165,9 +165,9 @@ def _sides(*given: Any) -> tuple[Any, Any]:
         raise InputError.of(NAMES[1], given[1], "other outputs than " + NAMES[0])
     columns = [", ".join(map(str, one.columns)) for one in given if hasattr(one, "columns")]
     data, neighbour = map(_outputs, NAMES, given)
-    kinds, others = _kinds(data), _kinds(neighbour)
-    if kinds and others and kinds.isdisjoint(others):
-        _refuse(" and ".join(sorted(kinds)), " and ".join(sorted(others)))
+    kinds = [_kinds(data), _kinds(neighbour)]
+    if all(kinds) and kinds[0].isdisjoint(kinds[1]):
+        _refuse(*(" and ".join(sorted(one)) for one in kinds))
     if len({*columns}) > 1:
         _refuse(*(f"tables of the columns {names}" for names in columns))
     if not (isinstance(data, np.ndarray) and isinstance(neighbour, np.ndarray)):

@@ -99,9 +99,8 @@ def with_run_time(request: Request, audit: Callable[[Request], PrivacyFinding]) 
 
 def _of_equal_inputs(request: Request, index: int, clock: Clock) -> Request:
     """Return the audit that finds any difference between two copies of the data of a pair."""
-    pair, mechanism = request.pairs[index], request.sampler.mechanism
+    pairs, mechanism = (_copied(request.pairs[index], 0, 0),), request.sampler.mechanism
     sampler = replace(request.sampler, mechanism=replace(mechanism, stream=f"{mechanism.stream}, of equal inputs"))
-    pairs = (_copied(pair, 0, 0),)
     return replace(
         request,
         sampler=sampler,

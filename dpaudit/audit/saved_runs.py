@@ -5,9 +5,8 @@ then tosses the coins that come next for the file's seed. So all that the file h
 whatever made somebody stop.
 
 It is JSON Lines: what is audited, then for each time that the audit went on with further runs a link and its batches.
-The digest of a line is over its content and the digest before it. That shows a line which was changed or left out
-before the last one, but not that whole lines are missing at the end: the finding has the digest of the last line, by
-which a later one can be compared.
+The digest of a line is over its content and the digest before it, which shows a line that was changed or left out. That
+whole lines are missing at the end shows by the digest of the last line, which the finding has.
 """
 
 from __future__ import annotations

@@ -39,7 +39,7 @@ from msgspec import UNSET, UnsetType
 from dpaudit.audit import eprocess
 from dpaudit.audit.curve_claims import bet_test
 from dpaudit.audit.evidence import Answer, Check, CheckName, Observations
-from dpaudit.audit.experts import PairBets, Sides, joined, seen
+from dpaudit.audit.experts import COMPARED_BATCHES, PairBets, Sides, joined, seen
 from dpaudit.audit.finding import PlainEvent, PrivacyFinding, Witness
 from dpaudit.audit.power import CHANCE, MASSES, Power, leading_pair_runs
 from dpaudit.audit.request import Request
@@ -179,7 +179,10 @@ class Session:
 
     @property
     def _open(self) -> bool:
-        ended = self.rejected and (self._searching or self._leading.compared)
+        # A refutation may stand once calls were compared, where they are to be.
+        mechanism = self.sampler.mechanism
+        alone = self._searching or not mechanism.batched or mechanism.promised
+        ended = self.rejected and (alone or self._leading.batches >= COMPARED_BATCHES)
         return self.runs_used < self.runs and not ended
 
     @property
