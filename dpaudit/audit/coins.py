@@ -129,14 +129,6 @@ def flip_coins(m: int, seed: int | None = None, *, runs: int = 1) -> Coins:
     return Coins(bits, nonce, seed, sealed_by(bits, nonce, seed))
 
 
-def check_seal(coins: Coins | None, seal: str | None) -> None:
-    """Raise `InputError` if a digest is given, and it is not that of the coins."""
-    own = "not known without coins that were sealed" if coins is None else coins.seal
-    if seal is not None and seal.strip().lower() != own:
-        message = "{seal} must be the digest of the coins, which is {own_}; got {given_}"
-        raise InputError(message, names=("seal",), own_=own, given_=seal)
-
-
 def read_included(included: Any, sealed: Coins | None) -> tuple[Bools, Coins | None]:
     """Return coins as an array (runs, m), and the sealed ones if there are any; `InputError` if these are others."""
     if isinstance(included, Coins):

@@ -18,7 +18,7 @@ from msgspec import UNSET
 
 from dpaudit import seeding
 from dpaudit.arguments import CONFIDENCE, read_choice, read_integer, read_number
-from dpaudit.audit.coins import LEAST, Coins, check_seal, read_included
+from dpaudit.audit.coins import LEAST, Coins, read_included
 from dpaudit.audit.curve_claims import resolve_claims
 from dpaudit.audit.one_run_finding import (
     EqualScores,
@@ -204,7 +204,10 @@ def audit_scores(
     'violation'
     """
     ranked = Ranked.of(scores, included, sealed)
-    check_seal(ranked.coins, seal)
+    own = "not known without coins that were sealed" if ranked.coins is None else ranked.coins.seal
+    if seal is not None and seal.strip().lower() != own:
+        message = "{seal} must be the digest of the coins, which is {own_}; got {given_}"
+        raise InputError(message, names=("seal",), own_=own, given_=seal)
     curve, point = resolve_claims(None, claim, epsilon, delta, relation)
     finding = finding_of(ranked, curve, point, confidence, ranking, guesses)
     finding.__dict__["audited"] = "the training"

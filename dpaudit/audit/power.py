@@ -72,7 +72,12 @@ def refutation_probability(p: float, q: float, runs: int, *, epsilon: float, del
     mass = np.array([(p + q) / 2, 1 - (p + q) / 2])
     rate = np.array([p / (p + q), (1 - p) / (2 - p - q)])
     ages = np.geomspace(past[0], past[-1], min(_AGES, len(past)))
-    growth, noise, lever, slope = (_at(past, ages, v) for v in _moments(rate, mass, ages, epsilon, delta))
+
+    def at_batches(values: Array) -> Array:
+        """Return what is known at some ages at every batch's, interpolated in the logarithm of the age."""
+        return np.apply_along_axis(lambda column: np.interp(np.log(past), np.log(ages), column), 0, values)
+
+    growth, noise, lever, slope = map(at_batches, _moments(rate, mass, ages, epsilon, delta))
     # What a run in cell x adds to later beliefs: of batch j to those of the batches after it.
     pull = sizes[:, None] * slope / (past[:, None] * mass)
     later = np.cumsum(pull[::-1], axis=0)[::-1]
@@ -141,11 +146,6 @@ def _moments(rate: Array, mass: Array, ages: Array, epsilon: float, delta: float
     slope = np.divide(stein, error, out=np.zeros_like(stein), where=error > 0)
     lever = np.einsum("k,akx->ax", _CHANCES, one - zero)
     return mean @ _CHANCES, (square - mean**2) @ _CHANCES, lever, slope
-
-
-def _at(past: Array, ages: Array, values: Array) -> Array:
-    """Return values known at some ages at every batch's, interpolated in the logarithm of the age."""
-    return np.apply_along_axis(lambda column: np.interp(np.log(past), np.log(ages), column), 0, values)
 
 
 REFUTING_SHARE = 0.1
