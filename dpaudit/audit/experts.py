@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 
 from dpaudit.audit import eprocess
 from dpaudit.audit.candidate import CountedPair
-from dpaudit.audit.evidence import plausible
 from dpaudit.audit.request import Request
 from dpaudit.bounds.base import Array, Integers
 from dpaudit.contract import Pair
@@ -217,11 +216,6 @@ class PairBets(CountedPair):
                 some = (runs * variance >= BATCH_VARIANCE) & (old.sum(axis=1) > 0)
                 away = (new[:, 0] / runs - old[:, 0] / earlier)[some] ** 2
                 self.scatter[one.name] += np.sum(away / (variance * (1 / runs + 1 / earlier))[some]), some.sum()
-
-    @property
-    def calls_agree(self) -> bool:
-        """Whether batches differ from each other no more than independent runs make them."""
-        return all(plausible(one[0], int(one[1]), len(self.scatter)) for one in self.scatter.values())
 
     def learn(self, sides: Sequence[Sides], outputs: Sequence[Any]) -> None:
         """Add a batch to the past, refit scores where the runs have doubled, and count posteriors."""

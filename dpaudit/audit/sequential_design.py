@@ -38,7 +38,7 @@ from msgspec import UNSET, UnsetType
 
 from dpaudit.audit import eprocess
 from dpaudit.audit.curve_claims import bet_test
-from dpaudit.audit.evidence import Answer, Check, CheckName, Observations
+from dpaudit.audit.evidence import Answer, Check, CheckName, Observations, plausible
 from dpaudit.audit.experts import COMPARED_BATCHES, PairBets, Sides, joined, seen
 from dpaudit.audit.finding import PlainEvent, PrivacyFinding, Witness
 from dpaudit.audit.power import CHANCE, MASSES, Power, leading_pair_runs
@@ -140,11 +140,6 @@ class Session:
     def not_run(self) -> int:
         """The pairs that there were no runs for."""
         return sum(not bets.runs for bets in self.bets)
-
-    @property
-    def pilot(self) -> Pilot:
-        """The form of the outputs of the first pair."""
-        return self.bets[0].pilot or Pilot(None, False)
 
     def run(self) -> Self:
         """Bet on the runs that are saved, then on fresh ones until claim, budget or time is over."""
@@ -350,15 +345,18 @@ def sequential_finding(request: Request) -> PrivacyFinding:
     plain: PlainEvent | UnsetType = UNSET
     if found.rejected and not request.coded and best.outputs is not None and not best.reduced:
         plain = PlainEvent.of(joined(best.outputs), claim.epsilon, claim.delta)
-    agree = all(bets.calls_agree for bets in found.bets)
+    # Batches may differ from each other no more than independent runs make them.
+    batches = [(one, len(bets.scatter)) for bets in found.bets for one in bets.scatter.values()]
+    agree = all(plausible(one[0], int(one[1]), sets) for one, sets in batches)
+    pilot = found.bets[0].pilot or Pilot(None, False)
     failed = () if agree else (Check(CheckName.CALLS, Answer.DEPENDS, 0),)
     # Scores take few of the runs, the choice of columns more than can be left out.
-    promised = max(0, able - found.fitted) if found.pilot.width else able
+    promised = max(0, able - found.fitted) if pilot.width else able
     power = Power.of_bets(MASSES[0], leading_pair_runs(promised, pairs), claim, gamma)
     return request.finding(
         power,
         Observations(found.bet, sum(bets.different for bets in found.bets), found.raised, failed),
-        found.pilot,
+        pilot,
         found.summed,
         found.not_run if able == allowed else 0,
         refuted=found.rejected,

@@ -58,8 +58,8 @@ FLOORS = {
 ROOMS = {
     "dpaudit": 2_643,
     "dpaudit.audit": 6_236,
-    "dpaudit.bounds": 2_223,
-    "dpaudit.certificates": 1_170,
+    "dpaudit.bounds": 2_056,
+    "dpaudit.certificates": 1_122,
     "dpaudit.cli": 2_910,
     "dpaudit.conformance": 379,
     "dpaudit.contract": 1_871,
