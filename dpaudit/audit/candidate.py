@@ -151,10 +151,7 @@ class Candidate(CountedPair):
         return self._guessed(*best, test)
 
     def _guessed(self, families: CellFamilies, event: Selection, test: PlannedTest) -> Selection:
-        """Return an event with guesses of coins, if they promise more than the hits of the event do.
-
-        With delta > 0 what a guess promises is the bound at the share that is right less `LUCK` standard errors.
-        """
+        """Return an event with guesses of coins, if they promise more than its hits (less `LUCK`, where delta > 0)."""
         if test.delta == 0:
             return families.guessed(event, test, MOST)
         (guess,) = (guessed := families.guessed(event, test, 1)).guesses
@@ -172,10 +169,7 @@ class Candidate(CountedPair):
         return max((sum(side.total() for side in sides) for sides in self.tallies), default=0)
 
     def refuting_event(self) -> Selection | None:
-        """Return the event most likely to refute the claim by counts alone; None where none could.
-
-        No slow score is asked: all fresh runs would have to have it.
-        """
+        """Return the event most likely to refute the claim by counts alone, not of slow scores; None where none could."""
         test, epsilon = self._test(REFUTING_SHARE), self.request.claim.epsilon
         quick = (one for one in self._families(False) if not one.discretizer.slow)
         events = [one.refuting(test, epsilon) for one in quick]

@@ -179,10 +179,7 @@ def _named(name: str) -> Any:
 
 @dataclass(frozen=True)
 class PairPlace:
-    """The place where a pair is found again: its place in a list, those given or the shortlist, and how it was varied.
-
-    `moves` are the steps of the local search with the place of the variation that each took.
-    """
+    """The place of a pair in a list, that given or the shortlist, and the moves from there: (step, place) of each."""
 
     index: int = 0
     listed: bool = False

@@ -140,8 +140,7 @@ def curve_test(
 ) -> CurveTest | None:  # fmt: skip
     """Return the test of a claim that is a curve by fresh counts, by the cells of the main event; None without one.
 
-    `test` is that of the event at the point, `sides` are the runs made on either, `gamma` is the error of the verdict
-    at the look that decides, of which the event has its share.
+    `test` is that of the event at the point, `sides` are the runs made on either, `gamma` is the error of the verdict.
     """
     claim, point = request.curve_claim, request.claim
     if claim is None:

@@ -194,7 +194,7 @@ class Observations:
     """The runs that decided, on both sides together.
 
     `different` of them had another outcome than the commonest one; `raised` counts exceptions by type, message and
-    line, or by type alone. The `checks` are those that the runs failed.
+    line, or by type alone. The runs failed the `checks`.
     """
 
     runs: int
@@ -250,9 +250,9 @@ def gaps_of(
 ) -> tuple[Gap, ...]:
     """Return the reasons why an audit could not have seen that the claim fails; none if it could.
 
-    Runs with another outcome than the commonest one, and runs that returned something, are too few where they could not
-    refute the claim by themselves, had all of them been on one side. `confirming` runs on each side decided, of which
-    it takes `least` to refute the claim at all; `detectable` is the least true epsilon that is detected.
+    Runs with another outcome than the commonest one, and runs that returned something, are too few where all of them on
+    one side could not refute the claim. `confirming` runs on each side decided, of which it takes `least` to refute the
+    claim at all; `detectable` is the least true epsilon that is detected.
     """
     raised = seen.raised.total()
     returned = seen.runs - raised

@@ -163,8 +163,7 @@ def joined(sides: Sequence[Sequence[Any]]) -> list[Any]:
 class PairBets(CountedPair):
     """The past of one pair, and its experts with what each has won relative to their mean, by epsilon of the grid.
 
-    The logarithm of the pair's e-process against each epsilon is `log_wealth`, shape (G,). `outputs` are those of both
-    sides while scores are refitted.
+    `log_wealth`, shape (G,), is the logarithm of its e-process; `outputs` are kept while scores are refitted.
     """
 
     def __init__(self, request: Request, index: int, pair: Pair, grid: Array) -> None:

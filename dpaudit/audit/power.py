@@ -131,8 +131,7 @@ def leading_pair_runs(runs: int, pairs: int) -> int:
 def _moments(rate: Array, mass: Array, ages: Array, epsilon: float, delta: float) -> tuple[Array, Array, Array, Array]:
     """Return by age, averaged over beliefs: growth and variance a run (A,), levers and slopes of the cells (A, 2).
 
-    A lever is ln e(x, 1) - ln e(x, 0), a slope the derivative of the growth in the belief r'_x, by Stein's identity
-    E[z g] / (standard error).
+    A lever is ln e(x, 1) - ln e(x, 0), a slope dg / dr'_x, by Stein's identity E[z g] / (standard error).
     """
     seen = ages[:, None] * mass
     error = np.sqrt(rate * (1 - rate) / seen)

@@ -242,12 +242,12 @@ class Session:
         # An epsilon once rejected stays so; no more is bet against it.
         live = np.flatnonzero(~self.refuted)
         sides, outputs = self._batch(bets, size, known)
-        if self.saved is not None and known is None:
-            self.saved.add(bets.index, outputs)
         if known is not None:
             size = sum(map(len, known))
             if self.sampler.report is not None:
                 self.sampler.report(size)
+        elif self.saved is not None:
+            self.saved.add(bets.index, outputs)
         bets.runs += size
         self.runs_used += size
         self.bet += size
