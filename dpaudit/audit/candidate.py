@@ -169,7 +169,7 @@ class Candidate(CountedPair):
         return max((sum(side.total() for side in sides) for sides in self.tallies), default=0)
 
     def refuting_event(self) -> Selection | None:
-        """Return the event most likely to refute the claim by counts alone, not of slow scores; None where none could."""
+        """Return the event most likely to refute the claim by counts alone, of no slow score; None where none could."""
         test, epsilon = self._test(REFUTING_SHARE), self.request.claim.epsilon
         quick = (one for one in self._families(False) if not one.discretizer.slow)
         events = [one.refuting(test, epsilon) for one in quick]
