@@ -172,19 +172,7 @@ INPUT = tagged(
     value=record(value=value_of, digest=DIGEST),
     reference=record(place=text, recipe=text, digest=DIGEST, records=either(many(WHOLE)), index_=WHOLE),
 )
-ORIGINS = (
-    "crafted",
-    "enumerated",
-    "given",
-    "own data",
-    "own data by user",
-    "pattern",
-    "random",
-    "recorded",
-    "strategy",
-)
-
-
+ORIGINS = "crafted", "enumerated", "given", "own data", "own data by user", "pattern", "random", "recorded", "strategy"
 FIELDS = tagged(
     certificate=record(
         mechanism=text, epsilon=real(0, MOST_EPSILON), delta=real(0, 1), epsilon_lower=real(0, MOST_EPSILON),
@@ -201,7 +189,7 @@ FIELDS = tagged(
 def checked(stored: Any) -> None:
     """Raise `ValueError` unless parsed data is a certificate whose fields agree, but for its seal and its bound."""
     FIELDS(stored, "certificate")
-    events = [("event", stored["event"]), *([("opposite", stored["opposite"])] if "opposite" in stored else [])]
+    events = [(name, stored[name]) for name in ("event", "opposite") if name in stored]
     plain = all([explicit(event, name) for name, event in events])
     need(plain == (stored["learned"] is None), "learned", "given of an event that is not explicit alone", plain)
     betting, counts = stored["bound"] == "betting", stored["counts"]

@@ -50,8 +50,8 @@ import dpaudit
 from dpaudit import CurveClaim, PrivacyClaim
 from dpaudit.audit.one_run import Ranked, guess_test
 from dpaudit.bounds.coin import epsilon_lower
-from dpaudit.bounds.guesses import Points, Schedule, lower_bound
-from dpaudit.bounds.tangent import gaussian_delta
+from dpaudit.bounds.guesses import Schedule, lower_bound
+from dpaudit.bounds.tangent import ClaimPoints, gaussian_delta
 from dpaudit_learners.training.noisy_sgd import FAULTS, Examples, Logistic, NoisySGD, one_training
 
 Floats = NDArray[np.float64]
@@ -233,7 +233,7 @@ def level(given: argparse.Namespace) -> bool:
     for m in given.canaries:
         for epsilon, delta in ((1.0, 0.0), (1.0, DELTA), (4.0, 0.0), (4.0, DELTA)):
             for gamma in (given.gamma, given.gamma / 5):
-                points, audits, accused = Points.one(epsilon, delta), given.level_audits, 0
+                points, audits, accused = ClaimPoints.one(epsilon, delta), given.level_audits, 0
                 for seed in range(given.first, given.first + audits):
                     ranked = Ranked.of(*responses(epsilon, m, np.random.default_rng([seed, m, 3])), None)
                     test = guess_test(ranked, points, gamma)
@@ -393,7 +393,9 @@ def by_rules(scores: Floats, coins: Bools, gamma: float) -> list[float]:
         error = gamma / len(some)
 
         def rejects(epsilon: float) -> bool:
-            return any(schedule.test(right, Points.one(epsilon, DELTA)).p_value <= error for schedule, right in some)
+            return any(
+                schedule.test(right, ClaimPoints.one(epsilon, DELTA)).p_value <= error for schedule, right in some
+            )
 
         return lower_bound(rejects, max(union(*each, error) for each in some), 1.0)
 

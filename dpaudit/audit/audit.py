@@ -18,13 +18,13 @@ from dpaudit.audit.clock import Clock, Stopped
 from dpaudit.audit.curve_claims import resolve_claims
 from dpaudit.audit.finding import PrivacyFinding, withheld
 from dpaudit.audit.fixed_design import fixed_finding
-from dpaudit.audit.options import OPTIONS, Options, grouped
+from dpaudit.audit.options import OF_DATA, OPTIONS, Options, grouped
 from dpaudit.audit.preflight import Hygiene
-from dpaudit.audit.request import Request, bets_asked, probe_of, resolve_inputs
+from dpaudit.audit.request import Request, probe_of, resolve_inputs
 from dpaudit.audit.run_time import with_run_time
 from dpaudit.audit.sequential_design import LEAST_RUNS, sequential_finding
 from dpaudit.contract import Learner, MadePair, Pair, Relation
-from dpaudit.errors import withholding
+from dpaudit.errors import InputError, withholding
 from dpaudit.neighbours.own_data.pairs import neighbours_of
 from dpaudit.progress import Progress, followed
 from dpaudit.results import remembering
@@ -209,7 +209,10 @@ def request_of(given: dict[str, Any]) -> Request:
     """Return an audit with all its arguments checked, which are those of `audit_privacy`."""
     mechanism, seed = given["mechanism"], given["seed"]
     relation, time_limit, continued = given["relation"], given["time_limit"], given["continued"]
-    given = given | {"sequential": bets_asked(given["sequential"], continued)}
+    if continued is not None:
+        if given["sequential"] is False:
+            raise InputError("{continued} is for {sequential:=True}", names=("continued", "sequential"))
+        given = given | {"sequential": True}
     check_built(mechanism, "mechanism")
     options = Options(**given | {"time_limit": None if isinstance(time_limit, Stopped) else time_limit})
     relation = Relation.ADD_REMOVE_ONE if options.data is not None and relation is None else relation
@@ -277,17 +280,15 @@ def shortlist_of(request: Request) -> Shortlist | None:
     moves, more = None if request.sequential else request.moves, list[Pair]()
     most = min(SCREENED, request.trials // SCREENED_SHARE)
     if moves is not None and most > len(pairs):
-        how: dict[str, Any] = {"bounds": options.bounds, "unit": options.unit, "outside": options.outside, "seed": seed}
-        more = neighbours_of(options.data, claim.relation, count=most, **how)[len(pairs) :]
-        if options.include_data:
-            more = [MadePair(*pair.sides, pair.origin, True) for pair in more]
+        how: dict[str, Any] = {name: getattr(options, name) for name in OF_DATA}
+        more = neighbours_of(options.data, claim.relation, count=most, **how, seed=seed)[len(pairs) :]
+        more = list(map(_shown, more)) if options.include_data else more
     runs = 2 * (request.trials - request.check_runs)
     kept = max(runs - int(RECORDED_SHARE * runs), LEAST_RUNS if request.sequential else 0)
     return shortlist(run, pairs, more, moves, claim.epsilon, claim.delta, seed, runs - kept)
 
 
 def _audited(request: Request, progress: Progress) -> PrivacyFinding:
-    """Make the runs of an audit whose arguments are checked."""
     if request.options.time:
         return with_run_time(request, partial(_audited, progress=progress))
     with opened(request, progress) as request:
@@ -305,10 +306,11 @@ def concluded(request: Request, finding: PrivacyFinding) -> PrivacyFinding:
 
 def as_shown(request: Request) -> Request:
     """Return an audit whose findings may show values of its data, if they are to."""
-    if not request.options.include_data:
-        return request
-    pairs = (MadePair(*one.sides, one.origin, True) if isinstance(one, MadePair) else one for one in request.pairs)
-    return replace(request, pairs=tuple(pairs))
+    return replace(request, pairs=tuple(map(_shown, request.pairs))) if request.options.include_data else request
+
+
+def _shown(pair: Pair) -> Pair:
+    return MadePair(*pair.sides, pair.origin, True) if isinstance(pair, MadePair) else pair
 
 
 @contextmanager

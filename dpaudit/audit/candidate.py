@@ -92,10 +92,7 @@ among hundreds more than a score of the whole output: without it audits of Lapla
 
 
 class Candidate(CountedPair):
-    """A pair that may become the witness, with the events over its cells.
-
-    If asked for, `representation` is the best event over how floats are stored.
-    """
+    """A pair that may become the witness, with the events over its cells, and that over how floats are stored."""
 
     representation: Selection | None = None
 
@@ -138,32 +135,23 @@ class Candidate(CountedPair):
         p, q = (dict(zip(law.atoms, np.maximum(law.log_prob, NEVER).tolist(), strict=True)) for law in laws)
         return {atom: p.get(atom, NEVER) - q.get(atom, NEVER) for atom in {**p, **q}}
 
-    def events(self, *, careful: bool = False) -> list[Selection]:
-        """Return the best event of each discretizer; the careful models say nothing of p - delta."""
-        test = self._test(1.0)
-        # All that were tried compete, also those that have been dropped.
-        return [one.best(test, len(self.tried)) for one in self._families(careful and test.delta == 0)]
-
     def event_to_test(self) -> Selection:
         """Return the most promising event after all training, with the guesses of coins that fresh runs are to test.
 
-        Where a feature has an event of the same counts as that of a learned score, it is the feature's: a person can
-        read it off an output.
+        Of events with the same counts a feature's comes before that of a learned score: a person can read it off.
         """
         test = self._test(1.0)
         families = list(self._families(test.delta == 0))
         events = [one.best(test, len(self.tried)) for one in families]
-        best = max(range(len(events)), key=lambda i: promise(events[i]))
-        if events[best].discretizer.learned:
-            same = (i for i, one in enumerate(events) if one.discretizer.screened and one.hits == events[best].hits)
+        best = max(zip(families, events, strict=True), key=lambda one: promise(one[1]))
+        if best[1].discretizer.learned:
+            both = zip(families, events, strict=True)
+            same = (one for one in both if one[1].discretizer.screened and one[1].hits == best[1].hits)
             best = next(same, best)
-        return self._guessed(families[best], events[best], test)
+        return self._guessed(*best, test)
 
     def _guessed(self, families: CellFamilies, event: Selection, test: PlannedTest) -> Selection:
-        """Return an event with guesses of coins, if they promise more than the hits of the event do.
-
-        With delta > 0 what a guess promises is the bound at the share that is right less `LUCK` standard errors.
-        """
+        """Return an event with guesses of coins, if they promise more than its hits (less `LUCK`, where delta > 0)."""
         if test.delta == 0:
             return families.guessed(event, test, MOST)
         (guess,) = (guessed := families.guessed(event, test, 1)).guesses
@@ -181,10 +169,7 @@ class Candidate(CountedPair):
         return max((sum(side.total() for side in sides) for sides in self.tallies), default=0)
 
     def refuting_event(self) -> Selection | None:
-        """Return the event most likely to refute the claim; None where none could.
-
-        It is a second opinion by counts alone, so that no slow score is asked: all fresh runs would have to have it.
-        """
+        """Return the event most likely to refute the claim by counts alone, of no slow score; None where none could."""
         test, epsilon = self._test(REFUTING_SHARE), self.request.claim.epsilon
         quick = (one for one in self._families(False) if not one.discretizer.slow)
         events = [one.refuting(test, epsilon) for one in quick]
@@ -199,9 +184,12 @@ class Candidate(CountedPair):
         return [i for i, one in enumerate(self.discretizers) if event is not None and one is event.discretizer]
 
     def by_promise(self, *, careful: bool = False) -> list[int]:
-        """Return the places of the discretizers, the most promising first."""
-        promises = list(map(promise, self.events(careful=careful)))
-        return sorted(range(len(promises)), key=lambda i: promises[i], reverse=True)
+        """Return the places of the discretizers, the most promising first; careful models say nothing of p - delta."""
+        test = self._test(1.0)
+        # All that were tried compete, also those that have been dropped.
+        families = self._families(careful and test.delta == 0)
+        promises = [promise(one.best(test, len(self.tried))) for one in families]
+        return sorted(range(len(promises)), key=promises.__getitem__, reverse=True)
 
     def _test(self, share: float) -> PlannedTest:
         """Return the test to come of an event that has a share of the verdict's error."""

@@ -179,10 +179,7 @@ def _named(name: str) -> Any:
 
 @dataclass(frozen=True)
 class PairPlace:
-    """The place where a pair is found again: its place in a list, those given or the shortlist, and how it was varied.
-
-    `moves` are the steps of the local search with the place of the variation that each took.
-    """
+    """The place of a pair in a list, that given or the shortlist, and the moves from there: (step, place) of each."""
 
     index: int = 0
     listed: bool = False
@@ -191,7 +188,7 @@ class PairPlace:
     def find(self, request: Request) -> Pair:
         """Return the pair of a request; `ToolFault` if there is no such pair."""
         short = request.shortlist.pairs if request.shortlist is not None else ()
-        pairs = [pair for _, pair in short] if self.listed else list(request.pairs)
+        pairs = [pair for _, pair in short] if self.listed else request.pairs
         try:
             pair = pairs[self.index]
             for step, place in self.moves:
@@ -206,13 +203,12 @@ class PairPlace:
 class Choice:
     """The pair on which a claim is tested, and the events that are tested on it.
 
-    The `index` is that of the pair in the addresses of its runs, the `place` that where it is found. A `reducer` picks
-    the columns of wide outputs. The `selected` events, that over how floats are stored at the end, if it is `stored`,
-    have `shares` of the verdict's error. `trained` counts training runs, and `different` those among them in another
-    cell than the commonest one. All discretizers that were `tried` are named; the `pilot` knows what outputs look like.
-    Of all `pairs` tried some were `not_run`, for want of runs; the search had so many `runs_of` the others. `reads`
-    says of each tested event but the stored one whether a person reads it off outputs; those in `read` are two batches
-    from which a plainer event is chosen, which is `plain` where it was chosen before.
+    The `index` is that of the pair in the addresses of its runs. A `reducer` picks the columns of wide outputs. The
+    `selected` events, that over how floats are stored at the end, if it is `stored`, have `shares` of the verdict's
+    error. Of the `trained` runs `different` ones are in another cell than the commonest one; all discretizers `tried`
+    are named. Of all `pairs` tried some were `not_run`, for want of runs; the search had so many `runs_of` the others.
+    `reads` says of each tested event but the stored one whether a person reads it off outputs; those in `read` are two
+    batches from which a plainer event is chosen, which is `plain` where it was chosen before.
     """
 
     index: int

@@ -40,11 +40,7 @@ class Stopped(Frozen, frozen=True):
 
 
 class Clock:
-    """The time of one audit, from now on.
-
-    `limit` is the seconds, None for no limit, or where an earlier audit stopped, so that this one does there too; `now`
-    returns seconds, monotonic.
-    """
+    """The time of one audit from now on, in seconds; its limit may be where an earlier audit stopped."""
 
     def __init__(self, limit: float | Stopped | None, now: Callable[[], float] = time.monotonic) -> None:
         self.limited = limit is not None
@@ -82,9 +78,7 @@ class Clock:
     def trials(self, asked: int, sides: int, run: Callable[[int], object], least: int) -> int:
         """Return the runs to begin with on each of so many sides: those asked for, or a half, a quarter, ... of them.
 
-        A part of them is at least `least`.
-
-        `run` makes so many runs, whose outputs are dropped, to see how long they take.
+        A part of them is at least `least`. `run` makes so many runs, to see how long they take.
         """
         self._asked, self._trials = asked, self._again.trials if self._again else asked
         if self._again or not self.limited:

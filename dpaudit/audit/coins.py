@@ -6,6 +6,7 @@ import hashlib
 import json
 import math
 import secrets
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -118,52 +119,37 @@ def flip_coins(m: int, seed: int | None = None, *, runs: int = 1) -> Coins:
     m, runs = read_integer("m", m, LEAST, MAX_COINS), read_integer("runs", runs)
     if m * runs > MAX_COINS:
         raise InputError.of("runs", runs, f"such that there are at most {MAX_COINS:g} coins in all")
-    if seed is None:
-        drawn, nonce = secrets.token_bytes(math.ceil(m * runs / 8)), secrets.token_hex(_BYTES)
-    else:
+    draw: Callable[[int], bytes] = secrets.token_bytes
+    if seed is not None:
         seed = seeding.check_seed(seed)
-        rng = seeding.generator(seed, "one run", "coins", m, runs)
-        drawn, nonce = rng.bytes(math.ceil(m * runs / 8)), rng.bytes(_BYTES).hex()
+        draw = seeding.generator(seed, "one run", "coins", m, runs).bytes
+    drawn, nonce = draw(math.ceil(m * runs / 8)), draw(_BYTES).hex()
     flipped = np.unpackbits(np.frombuffer(drawn, np.uint8))[: m * runs].reshape(runs, m)
     bits = tuple("".join(map(str, row)) for row in flipped)
     return Coins(bits, nonce, seed, sealed_by(bits, nonce, seed))
 
 
-def check_seal(coins: Coins | None, seal: str | None) -> None:
-    """Raise `InputError` if a digest is given, and it is not that of the coins."""
-    own = "not known without coins that were sealed" if coins is None else coins.seal
-    if seal is not None and seal.strip().lower() != own:
-        message = "{seal} must be the digest of the coins, which is {own_}; got {given_}"
-        raise InputError(message, names=("seal",), own_=own, given_=seal)
-
-
 def read_included(included: Any, sealed: Coins | None) -> tuple[Bools, Coins | None]:
-    """Return coins as an array (runs, m), and the sealed ones if there are any, which they must be.
-
-    `InputError` is raised if they are no coins, or not those that were sealed.
-    """
+    """Return coins as an array (runs, m), and the sealed ones if there are any; `InputError` if these are others."""
     if isinstance(included, Coins):
         sealed, included = sealed or included, included.included
-    values = np.asarray(included)
+    allowed = "an array of True and False, or of 1 and 0"
     try:
-        numbers = values.astype(np.float64)
+        numbers = np.asarray(included).astype(np.float64)
     except (TypeError, ValueError):
-        raise InputError.of("included", included, "an array of True and False, or of 1 and 0") from None
-    if values.ndim not in (1, 2) or not np.isin(numbers, (0, 1)).all():
-        raise InputError.of(
-            "included", included, "an array of True and False, or of 1 and 0, of shape (m,) or (runs, m)"
-        )
+        raise InputError.of("included", included, allowed) from None
+    if numbers.ndim not in (1, 2) or not np.isin(numbers, (0, 1)).all():
+        raise InputError.of("included", included, f"{allowed}, of shape (m,) or (runs, m)")
     found = np.atleast_2d(numbers == 1)
     if sealed is not None:
         if not isinstance(sealed, Coins):
             raise InputError.of("sealed", sealed, "the coins of dpaudit.flip_coins")
-        own = np.atleast_2d(sealed.included)
-        if own.shape != found.shape or (own != found).any():
-            raise InputError(
-                "included must be the coins that were sealed: {differ_}",
-                names=("included",),
-                differ_=f"got shape {found.shape}, sealed were {own.shape}"
-                if own.shape != found.shape
-                else f"{int((own != found).sum())} of {found.size} differ",
-            )
+        own, differ = np.atleast_2d(sealed.included), ""
+        if own.shape != found.shape:
+            differ = f"got shape {found.shape}, sealed were {own.shape}"
+        elif (own != found).any():
+            differ = f"{int((own != found).sum())} of {found.size} differ"
+        if differ:
+            message = "included must be the coins that were sealed: {differ_}"
+            raise InputError(message, names=("included",), differ_=differ)
     return found, sealed

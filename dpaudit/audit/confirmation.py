@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from msgspec import UNSET
+from msgspec import UNSET, UnsetType
 from msgspec.structs import replace as changed
-from numpy.typing import NDArray
 
 from dpaudit import seeding
 from dpaudit.audit.choice import Choice
@@ -24,6 +24,7 @@ from dpaudit.audit.evidence import Answer, Check, CheckName, Observations, calls
 from dpaudit.audit.request import Request
 from dpaudit.audit.tested import CoinCount, EventTest
 from dpaudit.bounds.base import Array, Bools
+from dpaudit.contract import Direction
 from dpaudit.events.cells import tally
 from dpaudit.events.event import CellSet, Tally
 from dpaudit.events.families import likelier_first
@@ -32,7 +33,8 @@ from dpaudit.events.selection import Selection
 from dpaudit.running.sampling import Couple, Couples, Observed, narrowed
 
 Tallies = tuple[Tally, Tally]
-Codes = NDArray[np.uint16]
+_Set = tuple[int, CellSet]
+"""A set of cells that decides, by its selected event."""
 
 
 class Hits:
@@ -59,22 +61,22 @@ class Hits:
 
 
 class Shown(NamedTuple):
-    """The outcome of the runs of a couple of jobs.
+    """The outcome of some runs.
 
-    `counts` are the cells on both sides by each selected event's discretizer, `right` says of each run of which a guess
-    says something, in order, whether it is right, guess by guess, and `raised` counts exceptions. `scatter` is that of
-    the calls on either side.
+    `runs` were made on either side; `counts` are the cells on both sides by each selected event's discretizer, `raised`
+    counts exceptions, and `scatter` is that of the calls on either side. Where runs are in order, `right` says of each
+    of which a guess says something whether it is right, guess by guess.
     """
 
     runs: tuple[int, int]
     counts: list[Tallies]
-    right: list[Bools]
     raised: Counter[tuple[str, ...]]
-    scatter: tuple[Array, Array]
+    scatter: list[Array]
+    right: list[Bools]
 
 
 class Confirmation:
-    """The fresh runs of the pair chosen: `make` yields what they show, `take` adds it, `finish` ends a look.
+    """The fresh runs of the pair chosen: `make` yields what they show, `take` adds it, `end_look` ends a look.
 
     Each selected event has a share of the verdict's error; of the `look` at which the time was over all of them have
     that look's part alone. The `couples` are the jobs of all runs. The `counts` are those of the cells on both sides by
@@ -92,11 +94,11 @@ class Confirmation:
         )
         self.planned = 2 * request.budget.confirmation
         self.couples = self.sampler.tossed(choice.pair, ("confirm", choice.index), self.planned, compared=True)
-        self._looks = request.clock.all_looks(len(self.couples))
         self.guesses = [
             (i, guess) for i, one in enumerate(choice.selected) for guess in (one.guesses if self._ordered else ())
         ]
-        made = [min(self.planned, chunks.stop * self.couples.size) for chunks, _ in self._looks]
+        looks = request.clock.all_looks(len(self.couples))
+        made = [min(self.planned, chunks.stop * self.couples.size) for chunks, _ in looks]
         self.hits = [Hits([self._number(guess, choice.shares[i], runs) for runs in made]) for i, guess in self.guesses]
         self.raised: Counter[tuple[str, ...]] = Counter()
         self.sides, self.look, self._ended = (0, 0), 1.0, 0
@@ -107,59 +109,49 @@ class Confirmation:
         """Make the runs, look by look while there is time."""
         for chunks, share in self._request.clock.looks(len(self.couples)):
             self.look = share
-            if self._ordered:
-                for shown in self.make(self.couples[chunks]):
-                    self.take(shown)
-            else:
-                for runs, found in self.sampler.summed(self.couples[chunks], self._reduce(), _added):
-                    self.add(runs, *self._by_selected(found), self._scatter_of(found))
+            for shown in self.make(self.couples[chunks], summed=not self._ordered):
+                self.take(shown)
             self.end_look()
 
     def end_look(self) -> None:
         """Note that all runs of a look are added."""
         self._ended += 1
 
-    def make(self, couples: Couples) -> Iterator[Shown]:
-        """Make the runs of some couples of jobs; yield what those of each show, in their order."""
-        found = self.sampler.reduced(couples, self._reduce())
-        for couple, sides in zip(couples, found, strict=True):
-            yield self._shown(couple, sides)
-
-    def _reduce(self) -> Observed[Any]:
-        """Return the map of a batch of outputs to what it shows."""
+    def make(self, couples: Couples, *, summed: bool = False) -> Iterator[Shown]:
+        """Make the runs of some couples of jobs; yield what those of each show, or of several where they are summed."""
         # What training counted stays here: workers need the rule alone.
         rules = tuple(replace(one, training=(Counter(), Counter()), orders=()) for one in self._selected)
         codes = tuple(GuessCodes(one.guesses) if self._ordered and one.guesses else None for one in self._selected)
-        return Observed(_Count(rules, codes, self._sets))
+        reduce = Observed(partial(_counted, rules, codes, self._sets))
+        if summed:
+            for runs, found in self.sampler.summed(couples, reduce, _added):
+                yield self._shown(runs, found, [])
+            return
+        for couple, found in zip(couples, self.sampler.reduced(couples, reduce), strict=True):
+            right = self._right(couple, found) if self._ordered else []
+            yield self._shown((couple[0].size, couple[1].size), found, right)
 
-    def _by_selected(self, found: tuple[Any, Any]) -> tuple[list[Tallies], Counter[tuple[str, ...]]]:
-        """Return the counts on both sides by each selected event's discretizer, and those of exceptions."""
+    def _shown(self, runs: tuple[int, int], found: tuple[Any, Any], right: list[Bools]) -> Shown:
         raised: Counter[tuple[str, ...]] = Counter()
         for side in found:
             raised.update(side[1] if side else ())
-        none: Tally = Counter()
-        sides = [[side[0][i][0] if side else none for side in found] for i in range(len(self._selected))]
-        return [(first, second) for first, second in sides], raised
+        none: list[Any] = [*((Counter(), None) for _ in self._selected), np.zeros_like(self.scatter[0])]
+        first, second = (side[0] if side else none for side in found)
+        counts = [(one[0], other[0]) for one, other in zip(first[:-1], second[:-1], strict=True)]
+        return Shown(runs, counts, raised, [first[-1], second[-1]], right)
 
-    def _scatter_of(self, found: tuple[Any, Any]) -> tuple[Array, Array]:
-        """Return the scatter of the calls on both sides."""
-        first, second = (side[0][-1] if side else np.zeros_like(self.scatter[0]) for side in found)
-        return first, second
-
-    def _shown(self, couple: Couple, found: tuple[Any, Any]) -> Shown:
-        turns = self.sampler.turns(couple) if self._ordered else NO_TURNS
-        counts, raised = self._by_selected(found)
-        counted = [side[0] if side else None for side in found]
-        right = []
+    def _right(self, couple: Couple, found: tuple[Any, Any]) -> list[Bools]:
+        """Return of each run, in order, of which a guess says something whether it is right, guess by guess."""
+        turns, right = self.sampler.turns(couple), []
         for i, one in enumerate(self._selected):
             codes = np.zeros(len(turns), dtype=np.uint16)
-            for turn, side in enumerate(counted):
-                if side and (own := side[i][1]) is not None:
+            for turn, side in enumerate(found):
+                if side and (own := side[0][i][1]) is not None:
                     codes[turns == turn] = own
-            for place in range(len(one.guesses) if self._ordered else 0):
+            for place in range(len(one.guesses)):
                 said = codes >> (2 * place) & 3
                 right.append((said == np.where(turns == 0, DATA, NEIGHBOUR))[said > 0])
-        return Shown((couple[0].size, couple[1].size), counts, right, raised, self._scatter_of(found))
+        return right
 
     def take(self, shown: Shown) -> None:
         """Add what runs show, which come after all that were added."""
@@ -192,35 +184,36 @@ class Confirmation:
         """The outcome of the runs beside the tests."""
         # An event may have one outcome although outputs vary, as those show that it was chosen by.
         varied = max(different(*self.counts[0]), self._choice.different)
-        depends = [] if self._calls_agree() else [Check(CheckName.CALLS, Answer.DEPENDS, 0)]
-        return Observations(self.runs, varied, self.raised, tuple(depends))
-
-    def _calls_agree(self) -> bool:
-        """Say whether counts of the tested sets differ from call to call no more than those of independent runs."""
-        return all(
-            calls_agree(
-                [
-                    (event.hits(counts), runs, round(scatter[-1]), float(scatter[place]))
-                    for counts, runs, scatter in zip(self.counts[i], self.sides, self.scatter, strict=True)
-                ],
-                len(self._sets),
-            )
-            for place, (i, event) in enumerate(self._sets)
-        )
+        checks: set[Check] = set()
+        for place, (i, event) in enumerate(self._sets):
+            sides = zip(self.counts[i], self.sides, self.scatter, strict=True)
+            hits = [(event.hits(side), runs, round(own[-1]), float(own[place])) for side, runs, own in sides]
+            if not calls_agree(hits, len(self._sets)):
+                checks = {Check(CheckName.CALLS, Answer.DEPENDS, 0)}
+        return Observations(self.runs, varied, self.raised, tuple(checks))
 
     def tests(self, i: int) -> tuple[EventTest, ...]:
         """Return the bounds on epsilon by a selected event, all of which hold but with its share of the error."""
         selected, error = self._selected[i], self._choice.shares[i] * self.look * self._request.verdict_gamma
         if selected.guesses:
             return tuple(self._guessed(i, place, one, one.share * error) for place, one in enumerate(selected.guesses))
-        first, other = likelier_first(selected.direction, *self.counts[i])
-        hits, others = selected.event.hits(first), selected.event.hits(other)
-        found = selected.discretizer.describe(selected.event)
-        return (self._bounded(EventTest(found, error, hits, others, 0.0, selected.direction)),)
+        return (self._bounded(i, selected.event, selected.direction, error),)
 
-    def _bounded(self, test: EventTest) -> EventTest:
-        """Return a test with its bound."""
-        runs = likelier_first(test.direction, *self.sides)
+    def _bounded(
+        self,
+        i: int,
+        event: CellSet,
+        direction: Direction,
+        error: float,
+        opposite: CellSet | None = None,
+        count: CoinCount | UnsetType = UNSET,
+    ) -> EventTest:
+        """Return the test of an event over the cells of a selected one, with its bound."""
+        describe = self._selected[i].discretizer.describe
+        hits, others = (event.hits(side) for side in likelier_first(direction, *self.counts[i]))
+        against = describe(opposite) if opposite else UNSET
+        test = EventTest(describe(event), error, hits, others, 0.0, direction, against, count)
+        runs = likelier_first(direction, *self.sides)
         return changed(test, epsilon_lower=test.lower(runs, self._request.claim.delta))
 
     def _number(self, guess: Guess, share: float, runs: int) -> int:
@@ -231,42 +224,28 @@ class Confirmation:
 
     def _guessed(self, i: int, place: int, guess: Guess, error: float) -> EventTest:
         """Return the bound by one guess, whose missing hits are guesses at coins that are drawn here."""
-        selected, claim = self._selected[i], self._request.claim
         sampler = self._request.sampler
         rng = seeding.generator(sampler.seed, "privacy", sampler.mechanism.stream, "guesses", i, place)
-        first, other = likelier_first(guess.direction, *self.counts[i])
         if self._ordered:
             held = next(hits for hits, (j, one) in zip(self.hits, self.guesses, strict=True) if j == i and one is guess)
             planned, right = held.numbers[self._ended - 1], held.right[self._ended - 1]
             count = CoinCount.of(right, min(held.seen, planned), planned, rng)
         else:
-            hits = guess.event.hits(first), guess.event.hits(other)
-            opposed = (guess.opposite.hits(other), guess.opposite.hits(first)) if guess.opposite else (0, 0)
+            first, other = likelier_first(guess.direction, *self.counts[i])
+            right, wrong = guess.event.hits(first), guess.event.hits(other)
+            if guess.opposite:
+                right, wrong = right + guess.opposite.hits(other), wrong + guess.opposite.hits(first)
             # With delta > 0 the number must not depend on the outputs, even if runs are independent.
-            number = self._number(guess, self._choice.shares[i], self.runs) if claim.delta else None
-            count = CoinCount.of_sides(hits[0] + opposed[0], hits[1] + opposed[1], number, rng)
-        describe = selected.discretizer.describe
-        test = EventTest(
-            describe(guess.event),
-            error,
-            guess.event.hits(first),
-            guess.event.hits(other),
-            0.0,
-            guess.direction,
-            opposite=describe(guess.opposite) if guess.opposite else UNSET,
-            count=count,
-        )
-        return self._bounded(test)
-
-
-NO_TURNS = np.zeros(0, dtype=np.uint8)
+            delta = self._request.claim.delta
+            number = self._number(guess, self._choice.shares[i], self.runs) if delta else None
+            count = CoinCount.of_sides(right, wrong, number, rng)
+        return self._bounded(i, guess.event, guess.direction, error, guess.opposite, count)
 
 
 def _sets(selected: Selection) -> tuple[CellSet, ...]:
     """Return the sets of cells that decide, the event of a guess and the one that is opposite."""
-    guesses = selected.guesses
-    both = (one for guess in guesses for one in (guess.event, guess.opposite) if one is not None)
-    return tuple(both) if guesses else (selected.event,)
+    both = (one for guess in selected.guesses for one in (guess.event, guess.opposite) if one is not None)
+    return tuple(both) or (selected.event,)
 
 
 def _added(one: Any, other: Any) -> Any:
@@ -278,23 +257,17 @@ def _added(one: Any, other: Any) -> Any:
     return one
 
 
-@dataclass(frozen=True)
-class _Count:
-    """Counts the cells of a batch by each selected event's discretizer.
+def _counted(
+    selected: tuple[Selection, ...], codes: tuple[GuessCodes | None, ...], sets: tuple[_Set, ...], outputs: Any
+) -> list[Any]:
+    """Return the cells of a batch by each selected event's discretizer, and what guesses say of runs that are in order.
 
-    Where runs are in order it says of each of them as well what the guesses say of it. Last comes the scatter of the
-    batch: h^2 / n for each of the `sets`, by their selected events, and 1 for the call.
+    Last comes the scatter of the batch: h^2 / n for each of the `sets`, by their selected events, and 1 for the call.
     """
-
-    selected: tuple[Selection, ...]
-    codes: tuple[GuessCodes | None, ...]
-    sets: tuple[tuple[int, CellSet], ...]
-
-    def __call__(self, outputs: Any) -> list[Any]:
-        found: list[Any] = []
-        for one, said in zip(self.selected, self.codes, strict=True):
-            cells = one.discretizer(outputs)
-            counts, codes = said(cells) if said is not None else (tally(cells), None)
-            found.append((one.event.known(counts), codes))
-        hits = [event.hits(found[i][0]) for i, event in self.sets]
-        return [*found, np.array([*(h**2 / len(outputs) for h in hits), 1.0])]
+    found: list[Any] = []
+    for one, said in zip(selected, codes, strict=True):
+        cells = one.discretizer(outputs)
+        counts, of_runs = said(cells) if said is not None else (tally(cells), None)
+        found.append((one.event.known(counts), of_runs))
+    hits = [event.hits(found[i][0]) for i, event in sets]
+    return [*found, np.array([*(h**2 / len(outputs) for h in hits), 1.0])]

@@ -19,7 +19,7 @@ from dpaudit.audit.finding import PowerAt
 from dpaudit.audit.power import LEARNING, Power
 from dpaudit.audit.request import Request, resolve_claim
 from dpaudit.audit.tested import CurveTest, EventTest, HolderEvidence
-from dpaudit.bounds.holder import Orders, by_label, detectable_shortfall, fit_bet, label_ends
+from dpaudit.bounds.holder import by_label, detectable_shortfall, fit_bet, label_ends
 from dpaudit.bounds.tangent import ClaimPoints, delta_lower, mu_between, mu_of_delta, orders_of
 from dpaudit.contract import CurveClaim, PrivacyClaim, Relation
 from dpaudit.errors import InputError
@@ -57,25 +57,20 @@ def named_claim(
     if len(asked) > 1:
         both = " and ".join("{" + name + "}" for name in asked)
         raise InputError(f"there is one claim, and {both} are given: leave all but one out", names=tuple(asked))
-    for name, value in (("epsilon", epsilon), ("delta", delta)):
-        if asked and value is not None:
-            message = (
-                "{" + name + "} must be left out where {" + asked[0] + "} is given: there is one claim; got {value_}"
-            )
-            raise InputError(message, names=(name, asked[0]), value=value, value_=repr(value))
+    if asked:
+        _refuse_numbers(asked[0], epsilon, delta)
     if mu is not None:
         return PrivacyClaim.gaussian(mu)
     if rho is not None:
         return PrivacyClaim.zero_concentrated(rho)
     if renyi is not None:
         try:
-            orders = [tuple(map(float, one.split(","))) for one in renyi.split(";")]
-        except ValueError:
-            orders = [()]
-        if any(len(one) != 2 for one in orders):
-            raise InputError.of("renyi", renyi, "ALPHA,EPSILON, such as 2,1, or several such pairs as 2,1;4,2")
+            orders = [(float(order), float(value)) for order, value in (one.split(",") for one in renyi.split(";"))]
+        except ValueError:  # also where there are not two of them
+            wanted = "ALPHA,EPSILON, such as 2,1, or several such pairs as 2,1;4,2"
+            raise InputError.of("renyi", renyi, wanted) from None
         try:
-            return PrivacyClaim.renyi([(order, epsilon) for order, epsilon in orders])
+            return PrivacyClaim.renyi(orders)
         except InputError as error:  # in the names of the numbers, which the option does not have
             raise InputError("{renyi} {given}: {why}", names=("renyi",), given=renyi, why=str(error)) from None
     if profile is not None:
@@ -83,6 +78,14 @@ def named_claim(
         with importable(place.folder):
             return PrivacyClaim.profile(place.find())
     return None
+
+
+def _refuse_numbers(claim: str, epsilon: float | None, delta: float | None) -> None:
+    """Raise `InputError` if epsilon or delta stands beside a claim, which is given by its name."""
+    for name, value in (("epsilon", epsilon), ("delta", delta)):
+        if value is not None:
+            message = "{" + name + "} must be left out where {" + claim + "} is given: there is one claim; got {value_}"
+            raise InputError(message, names=(name, claim), value=value, value_=repr(value))
 
 
 def resolve_claims(
@@ -96,23 +99,21 @@ def resolve_claims(
 ) -> tuple[CurveClaim | None, PrivacyClaim]:
     """Return the claim that is a curve, if one was given, and the claim to test, or to search by where it is a curve.
 
-    `bets` says whether the point is bet against: nothing that was seen may choose it, so it is fixed here. `InputError`
-    is raised if two claims are given at once, or what is given is no claim.
+    The point that `bets` are against is fixed here, as nothing that was seen may choose it. `InputError` if two claims
+    are given at once, or what is given is no claim.
     """
-    if claim is None:
-        return None, resolve_claim(source, epsilon, delta, relation)
-    for name, value in (("epsilon", epsilon), ("delta", delta)):
-        if value is not None:
-            message = "{" + name + "} must be left out where {claim} is given: there is one claim; got {value_}"
-            raise InputError(message, names=(name, "claim"), value=value, value_=repr(value))
+    curve = None
+    if claim is not None:
+        _refuse_numbers("claim", epsilon, delta)
     if isinstance(claim, PrivacyClaim):
-        kin = claim.relation if relation is None else relation
-        return None, resolve_claim(source, claim.epsilon, claim.delta, kin)
-    if not isinstance(claim, CurveClaim):
+        epsilon, delta, relation = claim.epsilon, claim.delta, claim.relation if relation is None else relation
+    elif isinstance(claim, CurveClaim):
+        curve, points = claim, ClaimPoints.of(claim)
+        i = int(np.abs(np.log((points.delta + 1e-9) / (BET_DELTA if bets else SEARCHED_DELTA))).argmin())
+        epsilon, delta = float(points.epsilon[i]), float(points.delta[i])
+    elif claim is not None:
         raise InputError.of("claim", claim, "a claim, such as dpaudit.PrivacyClaim.gaussian(1.0)")
-    points = ClaimPoints.of(claim)
-    i = int(np.abs(np.log((points.delta + 1e-9) / (BET_DELTA if bets else SEARCHED_DELTA))).argmin())
-    return claim, resolve_claim(source, float(points.epsilon[i]), float(points.delta[i]), relation)
+    return curve, resolve_claim(source, epsilon, delta, relation)
 
 
 def choose_point(request: Request, candidate: Candidate) -> tuple[Selection, Request]:
@@ -139,8 +140,7 @@ def curve_test(
 ) -> CurveTest | None:  # fmt: skip
     """Return the test of a claim that is a curve by fresh counts, by the cells of the main event; None without one.
 
-    `test` is that of the event at the point, `sides` are the runs made on either, `gamma` is the error of the verdict
-    at the look that decides, of which the event has its share.
+    `test` is that of the event at the point, `sides` are the runs made on either, `gamma` is the error of the verdict.
     """
     claim, point = request.curve_claim, request.claim
     if claim is None:
@@ -148,8 +148,11 @@ def curve_test(
     first, other = likelier_first(test.direction, *sides)
     lower = delta_lower(test.hits, first, test.neighbour_hits, other, epsilon=point.epsilon, gamma=test.error)
     if claim.mu is not None:
-        mu = mu_of_delta(point.epsilon, lower)
-        return CurveTest(claim, lower, mu_lower=mu, detectable_mu=_detectable_mu(claim.mu, power, main, point))
+        q, able = main.neighbour_mass, math.inf
+        if power.at is PowerAt.UNLIKELIER and math.isfinite(power.epsilon):
+            p = math.exp(power.epsilon) * q + point.delta
+            able = max(claim.mu, mu_between(p, q)) if p < 1 else math.inf
+        return CurveTest(claim, lower, mu_lower=mu_of_delta(point.epsilon, lower), detectable_mu=able)
     orders = orders_of(claim, LARGEST_ORDER)
     if not orders:
         return CurveTest(claim, lower)
@@ -157,7 +160,18 @@ def curve_test(
     # The largest shift, in standard deviations, with which Gaussian noise keeps a claim on orders.
     exact = min(math.sqrt(2 * epsilon / order) for order, epsilon in orders)
     short = detectable_shortfall(orders, exact, max(1, runs // LEARNING), error)
-    return CurveTest(claim, lower, detectable_shortfall=short, holder=_holder(main, counts, orders, runs, error))
+    # Labels are cells in the event's order. The bet that training fits pays on as many runs of either side.
+    trained, made = (
+        np.array([[side[atom] for atom in main.ranking] for side in one])
+        for one in (map(main.event.known, main.training), counts)
+    )
+    rng = np.random.default_rng(0)
+    fresh = [rng.multivariate_hypergeometric(side, runs, method="marginals") for side in made]
+    ends = label_ends(trained.sum(axis=0))
+    bet = fit_bet(by_label(trained[0], ends), by_label(trained[1], ends), orders, runs, error)
+    shown = bet.log_evidence(by_label(fresh[0], ends), by_label(fresh[1], ends))
+    holder = HolderEvidence(bet.alpha, bet.epsilon, shown, error)
+    return CurveTest(claim, lower, detectable_shortfall=short, holder=holder)
 
 
 def bet_test(request: Request, epsilon_lower: float) -> CurveTest | None:
@@ -173,34 +187,6 @@ def bet_test(request: Request, epsilon_lower: float) -> CurveTest | None:
     return CurveTest(claim, 0.0, mu_lower=mu)
 
 
-def _holder(main: Selection, counts: tuple[Tally, Tally], orders: Orders, runs: int, error: float) -> HolderEvidence:
-    """Return what the bet that training fits shows on so many of either side's fresh runs, taken at random.
-
-    Labels are cells in the event's order. A bet pays on as many runs of one side as of the other.
-    """
-    known = [main.event.known(side) for side in main.training]
-    trained = np.array([[side[atom] for atom in main.ranking] for side in known], dtype=np.float64)
-    rng = np.random.default_rng(0)
-    taken = [
-        rng.multivariate_hypergeometric([side[atom] for atom in main.ranking], runs, method="marginals")
-        for side in counts
-    ]
-    fresh = np.array(taken, dtype=np.float64)
-    ends = label_ends(trained.sum(axis=0))
-    bet = fit_bet(by_label(trained[0], ends), by_label(trained[1], ends), orders, runs, error)
-    shown = bet.log_evidence(by_label(fresh[0], ends), by_label(fresh[1], ends))
-    return HolderEvidence(bet.alpha, bet.epsilon, shown, error)
-
-
 def untestable_orders(claim: CurveClaim) -> list[float]:
     """Return the orders of a Renyi claim that are beyond what runs of a Gaussian mechanism can show."""
     return [order for order, epsilon in claim.orders if order * math.sqrt(2 * epsilon / order) > TESTABLE]
-
-
-def _detectable_mu(claimed: float, power: Power, main: Selection, point: PrivacyClaim) -> float:
-    """Return the least mu that the audit detects on an event as likely as the main one on the unlikelier side."""
-    q = main.neighbour_mass
-    if power.at is not PowerAt.UNLIKELIER or not math.isfinite(power.epsilon):
-        return math.inf
-    p = math.exp(power.epsilon) * q + point.delta
-    return max(claimed, mu_between(p, q)) if p < 1 else math.inf

@@ -103,10 +103,9 @@ def posterior(ones: ArrayLike, zeros: ArrayLike, pseudo: float = 0.5, shrinkage:
 
 
 def place_bet(rate: Array, mass: Array, epsilon: Array, delta: float) -> Bet:
-    """Return the bets of the module's docstring for posteriors r, at every epsilon of a grid.
+    """Return the bets of the module's docstring for posteriors r, at every epsilon >= 0 of a grid, shape (G,).
 
-    `rate` is the posterior that a run in the cell is on data, `mass` the share of runs in the cell, both from the past
-    only and of shape (L,); or (G, L), with a past for each `epsilon` >= 0 that is bet against, shape (G,).
+    `rate` are these posteriors, `mass` the shares of runs in the cells, both from the past, of shape (L,) or (G, L).
     """
     ratio = np.exp(epsilon)
     row = np.arange(len(ratio)) if rate.ndim == 2 else np.zeros(len(ratio), dtype=np.int64)
@@ -226,9 +225,8 @@ def log_sum_exp(values: Array) -> Array:
 def log_payoff(rate: Array, mass: Array, epsilon: Array, delta: float, ones: Array, zeros: Array) -> Array:
     """Return the logarithm of the product of e over a batch, shape (N, G), by expert and epsilon.
 
-    `rate` and `mass`, shape (N, L), are the past of each of N experts, as of `place_bet`; `ones` and `zeros`, of the
-    same shape, the batch's runs in each cell on data and on neighbour. The epsilons that are bet against, shape (G,),
-    share their caps, as parts of exp(-epsilon), where they differ by less than a tenth.
+    `rate` and `mass`, shape (N, L), are the pasts of N experts, as of `place_bet`, `ones` and `zeros` the batch's runs
+    in each cell on data and on neighbour. Epsilons that differ by less than a tenth share their caps.
     """
     ratio = np.exp(np.minimum(epsilon, _MOST_EPSILON))
     row = np.arange(len(rate))[:, None]
@@ -261,6 +259,5 @@ def last_before_survivor(grid: Array, rejected: Bools) -> float:
     point >= g, so g was rejected although its claim is true, which happens with probability at most gamma.
     One error probability thus covers the whole grid and all looks.
     """
-    survivors = np.flatnonzero(~rejected)
-    first = int(survivors[0]) if len(survivors) else len(grid)
+    first = int(np.append(rejected, False).argmin())
     return float(grid[first - 1]) if first else 0.0

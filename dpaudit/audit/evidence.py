@@ -10,6 +10,7 @@ import enum
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from scipy.special import chdtrc
@@ -193,7 +194,7 @@ class Observations:
     """The runs that decided, on both sides together.
 
     `different` of them had another outcome than the commonest one; `raised` counts exceptions by type, message and
-    line, or by type alone. The `checks` are those that the runs failed.
+    line, or by type alone. The runs failed the `checks`.
     """
 
     runs: int
@@ -249,10 +250,9 @@ def gaps_of(
 ) -> tuple[Gap, ...]:
     """Return the reasons why an audit could not have seen that the claim fails; none if it could.
 
-    Runs with another outcome than the commonest one, and runs that returned something, are too few where they could not
-    refute the claim by themselves, had all of them been on one side. `confirming` and `least` are the runs on each side
-    that decided, and the least number that can refute the claim at all; `detectable` is the least true epsilon that
-    would have been detected.
+    Runs with another outcome than the commonest one, and runs that returned something, are too few where all of them on
+    one side could not refute the claim. `confirming` runs on each side decided, of which it takes `least` to refute the
+    claim at all; `detectable` is the least true epsilon that is detected.
     """
     raised = seen.raised.total()
     returned = seen.runs - raised
@@ -292,11 +292,8 @@ def identical(pair: Pair) -> bool:
     first, second = pair.sides
     if first is second or isinstance(first, Made):
         return bool(first is second)  # what is made from somebody's data differs
-    try:
+    with suppress(Exception):  # arrays, tables and tensors compare element by element, and each refuses in its own way
         return bool(first == second)
-    except Exception:  # arrays, tables and tensors compare element by element, and each refuses in its own way
-        pass
-    try:
+    with suppress(InputError):
         return canonical(first) == canonical(second)
-    except InputError:
-        return False
+    return False

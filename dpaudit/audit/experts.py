@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 
 from dpaudit.audit import eprocess
 from dpaudit.audit.candidate import CountedPair
-from dpaudit.audit.evidence import plausible
 from dpaudit.audit.request import Request
 from dpaudit.bounds.base import Array, Integers
 from dpaudit.contract import Pair
@@ -116,8 +115,8 @@ def partitions(discretizer: Discretizer, past: Tallied, parts: Sequence[int]) ->
 class Experts:
     """Experts on several partitions, each by several estimates of the posterior.
 
-    `slots` name them; `rate` are their posteriors r of the parts and `mass` the shares of runs in the parts, all from
-    the past; of shape (N, L), where parts that a partition does not have are never met.
+    `slots` name them; `rate` are their posteriors r and `mass` the shares of runs in the parts, from the past, of shape
+    (N, L); parts that a partition does not have are never met.
     """
 
     def __init__(self, several: Sequence[tuple[Partition, Tallied]], estimates: Sequence[tuple[float, float]]) -> None:
@@ -151,23 +150,20 @@ class Experts:
         return past.log_payoff(row, ratio, delta, *past.best_caps(row, ratio, delta))
 
 
-@dataclass(frozen=True)
-class Seen:
-    """Reduces a batch to its cells by each discretizer, with the outputs if they are kept."""
+def seen(count: CountCells, keep: bool, outputs: Any) -> tuple[tuple[Tally, ...], Any]:
+    """Return a batch's cells by each discretizer, and its outputs if they are kept, else None."""
+    return count(outputs), outputs if keep else None
 
-    count: CountCells
-    keep: bool
 
-    def __call__(self, outputs: Any) -> tuple[tuple[Tally, ...], Any]:
-        """Return the counts by discretizer, and the outputs or None."""
-        return self.count(outputs), outputs if self.keep else None
+def joined(sides: Sequence[Sequence[Any]]) -> list[Any]:
+    """Return the outputs of both sides, each as one batch of those given."""
+    return [join(side) if side else [] for side in sides]
 
 
 class PairBets(CountedPair):
     """The past of one pair, and its experts with what each has won relative to their mean, by epsilon of the grid.
 
-    The logarithm of the pair's e-process against each epsilon is `log_wealth`, shape (G,). `outputs` are those of both
-    sides while scores are refitted.
+    `log_wealth`, shape (G,), is the logarithm of its e-process; `outputs` are kept while scores are refitted.
     """
 
     def __init__(self, request: Request, index: int, pair: Pair, grid: Array) -> None:
@@ -179,18 +175,14 @@ class PairBets(CountedPair):
         self.outputs: list[list[Any]] | None = [[], []]
         self.pilot: Pilot | None = None
         self.scatter: defaultdict[str, Array] = defaultdict(lambda: np.zeros(2))
-        self._promised: tuple[int, dict[int, float]] = (0, {})
+        self._promised: dict[int, float] = {}
         self._levels: dict[tuple[int, float], int] = {}
         super().__init__(request, index, pair, [])
-
-    @property
-    def kept(self) -> list[Any]:
-        """The outputs of both sides; none where they are kept no more, or some of their columns alone."""
-        return [] if self.outputs is None or self.reduced else [join(side) if side else [] for side in self.outputs]
 
     def settle(self, sides: Sequence[Sides], live: NDArray[np.intp]) -> None:
         """Pay out the bets on a batch, given its cells by discretizer, at the live epsilons."""
         self.batches += 1
+        self._promised, self._levels = {}, {}
         if not self.experts:
             return
         batch = {
@@ -198,10 +190,9 @@ class PairBets(CountedPair):
         }
         if self.request.sampler.mechanism.batched:
             self._compare(batch)
-        slots = [slot for one in self.experts for slot in one.slots]
         delta = self.request.claim.delta
         gains = np.concatenate([one.log_payoff(self.grid[live], delta, batch) for one in self.experts])
-        won = [self.won.setdefault(slot, np.zeros(len(self.grid))) for slot in slots]
+        won = [self.won.setdefault(slot, np.zeros(len(self.grid))) for one in self.experts for slot in one.slots]
         weights = np.stack([one[live] for one in won])
         mean = eprocess.log_sum_exp(weights + gains) - eprocess.log_sum_exp(weights)
         self.log_wealth[live] += mean
@@ -225,17 +216,6 @@ class PairBets(CountedPair):
                 away = (new[:, 0] / runs - old[:, 0] / earlier)[some] ** 2
                 self.scatter[one.name] += np.sum(away / (variance * (1 / runs + 1 / earlier))[some]), some.sum()
 
-    @property
-    def compared(self) -> bool:
-        """Whether a refutation may stand: calls were compared, or nothing is to be compared."""
-        mechanism = self.request.sampler.mechanism
-        return not mechanism.batched or mechanism.promised or self.batches >= COMPARED_BATCHES
-
-    @property
-    def calls_agree(self) -> bool:
-        """Whether batches differ from each other no more than independent runs make them."""
-        return all(plausible(one[0], int(one[1]), len(self.scatter)) for one in self.scatter.values())
-
     def learn(self, sides: Sequence[Sides], outputs: Sequence[Any]) -> None:
         """Add a batch to the past, refit scores where the runs have doubled, and count posteriors."""
         for side, tallies in enumerate(zip(*sides, strict=True)):
@@ -244,13 +224,10 @@ class PairBets(CountedPair):
             for mine, new in zip(self.outputs, outputs, strict=True):
                 mine += [new] if len(new) else []
             if self.runs >= self.refit_at:
-                self._refit([join(mine) if mine else [] for mine in self.outputs])
-        self.experts = list(self._experts())
-
-    def _experts(self) -> Iterator[Experts]:
-        """Yield the experts on ordered cells, all together, and those on the cells of each other discretizer."""
-        parts = PARTS_OF_DELTA if self.request.claim.delta else PARTS
-        ordered = []
+                self._refit(joined(self.outputs))
+        # Those on ordered cells come last, all together.
+        parts, ordered = PARTS_OF_DELTA if self.request.claim.delta else PARTS, []
+        self.experts = []
         for one, past in zip(self.discretizers, self.tallies, strict=True):
             counted = Tallied.of(past, ordered=one.ordered)
             column = isinstance(one, Scored) and isinstance(one.score, Column)
@@ -259,15 +236,12 @@ class PairBets(CountedPair):
             if one.ordered:
                 ordered += found
             elif found:
-                yield Experts(found, (*eprocess.ESTIMATES, eprocess.RARE_ESTIMATE))
+                self.experts.append(Experts(found, (*eprocess.ESTIMATES, eprocess.RARE_ESTIMATE)))
         if ordered:
-            yield Experts(ordered, eprocess.ESTIMATES)
+            self.experts.append(Experts(ordered, eprocess.ESTIMATES))
 
     def _refit(self, sides: list[Any]) -> None:
-        """Fit discretizers on the past; those fitted to coins on each half of it, which count the other half.
-
-        The mean of both scores is what is bet on.
-        """
+        """Fit discretizers on the past: scores on each half, of which the other is counted and the mean is bet on."""
         if min(map(len, sides)) < 2:
             return
         self.refit_at = 2 * self.runs
@@ -284,12 +258,9 @@ class PairBets(CountedPair):
             if rows_of and 1 < (width := rows_of[0].flattener.width) <= MOST_COLUMNS:
                 found += [rows_of[0].column(j, both) for j in range(width)]
             for one in fitted:
-                if isinstance(one, Ranked):
-                    found.append(one.base)
-                elif isinstance(one, Scored) and not one.learned:
-                    found.append(replace(one, edges=score_edges(one.scores(both))))
-                else:
-                    found.append(one)
+                if isinstance(one, Scored) and not one.learned:
+                    one = replace(one, edges=score_edges(one.scores(both)))
+                found.append(one.base if isinstance(one, Ranked) else one)
         if pilot.atoms is not None:
             found.append(pilot.atoms)
         self.restart(list({one.name: one for one in found}.values()))
@@ -310,10 +281,7 @@ class PairBets(CountedPair):
         Fine ones fit chance: of pairs that do not leak one would always promise something. So does each further cell
         of a category, by half a unit of log-likelihood.
         """
-        if self._promised[0] != self.batches:
-            self._promised, self._levels = (self.batches, {}), {}
-        known = self._promised[1]
-        if at not in known:
+        if at not in self._promised:
             estimate, delta = eprocess.ESTIMATES[-1][1], self.request.claim.delta
             growths = [float(self.log_wealth[at]) / max(1, self.runs), 0.0]
             for one in self.experts:
@@ -322,18 +290,13 @@ class PairBets(CountedPair):
                     fitted = np.array([len(one.partitions[i % len(one.partitions)]) - 2 for i in coarse])
                     expected = one.expected_growth(coarse, self.grid[at], delta) - fitted / (2 * self.runs)
                     growths.append(float(expected.max()))
-            known[at] = max(growths)
-        return known[at]
+            self._promised[at] = max(growths)
+        return self._promised[at]
 
     def borne_out(self, runs: int, chance: float = 0.0) -> int:
-        """Return how many epsilons of the grid, from the least, so many runs are expected to refute by more than that.
-
-        `chance` is in units of log E.
-        """
-        if self._promised[0] != self.batches:
-            self._levels = {}
+        """Return how many epsilons of the grid, from the least, so many runs should refute with log E > `chance`."""
         if (runs, chance) not in self._levels:
-            grid = range(len(self.grid))
-            level = bisect.bisect_left(grid, True, key=lambda i: self.promise(i) * runs <= chance)
+            places = range(len(self.grid))
+            level = bisect.bisect_left(places, True, key=lambda i: self.promise(i) * runs <= chance)
             self._levels[runs, chance] = level
         return self._levels[runs, chance]

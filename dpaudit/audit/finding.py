@@ -371,17 +371,16 @@ def is_coarse(coarse: Coarse, event: Event) -> bool:
 
 
 def _coarse(coarse: Coarse, part: Any) -> Any:
-    """Return a part of a finding with what is coarse of it."""
     match part:
         case tuple():
             return tuple(_coarse(coarse, one) for one in part)
         case str():
             return part if coarse.name(part) else WITHHELD
         case Witness() | EventTest():
-            events = ("event", "opposite", *(("plain",) if isinstance(part, Witness) else ()))
-            found = replace(part, **{one: _coarse(coarse, getattr(part, one)) for one in events})
-            if isinstance(part, Witness):
-                found.__dict__.update(part.__dict__)
+            events = [name for name in ("event", "opposite", "plain") if hasattr(part, name)]
+            found = replace(part, **{name: _coarse(coarse, getattr(part, name)) for name in events})
+            if isinstance(found, Witness):
+                vars(found).update(vars(part))
             return found
         case PlainEvent():
             return part if is_coarse(coarse, part.event) else UNSET

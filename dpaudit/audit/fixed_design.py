@@ -69,8 +69,7 @@ class Training:
     """The choice of a pair, and of the discretizers whose events promise most on it.
 
     Of `pairs` pairs and variations of them, `not_run` of which there were no runs for, the `candidate` is most likely
-    to leak; the search had so many `runs_of` the others, by their index. The `request` knows from the `pilot` on it how
-    wide outputs are.
+    to leak; the search had so many `runs_of` the others, by their index.
     """
 
     def __init__(self, request: Request) -> None:
@@ -92,12 +91,10 @@ class Training:
     def _search(self, request: Request) -> tuple[int, Pair, Request]:
         """Return the best pair with its index, and the request with the runs that the search took.
 
-        Bets against the claim search all given pairs, and then, in three rounds, the best so far and variations of it,
-        if such are proposed. They end where the claim is refuted, or their runs are over.
+        Bets search all given pairs, and then, round by round, the best so far and variations of it, if there are any.
         """
-        given, index, used = request.pairs, 0, 0
-        if len(given) == 1:
-            return 0, given[0], request
+        if len(request.pairs) == 1:
+            return 0, request.pairs[0], request
         short = request.shortlist if request.shortlist is not None and request.shortlist.pairs else None
         if short is not None:
             self.pairs = max(self.pairs, short.tried)
@@ -111,11 +108,9 @@ class Training:
         search = Session(among, 2 * (budget.search - request.recorded_runs), SURE, name="search")
         best = search.search()
         self.place = PairPlace(best.index, short is not None)
-        index, used, self.not_run = best.index, search.runs_used, search.not_run
-        if short is not None:
-            index = short.pairs[best.index][0]
+        index = best.index if short is None else short.pairs[best.index][0]
+        used, nearby, self.not_run = search.runs_used, 0, search.not_run
         self.runs_of = {bets.index: bets.runs for bets in search.bets}
-        nearby = 0
         for step in range(LOCAL_ROUNDS if budget.local else 0):
             variations = request.moves(best.pair, step) if request.moves else []
             if variations:
@@ -158,9 +153,7 @@ class Training:
         """Fit all scores on one half of the training runs, count the other half; return the runs used.
 
         Those that do best are then fitted on the other half as well and count the first one (two-fold cross-fitting: no
-        run is scored by a model fitted on it). Both scores estimate the same log-likelihood ratio, so they share their
-        bins; their mean, which is better than either, is what confirms. Where outputs are wide, half of all runs first
-        choose the columns to look at.
+        run is scored by a model fitted on it). Their mean, which is better than either, is what confirms.
         """
         pair, index, wide = candidate.pair, candidate.index, self.request.width > 0
         left, most = training, max(1, FIT_ROWS if wide else min(FIT_ROWS, FIT_NUMBERS // self.request.sampler.numbers))
@@ -181,7 +174,13 @@ class Training:
         halves = zip(first, second, strict=True)
         self.read = [[] if wide else join([outputs[:PLAIN_RUNS] for outputs in side]) for side in halves]
         _compare(candidate, second)
-        _refit(candidate, first, second)
+        # Scores of the first half are fitted on the second as well, count the first, and are put together.
+        again = [one.refit(*second) for one in candidate.discretizers]
+        for side, outputs in enumerate(first):
+            candidate.count(side, [tally(one(outputs)) if one else Counter() for one in again])
+        some = [[outputs[:JOIN_ROWS] for outputs in half] for half in (first, second)]
+        both = zip(candidate.discretizers, again, strict=True)
+        candidate.discretizers = [one.joined(other, *some) if other else one for one, other in both]
         return training - left + runs + len(second[0])
 
     def reads(self, event: Event, discretizer: Discretizer) -> bool:
@@ -191,18 +190,14 @@ class Training:
         return not discretizer.learned and not is_intricate(discretizer, self.read[0][0]) and is_plain(event)
 
     def _representation_event(self, first: list[Any], second: list[Any]) -> Selection | None:
-        """Return the best event over how floats are stored; None where outputs hold none, or where bits count anyway.
-
-        On the `first` training outputs of both sides the features are compared, on the `second` the cells are counted.
-        """
-        request, plan = self.request, self.pilot.plan
+        """Return the best event over how floats are stored, on training outputs; None where there is none to test."""
+        request, plan, claim = self.request, self.pilot.plan, self.request.claim
         if request.options.float_bits or request.width:
             return None
-        runs, claim = request.budget.confirmation, request.claim
+        test = PlannedTest(request.budget.confirmation, claim.delta, request.gamma)
         (data, neighbour), others = ([outputs[:REPRESENTATION_ROWS] for outputs in half] for half in (first, second))
-        found = screened_discretizers(data, neighbour, runs, epsilon=claim.epsilon, stored=None, plan=plan)[:1]
+        found = screened_discretizers(data, neighbour, test.runs, epsilon=claim.epsilon, stored=None, plan=plan)[:1]
         found += support_gap_discretizers(data, neighbour, plan)
-        test = PlannedTest(runs, claim.delta, request.gamma)
         events = [CellFamilies.of(one, (tally(one(others[0])), tally(one(others[1])))).best(test) for one in found]
         best = max(events, key=lambda event: event.expected, default=None)
         return best if best is None or claim.delta else replace(best, guesses=(best.alone,))
@@ -211,9 +206,8 @@ class Training:
 def _compare(candidate: Candidate, sides: list[Any]) -> None:
     """Count the outputs of both sides by the most promising discretizers, and some of them by all.
 
-    They are the best by the bound they promise, and by how far they separate the sides on the whole. A few validation
-    runs say little about the small events that will matter, so the second criterion, which uses every run, keeps weak
-    signals in the race.
+    A few validation runs say little about the small events that will matter, so those that separate the sides best on
+    the whole, by every run, stay in the race too.
     """
     screen = min(SCREEN_ROWS, max(1, len(sides[0]) // 2))
     candidate.count_outputs(sides, 0, screen)
@@ -221,17 +215,6 @@ def _compare(candidate: Candidate, sides: list[Any]) -> None:
     separating = sorted(range(len(promised)), key=lambda i: -separation(*candidate.tallies[i]))
     candidate.keep([*promised[:FINALISTS], *separating[:FINALISTS], *candidate.refuting_place()])
     candidate.count_outputs(sides, screen, len(sides[0]))
-
-
-def _refit(candidate: Candidate, first: list[Any], second: list[Any]) -> None:
-    """Fit the scores of the first half on the second as well, count the first, and put each two scores together."""
-    again = [one.refit(*second) for one in candidate.discretizers]
-    for side, outputs in enumerate(first):
-        candidate.count(side, [tally(one(outputs)) if one else Counter() for one in again])
-    some = [[outputs[:JOIN_ROWS] for outputs in half] for half in (first, second)]
-    candidate.discretizers = [
-        one.joined(other, *some) if other else one for one, other in zip(candidate.discretizers, again, strict=True)
-    ]
 
 
 def choose(request: Request) -> tuple[Request, Choice]:
@@ -290,7 +273,11 @@ def finding_of(request: Request, choice: Choice, shown: Confirmation) -> Privacy
     tested = [(test, i, place) for i in range(len(selected)) for place, test in enumerate(shown.tests(i))]
     best, i, place = max(tested, key=lambda one: one[0].epsilon_lower)
     trials, other_trials = likelier_first(best.direction, *shown.sides)
-    power = _power(request, choice, fresh, look * gamma)
+    # The runs that meet rare events: all of training, or those that features are compared on.
+    met = request.budget.training + request.budget.pilot
+    met = met if choice.pilot.sufficient else min(SCREENED, met // 2)
+    hits, trained, *_ = main.hits
+    power = Power.of_test((hits + 0.5) / (trained + 1), main.neighbour_mass, met, fresh, claim, look * gamma)
     tested_claim = curve_test(request, main, shown.counts[0], best, shown.sides, power, look * gamma)
     errors = {"verdict": gamma} | ({"curve": request.gamma - gamma} if request.options.curve else {})
     counted = {name: getattr(best, name) for name in ("hits", "neighbour_hits", "opposite", "count")}
@@ -329,18 +316,7 @@ def _curve_of(selected: Selection, counts: Tallies, gamma: float) -> Curve | Non
     atoms = selected.ranking
     if len(atoms) < 2:
         return None
-    training = (selected.event.known(side) for side in selected.training)
-    data, neighbour = ([side[atom] for atom in atoms] for side in training)
+    data, neighbour = ([side[atom] for atom in atoms] for side in map(selected.event.known, selected.training))
     cuts = choose_thresholds(data, neighbour)
     hits, others = (np.cumsum([side[atom] for atom in atoms])[cuts - 1] for side in counts)
     return fit_curve(hits, counts[0].total(), others, counts[1].total(), gamma)
-
-
-def _power(request: Request, choice: Choice, runs: int, gamma: float) -> Power:
-    """Return the power of so many confirming runs a side, at error `gamma`, for an event as likely as the main one."""
-    budget, main = request.budget, choice.selected[0]
-    # The runs that meet rare events: all of training, or those that features are compared on.
-    met = budget.training + budget.pilot
-    met = met if choice.pilot.sufficient else min(SCREENED, met // 2)
-    hits, trained, *_ = main.hits
-    return Power.of_test((hits + 0.5) / (trained + 1), main.neighbour_mass, met, runs, request.claim, gamma)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, cast
 
 import numpy as np
@@ -17,7 +18,7 @@ from msgspec import UNSET
 
 from dpaudit import seeding
 from dpaudit.arguments import CONFIDENCE, read_choice, read_integer, read_number
-from dpaudit.audit.coins import LEAST, Coins, check_seal, read_included
+from dpaudit.audit.coins import LEAST, Coins, read_included
 from dpaudit.audit.curve_claims import resolve_claims
 from dpaudit.audit.one_run_finding import (
     EqualScores,
@@ -30,11 +31,10 @@ from dpaudit.audit.one_run_finding import (
     RankingName,
 )
 from dpaudit.bounds import POWER
-from dpaudit.bounds.base import MAX_COINS, Array, Bools, Integers
-from dpaudit.bounds.coin import MAX_EPSILON, epsilon_lower
+from dpaudit.bounds.base import MAX_COINS, MAX_EPSILON, Array, Bools, Integers
+from dpaudit.bounds.coin import epsilon_lower
 from dpaudit.bounds.guesses import (
     FIRST,
-    Points,
     Schedule,
     Tested,
     detectable_epsilon,
@@ -80,9 +80,8 @@ class Ranked:
         if values.size > MAX_COINS:
             raise InputError.of("scores", values.size, f"at most {MAX_COINS:g} numbers")
         _check_fair(flipped)
-        tied = sum(
-            int((counts[counts > 1]).sum()) for counts in (np.unique(row, return_counts=True)[1] for row in values)
-        )
+        alike = (np.unique(row, return_counts=True)[1] for row in values)
+        tied = sum(int(counts[counts > 1].sum()) for counts in alike)
         shuffled = seeding.generator(0, "one run", "ties").permutation(values.size)
         # Between two groups of scores of different sizes the mean of the quartiles parts them, and no median does.
         centre = np.quantile(values, (0.25, 0.75), axis=1).mean(axis=0)
@@ -108,11 +107,8 @@ def _numbers(scores: Any) -> Array:
         raise InputError.of("scores", values.shape, "an array of shape (m,) or (runs, m)")
     bad = np.argwhere(~np.isfinite(values))
     if len(bad):
-        place = ", ".join(map(str, bad[0]))
-        value = float(values[tuple(bad[0])])
-        raise InputError.of(
-            "scores", value, "finite numbers,", hint=f"{len(bad)} are not, the first is [{place}]", comma=""
-        )
+        hint = f"{len(bad)} are not, the first is [{', '.join(map(str, bad[0]))}]"
+        raise InputError.of("scores", float(values[tuple(bad[0])]), "finite numbers,", hint=hint, comma="")
     return np.atleast_2d(values)
 
 
@@ -208,7 +204,10 @@ def audit_scores(
     'violation'
     """
     ranked = Ranked.of(scores, included, sealed)
-    check_seal(ranked.coins, seal)
+    own = "not known without coins that were sealed" if ranked.coins is None else ranked.coins.seal
+    if seal is not None and seal.strip().lower() != own:
+        message = "{seal} must be the digest of the coins, which is {own_}; got {given_}"
+        raise InputError(message, names=("seal",), own_=own, given_=seal)
     curve, point = resolve_claims(None, claim, epsilon, delta, relation)
     finding = finding_of(ranked, curve, point, confidence, ranking, guesses)
     finding.__dict__["audited"] = "the training"
@@ -223,11 +222,11 @@ class GuessTest:
     error: float
     right: Integers
 
-    def at(self, points: Points) -> Tested:
+    def at(self, points: ClaimPoints) -> Tested:
         """Return the test of points."""
         return self.schedule.test(self.right, points)
 
-    def rejects(self, points: Points) -> bool:
+    def rejects(self, points: ClaimPoints) -> bool:
         """Say whether points are refuted."""
         return self.at(points).p_value <= self.error
 
@@ -241,21 +240,21 @@ class GuessTest:
         union = self.union_lower(delta)
         if len(self.right) == 1:
             return union
-        return lower_bound(lambda e: self.rejects(Points.one(e, delta)), union, claimed)
+        return lower_bound(lambda e: self.rejects(ClaimPoints.one(e, delta)), union, claimed)
 
     def mu_lower(self) -> float:
         """Return the bound on mu by the points of its curve."""
 
         def rejects(mu: float) -> bool:
             epsilon = np.minimum(gaussian_epsilons(mu), 0.99 * MAX_EPSILON)
-            p_values = self.schedule.p_values(self.right, Points(epsilon, gaussian_delta(mu, epsilon)))[0]
+            p_values = self.schedule.p_values(self.right, ClaimPoints(epsilon, gaussian_delta(mu, epsilon)))[0]
             return bool(p_values.min() * len(p_values) <= self.error)
 
         return largest_rejected(rejects, MOST)
 
 
 def guess_test(
-    ranked: Ranked, points: Points, gamma: float, ranking: str = RANKINGS[0], guesses: int | None = None
+    ranked: Ranked, points: ClaimPoints, gamma: float, ranking: str = RANKINGS[0], guesses: int | None = None
 ) -> GuessTest:
     """Return the test, whose schedule the claim and the number of canaries fix."""
     name = cast(RankingName, read_choice("ranking", ranking, RANKINGS))
@@ -276,13 +275,13 @@ def guess_test(
     return GuessTest(schedule, gamma, ranked.counts(name, schedule))
 
 
-def points_of(curve: CurveClaim | None, epsilon: float, delta: float) -> Points:
+def points_of(curve: CurveClaim | None, epsilon: float, delta: float) -> ClaimPoints:
     """Return the points that a claim implies: one, or those of a claim that is a curve."""
     if curve is None:
-        return Points.one(float(epsilon), float(delta))
+        return ClaimPoints.one(float(epsilon), float(delta))
     found = ClaimPoints.of(curve)
     tested = found.epsilon < MAX_EPSILON
-    return Points(found.epsilon[tested], found.delta[tested])
+    return ClaimPoints(found.epsilon[tested], found.delta[tested])
 
 
 def finding_of(
@@ -302,7 +301,9 @@ def finding_of(
     found, coins = derived(test, points, curve), ranked.coins
     gaps: list[OneRunGap] = []
     if all(one.critical > one.guesses for one in found["schedule"]):
-        gaps.append(FewCanaries(ranked.included.size, _least(points, gamma)))
+        numbers = (math.ceil(2 ** (i / 8)) for i in range(8 * int(math.log2(MAX_COINS))))
+        refuting = (m for m in numbers if Schedule((m,), m).p_values([m], points)[0][0] <= gamma)
+        gaps.append(FewCanaries(ranked.included.size, next(refuting, None)))
     if ranked.all_equal:
         gaps.append(EqualScores(ranked.tied, ranked.included.size))
     if ignored:
@@ -328,25 +329,24 @@ def finding_of(
     )
 
 
-def derived(test: GuessTest, points: Points, curve: CurveClaim | None) -> dict[str, Any]:
+def derived(test: GuessTest, points: ClaimPoints, curve: CurveClaim | None) -> dict[str, Any]:
     """Return the fields of a finding that follow from the right guesses of a test of points, by name."""
-    outcome = test.at(points)
-    critical = test.schedule.critical(test.schedule.level(points, test.error), points)
+    schedule, outcome = test.schedule, test.at(points)
+    critical = list(map(int, schedule.critical(schedule.level(points, test.error), points)))
     claimed, delta = float(points.epsilon[outcome.point]), float(points.delta[outcome.point])
-    mu, numbers = None if curve is None else curve.mu, test.schedule.guesses
-    counted = zip(numbers, map(int, test.right), map(int, critical), strict=True)
-    coins: dict[str, Any] = {"coins": test.schedule.coins, "power": POWER, "one_sided": test.schedule.one_sided}
+    gaussian, numbers = curve is not None and curve.mu is not None, schedule.guesses
+    coins: dict[str, Any] = {"coins": schedule.coins, "power": POWER, "one_sided": schedule.one_sided}
     return {
         "epsilon": claimed,
         "delta": delta,
         "epsilon_lower": test.epsilon_lower(delta, claimed) if curve is None else test.union_lower(delta),
         "p_value": outcome.p_value,
         "detectable_epsilon": detectable_epsilon(numbers, critical, POWER),
-        "schedule": tuple(Guesses(*each) for each in counted),
+        "schedule": tuple(map(Guesses, numbers, map(int, test.right), critical)),
         "decided_by": outcome.at,
         "if_gaussian": _if_gaussian(test, delta if curve is None else 0.0),
-        "mu_lower": None if mu is None else test.mu_lower(),
-        "detectable_mu": None if mu is None else detectable_mu(numbers, list(map(int, critical)), **coins)[0],
+        "mu_lower": test.mu_lower() if gaussian else None,
+        "detectable_mu": detectable_mu(numbers, critical, **coins)[0] if gaussian else None,
     }
 
 
@@ -356,23 +356,10 @@ def _if_gaussian(test: GuessTest, delta: float) -> IfGaussian:
     for k, right in zip(test.schedule.guesses, test.right, strict=True):
         counts = int(right), k, test.schedule.coins
         known = mu_lower(*counts, error, one_sided=test.schedule.one_sided, known=known)
-    if not delta:
-        return IfGaussian(recursion_mu=known[0], independent_mu=known[1])
-
-    def epsilon_at(mu: float) -> float:
-        """Return the least epsilon at delta of mu-Gaussian privacy, from below."""
-        return largest_rejected(lambda e: float(gaussian_delta(mu, e)) > delta, mu * (10 + mu) + 100) if mu else 0.0
-
-    at = list(map(epsilon_at, known))
-    return IfGaussian(
-        recursion_mu=known[0], independent_mu=known[1], recursion_epsilon=at[0], independent_epsilon=at[1]
-    )
-
-
-def _least(points: Points, error: float) -> int | None:
-    """Return about the least number of canaries of which all guesses right refute the claim; None if none does."""
-    for i in range(8 * int(math.log2(MAX_COINS))):
-        m = math.ceil(2 ** (i / 8))
-        if Schedule((m,), m).p_values([m], points)[0][0] <= error:
-            return m
-    return None
+    found = dict(zip(("recursion_mu", "independent_mu"), known, strict=True))
+    if delta:
+        for name, mu in zip(("recursion_epsilon", "independent_epsilon"), known, strict=True):
+            # The least epsilon at delta of mu-Gaussian privacy, from below.
+            beyond = partial(lambda mu, e: float(gaussian_delta(mu, e)) > delta, mu)
+            found[name] = largest_rejected(beyond, mu * (10 + mu) + 100) if mu else 0.0
+    return IfGaussian(**found)

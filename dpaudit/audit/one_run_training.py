@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Sequence
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -80,7 +81,8 @@ def audit_one_run(
     def scored(chosen: Bools, run: int) -> Any:
         rng = seeding.generator(root, "one run", "training", run)
         with blamed("train"):
-            released = train(_chosen(canaries, chosen), rng)
+            some = canaries[chosen] if isinstance(canaries, np.ndarray) else list(compress(canaries, chosen))
+            released = train(some, rng)
         with blamed("score"):
             return score(released, canaries)
 
@@ -114,10 +116,3 @@ def _distinct(canaries: Any) -> Sequence[Any]:
             raise InputError(message, names=("canaries",), first_=seen[label], second_=i)
         seen[label] = i
     return listed
-
-
-def _chosen(canaries: Any, chosen: Bools) -> Any:
-    """Return the canaries that are in: rows of an array, entries of a list."""
-    if isinstance(canaries, np.ndarray):
-        return canaries[chosen]
-    return [one for one, taken in zip(canaries, chosen, strict=True) if taken]

@@ -62,10 +62,9 @@ _EVENT_ASKED, _CATASTROPHE_ASKED = (1 - share * (1 - POWER) for share in (0.6, 0
 
 
 def refutation_probability(p: float, q: float, runs: int, *, epsilon: float, delta: float = 0.0, gamma: float) -> float:
-    """Return about the probability that bets at level gamma on one given event refute the claim.
+    """Return about the probability that bets at level gamma on a given event, of probabilities p and q, refute a claim.
 
-    The event has the probabilities p and q on data and on neighbour of one pair, which has `runs` runs on both sides
-    together.
+    The pair has so many `runs` on both sides together.
     """
     past, sizes = batch_schedule(runs)
     if p == q or not len(past):
@@ -73,7 +72,12 @@ def refutation_probability(p: float, q: float, runs: int, *, epsilon: float, del
     mass = np.array([(p + q) / 2, 1 - (p + q) / 2])
     rate = np.array([p / (p + q), (1 - p) / (2 - p - q)])
     ages = np.geomspace(past[0], past[-1], min(_AGES, len(past)))
-    growth, noise, lever, slope = (_at(past, ages, v) for v in _moments(rate, mass, ages, epsilon, delta))
+
+    def at_batches(values: Array) -> Array:
+        """Return what is known at some ages at every batch's, interpolated in the logarithm of the age."""
+        return np.apply_along_axis(lambda column: np.interp(np.log(past), np.log(ages), column), 0, values)
+
+    growth, noise, lever, slope = map(at_batches, _moments(rate, mass, ages, epsilon, delta))
     # What a run in cell x adds to later beliefs: of batch j to those of the batches after it.
     pull = sizes[:, None] * slope / (past[:, None] * mass)
     later = np.cumsum(pull[::-1], axis=0)[::-1]
@@ -91,9 +95,9 @@ def refutation_probability(p: float, q: float, runs: int, *, epsilon: float, del
 
 
 def detectable_epsilon_by_bets(q: float, runs: int, *, epsilon: float, delta: float = 0.0, gamma: float) -> float:
-    """Return the least true epsilon of a given event, of probability q on the unlikelier side, that bets refute.
+    """Return the least true epsilon of a given event, of probability q on the unlikelier side, that bets detect.
 
-    Refuted with probability 0.95 within `runs` runs of one pair, both sides together; inf if there is none.
+    That is with probability 0.95, within `runs` runs of one pair, both sides together; inf if there is none.
     """
     if q == 0 or math.exp(epsilon) * q + delta >= 1:
         return math.inf
@@ -127,8 +131,7 @@ def leading_pair_runs(runs: int, pairs: int) -> int:
 def _moments(rate: Array, mass: Array, ages: Array, epsilon: float, delta: float) -> tuple[Array, Array, Array, Array]:
     """Return by age, averaged over beliefs: growth and variance a run (A,), levers and slopes of the cells (A, 2).
 
-    A lever is ln e(x, 1) - ln e(x, 0), a slope the derivative of the growth in the belief r'_x, by Stein's identity
-    E[z g] / (standard error).
+    A lever is ln e(x, 1) - ln e(x, 0), a slope dg / dr'_x, by Stein's identity E[z g] / (standard error).
     """
     seen = ages[:, None] * mass
     error = np.sqrt(rate * (1 - rate) / seen)
@@ -142,13 +145,6 @@ def _moments(rate: Array, mass: Array, ages: Array, epsilon: float, delta: float
     slope = np.divide(stein, error, out=np.zeros_like(stein), where=error > 0)
     lever = np.einsum("k,akx->ax", _CHANCES, one - zero)
     return mean @ _CHANCES, (square - mean**2) @ _CHANCES, lever, slope
-
-
-def _at(past: Array, ages: Array, values: Array) -> Array:
-    """Return values known at some ages at every batch's, interpolated in the logarithm of the age."""
-    columns = values.reshape(len(ages), -1).T
-    found = np.stack([np.interp(np.log(past), np.log(ages), column) for column in columns], axis=1)
-    return found.reshape(len(past), *values.shape[1:])
 
 
 REFUTING_SHARE = 0.1
@@ -188,9 +184,7 @@ _detectable_delta = lru_cache(maxsize=256)(partial(detectable_delta, Melded()))
 class Power:
     """The least leaks that a budget detects with probability about 0.95, although the event has to be learned.
 
-    They are those that 1 / `LEARNING` of the runs detect when the event is given, or 1 / `LEARNING_OF_BETS` for bets:
-    the fixed design may choose a worse event, and bets on many cells, or on cells that had to be learned, are smaller
-    than bets on one known event.
+    They are those that 1 / `LEARNING` of the runs detect when the event is given, or 1 / `LEARNING_OF_BETS` for bets.
 
     `epsilon` is the least true epsilon, `at` the event on which it is stated, of probability `mass` on the unlikelier
     side, and `frontier` the same for events of other probabilities there, as (probability, epsilon). `delta` is the
@@ -212,8 +206,8 @@ class Power:
         The main event has the probabilities `likelier` and `unlikelier` on the two sides. A rare event has to be met
         in training before it can be tested: what is stated of rare events is the greater of what confirmation detects
         and of what `training` runs a side make the second opinion test. Guesses of coins detect what the melded bound
-        does within a percent or so, but rare events in runs made one by one, where the number that counts is planned:
-        these take up to half as many runs again, for which `LEARNING` leaves room.
+        does within a percent or so, but rare events in runs made one by one, which take up to half as many runs again:
+        `LEARNING` leaves room for that.
         """
         test = {"epsilon": claim.epsilon, "delta": claim.delta, "gamma": gamma}
         learned = PlannedTest(runs, claim.delta, REFUTING_SHARE * gamma)
@@ -260,11 +254,8 @@ class Power:
     ) -> Power:
         """Return the power, given the least epsilon detected by the event's probability on the unlikelier side.
 
-        It is stated on an event as likely as the one tested: on the unlikelier side, or, where that is too likely there
-        to show any leak beyond the claim, on the likelier one. (An event of probability 0.5 on both sides can show no
-        epsilon of 1 by becoming likelier on one of them, but any by becoming less likely on the other.) Where no leak
-        on so rare an event is detected, it is the likeliest one of the frontier on which one is: the event tested was
-        the best to be found.
+        `PowerAt` has the event on which it is stated. (An event of probability 0.5 on both sides can show no epsilon of
+        1 by becoming likelier on one of them, but any by becoming less likely on the other.)
         """
         frontier = tuple((q, least(q)) for q in MASSES)
         if math.exp(claim.epsilon) * unlikelier + claim.delta < 1:

@@ -15,7 +15,7 @@ import sys
 import time
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from functools import partial
 from typing import Any
 
@@ -59,14 +59,9 @@ Label = Hashable
 _SIDES = ("data", "neighbour")
 
 
-def _batch_runs(trials: int, batched: bool) -> int:
-    """Return the runs of one batch in an audit of so many runs a side."""
-    return min(BATCHED if batched else ONE_BY_ONE, max(1, trials // SHARE))
-
-
-def runs_a_side(trials: int, batched: bool, own: bool) -> int:
-    """Return the runs on each side that all batches take out of the budget; none of a mechanism that is batched."""
-    return 0 if batched else _batch_runs(trials, batched) * (1 if own else BATCHES)
+def runs_a_side(trials: int, own: bool) -> int:
+    """Return the runs on each side that all batches take out of a budget of so many, of runs made one by one."""
+    return min(ONE_BY_ONE, max(1, trials // SHARE)) * (1 if own else BATCHES)
 
 
 class Hygiene:
@@ -78,7 +73,7 @@ class Hygiene:
 
     def __init__(self, sampler: Sampler, pairs: tuple[Pair, ...], trials: int, own: bool) -> None:
         self.sampler, self.mechanism, self.pairs, self.own = sampler, sampler.mechanism, pairs, own
-        self.runs = _batch_runs(trials, self.mechanism.batched)
+        self.runs = min(BATCHED if self.mechanism.batched else ONE_BY_ONE, max(1, trials // SHARE))
         self.spent, self.used, self.seconds = 0, False, math.inf
         self.inputs: tuple[Any, ...] = ()
         self.outputs: list[Any] = []
@@ -90,22 +85,20 @@ class Hygiene:
     def open(self) -> None:
         """Make the batches before an audit.
 
-        `InputError` is raised if the mechanism returns a wrong number of outputs, or something that is no value, such
-        as a generator; or if an input is used up or changed by a run: all runs share it, so the later ones would see
-        something else.
+        `InputError` if the mechanism returns a wrong number of outputs, or something that is no value, such as a
+        generator; or if an input, which all runs share, is used up or changed by a run.
         """
         for index, pair in enumerate(self.pairs):
             for side, data in zip(_SIDES, pair.sides, strict=True):
                 if isinstance(data, Iterator):
-                    raise InputError(
-                        f"pairs[{index}] has an iterator as its {side}, which a run would use up: pass a list"
-                    )
+                    why = "which a run would use up: pass a list"
+                    raise InputError(f"pairs[{index}] has an iterator as its {side}, {why}")
         # Made once, so that it shows if a run changes them.
         self.inputs = self.pairs[0].data, self.pairs[0].neighbour
         before = list(map(contents, self.inputs))
-        checks = self._before()
+        checks, made = self._before(), isinstance(self.pairs[0], MadePair)  # of a user's dataset
         failing = all(isinstance(one, Raised) and one.kind != TIMED_OUT for one in self.outputs)
-        if failing and isinstance(self.pairs[0], MadePair) and len(self.outputs) >= FAILING:  # on a user's dataset
+        if failing and made and len(self.outputs) >= FAILING:
             raise InputError(
                 f"the mechanism {self.mechanism.name} fails on {{data}}: in all of {len(self.outputs)} runs {{said}}",
                 names=("data",),
@@ -115,7 +108,7 @@ class Hygiene:
         self.others = []
         for side, data, earlier in zip(_SIDES, self.inputs, before, strict=True):
             if contents(data) != earlier:
-                shown = f" is {data!r:.200}" if not isinstance(self.pairs[0], MadePair) else " is not what it was"
+                shown = " is not what it was" if made else f" is {data!r:.200}"
                 raise InputError(
                     f"the mechanism {self.mechanism.name} changes its input, which all its runs share: let it work on "
                     f"a copy (after {sum(check.runs for check in checks)} runs the {side} of pairs[0]{shown})"
@@ -136,12 +129,11 @@ class Hygiene:
         neighbour, other = self._check_batch(1, "neighbour"), self._check_batch(1, "another")
         self.first = data, neighbour
         repeated = other == neighbour and arrangements(other or ()) * ERROR > 1
-        seed, passed = _passed(not repeated), Answer.PASSED
-        checks = self._checks(generator=passed, seed=seed, state=passed)
+        checks = self._checks(generator=Answer.PASSED, seed=_passed(not repeated), state=Answer.PASSED)
         differ = self._spread and self._workers_differ()
         # Where workers agree, a finding is the same with one job or several.
-        spent, self.spent = self.spent, 0
-        return (*checks, Check(CheckName.PROCESS, Answer.DEPENDS, spent)) if differ else checks
+        of_process = self._checks(process=Answer.DEPENDS)
+        return (*checks, *of_process) if differ else checks
 
     def shown(self) -> list[list[Any]]:
         """Return an output of the batches before an audit, as a list of one batch, and forget all of them."""
@@ -194,9 +186,8 @@ class Hygiene:
         """Return the checks where two batches with equal generators gave different outputs."""
         if self._check_batch(0, "data") in (data, again):
             return self._checks(generator=Answer.PASSED, state=Answer.DEPENDS)
-        if self._check_batch(0, "data", _equal_global_generators) == self._check_batch(
-            0, "data", _equal_global_generators
-        ):
+        first, second = (self._check_batch(0, "data", _equal_global_generators) for _ in range(2))
+        if first == second:
             answer = Answer.GLOBAL
         elif self.used:
             return self._checks(generator=Answer.NOT_ASKED, state=Answer.DEPENDS)
@@ -300,19 +291,16 @@ def labels(outputs: Any) -> list[Label] | None:
     Of an exception it is the type, since messages name addresses in memory; floats are equal if their first nine digits
     are.
     """
-    try:
-        return [_label(output) for output in outputs]
-    except InputError:
-        return None
+    with suppress(InputError):
+        return list(map(_label, outputs))
+    return None
 
 
 def _label(output: Any) -> Label:
     if isinstance(output, np.ndarray) and output.dtype.kind in "fc":
-        label: list[Label] = [output.shape]
-        for part in [output] if output.dtype.kind == "f" else [output.real, output.imag]:
-            mantissa, exponent = np.frexp(np.asarray(part, dtype=np.float64))
-            label.append(np.round(mantissa, DIGITS).tobytes() + exponent.tobytes())
-        return tuple(label)
+        parts = [output] if output.dtype.kind == "f" else [output.real, output.imag]
+        split = (np.frexp(np.asarray(part, dtype=np.float64)) for part in parts)
+        return (output.shape, *(np.round(mantissa, DIGITS).tobytes() + power.tobytes() for mantissa, power in split))
     if isinstance(output, np.ndarray) and output.dtype.kind in "biuSU":
         return (output.shape, output.tobytes())
     if isinstance(output, Raised):
@@ -339,15 +327,10 @@ def arrangements(found: Sequence[Label]) -> float:
 
 
 def one_way(outputs: Sequence[Any]) -> bool:
-    """Say whether outputs are numbers that only rise, or only fall, from run to run.
-
-    Independent runs do so with probability at most 2 / n!, for n runs.
-    """
+    """Say whether outputs only rise or only fall: n independent runs do so with probability at most 2 / n!."""
     plain = all(isinstance(output, int | float | np.number) and not isinstance(output, bool) for output in outputs)
-    if not plain or len(outputs) < 2:
-        return False
-    steps = np.diff(np.array([float(output) for output in outputs]))
-    return bool((steps > 0).all() or (steps < 0).all())
+    steps = np.diff(list(map(float, outputs)) if plain else [])
+    return len(steps) > 0 and bool((steps > 0).all() or (steps < 0).all())
 
 
 @contextmanager

@@ -104,16 +104,7 @@ def audit_samples(
     pair = Pair(_Side(0), _Side(1), Origin(OriginKind.RECORDED, "outputs as given"))
     hygiene = Hygiene(sampler, (pair,), trials, True)  # asks nothing unless it is opened
     request = Request(
-        mechanism,
-        sampler,
-        (pair,),
-        point,
-        relation=None,
-        options=options,
-        hygiene=hygiene,
-        clock=Clock(None),
-        trials=trials,
-        curve_claim=curve_claim,
+        mechanism, sampler, (pair,), point, None, options, trials, hygiene, Clock(None), curve_claim=curve_claim
     )
     request.check_power()
     finding = fixed_finding(request)
@@ -174,9 +165,9 @@ def _sides(*given: Any) -> tuple[Any, Any]:
         raise InputError.of(NAMES[1], given[1], "other outputs than " + NAMES[0])
     columns = [", ".join(map(str, one.columns)) for one in given if hasattr(one, "columns")]
     data, neighbour = map(_outputs, NAMES, given)
-    kinds, others = _kinds(data), _kinds(neighbour)
-    if kinds and others and kinds.isdisjoint(others):
-        _refuse(" and ".join(sorted(kinds)), " and ".join(sorted(others)))
+    kinds = [_kinds(data), _kinds(neighbour)]
+    if all(kinds) and kinds[0].isdisjoint(kinds[1]):
+        _refuse(*(" and ".join(sorted(one)) for one in kinds))
     if len({*columns}) > 1:
         _refuse(*(f"tables of the columns {names}" for names in columns))
     if not (isinstance(data, np.ndarray) and isinstance(neighbour, np.ndarray)):
@@ -209,7 +200,6 @@ def _outputs(name: str, given: Any) -> Any:
 
 
 def _kinds(outputs: Any) -> set[str]:
-    """Return which kinds of values outputs are."""
     if isinstance(outputs, np.ndarray):
         kind = outputs.dtype.kind
         return {"numbers" if kind in "biufc" else "texts" if kind == "U" else outputs.dtype.name}

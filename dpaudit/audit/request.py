@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -57,10 +57,7 @@ def resolve_claim(
 def resolve_inputs(
     source: Any, options: Options, claim: PrivacyClaim, known: Relation | None, seed: int
 ) -> tuple[tuple[Pair, ...], Moves | None]:
-    """Return the pairs to audit, and what varies them where they were made here: from a dataset, or crafted.
-
-    Pairs are checked against the relation that is `known`.
-    """
+    """Return the pairs to audit, checked against the relation that is `known`, and what varies those made here."""
     learner = isinstance(source, Learner)
     pairs: Any = options.pairs
     if options.data is not None:
@@ -153,13 +150,6 @@ def _points(data: Any) -> Any:
     return points
 
 
-def bets_asked(sequential: bool | None, continued: str | Path | None) -> bool | None:
-    """Return whether bets are asked for, as they are where an audit is to be continued; None if the time decides."""
-    if continued is not None and sequential is False:
-        raise InputError("{continued} is for {sequential:=True}", names=("continued", "sequential"))
-    return sequential if continued is None else True
-
-
 SEARCH_SHARE = 0.35
 """Of several pairs' runs, at most, for the search; it ends when bets are sure that a pair leaks."""
 SCARCE_SHARE, RUNS_OF_PAIR = 0.5, 16
@@ -207,12 +197,9 @@ class Budget:
         recorded: int = 0,
         searched: tuple[int, int] | None = None,
     ) -> Budget:
-        """Split `trials` runs, less those of checks and with recorded noise.
+        """Split `trials` runs, less those of checks and with recorded noise, by the shares of this module.
 
-        A search that is over took so many among pairs and near the best.
-
-        At most `SEARCH_SHARE` of them search (none for one pair); of the rest `TRAINING_SHARE` train, or
-        `WIDE_TRAINING_SHARE` where outputs are wide, and `PILOT_SHARE` of the former at most as the pilot.
+        A search that is over has `searched` by so many among pairs and near the best.
         """
         total = trials - checks - recorded
         most = 0 if pairs == 1 else max(int(SEARCH_SHARE * total), min(int(SCARCE_SHARE * total), RUNS_OF_PAIR * pairs))
@@ -231,18 +218,6 @@ class Budget:
 
 NOTED_SHIFT = 3.0
 """Standard deviations: where all weaker shifts of all numbers of a row escape, the finding says so."""
-
-
-def _wide_limits(width: int, runs: int) -> tuple[str, ...]:
-    """Return what `runs` runs a side cannot learn of rows of so many numbers; nothing where it is little or width 0."""
-    dense = least_dense_shift(width, runs) if width else 0.0
-    if dense < NOTED_SHIFT:
-        return ()
-    return (
-        f"outputs hold rows of {width} numbers: {runs} runs a side can learn a shift of one number by "
-        f"{least_shift(width, runs):.2g} standard deviations, and one of all numbers by unknown signs only if it is "
-        f"{dense:.2g} or more in all (Mahalanobis distance)",
-    )
 
 
 @dataclass(frozen=True)
@@ -307,7 +282,8 @@ class Request:
     @property
     def check_runs(self) -> int:
         """The runs on each side that check randomness and state."""
-        return runs_a_side(self.trials, self.sampler.mechanism.batched, self.options.randomness == "own")
+        own = self.options.randomness == "own"
+        return 0 if self.sampler.mechanism.batched else runs_a_side(self.trials, own)
 
     @property
     def recorded_runs(self) -> int:
@@ -341,8 +317,6 @@ class Request:
         claim, checks, unseen = self.claim, (*self.hygiene.close(), *seen.checks), tuple(pilot.plan.unseen)
         by_coins = found["bound"] != MELDED and not (found["bound"] == COIN and claim.delta)
         run_by_run = by_coins and not self.sampler.mechanism.batched
-
-        same = [i for i, pair in enumerate(self.pairs) if identical(pair)]
         gaps = gaps_of(
             seen,
             pairs=self.pairs,
@@ -372,17 +346,26 @@ class Request:
             seed=self.sampler.seed,
             origins=tuple(pair.origin for pair in self.pairs),
             claim_id=claim.claim_id,
-            warnings=(
-                *_wide_limits(pilot.width, summed),
-                *self.hygiene.warnings,
-                *([f"{not_run} of {len(self.pairs)} pairs were not run: more trials look at all"] if not_run else []),
-                *(f"pair {i}: both inputs are the same, so it can show no leak" for i in same),
-                *self.clock.warnings,
-            ),
+            warnings=tuple(self._warnings(pilot.width, summed, not_run)),
             stopped=self.clock.stopped if self.clock.limited else UNSET,
             replayed=UNSET if self.shortlist is None else self.shortlist.runs,
             **found,
         )
+
+    def _warnings(self, width: int, summed: int, not_run: int) -> Iterator[str]:
+        """Yield what limits the finding; the parameters are as for it, `width` is that of rows of numbers, or 0."""
+        if width and (dense := least_dense_shift(width, summed)) >= NOTED_SHIFT:
+            yield (
+                f"outputs hold rows of {width} numbers: {summed} runs a side can learn a shift of one number by "
+                f"{least_shift(width, summed):.2g} standard deviations, and one of all numbers by unknown signs only "
+                f"if it is {dense:.2g} or more in all (Mahalanobis distance)"
+            )
+        yield from self.hygiene.warnings
+        if not_run:
+            yield f"{not_run} of {len(self.pairs)} pairs were not run: more trials look at all"
+        same = (i for i, pair in enumerate(self.pairs) if identical(pair))
+        yield from (f"pair {i}: both inputs are the same, so it can show no leak" for i in same)
+        yield from self.clock.warnings
 
     def check_power(self) -> None:
         """Raise `InputError` if the budget is more than bounds can do, or no number of runs can refute the claim."""

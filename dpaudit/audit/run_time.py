@@ -65,8 +65,7 @@ class KnownChecks(Hygiene):
 def with_run_time(request: Request, audit: Callable[[Request], PrivacyFinding]) -> PrivacyFinding:
     """Return the finding of outputs alone, or that of outputs with run times if the verdict rests on these.
 
-    Given are the audit of the outputs, and what makes an audit without times. `InputError` is raised if a call makes
-    many runs, or the audit is to be continued from a file, which holds no times.
+    `audit` makes one without times. `InputError` if a call makes many runs, or the audit goes on from a file.
     """
     mechanism, clock = timed(request.sampler.mechanism), request.clock
     if request.continued is not None:
@@ -100,9 +99,8 @@ def with_run_time(request: Request, audit: Callable[[Request], PrivacyFinding]) 
 
 def _of_equal_inputs(request: Request, index: int, clock: Clock) -> Request:
     """Return the audit that finds any difference between two copies of the data of a pair."""
-    pair, mechanism = request.pairs[index], request.sampler.mechanism
+    pairs, mechanism = (_copied(request.pairs[index], 0, 0),), request.sampler.mechanism
     sampler = replace(request.sampler, mechanism=replace(mechanism, stream=f"{mechanism.stream}, of equal inputs"))
-    pairs = (_copied(pair, 0, 0),)
     return replace(
         request,
         sampler=sampler,

@@ -5,9 +5,8 @@ then tosses the coins that come next for the file's seed. So all that the file h
 whatever made somebody stop.
 
 It is JSON Lines: what is audited, then for each time that the audit went on with further runs a link and its batches.
-The digest of a line is over its content and the digest before it. That shows a line which was changed or left out
-before the last one, but not that whole lines are missing at the end: the finding has the digest of the last line, by
-which a later one can be compared.
+The digest of a line is over its content and the digest before it, which shows a line that was changed or left out. That
+whole lines are missing at the end shows by the digest of the last line, which the finding has.
 """
 
 from __future__ import annotations
@@ -144,8 +143,8 @@ class SavedRuns:
     """The runs of one audit in the file at `path`, which is made if there is none.
 
     `settings` are those of the audit that is to go on, `steps` what the file held: the index of a pair, with the
-    outputs of a batch on either side or the columns that are looked at from then on. `InputError` is raised if the file
-    belongs to another audit, with what differs; `ToolFault` if a line was changed since it was written.
+    outputs of a batch on either side or the columns that are looked at from then on. `InputError` if the file belongs
+    to another audit; `ToolFault` if a line was changed since it was written.
     """
 
     def __init__(self, path: str | Path, settings: dict[str, str], trials: int) -> None:
@@ -171,7 +170,6 @@ class SavedRuns:
         return sum(2 * one.runs if isinstance(one, Chosen) else sum(map(len, one)) for _, one in self.steps)
 
     def _take(self, number: int, line: bytes, settings: dict[str, str]) -> None:
-        """Read a line, and check that it continues those before."""
         place = f"{self.path}, line {number}"
         record = decode(line, Audited | Link | Batch | Columns, place)
         if record.digest != self._digest(record) or isinstance(record, Audited) != (number == 1):
@@ -193,26 +191,23 @@ class SavedRuns:
     def add(self, pair: int, outputs: list[Any]) -> None:
         """Write a batch of a pair, given the outputs on either side, before anything is made of it."""
         first, second = encoded(outputs)
-        self._add(Batch(pair, (first, second), ""))
+        self._append(Batch(pair, (first, second), ""))
 
     def add_choice(self, pair: int, outputs: list[Any], chosen: Chosen) -> None:
         """Write which columns of a pair's wide outputs are looked at, before a batch is, given the first outputs."""
         first, second = encoded(outputs)
         held = ((r.centre, r.scale, r.coordinates, r.pairs, r.weights, r.squares) for _, r in chosen.reducer.wide)
-        self._add(Columns(pair, chosen.runs, (first, second), tuple(encoded(held)), ""))
-
-    def _add(self, record: Batch | Columns) -> None:
-        if self._trials:  # not before there is a run: who repeats an audit changes nothing of its file
-            self._append(Link(self._trials, ""))
-            self._links.append(self._trials)
-            self._trials = 0
-        self._append(record)
+        self._append(Columns(pair, chosen.runs, (first, second), tuple(encoded(held)), ""))
 
     def _digest(self, record: Any) -> str:
         content = {**encodable(record), "digest": self._before}
         return hashlib.blake2b(json.dumps(content, sort_keys=True).encode(), digest_size=16).hexdigest()
 
     def _append(self, record: Any) -> None:
+        if self._trials and isinstance(record, Batch | Columns):  # before the first run that is added
+            trials, self._trials = self._trials, 0
+            self._append(Link(trials, ""))
+            self._links.append(trials)
         self._before = self._digest(record)
         line = json.dumps({**encodable(record), "digest": self._before}, sort_keys=True).encode() + b"\n"
         # Only its owner may read the file where it is made: outputs may hold records.

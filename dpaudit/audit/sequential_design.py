@@ -30,15 +30,16 @@ import time
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
-from msgspec import UNSET
+from msgspec import UNSET, UnsetType
 
 from dpaudit.audit import eprocess
 from dpaudit.audit.curve_claims import bet_test
-from dpaudit.audit.evidence import Answer, Check, CheckName, Observations
-from dpaudit.audit.experts import PairBets, Seen, Sides
+from dpaudit.audit.evidence import Answer, Check, CheckName, Observations, plausible
+from dpaudit.audit.experts import COMPARED_BATCHES, PairBets, Sides, joined, seen
 from dpaudit.audit.finding import PlainEvent, PrivacyFinding, Witness
 from dpaudit.audit.power import CHANCE, MASSES, Power, leading_pair_runs
 from dpaudit.audit.request import Request
@@ -48,7 +49,6 @@ from dpaudit.contract import Direction
 from dpaudit.errors import InputError
 from dpaudit.events.discretizers import CountCells, Pilot
 from dpaudit.events.event import Bets
-from dpaudit.outputs.shared import join
 from dpaudit.progress import duration
 from dpaudit.running.sampling import Observed, held_runs, knowing, learned_reducer, narrowed, placing_runs
 
@@ -79,10 +79,9 @@ class Session:
     """One sequential audit: its state, and its outcome when it has run.
 
     At most `runs` runs are made, all sides and pairs together, and the probability that a true claim is refuted is at
-    most `gamma`. The outcome is a function of all arguments but the sampler's workers; if the sampler knows how many
-    numbers an output holds, memory is bounded. The request's clock may stop it after any number of looks, and may go by
-    anything: the evidence is valid at any time. Addresses of runs begin with the `name`. The first pair may come with
-    what another search knows of it.
+    most `gamma`. If the sampler knows how many numbers an output holds, memory is bounded. The request's clock may stop
+    it by anything: the evidence is valid at any time. Addresses of runs begin with the `name`. The first pair may come
+    with what another search knows of it.
 
     `bets` are the state of each pair; at the grid point `target`, the claim's epsilon, the evidence is that against the
     claim. `runs_used` counts all runs, both sides together, `bet` those of batches, `fitted` those that only chose
@@ -117,23 +116,20 @@ class Session:
 
     @property
     def rejected(self) -> bool:
-        """Whether the claim is refuted: `epsilon_lower` exceeds it, which is wrong with probability at most gamma."""
+        """Whether the claim is refuted."""
         return self.epsilon_lower > self.claim.epsilon
 
     @property
     def epsilon_lower(self) -> float:
-        """A lower confidence bound on epsilon at the claim's delta, over all pairs, at this time as at any other.
-
-        It is too high with probability at most gamma.
-        """
+        """A lower confidence bound on epsilon at the claim's delta, too high at any time with probability <= gamma."""
         return eprocess.last_before_survivor(self.grid, self.refuted)
 
     @property
     def log_evidence(self) -> Array:
-        """The logarithm of the e-process against each epsilon, shape (G,): of several pairs the mean of two.
+        """The logarithm of the e-process against each epsilon, shape (G,).
 
-        They are the product over pairs, to which all that leak add, and the mean over pairs, from which those that do
-        not leak take no more than the logarithm of their number. A batch multiplies one pair's part in either.
+        Of several pairs it is the mean of the product over pairs, to which all that leak add, and of the mean over
+        pairs, from which those that do not leak take no more than the logarithm of their number.
         """
         if len(self._won) == 1:
             return np.asarray(self._won[0])
@@ -144,17 +140,6 @@ class Session:
     def not_run(self) -> int:
         """The pairs that there were no runs for."""
         return sum(not bets.runs for bets in self.bets)
-
-    @property
-    def failed(self) -> tuple[Check, ...]:
-        """The check that batches failed."""
-        agree = all(bets.calls_agree for bets in self.bets)
-        return () if agree else (Check(CheckName.CALLS, Answer.DEPENDS, 0),)
-
-    @property
-    def pilot(self) -> Pilot:
-        """The form of the outputs of the first pair."""
-        return self.bets[0].pilot or Pilot(None, False)
 
     def run(self) -> Self:
         """Bet on the runs that are saved, then on fresh ones until claim, budget or time is over."""
@@ -173,39 +158,34 @@ class Session:
         return self
 
     def search(self) -> PairBets:
-        """Bet until claim or budget is over, whatever the time, and return the best pair.
-
-        It is the one most likely to be leaking if the claim is refuted, else that with the greatest epsilon which its
-        own runs bear out.
-        """
+        """Bet until claim or budget is over, whatever the time, and return the pair most likely to be leaking."""
         while self._open:
             self._bet(self._next())
         if self.rejected:
             return self._leading
-        if not self.runs_used:
-            return self.bets[0]
-        return self._strongest()
+        return self._strongest() if self.runs_used else self.bets[0]
 
     def _strongest(self) -> PairBets:
         """Return the pair whose own runs bear out the greatest epsilon, of equal ones the likeliest to leak."""
-        levels = [bets.borne_out(bets.runs, CHANCE) for bets in self.bets]
-        best = [bets for bets, level in zip(self.bets, levels, strict=True) if level == max(levels)]
+        levels = np.array([bets.borne_out(bets.runs, CHANCE) for bets in self.bets])
+        best = [self.bets[i] for i in np.flatnonzero(levels == levels.max())]
         likeliest = self._likeliest() if len(best) > 1 else best[0]
         return likeliest if likeliest in best else best[0]
 
     @property
     def _open(self) -> bool:
-        ended = self.rejected and (self._searching or self._leading.compared)
+        # A refutation may stand once calls were compared, where they are to be.
+        mechanism = self.sampler.mechanism
+        alone = self._searching or not mechanism.batched or mechanism.promised
+        ended = self.rejected and (alone or self._leading.batches >= COMPARED_BATCHES)
         return self.runs_used < self.runs and not ended
 
     @property
     def _leading(self) -> PairBets:
-        """The pair with the strongest evidence against the claim."""
         return self.bets[int(np.argmax(self._won[:, self.target]))]
 
     @property
     def _growing(self) -> bool:
-        """Whether some pair promises growth against the claim."""
         return any(bets.promise(self.target) for bets in self.bets)
 
     def _next(self) -> PairBets:
@@ -262,13 +242,14 @@ class Session:
         # An epsilon once rejected stays so; no more is bet against it.
         live = np.flatnonzero(~self.refuted)
         sides, outputs = self._batch(bets, size, known)
-        if self.saved is not None and known is None:
-            self.saved.add(bets.index, outputs)
         if known is not None:
             size = sum(map(len, known))
             if self.sampler.report is not None:
                 self.sampler.report(size)
-        self._spend(bets, size)
+        elif self.saved is not None:
+            self.saved.add(bets.index, outputs)
+        bets.runs += size
+        self.runs_used += size
         self.bet += size
         bets.settle(sides, live)
         self._won[bets.index] = bets.log_wealth
@@ -283,20 +264,19 @@ class Session:
         sampler = bets.sampler if keep else narrowed(bets.sampler, bets.discretizers)
         counted: list[Sides] = [(Counter(), Counter()) for _ in bets.discretizers]
         kept: tuple[list[Any], list[Any]] = ([], [])
-        seen = Observed(Seen(CountCells(tuple(bets.discretizers)), keep))
-        couples: Iterable[Any]
+        look = Observed(partial(seen, CountCells(tuple(bets.discretizers)), keep))
         if known is None:
-            couples = sampler.reduced(sampler.tossed(bets.pair, (self.name, "bet", *where), size), seen)
+            made: Iterable[Any] = sampler.reduced(sampler.tossed(bets.pair, (self.name, "bet", *where), size), look)
         else:
-            couples = [[seen(side) if len(side) else None for side in known]]
-        for couple in couples:
+            made = [[look(side) if len(side) else None for side in known]]
+        for couple in made:
             for side, found in enumerate(couple):
                 (tallies, outputs), raised = found or (((), None), Counter())
                 self.raised.update(raised)
                 kept[side].extend([outputs] if outputs is not None else [])
                 for total, new in zip(counted, tallies, strict=bool(found)):
                     total[side].update(new)
-        return counted, [join(side) if side else [] for side in kept]
+        return counted, joined(kept)
 
     def _reduce_if_due(self, bets: PairBets) -> None:
         """Choose the columns of a pair's wide outputs if its runs have grown enough since, and some are left."""
@@ -306,25 +286,22 @@ class Session:
         runs = min(wanted, left)
         if runs < 1 or (bets.reduced and left < wanted):
             bets.reduce_at = self.runs
-        else:
-            self._reduce(bets, self._choose(bets, runs))
-
-    def _choose(self, bets: PairBets, runs: int) -> Chosen:
-        """Let so many runs a side, which are not bet on, choose the few columns of a pair's wide outputs to look at."""
-        sampler, phase, placing = self.request.sampler, bets.reduced, placing_runs(self.request.sampler, runs)
-        first = sampler.sides(bets.pair, (self.name, "place", bets.index, phase), placing)
-        address = (f"{self.name} reduce", bets.index, phase)
-        chosen = Chosen(runs, learned_reducer(sampler, bets.pair, first, address, runs - placing))
+            return
+        # So many runs a side, which are not bet on, choose the columns.
+        sampler, which, placing = self.sampler, (bets.index, bets.reduced), placing_runs(self.sampler, runs)
+        first = sampler.sides(bets.pair, (self.name, "place", *which), placing)
+        reducer = learned_reducer(sampler, bets.pair, first, (f"{self.name} reduce", *which), runs - placing)
         if self.saved is not None:
-            self.saved.add_choice(bets.index, first, chosen)
-        return chosen
+            self.saved.add_choice(bets.index, first, Chosen(runs, reducer))
+        self._reduce(bets, Chosen(runs, reducer))
 
     def _reduce(self, bets: PairBets, chosen: Chosen) -> None:
         """Look at the columns that were chosen from now on, as if nothing of the pair had been seen before."""
-        self._spend(bets, 2 * chosen.runs)
+        size, self.summed = 2 * chosen.runs, chosen.runs
+        bets.runs += size
+        self.runs_used += size
+        self.fitted += size
         bets.reduced, bets.reduce_at = bets.reduced + 1, WIDE_AGAIN * bets.runs
-        self.fitted += 2 * chosen.runs
-        self.summed = chosen.runs
         bets.reducer = chosen.reducer
         bets.restart([])
         bets.experts, bets.outputs, bets.refit_at = [], [[], []], 0
@@ -340,10 +317,6 @@ class Session:
             return f"{known}; at this rate {more:,.0f} more runs ({duration(more * pace)}) refute the claim"
         able = Power.of_bets(MASSES[0], leading_pair_runs(self.runs, len(self.bets)), self.claim, self.gamma).epsilon
         return f"{known}; all {left:,} runs ({duration(left * pace)}) would show a leak of epsilon {able:.3g}"
-
-    def _spend(self, bets: PairBets, size: int) -> None:
-        bets.runs += size
-        self.runs_used += size
 
 
 def sequential_finding(request: Request) -> PrivacyFinding:
@@ -369,15 +342,21 @@ def sequential_finding(request: Request) -> PrivacyFinding:
     # Bets have no single event and no counts; the witness is the pair that raised the stake most.
     best = max(found.bets, key=lambda bets: bets.log_wealth[found.target])
     event = Bets(best.runs, float(best.log_wealth[found.target]))
-    kept = best.kept if found.rejected and not request.coded else []
-    plain = PlainEvent.of(kept, claim.epsilon, claim.delta) if kept else UNSET
+    plain: PlainEvent | UnsetType = UNSET
+    if found.rejected and not request.coded and best.outputs is not None and not best.reduced:
+        plain = PlainEvent.of(joined(best.outputs), claim.epsilon, claim.delta)
+    # Batches may differ from each other no more than independent runs make them.
+    batches = [(one, len(bets.scatter)) for bets in found.bets for one in bets.scatter.values()]
+    agree = all(plausible(one[0], int(one[1]), sets) for one, sets in batches)
+    pilot = found.bets[0].pilot or Pilot(None, False)
+    failed = () if agree else (Check(CheckName.CALLS, Answer.DEPENDS, 0),)
     # Scores take few of the runs, the choice of columns more than can be left out.
-    promised = max(0, able - found.fitted) if found.pilot.width else able
+    promised = max(0, able - found.fitted) if pilot.width else able
     power = Power.of_bets(MASSES[0], leading_pair_runs(promised, pairs), claim, gamma)
     return request.finding(
         power,
-        Observations(found.bet, sum(bets.different for bets in found.bets), found.raised, found.failed),
-        found.pilot,
+        Observations(found.bet, sum(bets.different for bets in found.bets), found.raised, failed),
+        pilot,
         found.summed,
         found.not_run if able == allowed else 0,
         refuted=found.rejected,

@@ -15,8 +15,8 @@ from dpaudit.contract import CurveClaim, Direction
 from dpaudit.events.event import Event
 from dpaudit.record import Amount, Count, Frozen, NonNegative, Probability, Share, Size
 
-COIN, MELDED, BETTING = "coin", "melded", "betting"
-"""The names of the bounds."""
+COIN, MELDED = "coin", "melded"
+"""The names of the bounds of counts."""
 
 
 class CoinCount(Frozen, frozen=True):

@@ -1,4 +1,4 @@
-"""Define what all lower confidence bounds on epsilon offer, from one event fixed in advance, and check its counts.
+"""Check the counts and the parameters of bounds on epsilon from one event fixed in advance; bisect.
 
 An event was hit x times in n1 runs on the side where it is likelier (probability p) and y times in n2 runs on the other
 (probability q), all independent. The hypothesis is H0(epsilon, delta): p <= exp(epsilon) q + delta.
@@ -9,15 +9,13 @@ validity is checked by exact enumeration.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dpaudit.arguments import read_number
 from dpaudit.errors import InputError
 
 Array = NDArray[np.float64]
@@ -26,22 +24,17 @@ Bools = NDArray[np.bool_]
 
 MAX_RUNS = 10**12
 """The most runs on one side up to which the numerical error of the tail probabilities has been measured."""
+MAX_EPSILON = 700.0
+"""No larger epsilon is tested."""
 MAX_COINS = 10**8
 """The same of the canaries of one run, whose bounds are sums over all of them."""
 
 
 @dataclass(frozen=True)
 class CountArrays:
-    """Hits and runs on both sides, as flat float arrays of one length, with the shape that results have.
+    """Hits x of n1 runs on the side where an event is likelier, y of n2 on the other: flat float arrays, shape (m,).
 
-    Attributes
-    ----------
-    x, n1 : array of float64, shape (m,)
-        Hits and runs on the side where the event is likelier.
-    y, n2 : array of float64, shape (m,)
-        Hits and runs on the other side.
-    shape : tuple of int
-        The common shape of the arrays given.
+    `shape` is the common shape of the arrays given, which results have.
     """
 
     x: Array
@@ -52,31 +45,16 @@ class CountArrays:
 
     @classmethod
     def of(
-        cls,
-        x: ArrayLike,
-        n1: ArrayLike,
-        y: ArrayLike,
-        n2: ArrayLike,
-        most: int = MAX_RUNS,
-        names: Sequence[str] = ("x", "n1", "y", "n2"),
+        cls, x: ArrayLike, n1: ArrayLike, y: ArrayLike, n2: ArrayLike, names: Sequence[str] = ("x", "n1", "y", "n2")
     ) -> CountArrays:
-        """Return the counts, broadcast against each other; `most` is the most runs on a side, `names` are for errors.
+        """Return the counts, broadcast against each other; `names` are for errors.
 
-        Raises
-        ------
-        InputError
-            If a count is not an integer, runs are not in [1, most], hits exceed runs, or shapes do not fit.
+        `InputError` if a count is not an integer, runs are not in [1, 10^12], hits exceed runs, or shapes do not fit.
         """
         arrays = [whole_numbers(name, value) for name, value in zip(names, (x, n1, y, n2), strict=True)]
         for i in (1, 3):
-            check_range(names[i], arrays[i], 1, most)
-        try:
-            xs, n1s, ys, n2s = np.broadcast_arrays(*arrays)
-        except ValueError:
-            shapes = ", ".join(str(a.shape) for a in arrays)
-            raise InputError(
-                f"{', '.join(names[:3])} and {names[3]} must broadcast against each other; got shapes {shapes}"
-            ) from None
+            check_range(names[i], arrays[i], 1, MAX_RUNS)
+        xs, n1s, ys, n2s = broadcast(names, arrays)
         check_range(names[0], xs, 0, n1s)
         check_range(names[2], ys, 0, n2s)
         return cls(xs.ravel(), n1s.ravel(), ys.ravel(), n2s.ravel(), xs.shape)
@@ -88,16 +66,44 @@ class CountArrays:
 
     def spread(self, name: str, value: ArrayLike, low: float, high: float) -> Array:
         """Return a parameter in [low, high) as one number an event, shape (m,), or raise `InputError`."""
-        array = np.asarray(value, dtype=np.float64)
-        bad = ~((array >= low) & (array < high))
-        if bad.any():
-            raise InputError.of(name, float(array[bad][0]), f"in [{low:g}, {high:g})")
+        array = in_interval(name, value, low, high)
         try:
             return np.broadcast_to(array, self.shape).ravel()
         except ValueError:
             raise InputError(
                 f"{name} must broadcast to the counts' shape {self.shape}, got {array.shape}", parameter=name
             ) from None
+
+
+def broadcast(names: Sequence[str], arrays: Sequence[Array]) -> tuple[Array, ...]:
+    """Return arrays with one shape, or raise `InputError` in their names."""
+    try:
+        return np.broadcast_arrays(*arrays)
+    except ValueError:
+        shapes = ", ".join(str(each.shape) for each in arrays)
+        named = f"{', '.join(names[:-1])} and {names[-1]}"
+        raise InputError(f"{named} must broadcast against each other; got shapes {shapes}") from None
+
+
+def in_interval(name: str, value: ArrayLike, low: float, high: float) -> Array:
+    """Return numbers of [low, high) as an array, or raise `InputError`."""
+    array = np.asarray(value, dtype=np.float64)
+    bad = ~((array >= low) & (array < high))
+    if bad.any():
+        raise InputError.of(name, float(array[bad][0]), f"in [{low:g}, {high:g})")
+    return array
+
+
+def bisect(kept: Any, other: Any, keeps: Callable[[Any], Any], halvings: int) -> Any:
+    """Return the ends of brackets after bisection: `kept`, where a condition holds, and `other`, where it does not.
+
+    The ends are numbers or arrays, and so is what `keeps` says of the middle; it is not asked at the ends.
+    """
+    for _ in range(halvings):
+        middle = 0.5 * (kept + other)
+        holds = keeps(middle)
+        kept, other = np.where(holds, middle, kept), np.where(holds, other, middle)
+    return kept, other
 
 
 def whole_numbers(name: str, value: ArrayLike) -> Array:
@@ -119,70 +125,3 @@ def check_range(name: str, values: Array, low: float, high: Any) -> None:
     if bad.any():
         allowed = f"[{low:g}, {float(limit[bad][0]):g}]"
         raise InputError(f"{name} must be in {allowed}, got {float(values[bad][0]):g}", parameter=name)
-
-
-class Bound(ABC):
-    """A valid one-sided bound for one event fixed in advance.
-
-    Counts broadcast against each other; results have their shape. Results err to the safe side: p-values upwards, lower
-    bounds downwards. Bounds are never negative, never infinite, and 0 where there is no signal or its sign is wrong.
-
-    Attributes
-    ----------
-    name : str
-        The name by which results call the bound.
-    max_epsilon : float
-        No larger epsilon is tested.
-    max_runs : int
-        The most runs a side.
-    """
-
-    name: ClassVar[str]
-    max_epsilon: ClassVar[float] = 700.0
-    max_runs: ClassVar[int] = MAX_RUNS
-
-    def p_value(
-        self,
-        x: ArrayLike,
-        n1: ArrayLike,
-        y: ArrayLike,
-        n2: ArrayLike,
-        *,
-        epsilon: ArrayLike,
-        delta: ArrayLike = 0.0,
-        gamma: float | None = None,
-    ) -> Array:
-        """Return p-values of H0(epsilon, delta), which a test at level gamma rejects where they are <= gamma.
-
-        `gamma` says with what level they will be compared; only bounds that are tuned to a level use it.
-
-        Raises
-        ------
-        InputError
-            For bad counts or parameters.
-        """
-        c = CountArrays.of(x, n1, y, n2, self.max_runs)
-        level = None if gamma is None else read_number("gamma", gamma, 0, 1)
-        ratio = np.exp(c.spread("epsilon", epsilon, 0, self.max_epsilon))
-        return self._p_values(c, ratio, c.spread("delta", delta, 0, 1), level).reshape(c.shape)
-
-    def epsilon_lower(
-        self, x: ArrayLike, n1: ArrayLike, y: ArrayLike, n2: ArrayLike, *, delta: ArrayLike = 0.0, gamma: float
-    ) -> Array:
-        """Return inf{epsilon : p_value > gamma}, which exceeds ln((p - delta) / q) with probability at most gamma.
-
-        Raises
-        ------
-        InputError
-            For bad counts or parameters.
-        """
-        c, level = CountArrays.of(x, n1, y, n2, self.max_runs), read_number("gamma", gamma, 0, 1)
-        return self._epsilons(c, c.spread("delta", delta, 0, 1), level).reshape(c.shape)
-
-    @abstractmethod
-    def _p_values(self, c: CountArrays, ratio: Array, delta: Array, gamma: float | None) -> Array:
-        """Return one p-value an event, with ratio = exp(epsilon)."""
-
-    @abstractmethod
-    def _epsilons(self, c: CountArrays, delta: Array, gamma: float) -> Array:
-        """Return one lower bound an event."""

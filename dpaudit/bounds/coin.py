@@ -39,13 +39,11 @@ from numpy.typing import ArrayLike
 from scipy.special import betainc, betaincc, expit, log_expit
 
 from dpaudit.arguments import read_number
-from dpaudit.bounds.base import MAX_RUNS, Array, Bound, check_range, whole_numbers
+from dpaudit.bounds.base import MAX_EPSILON, MAX_RUNS, Array, bisect, broadcast, check_range, in_interval, whole_numbers
 from dpaudit.bounds.limits import LEVEL_MARGIN, lower_limit
 from dpaudit.bounds.melded import log_density
 from dpaudit.errors import InputError
 
-MAX_EPSILON = Bound.max_epsilon
-"""No larger epsilon is tested."""
 _TINY = 1e-290
 """A smaller tail has lost digits: what is below it counts as this."""
 _HALVINGS = 60
@@ -110,13 +108,12 @@ def epsilon_lower(right: ArrayLike, guesses: ArrayLike, gamma: float, *, delta_r
     high = np.log(limit) - np.log1p(-limit)
     if delta_runs == 0 or not high.any():
         return np.asarray(high)
+
+    def rejected(eps: Array) -> Any:
+        return _p_values(v, r, eps, delta_runs) <= level
+
     low = np.zeros_like(high)
-    low_rejects = _p_values(v, r, low, delta_runs) <= level
-    for _ in range(_HALVINGS):
-        middle = 0.5 * (low + high)
-        rejected = _p_values(v, r, middle, delta_runs) <= level
-        low, high = np.where(rejected, middle, low), np.where(rejected, high, middle)
-    return np.where(low_rejects, low, 0.0)
+    return np.where(rejected(low), bisect(low, high, rejected, _HALVINGS)[0], 0.0)
 
 
 def guesses_needed(epsilon: float, gamma: float) -> int:
@@ -169,16 +166,10 @@ def _share_of_delta(v: Array, r: Array, eps: Array, tail: Array) -> Array:
 
 def _checked(right: ArrayLike, guesses: ArrayLike, epsilon: ArrayLike) -> tuple[Array, Array, Array]:
     """Return the counts and the epsilons as arrays of one shape, or raise `InputError`."""
-    v, r, eps = whole_numbers("right", right), whole_numbers("guesses", guesses), np.asarray(epsilon, np.float64)
+    v, r = whole_numbers("right", right), whole_numbers("guesses", guesses)
     check_range("guesses", r, 1, MAX_RUNS)
-    bad = ~((eps >= 0) & (eps < MAX_EPSILON))
-    if bad.any():
-        raise InputError.of("epsilon", float(eps[bad][0]), f"in [0, {MAX_EPSILON:g})")
-    try:
-        v, r, eps = np.broadcast_arrays(v, r, eps)
-    except ValueError:
-        shapes = ", ".join(str(each.shape) for each in (v, r, eps))
-        raise InputError(f"right, guesses and epsilon must broadcast against each other; got shapes {shapes}") from None
+    eps = in_interval("epsilon", epsilon, 0, MAX_EPSILON)
+    v, r, eps = broadcast(("right", "guesses", "epsilon"), (v, r, eps))
     check_range("right", v, 0, r)
     return v, r, eps
 

@@ -75,21 +75,17 @@ def choose_thresholds(data: ArrayLike, neighbour: ArrayLike, thresholds: int = D
     # Prefixes that hold everything or nothing are no tests.
     false_positives = np.cumsum(right)[:-1] / right.sum()
     false_negatives = 1 - np.cumsum(left)[:-1] / left.sum()
-    thresholds -= 1
-    half = thresholds // 2
-    by_positive = _nearest(false_positives, _rates(thresholds - half, int(right.sum())))
-    by_negative = _nearest(false_negatives[::-1], _rates(half, int(left.sum())))
+    half = (thresholds - 1) // 2
+    by_positive = _nearest_rates(false_positives, thresholds - 1 - half, int(right.sum()))
+    by_negative = _nearest_rates(false_negatives[::-1], half, int(left.sum()))
     # Where the sides differ most, delta(0) is read off.
     widest = [int(np.argmax(1 - false_negatives - false_positives))]
     return np.unique(np.concatenate([by_positive, len(left) - 2 - by_negative, widest])) + 1
 
 
-def _rates(number: int, runs: int) -> Array:
-    return np.geomspace(min(LEAST_TAIL / runs, 0.5), 0.5, number)
-
-
-def _nearest(ascending: Array, goals: Array) -> NDArray[np.intp]:
-    """Return for each goal the index of the nearest of the ascending values."""
+def _nearest_rates(ascending: Array, number: int, runs: int) -> NDArray[np.intp]:
+    """Return the indices of the ascending rates that are nearest to so many ones of logarithmic distances."""
+    goals = np.geomspace(min(LEAST_TAIL / runs, 0.5), 0.5, number)
     above = np.clip(np.searchsorted(ascending, goals), 1, len(ascending) - 1)
     return np.where(goals - ascending[above - 1] <= ascending[above] - goals, above - 1, above)
 
@@ -154,7 +150,6 @@ class Curve(Frozen, frozen=True):
 
     @property
     def _limits(self) -> tuple[Array, Array]:
-        """The limits a and b as arrays."""
         return np.asarray(self.false_positive_upper, np.float64), np.asarray(self.false_negative_upper, np.float64)
 
     def delta_lower(self, epsilon: ArrayLike) -> Array:

@@ -17,8 +17,8 @@ from scipy.special import betainc, betaincinv, ndtri
 
 from dpaudit.arguments import read_number
 from dpaudit.bounds import POWER
-from dpaudit.bounds.base import MAX_RUNS, Array, Bound
-from dpaudit.bounds.melded import log_density, mode
+from dpaudit.bounds.base import MAX_RUNS, Array
+from dpaudit.bounds.melded import Melded, log_density, mode
 from dpaudit.errors import InputError
 
 _REACH = 6.0
@@ -38,7 +38,7 @@ _MOST_STEPS = 400
 
 
 def rejection_boundary(
-    bound: Bound, ys: Array, n1: int, n2: int, *, epsilon: float, delta: float, gamma: float
+    bound: Melded, ys: Array, n1: int, n2: int, *, epsilon: float, delta: float, gamma: float
 ) -> Array:
     """Return for each y the least x whose p-value is at most gamma; n1 + 1 where there is none.
 
@@ -54,7 +54,7 @@ def rejection_boundary(
         i = np.flatnonzero(high - low > 1)
         if not len(i):
             break
-        p = bound.p_value(x[i], n1, ys[i], n2, epsilon=epsilon, delta=delta, gamma=gamma)
+        p = bound.p_value(x[i], n1, ys[i], n2, epsilon=epsilon, delta=delta)
         rejected = p <= gamma
         high[i], low[i] = np.where(rejected, x[i], high[i]), np.where(rejected, low[i], x[i])
         # A p-value is nearly normal in x, so its quantile shows how far the boundary is; every sixth step halves.
@@ -66,13 +66,13 @@ def rejection_boundary(
 
 
 def detectable_epsilon(
-    bound: Bound, q: float, n1: int, n2: int, *, epsilon: float, delta: float = 0.0, gamma: float, power: float = POWER
+    bound: Melded, q: float, n1: int, n2: int, *, epsilon: float, delta: float = 0.0, gamma: float, power: float = POWER
 ) -> float:
     """Return the least true epsilon of an event that the test detects with probability at least `power`.
 
     Parameters
     ----------
-    bound : Bound
+    bound : Melded
         The test, which rejects the claim where its p-value is at most gamma.
     q : float
         The event's probability on the unlikelier side.
@@ -100,11 +100,20 @@ def detectable_epsilon(
         raise InputError.of("q", q, "in [0, 1]")
     if q == 0 or math.exp(epsilon) * q + delta >= 1:
         return math.inf
-    ys, least = _boundary(bound, q, n1, n2, epsilon, delta, gamma)
+    # The y that carry the mass of Bin(n2, q), and for each the least x rejected (or a little more).
+    spread = _REACH * math.sqrt(n2 * q * (1 - q))
+    first, last = math.floor(n2 * q - spread - 1), math.ceil(n2 * q + spread + 0.5 * _REACH**2)
+    ys = np.arange(max(first, 0), min(last, n2) + 1, dtype=np.float64)
+    exact = len(ys) <= _ALL
+    at = ys if exact else np.rint(np.linspace(ys[0], ys[-1], _NODES, dtype=np.float64))
+    least = rejection_boundary(bound, at, n1, n2, epsilon=epsilon, delta=delta, gamma=gamma)
+    if not exact:
+        bend = max(1.0, float(np.abs(np.diff(least, 2)).max()) / 8)
+        least = np.minimum(np.ceil(np.interp(ys, at, least) + bend), n1 + 1)
     weight = np.exp(log_density(ys, n2 - ys, q - mode(ys, n2 - ys))) / (n2 + 1)
     # Neighbouring y share the last one's boundary, the highest: a fraction of a percent too little power.
-    first = np.arange(0, len(ys), -(-len(ys) // _GROUPS))
-    weight, least = np.add.reduceat(weight, first), np.maximum.reduceat(least, first)
+    starts = np.arange(0, len(ys), -(-len(ys) // _GROUPS))
+    weight, least = np.add.reduceat(weight, starts), np.maximum.reduceat(least, starts)
 
     def detection(e: float) -> float:
         p = min(math.exp(e) * q + delta, 1.0)
@@ -115,7 +124,7 @@ def detectable_epsilon(
 
 
 def detectable_delta(
-    bound: Bound, n1: int, n2: int, *, epsilon: float, delta: float = 0.0, gamma: float, power: float = POWER
+    bound: Melded, n1: int, n2: int, *, epsilon: float, delta: float = 0.0, gamma: float, power: float = POWER
 ) -> float:
     """Return the least probability of an event impossible on the other side that is detected with probability `power`.
 
@@ -130,7 +139,7 @@ def detectable_delta(
 
 
 @lru_cache(maxsize=256)
-def trials_needed(bound: Bound, *, epsilon: float, delta: float = 0.0, gamma: float) -> int:
+def trials_needed(bound: Melded, *, epsilon: float, delta: float = 0.0, gamma: float) -> int:
     """Return the least number of runs a side with which any leak could be detected at all.
 
     With fewer, even an event that occurred in every run on one side and in none on the other proves nothing. An audit
@@ -144,31 +153,16 @@ def trials_needed(bound: Bound, *, epsilon: float, delta: float = 0.0, gamma: fl
     _check(1, 1, epsilon, delta, gamma, 0.5)
 
     def enough(n: int) -> bool:
-        return bool(bound.p_value(n, n, 0, n, epsilon=epsilon, delta=delta, gamma=gamma) <= gamma)
+        return bool(bound.p_value(n, n, 0, n, epsilon=epsilon, delta=delta) <= gamma)
 
-    low, high = 0, 1
+    high = 1
     while not enough(high):
-        if high == bound.max_runs:
+        if high == MAX_RUNS:
             leak = f"epsilon = {epsilon!r}, delta = {delta!r}"
-            raise InputError(f"no audit of {bound.max_runs:g} runs a side could detect a leak of more than {leak}")
-        low, high = high, min(2 * high, bound.max_runs)
-    return low + 1 + bisect_left(range(low + 1, high), True, key=enough)
-
-
-def _boundary(
-    bound: Bound, q: float, n1: int, n2: int, epsilon: float, delta: float, gamma: float
-) -> tuple[Array, Array]:
-    """Return the y that carry the mass of Bin(n2, q), and for each the least x rejected (or a little more)."""
-    spread = _REACH * math.sqrt(n2 * q * (1 - q))
-    first, last = math.floor(n2 * q - spread - 1), math.ceil(n2 * q + spread + 0.5 * _REACH**2)
-    ys = np.arange(max(first, 0), min(last, n2) + 1, dtype=np.float64)
-    exact = len(ys) <= _ALL
-    at = ys if exact else np.rint(np.linspace(ys[0], ys[-1], _NODES, dtype=np.float64))
-    least = rejection_boundary(bound, at, n1, n2, epsilon=epsilon, delta=delta, gamma=gamma)
-    if exact:
-        return ys, least
-    bend = max(1.0, float(np.abs(np.diff(least, 2)).max()) / 8)
-    return ys, np.minimum(np.ceil(np.interp(ys, at, least) + bend), n1 + 1)
+            raise InputError(f"no audit of {MAX_RUNS:g} runs a side could detect a leak of more than {leak}")
+        high = min(2 * high, MAX_RUNS)
+    least = high // 2 + 1
+    return least + bisect_left(range(least, high), True, key=enough)
 
 
 def _least_reaching(goal: float, rising: Callable[[float], float], low: float, high: float) -> float:

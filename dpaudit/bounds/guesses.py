@@ -64,8 +64,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import bdtr, betaincinv, expit, gammaln, ndtr, ndtri
 
-from dpaudit.bounds.base import Array, Integers
-from dpaudit.bounds.coin import MAX_EPSILON, additive_term, p_value
+from dpaudit.bounds.base import MAX_EPSILON, Array, Integers, bisect
+from dpaudit.bounds.coin import additive_term, p_value
+from dpaudit.bounds.tangent import ClaimPoints
 from dpaudit.contract.curve_claims import MOST
 
 FIRST = 8
@@ -83,18 +84,6 @@ _NEGLECTED = 1e-22
 _HALVINGS = 30
 _MARGIN = 1e-9
 """By which probabilities of crossings are raised, relatively, for rounding."""
-
-
-class Points(NamedTuple):
-    """Points (epsilon, delta) that a claim implies, arrays of shape (J,)."""
-
-    epsilon: Array
-    delta: Array
-
-    @classmethod
-    def one(cls, epsilon: float, delta: float) -> Points:
-        """Return the one point of a claim of (epsilon, delta)-privacy."""
-        return cls(np.array([epsilon], np.float64), np.array([delta], np.float64))
 
 
 class Tested(NamedTuple):
@@ -124,16 +113,13 @@ class Schedule:
     one_sided: bool = False
 
     @classmethod
-    def doubling(cls, coins: int, *, one_sided: bool = False, most: int | None = None) -> Schedule:
-        """Return the schedule 8, 16, 32, ... up to `most` and that; by default m, or m / 2 where one side is guessed.
-
-        A schedule with `most` < 8 has that number alone.
-        """
-        last = max(1, (coins // 2 if one_sided else coins) if most is None else most)
+    def doubling(cls, coins: int, *, one_sided: bool = False) -> Schedule:
+        """Return the schedule 8, 16, 32, ... up to m, or m / 2 where one side is guessed, and that."""
+        last = max(1, coins // 2 if one_sided else coins)
         found = [FIRST << i for i in range(64) if FIRST << i < last]
         return cls((*found, last), coins, one_sided)
 
-    def useful(self, points: Points, gamma: float) -> Schedule:
+    def useful(self, points: ClaimPoints, gamma: float) -> Schedule:
         """Return the schedule without numbers of guesses that could not refute the claim if all were right.
 
         The claim alone decides, so that the rest share the error. Where none could, all stay.
@@ -150,14 +136,14 @@ class Schedule:
         """Return m delta, or half of it: what `bounds.coin` calls `delta_runs`."""
         return np.asarray(self.coins * delta * (0.5 if self.one_sided else 1.0))
 
-    def p_values(self, right: ArrayLike, points: Points) -> tuple[Array, Integers]:
+    def p_values(self, right: ArrayLike, points: ClaimPoints) -> tuple[Array, Integers]:
         """Return, for each number of guesses, the least p-value of its count over the points, and the point.
 
         Parameters
         ----------
         right : array of int, shape (K,)
             N_k for each k of the schedule.
-        points : Points
+        points : ClaimPoints
             What the claim implies.
         """
         v, r = np.asarray(right)[:, None], self._counts[:, None]
@@ -165,7 +151,7 @@ class Schedule:
         best = every.argmin(axis=1)
         return every[np.arange(len(best)), best], best
 
-    def critical(self, t: float, points: Points) -> Integers:
+    def critical(self, t: float, points: ClaimPoints) -> Integers:
         """Return c_k(t) for each k; k + 1 where no count has a p-value of at most t."""
         low, high = np.zeros_like(self._counts), self._counts + 1  # low is accepted, high is not
         while (high - low > 1).any():
@@ -190,7 +176,7 @@ class Schedule:
             law, first = law[kept[0] : kept[-1] + 1], first + int(kept[0])
         return crossed * (1 + _MARGIN) + self.guesses[-1] * _NEGLECTED
 
-    def test(self, right: ArrayLike, points: Points) -> Tested:
+    def test(self, right: ArrayLike, points: ClaimPoints) -> Tested:
         """Return the p-value of a claim from the right guesses; see the theorem of this module."""
         each, best = self.p_values(right, points)
         at = int(each.argmin())
@@ -201,7 +187,7 @@ class Schedule:
         critical = self.critical(t, points)
         return Tested(min(found.p_value, self._crossing(critical, points)), at, found.point)
 
-    def _crossing(self, critical: Integers, points: Points) -> float:
+    def _crossing(self, critical: Integers, points: ClaimPoints) -> float:
         """Return the second bound of the theorem, the least over the best points."""
         places: Integers = np.arange(len(points.epsilon))
         if len(places) > _CROSSED_AT:  # those at which the union bound is least: the others would hardly be better
@@ -209,16 +195,18 @@ class Schedule:
             each = p_value(v, r, points.epsilon) * (critical <= self._counts)[:, None]
             total = each.sum(axis=0) + self.delta_runs(points.delta) * expit(-points.epsilon)
             places = total.argsort()[:_CROSSED_AT]
-        steps, found = {after - before for before, after in pairwise((0, *self.guesses))}, []
-        for epsilon, runs in zip(points.epsilon[places].tolist(), self.delta_runs(points.delta)[places], strict=True):
-            term = 0.0  # m delta L
-            if runs:
-                share = max(_largest_share(step, epsilon) for step in steps)
-                term = min(float(additive_term(epsilon, runs)), float(runs * share * (1 + _MARGIN)))
-            found.append(self.crossing(critical, epsilon) + term)
-        return min(found)
+        steps = {after - before for before, after in pairwise((0, *self.guesses))}
 
-    def level(self, points: Points, gamma: float) -> float:
+        def bound(epsilon: float, runs: float) -> float:
+            found = self.crossing(critical, epsilon)
+            if runs:  # plus m delta L
+                share = max(_largest_share(step, epsilon) for step in steps)
+                found += min(float(additive_term(epsilon, runs)), float(runs * share * (1 + _MARGIN)))
+            return found
+
+        return min(map(bound, points.epsilon[places].tolist(), self.delta_runs(points.delta)[places]))
+
+    def level(self, points: ClaimPoints, gamma: float) -> float:
         """Return the largest t, up to a thousandth of it, at which the test rejects at level gamma."""
         low, high = gamma / len(self.guesses), gamma
         while high > low * 1.001:
@@ -231,24 +219,16 @@ class Schedule:
 def lower_bound(rejects: Callable[[float], bool], union_lower: float, claim: float) -> float:
     """Return the last point of a grid up to which all points are rejected; 0, its first, if no other is.
 
-    Parameters
-    ----------
-    rejects : callable
-        Whether the test rejects the claim of a parameter; it does up to `union_lower`.
-    union_lower : float
-        The bound by the union bound, from which on points are tested.
-    claim : float
-        The claim, from which the grid is made: c = claim (1 + 1e-9), or 1, times multiples of 1/200 up to c, and times
-        powers of 1.005 from there on.
+    The test is known to reject up to `union_lower`, the bound by the union bound. The grid is made from the claim: c =
+    claim (1 + 1e-9), or 1, times multiples of 1/200 up to c, and times powers of 1.005 from there on.
     """
     base = claim * (1 + _ABOVE) if claim > 0 else 1.0
 
     def point(i: int) -> float:
         return base * (i / _PARTS if i <= _PARTS else GRID ** (i - _PARTS))
 
-    below = (
-        math.log(union_lower / base) / math.log(GRID) + _PARTS if union_lower > base else _PARTS * union_lower / base
-    )
+    ratio = union_lower / base
+    below = math.log(ratio) / math.log(GRID) + _PARTS if ratio > 1 else _PARTS * ratio
     i = max(1, math.floor(below) - 1)
     while point(i) <= union_lower or (point(i) < MAX_EPSILON and rejects(point(i))):
         i += 1
@@ -257,13 +237,7 @@ def lower_bound(rejects: Callable[[float], bool], union_lower: float, claim: flo
 
 def largest_rejected(rejects: Callable[[float], bool], high: float) -> float:
     """Return the largest rejected parameter, from below, of a test that rejects all smaller ones; 0 if it does none."""
-    low = 0.0
-    if not rejects(1e-9):
-        return 0.0
-    for _ in range(_HALVINGS):
-        middle = 0.5 * (low + high)
-        low, high = (middle, high) if rejects(middle) else (low, middle)
-    return low
+    return float(bisect(0.0, high, rejects, _HALVINGS)[0]) if rejects(1e-9) else 0.0
 
 
 def detectable_epsilon(guesses: ArrayLike, critical: ArrayLike, power: float) -> float:
@@ -310,33 +284,21 @@ _LEAST = 1e-6
 
 
 def independent_p_value(right: int, guesses: int, coins: int, mu: float, *, one_sided: bool = False) -> float:
-    """Return Pr[at least v of the r surest guesses of m are right] at mu, of canaries that do not interfere.
+    """Return Pr[at least v of the r surest guesses of m are right] at mu >= 0, of canaries that do not interfere.
 
-    Parameters
-    ----------
-    right, guesses, coins : int
-        v, r and m.
-    mu : float
-        At least 0.
-    one_sided : bool
-        Whether the r highest scores are guessed to be in, and no others.
+    If `one_sided`, the r highest scores are guessed to be in, and no others.
     """
-    t = _thresholds(guesses, coins, mu, one_sided)
+    t = np.zeros(1)
+    if guesses < coins or one_sided:  # the t of some quantiles of W
+        middle = (np.arange(_NODES) + 0.5) / _NODES
+        tail = 1 - betaincinv(max(coins - guesses, 1e-9), guesses + 1, middle)
+        wanted = tail * (2.0 if one_sided else 1.0)  # of Phi(mu/2 - t) + Phi(-mu/2 - t), which falls from 2 to 0
+        grid = np.linspace(-mu / 2 - _FAR, mu / 2 + _FAR, _GRID)
+        tails = ndtr(mu / 2 - grid) + ndtr(-mu / 2 - grid)
+        t = np.interp(wanted, tails[::-1], grid[::-1])
     right_tail, wrong_tail = ndtr(mu / 2 - t), ndtr(-mu / 2 - t)
     wrong = wrong_tail / np.maximum(right_tail + wrong_tail, 1e-300)
     return float(np.minimum(bdtr(guesses - right, guesses, wrong), 1.0).mean())
-
-
-def _thresholds(guesses: int, coins: int, mu: float, one_sided: bool) -> Array:
-    """Return the t of some quantiles of W."""
-    if guesses >= coins and not one_sided:
-        return np.zeros(1)
-    middle = (np.arange(_NODES) + 0.5) / _NODES
-    tail = 1 - betaincinv(max(coins - guesses, 1e-9), guesses + 1, middle)
-    wanted = tail * (2.0 if one_sided else 1.0)  # of Phi(mu/2 - t) + Phi(-mu/2 - t), which falls from 2 to 0
-    t = np.linspace(-mu / 2 - _FAR, mu / 2 + _FAR, _GRID)
-    tails = ndtr(mu / 2 - t) + ndtr(-mu / 2 - t)
-    return np.asarray(np.interp(wanted, tails[::-1], t[::-1]))
 
 
 def recursion_refutes(
@@ -368,13 +330,15 @@ def mu_lower(
 
     Bounds that are `known` are returned where the counts give none that is larger.
     """
-    recursion = partial(recursion_refutes, right, guesses, coins, error=error, one_sided=one_sided)
-    independent = partial(independent_p_value, right, guesses, coins, one_sided=one_sided)
-    tests: tuple[Callable[[float], bool], ...] = (recursion, lambda mu: independent(mu) <= error)
-    found = [
+    counts = right, guesses, coins
+    tests: tuple[Callable[[float], bool], ...] = (
+        lambda mu: recursion_refutes(*counts, mu, error, one_sided=one_sided),
+        lambda mu: independent_p_value(*counts, mu, one_sided=one_sided) <= error,
+    )
+    first, second = (
         largest_rejected(test, MOST) if test(max(mu, _LEAST)) else mu for test, mu in zip(tests, known, strict=True)
-    ]
-    return found[0], found[1]
+    )
+    return first, second
 
 
 def detectable_mu(
@@ -385,15 +349,11 @@ def detectable_mu(
     That is one of v_k of the r_k surest guesses; infinite, and the last place, where no count is critical.
     """
 
-    def unlikely(p_value: Callable[[float], float], mu: float) -> bool:
-        """Return whether a count is critical with less than the power."""
-        return p_value(mu) < power
+    def unlikely(v: int, r: int, mu: float) -> bool:
+        return independent_p_value(v, r, coins, mu, one_sided=one_sided) < power
 
     best, at = math.inf, len(guesses) - 1
     for i, (r, v) in enumerate(zip(guesses, critical, strict=True)):
-        if v > r:
-            continue
-        found = partial(independent_p_value, v, r, coins, one_sided=one_sided)
-        if found(min(best, 2 * MOST)) >= power:
-            best, at = largest_rejected(partial(unlikely, found), 2 * MOST), i
+        if v <= r and not unlikely(v, r, min(best, 2 * MOST)):
+            best, at = largest_rejected(partial(unlikely, v, r), 2 * MOST), i
     return best, at

@@ -36,7 +36,7 @@ from numpy.typing import NDArray
 from scipy.special import expit, log_softmax, logsumexp, ndtr, ndtri
 
 from dpaudit.bounds import POWER
-from dpaudit.bounds.base import Array
+from dpaudit.bounds.base import Array, Integers, bisect
 
 Orders = Sequence[tuple[float, float]]
 
@@ -63,17 +63,9 @@ SHORTFALLS = (0.0, 0.5)
 class HolderBet:
     """Bets against (alpha, epsilon)-Renyi privacy with their weights, fixed before the runs that they are paid on.
 
-    Attributes
-    ----------
-    alpha, epsilon : float
-        The order and what is claimed of it.
-    log_weights : array, shape (K,)
-        Logarithms of the shares of the stake that the bets have.
-    paid : array, shape (K, 2, L)
-        Logarithms of what a run with each label pays to each bet, on data and on the neighbour.
-    promise : float
-        By how many standard deviations the logarithm of the evidence is expected to exceed ln(1 / gamma) by one bet
-        alone, as training has it.
+    `log_weights`, shape (K,), are the logarithms of the shares of the stake that the bets have, and `paid`, shape (K,
+    2, L), those of what a run with each label pays to each bet, on data and on the neighbour. `promise` is by how many
+    standard deviations the logarithm of the evidence is expected to exceed ln(1 / gamma) by one bet alone.
     """
 
     alpha: float
@@ -113,16 +105,18 @@ def fit_bet(
     known : bool
         Whether the counts are the laws, of which nothing has to be learned.
     """
-    fit = _Fit.of(np.stack([data, neighbour]))
-    laws = fit.shares if known else fit.smoothed
-    best: tuple[float, tuple[float, float], Array, Array] | None = None
-    for order in orders:
-        paid = np.stack([fit.bet(*order, parts, runs, gamma) for parts in PARTS])
-        ahead = np.array([_ahead(one, laws, runs, gamma) for one in paid])
-        if best is None or ahead.max() > best[0]:
-            best = float(ahead.max()), order, ahead, paid
-    assert best is not None
-    _, (alpha, epsilon), ahead, paid = best
+    both = np.stack([data, neighbour])
+    g, shares = _log_ratio(both), both / np.maximum(both.sum(axis=1, keepdims=True), 1.0)
+    laws = shares
+    if not known:  # those with the ratio of g, that together are those of the counts
+        laws = shares.sum(axis=0) * np.stack([expit(g), expit(-g)])
+        laws /= np.maximum(laws.sum(axis=1, keepdims=True), 1e-12)
+
+    def bets(order: tuple[float, float]) -> tuple[Array, Array]:
+        paid = np.stack([_bet(g, shares, order, parts, runs, gamma) for parts in PARTS])
+        return np.array([_ahead(one, laws, runs, gamma) for one in paid]), paid
+
+    (alpha, epsilon), (ahead, paid) = max(((order, bets(order)) for order in orders), key=lambda one: one[1][0].max())
     log_weights = log_softmax(np.maximum(ahead, WORTHLESS) / TRUST)
     # A bet alone reaches 1 / gamma where it has multiplied its share by as much.
     alone = [_ahead(one, laws, runs, gamma * math.exp(share)) for one, share in zip(paid, log_weights, strict=True)]
@@ -158,67 +152,50 @@ def _log_ratio(both: Array) -> Array:
     return np.asarray(np.clip(g, -20.0, 20.0))
 
 
-@dataclass(frozen=True)
-class _Fit:
-    """Counts by label on both sides, shape (2, L): g before it is capped, for P the law on data, and the shares.
+def _part(g: Array, shares: Array, order: tuple[float, float], forward: bool, cap: float) -> Array:
+    """Return u - m on P's side and m - A w - B on Q's, by side; c is E_Q w, and m between the means of both."""
+    alpha, epsilon = order
+    g = np.minimum(g if forward else -g, cap)
+    p, q = shares if forward else shares[::-1]
+    u, w = np.exp((alpha - 1) * g), np.exp(alpha * g)
+    theta, c = (alpha - 1) / alpha, max(float(q @ w), 1e-12)
+    kappa = math.exp(theta * epsilon)
+    w = kappa * theta * c ** (-1 / alpha) * w + kappa * (1 - theta) * c**theta
+    centre = 0.5 * float(p @ u + q @ w)
+    paid = np.stack([u - centre, centre - w])
+    return paid if forward else paid[::-1]
 
-    `smoothed` are shares on both sides with the ratio of g, that together are those of the counts.
+
+def _bet(
+    g: Array, shares: Array, order: tuple[float, float], parts: Sequence[tuple[bool, float]], runs: int, gamma: float
+) -> Array:
+    """Return the logarithms of what runs pay, shape (2, L), for parts by direction and cap.
+
+    Two parts are added with the weights D / sigma^2, by which the sum of independent ones has the largest excess in
+    standard deviations.
     """
-
-    g: Array
-    shares: Array
-    smoothed: Array
-
-    @classmethod
-    def of(cls, both: Array) -> _Fit:
-        """Return the fit to counts."""
-        g = _log_ratio(both)
-        shares = both / np.maximum(both.sum(axis=1, keepdims=True), 1.0)
-        smoothed = shares.sum(axis=0) * np.stack([expit(g), expit(-g)])
-        return cls(g, shares, smoothed / np.maximum(smoothed.sum(axis=1, keepdims=True), 1e-12))
-
-    def part(self, alpha: float, epsilon: float, forward: bool, cap: float) -> Array:
-        """Return u - m on P's side and m - A w - B on Q's, by side; c is E_Q w, and m between the means of both."""
-        g = np.minimum(self.g if forward else -self.g, cap)
-        p, q = self.shares if forward else self.shares[::-1]
-        u, w = np.exp((alpha - 1) * g), np.exp(alpha * g)
-        theta, c = (alpha - 1) / alpha, max(float(q @ w), 1e-12)
-        kappa = math.exp(theta * epsilon)
-        w = kappa * theta * c ** (-1 / alpha) * w + kappa * (1 - theta) * c**theta
-        centre = 0.5 * float(p @ u + q @ w)
-        paid = np.stack([u - centre, centre - w])
-        return paid if forward else paid[::-1]
-
-    def bet(self, alpha: float, epsilon: float, parts: Sequence[tuple[bool, float]], runs: int, gamma: float) -> Array:
-        """Return the logarithms of what runs pay, shape (2, L), for parts by direction and cap.
-
-        Two parts are added with the weights D / sigma^2, by which the sum of independent ones has the largest excess
-        in standard deviations.
-        """
-        found = [self.part(alpha, epsilon, *part) for part in parts]
-        if len(found) > 1:
-            moments = [_moments(one, self.shares) for one in found]
-            found = [max(mean, 0.0) / max(var, 1e-24) * one for one, (mean, var) in zip(found, moments, strict=True)]
-        paid: Array = np.sum(found, axis=0)
-        # The labels are all that there are, so this is the largest loss.
-        loss = max(-float(paid.min()), 1e-12)
-        _, variance = _moments(paid, self.shares)
-        stake = min(math.sqrt(-2 * math.log(gamma) / (runs * max(variance, 1e-24))), MOST_STAKE / loss)
-        return np.log1p(stake * paid)
+    found = [_part(g, shares, order, *part) for part in parts]
+    if len(found) > 1:
+        moments = [_moments(one, shares) for one in found]
+        found = [max(mean, 0.0) / max(var, 1e-24) * one for one, (mean, var) in zip(found, moments, strict=True)]
+    paid: Array = np.sum(found, axis=0)
+    # The labels are all that there are, so this is the largest loss.
+    loss = max(-float(paid.min()), 1e-12)
+    _, variance = _moments(paid, shares)
+    stake = min(math.sqrt(-2 * math.log(gamma) / (runs * max(variance, 1e-24))), MOST_STAKE / loss)
+    return np.log1p(stake * paid)
 
 
-def label_ends(pooled: Array) -> NDArray[np.intp]:
+def label_ends(pooled: Array | Integers) -> NDArray[np.intp]:
     """Return how many atoms, in the order of the score, lie before the end of each label but the last.
 
     `pooled`, shape (m,), are the training runs of both sides in each atom; a label holds one atom at least.
     """
-    shares = np.cumsum(pooled) / pooled.sum()
-    ends = np.searchsorted(shares, LABEL_SHARES, side="left") + 1
-    found = np.unique(ends)
-    return found[found < len(pooled)]
+    ends = np.unique(np.searchsorted(np.cumsum(pooled) / pooled.sum(), LABEL_SHARES, side="left") + 1)
+    return ends[ends < len(pooled)]
 
 
-def by_label(counts: Array, ends: NDArray[np.intp]) -> Array:
+def by_label(counts: Array | Integers, ends: NDArray[np.intp]) -> Array:
     """Return the runs in each label of those by atom."""
     return np.asarray(np.add.reduceat(counts, np.concatenate([[0], ends])), dtype=np.float64)
 
@@ -234,16 +211,10 @@ def detectable_shortfall(orders: Orders, mu: float, runs: int, gamma: float) -> 
     def seen(short: float) -> bool:
         shift = mu / (1 - short)
         scores = np.linspace(-6 - shift, 6 + shift, 4001)
-        p, q = np.diff(ndtr(scores - shift / 2)), np.diff(ndtr(scores + shift / 2))
-        p, q = p[::-1], q[::-1]
+        p, q = (np.diff(ndtr(scores + sign * shift / 2))[::-1] for sign in (-1, 1))
         ends = label_ends(p + q)
         data, neighbour = by_label(p, ends) * runs, by_label(q, ends) * runs
         return fit_bet(data, neighbour, orders, runs, gamma, known=True).promise >= float(ndtri(POWER))
 
-    low, high = SHORTFALLS
-    if not seen(high):
-        return math.inf
-    for _ in range(8):
-        middle = 0.5 * (low + high)
-        low, high = (low, middle) if seen(middle) else (middle, high)
-    return high
+    none, half = SHORTFALLS
+    return float(bisect(half, none, seen, 8)[0]) if seen(half) else math.inf

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import betainc, betaincc, betainccinv, betaincinv
 
-from dpaudit.bounds.base import Array
+from dpaudit.bounds.base import Array, bisect
 
 LEVEL_MARGIN = 1e-6
 """The error probability is lowered by this, relatively: far more than tail probabilities err (`tests/oracle`)."""
@@ -66,13 +66,9 @@ def _verified(
     doubtful = np.logical_not((found <= level) & (found >= error * (1 - 2 * LEVEL_MARGIN)))
     if doubtful.any():
         a, b = a[doubtful], b[doubtful]
-        kept, other = np.full(a.shape, safe), np.full(a.shape, 1.0 - safe)
-        for _ in range(_HALVINGS):
-            middle = 0.5 * (kept + other)
-            below = tail(a, b, middle) <= level
-            kept, other = np.where(below, middle, kept), np.where(below, other, middle)
+        ends = np.full(a.shape, safe), np.full(a.shape, 1.0 - safe)
         limit = np.array(limit)
-        limit[doubtful] = kept
+        limit[doubtful] = bisect(*ends, lambda middle: tail(a, b, middle) <= level, _HALVINGS)[0]
     return limit
 
 
@@ -132,9 +128,8 @@ class MeanTest:
         above = self._above + np.cumsum(np.log1p(np.clip(growth, 0, _CAP / self._b) * gaps))
         below = self._below + np.cumsum(np.log1p(-np.clip(-growth, 0, _CAP / (1 - self._b)) * gaps))
         self._above, self._below = float(above[-1]), float(below[-1])
-        # The first value at which either wealth suffices; their number if none does.
-        ends = {name: np.flatnonzero(found >= self._needed) for name, found in (("above", above), ("below", below))}
-        firsts = {name: int(reached[0]) for name, reached in ends.items() if len(reached)}
-        if firsts:
-            self.answer = min(firsts, key=firsts.__getitem__)
+        # The first value at which either wealth suffices decides.
+        reached = {"above": above >= self._needed, "below": below >= self._needed}
+        firsts = {name: int(found.argmax()) for name, found in reached.items() if found.any()}
+        self.answer = min(firsts, key=firsts.__getitem__, default="")
         return self.answer

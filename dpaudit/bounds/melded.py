@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import betainc, betaincc, gammaln, ndtri
 
 from dpaudit.arguments import CONFIDENCE, read_number
-from dpaudit.bounds.base import Array, Bound, CountArrays
+from dpaudit.bounds.base import MAX_EPSILON, Array, Bools, CountArrays, bisect
 
 Tail = Callable[[Array, NDArray[np.intp]], Array]
 """``tail(t, index)``: p-values at parameters t of the events with those indices, shape (len(index),)."""
@@ -39,24 +39,10 @@ def last_rejected(
 ) -> Array:
     """Return for each event a parameter t >= 0 with tail(t) <= gamma, as large as can be found; 0 if there is none.
 
-    A bracketed secant search in all events at once. The result errs to the small side only: every value returned but 0
-    has been seen to be rejected. So where `tail` is an upper bound on an increasing p-value, the result is a lower
-    bound on inf{t : p(t) > gamma}.
-
-    Parameters
-    ----------
-    tail : callable
-        See `Tail`.
-    gamma : float
-        The level.
-    start, scale : array, shape (m,)
-        First guesses and the standard deviations of the estimates behind them; the better, the fewer steps.
-    ceiling : float
-        No parameter above it is tried.
-    tightness : float
-        The search ends when the p-value of the result lies in [gamma (1 - tightness), gamma].
-    resolution : float
-        It also ends when the bracket is narrower than this times (1 + t).
+    A bracketed secant search in all events at once, from guesses `start` with the standard deviations `scale`, shape
+    (m,), up to `ceiling`. It ends where the p-value lies in [gamma (1 - tightness), gamma], or the bracket is narrower
+    than `resolution` times (1 + t). Every value returned but 0 has been seen to be rejected: where `tail` is an upper
+    bound on an increasing p-value, the result is a lower bound on inf{t : p(t) > gamma}.
     """
     low, high = np.full(len(start), _UNSEEN), np.full(len(start), ceiling)
     # The next point, 1 / slope of the scores, and the point before with its score.
@@ -105,12 +91,7 @@ def mode(a: Array, b: Array) -> Array:
 def log_fall(a: Array, b: Array, dev: Array) -> Array:
     """Return ln f(m + d) - ln f(m) = a ln(1 + d / m) + b ln(1 - d / (1 - m)) for the mode m of Beta(a + 1, b + 1).
 
-    Parameters
-    ----------
-    a, b : array, broadcastable
-        Exponents, >= 0.
-    dev : array
-        Deviations d in [-m, 1 - m].
+    Deviations `dev` are in [-m, 1 - m]; arrays broadcast.
     """
     total = np.maximum(a + b, 1)
     # Rounding may lead a deviation beyond the end of the unit interval, where the density is 0.
@@ -142,23 +123,21 @@ def window(a: Array, b: Array) -> tuple[Array, Array]:
     bisection and lie on the outer side; an end where the density ends first is that end.
     """
     m = mode(a, b)
-    outer = ends = np.stack([-m, 1 - m])
-    inner = np.zeros_like(outer)
-    whole = log_fall(a, b, outer) >= -DROP
+    ends = np.stack([-m, 1 - m])
     # As `log_fall`, step by step the same: an exponent 0 has no deviation here whose logarithm is not finite.
     total, divisors = np.maximum(a + b, 1), np.stack([np.maximum(a, 1), -np.maximum(b, 1)])[:, None]
     exponents = np.stack([a, b])[:, None]
+
+    def fallen(dev: Array) -> Bools:
+        logs = dev * total / divisors
+        np.log1p(np.maximum(logs, -1, out=logs), out=logs)
+        logs *= exponents
+        return np.asarray(logs[0] + logs[1] < -DROP)
+
     with np.errstate(divide="ignore"):
-        for _ in range(_HALVINGS):
-            middle = 0.5 * (outer + inner)
-            logs = middle * total / divisors
-            np.log1p(np.maximum(logs, -1, out=logs), out=logs)
-            logs *= exponents
-            fallen = logs[0] + logs[1] < -DROP
-            outer = np.where(fallen, middle, outer)
-            inner = np.where(fallen, inner, middle)
-    ends = np.where(whole, ends, outer)
-    return ends[0], ends[1]
+        outer, _ = bisect(ends, np.zeros_like(ends), fallen, _HALVINGS)
+    low, high = np.where(log_fall(a, b, ends) >= -DROP, ends, outer)
+    return low, high
 
 
 def _stirling(k: Array) -> Array:
@@ -208,8 +187,12 @@ class _Sides:
 
 
 @dataclass(frozen=True)
-class Melded(Bound):
-    r"""The melded confidence bound for one event fixed in advance.
+class Melded:
+    r"""The melded one-sided confidence bound for one event fixed in advance.
+
+    Counts broadcast against each other; results have their shape. Results err to the safe side: p-values upwards, lower
+    bounds downwards. Bounds are never negative, never infinite, and 0 where there is no signal or its sign is wrong.
+    `InputError` is raised for bad counts or parameters.
 
     Let B1 ~ Beta(x, n1 - x + 1) (the point 0 if x = 0) and B2 ~ Beta(y + 1, n2 - y) (the point 1 if y = n2) be
     independent: the distributions whose quantiles are the lower limits for p and the upper limits for q. Then
@@ -235,7 +218,22 @@ class Melded(Bound):
 
     name: ClassVar[str] = "melded"
 
-    def _p_values(self, c: CountArrays, ratio: Array, delta: Array, gamma: float | None) -> Array:
+    def p_value(
+        self, x: ArrayLike, n1: ArrayLike, y: ArrayLike, n2: ArrayLike, *, epsilon: ArrayLike, delta: ArrayLike = 0.0
+    ) -> Array:
+        """Return p-values of H0(epsilon, delta), which a test at level gamma rejects where they are <= gamma."""
+        c = CountArrays.of(x, n1, y, n2)
+        ratio = np.exp(c.spread("epsilon", epsilon, 0, MAX_EPSILON))
+        return self._p_values(c, ratio, c.spread("delta", delta, 0, 1)).reshape(c.shape)
+
+    def epsilon_lower(
+        self, x: ArrayLike, n1: ArrayLike, y: ArrayLike, n2: ArrayLike, *, delta: ArrayLike = 0.0, gamma: float
+    ) -> Array:
+        """Return inf{epsilon : p_value > gamma}, which exceeds ln((p - delta) / q) with probability at most gamma."""
+        c, level = CountArrays.of(x, n1, y, n2), read_number("gamma", gamma, 0, 1)
+        return self._epsilons(c, c.spread("delta", delta, 0, 1), level).reshape(c.shape)
+
+    def _p_values(self, c: CountArrays, ratio: Array, delta: Array) -> Array:
         return _tail(_Sides.of(c), ratio, delta)
 
     def _epsilons(self, c: CountArrays, delta: Array, gamma: float) -> Array:
@@ -244,7 +242,7 @@ class Melded(Bound):
         def tail(t: Array, i: NDArray[np.intp]) -> Array:
             return _tail(sides.take(i), np.exp(t), delta[i])
 
-        return last_rejected(tail, gamma, *first_guess(c, delta, gamma), self.max_epsilon)
+        return last_rejected(tail, gamma, *first_guess(c, delta, gamma), MAX_EPSILON)
 
 
 def epsilon_lower(
@@ -318,8 +316,7 @@ def _tail(s: _Sides, ratio: Array, delta: Array) -> Array:
     over_first = s.spread[0] <= ratio * s.spread[1]
     p = np.empty(len(ratio))
     for chosen, integral in ((over_first, _over_first), (~over_first, _over_second)):
-        i = np.flatnonzero(chosen)
-        if len(i):
+        if len(i := np.flatnonzero(chosen)):
             p[i] = integral(s.take(i), ratio[i], delta[i])
     certain = (s.counts.x == 0) | (s.counts.y == s.counts.n2)
     return np.where(certain, 1.0, np.minimum(p * (1 + RELATIVE_ERROR) + _MISSED, 1.0))

@@ -26,7 +26,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import log_ndtr, ndtri
 
-from dpaudit.bounds.base import Array
+from dpaudit.bounds.base import Array, Bools, bisect
 from dpaudit.bounds.limits import wilson_limit
 from dpaudit.bounds.melded import Melded
 from dpaudit.contract.curve_claims import CurveClaim
@@ -57,6 +57,11 @@ class ClaimPoints:
     delta: Array
 
     @classmethod
+    def one(cls, epsilon: float, delta: float) -> ClaimPoints:
+        """Return the one point of a claim of (epsilon, delta)-privacy."""
+        return cls(np.array([epsilon], np.float64), np.array([delta], np.float64))
+
+    @classmethod
     def of(cls, claim: CurveClaim) -> ClaimPoints:
         """Return points of a claim, dense enough that the best of them loses next to nothing to the best of all."""
         if claim.points:
@@ -64,19 +69,14 @@ class ClaimPoints:
         if (mu := claim.mu) is not None:
             epsilon = gaussian_epsilons(mu)
             return cls(epsilon, gaussian_delta(mu, epsilon))
-        return cls._of_orders(orders_of(claim))
-
-    @classmethod
-    def _of_orders(cls, orders: Sequence[tuple[float, float]]) -> ClaimPoints:
-        """Return the tangents, at each of some rates, to the region of the order that is narrowest there."""
+        # The tangents, at each of some rates, to the region of the order that is narrowest there.
+        orders = orders_of(claim)
         most = np.array([largest_probability(_RATES, order, epsilon) for order, epsilon in orders])
         best = most.argmin(axis=0)
         alpha = np.array([order for order, _ in orders])[best]
         p, q = most[best, np.arange(len(_RATES))], _RATES
         inner = p < 1 - 1e-9
         alpha, p, q = alpha[inner], p[inner], q[inner]
-        if not len(p):
-            return cls(np.zeros(1), np.array([1 - 1e-9]))
         # -F_q / F_p = (a - 1) ((p/q)^a - ((1-p)/(1-q))^a) / (a ((p/q)^(a-1) - ((1-p)/(1-q))^(a-1)))
         odds = np.log(p / q)
         gap = odds - (np.log1p(-p) - np.log1p(-q))
@@ -88,7 +88,7 @@ class ClaimPoints:
         epsilon = np.abs(np.log(slope))
         delta = np.maximum(delta, 0) + SLACK * (1 + np.exp(np.minimum(epsilon, 40)) * np.where(small, 1 - p, q))
         good = (delta < 1) & (epsilon < 60)
-        return cls(epsilon[good], delta[good]) if good.any() else cls(np.zeros(1), np.array([1 - 1e-9]))
+        return cls(epsilon[good], delta[good]) if good.any() else cls.one(0.0, 1 - 1e-9)
 
     def scores(self, hits: Array, trained: int, neighbour_hits: Array, neighbour_trained: int) -> Array:
         r"""Return by how many standard errors counts exceed each point, shape (J, m).
@@ -130,15 +130,14 @@ def gaussian_delta(mu: float, epsilon: Array | float) -> Array:
 
 def largest_probability(q: Array, alpha: float, epsilon: float) -> Array:
     """Return the largest p with F(p, q) <= exp((alpha - 1) epsilon), never less; 1 where there is no limit below."""
-    low, high = q.copy(), np.ones_like(q)
-    for _ in range(_HALVINGS):
-        middle = 0.5 * (low + high)
+
+    def inside(p: Array) -> Bools:
         with np.errstate(divide="ignore"):
-            logs = alpha * np.log(middle) + (1 - alpha) * np.log(q)
-            others = alpha * np.log1p(-middle) + (1 - alpha) * np.log1p(-q)
-        inside = np.logaddexp(logs, others) <= (alpha - 1) * epsilon
-        low, high = np.where(inside, middle, low), np.where(inside, high, middle)
-    return high
+            logs = alpha * np.log(p) + (1 - alpha) * np.log(q)
+            others = alpha * np.log1p(-p) + (1 - alpha) * np.log1p(-q)
+        return np.asarray(np.logaddexp(logs, others) <= (alpha - 1) * epsilon)
+
+    return np.asarray(bisect(q, np.ones_like(q), inside, _HALVINGS)[1])
 
 
 def delta_lower(hits: int, runs: int, other_hits: int, other_runs: int, *, epsilon: float, gamma: float) -> float:
@@ -149,16 +148,9 @@ def delta_lower(hits: int, runs: int, other_hits: int, other_runs: int, *, epsil
     """
 
     def refuted(delta: float) -> bool:
-        test = {"epsilon": epsilon, "delta": delta, "gamma": gamma}
-        return bool(Melded().p_value(hits, runs, other_hits, other_runs, **test) <= gamma)
+        return bool(Melded().p_value(hits, runs, other_hits, other_runs, epsilon=epsilon, delta=delta) <= gamma)
 
-    low, high = 0.0, min(hits / runs, 1 - 1e-12)
-    if not refuted(0.0):
-        return 0.0
-    for _ in range(50):
-        middle = 0.5 * (low + high)
-        low, high = (middle, high) if refuted(middle) else (low, middle)
-    return low
+    return float(bisect(0.0, min(hits / runs, 1 - 1e-12), refuted, 50)[0]) if refuted(0.0) else 0.0
 
 
 def mu_of_delta(epsilon: float, delta: float) -> float:
@@ -166,13 +158,7 @@ def mu_of_delta(epsilon: float, delta: float) -> float:
 
     A mechanism with p - exp(epsilon) q >= delta for an event is mu-Gaussian private for no smaller mu.
     """
-    low, high = 0.0, 64.0
-    if delta <= 0:
-        return 0.0
-    for _ in range(60):
-        middle = 0.5 * (low + high)
-        low, high = (middle, high) if float(gaussian_delta(middle, epsilon)) < delta else (low, middle)
-    return low
+    return float(bisect(0.0, 64.0, lambda mu: gaussian_delta(mu, epsilon) < delta, 60)[0]) if delta > 0 else 0.0
 
 
 def mu_between(p: float, q: float) -> float:

@@ -5,17 +5,17 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from dpaudit import seeding
+from dpaudit import seeding, verify_certificate
 from dpaudit.audit.evidence import calls_agree
 from dpaudit.audit.tested import COIN, CoinCount, lower_bound
 from dpaudit.bounds.limits import lower_limit, upper_limit
@@ -27,7 +27,6 @@ from dpaudit.events.families import likelier_first
 from dpaudit.outputs.values import JsonValue
 from dpaudit.record import Amount, Count, Frozen, Level, NonNegative, Probability, Share, Size, decode, encodable
 from dpaudit.running.sampling import Sampler
-from dpaudit.verify_certificate import checked, verify
 
 CLOPPER_PEARSON = "clopper-pearson"
 
@@ -114,7 +113,50 @@ class Counts(Frozen, frozen=True):
         return math.log(gain / upper) if gain > upper else 0.0
 
 
-class Certificate(Frozen, frozen=True, kw_only=True, tag="certificate", tag_field="kind"):
+class Sealed(Frozen, frozen=True):
+    """Base of certificates: records that their verifier can read, and that are written with a seal."""
+
+    verifier: ClassVar[Any]
+    """The module with the functions `checked` and `verify`."""
+
+    def __post_init__(self) -> None:
+        stored = encodable(self)
+        try:
+            self.verifier.checked(stored)
+        except ValueError as error:
+            raise InputError(f"a certificate cannot say this: {error}") from None
+        found, words = self._related(stored)
+        if found is False:
+            raise InputError(f"a certificate is of neighbours, and these inputs are none: {words}")
+
+    @staticmethod
+    def _related(stored: Any) -> tuple[bool | None, str]:
+        """Return whether the inputs are neighbours, None where that is not decided, and words on it."""
+        return related(stored)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the certificate as JSON-safe data."""
+        found: dict[str, Any] = encodable(self)
+        return found | {"seal": seal_of(found)}
+
+    def write(self, path: str | Path) -> None:
+        """Write the certificate as one JSON file; `InputError` if the verifier's arithmetic does not bear it out."""
+        data = f"{json.dumps(self.to_dict(), indent=1, allow_nan=False, ensure_ascii=False)}\n".encode()
+        self.bear_out(data, "this certificate")
+        Path(path).write_bytes(data)
+
+    @classmethod
+    def bear_out(cls, data: bytes, name: str) -> None:
+        """Raise `InputError` where the verifier cannot read what is in a file, or finds that it is wrong."""
+        try:
+            status, words = cls.verifier.verify(data)
+        except (ValueError, RecursionError, ArithmeticError) as error:
+            raise InputError(f"{name} is no certificate: {error!s:.500}") from None
+        if status == 1:
+            raise InputError(f"{name} is {words:.500}")
+
+
+class Certificate(Sealed, frozen=True, kw_only=True, tag="certificate", tag_field="kind"):
     """A violation of a claim of (epsilon, delta)-differential privacy, with what it takes to check it.
 
     With p and q the probabilities of the event on the side where it is likelier and on the other one, a claim that
@@ -168,6 +210,7 @@ class Certificate(Frozen, frozen=True, kw_only=True, tag="certificate", tag_fiel
         A digest over all other fields, which is made when the certificate is written; empty in memory.
     """
 
+    verifier: ClassVar[Any] = verify_certificate
     mechanism: str
     epsilon: Amount
     delta: Probability
@@ -192,44 +235,6 @@ class Certificate(Frozen, frozen=True, kw_only=True, tag="certificate", tag_fiel
     opposite: Event | UnsetType = UNSET
     seal: str = ""
 
-    def __post_init__(self) -> None:
-        stored = encodable(self)
-        try:
-            checked(stored)
-        except ValueError as error:
-            raise InputError(f"a certificate cannot say this: {error}") from None
-        neighbours, words = related(stored)
-        if neighbours is False:
-            raise InputError(f"a certificate is of neighbours, and these inputs are none: {words}")
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the certificate as JSON-safe data."""
-        found: dict[str, Any] = encodable(self)
-        return found | {"seal": seal_of(found)}
-
-    def write(self, path: str | Path) -> None:
-        """Write the certificate as one JSON file; `InputError` if the verifier's arithmetic does not bear it out."""
-        Path(path).write_bytes(sealed_text(self, verify))
-
-
-def sealed_text(found: Frozen, verifies: Callable[[bytes], tuple[int, str]]) -> bytes:
-    """Return a certificate as the text of a file that its verifier does not refuse."""
-    stored = encodable(found)
-    text = json.dumps(stored | {"seal": seal_of(stored)}, indent=1, allow_nan=False, ensure_ascii=False)
-    data = f"{text}\n".encode()
-    _bear_out(data, verifies, "this certificate")
-    return data
-
-
-def _bear_out(data: bytes, verifies: Callable[[bytes], tuple[int, str]], name: str) -> None:
-    """Raise `InputError` where a verifier cannot read what is in a file, or finds that it is wrong."""
-    try:
-        status, words = verifies(data)
-    except (ValueError, RecursionError, ArithmeticError) as error:
-        raise InputError(f"{name} is no certificate: {error!s:.500}") from None
-    if status == 1:
-        raise InputError(f"{name} is {words:.500}")
-
 
 def seal_of(data: Mapping[str, Any]) -> str:
     """Return the BLAKE2b-256 digest over a certificate as JSON-safe data: keys sorted, with an empty seal."""
@@ -237,18 +242,18 @@ def seal_of(data: Mapping[str, Any]) -> str:
     return hashlib.blake2b(text.encode(), digest_size=32).hexdigest()
 
 
-def read_sealed(path: str | Path, kinds: Mapping[str, tuple[Any, Callable[[bytes], tuple[int, str]]]]) -> Any:
-    """Return the certificate in a file, of one of several kinds, each with its type and its verifier."""
+def read_sealed(path: str | Path, *kinds: type[Sealed]) -> Any:
+    """Return the certificate in a file, of one of several kinds."""
+    known = {str(one.__struct_config__.tag): one for one in kinds}
     try:
         with open(path, "rb") as file:
             data = file.read(MOST_BYTES + 1)
-        kind = parsed(data)
-        kind = kind.get("kind") if isinstance(kind, dict) else None
-        known = kinds.get(kind) if isinstance(kind, str) else None
-        if known is None:
-            raise ValueError(f"its kind must be one of {', '.join(kinds)}, got {kind!r:.60}")
-        _bear_out(data, known[1], str(path))
-        return replace(decode(data, known[0]), seal="")
+        stored = parsed(data)
+        kind = stored.get("kind") if isinstance(stored, dict) else None
+        if not isinstance(kind, str) or kind not in known:
+            raise ValueError(f"its kind must be one of {', '.join(known)}, got {kind!r:.60}")
+        known[kind].bear_out(data, str(path))
+        return replace(decode(data, known[kind]), seal="")
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror}") from None
     except InputError:
@@ -266,7 +271,7 @@ def read(path: str | Path) -> Certificate:
         If the file cannot be read, is no certificate (the message names the field), was altered since it was written,
         or `dpaudit.verify_certificate` finds that it is wrong.
     """
-    found: Certificate = read_sealed(path, {"certificate": (Certificate, verify)})
+    found: Certificate = read_sealed(path, Certificate)
     return found
 
 
@@ -290,21 +295,19 @@ def counted(
     """
     couples = sampler.tossed(pair, ("certificate", purpose), 2 * runs, compared=True)
     likelier = tuple(Direction).index(direction)
-    hits, sizes, right = [0, 0], [0, 0], [np.zeros(0, dtype=np.bool_)]
-    calls, scatter = [0, 0], [0.0, 0.0]
+    hits, sizes, calls, scatter, right = [0, 0], [0, 0], [0, 0], [0.0, 0.0], [np.zeros(0, dtype=np.bool_)]
     for couple, found in zip(couples, sampler.reduced(couples, partial(_spoken, events)), strict=True):
         turns = sampler.turns(couple)
         said = np.zeros(len(turns), dtype=np.int8)
         for side, codes in enumerate(found):
-            sizes[side] += couple[side].size
             if codes is not None:
                 said[turns == side] = codes
                 inside = int((codes == 1).sum())
                 hits[side] += inside
+                sizes[side] += len(codes)
                 calls[side] += 1
                 scatter[side] += inside**2 / len(codes)
-        guessed = np.where(said == 1, likelier, 1 - likelier)
-        right.append((guessed == turns)[said > 0])
+        right.append(((said == 1) == (turns == likelier))[said > 0])
     if sampler.mechanism.batched and not calls_agree(zip(hits, sizes, calls, scatter, strict=True)):
         raise InputError(
             "outputs of one call depend on each other, so that counts of batches show nothing: make runs one by one, "

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from msgspec import UNSET, structs
@@ -22,21 +23,30 @@ from dpaudit.certificates.certificate import (
     counted,
     fewer,
 )
-from dpaudit.certificates.shrinking import SEARCH, WitnessSearch, shrink_by_strategy
 from dpaudit.contract import Learner, Pair, Relation, Verdict
 from dpaudit.errors import InputError, withholding
-from dpaudit.events.explicit import ChosenEvent
+from dpaudit.events.explicit import ChosenEvent, choose
 from dpaudit.keyed import key_of, keyed
 from dpaudit.neighbours.check import check_pairs
 from dpaudit.neighbours.crafted import crafted_pairs
 from dpaudit.neighbours.named import is_strategy, pairs_from_strategy
-from dpaudit.neighbours.smaller import Kept, Small, ValueRange, shrink
+from dpaudit.neighbours.smaller import Kept, Small, ValueRange, complexity, shrink
+from dpaudit.outputs.canonical import Raised
 from dpaudit.outputs.values import digest_of, encode_value
 from dpaudit.progress import Progress, followed
 from dpaudit.results import STREAMS_VERSION, versions
+from dpaudit.running.sampling import Sampler
 from dpaudit.running.warned import gathered
 
 KINDS = (COIN, MELDED, CLOPPER_PEARSON)
+FIRST_RUNS = 500
+"""Runs a side that are tried first to refute the claim; they are doubled until they do."""
+GENEROUS = 2
+"""By how much more runs shrinking makes than the whole pair needs: a smaller pair may leak a little less."""
+MOST_PAIRS = 200
+"""Smaller pairs that are tried."""
+SEARCH = 16
+"""The runs of a whole search, in units of the most on one side of a pair: about eight audits of one."""
 STARTS = 8
 """Crafted pairs from which a search begins where the audit's own was a variation of them."""
 
@@ -124,17 +134,16 @@ def make(
         words, hidden = "runs for the certificate", not include_data and any(pair.withheld for pair in listed)
         with withholding(hidden), gathered(), followed(progress, (SEARCH + 2) * runs, words) as report:
             sampler = replace(sampler, report=report)
-            search = WitnessSearch(sampler, finding.epsilon, finding.delta, 1 - finding.confidence, float_bits)
-            for index, start, share in maker.begun(search, runs):
+            search = WitnessSearch(sampler, finding.epsilon, finding.delta, 1 - finding.confidence, runs, float_bits)
+            for index, start, share in maker.begun(search):
                 smaller = maker.smaller(search, index, start, strategy, bounds) if shrinks else [start]
-                found = maker.confirmed(search, index, smaller, bound, (1 - finding.confidence) / share, runs)
+                found = maker.confirmed(search, index, smaller, bound, search.error / share)
                 if found is not None:
                     return found
     return maker.of_finding()
 
 
 def _listed(finding: PrivacyFinding, pairs: Any, mechanism: Any, n: int | None) -> list[Pair]:
-    """Return the pairs that were audited."""
     if pairs is None:
         if not isinstance(mechanism, Learner):
             raise InputError("{pairs} must be given, as they were audited", names=("pairs",))
@@ -147,13 +156,90 @@ def _listed(finding: PrivacyFinding, pairs: Any, mechanism: Any, n: int | None) 
     return listed
 
 
+@dataclass
+class WitnessSearch:
+    """Runs of a mechanism that look for a pair and an event, all at addresses of their own.
+
+    `epsilon`, `delta` and `error` are the claim and the error of bounds that are compared. A pair takes `runs` a side,
+    at `most` so many; `made` were made so far on both sides together, for `tried` pairs, and no further pair is tried
+    once `limit` were.
+    """
+
+    sampler: Sampler
+    epsilon: float
+    delta: float
+    error: float
+    most: int
+    float_bits: bool = False
+    runs: int = FIRST_RUNS
+    made: int = 0
+    limit: int = 0
+    tried: int = 0
+    raising: bool = False
+    known: dict[tuple[str, str], ChosenEvent | None] = field(default_factory=dict)
+
+    def begin(self, pair: Pair) -> Small[ChosenEvent] | None:
+        """Return a pair with an event that refutes the claim on it; None if `most` runs a side find none."""
+        self.runs, self.limit = min(FIRST_RUNS, self.most), self.made + SEARCH * self.most
+        while (chosen := self.refutes(pair, first=True)) is None and self.runs < self.most:
+            self.runs = min(self.most, 2 * self.runs)
+        self.runs = min(self.most, GENEROUS * self.runs)
+        return None if chosen is None else Small(pair, chosen)
+
+    def refutes(self, pair: Pair, *, first: bool = False) -> ChosenEvent | None:
+        """Return an event that refutes the claim on a pair, if there is one.
+
+        A pair on which runs raise, where they did not on the first one, is one that the mechanism refuses.
+        """
+        self.tried += not first
+        address = ("certificate", "search", digest_of(pair.data), digest_of(pair.neighbour), self.runs)
+        sides = self.sampler.sides(pair, address, self.runs)
+        self.made += 2 * self.runs
+        raising = any(type(output) is Raised for outputs in sides for output in outputs)
+        self.raising |= first and raising
+        if raising and not self.raising:
+            return None
+        chosen = choose(sides, self.delta, self.error, float_bits=self.float_bits)
+        return chosen if chosen is not None and chosen.lower > self.epsilon else None
+
+    def better(self, pair: Pair) -> ChosenEvent | None:
+        """Return an event that refutes the claim on a pair, always the same; None once enough were tried."""
+        key = (digest_of(pair.data), digest_of(pair.neighbour))
+        if key not in self.known:
+            spent = self.tried >= MOST_PAIRS or self.made + 2 * self.runs > self.limit
+            hopeless = spent or key[0] == key[1] or "" in key
+            self.known[key] = None if hopeless else self.refutes(pair)
+        return self.known[key]
+
+
+def shrink_by_strategy(search: WitnessSearch, start: Small[ChosenEvent], strategy: Any) -> Iterator[Small[ChosenEvent]]:
+    """Yield the start, then the simplest pair of a hypothesis strategy that refutes the claim."""
+    import hypothesis
+
+    yield start
+    settings = hypothesis.settings(
+        max_examples=MOST_PAIRS,
+        database=None,
+        deadline=None,
+        derandomize=True,
+        phases=[hypothesis.Phase.generate, hypothesis.Phase.shrink],
+        suppress_health_check=list(hypothesis.HealthCheck),
+    )
+    try:
+        data, neighbour = hypothesis.find(
+            strategy, lambda pair: search.better(Pair(pair[0], pair[1])) is not None, settings=settings
+        )
+    except hypothesis.errors.NoSuchExample:
+        return
+    pair = Pair(data, neighbour, start.pair.origin)
+    chosen = search.better(pair)
+    if chosen is not None and complexity(pair) < complexity(start.pair):
+        yield Small(pair, chosen)
+
+
 @dataclass(frozen=True)
 class _Maker:
-    """Makes the certificates of one violation.
-
-    `pairs` are those that were audited, at the `place` as ``FILE.py:PAIRS``, `name` is that of the mechanism, and
-    `include_data` whether people's data may be shown.
-    """
+    """Makes the certificates of one violation; the parameters are as for `make`."""
 
     finding: PrivacyFinding
     pairs: Sequence[Pair]
@@ -161,7 +247,7 @@ class _Maker:
     place: str
     include_data: bool
 
-    def begun(self, search: WitnessSearch, runs: int) -> Iterator[tuple[int, Small[ChosenEvent], int]]:
+    def begun(self, search: WitnessSearch) -> Iterator[tuple[int, Small[ChosenEvent], int]]:
         """Yield the pairs on which an explicit event refutes the claim, and among how many the error is shared.
 
         They are the witness, or those that it may be a variation of. Where none of them refutes the claim, the first
@@ -176,7 +262,7 @@ class _Maker:
             if found and index in rest:
                 return
             pair = self.pairs[index]
-            start = search.begin(Pair(pair.data, pair.neighbour, pair.origin), runs)
+            start = search.begin(Pair(pair.data, pair.neighbour, pair.origin))
             if start is not None:
                 found = True
                 yield index, start, len(first) if index in first else 1
@@ -188,36 +274,30 @@ class _Maker:
         if strategy is not None:
             found = shrink_by_strategy(search, start, strategy)
         else:
-            found = shrink(search.better, start, values=not self._hides(start.pair), bounds=bounds)
+            hidden = start.pair.origin.kind.own and not self.include_data
+            found = shrink(search.better, start, values=not hidden, bounds=bounds)
         return [one for one in found if one is start or self._inputs(index, one.pair, one.records, whole=False)]
 
     def confirmed(
-        self,
-        search: WitnessSearch,
-        index: int,
-        smaller: Sequence[Small[ChosenEvent]],
-        bound: str,
-        error: float,
-        runs: int,
+        self, search: WitnessSearch, index: int, smaller: Sequence[Small[ChosenEvent]], bound: str, error: float
     ) -> Certificate | None:
         """Return the certificate by fresh runs of the smallest pair that holds up on others.
 
         None if they refute nothing, or the event names a value of people's data. Other runs choose the pair; the fresh
         ones are counted once, by one event.
         """
-        claim = self.finding
+        claim, sampler = self.finding, search.sampler
         for small in reversed(smaller):
             chosen = small.chosen
             events = chosen.event, UNSET
-            again = counted(search.sampler, "validate", small.pair, events, chosen.direction, search.runs, None)
+            again = counted(sampler, "validate", small.pair, events, chosen.direction, search.runs, None)
             search.made += 2 * search.runs
             if again.epsilon_lower(MELDED, claim.delta, error) > claim.epsilon:
                 break
         else:
             return None
-        independent = search.sampler.mechanism.batched and not claim.delta
-        number = None if independent else fewer(again, runs)
-        counts = counted(search.sampler, "confirm", small.pair, events, chosen.direction, runs, number)
+        number = None if sampler.mechanism.batched and not claim.delta else fewer(again, search.most)
+        counts = counted(sampler, "confirm", small.pair, events, chosen.direction, search.most, number)
         if bound != COIN:
             counts = structs.replace(counts, count=UNSET)
         lower = counts.epsilon_lower(bound, claim.delta, error)
@@ -259,6 +339,8 @@ class _Maker:
         assert inputs is not None
         best = max(finding.tests, key=lambda test: test.epsilon_lower, default=None)
         explicit = all(event.explicit for event in (witness.event, witness.opposite) if event is not UNSET)
+        counted: Any = (witness.hits, witness.trials, witness.neighbour_hits, witness.neighbour_trials, witness.count)
+        counts = None if None in counted else Counts(*counted)  # bets have none
         return self._certificate(
             pair,
             inputs,
@@ -269,20 +351,12 @@ class _Maker:
             event=witness.event,
             opposite=witness.opposite,
             learned=None if explicit else finding.trials,
-            counts=self._counts(),
+            counts=counts,
             runs="finding",
             searched=0,
         )
 
-    def _counts(self) -> Counts | None:
-        """Return the counts of the witness; bets have none."""
-        found = self.finding.witness
-        if found.hits is None or not found.trials or found.neighbour_hits is None or not found.neighbour_trials:
-            return None
-        return Counts(found.hits, found.trials, found.neighbour_hits, found.neighbour_trials, found.count)
-
     def _certificate(self, pair: Pair, inputs: tuple[Input, Input], **found: Any) -> Certificate:
-        """Return a certificate with what it has of the finding in any case."""
         return Certificate(
             mechanism=self.name,
             epsilon=self.finding.epsilon,
@@ -298,25 +372,21 @@ class _Maker:
             **found,
         )
 
-    def _hides(self, pair: Pair) -> bool:
-        return pair.origin.kind.own and not self.include_data
-
     def _inputs(self, index: int, pair: Pair, records: Kept, *, whole: bool) -> tuple[Input, Input] | None:
         """Return both inputs of a pair, as values or else by reference; None where neither identifies them.
 
-        `records` are those of either side that were kept of the pair with that number; `whole` is whether nothing of it
-        was changed.
+        Of the pair at `index` the `records` of either side were kept; `whole` is whether nothing of it was changed.
         """
         found: list[Input] = []
+        hidden = pair.origin.kind.own and not self.include_data
         for value, kept in zip((pair.data, pair.neighbour), records or (None, None), strict=True):
-            try:
-                if self._hides(pair):
-                    raise InputError("data of people are not shown")
-                found.append(Given(encode_value(value), digest_of(value)))
-            except InputError:
-                if kept is None and not whole:
-                    return None
-                place = f"{self.place}[{index}]"
-                digest = keyed(digest_of(value), key_of()) if self._hides(pair) else digest_of(value)
-                found.append(Referred(place, pair.origin.text, digest, kept, index))
+            digest = digest_of(value)
+            if not hidden:
+                with suppress(InputError):  # JSON has no such value
+                    found.append(Given(encode_value(value), digest))
+                    continue
+            if kept is None and not whole:
+                return None
+            digest = keyed(digest, key_of()) if hidden else digest
+            found.append(Referred(f"{self.place}[{index}]", pair.origin.text, digest, kept, index))
         return found[0], found[1]

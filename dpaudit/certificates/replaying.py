@@ -119,12 +119,18 @@ def replay(
         neighbours, or runs of a call depend on each other.
     """
     check_built(mechanism, "mechanism")
-    seed = _fresh(seed, certificate)
+    seed = secrets.randbelow(2**32) if seed is None else seeding.check_seed(seed)
+    if seed == certificate.seed:
+        raise InputError.of("seed", seed, "another one than the certificate's: runs on that one are not fresh")
     known = _known(certificate, mechanism, pair)
-    relation = Relation.parse(relation) if relation is not None else _relation_of(certificate)
+    # Of people's data audits make pairs of that relation, where nothing else is said.
+    own = Relation.ADD_REMOVE_ONE if certificate.origin.kind.own else None
+    relation = certificate.relation or own if relation is None else Relation.parse(relation)
     neighbours = _are_neighbours(certificate, known, relation, metric, pair is not None)
     confidence = read_number("confidence", confidence, OPTIONS["confidence"].limits["gt"], 1)
     runs = None if trials is None else read_integer("trials", trials, 10)
+    same: dict[str, Any] = {"epsilon": certificate.epsilon, "delta": certificate.delta, "relation": relation}
+    same |= {"confidence": confidence, "seed": seed}
     counts = None
     named = any(isinstance(side, Referred) for side in (certificate.data, certificate.neighbour))
     with withholding(named and certificate.origin.kind.own):
@@ -132,15 +138,11 @@ def replay(
             finding = audit_privacy(
                 mechanism,
                 [known],
-                epsilon=certificate.epsilon,
-                delta=certificate.delta,
-                relation=relation,
-                confidence=confidence,
-                seed=seed,
                 sequential=certificate.bound == "betting",
                 trials=certificate.learned if runs is None else runs,
                 randomness=randomness,
                 progress=progress,
+                **same,
                 **running,
             )
             lower, bound = finding.epsilon_lower, finding.bound
@@ -151,40 +153,22 @@ def replay(
             lower = counts.epsilon_lower(bound, certificate.delta, 1 - confidence, sides=sides)
     return Replay(
         verdict=Verdict.VIOLATION if neighbours and lower > certificate.epsilon else Verdict.NO_EVIDENCE,
-        relation=relation,
         neighbours=neighbours,
         mechanism=certificate.mechanism,
-        epsilon=certificate.epsilon,
-        delta=certificate.delta,
         certified=certificate.epsilon_lower,
         epsilon_lower=lower,
-        confidence=confidence,
         bound=bound,
         counts=counts,
-        seed=seed,
+        **same,
     )
-
-
-def _fresh(seed: int | None, certificate: Certificate) -> int:
-    """Return a seed, drawn at random if none is given; `InputError` for that of the certificate."""
-    seed = secrets.randbelow(2**32) if seed is None else seeding.check_seed(seed)
-    if seed == certificate.seed:
-        raise InputError.of("seed", seed, "another one than the certificate's: runs on that one are not fresh")
-    return seed
 
 
 def _known(certificate: Certificate, mechanism: Any, pair: Any) -> Pair:
     """Return the pair of a certificate, where it does not hold its inputs by the pair that is given."""
     given = None if pair is None else check_pairs([pair], None)[0]
     domain = mechanism.domain if isinstance(mechanism, Learner) else None
-    sides = (None, None) if given is None else (given.data, given.neighbour)
-    inputs = zip((certificate.data, certificate.neighbour), sides, strict=True)
-    return Pair(*(_input_of(stored, side, domain) for stored, side in inputs))
-
-
-def _relation_of(certificate: Certificate) -> Relation | None:
-    """Return what neighbours are: of data of one's own as audits make pairs of them, where nothing else is said."""
-    return certificate.relation or (Relation.ADD_REMOVE_ONE if certificate.origin.kind.own else None)
+    data, neighbour = (None, None) if given is None else (given.data, given.neighbour)
+    return Pair(_input_of(certificate.data, data, domain), _input_of(certificate.neighbour, neighbour, domain))
 
 
 def _are_neighbours(certificate: Certificate, pair: Pair, relation: Relation | None, metric: Any, given: bool) -> bool:

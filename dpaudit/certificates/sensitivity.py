@@ -4,25 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import msgspec
 
+from dpaudit import verify_sensitivity
 from dpaudit.certificate_grammar import neighbours
-from dpaudit.certificates.certificate import Certificate, read_sealed, sealed_text
+from dpaudit.certificates.certificate import Certificate, Sealed, read_sealed
 from dpaudit.contract import Relation, Verdict
 from dpaudit.errors import InputError
 from dpaudit.outputs.values import JsonValue, decode_value, encode_value
-from dpaudit.record import Frozen, NonNegative, Words, encodable
+from dpaudit.record import NonNegative, Words
 from dpaudit.results import versions
 from dpaudit.sensitivity.audit import audit_sensitivity
 from dpaudit.sensitivity.finding import MetricName, RecordedFinding, SensitivityFinding
 from dpaudit.sensitivity.metrics import METRICS, read_sensitivity
-from dpaudit.verify_certificate import verify as verify_violation
-from dpaudit.verify_sensitivity import checked, verify
 
 
-class SensitivityCertificate(Frozen, frozen=True, kw_only=True, tag="sensitivity certificate", tag_field="kind"):
+class SensitivityCertificate(Sealed, frozen=True, kw_only=True, tag="sensitivity certificate", tag_field="kind"):
     """Two neighbouring inputs whose values are farther apart than the sensitivity that was claimed.
 
     Attributes
@@ -51,6 +50,7 @@ class SensitivityCertificate(Frozen, frozen=True, kw_only=True, tag="sensitivity
         A digest over all other fields, which is made when the certificate is written; empty in memory.
     """
 
+    verifier: ClassVar[Any] = verify_sensitivity
     function: Words
     place: str
     metric: MetricName
@@ -65,24 +65,17 @@ class SensitivityCertificate(Frozen, frozen=True, kw_only=True, tag="sensitivity
     seal: str = ""
 
     def __post_init__(self) -> None:
-        stored = encodable(self)
-        try:
-            checked(stored)
-        except ValueError as error:
-            raise InputError(f"a certificate cannot say this: {error}") from None
-        found, words = neighbours(stored["relation"], stored["data"], stored["neighbour"])
-        if found is False:
-            raise InputError(f"a certificate is of neighbours, and these inputs are none: {words}")
+        super().__post_init__()
         if not self.recomputed().exceeds(read_sensitivity(self.sensitivity)):
             raise InputError("a certificate is of a violation: the distance of the values must exceed the claim")
+
+    @staticmethod
+    def _related(stored: Any) -> tuple[bool | None, str]:
+        return neighbours(stored["relation"], stored["data"], stored["neighbour"])
 
     def recomputed(self) -> Any:
         """Return the distance of the values that it holds."""
         return METRICS[self.metric](*map(decode_value, self.values))
-
-    def write(self, path: str | Path) -> None:
-        """Write the certificate as one JSON file."""
-        Path(path).write_bytes(sealed_text(self, verify))
 
     def again(self, f: Callable[..., Any]) -> SensitivityFinding | RecordedFinding:
         """Return the finding of the function, or the mechanism, on the two inputs alone."""
@@ -138,9 +131,5 @@ def read_of_sensitivity(path: str | Path) -> SensitivityCertificate | None:
         If the file cannot be read, is no certificate, was altered, or `dpaudit.verify_sensitivity` finds that it is
         wrong.
     """
-    kinds = {
-        "sensitivity certificate": (SensitivityCertificate, verify),
-        "certificate": (Certificate, verify_violation),
-    }
-    found = read_sealed(path, kinds)
+    found = read_sealed(path, SensitivityCertificate, Certificate)
     return found if isinstance(found, SensitivityCertificate) else None

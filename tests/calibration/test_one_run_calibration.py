@@ -11,8 +11,8 @@ from scipy.stats import binom
 import dpaudit
 from dpaudit import PrivacyClaim
 from dpaudit.audit.one_run import Ranked, guess_test
-from dpaudit.bounds.guesses import Points, Schedule
-from dpaudit.bounds.tangent import gaussian_delta, gaussian_epsilons
+from dpaudit.bounds.guesses import Schedule
+from dpaudit.bounds.tangent import ClaimPoints, gaussian_delta, gaussian_epsilons
 from dpaudit_learners.training.noisy_sgd import Examples, Logistic, NoisySGD, one_training
 
 
@@ -21,7 +21,7 @@ def test_the_exact_rate_at_the_boundary_is_within_the_level_and_close_to_it(m):
     """Independent randomised responses are the worst case; the walk over their right guesses is enumerated."""
     closest = 0.0
     for epsilon, gamma in product((0.0, 0.5, 1.0, 4.0), (0.05, 0.01, 1e-3)):
-        points = Points.one(epsilon, 0.0)
+        points = ClaimPoints.one(epsilon, 0.0)
         schedule = Schedule.doubling(m).useful(points, gamma)
         rate = schedule.crossing(schedule.critical(schedule.level(points, gamma), points), epsilon)
         assert rate <= gamma
@@ -48,10 +48,10 @@ def responses(rng, m=100, epsilon=1.0, leak=0.0, shape=None):
 @pytest.mark.parametrize(
     ("options", "points"),
     [
-        ({}, Points.one(1.0, 0.0)),
-        ({"leak": 0.002}, Points.one(1.0, 0.002)),
-        ({"shape": (4, 25)}, Points.one(1.0, 0.0)),
-        ({"epsilon": 0.0}, Points.one(0.0, 0.0)),
+        ({}, ClaimPoints.one(1.0, 0.0)),
+        ({"leak": 0.002}, ClaimPoints.one(1.0, 0.002)),
+        ({"shape": (4, 25)}, ClaimPoints.one(1.0, 0.0)),
+        ({"epsilon": 0.0}, ClaimPoints.one(0.0, 0.0)),
     ],
     ids=["responses", "delta", "four runs", "no signal"],
 )
@@ -63,12 +63,12 @@ def test_accusations_through_scores_are_within_the_level(options, points):
 
 
 def test_the_ranking_of_positive_guesses_keeps_the_level_too():
-    found = accused(responses, Points.one(1.0, 0.0), 0.05, 200, ranking="in")
+    found = accused(responses, ClaimPoints.one(1.0, 0.0), 0.05, 200, ranking="in")
     assert binom.sf(found - 1, 200, 0.05) > 1e-4
 
 
 def test_ignoring_the_choice_of_the_number_of_guesses_would_not():
-    schedule, points = Schedule.doubling(100), Points.one(1.0, 0.0)
+    schedule, points = Schedule.doubling(100), ClaimPoints.one(1.0, 0.0)
     found = sum(
         schedule.p_values(
             Ranked.of(*responses(np.random.default_rng(seed)), None).counts("two-sided", schedule), points
@@ -81,7 +81,7 @@ def test_ignoring_the_choice_of_the_number_of_guesses_would_not():
 
 def test_exact_gaussian_scores_are_not_accused_of_a_larger_mu():
     epsilon = gaussian_epsilons(1.0)
-    points = Points(epsilon, gaussian_delta(1.0, epsilon))
+    points = ClaimPoints(epsilon, gaussian_delta(1.0, epsilon))
 
     def make(rng):
         coins = rng.random(200) < 0.5

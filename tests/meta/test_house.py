@@ -57,9 +57,9 @@ FLOORS = {
 # Lines of each room, which it may exceed by 5 %; beyond that the line is changed by hand, and the commit says why.
 ROOMS = {
     "dpaudit": 2_643,
-    "dpaudit.audit": 6_236,
-    "dpaudit.bounds": 2_223,
-    "dpaudit.certificates": 1_170,
+    "dpaudit.audit": 6_235,
+    "dpaudit.bounds": 2_056,
+    "dpaudit.certificates": 1_122,
     "dpaudit.cli": 2_910,
     "dpaudit.conformance": 379,
     "dpaudit.contract": 1_871,

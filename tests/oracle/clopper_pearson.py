@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betainc, betaincc
 
-from dpaudit.bounds.base import Bound, CountArrays
+from dpaudit.bounds.base import CountArrays
 from dpaudit.bounds.limits import lower_limit, upper_limit
+from dpaudit.bounds.melded import Melded
 
 __all__ = ["ClopperPearson"]
 
@@ -21,7 +22,7 @@ _HALVINGS = 90
 
 
 @dataclass(frozen=True)
-class ClopperPearson(Bound):
+class ClopperPearson(Melded):
     r"""Clopper-Pearson limits at gamma / 2 on each side, joined by the union bound.
 
     .. math:: \epsilon_L = \ln \frac{p_L - \delta}{q_U}, \quad \Pr[\mathrm{Bin}(n_1, p_L) \ge x] =
@@ -40,7 +41,7 @@ class ClopperPearson(Bound):
 
     name: ClassVar[str] = "clopper-pearson"
 
-    def _p_values(self, c: CountArrays, ratio: Array, delta: Array, gamma: float | None) -> Array:
+    def _p_values(self, c: CountArrays, ratio: Array, delta: Array) -> Array:
         """Return p-values of H0: p <= exp(epsilon) q + delta.
 
         The test at gamma rejects if some r has both Pr[Bin(n1, delta + exp(epsilon) r) >= x] and Pr[Bin(n2, r) <= y]

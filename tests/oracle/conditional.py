@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betainc
 
-from dpaudit.bounds.base import Bound, CountArrays
-from dpaudit.bounds.melded import RELATIVE_ERROR, first_guess, last_rejected
+from dpaudit.bounds.base import MAX_EPSILON, CountArrays
+from dpaudit.bounds.melded import RELATIVE_ERROR, Melded, first_guess, last_rejected
 from dpaudit.errors import InputError
 
 __all__ = ["Conditional"]
@@ -20,7 +20,7 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Conditional(Bound):
+class Conditional(Melded):
     r"""The binomial test of the side given a hit, when each run's side is drawn at random.
 
     Parameters
@@ -59,14 +59,14 @@ class Conditional(Bound):
             if not (math.isfinite(value) and 0 < value < 1):
                 raise InputError(f"{field} must be in (0, 1), got {value!r}")
 
-    def _p_values(self, c: CountArrays, ratio: Array, delta: Array, gamma: float | None) -> Array:
+    def _p_values(self, c: CountArrays, ratio: Array, delta: Array) -> Array:
         return self._tail(c, ratio, delta)
 
     def _epsilons(self, c: CountArrays, delta: Array, gamma: float) -> Array:
         def tail(t: Array, i: NDArray[np.intp]) -> Array:
             return self._tail(c.take(i), np.exp(t), delta[i])
 
-        return last_rejected(tail, gamma, *first_guess(c, delta, gamma), self.max_epsilon)
+        return last_rejected(tail, gamma, *first_guess(c, delta, gamma), MAX_EPSILON)
 
     def _tail(self, c: CountArrays, ratio: Array, delta: Array) -> Array:
         """Return the p-values, raised by their numerical error."""

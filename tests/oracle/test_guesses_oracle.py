@@ -7,7 +7,8 @@ import pytest
 from scipy.optimize import linprog
 from scipy.sparse import coo_matrix
 
-from dpaudit.bounds.guesses import Points, Schedule
+from dpaudit.bounds.guesses import Schedule
+from dpaudit.bounds.tangent import ClaimPoints
 
 
 def worst(guesses, critical, m, epsilon, delta):
@@ -47,7 +48,7 @@ def worst(guesses, critical, m, epsilon, delta):
 @pytest.mark.parametrize("epsilon", [0.0, 1.0, 2.5])
 @pytest.mark.parametrize("delta", [0.0, 1e-3, 0.02])
 def test_no_private_law_crosses_more_often_than_the_bound(epsilon, delta):
-    m, schedule, points = 7, Schedule((2, 4, 7), 7), Points.one(epsilon, delta)
+    m, schedule, points = 7, Schedule((2, 4, 7), 7), ClaimPoints.one(epsilon, delta)
     for critical in ((2, 4, 7), (3, 4, 6), (2, 5, 6)):
         optimum = worst(schedule.guesses, critical, m, epsilon, delta)
         bound = schedule._crossing(np.array(critical), points)
@@ -60,7 +61,7 @@ def test_no_private_law_crosses_more_often_than_the_bound(epsilon, delta):
 
 def test_the_p_value_bounds_the_worst_probability_of_what_was_seen():
     epsilon, delta, m = 1.0, 0.01, 6
-    schedule, points = Schedule((3, 6), m), Points.one(1.0, 0.01)
+    schedule, points = Schedule((3, 6), m), ClaimPoints.one(1.0, 0.01)
     for right in ((3, 5), (3, 6), (2, 5)):
         found = schedule.test(right, points).p_value
         t = float(schedule.p_values(right, points)[0].min())

@@ -129,8 +129,8 @@ def test_a_bound_is_where_its_p_value_crosses_gamma(bound):
         for gamma in (0.05, 1e-3):
             at = float(bound.epsilon_lower(x, n1, y, n2, delta=delta, gamma=gamma))
             if at > 0:
-                assert bound.p_value(x, n1, y, n2, epsilon=at, delta=delta, gamma=gamma) <= gamma * (1 + 1e-9)
-            above = bound.p_value(x, n1, y, n2, epsilon=at + 0.02, delta=delta, gamma=gamma)
+                assert bound.p_value(x, n1, y, n2, epsilon=at, delta=delta) <= gamma * (1 + 1e-9)
+            above = bound.p_value(x, n1, y, n2, epsilon=at + 0.02, delta=delta)
             assert above > gamma, (x, y, delta, gamma)
 
 

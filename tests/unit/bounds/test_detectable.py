@@ -15,7 +15,7 @@ from dpaudit.errors import InputError
 def _power(bound, n1, n2, epsilon, delta, gamma):
     """The probability of rejection as a function of (p, q), from the p-values of all outcomes."""
     x, y = np.arange(n1 + 1)[:, None], np.arange(n2 + 1)[None, :]
-    rejected = bound.p_value(x, n1, y, n2, epsilon=epsilon, delta=delta, gamma=gamma) <= gamma
+    rejected = bound.p_value(x, n1, y, n2, epsilon=epsilon, delta=delta) <= gamma
     return lambda p, q: float((binom.pmf(x, n1, p) * binom.pmf(y, n2, q) * rejected).sum())
 
 
@@ -107,7 +107,7 @@ def test_trials_needed_is_the_first_number_that_can_detect(bound):
     for epsilon, delta, gamma in [(0.0, 0.0, 0.05), (1.0, 0.1, 1e-3), (2.0, 0.0, 0.05)]:
         n = trials_needed(bound, epsilon=epsilon, delta=delta, gamma=gamma)
         k = np.arange(1, n + 3)
-        able = bound.p_value(k, k, 0, k, epsilon=epsilon, delta=delta, gamma=gamma) <= gamma
+        able = bound.p_value(k, k, 0, k, epsilon=epsilon, delta=delta) <= gamma
         assert able.tolist() == [False] * (n - 1) + [True] * 3
 
 

@@ -110,11 +110,11 @@ def test_bounds_on_delta_are_zero_without_a_signal_and_hold_at_the_boundary() ->
     assert delta_lower(100, 1000, 900, 1000, epsilon=0.0, gamma=0.05) == 0.0
     found = delta_lower(700, 1000, 300, 1000, epsilon=0.0, gamma=0.05)
     assert 0.35 < found < 0.4
-    assert Melded().p_value(700, 1000, 300, 1000, epsilon=0.0, delta=found, gamma=0.05) <= 0.05
+    assert Melded().p_value(700, 1000, 300, 1000, epsilon=0.0, delta=found) <= 0.05
     # At the boundary p = q + 0.3829: too high in at most 5 % of 4,000 audits, and three standard errors of chance.
     rng = np.random.default_rng(5)
     x, y = rng.binomial(2000, ndtr(0.5), 4000), rng.binomial(2000, ndtr(-0.5), 4000)
-    p = Melded().p_value(x, 2000, y, 2000, epsilon=0.0, delta=float(gaussian_delta(1.0, 0.0)), gamma=0.05)
+    p = Melded().p_value(x, 2000, y, 2000, epsilon=0.0, delta=float(gaussian_delta(1.0, 0.0)))
     assert np.mean(p <= 0.05) <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / 4000)
 
 
