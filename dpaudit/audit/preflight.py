@@ -207,7 +207,8 @@ class Hygiene:
         runs = BATCHED if self.mechanism.batched else ONE_BY_ONE
         found: dict[Hashable, list[Label] | None] = {}
         for start in range(0, ROUNDS * CALLS, CALLS):
-            found |= dict(self._answers(range(start, start + CALLS), runs))
+            for worker, seen in self._answers(range(start, start + CALLS), runs):
+                found.setdefault(worker, seen)  # equal states begin with equal outputs, however many calls each gets
             if len(found) > 1:
                 break
         streams = [tuple(seen) for seen in found.values() if seen is not None and arrangements(seen) * ERROR > 1]

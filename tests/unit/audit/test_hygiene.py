@@ -161,6 +161,19 @@ def test_workers_that_repeat_streams_leave_no_evidence() -> None:
     assert asked(lambda x, rng: x + random.SystemRandom().random(), n_jobs=2)["workers"] == Answer.PASSED
 
 
+@pytest.mark.parametrize(("second", "answer"), [("a", Answer.DEPENDS), ("b", Answer.PASSED)])
+def test_workers_that_repeat_streams_are_seen_however_many_calls_each_takes(
+    monkeypatch: pytest.MonkeyPatch, second: str, answer: Answer
+) -> None:
+    taken = [(1, "a"), (1, "c"), (1, "d"), (2, second)]
+
+    def uneven(calls: Any, **options: Any) -> list[Any]:
+        return [((worker, [f"{stream}{run}" for run in range(20)]), None) for worker, stream in taken]
+
+    monkeypatch.setattr(sampling, "spread", uneven)
+    assert asked(lambda x, rng: x + random.SystemRandom().random(), n_jobs=2)["workers"] == answer
+
+
 def test_workers_are_asked_again_where_one_has_taken_all_calls(monkeypatch: pytest.MonkeyPatch) -> None:
     sent = []
 
