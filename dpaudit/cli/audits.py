@@ -10,17 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from dpaudit.cli.command import here, in_options, suffix_of
-from dpaudit.cli.options import (
-    FORMS,
-    DrawnApart,
-    Measured,
-    Parameters,
-    Shown,
-    ShownPlain,
-    ShownSupremum,
-    Size,
-    argument,
-)
+from dpaudit.cli.options import FORMS, Parameters, Shown, Size, argument
 from dpaudit.cli.streams import notify, output, pending, say, wants_color, width_of
 from dpaudit.errors import InputError, blamed
 
@@ -250,7 +240,7 @@ def show_measured(
     finding: SearchFinding,
     name: str,
     repeat: str,
-    shown: Measured | ShownSupremum | DrawnApart,
+    shown: Shown,
     *,
     title: str,
     data: Mapping[str, Any],
@@ -279,10 +269,10 @@ def show_measured(
         case=Promise(name, "result", verdict, summed(brief)),
         figure=lambda: as_svg(finding.plot()),
     )
-    return exit_status([verdict], allow_open=not isinstance(shown, ShownSupremum) and shown.allow_no_evidence)
+    return exit_status([verdict], allow_open=shown.allow_no_evidence)
 
 
-def show_lines(shown: ShownPlain, lines: Lines, record: Frozen, title: str, case: Promise | None = None) -> None:
+def show_lines(shown: Shown, lines: Lines, record: Frozen, title: str, case: Promise | None = None) -> None:
     """Print labelled lines, or the record that they are about as JSON."""
     from dpaudit.report.terminal import laid_out
 

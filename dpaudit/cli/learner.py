@@ -343,7 +343,7 @@ def _show(
     name: str,
     parameters: Mapping[str, Any],
     options: Mapping[str, Any],
-    shown: Measured | ShownSupremum,
+    shown: Shown,
     arguments: Sequence[str] = (),
 ) -> int:
     """Print what a search of a learner found, write it to the file that was asked for, and return the status."""

@@ -19,7 +19,6 @@ from dpaudit.cli.options import (
     DrawnApart,
     Json,
     Seed,
-    Shown,
     ShownApart,
     argument,
     given,
@@ -137,7 +136,7 @@ def samples(
     repeat = command_line("samples", file, {}, {**audit.claim, **asked}, arguments=[neighbour_file])
     arguments = PrivacyArguments(trials=finding.trials, **audit.others, **audit.claim)
     result = Result(task="samples", learner=f"recorded:{file}", parameters={}, arguments=arguments, finding=finding)
-    return show([result], audit.seed, Shown(**shown._asdict(), quiet=True, learners=()), repeat)
+    return show([result], audit.seed, shown, repeat)
 
 
 def _claims(asked: dict[str, Any]) -> tuple[dict[str, Any], Any]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from dpaudit.audit.options import OF_DATA, OPTIONS, OWN_DATA_SECONDS, grouped
@@ -146,15 +145,10 @@ def _shown(result: Result, runs: PrivacyRunOptions, shown: Shown) -> int:
 
 def _estimate(named: LearnerOptions, asked: PrivacyArguments, runs: PrivacyRunOptions, shown: Shown) -> int:
     """Print how many runs an audit makes, and about how long they take."""
-    from msgspec.structs import asdict
-
+    from dpaudit.project import subject as subjects
     from dpaudit.project.check import runs_of, seconds_of
-    from dpaudit.project.settings import Audit
-    from dpaudit.project.subject import prepared
 
-    parameters = read_parameters(named.parameter)
-    audit = Audit(name=named.id, mechanism=named.id, parameters=parameters, seed=runs.seed, **asdict(asked))
-    with prepared(audit, Path(), ("the mechanism", "--pairs")) as subject:
+    with subjects.named(named.id, asked, runs.seed, read_parameters(named.parameter)) as subject:
         pairs, made, seconds = len(subject.pairs()), runs_of(subject), seconds_of(subject)
     limit = asked.time_limit
     if shown.json:
@@ -171,28 +165,21 @@ def _audit_mechanism(
     named: LearnerOptions, asked: PrivacyArguments, runs: PrivacyRunOptions, options: dict[str, Any]
 ) -> Result:
     """Audit a function or a learner that was named by its place; the result is as `engine.perform` returns it."""
-    from msgspec.structs import asdict, replace
+    from msgspec.structs import replace
 
     from dpaudit.audit.audit import audit_privacy
-    from dpaudit.engine.records import Result
-    from dpaudit.engine.tasks import Task
     from dpaudit.neighbours.named import is_strategy
-    from dpaudit.project.settings import Audit
-    from dpaudit.project.subject import prepared
+    from dpaudit.project import subject as subjects
 
     if named.parameter:
         raise InputError(f"-p is for learners of the registry; {named.id} takes none")
-    audit = Audit(name=named.id, mechanism=named.id, seed=runs.seed, **asdict(asked))
-    with prepared(audit, Path(), ("the mechanism", "--pairs")) as subject:
-        asked = replace(asked, pairs=subject.source)
+    with subjects.named(named.id, asked, runs.seed) as subject:
         with keeping(runs.continued):
             finding = audit_privacy(subject.mechanism, **subject.arguments, continued=runs.continued, **options)
-        claim = None if subject.learner is None else subject.learner.privacy
-        key = Task(named.id, {}, asked).key
-        result = Result(task=key, learner=named.id, parameters={}, arguments=asked, finding=finding, claim=claim)
+        result = subject.result(named.id, replace(asked, pairs=subject.source), finding)
         given = subject.place.find() if subject.place else None
         about = {"strategy": given if is_strategy(given) else None, "n": named.n if subject.place is None else None}
-        about |= {"name": named.id, "place": asked.data or asked.pairs or "crafted pairs"}
+        about |= {"name": named.id, "place": asked.data or subject.source or "crafted pairs"}
         pairs = subject.pairs if asked.data else lambda: subject.arguments.get("pairs")
         about |= {"n_jobs": runs.n_jobs, "progress": options["progress"]}
         _certify(result, runs.certificate, subject.mechanism, pairs, **about)

@@ -16,8 +16,6 @@ from dpaudit.errors import InputError
 from dpaudit.report.numbers import count
 
 if TYPE_CHECKING:
-    from dpaudit.engine.records import Result
-    from dpaudit.engine.shard_files import ShardPlan
     from dpaudit.engine.tasks import PrivacyArguments
     from dpaudit.project.subject import Prepared
 
@@ -57,18 +55,12 @@ def write_plan(
 @contextmanager
 def _subject_of(task: dict[str, Any], paths: tuple[str, ...]) -> Iterator[tuple[Prepared, PrivacyArguments]]:
     """Load what a plan audits."""
-    from msgspec.structs import asdict
-
     from dpaudit.engine.tasks import PrivacyArguments
-    from dpaudit.project.settings import Audit
-    from dpaudit.project.subject import prepared
+    from dpaudit.project import subject as subjects
     from dpaudit.record import decode
 
     asked: PrivacyArguments = decode(json.dumps(task["arguments"]), PrivacyArguments, "the plan")
-    audit = Audit(
-        name=task["id"], mechanism=task["id"], parameters=dict(task["parameters"]), seed=task["seed"], **asdict(asked)
-    )
-    with prepared(audit, Path(), ("the mechanism", "--pairs"), paths) as subject:
+    with subjects.named(task["id"], asked, task["seed"], task["parameters"], paths) as subject:
         yield subject, asked
 
 
@@ -122,8 +114,13 @@ def merge(
     refused with their numbers. Some of the runs are made again, where the hits that are counted end in a shard, so that
     the mechanism's file and its pairs must be here.
     """
+    from msgspec.structs import replace
+
+    from dpaudit.engine.records import decoded
     from dpaudit.engine.shard_files import Shard, ShardPlan, read
     from dpaudit.engine.shards import merge
+    from dpaudit.registry import load
+    from dpaudit.registry.import_spec import is_place
 
     paths = [Path(folder) for folder in folders]
     if not paths:
@@ -137,26 +134,11 @@ def merge(
     with _subject_of(plan.task, shown.learners) as (subject, arguments):
         options: dict[str, Any] = {"n_jobs": n_jobs, "progress": not shown.quiet}
         finding = merge(plan, shards, mechanism=subject.mechanism, **subject.arguments, **options)
-        result = _result_of(plan, subject, arguments, finding, shown.learners)
+        more: dict[str, Any] = {}
+        if is_place(id := plan.task["id"]):
+            arguments = replace(arguments, pairs=subject.source)
+        else:  # as `dpaudit privacy` has it
+            fault = load(shown.learners).get(id).fault
+            more = {"parameters": plan.task["parameters"], "fault": fault, "decoded": decoded(subject.learner, finding)}
+        result = subject.result(id, arguments, finding, **more)
     return show([result], plan.task["seed"], shown)
-
-
-def _result_of(
-    plan: ShardPlan, subject: Prepared, asked: PrivacyArguments, finding: Any, paths: tuple[str, ...]
-) -> Result:
-    """Return the result as `dpaudit privacy` has it."""
-    from msgspec.structs import replace
-
-    from dpaudit.engine.records import Result, decoded
-    from dpaudit.engine.tasks import Task
-    from dpaudit.registry import load
-    from dpaudit.registry.import_spec import is_place
-
-    id, parameters, learner = plan.task["id"], dict(plan.task["parameters"]), subject.learner
-    claim = None if learner is None else learner.privacy
-    if is_place(id):
-        asked = replace(asked, pairs=subject.source)
-        key = Task(id, {}, asked).key
-        return Result(task=key, learner=id, parameters={}, arguments=asked, finding=finding, claim=claim)
-    recorded, fault = Task(id, parameters, asked).recorded, load(paths).get(id).fault
-    return Result(**recorded, finding=finding, fault=fault, claim=claim, decoded=decoded(learner, finding))

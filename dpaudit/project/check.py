@@ -17,11 +17,10 @@ from dpaudit.audit.options import OPTIONS, grouped
 from dpaudit.contract import HasLaw, Pair, Verdict
 from dpaudit.engine.outcome import leaves_open, refutes
 from dpaudit.engine.records import Result, decoded
-from dpaudit.engine.tasks import Arguments, ExactArguments, PrivacyArguments, Task
+from dpaudit.engine.tasks import Arguments, ExactArguments, PrivacyArguments
 from dpaudit.errors import DpauditError, InputError, withholding
 from dpaudit.exact.audit import audit_law
 from dpaudit.exact.finding import LawFinding
-from dpaudit.jsonable import jsonable
 from dpaudit.neighbours.own_data.columns import text_of_bounds
 from dpaudit.project.settings import Audit, read_project
 from dpaudit.project.standings import Standing, standing_of
@@ -166,16 +165,8 @@ def _exact(audit: Audit, subject: Prepared) -> Result:
 
 
 def _result(audit: Audit, subject: Prepared, arguments: Arguments, finding: PrivacyFinding | LawFinding) -> Result:
-    learner = subject.learner
-    return Result(
-        task=Task(audit.mechanism, audit.parameters, arguments).key,
-        learner=audit.mechanism,
-        parameters=jsonable(audit.parameters),
-        arguments=arguments,
-        finding=finding,
-        claim=None if learner is None else learner.privacy,
-        decoded={} if learner is None else decoded(learner, finding),
-    )
+    codes = {} if subject.learner is None else decoded(subject.learner, finding)
+    return subject.result(audit.mechanism, arguments, finding, audit.parameters, decoded=codes)
 
 
 def runs_of(subject: Prepared) -> int:
