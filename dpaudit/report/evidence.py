@@ -15,7 +15,6 @@ from msgspec import UNSET, structs
 from dpaudit.audit.evidence import Answer
 from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.audit.power import LEARNING, LEARNING_OF_BETS
-from dpaudit.audit.tested import Continued
 from dpaudit.contract import Origin, OriginKind, Relation, Verdict
 from dpaudit.engine.outcome import is_ladder, leaves_open, refutes
 from dpaudit.engine.records import Result
@@ -25,8 +24,7 @@ from dpaudit.exact.finding import LawFinding
 from dpaudit.registry.import_spec import is_place
 from dpaudit.report import findings, wording
 from dpaudit.report.numbers import count, percent, plural, significant, value_text
-from dpaudit.report.terminal import Lines, ShellCommand, aligned
-from dpaudit.report.wording import curve_lines
+from dpaudit.report.terminal import Lines, ShellCommand, aligned, said
 from dpaudit.utility.finding import UtilityFinding
 
 _PURPOSES = {
@@ -39,6 +37,7 @@ _PURPOSES = {
 }
 _STATEMENTS = {"epsilon_lower": "bound on ε"}
 _SHARES = {1: "all", 2: "half", 3: "a third", 4: "a quarter"}
+_RUNS = "for independent runs"
 ASSUMED = (
     f"these are what {_SHARES[LEARNING]} of the runs detect on an event that is given (of bets, about what "
     f"{_SHARES[LEARNING_OF_BETS]} of the runs of a pair that leads from the start do); one that has to be learned "
@@ -100,24 +99,24 @@ def _evidence(result: Result) -> Lines:
     match result.finding:
         case PrivacyFinding() as finding:
             scores = ", ".join(finding.scores) or finding.distinguisher
-            return [
-                ("claim", _tested_claim(result, finding.epsilon, finding.delta, finding.relation))
-                if finding.curve_test is None
-                else ("point tested", wording.claim_words(finding.epsilon, finding.delta, significant)),
-                *curve_lines(finding),
+            tested = ("claim", _tested_claim(result, finding.epsilon, finding.delta, finding.relation))
+            if finding.curve_test is not None:
+                tested = ("point tested", wording.claim_words(finding.epsilon, finding.delta, significant))
+            return said(
+                tested,
+                *wording.curve_lines(finding),
                 *_power(finding),
                 ("compared", f"pairs: {origins_text(finding)}; events: {count(finding.events)}; scores: {scores}"),
                 ("budget", budget_text(finding)),
-                *([("continued", continued_text(finding.continued))] if finding.continued else []),
+                ("continued", continued_text(finding)),
                 ("errors", errors_text(finding)),
-                ("witness", _witness(result, finding)),
-                *_plain(result, finding),
-                *_coins(result, finding),
-                *([("floating point", findings.representation_text(finding))] if finding.representation else []),
+                *_witness(result, finding),
+                ("holds", "in whatever state earlier runs leave the mechanism" if finding.in_any_state else _RUNS),
+                ("floating point", findings.representation_text(finding)),
                 *wording.run_time_lines(finding),
-                *([("not looked at", "; ".join(finding.not_looked_at))] if finding.not_looked_at else []),
-                *([("checked", checks_text(finding))] if finding.checks else []),
-            ]
+                ("not looked at", "; ".join(finding.not_looked_at)),
+                ("checked", checks_text(finding)),
+            )
         case LawFinding() as finding:
             return _exact_lines(result, finding)
         case UtilityFinding(best_error=float(error)):
@@ -190,48 +189,38 @@ def _power(finding: PrivacyFinding) -> Lines:
     ]
 
 
-def _witness(result: Result, finding: PrivacyFinding) -> str:
-    """Return the two inputs, the event and its counts; bets have no counts."""
-    found = finding.witness
-    event = wording.event_words(found.event, decoded_of(result))
+def _witness(result: Result, finding: PrivacyFinding) -> Lines:
+    """Return the inputs, the event and its counts (bets have none), the event in simpler words, guesses of coins."""
+    found, decoded = finding.witness, decoded_of(result)
+    event, rates = wording.event_words(found.event, decoded), "{:,} of {:,} against {:,} of {:,} runs"
     inputs, origin = f"{found.data} against {found.neighbour}", origin_text(found.origin)
     origin += f"; digest of the data: {found.digest}" if found.digest else ""
     counts = (found.hits, found.trials, found.neighbour_hits, found.neighbour_trials)
     if None in counts:
-        return f"{inputs}, {event} [{origin}]"
-    rates = "{:,} of {:,} against {:,} of {:,} runs".format(*counts)
-    return f"{inputs} ({found.direction}), event: {event}: {rates} [{origin}]"
-
-
-def _plain(result: Result, finding: PrivacyFinding) -> Lines:
-    """Return the event that shows a violation in simpler words, and on how many runs."""
-    found = finding.witness.plain
-    if found is UNSET:
-        return []
-    event, counts = wording.answer_words(found.event, decoded_of(result)), structs.astuple(found)[2:]
-    rates = "{:,} of {:,} against {:,} of {:,} runs".format(*counts)
-    return [("simply", f"{event} ({found.direction}): {rates}, which chose the event tested and prove nothing")]
-
-
-def _coins(result: Result, finding: PrivacyFinding) -> Lines:
-    """Return the count of guesses that decided, and what the bound assumes."""
-    found, lines = finding.witness, list[tuple[str, str]]()
+        lines = [("witness", f"{inputs}, {event} [{origin}]")]
+    else:
+        lines = [("witness", f"{inputs} ({found.direction}), event: {event}: {rates.format(*counts)} [{origin}]")]
+    if (simple := found.plain) is not UNSET:
+        event, shown = wording.answer_words(simple.event, decoded), rates.format(*structs.astuple(simple)[2:])
+        chose = f"{event} ({simple.direction}): {shown}, which chose the event tested and prove nothing"
+        lines.append(("simply", chose))
     if found.count is not UNSET:
         words = f"{found.count.right:,} of {found.count.guesses:,} coins guessed right: of runs in the event"
         if found.opposite is not UNSET:
-            words += f", and for the other side of runs with {wording.event_words(found.opposite, decoded_of(result))}"
+            words += f", and for the other side of runs with {wording.event_words(found.opposite, decoded)}"
         if found.count.filled:
             words += f"; {found.count.filled:,} of the coins are of no run, for fewer were in the event than planned"
         lines.append(("coins", words))
-    state = "in whatever state earlier runs leave the mechanism"
-    return [*lines, ("holds", state if finding.in_any_state else "for independent runs")]
+    return lines
 
 
 # Of black-box audits.
 
 
 def checks_text(finding: PrivacyFinding) -> str:
-    """Return what was asked and passed in one line, with the runs that all checks took."""
+    """Return what was asked and passed in one line, with the runs that all checks took; empty without checks."""
+    if not finding.checks:
+        return ""
     passed = [findings.check_words(check) for check in finding.checks if check.answer == Answer.PASSED]
     spent = f"{plural(sum(check.runs for check in finding.checks), 'run')} on both sides"
     return f"{'; '.join(passed) or 'nothing was asked'} ({spent})"
@@ -272,8 +261,10 @@ def budget_text(finding: PrivacyFinding) -> str:
     return f"runs on each side, all pairs together: {spent}"
 
 
-def continued_text(found: Continued) -> str:
-    """Return from what an audit went on, and the digest by which a later file is compared."""
+def continued_text(finding: PrivacyFinding) -> str:
+    """Return from what an audit went on, if from a file, and the digest by which a later one is compared."""
+    if not (found := finding.continued):
+        return ""
     links = f"{plural(len(found.trials), 'link')} of a file (--trials {', '.join(map(str, found.trials))})"
     return f"the runs are those of {links}; the digest of its last line is {found.digest}"
 

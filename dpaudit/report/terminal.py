@@ -51,6 +51,11 @@ class ShellCommand(Copied):
     """The text of a line that is a command, which stays one line, so that a shell reads it as it is."""
 
 
+def said(*lines: tuple[str, str]) -> Lines:
+    """Return the lines that have a text."""
+    return [line for line in lines if line[1]]
+
+
 def style_of(verdict: Verdict, calm: str = "") -> str:
     """Return the style of the row of a verdict; `calm` where nothing about it needs a look."""
     return verdict.tone.style if verdict.needs_look else calm
