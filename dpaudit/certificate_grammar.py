@@ -139,7 +139,6 @@ def value_of(value: Any, where: str, depth: int = DEPTH) -> None:
 
 
 def _length(column: Any) -> int | None:
-    """Return how many values a column of a frame has; None for what is no column."""
     found = type(column) is dict and (column.get("type") == "list" or len(column.get("shape", ())) == 1)
     return len(column["items"]) if found else None
 
@@ -239,7 +238,6 @@ def _is_part(value: Any) -> bool:
 
 
 def _rows(value: Any) -> list[Any]:
-    """Return the rows of an array, as cells."""
     (rows, *shape), cells = value["shape"], list(map(cell, value["items"]))
     if not shape:
         return cells

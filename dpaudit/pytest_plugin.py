@@ -132,7 +132,6 @@ def assert_utility(request: pytest.FixtureRequest) -> Callable[..., UtilityFindi
 
 
 def _settings(config: pytest.Config) -> dict[str, Any]:
-    """Return trials, confidence and seed of the command line, else of the configuration."""
     found: dict[str, Any] = {}
     for name, default in _DEFAULTS.items():
         text, found[name] = config.getini(f"{_PREFIX}{name}"), config.getoption(f"--dpaudit-{name}")
@@ -144,7 +143,6 @@ def _settings(config: pytest.Config) -> dict[str, Any]:
 
 
 def _marked(request: pytest.FixtureRequest) -> dict[str, Any]:
-    """Return what the test's markers give, the nearest first."""
     marks = list(request.node.iter_markers("dpaudit"))
     found: dict[str, Any] = {}
     for mark in reversed(marks):
@@ -155,7 +153,6 @@ def _marked(request: pytest.FixtureRequest) -> dict[str, Any]:
 
 
 def _check_names(given: Iterable[str], audit: Callable[..., Any], own: str, taken: Collection[str] = ()) -> None:
-    """Raise `InputError` for a name that is neither a free parameter of the audit nor the fixture's own one."""
     from dpaudit.errors import InputError, nearest
 
     allowed = [own, *(name for name in inspect.signature(audit).parameters if name not in taken)]
@@ -186,7 +183,6 @@ def _record(request: pytest.FixtureRequest, finding: Any, **numbers: float) -> N
 
 
 def _limits(finding: PrivacyFinding) -> list[str]:
-    """Return what limits a finding: its warnings, and checks that did not pass."""
     failed = [check for check in finding.checks if not check.passed]
     if not failed and not finding.warnings:
         return []

@@ -126,7 +126,6 @@ def _decoder(kind: Any) -> Any:
 
 
 def _decoded(kind: Any, value: Any) -> Any:
-    """Return a value of a type that JSON does not know."""
     if kind not in (Extended, NonNegative):
         raise NotImplementedError(f"records hold no {kind!r}")
     number = float(value) if value in kind.infinities else value

@@ -242,7 +242,6 @@ def _stoppable(ends: bool) -> Iterator[None]:
 
 
 def _status(words: list[str]) -> int:
-    """Run one command; whatever it raises becomes a message on stderr and a status."""
     try:
         with app.make_context("dpaudit", words) as context:
             return int(app.invoke(context) or 0)

@@ -319,7 +319,6 @@ def scaling(
 
 
 def _levels(entry: Entry, given: Mapping[str, float | None]) -> dict[str, Any]:
-    """Return alpha and beta; what is not given is the example's, which a note says."""
     taken = {name: getattr(entry.instance, name) for name, value in given.items() if value is None}
     note_taken(entry, taken)
     return {**given, **taken}
@@ -346,7 +345,6 @@ def _show(
     shown: Shown,
     arguments: Sequence[str] = (),
 ) -> int:
-    """Print what a search of a learner found, write it to the file that was asked for, and return the status."""
     from dpaudit.contract import Verdict
     from dpaudit.exact.finding import SupremumFinding
     from dpaudit.report.repeat import command_line

@@ -144,7 +144,6 @@ def _shown(result: Result, runs: PrivacyRunOptions, shown: Shown) -> int:
 
 
 def _estimate(named: LearnerOptions, asked: PrivacyArguments, runs: PrivacyRunOptions, shown: Shown) -> int:
-    """Print how many runs an audit makes, and about how long they take."""
     from dpaudit.project import subject as subjects
     from dpaudit.project.check import runs_of, seconds_of
 

@@ -172,7 +172,6 @@ def _run(asked: CheckOptions, settings: Path, checked: Sequence[Checked]) -> Run
 
 
 def _estimated(settings: Path, asked: CheckOptions) -> int:
-    """Show about how long each audit will take, and return 2 if one cannot be made."""
     from dpaudit.project.check import estimate
 
     found = estimate(settings, asked.names)

@@ -163,7 +163,6 @@ def _execute(asked: RunOptions, shown: ShownRun, plan: Plan, store: Store) -> No
 
 
 def _report(shown: ShownRun, path: Path) -> int:
-    """Write the reports of a finished run, print the summary and return the status."""
     from dpaudit.engine.outcome import outcome
     from dpaudit.engine.store import load_run
 
@@ -225,7 +224,6 @@ def report(path: Annotated[str, argument("PATH")], shown: Rendering) -> int:
 
 
 def _on_console(run: Run, shown: ShownRun | Rendering) -> str:
-    """Return a run as it is shown on the console: a summary, or all of it if that was asked for."""
     from dpaudit.report import console
 
     color = wants_color(shown.color)
@@ -233,7 +231,6 @@ def _on_console(run: Run, shown: ShownRun | Rendering) -> str:
 
 
 def _show_faults(run: Run, found: Outcome) -> None:
-    """Report on stderr which tasks and learners have no result, and why."""
     failed = [(failure.task, failure.error) for failure in run.failures]
     for name, error in [*failed, *((fault.learner, fault.error) for fault in found.faults)]:
         notify("fault", f"{name}: {error}")

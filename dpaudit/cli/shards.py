@@ -54,7 +54,6 @@ def write_plan(
 
 @contextmanager
 def _subject_of(task: dict[str, Any], paths: tuple[str, ...]) -> Iterator[tuple[Prepared, PrivacyArguments]]:
-    """Load what a plan audits."""
     from dpaudit.engine.tasks import PrivacyArguments
     from dpaudit.project import subject as subjects
     from dpaudit.record import decode

@@ -127,7 +127,6 @@ def _reach(address: str) -> bool:
 
 
 def _checked(audit: Audit, root: Path, options: dict[str, Any]) -> Checked:
-    """Return the row of one audit; it holds the error of a mechanism that cannot be audited."""
     try:
         with prepared(audit, root) as subject:
             results = (*([_exact(audit, subject)] if audit.exact else []), _blackbox(audit, subject, options))

@@ -130,7 +130,6 @@ def read_standings(path: Path | str) -> tuple[tuple[Standing, ...], tuple[str, .
 
 
 def _of_results(results: Sequence[Result]) -> tuple[tuple[Standing, ...], tuple[str, ...]]:
-    """Return the rows of a run: a learner and parameters each, and of utility a case each."""
     left = Counter(name for one in results for name in recomputed(one.finding))
     found: dict[tuple[str, str], list[Result]] = {}
     for result in results:
@@ -146,7 +145,6 @@ def _of_results(results: Sequence[Result]) -> tuple[tuple[Standing, ...], tuple[
 
 
 def _of_json(path: Path) -> tuple[tuple[Standing, ...], tuple[str, ...]]:
-    """Return the rows of a report, or the row of a finding that was saved."""
     text = path.read_bytes()
     kinds: Mapping[str, type] = {
         str(kind.__struct_config__.tag): kind for kind in (PrivacyFinding, LawFinding, UtilityFinding)
@@ -182,12 +180,10 @@ def check_text(found: Sequence[Standing], color: bool = False, width: int = WIDT
 
 
 def _word(one: Standing) -> str:
-    """Return the verdict, in capitals where it needs attention."""
     return one.verdict.value if one.verdict.status in (0, OPEN) else label_text(one.verdict)
 
 
 def _remarks(found: Sequence[Standing], width: int) -> list[str]:
-    """Return what is behind each verdict that needs attention, and which violations are accepted."""
     remarks = []
     for one in found:
         if one.verdict.status:

@@ -211,7 +211,6 @@ def _value(kind: Any, given: Any, where: str) -> Any:
 
 
 def _allowed(info: msgspec.inspect.Type) -> str:
-    """Return the values of a type in words."""
     if isinstance(info, msgspec.inspect.UnionType):
         return " or ".join(_allowed(one) for one in info.types if not isinstance(one, msgspec.inspect.NoneType))
     if isinstance(info, msgspec.inspect.LiteralType):
@@ -226,7 +225,6 @@ def _allowed(info: msgspec.inspect.Type) -> str:
 
 
 def _near(name: str, known: Iterable[str]) -> str:
-    """Return the names closest to an unknown one, or all of them."""
     return nearest(name, known) or f"; there are {', '.join(known)}"
 
 
@@ -254,7 +252,6 @@ def begin(kind: Literal["mechanism", "learner"], name: str, folder: Path | None 
 
 
 def _entry(here: Path, kind: Literal["mechanism", "learner"], name: str) -> tuple[Path, str]:
-    """Return the settings that get the entry, and the entry as text."""
     try:
         path = find_settings(here)
     except InputError:

@@ -155,7 +155,6 @@ def standing_of(
 
 
 def _most(numbers: Mapping[str, float]) -> float:
-    """Return the greatest epsilon that was found."""
     return max(numbers.get("exact_epsilon", 0.0), numbers.get("epsilon_lower", 0.0))
 
 

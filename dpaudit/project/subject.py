@@ -113,7 +113,6 @@ def prepared(
 
 
 def _inputs(audit: Audit, mechanism: Any, pairs: Place | None, relation: Relation | None, seed: int) -> dict[str, Any]:
-    """Return the arguments that say on what a mechanism is audited."""
     bounds = bounds_of_text(audit.bounds) if isinstance(audit.bounds, str) else audit.bounds
     of_data = {"bounds": bounds, "unit": audit.unit, "outside": audit.outside}  # without data the audit refuses them
     if audit.data is not None:
@@ -137,7 +136,6 @@ def _place(text: str | None, role: str, root: Path) -> Place | None:
 
 
 def _learner(audit: Audit, paths: tuple[str, ...]) -> Learner:
-    """Return a learner of the registry, with its example's parameters where the entry gives none."""
     entry = load(paths).get(audit.mechanism)
     send_private(entry.learner.__module__)
     with blamed(f"the learner {entry.id}"):
@@ -145,7 +143,6 @@ def _learner(audit: Audit, paths: tuple[str, ...]) -> Learner:
 
 
 def _placed(audit: Audit, place: Place) -> Any:
-    """Return what stands at a place, which must be a function or a learner."""
     if audit.parameters:
         raise InputError(f"parameters are for installed learners; {audit.mechanism} takes none")
     mechanism = place.find()

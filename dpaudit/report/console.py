@@ -98,7 +98,6 @@ def _framed(run: Run, summary: Summary, lines: Sequence[str], named: int | None,
 
 
 def _learners(rows: Sequence[Row], width: int, color: bool, deep: int = 2, full: bool = False) -> list[str]:
-    """Return the table of the mechanisms; the full one has intervals and verdicts."""
 
     def initial(row: Row, column: Column) -> str:
         """Return the initial of the grade of an exact number, or of the setting of a failure rate."""
@@ -126,7 +125,6 @@ def _legend(rows: Sequence[Row]) -> list[str]:
 
 
 def _controls(rows: Sequence[Row], color: bool) -> list[str]:
-    """Return the table of the positive controls, behind an empty line."""
     if not rows:
         return []
     numbers = [numbers_of(row) for row in rows]
@@ -144,7 +142,6 @@ def _controls(rows: Sequence[Row], color: bool) -> list[str]:
 
 
 def _powers(rows: Sequence[Row], color: bool) -> list[str]:
-    """Return, behind an empty line, the least leaks that each black-box audit would have detected."""
     audited = [(row.label, row.blackbox, dict(frontier_text(row.blackbox))) for row in rows if row.blackbox]
     if not audited:
         return []
@@ -166,7 +163,6 @@ def _powers(rows: Sequence[Row], color: bool) -> list[str]:
 
 
 def _reasons(summary: Summary, named: int | None) -> Lines:
-    """Return why the gravest verdicts are what they are, of each kind as many as may be named."""
     lines = []
     for row in summary.violations[:named]:
         findings = [one for one in (row.exact, row.blackbox, row.utility) if one is not None]

@@ -95,7 +95,6 @@ def finding_lines(result: Result, name: str = "", shown: findings.Shown = in_pyt
 
 
 def _evidence(result: Result) -> Lines:
-    """Return what one result rests on: claim, runs, power, errors and witness."""
     match result.finding:
         case PrivacyFinding() as finding:
             scores = ", ".join(finding.scores) or finding.distinguisher
@@ -179,7 +178,6 @@ def _exact_lines(result: Result, finding: LawFinding) -> Lines:
 
 
 def _power(finding: PrivacyFinding) -> Lines:
-    """Return which leaks would have been detected, where any would have been."""
     if finding.verdict == Verdict.NO_EVIDENCE:
         return []
     return [

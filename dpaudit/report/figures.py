@@ -71,7 +71,6 @@ def claim_row(mechanism: AuditedMechanism) -> str:
 
 
 def _marks(mechanism: AuditedMechanism, at: Scale, height: int) -> list[str]:
-    """Return the hatch, the bar, the claim's tick and the exact line of a mechanism, back to front."""
     row, middle, parts = mechanism.tested, height / 2, list[str]()
     claim, exact, runs = row.claim, row.exact_epsilon, row.blackbox
     if claim is not None and runs is not None and row.fault is None and not row.convicted_by:
@@ -239,7 +238,6 @@ def curve_figure(mechanism: AuditedMechanism) -> View | None:
 
 
 def _paths(curves: Curves, up: Scale) -> list[str]:
-    """Return the areas that are ruled out, the curves over them, and a mark at what was found if no curve is near."""
     promised, found, finding = curves.promised, curves.found, curves.row.blackbox
 
     def drawn(name: str, points: Points, closed: bool = False) -> str:

@@ -119,7 +119,6 @@ def _claimed(finding: OneAudit) -> str:
 
 
 def _shows(finding: OneAudit) -> str:
-    """Return what the runs show, the laws have, or how often a learner fails."""
     match finding:
         case PrivacyFinding():
             lower = significant(finding.epsilon_lower, "down", digits=_DIGITS, apart_from=finding.epsilon)
@@ -177,7 +176,6 @@ def unseen_words(finding: PrivacyFinding | None) -> str:
 
 
 def _warnings(finding: OneAudit) -> Lines:
-    """Return what limits a finding of runs, or casts doubt on it."""
     if not isinstance(finding, PrivacyFinding):
         return []
     failed = (check_words(check) for check in finding.checks if not (check.passed or check.meaningless))
@@ -187,7 +185,6 @@ def _warnings(finding: OneAudit) -> Lines:
 
 
 def _no_power(finding: PrivacyFinding, shown: Shown = in_python) -> tuple[str, str]:
-    """Return why no leak could have been detected, and what to do about it."""
     remedies = dict.fromkeys(_remedy(gap, finding, shown) for gap in finding.gaps)
     return gaps_words(finding), "; ".join(remedies)
 
@@ -225,7 +222,6 @@ def because(finding: OneAudit, decoded: wording.Decoded = None) -> str:
 
 
 def _event_reason(finding: PrivacyFinding, decoded: wording.Decoded) -> str:
-    """Return the event of a witness and how often it occurred on both inputs, against what the claim allows."""
     witness, tested = finding.witness, finding.curve_test
     if tested is not None and tested.by_holder and finding.epsilon_lower <= finding.epsilon:
         return wording.holder_words(tested)
@@ -316,7 +312,6 @@ def gap_words(gap: Gap) -> str:
 
 
 def _remedy(gap: Gap, finding: PrivacyFinding, shown: Shown) -> str:
-    """Return what to do about a gap of a finding; `shown` writes a parameter."""
     match gap:
         case evidence.FewRuns():
             return _more_runs(finding, max(_MANY_TRIALS, 10 * max(gap.trials, finding.trials)), shown)

@@ -119,7 +119,6 @@ def junit_of(
 
 
 def _suite(root: Element, name: str, cases: Sequence[Element], seal: str) -> None:
-    """Add a suite of test cases, if there are any, with its counts and, if there is one, the seal of the run."""
     if not cases:
         return
     outcomes = {"failures": "failure", "errors": "error", "skipped": "skipped"}
@@ -132,7 +131,6 @@ def _suite(root: Element, name: str, cases: Sequence[Element], seal: str) -> Non
 
 
 def _case(promise: Promise) -> Element:
-    """Return the test case of a promise: its text is the message, or the output of one that is kept."""
     case = Element("testcase", {"classname": printable(promise.mechanism), "name": promise.subject})
     text, kind = printable(promise.text), promise.verdict.junit
     if kind in ("failure", "error"):

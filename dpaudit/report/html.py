@@ -120,7 +120,6 @@ def _contents(summary: Summary, run: Run) -> list[tuple[str, str]]:
 
 
 def _line(mechanism: AuditedMechanism, columns: Sequence[Column]) -> dict[str, Any]:
-    """Return a mechanism's line in a table; each cell is a text and the number that it is sorted by."""
 
     def key(value: float | None) -> float:
         return -1 if value is None else value if math.isfinite(value) else _LARGEST
@@ -135,7 +134,6 @@ def _line(mechanism: AuditedMechanism, columns: Sequence[Column]) -> dict[str, A
 
 
 def _ledgers(rows: Sequence[LedgerRow]) -> list[dict[str, Any]]:
-    """Return the statements of papers by class, then the others, with their numbers as the page writes them."""
 
     def statement(row: LedgerRow) -> dict[str, Any]:
         numbers = {name: raised(getattr(row, name)) for name in ("printed", "found", "best")}
@@ -262,7 +260,6 @@ def _part(mechanism: AuditedMechanism, command: str) -> dict[str, Any]:
 
 
 def _numbers(mechanism: AuditedMechanism) -> Lines:
-    """Return the numbers of a mechanism, each with what it is: claimed, exact, found, would be caught, fails."""
     row, claim, lines = mechanism.tested, mechanism.tested.claim, list[tuple[str, str]]()
     if claim is not None:
         relation = claim.relation if row.blackbox is None else row.blackbox.relation
@@ -308,7 +305,6 @@ def _noun(row: Row) -> str:
 
 
 def _witness(row: Row, finding: PrivacyFinding) -> dict[str, Any]:
-    """Return the witness of an audit, which refutes the claim or comes nearest to that: title, answer, both inputs."""
     found, decoded = finding.witness, row.result_of(finding).decoded
     refutes = finding.verdict == Verdict.VIOLATION or row.fault is not None
     title = f"{'The witness' if refutes else 'The closest call'}: {_NEIGHBOURS[finding.relation][1].format(_noun(row))}"
@@ -330,7 +326,6 @@ def _witness(row: Row, finding: PrivacyFinding) -> dict[str, Any]:
 
 
 def _side(name: str, text: str, differs: tuple[int, int], hits: int, trials: int) -> dict[str, str]:
-    """Return one input, cut at what differs from the other, with the share of its runs in the event."""
     before, changed, after = text[: differs[0]], text[differs[0] : differs[1]], text[differs[1] :]
     changed, after = (part if len(part) <= _SHOWN else f"{part[: _SHOWN - 1]}…" for part in (changed, after))
     before = before if len(before) <= _SHOWN else f"…{before[1 - _SHOWN :]}"
@@ -342,7 +337,6 @@ def _side(name: str, text: str, differs: tuple[int, int], hits: int, trials: int
 
 
 def _method(mechanism: AuditedMechanism) -> Lines:
-    """Return how the privacy and the accuracy of a mechanism were measured: all lines of the audits that decided."""
     row, exact, runs = mechanism.tested, mechanism.tested.exact, mechanism.tested.blackbox
     lines = [("parameters", wording.label_parameters(row.parameters))] if row.parameters else []
     if exact is not None:

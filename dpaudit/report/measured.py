@@ -114,7 +114,6 @@ def _counted(one: Guesses) -> str:
 
 
 def _canary_power_words(finding: OneRunFinding) -> str:
-    """Return the leaks that would have been detected."""
     if finding.detectable_mu is not None and math.isfinite(finding.detectable_mu):
         assert finding.curve is not None
         mu = significant(finding.detectable_mu, "up", digits=_DIGITS, apart_from=finding.curve.mu)
@@ -126,7 +125,6 @@ def _canary_power_words(finding: OneRunFinding) -> str:
 
 
 def _canary_gap_words(gap: OneRunGap) -> str:
-    """Return why the audit could not have detected that the claim fails."""
     match gap:
         case FewCanaries(least=None):
             return "delta times the number of canaries is so large that no number of canaries can refute the claim"

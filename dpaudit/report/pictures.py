@@ -84,7 +84,6 @@ class _Frame:
 
 
 def _draw(panel: Panel, clip: str, label: str) -> str:
-    """Return one panel as an SVG element; what leaves its rectangle is cut off by the clip of that id."""
     frame, legend = _Frame(panel), _entries(panel.shapes)
     foot = frame.bottom + _AXIS
     height = foot + _LINE * sum(len(lines) for _, lines in legend) + 6
@@ -124,7 +123,6 @@ def _style(shape: Shape) -> str:
 
 
 def _markers(shape: Shape, places: Sequence[tuple[float, float]]) -> str:
-    """Return the markers of points, each with its size, in one group."""
     colour = _TONES[shape.tone]
     hollow = shape.marker in ("ring", "cross")
     style = f"fill: none; stroke: {colour}; stroke-width: 1.4" if hollow else f"fill: {colour}"
@@ -151,7 +149,6 @@ def _entries(shapes: Sequence[Shape]) -> list[tuple[Shape, list[str]]]:
 
 
 def _legend(entries: Sequence[tuple[Shape, list[str]]], y: float) -> list[str]:
-    """Return the legend below the panel: a sample of each labelled shape, and its words."""
     parts = []
     for shape, lines in entries:
         if shape.kind == "points":

@@ -84,7 +84,6 @@ def as_svg(figure: Figure) -> bytes:
 
 
 def _privacy(row: Row, axes: Axes) -> Sequence[str]:
-    """Draw the exact curve, the claimed one, the exact epsilon, and the black-box bound as a band."""
     curves, measured = Curves(row), list[str]()
     if row.claim is not None:
         axes.plot(*zip(*curves.promised, strict=True), "--", color=CLAIM, label="allowed by the claim")
@@ -100,7 +99,6 @@ def _privacy(row: Row, axes: Axes) -> Sequence[str]:
 
 
 def _ruled_out(axes: Axes, finding: PrivacyFinding, curves: Curves) -> None:
-    """Shade what the black-box audit ruled out: all below its curve, or else left of its epsilon."""
     lower = min(finding.epsilon_lower, curves.right)
     if finding.curve is not None and curves.found:
         grid, delta = zip(*curves.found, strict=True)
@@ -134,7 +132,6 @@ def _exact(axes: Axes, exact: LawFinding, right: float) -> list[str]:
 
 
 def _failure(finding: UtilityFinding, axes: Axes) -> Sequence[str]:
-    """Draw the failure rate with its exact interval at the n that was run, and beta."""
     rate, label = finding.failure_rate, "failure rate"
     ends = [[max(0.0, rate - finding.failure_lower)], [max(0.0, finding.failure_upper - rate)]]
     axes.errorbar([finding.n], [rate], yerr=ends, fmt="o", color=EXACT, capsize=4, label=label, clip_on=False)
@@ -146,7 +143,6 @@ def _failure(finding: UtilityFinding, axes: Axes) -> Sequence[str]:
 
 
 def _supremum(finding: SupremumFinding, axes: Axes) -> Sequence[str]:
-    """Draw the loss against the number of examples, with the supremum and the claim; infinite ones are left out."""
     label = "loss of the witness"
     finite = [(n, loss) for n, loss in finding.growth if math.isfinite(loss)]
     axes.plot([n for n, _ in finite], [loss for _, loss in finite], "o-", color=EXACT, label=label, clip_on=False)
@@ -173,7 +169,6 @@ def _sizes(finding: SampleComplexityFinding, axes: Axes) -> Sequence[str]:
 
 
 def _scaling(finding: ScalingFinding, axes: Axes) -> Sequence[str]:
-    """Draw the brackets of n* and the theorem's n against the parameter, both logarithmic."""
     x, label = [point.x for point in finding.points], "n* measured"
     top = [point.upper or point.lower for point in finding.points]
     length = [high - max(point.lower, 0.5) for high, point in zip(top, finding.points, strict=True)]
@@ -184,7 +179,6 @@ def _scaling(finding: ScalingFinding, axes: Axes) -> Sequence[str]:
 
 
 def _guesses(finding: OneRunFinding, axes: Axes) -> Sequence[str]:
-    """Draw the share of right guesses against their number, and the least share that refutes the claim."""
     label = "right guesses"
     numbers = [one.guesses for one in finding.schedule]
     axes.plot(numbers, [one.right / one.guesses for one in finding.schedule], "o-", color=EXACT, label=label)
@@ -197,7 +191,6 @@ def _guesses(finding: OneRunFinding, axes: Axes) -> Sequence[str]:
 
 
 def _moves(finding: SensitivityFinding | RecordedFinding, axes: Axes) -> Sequence[str]:
-    """Draw the distance of each value beside what hides it."""
     rows = bars_of(finding)
     finite = [number for _, *pair in rows for number in pair if math.isfinite(number)]
     most = 1.1 * max(finite, default=1.0) or 1.0

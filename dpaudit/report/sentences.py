@@ -134,7 +134,6 @@ def _of_privacy(row: Row) -> list[str]:
 
 
 def _sentences(row: Row, found: Sequence[OneAudit], reasoned: Sequence[OneAudit]) -> list[str]:
-    """Return the parts of findings as sentences: what is claimed and found, then the reasons with their labels."""
     if not found:
         return []
     lines = [line for one in reasoned for line in reasons(one, decoded_of(row.result_of(one)))]

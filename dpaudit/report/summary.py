@@ -103,7 +103,6 @@ def summarise(run: Run) -> Summary:
 
 
 def _rows(run: Run, results: Sequence[Result]) -> list[Row]:
-    """Return a row for each learner and setting of its parameters, in the order of the plan."""
     records: dict[tuple[str, str], list[Result | Failure]] = {}
     every: tuple[Result | Failure, ...] = (*results, *run.failures)
     for record in every:
@@ -124,7 +123,6 @@ def _rows(run: Run, results: Sequence[Result]) -> list[Row]:
 
 
 def _row(run: Run, learner: str, records: Sequence[Result | Failure], pending: Sequence[str]) -> Row:
-    """Return the row of the records of one learner at one setting of its parameters."""
     results = [record for record in records if isinstance(record, Result)]
     return Row(
         learner,
