@@ -23,7 +23,6 @@ from dpaudit.record import Amount, Count, Frozen, NonNegative, Probability, Shar
 from dpaudit.report.columns import numbers_of
 from dpaudit.report.view import row_of
 
-EARLIER = "bounds of an earlier version, without counts"
 ROUNDING = 1e-9
 """By how much an exact epsilon may exceed a claim without a violation: the error of a delta is not kept."""
 
@@ -124,7 +123,7 @@ class Standing(Frozen, frozen=True, kw_only=True):
 
     The verdict is "accepted" for a violation that is accepted, and "failed" without a finding, with the error as `why`;
     else `why` shows the violation. The `numbers` are those of the columns of reports, by name. What the bound follows
-    from is in `tested`; rows of an earlier version lack it. A claim that is a curve is in `curve_claim`, in words.
+    from is in `tested`. A claim that is a curve is in `curve_claim`, in words.
     """
 
     name: str
@@ -180,9 +179,10 @@ def check_row(row: Standing) -> tuple[str, ...]:
     if bound is None and tested is not UNSET:
         raise ToolFault("it has no epsilon_lower, and counts that give one")
     if bound is not None:
-        found = None if tested is UNSET else tested.lower
-        if found is None:
-            left.append(EARLIER if tested is UNSET else "bounds of bets")
+        if tested is UNSET:
+            raise ToolFault("it has no counts, which every check keeps")
+        if (found := tested.lower) is None:
+            left.append("bounds of bets")
         else:
             same("epsilon_lower", bound, found)
         if not math.isfinite(bound):
