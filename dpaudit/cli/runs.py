@@ -20,8 +20,9 @@ from dpaudit.cli.options import (
     Json,
     Learners,
     Limits,
-    Quiet,
     Seed,
+    Showing,
+    Shown,
     ShownPlain,
     Verbose,
     argument,
@@ -78,19 +79,11 @@ class RunOptions(NamedTuple):
         return shlex.join([*words, *more, "--out", out])
 
 
-class ShownRun(NamedTuple):
-    """The options of ``dpaudit run`` on what is shown and written."""
-
-    html: Annotated[bool, given("write report.html (default: --html)", default=True, names=("--html/--no-html",))]
-    json: Json
-    verbose: Verbose
-    quiet: Quiet
-    color: Color
-    allow_no_evidence: AllowNoEvidence
+_Html = Annotated[bool, given("write report.html (default: --html)", default=True, names=("--html/--no-html",))]
 
 
 @command("run", "dpaudit run point-exponential --profile quick --out reports/points")
-def run(asked: RunOptions, shown: ShownRun) -> int:
+def run(asked: RunOptions, html: _Html, shown: Annotated[Shown, Showing(without=("out", "learners"))]) -> int:
     """Audit learners on their examples: exactly, by running them, and for utility (default: all, with controls).
 
     Without ids it checks the statements of the papers too. Writes DIR/run.jsonl, DIR/report.json and DIR/report.html
@@ -139,7 +132,7 @@ def run(asked: RunOptions, shown: ShownRun) -> int:
         try:
             _execute(asked, shown, plan, store)
             store.finish()
-            return _report(shown, path)
+            return _report(html, shown, path)
         except KeyboardInterrupt as stop:
             stop.add_note(
                 f"after {len(store.done)} of {len(plan.tasks)} audits; their results are kept in {store.path}"
@@ -148,8 +141,7 @@ def run(asked: RunOptions, shown: ShownRun) -> int:
             raise
 
 
-def _execute(asked: RunOptions, shown: ShownRun, plan: Plan, store: Store) -> None:
-
+def _execute(asked: RunOptions, shown: Shown, plan: Plan, store: Store) -> None:
     from dpaudit.engine.execute import Progress, execute
 
     spread: dict[str, Any] = {"paths": asked.learners, "n_jobs": asked.n_jobs}
@@ -162,13 +154,13 @@ def _execute(asked: RunOptions, shown: ShownRun, plan: Plan, store: Store) -> No
             progress(record)
 
 
-def _report(shown: ShownRun, path: Path) -> int:
+def _report(html: bool, shown: Shown, path: Path) -> int:
     from dpaudit.engine.outcome import outcome
     from dpaudit.engine.store import load_run
 
     run = load_run(path)
     written = [path]
-    for form in ("json", "html") if shown.html else ("json",):
+    for form in ("json", "html") if html else ("json",):
         written.append(path.with_name(f"report.{form}"))
         write_report(run, str(written[-1]))
     found = outcome(run)
@@ -223,7 +215,7 @@ def report(path: Annotated[str, argument("PATH")], shown: Rendering) -> int:
     return found.allowed_status if shown.allow_no_evidence else found.status
 
 
-def _on_console(run: Run, shown: ShownRun | Rendering) -> str:
+def _on_console(run: Run, shown: Shown | Rendering) -> str:
     from dpaudit.report import console
 
     color = wants_color(shown.color)
@@ -274,11 +266,9 @@ def _lines(found: Verified) -> Lines:
     left = ", ".join(f"{name} ({number})" for name, number in found.not_recomputed.items())
     rest = f"; not recomputed: {left}" if left else ""
     lines.append(("recomputed", f"bounds, verdicts and curves follow from the counts that are stored{rest}"))
-    if found.again:
+    if again := len(found.again):
         same = sum(not one.differences for one in found.again)
-        again = f"{plural(len(found.again), 'task')} done again: {same} with the same bytes"
-        rest = "" if same == len(found.again) else f", {len(found.again) - same} with the same verdict"
-        lines.append(("again", again + rest))
+        rest = "" if same == again else f", {again - same} with the same verdict"
+        lines.append(("again", f"{plural(again, 'task')} done again: {same} with the same bytes{rest}"))
     lines += [("changed", text) for text in found.changed]
-    lines += [("differs", f"{one.task}: {text}") for one in found.again for text in one.differences]
-    return lines
+    return lines + [("differs", f"{one.task}: {text}") for one in found.again for text in one.differences]

@@ -235,10 +235,7 @@ def frontier_words(finding: PrivacyFinding) -> str:
 
 
 def frontier_text(finding: PrivacyFinding, infinity: str = "inf") -> list[tuple[str, str]]:
-    """Return (probability on the unlikelier side, least epsilon detected, rounded up) as text, likelier events first.
-
-    An infinite epsilon says that an event so unlikely would have been detected at no epsilon.
-    """
+    """Return (probability on the unlikelier side, least epsilon detected, rounded up) as text, the likelier first."""
     return [
         (value_text(mass), significant(epsilon, "up", apart_from=finding.epsilon, infinity=infinity))
         for mass, epsilon in finding.frontier

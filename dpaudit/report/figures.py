@@ -137,10 +137,7 @@ def claim_bar(mechanism: AuditedMechanism) -> str:
 
 
 def power_figure(finding: PrivacyFinding) -> str:
-    """Return the figure of the least epsilon that the runs would have caught, by the probability of the answer.
-
-    It is empty where no leak was within reach.
-    """
+    """Return the figure of the least epsilon that the runs would have caught, if any, by the answer's probability."""
     steps = [(f"1 in {1 / mass:,.0f}", epsilon) for mass, epsilon in finding.frontier if math.isfinite(epsilon)]
     if not steps:
         return ""
@@ -288,10 +285,7 @@ def _names(curves: Curves, up: Scale, top: float) -> list[str]:
 
 
 def accuracy_figure(row: Row) -> View | None:
-    """Return a row a sample size with the share of runs that failed, in the setting that decides.
-
-    It is None where accuracy was not audited at the theorem's n.
-    """
+    """Return the share of runs that failed, a row a sample size; None where accuracy was not audited."""
     part = None if row.utility is None else row.in_setting(row.utility.setting)
     if part is None or part.utility is None:
         return None

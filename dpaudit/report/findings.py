@@ -20,7 +20,7 @@ from dpaudit.errors import in_python
 from dpaudit.exact.finding import LawFinding
 from dpaudit.report import wording
 from dpaudit.report.numbers import count, percent, plural, significant
-from dpaudit.report.terminal import Lines
+from dpaudit.report.terminal import Lines, said
 from dpaudit.utility.finding import UtilityFinding
 
 OneAudit = PrivacyFinding | LawFinding | UtilityFinding
@@ -157,7 +157,8 @@ def reasons(finding: OneAudit, decoded: wording.Decoded = None, shown: Shown = i
             return [("power", f"none: {why}"), ("next", remedy)]
         case PrivacyFinding() if not refuted:
             caught = wording.curve_power_words(finding) or wording.power_words(finding)
-            return [("power", "; ".join(filter(None, (caught, unseen_words(finding))))), *_more_time(finding, shown)]
+            power = "; ".join(filter(None, (caught, unseen_words(finding))))
+            return said(("power", power), ("more time", _more_time(finding, shown)))
         case LawFinding() if not refuted:
             return [("covers", covers_text(finding))]
         case UtilityFinding() if finding.verdict == Verdict.UNDECIDED:
@@ -333,21 +334,21 @@ def _remedy(gap: Gap, finding: PrivacyFinding, shown: Shown) -> str:
 def _more_runs(finding: PrivacyFinding, trials: int, shown: Shown) -> str:
     """Return the advice to make more runs, or to allow the time for those that were asked for."""
     if longer := _more_time(finding, shown):
-        return longer[0][1]
+        return longer
     advice = (
         f"record {count(trials)} outputs on each side" if finding.recorded else f"add {shown('trials', str(trials))}"
     )
     return advice + _catches(finding, trials)
 
 
-def _more_time(finding: PrivacyFinding, shown: Shown) -> Lines:
+def _more_time(finding: PrivacyFinding, shown: Shown) -> str:
     """Return what the runs that were asked for would show, where a limit left no time for them."""
     if finding.stopped is UNSET or finding.stopped.asked is UNSET:
-        return []
+        return ""
     asked, made = finding.stopped.asked, finding.stopped.trials
     times = significant(asked / made, digits=2)
     more = f"give about {times} times the {shown('time_limit', None)}, for all {count(asked)} {shown('trials', None)}"
-    return [("more time", f"{more}{_catches(finding, asked)}")]
+    return more + _catches(finding, asked)
 
 
 def _catches(finding: PrivacyFinding, trials: int) -> str:

@@ -62,8 +62,7 @@ def render(run: Run) -> str:
     learners, missed, rest = shown_of(summary)
     few = rest if len(rest) <= _MOST else []
     parts = {m.id: _part(m, _command(m.tested, run)) for m in (*missed, *learners, *few)}
-    audits = [row.blackbox for row in (*summary.learners, *summary.controls)]
-    confidences = {finding.confidence for finding in audits if finding is not None}
+    confidences = {row.blackbox.confidence for row in (*summary.learners, *summary.controls) if row.blackbox}
     columns = columns_of([numbers_of(m) for m in (*missed, *learners, *few)])
     claiming = [m for m in learners if m.state != Verdict.NO_CLAIM and m.tested.curve is None]
 
@@ -115,7 +114,7 @@ def _contents(summary: Summary, run: Run) -> list[tuple[str, str]]:
     found = [("figure", "All claims"), ("table", "Table"), ("each", "Each mechanism")]
     found += [("controls", "Controls")] if summary.controls or not run.single else []
     found += [("ledger", "Ledger of papers")] if summary.ledger else []
-    found += [("pending", "Without a result")] if summary.pending or summary.faults else []
+    found += [("pending", "Without a result")] if not summary.whole else []
     return [*found, ("words", "Words"), ("again", "Repeat")]
 
 
@@ -158,10 +157,7 @@ def _ledgers(rows: Sequence[LedgerRow]) -> list[dict[str, Any]]:
 
 
 def calibration_words() -> str:
-    """Return how often the auditor finds a violation of a claim that holds, and how often it misses a planted leak.
-
-    `scripts/calibrate.py` measures both, and writes the numbers.
-    """
+    """Return how often the auditor errs, either way, as `scripts/calibrate.py` measures it."""
     found = json.loads(files("dpaudit").joinpath("data", "calibration.json").read_bytes())
     audits, refuted, faults, detected = (count(found[name]) for name in ("audits", "refuted", "faults", "detected"))
     return (
@@ -199,11 +195,7 @@ def render_finding(result: Result | Sequence[Result], command: str = "") -> str:
         "bar": figures.claim_bar(mechanism) if privacy else "",
         "often": OFTEN if row.blackbox is None else f"{OFTEN}, {wording.pairs_words(row.blackbox)}",
         "power": "" if row.blackbox is None else figures.power_figure(row.blackbox),
-        "part": {
-            **shown,
-            "says": [],
-            "method": [*shown["method"], ("Seed and versions", made)],
-        },
+        "part": {**shown, "says": [], "method": [*shown["method"], ("Seed and versions", made)]},
         "words": meanings(OF_ONE),
         "clock": wording.clock_words(*(one.finding for one in results)),
     }

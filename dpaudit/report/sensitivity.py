@@ -130,10 +130,7 @@ def _value(move: NoiseMove) -> str:
 
 
 def bars_of(finding: SensitivityFinding | RecordedFinding) -> list[tuple[str, float, float]]:
-    """Return what is drawn of a finding: of each value its name, how far it moved, and what it is compared with.
-
-    That is the sensitivity that is declared, else the scale of the noise.
-    """
+    """Return of each value drawn its name, how far it moved, and the sensitivity declared, else the noise's scale."""
     if isinstance(finding, SensitivityFinding):
         return [(finding.metric, finding.distance, finding.sensitivity)]
     found = [(one.place, one.distance, one.declared or one.scale or 0.0) for one in finding.moves[:_DRAWN]]

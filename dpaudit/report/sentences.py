@@ -12,7 +12,7 @@ from dpaudit.report.findings import OneAudit, reasons, statement
 from dpaudit.report.ledger import counts_text
 from dpaudit.report.numbers import plural, raised, share
 from dpaudit.report.summary import Summary
-from dpaudit.report.terminal import Lines
+from dpaudit.report.terminal import Lines, said
 from dpaudit.report.view import AuditedMechanism, Row
 
 CAVEAT = "Silence is not proof: every number is about the inputs and answers that were tried."
@@ -66,18 +66,18 @@ def _names(rows: Sequence[Row]) -> str:
 
 def tallies(summary: Summary) -> Lines:
     """Return how many claims, promises, controls and statements ended how."""
-    lines = [("privacy", tally([row.privacy_verdict for row in summary.learners if not row.further]))]
-    if accuracy := [row.utility_verdict for row in summary.learners if row.cases]:
-        lines.append(("accuracy", tally(accuracy)))
-    if summary.controls:
-        missed = f"; missed: {_names(summary.missed)}" if summary.missed else ""
-        caught = f"{len(summary.convicted)} of {plural(len(summary.controls), 'planted fault')} caught"
-        lines.append(("controls", caught + missed))
-    if summary.ledger:
-        lines.append(("ledger", counts_text(summary.ledger)))
+    accuracy = [row.utility_verdict for row in summary.learners if row.cases]
+    caught = f"{len(summary.convicted)} of {plural(len(summary.controls), 'planted fault')} caught"
+    caught += f"; missed: {_names(summary.missed)}" if summary.missed else ""
     failed = f", of which {len(summary.errors)} failed" if summary.errors else ""
     unplanned = f"; not planned: {plural(len(summary.faults), 'learner')}" if summary.faults else ""
-    return [*lines, ("missing", plural(len(summary.pending), "result") + failed + unplanned)]
+    return said(
+        ("privacy", tally([row.privacy_verdict for row in summary.learners if not row.further])),
+        ("accuracy", tally(accuracy) if accuracy else ""),
+        ("controls", caught if summary.controls else ""),
+        ("ledger", counts_text(summary.ledger) if summary.ledger else ""),
+        ("missing", plural(len(summary.pending), "result") + failed + unplanned),
+    )
 
 
 def tally(verdicts: Sequence[Verdict]) -> str:

@@ -22,7 +22,7 @@ from dpaudit.events.event import Cells, Event, Interval
 from dpaudit.exact.finding import LawFinding
 from dpaudit.report.glossary import OFTEN
 from dpaudit.report.numbers import count, plural, significant, value_text
-from dpaudit.report.terminal import Lines
+from dpaudit.report.terminal import Lines, said
 from dpaudit.utility.finding import UtilityFinding
 
 Decoded: TypeAlias = Mapping[str, str] | None
@@ -239,7 +239,7 @@ def clock_words(*findings: object) -> str:
 
 def clock_lines(*findings: object) -> Lines:
     """Return the line on what a clock decided; none where it did not."""
-    return [("clock", words)] if (words := clock_words(*findings)) else []
+    return said(("clock", clock_words(*findings)))
 
 
 def run_time_lines(finding: PrivacyFinding) -> Lines:
@@ -328,11 +328,11 @@ def curve_lines(finding: PrivacyFinding) -> Lines:
     tested = finding.curve_test
     if tested is None:
         return []
-    lines = [("curve claim", f"{curve_claim_words(tested.claim)}, {shows_words(finding, tested)}")]
-    lines += [("by Holder", holder_words(tested))] if tested.holder else []
-    lines += [("power", words)] if (words := curve_power_words(finding)) else []
-    if orders := untestable_orders(tested.claim):
-        listed = ", ".join(map(value_text, orders))
-        why = f"order times the shift in deviations exceeds {TESTABLE:g}, so that outputs which hardly any run returns"
-        lines.append(("not testable", f"order {listed}: {why} decide; only much larger violations can be seen"))
-    return lines
+    orders = ", ".join(map(value_text, untestable_orders(tested.claim)))
+    why = f"order times the shift in deviations exceeds {TESTABLE:g}, so that outputs which hardly any run returns"
+    return said(
+        ("curve claim", f"{curve_claim_words(tested.claim)}, {shows_words(finding, tested)}"),
+        ("by Holder", holder_words(tested)),
+        ("power", curve_power_words(finding)),
+        ("not testable", orders and f"order {orders}: {why} decide; only much larger violations can be seen"),
+    )
