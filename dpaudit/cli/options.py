@@ -219,10 +219,7 @@ _NO_RUNS = ("quiet", "learners")
 ShownPlain = Annotated[Shown, Showing(ShownOut, without=("verbose", "allow_no_evidence"))]
 """Of a check of stored evidence."""
 Measured = Annotated[Shown, Showing(Drawn)]
-"""Of measurements, whose file may be a figure."""
 ShownSupremum = Annotated[Shown, Showing(ShownOut, without=("allow_no_evidence",))]
 """Of a supremum, which has an answer in any case."""
 ShownApart = Annotated[Shown, Showing(without=_NO_RUNS)]
-"""Of audits that make no runs."""
 DrawnApart = Annotated[Shown, Showing(Drawn, without=_NO_RUNS)]
-"""The same where the file may be a figure."""

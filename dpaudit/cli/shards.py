@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from dpaudit.engine.tasks import PrivacyArguments
     from dpaudit.project.subject import Prepared
 
-PLAN = "plan.json"
-"""The name of a plan beside its shards."""
+PLAN_FILE = "plan.json"
 
 
 def write_plan(
@@ -87,7 +86,7 @@ def shard(
         raise InputError.of("part", part, "I/K, a part and the number of parts, as 3/16")
     stored, folder = read(Path(plan), ShardPlan), Path(out)
     folder.mkdir(parents=True, exist_ok=True)
-    beside = folder / PLAN
+    beside = folder / PLAN_FILE
     if beside.exists() and read(beside, ShardPlan).digest != stored.digest:
         raise InputError(f"{beside} is another plan: choose another folder", names=("out",))
     if not beside.exists():
@@ -124,9 +123,11 @@ def merge(
     paths = [Path(folder) for folder in folders]
     if not paths:
         raise InputError("a folder of shards must be given, as: dpaudit merge parts")
-    plans = {(plan := read(path, ShardPlan)).digest: plan for folder in paths for path in sorted(folder.glob(PLAN))}
+    plans = {
+        (plan := read(path, ShardPlan)).digest: plan for folder in paths for path in sorted(folder.glob(PLAN_FILE))
+    }
     if len(plans) != 1:
-        found = f"the folders hold {len(plans)} plans" if plans else f"no folder holds a plan, {PLAN}"
+        found = f"the folders hold {len(plans)} plans" if plans else f"no folder holds a plan, {PLAN_FILE}"
         raise InputError(f"{found}: shards of one audit are merged, with its plan beside them")
     (plan,) = plans.values()
     shards = [read(path, Shard) for folder in paths for path in sorted(folder.glob("shard-*.json"))]

@@ -91,15 +91,14 @@ def _lower(
     """Return a bound, which equal checks of many days share."""
     at_most("hits", hits[0], runs[0])
     at_most("neighbour_hits", hits[1], runs[1])
-    if count is UNSET and (hits, runs, delta, error) in _together:
-        return _together[hits, runs, delta, error]
+    if count is UNSET and (hits, runs, delta, error) in _bounds_known:
+        return _bounds_known[hits, runs, delta, error]
     return lower_bound(hits, runs, count, delta=delta, error=error, sides=sides)
 
 
 AT_ONCE = 2000
 """Bounds that are computed at once: each takes a few kB."""
-_together: dict[tuple[tuple[int, int], tuple[int, int], float, float], float] = {}
-"""Bounds of hits that were computed at once."""
+_bounds_known: dict[tuple[tuple[int, int], tuple[int, int], float, float], float] = {}
 
 
 def compute_together(rows: Iterable[Standing]) -> None:
@@ -115,7 +114,7 @@ def compute_together(rows: Iterable[Standing]) -> None:
         for some in (every[i : i + AT_ONCE] for i in range(0, len(every), AT_ONCE)):
             hits, runs = zip(*some, strict=True)
             found = bounds_of_hits(hits, runs, delta=delta, error=error)
-            _together.update(zip(((*one, delta, error) for one in some), map(float, found), strict=True))
+            _bounds_known.update(zip(((*one, delta, error) for one in some), map(float, found), strict=True))
 
 
 class Standing(Frozen, frozen=True, kw_only=True):

@@ -23,12 +23,10 @@ from dpaudit.report.terminal import WIDTH, Head, Lines, ShellCommand, laid_out, 
 from dpaudit.report.view import Row
 from dpaudit.report.wording import claim_text, verdict_words
 
-_ROWS = 14
-"""The most mechanisms of a short report; the calm ones among the others are counted."""
+_MOST_ROWS = 14
 _SPARE = 8
 """The most lines of their table beside one for each of them; with more, long names are cut."""
-_NAMED = 3
-"""The most things of one kind that a short report names."""
+_MOST_NAMED = 3
 _LEGEND = """\
 exact epsilon: the worst case over the inputs enumerated; e = error proved, n = numeric, error estimated.
 found, would catch, fails: statistical, at the confidence that the page gives; -: not computed.
@@ -55,13 +53,13 @@ def render(run: Run, color: bool = False, width: int = 80) -> str:
 
     summary = summarise(run)
     rows = sorted((row for row in summary.learners if not row.further or row.verdict.needs_look), key=gravity)
-    shown = rows[:_ROWS]
+    shown = rows[:_MOST_ROWS]
     lines = _learners(shown, width, color)
-    if len(lines) > _ROWS + _SPARE:
+    if len(lines) > _MOST_ROWS + _SPARE:
         lines = _learners(shown, width, color, deep=1)
     if left := len(rows) - len(shown):
         lines.insert(len(lines) - 1, f"   and {plural(left, 'mechanism')} more, none graver; -v shows all")
-    return _framed(run, summary, [*lines, *_legend(shown)], _NAMED, color, width)
+    return _framed(run, summary, [*lines, *_legend(shown)], _MOST_NAMED, color, width)
 
 
 def full(run: Run, color: bool = False) -> str:

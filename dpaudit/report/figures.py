@@ -33,8 +33,7 @@ _KNEE, _TEN, _LAST, _INFINITE = 5.0, 91.0, 96.0, 98.5
 _STEPS = 48
 _BASE, _TOP, _HEIGHT = 214, 14, 250
 """The places of delta = 0 and of the greatest delta, and the height of the figure, in pixels."""
-_WIDTH = 1000
-"""Of the box that is stretched."""
+_BOX_WIDTH = 1000
 _ROW, _HEAD, _FOOT, _LEFT = 27, 22, 26, 24
 """Of the figure of accuracy: heights of a row, above and below them; the place of 0 %, right of the sample sizes."""
 
@@ -220,7 +219,7 @@ def curve_figure(mechanism: AuditedMechanism) -> View | None:
         return None
     top = 1.08 * max(d for _, d in shown) or 1.0
     up, right = linear(0, top, _BASE, _TOP), curves.right
-    box = element("svg", *_paths(curves, up), viewBox=f"0 0 {_WIDTH} {_HEIGHT}", preserveAspectRatio="none")
+    box = element("svg", *_paths(curves, up), viewBox=f"0 0 {_BOX_WIDTH} {_HEIGHT}", preserveAspectRatio="none")
     said = f"Privacy curve of {mechanism.name}: the least true delta at each epsilon"
     below = [(100 * tick / right, f"{tick:.4g}") for tick in ticks(0, right) if tick < 0.96 * right]
     axes = [across("axis", 0, 100, _BASE), axis(below, 234), words("ε", "100%", 234, "end", class_="t")]
@@ -238,7 +237,7 @@ def _paths(curves: Curves, up: Scale) -> list[str]:
     promised, found, finding = curves.promised, curves.found, curves.row.blackbox
 
     def drawn(name: str, points: Points, closed: bool = False) -> str:
-        places = ((_WIDTH * e / curves.right, up(d)) for e, d in points)
+        places = ((_BOX_WIDTH * e / curves.right, up(d)) for e, d in points)
         return element("path", class_=name, d=path(places, closed))
 
     parts = [drawn("ruled", [*found, (found[-1][0], 0.0), (found[0][0], 0.0)], closed=True)] if found else []
@@ -248,7 +247,7 @@ def _paths(curves: Curves, up: Scale) -> list[str]:
         parts.append(drawn("beyond", [*beyond, *floor[::-1]], closed=True))
     parts += [drawn(name, curve) for name, curve in (("promised", promised), ("curve", curves.exact)) if curve]
     if not curves.exact and not found and finding is not None and 0 < finding.epsilon_lower <= curves.right:
-        x, low = _WIDTH * finding.epsilon_lower / curves.right, up(finding.delta)
+        x, low = _BOX_WIDTH * finding.epsilon_lower / curves.right, up(finding.delta)
         parts.append(element("path", class_="found", d=path([(x, low), (x, low - 24)])))
     return parts
 

@@ -28,8 +28,7 @@ OneAudit = PrivacyFinding | LawFinding | UtilityFinding
 Shown = Callable[[str, str | None], str]
 """The way in which a parameter, with a value or without, is written; see `InputError.worded`."""
 
-_DIGITS = 3
-"""Those of numbers in brief."""
+_BRIEF_DIGITS = 3
 _HEAD, _TAIL = 87, 40
 """Characters that are kept of the beginning and of the end of a long input or event."""
 _MANY_TRIALS = 100_000
@@ -121,7 +120,7 @@ def _claimed(finding: OneAudit) -> str:
 def _shows(finding: OneAudit) -> str:
     match finding:
         case PrivacyFinding():
-            lower = significant(finding.epsilon_lower, "down", digits=_DIGITS, apart_from=finding.epsilon)
+            lower = significant(finding.epsilon_lower, "down", digits=_BRIEF_DIGITS, apart_from=finding.epsilon)
             words = f"shows{' ε' if finding.delta else ''} ≥ {lower}"
             if finding.curve_test is not None:
                 words = wording.shows_words(finding, finding.curve_test)
@@ -139,10 +138,10 @@ def _loss(finding: LawFinding) -> str:
     """Return the exact epsilon; with a claim of delta that at this delta, or the delta at the claimed epsilon."""
     claimed, delta, least = finding.claimed_epsilon, finding.claimed_delta, finding.epsilon_at_claim
     if claimed is not None and delta and least is None:
-        return f"δ = {significant(finding.delta_at_claim, digits=_DIGITS, apart_from=delta)} there"
+        return f"δ = {significant(finding.delta_at_claim, digits=_BRIEF_DIGITS, apart_from=delta)} there"
     at_delta = claimed is not None and delta > 0
     epsilon = finding.epsilon if least is None or not at_delta else least
-    text = significant(epsilon, digits=_DIGITS, apart_from=claimed, error=finding.error)
+    text = significant(epsilon, digits=_BRIEF_DIGITS, apart_from=claimed, error=finding.error)
     if at_delta:
         return f"ε = {text} at that δ"
     return f"ε = {text}" if claimed is None else text
@@ -211,7 +210,9 @@ def because(finding: OneAudit, decoded: wording.Decoded = None) -> str:
             pair, output = finding.pair_in_words, _cut(wording.output_text(finding, decoded))
             words = f"output {output} on {_cut(pair.data)} against {_cut(pair.neighbour)}"
             if finding.claimed_delta:
-                return f"{words}: the pair at which ε is the largest, {significant(finding.epsilon, digits=_DIGITS)}"
+                return (
+                    f"{words}: the pair at which ε is the largest, {significant(finding.epsilon, digits=_BRIEF_DIGITS)}"
+                )
             if math.isinf(finding.epsilon):
                 return f"{words}: possible on the first, impossible on the second"
             return f"{words}: {times_words(_factor(finding.epsilon), finding.claimed_epsilon or 0.0)}"
@@ -239,7 +240,7 @@ def _event_reason(finding: PrivacyFinding, decoded: wording.Decoded) -> str:
         words = f"{_ROUNDING}; {words}"
     if finding.delta:
         most = min(_factor(finding.epsilon) * q + finding.delta, 1.0)
-        return f"{words}; the claim allows {significant(100 * most, 'up', digits=_DIGITS, apart_from=100 * p)} %"
+        return f"{words}; the claim allows {significant(100 * most, 'up', digits=_BRIEF_DIGITS, apart_from=100 * p)} %"
     if not q:
         return f"{words}; the claim allows {significant(_factor(finding.epsilon), digits=2)} times as often"
     return f"{words}; that is {times_words(p / q, finding.epsilon)}"
@@ -258,7 +259,7 @@ def _factor(epsilon: float) -> float:
 
 def _share(share: float) -> str:
     """Return a share of runs in per cent; one that is not 0 or 1 never looks like it."""
-    return f"{significant(100 * share, digits=_DIGITS, apart_from=100.0)} %" if share else "never"
+    return f"{significant(100 * share, digits=_BRIEF_DIGITS, apart_from=100.0)} %" if share else "never"
 
 
 def _cut(text: str) -> str:
@@ -270,7 +271,7 @@ def _cut(text: str) -> str:
 def _rate(finding: UtilityFinding, share: float, towards: str = "nearest") -> str:
     """Return a rate of failure in per cent, on its side of what is allowed."""
     apart = None if share == finding.beta else 100 * finding.beta
-    return significant(100 * share, towards, digits=_DIGITS, apart_from=apart)
+    return significant(100 * share, towards, digits=_BRIEF_DIGITS, apart_from=apart)
 
 
 # What could have been seen.

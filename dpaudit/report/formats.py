@@ -51,8 +51,7 @@ _RULES = {
     _BROKEN: "the mechanism fails more often than it promises",
 }
 """Identifier of a rule -> when it is broken."""
-_MOST_LOST = 20
-"""The most audits without a result that are listed."""
+_MOST_LOST_LISTED = 20
 
 
 class Promise(NamedTuple):
@@ -252,8 +251,8 @@ def markdown(run: Run) -> str:
         folded = f"<details><summary>Consistent, or without a claim: {len(calm)}</summary>"
         parts.append(f"{folded}\n\n{_table(calm)}\n\n</details>")
     lost = summary.lost
-    parts += [f"- without a result: {escaped(one.name)}: {escaped(one.why)}" for one in lost[:_MOST_LOST]]
-    parts += [f"- and {len(lost) - _MOST_LOST} more without a result"] if len(lost) > _MOST_LOST else []
+    parts += [f"- without a result: {escaped(one.name)}: {escaped(one.why)}" for one in lost[:_MOST_LOST_LISTED]]
+    parts += [f"- and {len(lost) - _MOST_LOST_LISTED} more without a result"] if len(lost) > _MOST_LOST_LISTED else []
     parts += [CAVEAT]
     parts += [fenced(run.header.command)]
     parts += [] if run.single else [f"Seal of the results: `{run.seal}`"]
@@ -363,4 +362,3 @@ FORMS: dict[str, Callable[[Plain], str]] = {
     ".txt": lambda shown: shown.text,
     ".xml": lambda shown: junit_of([shown.case] if shown.case else []),
 }
-"""Suffix -> what writes it."""

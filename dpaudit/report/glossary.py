@@ -7,7 +7,6 @@ from dpaudit.report.numbers import percent
 
 _LOWER_BOUND = "a lower bound on ε from runs, at the stated confidence"
 PROBABLY = f"with probability {percent(POWER)}"
-"""The probability of detection of what is called detectable."""
 VISIBLE = "if visible in the features looked at"
 OFTEN = f"{PROBABLY} {VISIBLE}"
 """The probability of detection of what is called detectable, and the leaks of which that is said."""

@@ -36,14 +36,12 @@ from dpaudit.report.view import AuditedMechanism, Row, row_of
 if TYPE_CHECKING:
     import jinja2
 
-_MOST = 12
-"""The most mechanisms, or controls, that get a line each; more are folded together."""
+_MOST_UNFOLDED = 12
 _LARGEST = 1e99
 """Sorts infinity, which no number in a page can be, behind everything."""
 _VERDICTS = (*OF_PRIVACY, Verdict.NO_CLAIM, Verdict.CAUGHT)
 """The verdicts that the table of all mechanisms is filtered by, each with all others of its tone."""
-_SHOWN = 100
-"""The most characters shown of what differs between two inputs, and of what stands before and behind it."""
+_LONGEST_PART = 100
 _NEIGHBOURS = {
     Relation.REPLACE_ONE: ("one {} is replaced", "one {} changes"),
     Relation.ADD_REMOVE_ONE: ("one {} is added or removed", "one {} more or less"),
@@ -60,7 +58,7 @@ def render(run: Run) -> str:
     """Return the report of a run as one self-contained HTML page; the same results give the same bytes."""
     summary = summarise(run)
     learners, missed, rest = shown_of(summary)
-    few = rest if len(rest) <= _MOST else []
+    few = rest if len(rest) <= _MOST_UNFOLDED else []
     parts = {m.id: _part(m, _command(m.tested, run)) for m in (*missed, *learners, *few)}
     confidences = {row.blackbox.confidence for row in (*summary.learners, *summary.controls) if row.blackbox}
     columns = columns_of([numbers_of(m) for m in (*missed, *learners, *few)])
@@ -93,7 +91,7 @@ def render(run: Run) -> str:
         "lines": [_line(m, columns) for m in (*missed, *learners, *few)],
         "open": [parts[m.id] for m in (*missed, *learners) if m.needs_look],
         "calm": [parts[m.id] for m in learners if not m.needs_look],
-        "most": _MOST,
+        "most": _MOST_UNFOLDED,
         "any_controls": bool(summary.controls),
         "single": run.single,
         "controls": [parts[m.id] for m in few],
@@ -319,8 +317,10 @@ def _witness(row: Row, finding: PrivacyFinding) -> dict[str, Any]:
 
 def _side(name: str, text: str, differs: tuple[int, int], hits: int, trials: int) -> dict[str, str]:
     before, changed, after = text[: differs[0]], text[differs[0] : differs[1]], text[differs[1] :]
-    changed, after = (part if len(part) <= _SHOWN else f"{part[: _SHOWN - 1]}…" for part in (changed, after))
-    before = before if len(before) <= _SHOWN else f"…{before[1 - _SHOWN :]}"
+    changed, after = (
+        part if len(part) <= _LONGEST_PART else f"{part[: _LONGEST_PART - 1]}…" for part in (changed, after)
+    )
+    before = before if len(before) <= _LONGEST_PART else f"…{before[1 - _LONGEST_PART :]}"
     side = {"name": name, "before": before, "changed": changed, "after": after}
     if not trials:
         return side | {"share": ""}

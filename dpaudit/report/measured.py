@@ -25,8 +25,7 @@ from dpaudit.sensitivity.finding import RecordedFinding, SensitivityFinding
 from dpaudit.utility.finding import Reason, SampleComplexityFinding, ScalingFinding, WorstCase
 
 _DIGITS = 3
-_SEAL = 16
-"""Digits of a seal that are shown in brief."""
+_SEAL_DIGITS = 16
 _GUESSED = {
     "two-sided": "in above the mean of the quartiles of the scores and out below, the farthest from it first",
     "in": "all in, the highest score first",
@@ -83,7 +82,7 @@ _CHECKED = {
 def coins_words(finding: OneRunFinding) -> str:
     """Return how the coins were made, in brief."""
     chosen = "" if finding.seed is None else f"from the chosen seed {finding.seed}"
-    sealed = f"sealed, {finding.seal[:_SEAL]}..." if finding.seal else "not sealed before the training"
+    sealed = f"sealed, {finding.seal[:_SEAL_DIGITS]}..." if finding.seal else "not sealed before the training"
     return ", ".join(filter(None, (chosen, sealed)))
 
 
@@ -160,10 +159,8 @@ SearchFinding = (
 )
 """The findings of searches, of audits in one run, and of sensitivities."""
 
-_LONGEST = 120
-"""Characters of a witness; a longer one loses its end."""
-_SHOWN = 8
-"""Points of a distribution that are listed."""
+_LONGEST_WITNESS = 120
+_POINTS_LISTED = 8
 _SUPPORTS = {
     Support.PROVED: "ε = {}, proved for samples of every size",
     Support.LIMIT: "ε ≥ {}, the limit along a ray of samples",
@@ -226,7 +223,7 @@ def _supremum_lines(finding: SupremumFinding, name: str) -> tuple[Lines, Lines]:
         exceeded = f"the learner's closed form, {significant(proved, digits=6)}, is refuted by the witness"
     brief = said(
         (Verdict.NO_CLAIM if claimed is None else finding.verdict, f"{name} {claim}, has {value}"),
-        ("witness", witness if len(witness) <= _LONGEST else f"{witness[: _LONGEST - 3]}..."),
+        ("witness", witness if len(witness) <= _LONGEST_WITNESS else f"{witness[: _LONGEST_WITNESS - 3]}..."),
         ("search", search),
         ("warning", exceeded),
     )
@@ -281,8 +278,8 @@ def _case_text(case: WorstCase) -> str:
     if not case.points:
         return case.name
     order = sorted(zip(case.points, case.probabilities, strict=True), key=lambda point: -point[1])
-    listed = [f"{point}: {significant(probability, digits=4)}" for point, probability in order[:_SHOWN]]
-    rest = f", and {len(order) - _SHOWN} more" if len(order) > _SHOWN else ""
+    listed = [f"{point}: {significant(probability, digits=4)}" for point, probability in order[:_POINTS_LISTED]]
+    rest = f", and {len(order) - _POINTS_LISTED} more" if len(order) > _POINTS_LISTED else ""
     return f"concept {case.concept}; {', '.join(listed)}{rest}"
 
 

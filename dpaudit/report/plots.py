@@ -212,4 +212,3 @@ _PAINTERS: dict[type, Callable[[Any, Axes], Sequence[str]]] = {
     SensitivityFinding: _moves,
     RecordedFinding: _moves,
 }
-"""Each draws a finding on axes and returns the labels of what was measured."""

@@ -10,10 +10,8 @@ from dpaudit.audit.options import OPTIONS
 from dpaudit.engine.records import Result
 from dpaudit.engine.tasks import UTILITY, ExactArguments, PrivacyArguments, UtilityArguments
 
-_SPELLED = {"samples": "crafted", "enclosure": "enclose", "continued": "continue"}
-"""Arguments whose options have other names."""
-_FIRST = ("n", "trials", "confidence")
-"""Options of a black-box audit that a command always has."""
+_OPTION_NAMES = {"samples": "crafted", "enclosure": "enclose", "continued": "continue"}
+_ALWAYS_GIVEN = ("n", "trials", "confidence")
 
 
 def repeat_command(result: Result, seed: int, paths: Iterable[str] = (), continued: str | None = None) -> str:
@@ -32,8 +30,10 @@ def options_of(result: Result, seed: int) -> dict[str, Any]:
             }
             return asked | {"samples": arguments.samples == "crafted"}
         case PrivacyArguments():
-            given = {name: getattr(arguments, name) for name in (*_FIRST, *OPTIONS)}
-            unusual = {name: value for name, value in given.items() if name in _FIRST or value != OPTIONS[name].default}
+            given = {name: getattr(arguments, name) for name in (*_ALWAYS_GIVEN, *OPTIONS)}
+            unusual = {
+                name: value for name, value in given.items() if name in _ALWAYS_GIVEN or value != OPTIONS[name].default
+            }
             if arguments.sequential is None and getattr(result.finding, "design", "") == "sequential":
                 unusual["sequential"] = True  # chosen by the time of a run, which differs elsewhere
             return unusual | {"seed": seed}
@@ -60,7 +60,7 @@ def command_line(
         if value is False and name in OPTIONS and OPTIONS[name].default is not False:
             words.append(f"--no-{name}")
         elif value is not None and value is not False:
-            words += [f"--{_SPELLED.get(name, name).replace('_', '-')}", *([] if value is True else [str(value)])]
+            words += [f"--{_OPTION_NAMES.get(name, name).replace('_', '-')}", *([] if value is True else [str(value)])]
     for path in paths:
         words += ["--learners", path]
     return shlex.join(words)

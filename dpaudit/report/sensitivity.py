@@ -21,10 +21,8 @@ _METRICS = {
     "symmetric": " elements",
 }
 _LIMITS = {Verdict.NOT_REFUTED: "that no other pair moves farther: no number of pairs proves a sensitivity"}
-_MOST = 3
-"""Values that are listed in brief."""
-_DRAWN = 8
-"""Values that are drawn."""
+_VALUES_LISTED = 3
+_VALUES_DRAWN = 8
 
 
 def _far(distance: float, metric: str, apart_from: float | None = None) -> str:
@@ -76,7 +74,7 @@ def _witness(moved: Moved | None) -> str:
 def recorded_lines(finding: RecordedFinding, name: str) -> tuple[Lines, Lines]:
     """Return the same of what a mechanism adds noise to."""
     refuting = [one for one in finding.moves if _refutes(one, finding)]
-    listed, tried = (refuting or finding.moves)[:_MOST], _tried(finding, "recorded values differ")
+    listed, tried = (refuting or finding.moves)[:_VALUES_LISTED], _tried(finding, "recorded values differ")
     if finding.diverged:
         tried += f"; {count(finding.diverged)} cannot be compared ({finding.why_diverged})"
     beside = "the output of a pair differs though all noisy values are equal: the data are read elsewhere too"
@@ -133,5 +131,5 @@ def bars_of(finding: SensitivityFinding | RecordedFinding) -> list[tuple[str, fl
     """Return of each value drawn its name, how far it moved, and the sensitivity declared, else the noise's scale."""
     if isinstance(finding, SensitivityFinding):
         return [(finding.metric, finding.distance, finding.sensitivity)]
-    found = [(one.place, one.distance, one.declared or one.scale or 0.0) for one in finding.moves[:_DRAWN]]
+    found = [(one.place, one.distance, one.declared or one.scale or 0.0) for one in finding.moves[:_VALUES_DRAWN]]
     return found or [("no value", 0.0, 0.0)]

@@ -17,8 +17,7 @@ from dpaudit.report.view import AuditedMechanism, Row
 
 CAVEAT = "Silence is not proof: every number is about the inputs and answers that were tried."
 """The limit of every number, beside the answer of every report of a run."""
-_NAMED = 3
-"""The most names in a sentence."""
+_MOST_NAMES = 3
 
 
 class Phrase(NamedTuple):
@@ -60,8 +59,8 @@ def headline(summary: Summary) -> str:
 
 def _names(rows: Sequence[Row]) -> str:
     labels = list(dict.fromkeys(row.label for row in rows))
-    more = len(labels) - _NAMED
-    return ", ".join(labels[:_NAMED]) + (f" and {more} more" if more > 0 else "")
+    more = len(labels) - _MOST_NAMES
+    return ", ".join(labels[:_MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
 
 
 def tallies(summary: Summary) -> Lines:

@@ -34,10 +34,8 @@ BOUNDS = {
 }
 """The meaning of a bound on epsilon, by its name."""
 
-_MOST = 12
-"""The most labels of an event that are shown."""
-_FEW, _LONG = 4, 60
-"""The most answers that are listed one by one, and the most characters of one."""
+_MOST_LABELS = 12
+_FEW_ANSWERS, _LONG_ANSWER = 4, 60
 _RARE = "any output rare or unseen in training"
 
 
@@ -97,7 +95,7 @@ def answers_of(event: Event) -> list[str]:
     labels = [str(code) for code in codes_of(event)] or list(event.labels if not event.ranges else ())
     if _says_whether_nan(labels):
         return []
-    return labels if len(labels) <= _FEW and all(len(label) <= _LONG for label in labels) else []
+    return labels if len(labels) <= _FEW_ANSWERS and all(len(label) <= _LONG_ANSWER for label in labels) else []
 
 
 def _says_whether_nan(labels: Sequence[str]) -> bool:
@@ -121,7 +119,7 @@ def _cells_words(event: Cells, decoded: Decoded) -> str:
     subject, whole = _subject(event.feature, event.path), event.feature == "output"
     ranges = [label for ends in event.ranges for label in events.range_labels(*ends)]
     labels = [*ranges, *event.labels]
-    shown = ", ".join(labels[:_MOST]) + (f", ... ({event.size} outputs)" if len(labels) > _MOST else "")
+    shown = ", ".join(labels[:_MOST_LABELS]) + (f", ... ({event.size} outputs)" if len(labels) > _MOST_LABELS else "")
     if ranges and not whole:
         subject = f"cell of the {subject}"
     named = f"{subject} {'not ' if event.complement else ''}in {{{shown}}}" if labels else ""
