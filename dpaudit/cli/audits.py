@@ -224,11 +224,7 @@ def terminal_text(lines: Lines, color: str = "auto") -> str:
 
 
 def show_plain(as_json: bool, out: str | None, shown: str, *, json: str, **parts: Any) -> None:
-    """Print a text, or JSON if that was asked for, and write both to the file that was asked for.
-
-    `shown` is the text as it is printed, `parts` are the fields of `dpaudit.report.formats.Plain`, of which the file is
-    made.
-    """
+    """Print a text, or JSON if that was asked for; `parts` are fields of `formats.Plain`, of which a file is made."""
     say(json if as_json else shown)
     if out is not None:
         from dpaudit.report.formats import Plain, rendered  # loads what reports are made with
@@ -246,10 +242,7 @@ def show_measured(
     data: Mapping[str, Any],
     verdict: Verdict | None = None,
 ) -> int:
-    """Print what was measured, write it to the file that was asked for, and return the status of the verdict.
-
-    `data` is what the JSON has beside the command; the verdict is the finding's by default.
-    """
+    """Show what was measured, and return the status of a verdict; the JSON has `data` beside the command."""
     from dpaudit.contract import exit_status
     from dpaudit.report.formats import Promise, summed
     from dpaudit.report.measured import measured_brief, measured_page

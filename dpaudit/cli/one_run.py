@@ -1,7 +1,4 @@
-"""Audits of what was recorded elsewhere: ``dpaudit samples`` of outputs, ``dpaudit scores`` of the scores of one run.
-
-``dpaudit coins`` flips the coins of a training that is audited by its scores.
-"""
+"""Audits of what was recorded elsewhere: ``dpaudit samples`` of outputs; ``coins`` and ``scores`` of one training."""
 
 from __future__ import annotations
 

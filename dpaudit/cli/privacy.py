@@ -97,9 +97,10 @@ def privacy(learner: LearnerOptions, runs: PrivacyRunOptions, shown: Shown) -> i
     from dpaudit.engine.tasks import PrivacyArguments, Task
     from dpaudit.neighbours.named import is_source, pairs_of_source
     from dpaudit.registry.import_spec import is_place
+    from dpaudit.report.repeat import repeat_command
 
-    audit, path = runs.audit, runs.certificate
-    check_folder("certificate", path)
+    audit = runs.audit
+    check_folder("certificate", runs.certificate)
     relation = None if audit["relation"] is None else Relation.parse(audit["relation"])
     if audit["data"] is not None and audit["time_limit"] is None and runs.plan is None:  # parts have no time limit
         audit = audit | {"time_limit": OWN_DATA_SECONDS}
@@ -116,30 +117,23 @@ def privacy(learner: LearnerOptions, runs: PrivacyRunOptions, shown: Shown) -> i
                 raise InputError("{plan} takes no {" + name + "}", names=("plan", name))
         return write_plan(runs.plan, learner, asked, runs.seed, shown, spread)
     if is_place(learner.id):
-        return _shown(_audit_mechanism(learner, asked, runs, options), runs, shown)
-    if asked.batched or (asked.pairs is not None and not is_source(asked.pairs)):
+        result = _audit_mechanism(learner, asked, runs, options)
+    elif asked.batched or (asked.pairs is not None and not is_source(asked.pairs)):
         raise InputError(
             f"--pairs and --batched are for FILE.py:function; the pairs of the learner {learner.id} are crafted, or "
             "drawn by --pairs random:COUNT"
         )
-    entry, built, parameters = find_learner(learner.id, learner.parameter, shown.learners)
-    if learner.n is None:
-        note_taken(entry, {"n": entry.instance.n})
-        asked = replace(asked, n=entry.instance.n)
-    with keeping(runs.continued), blamed(f"the audit of {entry.id}"):
-        task = Task(entry.id, parameters, asked)
-        result = perform(task, seed=runs.seed, paths=shown.learners, continued=runs.continued, **options)
-    drawn = partial(pairs_of_source, str(asked.pairs), built, n=asked.n, relation=asked.relation, seed=runs.seed)
-    pairs = drawn if asked.pairs else lambda: None
-    of_certificate = {"n_jobs": runs.n_jobs, "progress": not shown.quiet}
-    _certify(result, path, built, pairs, n=asked.n, place=asked.pairs or "crafted pairs", **of_certificate)
-    return _shown(result, runs, shown)
-
-
-def _shown(result: Result, runs: PrivacyRunOptions, shown: Shown) -> int:
-    """Show a result with the command that repeats it, from the file that it went on from too; return the status."""
-    from dpaudit.report.repeat import repeat_command
-
+    else:
+        entry, built, parameters = find_learner(learner.id, learner.parameter, shown.learners)
+        if learner.n is None:
+            note_taken(entry, {"n": entry.instance.n})
+            asked = replace(asked, n=entry.instance.n)
+        with keeping(runs.continued), blamed(f"the audit of {entry.id}"):
+            task = Task(entry.id, parameters, asked)
+            result = perform(task, seed=runs.seed, paths=shown.learners, continued=runs.continued, **options)
+        drawn = partial(pairs_of_source, str(asked.pairs), built, n=asked.n, relation=asked.relation, seed=runs.seed)
+        about = {"n": asked.n, "place": asked.pairs or "crafted pairs", "progress": not shown.quiet}
+        _certify(result, runs, built, drawn if asked.pairs else lambda: None, **about)
     return show([result], runs.seed, shown, repeat_command(result, runs.seed, shown.learners, runs.continued))
 
 
@@ -180,13 +174,12 @@ def _audit_mechanism(
         about = {"strategy": given if is_strategy(given) else None, "n": named.n if subject.place is None else None}
         about |= {"name": named.id, "place": asked.data or subject.source or "crafted pairs"}
         pairs = subject.pairs if asked.data else lambda: subject.arguments.get("pairs")
-        about |= {"n_jobs": runs.n_jobs, "progress": options["progress"]}
-        _certify(result, runs.certificate, subject.mechanism, pairs, **about)
+        _certify(result, runs, subject.mechanism, pairs, progress=options["progress"], **about)
     return result
 
 
 def _certify(
-    result: Result, path: str | None, mechanism: Any, pairs: Callable[[], Sequence[Any] | None], **about: Any
+    result: Result, runs: PrivacyRunOptions, mechanism: Any, pairs: Callable[[], Sequence[Any] | None], **about: Any
 ) -> None:
     """Write the certificate that was asked for, if the finding is a violation; a note says which file has it."""
     from dpaudit import certificates
@@ -195,21 +188,21 @@ def _certify(
     from dpaudit.contract import Verdict
     from dpaudit.engine.tasks import PrivacyArguments
 
-    finding, arguments = result.finding, result.arguments
+    finding, arguments, prevented = result.finding, result.arguments, ""
     assert isinstance(finding, PrivacyFinding)
     assert isinstance(arguments, PrivacyArguments)
-    if path is None:
+    if (path := runs.certificate) is None:
         return
     if finding.verdict != Verdict.VIOLATION:
-        pending.append("no violation was found, so no certificate is written")
+        prevented = "no violation was found, so no certificate is written"
+    elif finding.curve_test is not None and finding.epsilon_lower <= finding.epsilon:
+        prevented = "a bet on all outputs refutes the claim and no event does, so no certificate is written"
+    elif finding.rests_on_time:
+        prevented = "the verdict rests on run times, which a certificate does not hold, so none is written"
+    if prevented:
+        pending.append(prevented)
         return
-    if finding.curve_test is not None and finding.epsilon_lower <= finding.epsilon:
-        pending.append("a bet on all outputs refutes the claim and no event does, so no certificate is written")
-        return
-    if finding.rests_on_time:
-        pending.append("the verdict rests on run times, which a certificate does not hold, so none is written")
-        return
-    about |= {name: getattr(arguments, name) for name in grouped("run", "certificate")}
+    about |= {name: getattr(arguments, name) for name in grouped("run", "certificate")} | {"n_jobs": runs.n_jobs}
     made = certificates.make(finding, pairs(), mechanism=mechanism, **about)
     made.write(path)
     named = isinstance(made.data, Referred) or isinstance(made.neighbour, Referred)

@@ -78,18 +78,15 @@ _COMPARED = (
 _OF_POINT = ("claimed_epsilon", "claimed_delta", "detectable_epsilon", "epsilon_lower")  # tested, of a curve
 
 
-def _claimed(row: Standing) -> float | str | None:
-    """Return the claim, on which power depends, and which has a line of its own."""
-    return row.curve_claim or row.numbers.get("claimed_epsilon")
-
-
 def _changes(old: Standing, new: Standing) -> list[Change]:
     changes = []
     if old.verdict != new.verdict:
         steps = new.verdict.gravity - old.verdict.gravity
         why = f" ({new.why})" if new.why and steps > 0 else ""
         changes.append(Change(new.name, f"{old.verdict}, now {new.verdict}{why}", steps > 0 if steps else None))
-    curves, same = [one.curve_claim or "epsilon and delta" for one in (new, old)], _claimed(old) == _claimed(new)
+    curves = [one.curve_claim or "epsilon and delta" for one in (new, old)]
+    # Power depends on the claim, which has a line of its own.
+    same = len({one.curve_claim or one.numbers.get("claimed_epsilon") for one in (old, new)}) == 1
     if len(set(curves)) > 1 and not all("claimed_mu" in one.numbers for one in (old, new)):
         changes.append(Change(new.name, "claims {}, claimed {} before".format(*curves), None))
     failing = {Verdict.VIOLATION, Verdict.ACCEPTED} >= {old.verdict, new.verdict}
@@ -159,9 +156,6 @@ def _of_json(path: Path) -> tuple[tuple[Standing, ...], tuple[str, ...]]:
         return _of_results(run_in(text, path).results)
     found = kind.load(path)  # type: ignore[attr-defined]  # each of the three is a finding
     return (standing_of("the finding", "the mechanism", alone(found)),), not_recomputed(Counter(found.not_recomputed))
-
-
-# The table of a check, and the lines of a history and of a comparison.
 
 
 WIDTH = 80

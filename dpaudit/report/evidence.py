@@ -98,6 +98,9 @@ def _evidence(result: Result) -> Lines:
     match result.finding:
         case PrivacyFinding() as finding:
             scores = ", ".join(finding.scores) or finding.distinguisher
+            passed = [findings.check_words(check) for check in finding.checks if check.answer == Answer.PASSED]
+            spent = f"{plural(sum(check.runs for check in finding.checks), 'run')} on both sides"
+            checked = f"{'; '.join(passed) or 'nothing was asked'} ({spent})"
             tested = ("claim", _tested_claim(result, finding.epsilon, finding.delta, finding.relation))
             if finding.curve_test is not None:
                 tested = ("point tested", wording.claim_words(finding.epsilon, finding.delta, significant))
@@ -114,7 +117,7 @@ def _evidence(result: Result) -> Lines:
                 ("floating point", findings.representation_text(finding)),
                 *wording.run_time_lines(finding),
                 ("not looked at", "; ".join(finding.not_looked_at)),
-                ("checked", checks_text(finding)),
+                ("checked", checked if finding.checks else ""),
             )
         case LawFinding() as finding:
             return _exact_lines(result, finding)
@@ -210,18 +213,6 @@ def _witness(result: Result, finding: PrivacyFinding) -> Lines:
             words += f"; {found.count.filled:,} of the coins are of no run, for fewer were in the event than planned"
         lines.append(("coins", words))
     return lines
-
-
-# Of black-box audits.
-
-
-def checks_text(finding: PrivacyFinding) -> str:
-    """Return what was asked and passed in one line, with the runs that all checks took; empty without checks."""
-    if not finding.checks:
-        return ""
-    passed = [findings.check_words(check) for check in finding.checks if check.answer == Answer.PASSED]
-    spent = f"{plural(sum(check.runs for check in finding.checks), 'run')} on both sides"
-    return f"{'; '.join(passed) or 'nothing was asked'} ({spent})"
 
 
 def frontier_words(finding: PrivacyFinding) -> str:

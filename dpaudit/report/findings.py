@@ -1,7 +1,4 @@
-"""One finding in words, as labelled parts that every report takes its words from.
-
-The parts are the verdict with what is claimed and found, what shows it, what could not be seen and what to do about it.
-"""
+"""One finding in words, as labelled parts: what is claimed and found, what shows it, what could not be seen, advice."""
 
 from __future__ import annotations
 
@@ -95,8 +92,14 @@ def parts(finding: OneAudit, name: str, decoded: wording.Decoded = None, shown: 
     """
     promised = not isinstance(finding, LawFinding) or finding.claimed_epsilon is not None
     verdict = finding.verdict if promised else Verdict.NO_CLAIM
-    timed = wording.run_time_lines(finding) if isinstance(finding, PrivacyFinding) else []
-    return [(verdict, statement([finding], name)), *reasons(finding, decoded, shown), *timed, *_warnings(finding)]
+    lines = [(verdict, statement([finding], name)), *reasons(finding, decoded, shown)]
+    if not isinstance(finding, PrivacyFinding):
+        return lines
+    failed = (check_words(check) for check in finding.checks if not (check.passed or check.meaningless))
+    bits, refuted = finding.representation, finding.verdict == Verdict.VIOLATION
+    leak = [representation_text(finding)] if bits and bits.epsilon_lower > finding.epsilon and not refuted else []
+    warnings = [("warning", text) for text in (*finding.warnings, *failed, *leak)]
+    return [*lines, *wording.run_time_lines(finding), *warnings]
 
 
 def statement(found: Sequence[OneAudit], name: str) -> str:
@@ -173,15 +176,6 @@ def unseen_words(finding: PrivacyFinding | None) -> str:
     if len(unseen) > 3:
         return f"{len(unseen)} kinds of features not looked at: -v or finding.not_looked_at names them"
     return f"not looked at: {', '.join(unseen)}" if unseen else ""
-
-
-def _warnings(finding: OneAudit) -> Lines:
-    if not isinstance(finding, PrivacyFinding):
-        return []
-    failed = (check_words(check) for check in finding.checks if not (check.passed or check.meaningless))
-    bits, refuted = finding.representation, finding.verdict == Verdict.VIOLATION
-    leak = [representation_text(finding)] if bits and bits.epsilon_lower > finding.epsilon and not refuted else []
-    return [("warning", text) for text in (*finding.warnings, *failed, *leak)]
 
 
 def _no_power(finding: PrivacyFinding, shown: Shown = in_python) -> tuple[str, str]:
@@ -272,9 +266,6 @@ def _rate(finding: UtilityFinding, share: float, towards: str = "nearest") -> st
     """Return a rate of failure in per cent, on its side of what is allowed."""
     apart = None if share == finding.beta else 100 * finding.beta
     return significant(100 * share, towards, digits=_BRIEF_DIGITS, apart_from=apart)
-
-
-# What could have been seen.
 
 
 def gaps_words(finding: PrivacyFinding | None) -> str:

@@ -51,9 +51,6 @@ _NEIGHBOURS = {
 """Relations of neighbours in words, and what then differs between two of them; {} is what comes or goes."""
 
 
-# Pages.
-
-
 def render(run: Run) -> str:
     """Return the report of a run as one self-contained HTML page; the same results give the same bytes."""
     summary = summarise(run)
@@ -227,9 +224,6 @@ def _environment() -> jinja2.Environment:
     # For figures alone, which `report.svg` escapes.
     environment.filters["markup"] = Markup
     return environment
-
-
-# The part of a page about one mechanism.
 
 
 def _part(mechanism: AuditedMechanism, command: str) -> dict[str, Any]:

@@ -32,9 +32,6 @@ _GUESSED = {
 }
 
 
-# Audits in one run: what the guesses of coins show, without assumptions and with them.
-
-
 def one_run_lines(finding: OneRunFinding, name: str) -> tuple[Lines, Lines]:
     """Return what a finding says in brief, and all of it."""
     sure = f" ({percent(finding.confidence)} sure)" if finding.verdict == Verdict.VIOLATION else ""

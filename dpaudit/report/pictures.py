@@ -44,10 +44,7 @@ def pictures(row: Row, name: str) -> list[View]:
 
 
 class _Frame:
-    """The place of a panel's rectangle on the page, and the pixels of a unit across and up.
-
-    It is as large as it fits, with equal units where the panel asks for them.
-    """
+    """The place of a panel's rectangle on the page, as large as it fits, and the pixels of a unit across and up."""
 
     def __init__(self, panel: Panel) -> None:
         across, up = (_SIZE / (high - low) for low, high in (panel.x, panel.y))

@@ -32,9 +32,6 @@ def plain(phrases: Sequence[Phrase]) -> str:
     return "".join(phrase.text for phrase in phrases).strip()
 
 
-# On a whole run.
-
-
 def headline(summary: Summary) -> str:
     """Return the answer in a sentence."""
     claims = sum(row.claim is not None and not row.further for row in summary.learners)
@@ -83,9 +80,6 @@ def tally(verdicts: Sequence[Verdict]) -> str:
     """Return how many verdicts there are of each kind, the gravest first."""
     found = Counter(verdicts)
     return ", ".join(v.counted(found[v]) for v in Verdict if found[v]) or "nothing audited"
-
-
-# On one mechanism.
 
 
 def says(mechanism: AuditedMechanism) -> list[Phrase]:
