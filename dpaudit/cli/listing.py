@@ -174,5 +174,4 @@ def _result(row: LedgerRow) -> Result:
     from dpaudit.engine.records import Result
     from dpaudit.engine.tasks import LedgerArguments, Task
 
-    task = Task(row.id, {}, LedgerArguments(statement=row.statement))
-    return Result(task=task.key, learner=row.id, parameters={}, arguments=task.arguments, finding=row)
+    return Result(**Task(row.id, {}, LedgerArguments(statement=row.statement)).recorded, finding=row)
