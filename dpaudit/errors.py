@@ -162,7 +162,6 @@ def _converted() -> Iterator[None]:
         raise ToolFault(f"unexpected {raised_words(error)} ({place_of(error)})") from None
 
 
-# Paths of code that is not the user's: the standard library, what is installed, and dpaudit.
 _LIBRARIES = tuple(
     {str(Path(__file__).parent) + os.sep, *(sysconfig.get_path(name) + os.sep for name in ("stdlib", "purelib"))}
 )

@@ -1,7 +1,4 @@
-"""``dpaudit list``: the learners; ``dpaudit ledger``: the statements of the papers are checked.
-
-The list loads nothing scientific beyond NumPy, since it must answer at once.
-"""
+"""``dpaudit list``, which must answer at once: the learners; ``dpaudit ledger``: the statements of the papers."""
 
 from __future__ import annotations
 

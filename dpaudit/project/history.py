@@ -29,10 +29,7 @@ PLACE = FOLDER / "history.jsonl"
 
 
 class ProjectCheck(Frozen, frozen=True, kw_only=True, tag="check", tag_field="record"):
-    """A check that ended at a time, in UTC, and what it found of each mechanism; the numbers depend on the versions.
-
-    Its digest is over the other bytes of its line and over the digest of the line before.
-    """
+    """A check that ended at a time, in UTC; its digest is over the rest of its line and the digest before it."""
 
     at: datetime.datetime
     rows: tuple[Standing, ...]

@@ -1,7 +1,4 @@
-"""The report of a run for a terminal: the answer, a table of what matters most, reasons; in full on request.
-
-The short report has fewer than 40 lines; the full one has all mechanisms, controls and the power of each audit.
-"""
+"""The report of a run for a terminal: the answer, a table of what matters most, reasons; in full on request."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""All that one finding says, as labelled lines: in brief, and what that rests on.
-
-The second part is the claim with its source, the frontier of power, what was compared, spent and checked, how the error
-is split, and the witness with both inputs whole.
-"""
+"""All that one finding says, as labelled lines: in brief, and what that rests on, down to the witness."""
 
 from __future__ import annotations
 

@@ -2,8 +2,7 @@
 
 Claims: the thick tick is the claim, the thin line with a dot the exact epsilon, the bar what the runs found (from 0 to
 the lower bound), and the hatch where the audit is blind: from the claim to the least epsilon that it would have caught.
-Curves of delta are drawn in a box that is stretched to the width of the page; lines keep their width and words their
-size.
+Curves of delta are drawn in a box that is stretched to the width of the page.
 """
 
 from __future__ import annotations

@@ -1,12 +1,9 @@
 """The reports for other tools: Markdown for the summary of a job, JUnit's XML, SARIF 2.1.0, an in-toto attestation.
 
 The Markdown has the answer, what needs a look, and all numbers folded. The others list the promises of a run with their
-outcomes. A control promises that its leak is detected: one that is missed is broken like any other promise. An audit
-that could not have detected a violation, or did not decide, is skipped in JUnit and a warning in SARIF; so is a
-violation that the project accepts, as a note. Audits that raised or were not run are errors in a suite of their own,
-and notices of the tool's execution, which then was no success.
-
-In an attestation they are tests that passed, warned or failed, of the files and distributions that were audited.
+outcomes. A control promises that its leak is detected: one that is missed is broken like any other promise. Audits that
+raised or were not run are errors in a suite of their own, and notices of the tool's execution, which then was no
+success.
 
 Sources: OASIS, "Static Analysis Results Interchange Format (SARIF) Version 2.1.0" (2020); in-toto Attestation
 Framework, Statement v1 and the predicate "Test Result" v0.1.

@@ -1,8 +1,4 @@
-"""From the records of a run to its view: a row for each mechanism, the ledger, and what is missing.
-
-What the records amount to is decided in `engine.outcome`; every report format shows these rows, so that no two formats
-can disagree.
-"""
+"""From the records of a run to its view, which every format shows, so that no two formats can disagree."""
 
 from __future__ import annotations
 

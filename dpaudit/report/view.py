@@ -276,10 +276,7 @@ def worst(findings: Sequence[Judged], size: Callable[[Judged], float]) -> Judged
 
 @dataclass(frozen=True)
 class AuditedMechanism:
-    """The instances of one learner: its privacy is that of the instance tested, its accuracy that of the worst.
-
-    `id` is its anchor in a page; there is one instance at least.
-    """
+    """The instances of one learner, one at least; `id` is its anchor in a page."""
 
     id: str
     rows: Sequence[Row]
