@@ -228,8 +228,7 @@ def _cases(distribution: str) -> list[int | None] | None:
     try:
         return [int(distribution)]
     except ValueError:
-        allowed = "uniform, all, or the number of a hard case"
-        raise InputError.of("distribution", distribution, allowed) from None
+        raise InputError.of("distribution", distribution, "uniform, all, or the number of a hard case") from None
 
 
 class SearchOptions(NamedTuple):

@@ -16,19 +16,11 @@ _ALWAYS_GIVEN = ("n", "trials", "confidence")
 
 def repeat_command(result: Result, seed: int, paths: Iterable[str] = (), continued: str | None = None) -> str:
     """Return the command that makes the finding of a result again, from its `seed` and the file that it `continued`."""
-    options = options_of(result, seed) | {"continued": continued}
-    return command_line(result.kind, result.learner, result.parameters, options, paths)
-
-
-def options_of(result: Result, seed: int) -> dict[str, Any]:
-    """Return the values of the options that make the result again, by the names of the arguments that they set."""
     arguments = result.arguments
     match arguments:
         case ExactArguments():
-            asked = {
-                name: getattr(arguments, name) for name in ("n", "relation", "samples", "pairs", "enclosure", "compose")
-            }
-            return asked | {"samples": arguments.samples == "crafted"}
+            names = ("n", "relation", "samples", "pairs", "enclosure", "compose")
+            options = {name: getattr(arguments, name) for name in names} | {"samples": arguments.samples == "crafted"}
         case PrivacyArguments():
             given = {name: getattr(arguments, name) for name in (*_ALWAYS_GIVEN, *OPTIONS)}
             unusual = {
@@ -36,12 +28,14 @@ def options_of(result: Result, seed: int) -> dict[str, Any]:
             }
             if arguments.sequential is None and getattr(result.finding, "design", "") == "sequential":
                 unusual["sequential"] = True  # chosen by the time of a run, which differs elsewhere
-            return unusual | {"seed": seed}
+            options = unusual | {"seed": seed, "continued": continued}
         case UtilityArguments():
             chosen = {name: getattr(arguments, name) for name in (*UTILITY, "concept", "noise")}
             case_index = arguments.case_index
-            return chosen | {"distribution": "uniform" if case_index is None else case_index, "seed": seed}
-    raise TypeError(f"no command makes one {result.kind} alone")
+            options = chosen | {"distribution": "uniform" if case_index is None else case_index, "seed": seed}
+        case _:
+            raise TypeError(f"no command makes one {result.kind} alone")
+    return command_line(result.kind, result.learner, result.parameters, options, paths)
 
 
 def command_line(
