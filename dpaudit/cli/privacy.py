@@ -272,19 +272,9 @@ def replay(asked: Replaying, shown: ShownPlain) -> int:
     metric = [Place.parse("--metric", asked.metric)] if asked.metric else []
     with importable(*(place.folder for place in (*places, *given, *metric))):
         mechanism = places[0].find() if places else find_learner(asked.id, asked.parameter, shown.learners)[1]
-        found = certificates.replay(
-            certificate,
-            mechanism,
-            pair=_pair(certificate, asked, given),
-            relation=asked.relation,
-            metric=metric[0].find() if metric else None,
-            confidence=asked.confidence,
-            progress=not shown.quiet,
-            trials=asked.trials,
-            seed=asked.seed,
-            n_jobs=asked.n_jobs,
-            **asked.running,
-        )
+        named = {name: getattr(asked, name) for name in ("relation", "confidence", "trials", "seed", "n_jobs")}
+        named |= {"pair": _pair(certificate, asked, given), "metric": metric[0].find() if metric else None}
+        found = certificates.replay(certificate, mechanism, progress=not shown.quiet, **named, **asked.running)
     lines = _lines(asked.id, certificate, found)
     case = Promise(asked.id, "result", found.verdict, summed(lines))
     show_lines(shown, lines, found, title=f"dpaudit: the replay of {asked.file}", case=case)

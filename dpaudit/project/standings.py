@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -57,24 +57,12 @@ class Counted(Frozen, frozen=True, kw_only=True):
             return UNSET
         by_curve, witness = finding.curve_test is not None and finding.curve_test.by_holder, finding.witness
         claimed = UNSET if law is None or law.claimed_epsilon is None else law.claimed_epsilon
-        bare = cls(
-            epsilon=finding.epsilon,
-            delta=finding.delta,
-            by_curve=by_curve,
-            gaps=len(finding.gaps),
-            law_claim=claimed,
-        )
-        if not finding.tests or not witness.trials or not witness.neighbour_trials:
-            return bare
-        best = max(finding.tests, key=lambda test: test.epsilon_lower)
-        return replace(
-            bare,
-            hits=(best.hits, best.neighbour_hits),
-            runs=(witness.trials, witness.neighbour_trials),
-            error=best.error,
-            sides=1 if best.opposite is UNSET else 2,
-            count=best.count,
-        )
+        counts: dict[str, Any] = {"by_curve": by_curve, "gaps": len(finding.gaps), "law_claim": claimed}
+        if finding.tests and witness.trials and witness.neighbour_trials:
+            best = max(finding.tests, key=lambda test: test.epsilon_lower)
+            counts |= {"hits": (best.hits, best.neighbour_hits), "runs": (witness.trials, witness.neighbour_trials)}
+            counts |= {"error": best.error, "sides": 1 if best.opposite is UNSET else 2, "count": best.count}
+        return cls(epsilon=finding.epsilon, delta=finding.delta, **counts)
 
     @property
     def lower(self) -> float | None:
@@ -147,9 +135,9 @@ def standing_of(
     claim = numbers.pop("curve_claim", UNSET)
     if verdict == Verdict.VIOLATION and accepted is not None and _most(numbers) <= accepted.epsilon:
         verdict = Verdict.ACCEPTED
-    found = Standing(name=name, mechanism=mechanism, verdict=verdict, promise=promise, numbers=numbers)
-    kept = replace(found, tested=Counted.of(row.blackbox, row.exact), curve_claim=claim)
-    return replace(kept, why=why, accepted=accepted)
+    about = {"verdict": verdict, "promise": promise, "numbers": numbers, "curve_claim": claim, "why": why}
+    tested = Counted.of(row.blackbox, row.exact)
+    return Standing(name=name, mechanism=mechanism, tested=tested, accepted=accepted, **about)
 
 
 def _most(numbers: Mapping[str, float]) -> float:

@@ -207,16 +207,12 @@ def attestation(run: Run) -> str:
     # The address of the job that runs this, as GitHub and GitLab name it; nothing elsewhere.
     named = [os.environ.get(f"GITHUB_{name}", "") for name in ("SERVER_URL", "REPOSITORY", "RUN_ID")]
     url = "{}/{}/actions/runs/{}".format(*named) if all(named) else os.environ.get("CI_JOB_URL", "")
+    annotations = {"command": printable(run.header.command), "seed": run.header.seed, "versions": run.header.versions}
     configuration: dict[str, Any] = {
         "name": "dpaudit",
         "digest": {"sha256": hashlib.sha256(header).hexdigest()},
         "mediaType": "application/json",
-        "annotations": {
-            "command": printable(run.header.command),
-            "seed": run.header.seed,
-            "versions": run.header.versions,
-            **({} if run.single else {"seal": run.seal}),
-        },
+        "annotations": annotations if run.single else {**annotations, "seal": run.seal},
     }
     document = {
         "_type": STATEMENT,
@@ -250,8 +246,7 @@ def markdown(run: Run) -> str:
     lost = summary.lost
     parts += [f"- without a result: {escaped(one.name)}: {escaped(one.why)}" for one in lost[:_MOST_LOST_LISTED]]
     parts += [f"- and {len(lost) - _MOST_LOST_LISTED} more without a result"] if len(lost) > _MOST_LOST_LISTED else []
-    parts += [CAVEAT]
-    parts += [fenced(run.header.command)]
+    parts += [CAVEAT, fenced(run.header.command)]
     parts += [] if run.single else [f"Seal of the results: `{run.seal}`"]
     return "\n\n".join(parts) + "\n"
 
