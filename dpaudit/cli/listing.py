@@ -58,16 +58,9 @@ def _row(entry: Entry) -> dict[str, Any]:
     from dpaudit.jsonable import jsonable
 
     defaults = {name: jsonable(one) for name, one in entry.parameters.items() if one is not Parameter.empty}
-    return {
-        "id": entry.id,
-        "summary": entry.summary,
-        "privacy": _privacy(entry),
-        "fault": entry.fault,
-        "origin": entry.origin,
-        "parameters": list(entry.parameters),
-        "defaults": defaults,
-        "instance": jsonable(entry.instance),
-    }
+    named = {name: getattr(entry, name) for name in ("id", "summary", "fault", "origin")}
+    made = {"parameters": list(entry.parameters), "defaults": defaults, "instance": jsonable(entry.instance)}
+    return {**named, **made, "privacy": _privacy(entry)}
 
 
 def _privacy(entry: Entry) -> str:
