@@ -14,7 +14,7 @@ from dpaudit.audit.power import LEARNING, LEARNING_OF_BETS
 from dpaudit.contract import Origin, OriginKind, Relation, Verdict
 from dpaudit.engine.outcome import is_ladder, leaves_open, refutes
 from dpaudit.engine.records import Result
-from dpaudit.engine.tasks import ExactArguments, UtilityArguments
+from dpaudit.engine.tasks import ExactArguments
 from dpaudit.errors import in_python
 from dpaudit.exact.finding import LawFinding
 from dpaudit.registry.import_spec import is_place
@@ -57,10 +57,8 @@ def _brief(result: Result, shown: findings.Shown, name: str = "") -> Lines:
     assert isinstance(finding, findings.OneAudit)
     (label, words), *lines = findings.parts(finding, name or result.learner, decoded_of(result), shown)
     if is_ladder(result):
-        n = result.arguments.theorem_n if isinstance(result.arguments, UtilityArguments) else None
-        asks = (
-            f"the theorem asks for n = {count(n)}" if isinstance(n, int) else "no theorem of the learner promises this"
-        )
+        n, asks = getattr(result.arguments, "theorem_n", None), "no theorem of the learner promises this"
+        asks = f"the theorem asks for n = {count(n)}" if isinstance(n, int) else asks
         label, words = "TESTED", f"{words}; this refutes nothing, {asks}"
     lines += _asked_lines(finding)
     tested = (finding.epsilon, finding.delta) if isinstance(finding, PrivacyFinding) else None
@@ -214,11 +212,10 @@ def _witness(result: Result, finding: PrivacyFinding) -> Lines:
 def frontier_words(finding: PrivacyFinding) -> str:
     """Return the least epsilon detected by probability of the event, and the probability of an impossible one."""
     steps = ", ".join(f"{mass}: {least}" for mass, least in frontier_text(finding, infinity="none in reach"))
-    some = f"a probability of {delta_text(finding)} or more"
-    outright = some if math.isfinite(finding.detectable_delta) else "no probability, however large,"
-    return (
-        f"least ε detected, by probability of the event: {steps}; {outright} of an event impossible on the other side"
-    )
+    outright = f"a probability of {delta_text(finding)} or more"
+    outright = outright if math.isfinite(finding.detectable_delta) else "no probability, however large,"
+    outright += " of an event impossible on the other side"
+    return f"least ε detected, by probability of the event: {steps}; {outright}"
 
 
 def frontier_text(finding: PrivacyFinding, infinity: str = "inf") -> list[tuple[str, str]]:

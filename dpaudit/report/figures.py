@@ -305,10 +305,7 @@ def accuracy_figure(row: Row) -> View | None:
         parts.append(words(f"n = {count(f.n)}", 0, y + 4, class_="t" if name == "grey" else None))
         parts += [across(name, at(f.failure_lower), at(f.failure_upper), y), dot(at(f.failure_rate), y, f"dot {name}")]
     said = f"Share of runs that fail at {plural(len(shown), 'sample size')}; {allowed} % are allowed"
-    caption = (
-        f"Share of runs in which {failure_text(finding)}, with its interval. The promise is for "
-        f"n = {count(finding.n)}: the worst of {plural(len(part.cases), 'hard case')}."
-        + " Grey: fewer examples, for which nothing is promised."
-        * bool(worst)
-    )
+    caption = f"Share of runs in which {failure_text(finding)}, with its interval. The promise is for "
+    caption += f"n = {count(finding.n)}: the worst of {plural(len(part.cases), 'hard case')}."
+    caption += " Grey: fewer examples, for which nothing is promised." * bool(worst)
     return View(drawing(said, foot + _FOOT, *parts), caption)

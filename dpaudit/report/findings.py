@@ -204,9 +204,8 @@ def because(finding: OneAudit, decoded: wording.Decoded = None) -> str:
             pair, output = finding.pair_in_words, _cut(wording.output_text(finding, decoded))
             words = f"output {output} on {_cut(pair.data)} against {_cut(pair.neighbour)}"
             if finding.claimed_delta:
-                return (
-                    f"{words}: the pair at which ε is the largest, {significant(finding.epsilon, digits=_BRIEF_DIGITS)}"
-                )
+                most = significant(finding.epsilon, digits=_BRIEF_DIGITS)
+                return f"{words}: the pair at which ε is the largest, {most}"
             if math.isinf(finding.epsilon):
                 return f"{words}: possible on the first, impossible on the second"
             return f"{words}: {times_words(_factor(finding.epsilon), finding.claimed_epsilon or 0.0)}"
@@ -327,10 +326,9 @@ def _more_runs(finding: PrivacyFinding, trials: int, shown: Shown) -> str:
     """Return the advice to make more runs, or to allow the time for those that were asked for."""
     if longer := _more_time(finding, shown):
         return longer
-    advice = (
-        f"record {count(trials)} outputs on each side" if finding.recorded else f"add {shown('trials', str(trials))}"
-    )
-    return advice + _catches(finding, trials)
+    if finding.recorded:
+        return f"record {count(trials)} outputs on each side{_catches(finding, trials)}"
+    return f"add {shown('trials', str(trials))}{_catches(finding, trials)}"
 
 
 def _more_time(finding: PrivacyFinding, shown: Shown) -> str:

@@ -249,9 +249,8 @@ def _numbers(mechanism: AuditedMechanism) -> Lines:
         relation = claim.relation if row.blackbox is None else row.blackbox.relation
         neighbours = _NEIGHBOURS[relation][0].format(_noun(row))
         curve = row.blackbox if row.curve is not None else None
-        word, shown, lines = (
-            ("point tested", number, wording.curve_lines(curve)) if curve else ("claimed", value_text, [])
-        )
+        word, shown = ("point tested", number) if curve else ("claimed", value_text)
+        lines = wording.curve_lines(curve) if curve else []
         what = f"{word}, with δ = {raised(shown(claim.delta))}; neighbours: {neighbours}"
         lines.append((f"ε = {raised(shown(claim.epsilon))}", what))
     elif row.exact is not None:
@@ -311,10 +310,9 @@ def _witness(row: Row, finding: PrivacyFinding) -> dict[str, Any]:
 
 def _side(name: str, text: str, differs: tuple[int, int], hits: int, trials: int) -> dict[str, str]:
     before, changed, after = text[: differs[0]], text[differs[0] : differs[1]], text[differs[1] :]
-    changed, after = (
-        part if len(part) <= _LONGEST_PART else f"{part[: _LONGEST_PART - 1]}…" for part in (changed, after)
-    )
-    before = before if len(before) <= _LONGEST_PART else f"…{before[1 - _LONGEST_PART :]}"
+    most = _LONGEST_PART - 1
+    changed, after = (part if len(part) <= most + 1 else f"{part[:most]}…" for part in (changed, after))
+    before = before if len(before) <= most + 1 else f"…{before[-most:]}"
     side = {"name": name, "before": before, "changed": changed, "after": after}
     if not trials:
         return side | {"share": ""}

@@ -51,10 +51,8 @@ def trade_off_figure(mechanism: AuditedMechanism) -> View | None:
             beyond = np.append(np.minimum(most, least), least[::-1])
             parts.insert(0, drawn("beyond", np.append(rate, rate[::-1]), beyond, closed=True))
         parts.insert(0, drawn("ruled", np.append(rate, 1.0), np.append(most, 1.0), closed=True))
-        caption += (
-            f" Grey: ruled out by the runs, all of it at once with confidence {percent(1 - finding.curve.gamma)}, "
-            "if they are independent."
-        )
+        sure = percent(1 - finding.curve.gamma)
+        caption += f" Grey: ruled out by the runs, all of it at once with confidence {sure}, if they are independent."
         caption += " Orange: what is promised and was ruled out." * refuted
     box = element("svg", *parts, viewBox=f"0 0 {_WIDTH} {_HEIGHT}", preserveAspectRatio="none")
     rates = finding.witness.rates

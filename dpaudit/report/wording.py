@@ -162,11 +162,8 @@ def _likely_text(finding: PrivacyFinding) -> str:
         mass = next(mass for mass, epsilon in finding.frontier if epsilon == finding.detectable_epsilon)
         return f"of probability {value_text(mass)}"
     one = "main one" if len(finding.tests) > 1 else "one"
-    event = (
-        f"of probability {value_text(MASSES[0])}"
-        if finding.design == "sequential"
-        else f"as likely as the {one} tested"
-    )
+    event = f"as likely as the {one} tested"
+    event = f"of probability {value_text(MASSES[0])}" if finding.design == "sequential" else event
     return f"{event} on the likelier side" if finding.detectable_at == PowerAt.LIKELIER else event
 
 
