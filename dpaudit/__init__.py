@@ -64,7 +64,6 @@ _HOMES = {
     "sensitivity.finding": "RecordedFinding SensitivityFinding",
     "sensitivity.recording": "recording",
 }
-"""Module -> the public names that it defines."""
 
 presentation.register("dpaudit.report.presenting", "dpaudit.engine.recomputed")
 

@@ -347,9 +347,8 @@ def judged(right: bool, shown: str, found: bool | None, words: str, replays: str
     if found is False or not right:
         return 1, f"wrong: {shown}" if found is not False else f"wrong: the inputs are no neighbours: {words}"
     if replays:
-        return 3, f"replay only: {replays}" + (
-            f"; not checked that the inputs are neighbours: {words}" if not found else ""
-        )
+        unchecked = "" if found else f"; not checked that the inputs are neighbours: {words}"
+        return 3, f"replay only: {replays}{unchecked}"
     if found is None:
         return 3, f"not checked that the inputs are neighbours: {words}; the bound is right: {shown}"
     return 0, f"right: {shown}; neighbours: {words}"

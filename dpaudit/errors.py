@@ -148,10 +148,7 @@ def withholding(on: bool) -> Iterator[None]:
 
 @contextmanager
 def _converted() -> Iterator[None]:
-    """Turn whatever other code raises into a `ToolFault` with its class and its line.
-
-    Interrupts without a text pass: those of a user have none.
-    """
+    """Turn whatever other code raises into a `ToolFault`; interrupts without a text, as those of a user are, pass."""
     try:
         yield
     except DpauditError:

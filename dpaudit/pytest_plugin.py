@@ -193,7 +193,6 @@ def _limits(finding: PrivacyFinding) -> list[str]:
 
 
 def _because(finding: PrivacyFinding) -> str:
-    """Return what refutes the claim: the three lines, the counts, the whole pair, and the chance that it is wrong."""
     from dpaudit.escaping import printable
 
     witness, error = finding.witness, f"{1 - finding.confidence:.3g}"

@@ -157,7 +157,6 @@ def _estimate(named: LearnerOptions, asked: PrivacyArguments, runs: PrivacyRunOp
 def _audit_mechanism(
     named: LearnerOptions, asked: PrivacyArguments, runs: PrivacyRunOptions, options: dict[str, Any]
 ) -> Result:
-    """Audit a function or a learner that was named by its place; the result is as `engine.perform` returns it."""
     from msgspec.structs import replace
 
     from dpaudit.audit.audit import audit_privacy

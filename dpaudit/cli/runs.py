@@ -109,9 +109,8 @@ def run(asked: RunOptions, html: _Html, shown: Annotated[Shown, Showing(without=
     for line in plan.notes:
         notify("note", line)
     if not plan.tasks:
-        raise InputError(
-            "; ".join(f"{fault.learner}: {fault.error}" for fault in plan.faults) or "there is nothing to audit"
-        )
+        why = "; ".join(f"{fault.learner}: {fault.error}" for fault in plan.faults)
+        raise InputError(why or "there is nothing to audit")
     modules = {entry.learner.__module__ for entry in entries}
     modules |= {str(getattr(statement.check, "__module__", "")) for statement in statements}
     header = Header(
@@ -134,9 +133,8 @@ def run(asked: RunOptions, html: _Html, shown: Annotated[Shown, Showing(without=
             store.finish()
             return _report(html, shown, path)
         except KeyboardInterrupt as stop:
-            stop.add_note(
-                f"after {len(store.done)} of {len(plan.tasks)} audits; their results are kept in {store.path}"
-            )
+            made = f"after {len(store.done)} of {len(plan.tasks)} audits"
+            stop.add_note(f"{made}; their results are kept in {store.path}")
             stop.add_note(asked.words(asked.out, "--resume"))
             raise
 

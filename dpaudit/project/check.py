@@ -36,7 +36,6 @@ Listener = Callable[[int, int, str, float], None]
 """Called with how many audits are done, of how many, the name of one under way, and the share of those under way."""
 
 ESTIMATED_SECONDS = 0.2
-"""A mechanism is run for about so long to estimate how long its audit will take."""
 
 
 class Checked(NamedTuple):

@@ -143,9 +143,8 @@ def _of_results(results: Sequence[Result]) -> tuple[tuple[Standing, ...], tuple[
 
 def _of_json(path: Path) -> tuple[tuple[Standing, ...], tuple[str, ...]]:
     text = path.read_bytes()
-    kinds: Mapping[str, type] = {
-        str(kind.__struct_config__.tag): kind for kind in (PrivacyFinding, LawFinding, UtilityFinding)
-    }
+    found_of = (PrivacyFinding, LawFinding, UtilityFinding)
+    kinds: Mapping[str, type] = {str(kind.__struct_config__.tag): kind for kind in found_of}
     try:
         document = json.loads(text)
         kind = Report if "results" in document else kinds[document["kind"]]

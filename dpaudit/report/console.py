@@ -77,7 +77,6 @@ def full(run: Run, color: bool = False) -> str:
 
 
 def _framed(run: Run, summary: Summary, lines: Sequence[str], named: int | None, color: bool, width: int) -> str:
-    """Return the answer, then these lines, then counts, reasons, the command and the status."""
     status, answer = outcome(run).status, textwrap.fill(printable(headline(summary)), width)
     parts = [painted(answer, (Tone.BAD if status == 1 else Tone.NONE).style) if color else answer, ""]
     parts += [*lines, ""] if lines else []

@@ -39,7 +39,6 @@ ASSUMED = (
     f"{_SHARES[LEARNING_OF_BETS]} of the runs of a pair that leads from the start do); one that has to be learned "
     "does about as well with all of them, as calibration shows"
 )
-"""The assumption of the numbers on power about the cost of learning the event."""
 
 
 def verdict_summary(shown: findings.Shown, results: Sequence[Result], repeat: str) -> Lines:
@@ -130,7 +129,6 @@ def _tested_claim(result: Result, epsilon: float, delta: float, relation: Relati
 
 
 def _asked_lines(finding: findings.OneAudit) -> Lines:
-    """Return what options asked for beside the verdict: a curve, an enclosure, what many runs cost."""
 
     def between(rows: Sequence[tuple[float, float, float]], at: str) -> str:
         return ", ".join(

@@ -252,7 +252,6 @@ def _paths(curves: Curves, up: Scale) -> list[str]:
 
 
 def _names(curves: Curves, up: Scale, top: float) -> list[str]:
-    """Return the names of the curves, each where its own is away from the others, none on another."""
     row, promised, found, right = curves.row, curves.promised, curves.found, curves.right
     # The point of a curve, the words, and how far below the point they stand.
     labels: list[tuple[float, float, str, int]] = []

@@ -323,7 +323,6 @@ def _remedy(gap: Gap, finding: PrivacyFinding, shown: Shown) -> str:
 
 
 def _more_runs(finding: PrivacyFinding, trials: int, shown: Shown) -> str:
-    """Return the advice to make more runs, or to allow the time for those that were asked for."""
     if longer := _more_time(finding, shown):
         return longer
     if finding.recorded:

@@ -50,14 +50,12 @@ GLOSSARY = {
     "certificate": "a file with a violation's pair, event and counts, to check or run again",
     "fails": "of accuracy: the error exceeds alpha; beta is how often it may",
 }
-"""Word -> its meaning in a line."""
 STATUSES = (
     "no violation",
     "a violation or a missed control",
     "bad input, a fault, no result",
     "no evidence or undecided",
 )
-"""The meanings of exit statuses."""
 OF_ONE = ("epsilon", "delta", "neighbours", "claim", "found", "would catch", "violation", "witness")
 """The words on the page of one finding."""
 OF_RUNS = (*OF_ONE, "mechanism", "exact", "blind zone", "consistent", "no evidence", "control", "fails")

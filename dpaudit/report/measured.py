@@ -154,7 +154,6 @@ def assumed_words(finding: OneRunFinding) -> str:
 SearchFinding = (
     SupremumFinding | SampleComplexityFinding | ScalingFinding | OneRunFinding | SensitivityFinding | RecordedFinding
 )
-"""The findings of searches, of audits in one run, and of sensitivities."""
 
 _LONGEST_WITNESS = 120
 _POINTS_LISTED = 8

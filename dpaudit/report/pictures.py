@@ -137,7 +137,6 @@ def _marker(marker: str, x: float, y: float, size: float) -> str:
 
 
 def _entries(shapes: Sequence[Shape]) -> list[tuple[Shape, list[str]]]:
-    """Return the first shape of each label, with the label in lines."""
     first: dict[str, Shape] = {}
     for shape in shapes:
         if shape.label:

@@ -106,7 +106,6 @@ def _ruled_out(axes: Axes, finding: PrivacyFinding, curves: Curves) -> None:
 
 
 def _exact(axes: Axes, exact: LawFinding, right: float) -> list[str]:
-    """Draw the exact curve, and mark where it ends and the exact epsilon; return the labels of all that."""
     labels, marks = [], []
     if exact.curve:
         labels.append(f"worst case ({exact.grade})")
@@ -150,7 +149,6 @@ def _supremum(finding: SupremumFinding, axes: Axes) -> Sequence[str]:
 
 
 def _sizes(finding: SampleComplexityFinding, axes: Axes) -> Sequence[str]:
-    """Draw both ends of n* and the theorem's n, on a logarithmic scale from 1 on."""
     bars = [("theorem", finding.theorem, CLAIM), ("suffices", finding.upper, BOUND), ("fails", finding.lower, EXACT)]
     shown = [(name, n, color) for name, n, color in bars if n]
     names, sizes, colors = zip(*shown, strict=True)

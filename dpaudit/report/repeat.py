@@ -23,9 +23,8 @@ def repeat_command(result: Result, seed: int, paths: Iterable[str] = (), continu
             options = {name: getattr(arguments, name) for name in names} | {"samples": arguments.samples == "crafted"}
         case PrivacyArguments():
             given = {name: getattr(arguments, name) for name in (*_ALWAYS_GIVEN, *OPTIONS)}
-            unusual = {
-                name: value for name, value in given.items() if name in _ALWAYS_GIVEN or value != OPTIONS[name].default
-            }
+            usual = [name for name in OPTIONS if name not in _ALWAYS_GIVEN and given[name] == OPTIONS[name].default]
+            unusual = {name: value for name, value in given.items() if name not in usual}
             if arguments.sequential is None and getattr(result.finding, "design", "") == "sequential":
                 unusual["sequential"] = True  # chosen by the time of a run, which differs elsewhere
             options = unusual | {"seed": seed, "continued": continued}

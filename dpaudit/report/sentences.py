@@ -16,7 +16,6 @@ from dpaudit.report.terminal import Lines, said
 from dpaudit.report.view import AuditedMechanism, Row
 
 CAVEAT = "Silence is not proof: every number is about the inputs and answers that were tried."
-"""The limit of every number, beside the answer of every report of a run."""
 _MOST_NAMES = 3
 
 

@@ -103,7 +103,6 @@ def _says_whether_nan(labels: Sequence[str]) -> bool:
 
 
 def _between(subject: str, event: Interval) -> str:
-    """Return that a subject lies in an interval, without the ends that are infinite."""
     if event.high == math.inf and event.low > -math.inf:
         return f"{subject} ≥ {event.low:g}"
     low = f"{event.low:g} ≤ " if event.low > -math.inf else ""
@@ -115,7 +114,6 @@ def _part(path: Sequence[int | str]) -> str:
 
 
 def _cells_words(event: Cells, decoded: Decoded) -> str:
-    """Return which cells a feature of the output has, or that it has one that training hardly saw."""
     subject, whole = _subject(event.feature, event.path), event.feature == "output"
     ranges = [label for ends in event.ranges for label in events.range_labels(*ends)]
     labels = [*ranges, *event.labels]
