@@ -148,9 +148,7 @@ class Cases(NamedTuple):
     concept: Annotated[
         int | None, given("number of the target concept (default: the hard case's own; 0 for uniform)", metavar="CODE")
     ]
-    distribution: Annotated[
-        str, given("uniform, the number of a hard case, or all hard cases", metavar="D", default="all")
-    ]
+    distribution: Annotated[str, given("uniform, the number of a hard case, or all hard cases", "all", metavar="D")]
     setting: Annotated[
         str | None,
         given(

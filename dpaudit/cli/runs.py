@@ -50,9 +50,7 @@ class RunOptions(NamedTuple):
     profile: Annotated[
         str,
         given(
-            "how much work: seconds, minutes, hours (default: default)",
-            choices=["quick", "default", "full"],
-            default="default",
+            "how much work: seconds, minutes, hours (default: default)", "default", choices=["quick", "default", "full"]
         ),
     ]
     out: Annotated[str, given("where to", metavar="DIR", default="reports/latest")]
@@ -62,9 +60,7 @@ class RunOptions(NamedTuple):
     confidence: Annotated[float, of(OPTIONS["confidence"], "of each finding")]
     seed: Seed
     n_jobs: Annotated[int, jobs("audits at a time", -1)]
-    backend: Annotated[
-        str, given("what makes them", choices=["loky", "threading", "sequential", "dask"], default="loky")
-    ]
+    backend: Annotated[str, given("what makes them", "loky", choices=["loky", "threading", "sequential", "dask"])]
     address: Address
     learners: Learners
 

@@ -217,9 +217,8 @@ def _allowed(info: msgspec.inspect.Type) -> str:
     if isinstance(info, msgspec.inspect.StrType) and info.pattern:
         return "letters and digits, between which - . _ may stand"
     limits = [f"{sign} {limit}" for name, sign in _LIMITS.items() if (limit := getattr(info, name, None)) is not None]
-    words = _TYPES_IN_WORDS.get(type(info), "another value") + (
-        ", not empty" if getattr(info, "min_length", None) else ""
-    )
+    words = _TYPES_IN_WORDS.get(type(info), "another value")
+    words += ", not empty" if getattr(info, "min_length", None) else ""
     return " ".join(filter(None, (words, " and ".join(limits))))
 
 
