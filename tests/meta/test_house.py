@@ -56,11 +56,11 @@ FLOORS = {
 
 # Lines of each room, which it may exceed by 5 %; beyond that the line is changed by hand, and the commit says why.
 ROOMS = {
-    "dpaudit": 2_661,
+    "dpaudit": 2_643,
     "dpaudit.audit": 6_236,
     "dpaudit.bounds": 2_223,
     "dpaudit.certificates": 1_170,
-    "dpaudit.cli": 2_878,
+    "dpaudit.cli": 2_852,
     "dpaudit.conformance": 391,
     "dpaudit.contract": 1_862,
     "dpaudit.engine": 2_982,
@@ -68,9 +68,9 @@ ROOMS = {
     "dpaudit.exact": 2_045,
     "dpaudit.neighbours": 3_029,
     "dpaudit.outputs": 2_594,
-    "dpaudit.project": 1_203,
+    "dpaudit.project": 1_188,
     "dpaudit.registry": 499,
-    "dpaudit.report": 4_993,
+    "dpaudit.report": 4_949,
     "dpaudit.running": 2_960,
     "dpaudit.sensitivity": 2_117,
     "dpaudit.utility": 2_757,
