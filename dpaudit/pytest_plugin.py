@@ -87,8 +87,7 @@ def assert_private(request: pytest.FixtureRequest) -> Callable[..., PrivacyFindi
         with _as_own_line():
             _check_names(arguments, audit_privacy, "allow_no_evidence", taken=("mechanism", "pairs"))
             finding = audit_privacy(mechanism, pairs, **chosen)
-        numbers = {"epsilon": finding.epsilon, "detectable_epsilon": finding.detectable_epsilon}
-        _record(request, finding, epsilon_lower=finding.epsilon_lower, **numbers)
+        _record(request, finding, "epsilon_lower", "epsilon", "detectable_epsilon")
         for text in _limits(finding):
             warnings.warn(f"dpaudit: {text}", AuditWarning, stacklevel=2)
         if finding.verdict == Verdict.VIOLATION:
@@ -121,7 +120,7 @@ def assert_utility(request: pytest.FixtureRequest) -> Callable[..., UtilityFindi
         with _as_own_line():
             _check_names(arguments, audit_utility, "allow_undecided")
             finding = audit_utility(*given, **chosen)
-        _record(request, finding, failure_lower=finding.failure_lower, beta=finding.beta)
+        _record(request, finding, "failure_lower", "beta")
         if finding.verdict == Verdict.VIOLATION:
             pytest.fail(str(finding))
         if finding.verdict == Verdict.UNDECIDED and not allow_undecided:
@@ -175,8 +174,9 @@ def _as_own_line() -> Iterator[None]:
         raise InputError(printable(str(error)), parameter=error.parameter, value=error.value) from None
 
 
-def _record(request: pytest.FixtureRequest, finding: Any, **numbers: float) -> None:
+def _record(request: pytest.FixtureRequest, finding: Any, *names: str) -> None:
     """Let the reports of the test have an audit as properties, JUnit's too."""
+    numbers = {name: getattr(finding, name) for name in names}
     recorded = {"verdict": str(finding.verdict), **numbers, "error": 1 - finding.confidence}
     # The fixture record_property does the same, and warns where the family is xunit2, whose schema has no properties.
     request.node.user_properties += [(f"{_PREFIX}{name}", f"{value}") for name, value in recorded.items()]

@@ -170,9 +170,8 @@ def _scaling(finding: ScalingFinding, axes: Axes) -> Sequence[str]:
 
 
 def _guesses(finding: OneRunFinding, axes: Axes) -> Sequence[str]:
-    label = "right guesses"
-    numbers = [one.guesses for one in finding.schedule]
-    axes.plot(numbers, [one.right / one.guesses for one in finding.schedule], "o-", color=EXACT, label=label)
+    label, shares = "right guesses", [(one.guesses, one.right / one.guesses) for one in finding.schedule]
+    axes.plot(*zip(*shares, strict=True), "o-", color=EXACT, label=label)
     refuting = [(one.guesses, one.critical / one.guesses) for one in finding.schedule if one.critical <= one.guesses]
     if refuting:
         axes.plot(*zip(*refuting, strict=True), "s--", ms=4, color=CLAIM, label="refutes the claim")
