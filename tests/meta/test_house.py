@@ -70,7 +70,7 @@ ROOMS = {
     "dpaudit.outputs": 2_594,
     "dpaudit.project": 1_188,
     "dpaudit.registry": 499,
-    "dpaudit.report": 4_949,
+    "dpaudit.report": 4_948,
     "dpaudit.running": 2_960,
     "dpaudit.sensitivity": 2_117,
     "dpaudit.utility": 2_757,
