@@ -64,11 +64,8 @@ _HOMES = {
     "sensitivity.finding": "RecordedFinding SensitivityFinding",
     "sensitivity.recording": "recording",
 }
-"""Module -> the public names that it defines."""
 
-presentation.register(
-    lambda: import_module("dpaudit.report.presenting"), lambda: import_module("dpaudit.engine.recomputed")
-)
+presentation.register("dpaudit.report.presenting", "dpaudit.engine.recomputed")
 
 if not TYPE_CHECKING:  # so that type checkers report names that are not there
 

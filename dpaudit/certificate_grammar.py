@@ -139,7 +139,6 @@ def value_of(value: Any, where: str, depth: int = DEPTH) -> None:
 
 
 def _length(column: Any) -> int | None:
-    """Return how many values a column of a frame has; None for what is no column."""
     found = type(column) is dict and (column.get("type") == "list" or len(column.get("shape", ())) == 1)
     return len(column["items"]) if found else None
 
@@ -190,10 +189,8 @@ def cell(value: Any) -> Any:
     if kind == "entries":
         return "mapping", tuple((cell(key), cell(item)) for key, item in value["items"])
     if kind == "items":
-        ordered = value["type"] in ("list", "tuple")
-        return (
-            ("sequence", tuple(map(cell, value["items"]))) if ordered else ("set", frozenset(map(cell, value["items"])))
-        )
+        cells = tuple(map(cell, value["items"]))
+        return ("sequence", cells) if value["type"] in ("list", "tuple") else ("set", frozenset(cells))
     if kind == "frame":
         return "frame", tuple((name, cell(column)) for name, column in value["columns"])
     if kind == "sample":
@@ -239,7 +236,6 @@ def _is_part(value: Any) -> bool:
 
 
 def _rows(value: Any) -> list[Any]:
-    """Return the rows of an array, as cells."""
     (rows, *shape), cells = value["shape"], list(map(cell, value["items"]))
     if not shape:
         return cells
@@ -275,9 +271,7 @@ def neighbours(relation: str | None, first: Any, second: Any) -> tuple[bool | No
     gone, come = one - other, other - one
     if not gone and not come:
         return None, "the inputs hold the same records in another order"
-    moved = (
-        {gone.total(), come.total()} == {0, 1} if relation == "add-remove-one" else gone.total() == come.total() == 1
-    )
+    moved = sorted((gone.total(), come.total())) == ([0, 1] if relation == "add-remove-one" else [1, 1])
     fixed = relation == "replace-private" and any(example[2] for example in (*gone, *come))
     differ = f"{gone.total()} records of one input and {come.total()} of the other are not in both"
     widths = {len(point) for side in (first, second) for point in side["points"]} if sample else set()
@@ -305,18 +299,16 @@ def parsed(data: bytes) -> Any:
         raise ValueError(f"over {MOST_BYTES} bytes")
 
     def single(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        need(
-            len(dict(pairs)) == len(pairs), "an object", "without a name that stands twice", [name for name, _ in pairs]
-        )
+        names = [name for name, _ in pairs]
+        need(len({*names}) == len(names), "an object", "without a name that stands twice", names)
         return dict(pairs)
 
     def integer(digits: str) -> int:
-        need(
+        fits, wanted = (
             len(digits) <= MOST_DIGITS and digits != "-0",
-            "an integer",
             f"of at most {MOST_DIGITS} digits, and 0 without a sign",
-            digits,
         )
+        need(fits, "an integer", wanted, digits)
         return int(digits)
 
     def number(digits: str) -> float:
@@ -335,12 +327,8 @@ def sealed(data: bytes, rule: Callable[[Any], None]) -> Any:
     stored = parsed(data)
     rule(stored)
     seal = hashlib.blake2b(json.dumps({**stored, "seal": ""}, sort_keys=True).encode(), digest_size=32).hexdigest()
-    need(
-        stored["seal"] == seal,
-        "the certificate",
-        "as it was written: it was altered, or its seal is missing",
-        "another",
-    )
+    wanted = "as it was written: it was altered, or its seal is missing"
+    need(stored["seal"] == seal, "the certificate", wanted, "another")
     return stored
 
 
@@ -359,9 +347,8 @@ def judged(right: bool, shown: str, found: bool | None, words: str, replays: str
     if found is False or not right:
         return 1, f"wrong: {shown}" if found is not False else f"wrong: the inputs are no neighbours: {words}"
     if replays:
-        return 3, f"replay only: {replays}" + (
-            f"; not checked that the inputs are neighbours: {words}" if not found else ""
-        )
+        unchecked = "" if found else f"; not checked that the inputs are neighbours: {words}"
+        return 3, f"replay only: {replays}{unchecked}"
     if found is None:
         return 3, f"not checked that the inputs are neighbours: {words}; the bound is right: {shown}"
     return 0, f"right: {shown}; neighbours: {words}"

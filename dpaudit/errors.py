@@ -148,10 +148,7 @@ def withholding(on: bool) -> Iterator[None]:
 
 @contextmanager
 def _converted() -> Iterator[None]:
-    """Turn whatever other code raises into a `ToolFault` with its class and its line.
-
-    Interrupts without a text pass: those of a user have none.
-    """
+    """Turn whatever other code raises into a `ToolFault`; interrupts without a text, as those of a user are, pass."""
     try:
         yield
     except DpauditError:
@@ -162,7 +159,6 @@ def _converted() -> Iterator[None]:
         raise ToolFault(f"unexpected {raised_words(error)} ({place_of(error)})") from None
 
 
-# Paths of code that is not the user's: the standard library, what is installed, and dpaudit.
 _LIBRARIES = tuple(
     {str(Path(__file__).parent) + os.sep, *(sysconfig.get_path(name) + os.sep for name in ("stdlib", "purelib"))}
 )

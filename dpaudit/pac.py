@@ -42,7 +42,6 @@ _HOMES = {
     "utility.sample_complexity": "sample_complexity",
     "utility.scaling": "scaling_law",
 }
-"""Module -> the public names that it defines."""
 
 if not TYPE_CHECKING:  # so that type checkers report names that are not there
 

@@ -87,8 +87,7 @@ def assert_private(request: pytest.FixtureRequest) -> Callable[..., PrivacyFindi
         with _as_own_line():
             _check_names(arguments, audit_privacy, "allow_no_evidence", taken=("mechanism", "pairs"))
             finding = audit_privacy(mechanism, pairs, **chosen)
-        numbers = {"epsilon": finding.epsilon, "detectable_epsilon": finding.detectable_epsilon}
-        _record(request, finding, epsilon_lower=finding.epsilon_lower, **numbers)
+        _record(request, finding, "epsilon_lower", "epsilon", "detectable_epsilon")
         for text in _limits(finding):
             warnings.warn(f"dpaudit: {text}", AuditWarning, stacklevel=2)
         if finding.verdict == Verdict.VIOLATION:
@@ -121,7 +120,7 @@ def assert_utility(request: pytest.FixtureRequest) -> Callable[..., UtilityFindi
         with _as_own_line():
             _check_names(arguments, audit_utility, "allow_undecided")
             finding = audit_utility(*given, **chosen)
-        _record(request, finding, failure_lower=finding.failure_lower, beta=finding.beta)
+        _record(request, finding, "failure_lower", "beta")
         if finding.verdict == Verdict.VIOLATION:
             pytest.fail(str(finding))
         if finding.verdict == Verdict.UNDECIDED and not allow_undecided:
@@ -132,7 +131,6 @@ def assert_utility(request: pytest.FixtureRequest) -> Callable[..., UtilityFindi
 
 
 def _settings(config: pytest.Config) -> dict[str, Any]:
-    """Return trials, confidence and seed of the command line, else of the configuration."""
     found: dict[str, Any] = {}
     for name, default in _DEFAULTS.items():
         text, found[name] = config.getini(f"{_PREFIX}{name}"), config.getoption(f"--dpaudit-{name}")
@@ -144,7 +142,6 @@ def _settings(config: pytest.Config) -> dict[str, Any]:
 
 
 def _marked(request: pytest.FixtureRequest) -> dict[str, Any]:
-    """Return what the test's markers give, the nearest first."""
     marks = list(request.node.iter_markers("dpaudit"))
     found: dict[str, Any] = {}
     for mark in reversed(marks):
@@ -155,7 +152,6 @@ def _marked(request: pytest.FixtureRequest) -> dict[str, Any]:
 
 
 def _check_names(given: Iterable[str], audit: Callable[..., Any], own: str, taken: Collection[str] = ()) -> None:
-    """Raise `InputError` for a name that is neither a free parameter of the audit nor the fixture's own one."""
     from dpaudit.errors import InputError, nearest
 
     allowed = [own, *(name for name in inspect.signature(audit).parameters if name not in taken)]
@@ -178,15 +174,15 @@ def _as_own_line() -> Iterator[None]:
         raise InputError(printable(str(error)), parameter=error.parameter, value=error.value) from None
 
 
-def _record(request: pytest.FixtureRequest, finding: Any, **numbers: float) -> None:
+def _record(request: pytest.FixtureRequest, finding: Any, *names: str) -> None:
     """Let the reports of the test have an audit as properties, JUnit's too."""
+    numbers = {name: getattr(finding, name) for name in names}
     recorded = {"verdict": str(finding.verdict), **numbers, "error": 1 - finding.confidence}
     # The fixture record_property does the same, and warns where the family is xunit2, whose schema has no properties.
     request.node.user_properties += [(f"{_PREFIX}{name}", f"{value}") for name, value in recorded.items()]
 
 
 def _limits(finding: PrivacyFinding) -> list[str]:
-    """Return what limits a finding: its warnings, and checks that did not pass."""
     failed = [check for check in finding.checks if not check.passed]
     if not failed and not finding.warnings:
         return []
@@ -197,7 +193,6 @@ def _limits(finding: PrivacyFinding) -> list[str]:
 
 
 def _because(finding: PrivacyFinding) -> str:
-    """Return what refutes the claim: the three lines, the counts, the whole pair, and the chance that it is wrong."""
     from dpaudit.escaping import printable
 
     witness, error = finding.witness, f"{1 - finding.confidence:.3g}"

@@ -52,8 +52,7 @@ else:
         allowed = 'a number >= 0 or "inf"'
 
 
-_LONGEST = 500
-"""Characters of a message on what cannot be decoded; a decoder may repeat a field of any length."""
+_LONGEST_MESSAGE = 500
 
 
 class Frozen(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -91,7 +90,7 @@ def decode(data: bytes | str, kind: Any, place: object = "") -> Any:
         found = _decoder(kind).decode(data)
         _refuse_unknown(json.loads(data, object_pairs_hook=_without_doubles), found, "$")
     except (ValueError, RecursionError) as error:  # errors of both decoders, and numbers of too many digits
-        raise ToolFault((f"{place}: " if place else "") + shortened(str(error), _LONGEST)) from None
+        raise ToolFault((f"{place}: " if place else "") + shortened(str(error), _LONGEST_MESSAGE)) from None
     return found
 
 
@@ -126,7 +125,6 @@ def _decoder(kind: Any) -> Any:
 
 
 def _decoded(kind: Any, value: Any) -> Any:
-    """Return a value of a type that JSON does not know."""
     if kind not in (Extended, NonNegative):
         raise NotImplementedError(f"records hold no {kind!r}")
     number = float(value) if value in kind.infinities else value

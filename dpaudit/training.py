@@ -240,7 +240,6 @@ def _rate(value: Any) -> float:
 
 
 def _runs(step: Callable[..., Any], data: Any, rng: np.random.Generator, size: int, batched: bool) -> Floats:
-    """Return the outputs of `size` runs as numbers, shape (size, ...)."""
     import numpy as np
 
     if batched:
@@ -249,7 +248,6 @@ def _runs(step: Callable[..., Any], data: Any, rng: np.random.Generator, size: i
 
 
 def _flat(output: Any) -> Floats:
-    """Return the numbers of an array, a tensor, or a list or dictionary of them in a row."""
     import numpy as np
 
     if isinstance(output, Mapping):

@@ -115,9 +115,8 @@ def verify(data: bytes) -> tuple[int, str]:
         shown = sys.float_info.max
     right = far > (most * most if metric == "l2" else most)
     right = right and math.isclose(float(stored["distance"]), shown, rel_tol=1e-9)
-    words = (
-        f"the values that it holds are {shown:.6g} apart ({metric}), it says {stored['distance']}, the claim is {claim}"
-    )
+    said = f"it says {stored['distance']}, the claim is {claim}"
+    words = f"the values that it holds are {shown:.6g} apart ({metric}), {said}"
     found = neighbours(stored["relation"], stored["data"], stored["neighbour"])
     return judged(right, words, *found)
 

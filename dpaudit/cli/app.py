@@ -26,8 +26,7 @@ from dpaudit.report.glossary import GLOSSARY
 from dpaudit.running.processes import STOPPING, ChildDied, supervised
 from dpaudit.running.shared_memory import remove_left
 
-COMPLETION = "_DPAUDIT_COMPLETE"
-"""The variable by which a shell asks for completions."""
+COMPLETION_VARIABLE = "_DPAUDIT_COMPLETE"
 COMMANDS = {
     "privacy": ("privacy", "test a claim by running it: this refutes, never proves"),
     "exact": ("learner", "the true epsilon, if the output law is known"),
@@ -121,7 +120,7 @@ def completion(shell: Annotated[str, argument("{bash|zsh|fish}", choices=["bash"
 
     kind = get_completion_class(shell)
     assert kind is not None
-    script = kind(click.get_current_context().find_root().command, {}, "dpaudit", COMPLETION)
+    script = kind(click.get_current_context().find_root().command, {}, "dpaudit", COMPLETION_VARIABLE)
     say(script.source_template % script.source_vars() + "\n")
     return 0
 
@@ -171,10 +170,10 @@ def app(ctx: click.Context) -> int:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status: see `cli.command.STATUS`."""
     words = list(sys.argv[1:] if argv is None else argv)
-    if instruction := os.environ.get(COMPLETION):
+    if instruction := os.environ.get(COMPLETION_VARIABLE):
         from click.shell_completion import shell_complete
 
-        return shell_complete(app, {}, "dpaudit", COMPLETION, instruction)
+        return shell_complete(app, {}, "dpaudit", COMPLETION_VARIABLE, instruction)
     if argv is not None:  # a program that calls this handles its own end, and reads what is written to its streams
         return _run(words, ends=False)
     try:
@@ -241,7 +240,6 @@ def _stoppable(ends: bool) -> Iterator[None]:
 
 
 def _status(words: list[str]) -> int:
-    """Run one command; whatever it raises becomes a message on stderr and a status."""
     try:
         with app.make_context("dpaudit", words) as context:
             return int(app.invoke(context) or 0)

@@ -10,17 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from dpaudit.cli.command import here, in_options, suffix_of
-from dpaudit.cli.options import (
-    FORMS,
-    DrawnApart,
-    Measured,
-    Parameters,
-    Shown,
-    ShownPlain,
-    ShownSupremum,
-    Size,
-    argument,
-)
+from dpaudit.cli.options import FORMS, Parameters, Shown, Size, argument
 from dpaudit.cli.streams import notify, output, pending, say, wants_color, width_of
 from dpaudit.errors import InputError, blamed
 
@@ -234,11 +224,7 @@ def terminal_text(lines: Lines, color: str = "auto") -> str:
 
 
 def show_plain(as_json: bool, out: str | None, shown: str, *, json: str, **parts: Any) -> None:
-    """Print a text, or JSON if that was asked for, and write both to the file that was asked for.
-
-    `shown` is the text as it is printed, `parts` are the fields of `dpaudit.report.formats.Plain`, of which the file is
-    made.
-    """
+    """Print a text, or JSON if that was asked for; `parts` are fields of `formats.Plain`, of which a file is made."""
     say(json if as_json else shown)
     if out is not None:
         from dpaudit.report.formats import Plain, rendered  # loads what reports are made with
@@ -250,16 +236,13 @@ def show_measured(
     finding: SearchFinding,
     name: str,
     repeat: str,
-    shown: Measured | ShownSupremum | DrawnApart,
+    shown: Shown,
     *,
     title: str,
     data: Mapping[str, Any],
     verdict: Verdict | None = None,
 ) -> int:
-    """Print what was measured, write it to the file that was asked for, and return the status of the verdict.
-
-    `data` is what the JSON has beside the command; the verdict is the finding's by default.
-    """
+    """Show what was measured, and return the status of a verdict; the JSON has `data` beside the command."""
     from dpaudit.contract import exit_status
     from dpaudit.report.formats import Promise, summed
     from dpaudit.report.measured import measured_brief, measured_page
@@ -279,10 +262,10 @@ def show_measured(
         case=Promise(name, "result", verdict, summed(brief)),
         figure=lambda: as_svg(finding.plot()),
     )
-    return exit_status([verdict], allow_open=not isinstance(shown, ShownSupremum) and shown.allow_no_evidence)
+    return exit_status([verdict], allow_open=shown.allow_no_evidence)
 
 
-def show_lines(shown: ShownPlain, lines: Lines, record: Frozen, title: str, case: Promise | None = None) -> None:
+def show_lines(shown: Shown, lines: Lines, record: Frozen, title: str, case: Promise | None = None) -> None:
     """Print labelled lines, or the record that they are about as JSON."""
     from dpaudit.report.terminal import laid_out
 

@@ -82,7 +82,6 @@ def here() -> Command:
 
 
 def _declared(name: str, hint: Any) -> list[click.Parameter]:
-    """Return the arguments and options that a parameter of a command, or each of a group, declares."""
     if isinstance(hint, type):
         group = get_type_hints(hint, include_extras=True)
         return [one for parameter in group.items() for one in _declared(*parameter)]

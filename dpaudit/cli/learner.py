@@ -148,9 +148,7 @@ class Cases(NamedTuple):
     concept: Annotated[
         int | None, given("number of the target concept (default: the hard case's own; 0 for uniform)", metavar="CODE")
     ]
-    distribution: Annotated[
-        str, given("uniform, the number of a hard case, or all hard cases", metavar="D", default="all")
-    ]
+    distribution: Annotated[str, given("uniform, the number of a hard case, or all hard cases", "all", metavar="D")]
     setting: Annotated[
         str | None,
         given(
@@ -228,8 +226,7 @@ def _cases(distribution: str) -> list[int | None] | None:
     try:
         return [int(distribution)]
     except ValueError:
-        allowed = "uniform, all, or the number of a hard case"
-        raise InputError.of("distribution", distribution, allowed) from None
+        raise InputError.of("distribution", distribution, "uniform, all, or the number of a hard case") from None
 
 
 class SearchOptions(NamedTuple):
@@ -319,7 +316,6 @@ def scaling(
 
 
 def _levels(entry: Entry, given: Mapping[str, float | None]) -> dict[str, Any]:
-    """Return alpha and beta; what is not given is the example's, which a note says."""
     taken = {name: getattr(entry.instance, name) for name, value in given.items() if value is None}
     note_taken(entry, taken)
     return {**given, **taken}
@@ -343,10 +339,9 @@ def _show(
     name: str,
     parameters: Mapping[str, Any],
     options: Mapping[str, Any],
-    shown: Measured | ShownSupremum,
+    shown: Shown,
     arguments: Sequence[str] = (),
 ) -> int:
-    """Print what a search of a learner found, write it to the file that was asked for, and return the status."""
     from dpaudit.contract import Verdict
     from dpaudit.exact.finding import SupremumFinding
     from dpaudit.report.repeat import command_line

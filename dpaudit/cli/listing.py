@@ -1,7 +1,4 @@
-"""``dpaudit list``: the learners; ``dpaudit ledger``: the statements of the papers are checked.
-
-The list loads nothing scientific beyond NumPy, since it must answer at once.
-"""
+"""``dpaudit list``, which must answer at once: the learners; ``dpaudit ledger``: the statements of the papers."""
 
 from __future__ import annotations
 
@@ -61,16 +58,9 @@ def _row(entry: Entry) -> dict[str, Any]:
     from dpaudit.jsonable import jsonable
 
     defaults = {name: jsonable(one) for name, one in entry.parameters.items() if one is not Parameter.empty}
-    return {
-        "id": entry.id,
-        "summary": entry.summary,
-        "privacy": _privacy(entry),
-        "fault": entry.fault,
-        "origin": entry.origin,
-        "parameters": list(entry.parameters),
-        "defaults": defaults,
-        "instance": jsonable(entry.instance),
-    }
+    named = {name: getattr(entry, name) for name in ("id", "summary", "fault", "origin")}
+    made = {"parameters": list(entry.parameters), "defaults": defaults, "instance": jsonable(entry.instance)}
+    return {**named, **made, "privacy": _privacy(entry)}
 
 
 def _privacy(entry: Entry) -> str:
@@ -174,5 +164,4 @@ def _result(row: LedgerRow) -> Result:
     from dpaudit.engine.records import Result
     from dpaudit.engine.tasks import LedgerArguments, Task
 
-    task = Task(row.id, {}, LedgerArguments(statement=row.statement))
-    return Result(task=task.key, learner=row.id, parameters={}, arguments=task.arguments, finding=row)
+    return Result(**Task(row.id, {}, LedgerArguments(statement=row.statement)).recorded, finding=row)

@@ -1,7 +1,4 @@
-"""Audits of what was recorded elsewhere: ``dpaudit samples`` of outputs, ``dpaudit scores`` of the scores of one run.
-
-``dpaudit coins`` flips the coins of a training that is audited by its scores.
-"""
+"""Audits of what was recorded elsewhere: ``dpaudit samples`` of outputs; ``coins`` and ``scores`` of one training."""
 
 from __future__ import annotations
 
@@ -19,7 +16,6 @@ from dpaudit.cli.options import (
     DrawnApart,
     Json,
     Seed,
-    Shown,
     ShownApart,
     argument,
     given,
@@ -104,19 +100,13 @@ class ScoresOptions(NamedTuple):
     ]
 
 
-class SamplesOptions(NamedTuple):
-    """The options of ``dpaudit samples`` on the audit."""
-
-    claim: Annotated[dict[str, Any], Declared(_CLAIM)]
-    others: Annotated[dict[str, Any], Declared(("confidence", "float_bits", "curve"))]
-    seed: Seed
-
-
 @command("samples", "dpaudit samples outputs.csv neighbour_outputs.csv --epsilon 1", FORMS)
 def samples(
     file: Annotated[str, argument("FILE")],
     neighbour_file: Annotated[str, argument("NEIGHBOUR_FILE")],
-    audit: SamplesOptions,
+    claim: Annotated[dict[str, Any], Declared(_CLAIM)],
+    others: Annotated[dict[str, Any], Declared(("confidence", "float_bits", "curve"))],
+    seed: Seed,
     shown: ShownApart,
 ) -> int:
     """Test a claim of privacy on outputs that a mechanism returned elsewhere, on two neighbouring inputs.
@@ -131,13 +121,13 @@ def samples(
 
     if Path(file).resolve() == Path(neighbour_file).resolve():
         raise InputError(f"NEIGHBOUR_FILE must be another file than FILE, got {file} twice")
-    claim, named = _claims(audit.claim)
-    asked = {**audit.others, "seed": audit.seed}
-    finding = audit_samples(_outputs(file), _outputs(neighbour_file), named, **claim, **asked)
-    repeat = command_line("samples", file, {}, {**audit.claim, **asked}, arguments=[neighbour_file])
-    arguments = PrivacyArguments(trials=finding.trials, **audit.others, **audit.claim)
+    point, named = _claims(claim)
+    asked = {**others, "seed": seed}
+    finding = audit_samples(_outputs(file), _outputs(neighbour_file), named, **point, **asked)
+    repeat = command_line("samples", file, {}, {**claim, **asked}, arguments=[neighbour_file])
+    arguments = PrivacyArguments(trials=finding.trials, **others, **claim)
     result = Result(task="samples", learner=f"recorded:{file}", parameters={}, arguments=arguments, finding=finding)
-    return show([result], audit.seed, Shown(**shown._asdict(), quiet=True, learners=()), repeat)
+    return show([result], seed, shown, repeat)
 
 
 def _claims(asked: dict[str, Any]) -> tuple[dict[str, Any], Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Annotated, Any, NamedTuple, get_args, get_origin
+from typing import Annotated, Any, NamedTuple, get_args, get_origin, get_type_hints
 
 import click
 
@@ -182,55 +182,44 @@ ShownOut = Annotated[str | None, given(f"write what is shown {_WRITTEN}: {', '.j
 
 
 class Shown(NamedTuple):
-    """The options of single audits on what they show."""
+    """The options of a command on what it shows; those that it does not have keep these values."""
 
-    json: Json
-    out: Out
-    verbose: Verbose
-    quiet: Quiet
-    color: Color
-    allow_no_evidence: AllowNoEvidence
-    learners: Learners
-
-
-class ShownPlain(NamedTuple):
-    """The options on what is shown of a check of stored evidence."""
-
-    json: Json
-    out: ShownOut
-    quiet: Quiet
-    color: Color
-    learners: Learners
+    json: Json = False
+    out: Out = None
+    verbose: Verbose = False
+    quiet: Quiet = True
+    color: Color = "auto"
+    allow_no_evidence: AllowNoEvidence = False
+    learners: Learners = ()
 
 
-class Measured(Shown):
-    """The same of measurements, whose file may be a figure."""
+class Showing(NamedTuple):
+    """Options of `Shown` that a command has: all but those left out, with an option ``--out`` of its own."""
 
-    out: Drawn
+    out: Any = Out
+    without: tuple[str, ...] = ()
 
+    @property
+    def hints(self) -> dict[str, Any]:
+        """The annotations of the options."""
+        hints = get_type_hints(Shown, include_extras=True) | {"out": self.out}
+        return {name: hint for name, hint in hints.items() if name not in self.without}
 
-class ShownSupremum(NamedTuple):
-    """The same of a supremum, which has an answer in any case."""
+    def declared(self, name: str, kind: Any) -> list[click.Parameter]:
+        """Return the options."""
+        hints = ((name, *get_args(hint)) for name, hint in self.hints.items())
+        return [one for name, kind, how in hints for one in how.declared(name, kind)]
 
-    json: Json
-    out: ShownOut
-    verbose: Verbose
-    quiet: Quiet
-    color: Color
-    learners: Learners
-
-
-class ShownApart(NamedTuple):
-    """The same of audits that make no runs."""
-
-    json: Json
-    out: Out
-    verbose: Verbose
-    color: Color
-    allow_no_evidence: AllowNoEvidence
+    def taken(self, name: str, values: Mapping[str, Any]) -> Shown:
+        """Return what was chosen."""
+        return Shown(**{name: values[name] for name in self.hints})
 
 
-class DrawnApart(ShownApart):
-    """The same where the file may be a figure."""
-
-    out: Drawn
+_NO_RUNS = ("quiet", "learners")
+ShownPlain = Annotated[Shown, Showing(ShownOut, without=("verbose", "allow_no_evidence"))]
+"""Of a check of stored evidence."""
+Measured = Annotated[Shown, Showing(Drawn)]
+ShownSupremum = Annotated[Shown, Showing(ShownOut, without=("allow_no_evidence",))]
+"""Of a supremum, which has an answer in any case."""
+ShownApart = Annotated[Shown, Showing(without=_NO_RUNS)]
+DrawnApart = Annotated[Shown, Showing(Drawn, without=_NO_RUNS)]

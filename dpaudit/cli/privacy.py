@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from dpaudit.audit.options import OF_DATA, OPTIONS, OWN_DATA_SECONDS, grouped
@@ -98,9 +97,10 @@ def privacy(learner: LearnerOptions, runs: PrivacyRunOptions, shown: Shown) -> i
     from dpaudit.engine.tasks import PrivacyArguments, Task
     from dpaudit.neighbours.named import is_source, pairs_of_source
     from dpaudit.registry.import_spec import is_place
+    from dpaudit.report.repeat import repeat_command
 
-    audit, path = runs.audit, runs.certificate
-    check_folder("certificate", path)
+    audit = runs.audit
+    check_folder("certificate", runs.certificate)
     relation = None if audit["relation"] is None else Relation.parse(audit["relation"])
     if audit["data"] is not None and audit["time_limit"] is None and runs.plan is None:  # parts have no time limit
         audit = audit | {"time_limit": OWN_DATA_SECONDS}
@@ -117,44 +117,31 @@ def privacy(learner: LearnerOptions, runs: PrivacyRunOptions, shown: Shown) -> i
                 raise InputError("{plan} takes no {" + name + "}", names=("plan", name))
         return write_plan(runs.plan, learner, asked, runs.seed, shown, spread)
     if is_place(learner.id):
-        return _shown(_audit_mechanism(learner, asked, runs, options), runs, shown)
-    if asked.batched or (asked.pairs is not None and not is_source(asked.pairs)):
+        result = _audit_mechanism(learner, asked, runs, options)
+    elif asked.batched or (asked.pairs is not None and not is_source(asked.pairs)):
         raise InputError(
             f"--pairs and --batched are for FILE.py:function; the pairs of the learner {learner.id} are crafted, or "
             "drawn by --pairs random:COUNT"
         )
-    entry, built, parameters = find_learner(learner.id, learner.parameter, shown.learners)
-    if learner.n is None:
-        note_taken(entry, {"n": entry.instance.n})
-        asked = replace(asked, n=entry.instance.n)
-    with keeping(runs.continued), blamed(f"the audit of {entry.id}"):
-        task = Task(entry.id, parameters, asked)
-        result = perform(task, seed=runs.seed, paths=shown.learners, continued=runs.continued, **options)
-    drawn = partial(pairs_of_source, str(asked.pairs), built, n=asked.n, relation=asked.relation, seed=runs.seed)
-    pairs = drawn if asked.pairs else lambda: None
-    of_certificate = {"n_jobs": runs.n_jobs, "progress": not shown.quiet}
-    _certify(result, path, built, pairs, n=asked.n, place=asked.pairs or "crafted pairs", **of_certificate)
-    return _shown(result, runs, shown)
-
-
-def _shown(result: Result, runs: PrivacyRunOptions, shown: Shown) -> int:
-    """Show a result with the command that repeats it, from the file that it went on from too; return the status."""
-    from dpaudit.report.repeat import repeat_command
-
+    else:
+        entry, built, parameters = find_learner(learner.id, learner.parameter, shown.learners)
+        if learner.n is None:
+            note_taken(entry, {"n": entry.instance.n})
+            asked = replace(asked, n=entry.instance.n)
+        with keeping(runs.continued), blamed(f"the audit of {entry.id}"):
+            task = Task(entry.id, parameters, asked)
+            result = perform(task, seed=runs.seed, paths=shown.learners, continued=runs.continued, **options)
+        drawn = partial(pairs_of_source, str(asked.pairs), built, n=asked.n, relation=asked.relation, seed=runs.seed)
+        about = {"n": asked.n, "place": asked.pairs or "crafted pairs", "progress": not shown.quiet}
+        _certify(result, runs, built, drawn if asked.pairs else lambda: None, **about)
     return show([result], runs.seed, shown, repeat_command(result, runs.seed, shown.learners, runs.continued))
 
 
 def _estimate(named: LearnerOptions, asked: PrivacyArguments, runs: PrivacyRunOptions, shown: Shown) -> int:
-    """Print how many runs an audit makes, and about how long they take."""
-    from msgspec.structs import asdict
-
+    from dpaudit.project import subject as subjects
     from dpaudit.project.check import runs_of, seconds_of
-    from dpaudit.project.settings import Audit
-    from dpaudit.project.subject import prepared
 
-    parameters = read_parameters(named.parameter)
-    audit = Audit(name=named.id, mechanism=named.id, parameters=parameters, seed=runs.seed, **asdict(asked))
-    with prepared(audit, Path(), ("the mechanism", "--pairs")) as subject:
+    with subjects.named(named.id, asked, runs.seed, read_parameters(named.parameter)) as subject:
         pairs, made, seconds = len(subject.pairs()), runs_of(subject), seconds_of(subject)
     limit = asked.time_limit
     if shown.json:
@@ -170,37 +157,28 @@ def _estimate(named: LearnerOptions, asked: PrivacyArguments, runs: PrivacyRunOp
 def _audit_mechanism(
     named: LearnerOptions, asked: PrivacyArguments, runs: PrivacyRunOptions, options: dict[str, Any]
 ) -> Result:
-    """Audit a function or a learner that was named by its place; the result is as `engine.perform` returns it."""
-    from msgspec.structs import asdict, replace
+    from msgspec.structs import replace
 
     from dpaudit.audit.audit import audit_privacy
-    from dpaudit.engine.records import Result
-    from dpaudit.engine.tasks import Task
     from dpaudit.neighbours.named import is_strategy
-    from dpaudit.project.settings import Audit
-    from dpaudit.project.subject import prepared
+    from dpaudit.project import subject as subjects
 
     if named.parameter:
         raise InputError(f"-p is for learners of the registry; {named.id} takes none")
-    audit = Audit(name=named.id, mechanism=named.id, seed=runs.seed, **asdict(asked))
-    with prepared(audit, Path(), ("the mechanism", "--pairs")) as subject:
-        asked = replace(asked, pairs=subject.source)
+    with subjects.named(named.id, asked, runs.seed) as subject:
         with keeping(runs.continued):
             finding = audit_privacy(subject.mechanism, **subject.arguments, continued=runs.continued, **options)
-        claim = None if subject.learner is None else subject.learner.privacy
-        key = Task(named.id, {}, asked).key
-        result = Result(task=key, learner=named.id, parameters={}, arguments=asked, finding=finding, claim=claim)
+        result = subject.result(named.id, replace(asked, pairs=subject.source), finding)
         given = subject.place.find() if subject.place else None
         about = {"strategy": given if is_strategy(given) else None, "n": named.n if subject.place is None else None}
-        about |= {"name": named.id, "place": asked.data or asked.pairs or "crafted pairs"}
+        about |= {"name": named.id, "place": asked.data or subject.source or "crafted pairs"}
         pairs = subject.pairs if asked.data else lambda: subject.arguments.get("pairs")
-        about |= {"n_jobs": runs.n_jobs, "progress": options["progress"]}
-        _certify(result, runs.certificate, subject.mechanism, pairs, **about)
+        _certify(result, runs, subject.mechanism, pairs, progress=options["progress"], **about)
     return result
 
 
 def _certify(
-    result: Result, path: str | None, mechanism: Any, pairs: Callable[[], Sequence[Any] | None], **about: Any
+    result: Result, runs: PrivacyRunOptions, mechanism: Any, pairs: Callable[[], Sequence[Any] | None], **about: Any
 ) -> None:
     """Write the certificate that was asked for, if the finding is a violation; a note says which file has it."""
     from dpaudit import certificates
@@ -209,21 +187,21 @@ def _certify(
     from dpaudit.contract import Verdict
     from dpaudit.engine.tasks import PrivacyArguments
 
-    finding, arguments = result.finding, result.arguments
+    finding, arguments, prevented = result.finding, result.arguments, ""
     assert isinstance(finding, PrivacyFinding)
     assert isinstance(arguments, PrivacyArguments)
-    if path is None:
+    if (path := runs.certificate) is None:
         return
     if finding.verdict != Verdict.VIOLATION:
-        pending.append("no violation was found, so no certificate is written")
+        prevented = "no violation was found, so no certificate is written"
+    elif finding.curve_test is not None and finding.epsilon_lower <= finding.epsilon:
+        prevented = "a bet on all outputs refutes the claim and no event does, so no certificate is written"
+    elif finding.rests_on_time:
+        prevented = "the verdict rests on run times, which a certificate does not hold, so none is written"
+    if prevented:
+        pending.append(prevented)
         return
-    if finding.curve_test is not None and finding.epsilon_lower <= finding.epsilon:
-        pending.append("a bet on all outputs refutes the claim and no event does, so no certificate is written")
-        return
-    if finding.rests_on_time:
-        pending.append("the verdict rests on run times, which a certificate does not hold, so none is written")
-        return
-    about |= {name: getattr(arguments, name) for name in grouped("run", "certificate")}
+    about |= {name: getattr(arguments, name) for name in grouped("run", "certificate")} | {"n_jobs": runs.n_jobs}
     made = certificates.make(finding, pairs(), mechanism=mechanism, **about)
     made.write(path)
     named = isinstance(made.data, Referred) or isinstance(made.neighbour, Referred)
@@ -293,19 +271,9 @@ def replay(asked: Replaying, shown: ShownPlain) -> int:
     metric = [Place.parse("--metric", asked.metric)] if asked.metric else []
     with importable(*(place.folder for place in (*places, *given, *metric))):
         mechanism = places[0].find() if places else find_learner(asked.id, asked.parameter, shown.learners)[1]
-        found = certificates.replay(
-            certificate,
-            mechanism,
-            pair=_pair(certificate, asked, given),
-            relation=asked.relation,
-            metric=metric[0].find() if metric else None,
-            confidence=asked.confidence,
-            progress=not shown.quiet,
-            trials=asked.trials,
-            seed=asked.seed,
-            n_jobs=asked.n_jobs,
-            **asked.running,
-        )
+        named = {name: getattr(asked, name) for name in ("relation", "confidence", "trials", "seed", "n_jobs")}
+        named |= {"pair": _pair(certificate, asked, given), "metric": metric[0].find() if metric else None}
+        found = certificates.replay(certificate, mechanism, progress=not shown.quiet, **named, **asked.running)
     lines = _lines(asked.id, certificate, found)
     case = Promise(asked.id, "result", found.verdict, summed(lines))
     show_lines(shown, lines, found, title=f"dpaudit: the replay of {asked.file}", case=case)

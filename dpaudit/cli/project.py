@@ -106,9 +106,9 @@ def check(asked: CheckOptions) -> int:
     settings = find_settings() if asked.config is None else Path(asked.config)
     if asked.dry_run:
         return _estimated(settings, asked)
-    kept = settings.resolve().parent / PLACE
-    if not asked.names and kept.exists():
-        parse_history(kept.read_bytes(), kept)  # one that cannot be continued is refused before any run
+    root = settings.resolve().parent
+    if not asked.names and (root / PLACE).exists():
+        parse_history((root / PLACE).read_bytes(), root / PLACE)  # refused before any run if it cannot be continued
     line = Line(sys.stderr, "audits")
 
     def show(done: int, total: int, name: str, share: float) -> None:
@@ -140,7 +140,7 @@ def check(asked: CheckOptions) -> int:
     if asked.out is not None:
         write_report(_run(asked, settings, checked), asked.out)
     if not asked.names:  # a part of the audits is no check to compare others with
-        kept, notes = keep([one.row for one in checked], settings.resolve().parent)
+        kept, notes = keep([one.row for one in checked], root)
         for note in (*notes, f"kept in {kept}; dpaudit diff compares it with the last one"):
             notify("note", note)
     return exit_status((one.row.verdict for one in checked), allow_open=asked.allow_no_evidence)
@@ -172,7 +172,6 @@ def _run(asked: CheckOptions, settings: Path, checked: Sequence[Checked]) -> Run
 
 
 def _estimated(settings: Path, asked: CheckOptions) -> int:
-    """Show about how long each audit will take, and return 2 if one cannot be made."""
     from dpaudit.project.check import estimate
 
     found = estimate(settings, asked.names)

@@ -20,8 +20,9 @@ from dpaudit.cli.options import (
     Json,
     Learners,
     Limits,
-    Quiet,
     Seed,
+    Showing,
+    Shown,
     ShownPlain,
     Verbose,
     argument,
@@ -49,9 +50,7 @@ class RunOptions(NamedTuple):
     profile: Annotated[
         str,
         given(
-            "how much work: seconds, minutes, hours (default: default)",
-            choices=["quick", "default", "full"],
-            default="default",
+            "how much work: seconds, minutes, hours (default: default)", "default", choices=["quick", "default", "full"]
         ),
     ]
     out: Annotated[str, given("where to", metavar="DIR", default="reports/latest")]
@@ -61,9 +60,7 @@ class RunOptions(NamedTuple):
     confidence: Annotated[float, of(OPTIONS["confidence"], "of each finding")]
     seed: Seed
     n_jobs: Annotated[int, jobs("audits at a time", -1)]
-    backend: Annotated[
-        str, given("what makes them", choices=["loky", "threading", "sequential", "dask"], default="loky")
-    ]
+    backend: Annotated[str, given("what makes them", "loky", choices=["loky", "threading", "sequential", "dask"])]
     address: Address
     learners: Learners
 
@@ -78,19 +75,11 @@ class RunOptions(NamedTuple):
         return shlex.join([*words, *more, "--out", out])
 
 
-class ShownRun(NamedTuple):
-    """The options of ``dpaudit run`` on what is shown and written."""
-
-    html: Annotated[bool, given("write report.html (default: --html)", default=True, names=("--html/--no-html",))]
-    json: Json
-    verbose: Verbose
-    quiet: Quiet
-    color: Color
-    allow_no_evidence: AllowNoEvidence
+_Html = Annotated[bool, given("write report.html (default: --html)", default=True, names=("--html/--no-html",))]
 
 
 @command("run", "dpaudit run point-exponential --profile quick --out reports/points")
-def run(asked: RunOptions, shown: ShownRun) -> int:
+def run(asked: RunOptions, html: _Html, shown: Annotated[Shown, Showing(without=("out", "learners"))]) -> int:
     """Audit learners on their examples: exactly, by running them, and for utility (default: all, with controls).
 
     Without ids it checks the statements of the papers too. Writes DIR/run.jsonl, DIR/report.json and DIR/report.html
@@ -116,9 +105,8 @@ def run(asked: RunOptions, shown: ShownRun) -> int:
     for line in plan.notes:
         notify("note", line)
     if not plan.tasks:
-        raise InputError(
-            "; ".join(f"{fault.learner}: {fault.error}" for fault in plan.faults) or "there is nothing to audit"
-        )
+        why = "; ".join(f"{fault.learner}: {fault.error}" for fault in plan.faults)
+        raise InputError(why or "there is nothing to audit")
     modules = {entry.learner.__module__ for entry in entries}
     modules |= {str(getattr(statement.check, "__module__", "")) for statement in statements}
     header = Header(
@@ -139,17 +127,15 @@ def run(asked: RunOptions, shown: ShownRun) -> int:
         try:
             _execute(asked, shown, plan, store)
             store.finish()
-            return _report(shown, path)
+            return _report(html, shown, path)
         except KeyboardInterrupt as stop:
-            stop.add_note(
-                f"after {len(store.done)} of {len(plan.tasks)} audits; their results are kept in {store.path}"
-            )
+            made = f"after {len(store.done)} of {len(plan.tasks)} audits"
+            stop.add_note(f"{made}; their results are kept in {store.path}")
             stop.add_note(asked.words(asked.out, "--resume"))
             raise
 
 
-def _execute(asked: RunOptions, shown: ShownRun, plan: Plan, store: Store) -> None:
-
+def _execute(asked: RunOptions, shown: Shown, plan: Plan, store: Store) -> None:
     from dpaudit.engine.execute import Progress, execute
 
     spread: dict[str, Any] = {"paths": asked.learners, "n_jobs": asked.n_jobs}
@@ -162,14 +148,13 @@ def _execute(asked: RunOptions, shown: ShownRun, plan: Plan, store: Store) -> No
             progress(record)
 
 
-def _report(shown: ShownRun, path: Path) -> int:
-    """Write the reports of a finished run, print the summary and return the status."""
+def _report(html: bool, shown: Shown, path: Path) -> int:
     from dpaudit.engine.outcome import outcome
     from dpaudit.engine.store import load_run
 
     run = load_run(path)
     written = [path]
-    for form in ("json", "html") if shown.html else ("json",):
+    for form in ("json", "html") if html else ("json",):
         written.append(path.with_name(f"report.{form}"))
         write_report(run, str(written[-1]))
     found = outcome(run)
@@ -224,8 +209,7 @@ def report(path: Annotated[str, argument("PATH")], shown: Rendering) -> int:
     return found.allowed_status if shown.allow_no_evidence else found.status
 
 
-def _on_console(run: Run, shown: ShownRun | Rendering) -> str:
-    """Return a run as it is shown on the console: a summary, or all of it if that was asked for."""
+def _on_console(run: Run, shown: Shown | Rendering) -> str:
     from dpaudit.report import console
 
     color = wants_color(shown.color)
@@ -233,7 +217,6 @@ def _on_console(run: Run, shown: ShownRun | Rendering) -> str:
 
 
 def _show_faults(run: Run, found: Outcome) -> None:
-    """Report on stderr which tasks and learners have no result, and why."""
     failed = [(failure.task, failure.error) for failure in run.failures]
     for name, error in [*failed, *((fault.learner, fault.error) for fault in found.faults)]:
         notify("fault", f"{name}: {error}")
@@ -277,11 +260,9 @@ def _lines(found: Verified) -> Lines:
     left = ", ".join(f"{name} ({number})" for name, number in found.not_recomputed.items())
     rest = f"; not recomputed: {left}" if left else ""
     lines.append(("recomputed", f"bounds, verdicts and curves follow from the counts that are stored{rest}"))
-    if found.again:
+    if again := len(found.again):
         same = sum(not one.differences for one in found.again)
-        again = f"{plural(len(found.again), 'task')} done again: {same} with the same bytes"
-        rest = "" if same == len(found.again) else f", {len(found.again) - same} with the same verdict"
-        lines.append(("again", again + rest))
+        rest = "" if same == again else f", {again - same} with the same verdict"
+        lines.append(("again", f"{plural(again, 'task')} done again: {same} with the same bytes{rest}"))
     lines += [("changed", text) for text in found.changed]
-    lines += [("differs", f"{one.task}: {text}") for one in found.again for text in one.differences]
-    return lines
+    return lines + [("differs", f"{one.task}: {text}") for one in found.again for text in one.differences]

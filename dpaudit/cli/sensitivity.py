@@ -59,7 +59,7 @@ def sensitivity(id: Annotated[str, argument("ID")], asked: SensitivityOptions, s
     from dpaudit.running.workers import in_own_process
     from dpaudit.sensitivity.finding import RecordedFinding, SensitivityFinding
 
-    audit = dict(asked.audit)
+    audit = asked.audit
     check_folder("certificate", asked.certificate)
     place = Place.parse("the function", id)
     source = audit["pairs"]

@@ -16,13 +16,10 @@ from dpaudit.errors import InputError
 from dpaudit.report.numbers import count
 
 if TYPE_CHECKING:
-    from dpaudit.engine.records import Result
-    from dpaudit.engine.shard_files import ShardPlan
     from dpaudit.engine.tasks import PrivacyArguments
     from dpaudit.project.subject import Prepared
 
-PLAN = "plan.json"
-"""The name of a plan beside its shards."""
+PLAN_FILE = "plan.json"
 
 
 def write_plan(
@@ -56,19 +53,12 @@ def write_plan(
 
 @contextmanager
 def _subject_of(task: dict[str, Any], paths: tuple[str, ...]) -> Iterator[tuple[Prepared, PrivacyArguments]]:
-    """Load what a plan audits."""
-    from msgspec.structs import asdict
-
     from dpaudit.engine.tasks import PrivacyArguments
-    from dpaudit.project.settings import Audit
-    from dpaudit.project.subject import prepared
+    from dpaudit.project import subject as subjects
     from dpaudit.record import decode
 
     asked: PrivacyArguments = decode(json.dumps(task["arguments"]), PrivacyArguments, "the plan")
-    audit = Audit(
-        name=task["id"], mechanism=task["id"], parameters=dict(task["parameters"]), seed=task["seed"], **asdict(asked)
-    )
-    with prepared(audit, Path(), ("the mechanism", "--pairs"), paths) as subject:
+    with subjects.named(task["id"], asked, task["seed"], task["parameters"], paths) as subject:
         yield subject, asked
 
 
@@ -96,7 +86,7 @@ def shard(
         raise InputError.of("part", part, "I/K, a part and the number of parts, as 3/16")
     stored, folder = read(Path(plan), ShardPlan), Path(out)
     folder.mkdir(parents=True, exist_ok=True)
-    beside = folder / PLAN
+    beside = folder / PLAN_FILE
     if beside.exists() and read(beside, ShardPlan).digest != stored.digest:
         raise InputError(f"{beside} is another plan: choose another folder", names=("out",))
     if not beside.exists():
@@ -122,41 +112,33 @@ def merge(
     refused with their numbers. Some of the runs are made again, where the hits that are counted end in a shard, so that
     the mechanism's file and its pairs must be here.
     """
+    from msgspec.structs import replace
+
+    from dpaudit.engine.records import decoded
     from dpaudit.engine.shard_files import Shard, ShardPlan, read
     from dpaudit.engine.shards import merge
+    from dpaudit.registry import load
+    from dpaudit.registry.import_spec import is_place
 
     paths = [Path(folder) for folder in folders]
     if not paths:
         raise InputError("a folder of shards must be given, as: dpaudit merge parts")
-    plans = {(plan := read(path, ShardPlan)).digest: plan for folder in paths for path in sorted(folder.glob(PLAN))}
+    plans = {
+        (plan := read(path, ShardPlan)).digest: plan for folder in paths for path in sorted(folder.glob(PLAN_FILE))
+    }
     if len(plans) != 1:
-        found = f"the folders hold {len(plans)} plans" if plans else f"no folder holds a plan, {PLAN}"
+        found = f"the folders hold {len(plans)} plans" if plans else f"no folder holds a plan, {PLAN_FILE}"
         raise InputError(f"{found}: shards of one audit are merged, with its plan beside them")
     (plan,) = plans.values()
     shards = [read(path, Shard) for folder in paths for path in sorted(folder.glob("shard-*.json"))]
     with _subject_of(plan.task, shown.learners) as (subject, arguments):
         options: dict[str, Any] = {"n_jobs": n_jobs, "progress": not shown.quiet}
         finding = merge(plan, shards, mechanism=subject.mechanism, **subject.arguments, **options)
-        result = _result_of(plan, subject, arguments, finding, shown.learners)
+        more: dict[str, Any] = {}
+        if is_place(id := plan.task["id"]):
+            arguments = replace(arguments, pairs=subject.source)
+        else:  # as `dpaudit privacy` has it
+            fault = load(shown.learners).get(id).fault
+            more = {"parameters": plan.task["parameters"], "fault": fault, "decoded": decoded(subject.learner, finding)}
+        result = subject.result(id, arguments, finding, **more)
     return show([result], plan.task["seed"], shown)
-
-
-def _result_of(
-    plan: ShardPlan, subject: Prepared, asked: PrivacyArguments, finding: Any, paths: tuple[str, ...]
-) -> Result:
-    """Return the result as `dpaudit privacy` has it."""
-    from msgspec.structs import replace
-
-    from dpaudit.engine.records import Result, decoded
-    from dpaudit.engine.tasks import Task
-    from dpaudit.registry import load
-    from dpaudit.registry.import_spec import is_place
-
-    id, parameters, learner = plan.task["id"], dict(plan.task["parameters"]), subject.learner
-    claim = None if learner is None else learner.privacy
-    if is_place(id):
-        asked = replace(asked, pairs=subject.source)
-        key = Task(id, {}, asked).key
-        return Result(task=key, learner=id, parameters={}, arguments=asked, finding=finding, claim=claim)
-    recorded, fault = Task(id, parameters, asked).recorded, load(paths).get(id).fault
-    return Result(**recorded, finding=finding, fault=fault, claim=claim, decoded=decoded(learner, finding))

@@ -12,8 +12,7 @@ from typing import TextIO
 
 from dpaudit.escaping import printable, printable_page, shortened
 
-_LONGEST = 1_500
-"""Characters of a line on standard error; what is longer loses its middle."""
+_LONGEST_LINE = 1_500
 
 _COLUMNS = 80
 _UNBROKEN = 1_000_000
@@ -65,7 +64,7 @@ def notify(kind: str, text: str) -> None:
 
 
 def _shortened(text: str) -> str:
-    return shortened(printable(" ".join(shortened(text, 2 * _LONGEST).splitlines())), _LONGEST)
+    return shortened(printable(" ".join(shortened(text, 2 * _LONGEST_LINE).splitlines())), _LONGEST_LINE)
 
 
 @contextmanager

@@ -159,7 +159,6 @@ def check_bad_input(learner: Learner) -> None:
 
 
 def _global_state() -> bytes:
-    """Return the global random states, of NumPy and of Python."""
     # No number is drawn from it: it is what a learner must not touch.
     return pickle.dumps((np.random.get_state(), random.getstate()))  # noqa: NPY002
 

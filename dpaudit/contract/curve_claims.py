@@ -57,9 +57,9 @@ class CurveClaim:
     points: tuple[tuple[float, float], ...] = ()
 
     def __post_init__(self) -> None:
-        if self.name not in _PARAMETER:
-            raise InputError.among("name", self.name, _PARAMETER)
-        own = _PARAMETER[self.name]
+        if self.name not in _PARAMETER_OF:
+            raise InputError.among("name", self.name, _PARAMETER_OF)
+        own = _PARAMETER_OF[self.name]
         for name in ("mu", "rho", "orders", "points"):
             given = getattr(self, name) not in (None, ())
             if given != (name == own):
@@ -90,7 +90,7 @@ class CurveClaim:
         return f"dpaudit.PrivacyClaim.points({list(self.points)!r})" if self.name == "points" else ""
 
 
-_PARAMETER = {
+_PARAMETER_OF = {
     "gaussian": "mu",
     "zero-concentrated": "rho",
     "renyi": "orders",
@@ -98,7 +98,6 @@ _PARAMETER = {
     "profile": "points",
     "trade-off function": "points",
 }
-"""The parameter that a claim of each name has."""
 
 
 def _in_range(name: str, value: Any, most: float) -> None:

@@ -17,11 +17,10 @@ from dpaudit.audit.options import OPTIONS, grouped
 from dpaudit.contract import HasLaw, Pair, Verdict
 from dpaudit.engine.outcome import leaves_open, refutes
 from dpaudit.engine.records import Result, decoded
-from dpaudit.engine.tasks import Arguments, ExactArguments, PrivacyArguments, Task
+from dpaudit.engine.tasks import Arguments, ExactArguments, PrivacyArguments
 from dpaudit.errors import DpauditError, InputError, withholding
 from dpaudit.exact.audit import audit_law
 from dpaudit.exact.finding import LawFinding
-from dpaudit.jsonable import jsonable
 from dpaudit.neighbours.own_data.columns import text_of_bounds
 from dpaudit.project.settings import Audit, read_project
 from dpaudit.project.standings import Standing, standing_of
@@ -37,7 +36,6 @@ Listener = Callable[[int, int, str, float], None]
 """Called with how many audits are done, of how many, the name of one under way, and the share of those under way."""
 
 ESTIMATED_SECONDS = 0.2
-"""A mechanism is run for about so long to estimate how long its audit will take."""
 
 
 class Checked(NamedTuple):
@@ -128,7 +126,6 @@ def _reach(address: str) -> bool:
 
 
 def _checked(audit: Audit, root: Path, options: dict[str, Any]) -> Checked:
-    """Return the row of one audit; it holds the error of a mechanism that cannot be audited."""
     try:
         with prepared(audit, root) as subject:
             results = (*([_exact(audit, subject)] if audit.exact else []), _blackbox(audit, subject, options))
@@ -166,16 +163,8 @@ def _exact(audit: Audit, subject: Prepared) -> Result:
 
 
 def _result(audit: Audit, subject: Prepared, arguments: Arguments, finding: PrivacyFinding | LawFinding) -> Result:
-    learner = subject.learner
-    return Result(
-        task=Task(audit.mechanism, audit.parameters, arguments).key,
-        learner=audit.mechanism,
-        parameters=jsonable(audit.parameters),
-        arguments=arguments,
-        finding=finding,
-        claim=None if learner is None else learner.privacy,
-        decoded={} if learner is None else decoded(learner, finding),
-    )
+    codes = {} if subject.learner is None else decoded(subject.learner, finding)
+    return subject.result(audit.mechanism, arguments, finding, audit.parameters, decoded=codes)
 
 
 def runs_of(subject: Prepared) -> int:

@@ -78,18 +78,15 @@ _COMPARED = (
 _OF_POINT = ("claimed_epsilon", "claimed_delta", "detectable_epsilon", "epsilon_lower")  # tested, of a curve
 
 
-def _claimed(row: Standing) -> float | str | None:
-    """Return the claim, on which power depends, and which has a line of its own."""
-    return row.curve_claim or row.numbers.get("claimed_epsilon")
-
-
 def _changes(old: Standing, new: Standing) -> list[Change]:
     changes = []
     if old.verdict != new.verdict:
         steps = new.verdict.gravity - old.verdict.gravity
         why = f" ({new.why})" if new.why and steps > 0 else ""
         changes.append(Change(new.name, f"{old.verdict}, now {new.verdict}{why}", steps > 0 if steps else None))
-    curves, same = [one.curve_claim or "epsilon and delta" for one in (new, old)], _claimed(old) == _claimed(new)
+    curves = [one.curve_claim or "epsilon and delta" for one in (new, old)]
+    # Power depends on the claim, which has a line of its own.
+    same = len({one.curve_claim or one.numbers.get("claimed_epsilon") for one in (old, new)}) == 1
     if len(set(curves)) > 1 and not all("claimed_mu" in one.numbers for one in (old, new)):
         changes.append(Change(new.name, "claims {}, claimed {} before".format(*curves), None))
     failing = {Verdict.VIOLATION, Verdict.ACCEPTED} >= {old.verdict, new.verdict}
@@ -130,7 +127,6 @@ def read_standings(path: Path | str) -> tuple[tuple[Standing, ...], tuple[str, .
 
 
 def _of_results(results: Sequence[Result]) -> tuple[tuple[Standing, ...], tuple[str, ...]]:
-    """Return the rows of a run: a learner and parameters each, and of utility a case each."""
     left = Counter(name for one in results for name in recomputed(one.finding))
     found: dict[tuple[str, str], list[Result]] = {}
     for result in results:
@@ -146,11 +142,9 @@ def _of_results(results: Sequence[Result]) -> tuple[tuple[Standing, ...], tuple[
 
 
 def _of_json(path: Path) -> tuple[tuple[Standing, ...], tuple[str, ...]]:
-    """Return the rows of a report, or the row of a finding that was saved."""
     text = path.read_bytes()
-    kinds: Mapping[str, type] = {
-        str(kind.__struct_config__.tag): kind for kind in (PrivacyFinding, LawFinding, UtilityFinding)
-    }
+    found_of = (PrivacyFinding, LawFinding, UtilityFinding)
+    kinds: Mapping[str, type] = {str(kind.__struct_config__.tag): kind for kind in found_of}
     try:
         document = json.loads(text)
         kind = Report if "results" in document else kinds[document["kind"]]
@@ -161,9 +155,6 @@ def _of_json(path: Path) -> tuple[tuple[Standing, ...], tuple[str, ...]]:
         return _of_results(run_in(text, path).results)
     found = kind.load(path)  # type: ignore[attr-defined]  # each of the three is a finding
     return (standing_of("the finding", "the mechanism", alone(found)),), not_recomputed(Counter(found.not_recomputed))
-
-
-# The table of a check, and the lines of a history and of a comparison.
 
 
 WIDTH = 80
@@ -182,12 +173,10 @@ def check_text(found: Sequence[Standing], color: bool = False, width: int = WIDT
 
 
 def _word(one: Standing) -> str:
-    """Return the verdict, in capitals where it needs attention."""
     return one.verdict.value if one.verdict.status in (0, OPEN) else label_text(one.verdict)
 
 
 def _remarks(found: Sequence[Standing], width: int) -> list[str]:
-    """Return what is behind each verdict that needs attention, and which violations are accepted."""
     remarks = []
     for one in found:
         if one.verdict.status:

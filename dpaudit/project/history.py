@@ -6,7 +6,6 @@ A kill or a full disk may tear the last line. The next check cuts it off, keeps 
 from __future__ import annotations
 
 import datetime
-import hashlib
 import re
 from collections import Counter
 from collections.abc import Sequence
@@ -21,7 +20,7 @@ from dpaudit.engine.lines import is_written, write_line
 from dpaudit.engine.recomputed import not_recomputed
 from dpaudit.errors import InputError, ToolFault
 from dpaudit.keyed import FOLDER
-from dpaudit.project.standings import EARLIER, Standing, check_row, compute_together
+from dpaudit.project.standings import Standing, check_row, compute_together
 from dpaudit.record import Frozen, decode
 from dpaudit.report.numbers import plural
 from dpaudit.results import SCHEMA_VERSION, versions
@@ -30,11 +29,7 @@ PLACE = FOLDER / "history.jsonl"
 
 
 class ProjectCheck(Frozen, frozen=True, kw_only=True, tag="check", tag_field="record"):
-    """A check that ended at a time, in UTC, and what it found of each mechanism; the numbers depend on the versions.
-
-    Its digest is over the other bytes of its line and over the digest of the line before; lines that an earlier version
-    wrote have none.
-    """
+    """A check that ended at a time, in UTC; its digest is over the rest of its line and the digest before it."""
 
     at: datetime.datetime
     rows: tuple[Standing, ...]
@@ -109,10 +104,7 @@ def read_history(path: Path, last: int | None = None) -> History:
     for number, check in looked:
         for row in check.rows:
             try:
-                lacking = check_row(row)
-                if check.digest and EARLIER in lacking:
-                    raise ToolFault("it has no counts, which every check of this version keeps")
-                left.update(lacking)
+                left.update(check_row(row))
             except (InputError, ToolFault) as error:
                 raise ToolFault(f"{path}, line {number}: {row.name}: {error}") from None
     return found._replace(notes=(*found.notes, *not_recomputed(left)))
@@ -126,19 +118,15 @@ def parse_history(content: bytes, path: Path) -> History:
     end = content.rfind(b"\n") + 1
     whole, torn, notes = content[:end], content[end:], []
     checks: list[ProjectCheck] = []
-    before, old = "", 0
+    before = ""
     lines = whole.split(b"\n")[:-1]
     for number, line in enumerate(lines, 1):
         check = decode(line, ProjectCheck, f"{path}, line {number}")
-        if not check.digest and old == number - 1:
-            old = number
-            before = _digest(b"".join(line + b"\n" for line in lines[:number]))
-        elif not check.digest or not is_written(line, before):
+        if not check.digest or not is_written(line, before):
             altered = "altered since it was written, or a line before it is missing, moved or altered"
             remedy = "restore the file, or move it away and let `dpaudit check` begin another"
             raise ToolFault(f"{path}, line {number}: {altered}; {remedy}")
-        else:
-            before = check.digest
+        before = check.digest
         checks.append(check)
     if torn:
         if is_written(torn, before):
@@ -151,14 +139,8 @@ def parse_history(content: bytes, path: Path) -> History:
             lost = _AT.match(torn)
             of = f"of the check that ended at {lost[1].decode()}" if lost else "which do not show of which check"
             notes.append(f"the last line of {path} is torn: {plural(len(torn), 'byte')} are lost, {of}")
-    if old:
-        notes.append(f"{plural(old, 'check')} of an earlier version in {path}: no digest shows if they were altered")
     return History(tuple(checks), tuple(notes), whole, torn, before)
 
 
 _BEGIN = b'{"at":"'
 _AT = re.compile(rb'\{"at":"([0-9T:Z.+-]{1,32})"')
-
-
-def _digest(content: bytes) -> str:
-    return hashlib.blake2b(content, digest_size=32).hexdigest()

@@ -19,15 +19,14 @@ from dpaudit.engine.tasks import with_options
 from dpaudit.errors import InputError, nearest
 from dpaudit.record import Amount, Count, Frozen, Level, Words
 
-_EXAMPLES = {
+_EXAMPLES_OF_KEYS = {
     "name": 'name = "mean"',
     "mechanism": 'mechanism = "mean.py:mean"',
     "reason": 'reason = "to be mended in the next release"',
     "date": "date = 2026-01-31",
     "epsilon": "epsilon = 1",
 }
-"""Keys that must be there, as they are written."""
-_KINDS = {
+_TYPES_IN_WORDS = {
     msgspec.inspect.IntType: "a whole number",
     msgspec.inspect.FloatType: "a number",
     msgspec.inspect.StrType: "text in quotes",
@@ -38,11 +37,9 @@ _KINDS = {
     msgspec.inspect.StructType: "a table",
     msgspec.inspect.DateType: "a date without quotes, as 2026-01-31",
 }
-"""Types in words."""
 _LIMITS = {"gt": ">", "ge": ">=", "lt": "<", "le": "<="}
 
 FILE, PYPROJECT, TABLE = "audit.toml", "pyproject.toml", "tool.dpaudit"
-"""The file of its own, the one that tools share, and the table of it."""
 
 Name = Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z0-9]+([-._][A-Za-z0-9]+)*$")]
 ValueRange = tuple[float, float]
@@ -193,7 +190,7 @@ def _record(kind: type[Kind], given: Any, where: str) -> Kind:
             raise InputError(f"{where} has no key {key!r}{_near(key, fields)}")
     for name, field in fields.items():
         if field.required and name not in given:
-            raise InputError(f"{where}: {name} is missing; add {_EXAMPLES[name]}")
+            raise InputError(f"{where}: {name} is missing; add {_EXAMPLES_OF_KEYS[name]}")
     found = {name: _value(fields[name].type, value, f"{name} of {where}") for name, value in given.items()}
     try:
         return kind(**found)
@@ -211,7 +208,6 @@ def _value(kind: Any, given: Any, where: str) -> Any:
 
 
 def _allowed(info: msgspec.inspect.Type) -> str:
-    """Return the values of a type in words."""
     if isinstance(info, msgspec.inspect.UnionType):
         return " or ".join(_allowed(one) for one in info.types if not isinstance(one, msgspec.inspect.NoneType))
     if isinstance(info, msgspec.inspect.LiteralType):
@@ -221,12 +217,12 @@ def _allowed(info: msgspec.inspect.Type) -> str:
     if isinstance(info, msgspec.inspect.StrType) and info.pattern:
         return "letters and digits, between which - . _ may stand"
     limits = [f"{sign} {limit}" for name, sign in _LIMITS.items() if (limit := getattr(info, name, None)) is not None]
-    words = _KINDS.get(type(info), "another value") + (", not empty" if getattr(info, "min_length", None) else "")
+    words = _TYPES_IN_WORDS.get(type(info), "another value")
+    words += ", not empty" if getattr(info, "min_length", None) else ""
     return " ".join(filter(None, (words, " and ".join(limits))))
 
 
 def _near(name: str, known: Iterable[str]) -> str:
-    """Return the names closest to an unknown one, or all of them."""
     return nearest(name, known) or f"; there are {', '.join(known)}"
 
 
@@ -254,7 +250,6 @@ def begin(kind: Literal["mechanism", "learner"], name: str, folder: Path | None 
 
 
 def _entry(here: Path, kind: Literal["mechanism", "learner"], name: str) -> tuple[Path, str]:
-    """Return the settings that get the entry, and the entry as text."""
     try:
         path = find_settings(here)
     except InputError:

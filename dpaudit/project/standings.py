@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -23,7 +23,6 @@ from dpaudit.record import Amount, Count, Frozen, NonNegative, Probability, Shar
 from dpaudit.report.columns import numbers_of
 from dpaudit.report.view import row_of
 
-EARLIER = "bounds of an earlier version, without counts"
 ROUNDING = 1e-9
 """By how much an exact epsilon may exceed a claim without a violation: the error of a delta is not kept."""
 
@@ -58,24 +57,12 @@ class Counted(Frozen, frozen=True, kw_only=True):
             return UNSET
         by_curve, witness = finding.curve_test is not None and finding.curve_test.by_holder, finding.witness
         claimed = UNSET if law is None or law.claimed_epsilon is None else law.claimed_epsilon
-        bare = cls(
-            epsilon=finding.epsilon,
-            delta=finding.delta,
-            by_curve=by_curve,
-            gaps=len(finding.gaps),
-            law_claim=claimed,
-        )
-        if not finding.tests or not witness.trials or not witness.neighbour_trials:
-            return bare
-        best = max(finding.tests, key=lambda test: test.epsilon_lower)
-        return replace(
-            bare,
-            hits=(best.hits, best.neighbour_hits),
-            runs=(witness.trials, witness.neighbour_trials),
-            error=best.error,
-            sides=1 if best.opposite is UNSET else 2,
-            count=best.count,
-        )
+        counts: dict[str, Any] = {"by_curve": by_curve, "gaps": len(finding.gaps), "law_claim": claimed}
+        if finding.tests and witness.trials and witness.neighbour_trials:
+            best = max(finding.tests, key=lambda test: test.epsilon_lower)
+            counts |= {"hits": (best.hits, best.neighbour_hits), "runs": (witness.trials, witness.neighbour_trials)}
+            counts |= {"error": best.error, "sides": 1 if best.opposite is UNSET else 2, "count": best.count}
+        return cls(epsilon=finding.epsilon, delta=finding.delta, **counts)
 
     @property
     def lower(self) -> float | None:
@@ -92,15 +79,14 @@ def _lower(
     """Return a bound, which equal checks of many days share."""
     at_most("hits", hits[0], runs[0])
     at_most("neighbour_hits", hits[1], runs[1])
-    if count is UNSET and (hits, runs, delta, error) in _together:
-        return _together[hits, runs, delta, error]
+    if count is UNSET and (hits, runs, delta, error) in _bounds_known:
+        return _bounds_known[hits, runs, delta, error]
     return lower_bound(hits, runs, count, delta=delta, error=error, sides=sides)
 
 
 AT_ONCE = 2000
 """Bounds that are computed at once: each takes a few kB."""
-_together: dict[tuple[tuple[int, int], tuple[int, int], float, float], float] = {}
-"""Bounds of hits that were computed at once."""
+_bounds_known: dict[tuple[tuple[int, int], tuple[int, int], float, float], float] = {}
 
 
 def compute_together(rows: Iterable[Standing]) -> None:
@@ -116,7 +102,7 @@ def compute_together(rows: Iterable[Standing]) -> None:
         for some in (every[i : i + AT_ONCE] for i in range(0, len(every), AT_ONCE)):
             hits, runs = zip(*some, strict=True)
             found = bounds_of_hits(hits, runs, delta=delta, error=error)
-            _together.update(zip(((*one, delta, error) for one in some), map(float, found), strict=True))
+            _bounds_known.update(zip(((*one, delta, error) for one in some), map(float, found), strict=True))
 
 
 class Standing(Frozen, frozen=True, kw_only=True):
@@ -124,7 +110,7 @@ class Standing(Frozen, frozen=True, kw_only=True):
 
     The verdict is "accepted" for a violation that is accepted, and "failed" without a finding, with the error as `why`;
     else `why` shows the violation. The `numbers` are those of the columns of reports, by name. What the bound follows
-    from is in `tested`; rows of an earlier version lack it. A claim that is a curve is in `curve_claim`, in words.
+    from is in `tested`. A claim that is a curve is in `curve_claim`, in words.
     """
 
     name: str
@@ -149,13 +135,12 @@ def standing_of(
     claim = numbers.pop("curve_claim", UNSET)
     if verdict == Verdict.VIOLATION and accepted is not None and _most(numbers) <= accepted.epsilon:
         verdict = Verdict.ACCEPTED
-    found = Standing(name=name, mechanism=mechanism, verdict=verdict, promise=promise, numbers=numbers)
-    kept = replace(found, tested=Counted.of(row.blackbox, row.exact), curve_claim=claim)
-    return replace(kept, why=why, accepted=accepted)
+    about = {"verdict": verdict, "promise": promise, "numbers": numbers, "curve_claim": claim, "why": why}
+    tested = Counted.of(row.blackbox, row.exact)
+    return Standing(name=name, mechanism=mechanism, tested=tested, accepted=accepted, **about)
 
 
 def _most(numbers: Mapping[str, float]) -> float:
-    """Return the greatest epsilon that was found."""
     return max(numbers.get("exact_epsilon", 0.0), numbers.get("epsilon_lower", 0.0))
 
 
@@ -181,9 +166,10 @@ def check_row(row: Standing) -> tuple[str, ...]:
     if bound is None and tested is not UNSET:
         raise ToolFault("it has no epsilon_lower, and counts that give one")
     if bound is not None:
-        found = None if tested is UNSET else tested.lower
-        if found is None:
-            left.append(EARLIER if tested is UNSET else "bounds of bets")
+        if tested is UNSET:
+            raise ToolFault("it has no counts, which every check keeps")
+        if (found := tested.lower) is None:
+            left.append("bounds of bets")
         else:
             same("epsilon_lower", bound, found)
         if not math.isfinite(bound):

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import chdir, contextmanager
+from contextlib import AbstractContextManager, chdir, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from msgspec.structs import asdict
 
 from dpaudit.arguments import check_built
 from dpaudit.audit.curve_claims import named_claim
 from dpaudit.audit.options import OF_DATA, OPTIONS, grouped
 from dpaudit.contract import Learner, Relation
+from dpaudit.engine.records import Result
+from dpaudit.engine.tasks import Arguments, PrivacyArguments, Task
 from dpaudit.errors import InputError, blamed
 from dpaudit.keyed import key_of
 from dpaudit.neighbours.crafted import crafted_pairs
@@ -68,6 +72,19 @@ class Prepared:
         relation = relation or (claim.relation if claim else Relation.REPLACE_ONE)
         return crafted_pairs(self.learner.domain, n, relation)
 
+    def result(self, name: str, arguments: Arguments, finding: Any, parameters: Any = (), **more: Any) -> Result:
+        """Return the finding of an audit as the result of a task on the mechanism, under a name."""
+        claim = None if self.learner is None else self.learner.privacy
+        return Result(**Task(name, dict(parameters), arguments).recorded, finding=finding, claim=claim, **more)
+
+
+def named(
+    id: str, asked: PrivacyArguments, seed: int, parameters: Any = (), paths: tuple[str, ...] = ()
+) -> AbstractContextManager[Prepared]:
+    """Return `prepared` of what a command names, in the current folder."""
+    audit = Audit(name=id, mechanism=id, parameters=dict(parameters), seed=seed, **asdict(asked))
+    return prepared(audit, Path(), ("the mechanism", "--pairs"), paths)
+
 
 @contextmanager
 def prepared(
@@ -96,7 +113,6 @@ def prepared(
 
 
 def _inputs(audit: Audit, mechanism: Any, pairs: Place | None, relation: Relation | None, seed: int) -> dict[str, Any]:
-    """Return the arguments that say on what a mechanism is audited."""
     bounds = bounds_of_text(audit.bounds) if isinstance(audit.bounds, str) else audit.bounds
     of_data = {"bounds": bounds, "unit": audit.unit, "outside": audit.outside}  # without data the audit refuses them
     if audit.data is not None:
@@ -120,7 +136,6 @@ def _place(text: str | None, role: str, root: Path) -> Place | None:
 
 
 def _learner(audit: Audit, paths: tuple[str, ...]) -> Learner:
-    """Return a learner of the registry, with its example's parameters where the entry gives none."""
     entry = load(paths).get(audit.mechanism)
     send_private(entry.learner.__module__)
     with blamed(f"the learner {entry.id}"):
@@ -128,7 +143,6 @@ def _learner(audit: Audit, paths: tuple[str, ...]) -> Learner:
 
 
 def _placed(audit: Audit, place: Place) -> Any:
-    """Return what stands at a place, which must be a function or a learner."""
     if audit.parameters:
         raise InputError(f"parameters are for installed learners; {audit.mechanism} takes none")
     mechanism = place.find()

@@ -211,12 +211,10 @@ def _sound(module: ModuleType, name: str, source: ModuleSource, problems: list[L
 
 
 def _file_of(module: str) -> str:
-    """Return the file of a module that is loaded, by its name; its name if it has none."""
     return getattr(sys.modules.get(module), "__file__", None) or module
 
 
 def _defect(learner: Any) -> str:
-    """Say why something in LEARNERS is no learner class; the empty string if it is one."""
     if not isinstance(learner, type):
         return f"LEARNERS must hold classes, got {learner!r}"
     name, missing = learner.__qualname__, lacking(learner)
@@ -233,7 +231,6 @@ def _defect(learner: Any) -> str:
 
 
 def _statement_defect(statement: Any) -> str:
-    """Say why something in STATEMENTS is no statement; the empty string if it is one."""
     if not isinstance(statement, Statement):
         return f"STATEMENTS must hold dpaudit.contract.Statement, got {statement!r}"
     if not isinstance(statement.id, str) or not _STATEMENT_ID.fullmatch(statement.id):

@@ -112,8 +112,7 @@ def walk(source: ModuleSource, problems: list[LoadProblem]) -> Iterator[ModuleTy
 
 
 _FORM = "FILE.py:NAME or MODULE:NAME, such as mean.py:mean or package.module:name"
-_MOST = 5
-"""The most names that a message offers."""
+_MOST_NAMES = 5
 
 
 def is_place(text: str) -> bool:
@@ -229,7 +228,7 @@ def _functions_hint(file: str) -> str:
     """Return the functions of a file of which no name was given, as what to type; "" if it cannot be read."""
     names: list[str] = []
     with suppress(OSError, UnicodeDecodeError):
-        names = re.findall(r"^def ([a-zA-Z]\w*)\(", Path(file).read_text(encoding="utf-8"), re.MULTILINE)[:_MOST]
+        names = re.findall(r"^def ([a-zA-Z]\w*)\(", Path(file).read_text(encoding="utf-8"), re.MULTILINE)[:_MOST_NAMES]
     return f"; add the function, as {' or '.join(f'{file}:{name}' for name in names)}" if names else ""
 
 

@@ -1,7 +1,4 @@
-"""The report of a run for a terminal: the answer, a table of what matters most, reasons; in full on request.
-
-The short report has fewer than 40 lines; the full one has all mechanisms, controls and the power of each audit.
-"""
+"""The report of a run for a terminal: the answer, a table of what matters most, reasons; in full on request."""
 
 from __future__ import annotations
 
@@ -23,12 +20,10 @@ from dpaudit.report.terminal import WIDTH, Head, Lines, ShellCommand, laid_out, 
 from dpaudit.report.view import Row
 from dpaudit.report.wording import claim_text, verdict_words
 
-_ROWS = 14
-"""The most mechanisms of a short report; the calm ones among the others are counted."""
+_MOST_ROWS = 14
 _SPARE = 8
 """The most lines of their table beside one for each of them; with more, long names are cut."""
-_NAMED = 3
-"""The most things of one kind that a short report names."""
+_MOST_NAMED = 3
 _LEGEND = """\
 exact epsilon: the worst case over the inputs enumerated; e = error proved, n = numeric, error estimated.
 found, would catch, fails: statistical, at the confidence that the page gives; -: not computed.
@@ -55,13 +50,13 @@ def render(run: Run, color: bool = False, width: int = 80) -> str:
 
     summary = summarise(run)
     rows = sorted((row for row in summary.learners if not row.further or row.verdict.needs_look), key=gravity)
-    shown = rows[:_ROWS]
+    shown = rows[:_MOST_ROWS]
     lines = _learners(shown, width, color)
-    if len(lines) > _ROWS + _SPARE:
+    if len(lines) > _MOST_ROWS + _SPARE:
         lines = _learners(shown, width, color, deep=1)
     if left := len(rows) - len(shown):
         lines.insert(len(lines) - 1, f"   and {plural(left, 'mechanism')} more, none graver; -v shows all")
-    return _framed(run, summary, [*lines, *_legend(shown)], _NAMED, color, width)
+    return _framed(run, summary, [*lines, *_legend(shown)], _MOST_NAMED, color, width)
 
 
 def full(run: Run, color: bool = False) -> str:
@@ -82,7 +77,6 @@ def full(run: Run, color: bool = False) -> str:
 
 
 def _framed(run: Run, summary: Summary, lines: Sequence[str], named: int | None, color: bool, width: int) -> str:
-    """Return the answer, then these lines, then counts, reasons, the command and the status."""
     status, answer = outcome(run).status, textwrap.fill(printable(headline(summary)), width)
     parts = [painted(answer, (Tone.BAD if status == 1 else Tone.NONE).style) if color else answer, ""]
     parts += [*lines, ""] if lines else []
@@ -98,7 +92,6 @@ def _framed(run: Run, summary: Summary, lines: Sequence[str], named: int | None,
 
 
 def _learners(rows: Sequence[Row], width: int, color: bool, deep: int = 2, full: bool = False) -> list[str]:
-    """Return the table of the mechanisms; the full one has intervals and verdicts."""
 
     def initial(row: Row, column: Column) -> str:
         """Return the initial of the grade of an exact number, or of the setting of a failure rate."""
@@ -126,7 +119,6 @@ def _legend(rows: Sequence[Row]) -> list[str]:
 
 
 def _controls(rows: Sequence[Row], color: bool) -> list[str]:
-    """Return the table of the positive controls, behind an empty line."""
     if not rows:
         return []
     numbers = [numbers_of(row) for row in rows]
@@ -144,7 +136,6 @@ def _controls(rows: Sequence[Row], color: bool) -> list[str]:
 
 
 def _powers(rows: Sequence[Row], color: bool) -> list[str]:
-    """Return, behind an empty line, the least leaks that each black-box audit would have detected."""
     audited = [(row.label, row.blackbox, dict(frontier_text(row.blackbox))) for row in rows if row.blackbox]
     if not audited:
         return []
@@ -166,7 +157,6 @@ def _powers(rows: Sequence[Row], color: bool) -> list[str]:
 
 
 def _reasons(summary: Summary, named: int | None) -> Lines:
-    """Return why the gravest verdicts are what they are, of each kind as many as may be named."""
     lines = []
     for row in summary.violations[:named]:
         findings = [one for one in (row.exact, row.blackbox, row.utility) if one is not None]

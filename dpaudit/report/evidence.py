@@ -1,8 +1,4 @@
-"""All that one finding says, as labelled lines: in brief, and what that rests on.
-
-The second part is the claim with its source, the frontier of power, what was compared, spent and checked, how the error
-is split, and the witness with both inputs whole.
-"""
+"""All that one finding says, as labelled lines: in brief, and what that rests on, down to the witness."""
 
 from __future__ import annotations
 
@@ -15,18 +11,16 @@ from msgspec import UNSET, structs
 from dpaudit.audit.evidence import Answer
 from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.audit.power import LEARNING, LEARNING_OF_BETS
-from dpaudit.audit.tested import Continued
 from dpaudit.contract import Origin, OriginKind, Relation, Verdict
 from dpaudit.engine.outcome import is_ladder, leaves_open, refutes
 from dpaudit.engine.records import Result
-from dpaudit.engine.tasks import ExactArguments, UtilityArguments
+from dpaudit.engine.tasks import ExactArguments
 from dpaudit.errors import in_python
 from dpaudit.exact.finding import LawFinding
 from dpaudit.registry.import_spec import is_place
 from dpaudit.report import findings, wording
 from dpaudit.report.numbers import count, percent, plural, significant, value_text
-from dpaudit.report.terminal import Lines, ShellCommand, aligned
-from dpaudit.report.wording import curve_lines
+from dpaudit.report.terminal import Lines, ShellCommand, aligned, said
 from dpaudit.utility.finding import UtilityFinding
 
 _PURPOSES = {
@@ -39,12 +33,12 @@ _PURPOSES = {
 }
 _STATEMENTS = {"epsilon_lower": "bound on ε"}
 _SHARES = {1: "all", 2: "half", 3: "a third", 4: "a quarter"}
+_RUNS = "for independent runs"
 ASSUMED = (
     f"these are what {_SHARES[LEARNING]} of the runs detect on an event that is given (of bets, about what "
     f"{_SHARES[LEARNING_OF_BETS]} of the runs of a pair that leads from the start do); one that has to be learned "
     "does about as well with all of them, as calibration shows"
 )
-"""The assumption of the numbers on power about the cost of learning the event."""
 
 
 def verdict_summary(shown: findings.Shown, results: Sequence[Result], repeat: str) -> Lines:
@@ -62,10 +56,8 @@ def _brief(result: Result, shown: findings.Shown, name: str = "") -> Lines:
     assert isinstance(finding, findings.OneAudit)
     (label, words), *lines = findings.parts(finding, name or result.learner, decoded_of(result), shown)
     if is_ladder(result):
-        n = result.arguments.theorem_n if isinstance(result.arguments, UtilityArguments) else None
-        asks = (
-            f"the theorem asks for n = {count(n)}" if isinstance(n, int) else "no theorem of the learner promises this"
-        )
+        n, asks = getattr(result.arguments, "theorem_n", None), "no theorem of the learner promises this"
+        asks = f"the theorem asks for n = {count(n)}" if isinstance(n, int) else asks
         label, words = "TESTED", f"{words}; this refutes nothing, {asks}"
     lines += _asked_lines(finding)
     tested = (finding.epsilon, finding.delta) if isinstance(finding, PrivacyFinding) else None
@@ -96,28 +88,30 @@ def finding_lines(result: Result, name: str = "", shown: findings.Shown = in_pyt
 
 
 def _evidence(result: Result) -> Lines:
-    """Return what one result rests on: claim, runs, power, errors and witness."""
     match result.finding:
         case PrivacyFinding() as finding:
             scores = ", ".join(finding.scores) or finding.distinguisher
-            return [
-                ("claim", _tested_claim(result, finding.epsilon, finding.delta, finding.relation))
-                if finding.curve_test is None
-                else ("point tested", wording.claim_words(finding.epsilon, finding.delta, significant)),
-                *curve_lines(finding),
+            passed = [findings.check_words(check) for check in finding.checks if check.answer == Answer.PASSED]
+            spent = f"{plural(sum(check.runs for check in finding.checks), 'run')} on both sides"
+            checked = f"{'; '.join(passed) or 'nothing was asked'} ({spent})"
+            tested = ("claim", _tested_claim(result, finding.epsilon, finding.delta, finding.relation))
+            if finding.curve_test is not None:
+                tested = ("point tested", wording.claim_words(finding.epsilon, finding.delta, significant))
+            return said(
+                tested,
+                *wording.curve_lines(finding),
                 *_power(finding),
                 ("compared", f"pairs: {origins_text(finding)}; events: {count(finding.events)}; scores: {scores}"),
                 ("budget", budget_text(finding)),
-                *([("continued", continued_text(finding.continued))] if finding.continued else []),
+                ("continued", continued_text(finding)),
                 ("errors", errors_text(finding)),
-                ("witness", _witness(result, finding)),
-                *_plain(result, finding),
-                *_coins(result, finding),
-                *([("floating point", findings.representation_text(finding))] if finding.representation else []),
+                *_witness(result, finding),
+                ("holds", "in whatever state earlier runs leave the mechanism" if finding.in_any_state else _RUNS),
+                ("floating point", findings.representation_text(finding)),
                 *wording.run_time_lines(finding),
-                *([("not looked at", "; ".join(finding.not_looked_at))] if finding.not_looked_at else []),
-                *([("checked", checks_text(finding))] if finding.checks else []),
-            ]
+                ("not looked at", "; ".join(finding.not_looked_at)),
+                ("checked", checked if finding.checks else ""),
+            )
         case LawFinding() as finding:
             return _exact_lines(result, finding)
         case UtilityFinding(best_error=float(error)):
@@ -135,7 +129,6 @@ def _tested_claim(result: Result, epsilon: float, delta: float, relation: Relati
 
 
 def _asked_lines(finding: findings.OneAudit) -> Lines:
-    """Return what options asked for beside the verdict: a curve, an enclosure, what many runs cost."""
 
     def between(rows: Sequence[tuple[float, float, float]], at: str) -> str:
         return ", ".join(
@@ -180,7 +173,6 @@ def _exact_lines(result: Result, finding: LawFinding) -> Lines:
 
 
 def _power(finding: PrivacyFinding) -> Lines:
-    """Return which leaks would have been detected, where any would have been."""
     if finding.verdict == Verdict.NO_EVIDENCE:
         return []
     return [
@@ -190,68 +182,42 @@ def _power(finding: PrivacyFinding) -> Lines:
     ]
 
 
-def _witness(result: Result, finding: PrivacyFinding) -> str:
-    """Return the two inputs, the event and its counts; bets have no counts."""
-    found = finding.witness
-    event = wording.event_words(found.event, decoded_of(result))
+def _witness(result: Result, finding: PrivacyFinding) -> Lines:
+    """Return the inputs, the event and its counts (bets have none), the event in simpler words, guesses of coins."""
+    found, decoded = finding.witness, decoded_of(result)
+    event, rates = wording.event_words(found.event, decoded), "{:,} of {:,} against {:,} of {:,} runs"
     inputs, origin = f"{found.data} against {found.neighbour}", origin_text(found.origin)
     origin += f"; digest of the data: {found.digest}" if found.digest else ""
     counts = (found.hits, found.trials, found.neighbour_hits, found.neighbour_trials)
     if None in counts:
-        return f"{inputs}, {event} [{origin}]"
-    rates = "{:,} of {:,} against {:,} of {:,} runs".format(*counts)
-    return f"{inputs} ({found.direction}), event: {event}: {rates} [{origin}]"
-
-
-def _plain(result: Result, finding: PrivacyFinding) -> Lines:
-    """Return the event that shows a violation in simpler words, and on how many runs."""
-    found = finding.witness.plain
-    if found is UNSET:
-        return []
-    event, counts = wording.answer_words(found.event, decoded_of(result)), structs.astuple(found)[2:]
-    rates = "{:,} of {:,} against {:,} of {:,} runs".format(*counts)
-    return [("simply", f"{event} ({found.direction}): {rates}, which chose the event tested and prove nothing")]
-
-
-def _coins(result: Result, finding: PrivacyFinding) -> Lines:
-    """Return the count of guesses that decided, and what the bound assumes."""
-    found, lines = finding.witness, list[tuple[str, str]]()
+        lines = [("witness", f"{inputs}, {event} [{origin}]")]
+    else:
+        lines = [("witness", f"{inputs} ({found.direction}), event: {event}: {rates.format(*counts)} [{origin}]")]
+    if (simple := found.plain) is not UNSET:
+        event, shown = wording.answer_words(simple.event, decoded), rates.format(*structs.astuple(simple)[2:])
+        chose = f"{event} ({simple.direction}): {shown}, which chose the event tested and prove nothing"
+        lines.append(("simply", chose))
     if found.count is not UNSET:
         words = f"{found.count.right:,} of {found.count.guesses:,} coins guessed right: of runs in the event"
         if found.opposite is not UNSET:
-            words += f", and for the other side of runs with {wording.event_words(found.opposite, decoded_of(result))}"
+            words += f", and for the other side of runs with {wording.event_words(found.opposite, decoded)}"
         if found.count.filled:
             words += f"; {found.count.filled:,} of the coins are of no run, for fewer were in the event than planned"
         lines.append(("coins", words))
-    state = "in whatever state earlier runs leave the mechanism"
-    return [*lines, ("holds", state if finding.in_any_state else "for independent runs")]
-
-
-# Of black-box audits.
-
-
-def checks_text(finding: PrivacyFinding) -> str:
-    """Return what was asked and passed in one line, with the runs that all checks took."""
-    passed = [findings.check_words(check) for check in finding.checks if check.answer == Answer.PASSED]
-    spent = f"{plural(sum(check.runs for check in finding.checks), 'run')} on both sides"
-    return f"{'; '.join(passed) or 'nothing was asked'} ({spent})"
+    return lines
 
 
 def frontier_words(finding: PrivacyFinding) -> str:
     """Return the least epsilon detected by probability of the event, and the probability of an impossible one."""
     steps = ", ".join(f"{mass}: {least}" for mass, least in frontier_text(finding, infinity="none in reach"))
-    some = f"a probability of {delta_text(finding)} or more"
-    outright = some if math.isfinite(finding.detectable_delta) else "no probability, however large,"
-    return (
-        f"least ε detected, by probability of the event: {steps}; {outright} of an event impossible on the other side"
-    )
+    outright = f"a probability of {delta_text(finding)} or more"
+    outright = outright if math.isfinite(finding.detectable_delta) else "no probability, however large,"
+    outright += " of an event impossible on the other side"
+    return f"least ε detected, by probability of the event: {steps}; {outright}"
 
 
 def frontier_text(finding: PrivacyFinding, infinity: str = "inf") -> list[tuple[str, str]]:
-    """Return (probability on the unlikelier side, least epsilon detected, rounded up) as text, likelier events first.
-
-    An infinite epsilon says that an event so unlikely would have been detected at no epsilon.
-    """
+    """Return (probability on the unlikelier side, least epsilon detected, rounded up) as text, the likelier first."""
     return [
         (value_text(mass), significant(epsilon, "up", apart_from=finding.epsilon, infinity=infinity))
         for mass, epsilon in finding.frontier
@@ -272,8 +238,10 @@ def budget_text(finding: PrivacyFinding) -> str:
     return f"runs on each side, all pairs together: {spent}"
 
 
-def continued_text(found: Continued) -> str:
-    """Return from what an audit went on, and the digest by which a later file is compared."""
+def continued_text(finding: PrivacyFinding) -> str:
+    """Return from what an audit went on, if from a file, and the digest by which a later one is compared."""
+    if not (found := finding.continued):
+        return ""
     links = f"{plural(len(found.trials), 'link')} of a file (--trials {', '.join(map(str, found.trials))})"
     return f"the runs are those of {links}; the digest of its last line is {found.digest}"
 

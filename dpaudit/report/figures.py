@@ -2,8 +2,7 @@
 
 Claims: the thick tick is the claim, the thin line with a dot the exact epsilon, the bar what the runs found (from 0 to
 the lower bound), and the hatch where the audit is blind: from the claim to the least epsilon that it would have caught.
-Curves of delta are drawn in a box that is stretched to the width of the page; lines keep their width and words their
-size.
+Curves of delta are drawn in a box that is stretched to the width of the page.
 """
 
 from __future__ import annotations
@@ -33,8 +32,7 @@ _KNEE, _TEN, _LAST, _INFINITE = 5.0, 91.0, 96.0, 98.5
 _STEPS = 48
 _BASE, _TOP, _HEIGHT = 214, 14, 250
 """The places of delta = 0 and of the greatest delta, and the height of the figure, in pixels."""
-_WIDTH = 1000
-"""Of the box that is stretched."""
+_BOX_WIDTH = 1000
 _ROW, _HEAD, _FOOT, _LEFT = 27, 22, 26, 24
 """Of the figure of accuracy: heights of a row, above and below them; the place of 0 %, right of the sample sizes."""
 
@@ -71,7 +69,6 @@ def claim_row(mechanism: AuditedMechanism) -> str:
 
 
 def _marks(mechanism: AuditedMechanism, at: Scale, height: int) -> list[str]:
-    """Return the hatch, the bar, the claim's tick and the exact line of a mechanism, back to front."""
     row, middle, parts = mechanism.tested, height / 2, list[str]()
     claim, exact, runs = row.claim, row.exact_epsilon, row.blackbox
     if claim is not None and runs is not None and row.fault is None and not row.convicted_by:
@@ -138,10 +135,7 @@ def claim_bar(mechanism: AuditedMechanism) -> str:
 
 
 def power_figure(finding: PrivacyFinding) -> str:
-    """Return the figure of the least epsilon that the runs would have caught, by the probability of the answer.
-
-    It is empty where no leak was within reach.
-    """
+    """Return the figure of the least epsilon that the runs would have caught, if any, by the answer's probability."""
     steps = [(f"1 in {1 / mass:,.0f}", epsilon) for mass, epsilon in finding.frontier if math.isfinite(epsilon)]
     if not steps:
         return ""
@@ -224,7 +218,7 @@ def curve_figure(mechanism: AuditedMechanism) -> View | None:
         return None
     top = 1.08 * max(d for _, d in shown) or 1.0
     up, right = linear(0, top, _BASE, _TOP), curves.right
-    box = element("svg", *_paths(curves, up), viewBox=f"0 0 {_WIDTH} {_HEIGHT}", preserveAspectRatio="none")
+    box = element("svg", *_paths(curves, up), viewBox=f"0 0 {_BOX_WIDTH} {_HEIGHT}", preserveAspectRatio="none")
     said = f"Privacy curve of {mechanism.name}: the least true delta at each epsilon"
     below = [(100 * tick / right, f"{tick:.4g}") for tick in ticks(0, right) if tick < 0.96 * right]
     axes = [across("axis", 0, 100, _BASE), axis(below, 234), words("ε", "100%", 234, "end", class_="t")]
@@ -239,11 +233,10 @@ def curve_figure(mechanism: AuditedMechanism) -> View | None:
 
 
 def _paths(curves: Curves, up: Scale) -> list[str]:
-    """Return the areas that are ruled out, the curves over them, and a mark at what was found if no curve is near."""
     promised, found, finding = curves.promised, curves.found, curves.row.blackbox
 
     def drawn(name: str, points: Points, closed: bool = False) -> str:
-        places = ((_WIDTH * e / curves.right, up(d)) for e, d in points)
+        places = ((_BOX_WIDTH * e / curves.right, up(d)) for e, d in points)
         return element("path", class_=name, d=path(places, closed))
 
     parts = [drawn("ruled", [*found, (found[-1][0], 0.0), (found[0][0], 0.0)], closed=True)] if found else []
@@ -253,13 +246,12 @@ def _paths(curves: Curves, up: Scale) -> list[str]:
         parts.append(drawn("beyond", [*beyond, *floor[::-1]], closed=True))
     parts += [drawn(name, curve) for name, curve in (("promised", promised), ("curve", curves.exact)) if curve]
     if not curves.exact and not found and finding is not None and 0 < finding.epsilon_lower <= curves.right:
-        x, low = _WIDTH * finding.epsilon_lower / curves.right, up(finding.delta)
+        x, low = _BOX_WIDTH * finding.epsilon_lower / curves.right, up(finding.delta)
         parts.append(element("path", class_="found", d=path([(x, low), (x, low - 24)])))
     return parts
 
 
 def _names(curves: Curves, up: Scale, top: float) -> list[str]:
-    """Return the names of the curves, each where its own is away from the others, none on another."""
     row, promised, found, right = curves.row, curves.promised, curves.found, curves.right
     # The point of a curve, the words, and how far below the point they stand.
     labels: list[tuple[float, float, str, int]] = []
@@ -290,10 +282,7 @@ def _names(curves: Curves, up: Scale, top: float) -> list[str]:
 
 
 def accuracy_figure(row: Row) -> View | None:
-    """Return a row a sample size with the share of runs that failed, in the setting that decides.
-
-    It is None where accuracy was not audited at the theorem's n.
-    """
+    """Return the share of runs that failed, a row a sample size; None where accuracy was not audited."""
     part = None if row.utility is None else row.in_setting(row.utility.setting)
     if part is None or part.utility is None:
         return None
@@ -315,10 +304,7 @@ def accuracy_figure(row: Row) -> View | None:
         parts.append(words(f"n = {count(f.n)}", 0, y + 4, class_="t" if name == "grey" else None))
         parts += [across(name, at(f.failure_lower), at(f.failure_upper), y), dot(at(f.failure_rate), y, f"dot {name}")]
     said = f"Share of runs that fail at {plural(len(shown), 'sample size')}; {allowed} % are allowed"
-    caption = (
-        f"Share of runs in which {failure_text(finding)}, with its interval. The promise is for "
-        f"n = {count(finding.n)}: the worst of {plural(len(part.cases), 'hard case')}."
-        + " Grey: fewer examples, for which nothing is promised."
-        * bool(worst)
-    )
+    caption = f"Share of runs in which {failure_text(finding)}, with its interval. The promise is for "
+    caption += f"n = {count(finding.n)}: the worst of {plural(len(part.cases), 'hard case')}."
+    caption += " Grey: fewer examples, for which nothing is promised." * bool(worst)
     return View(drawing(said, foot + _FOOT, *parts), caption)

@@ -1,7 +1,4 @@
-"""One finding in words, as labelled parts that every report takes its words from.
-
-The parts are the verdict with what is claimed and found, what shows it, what could not be seen and what to do about it.
-"""
+"""One finding in words, as labelled parts: what is claimed and found, what shows it, what could not be seen, advice."""
 
 from __future__ import annotations
 
@@ -20,7 +17,7 @@ from dpaudit.errors import in_python
 from dpaudit.exact.finding import LawFinding
 from dpaudit.report import wording
 from dpaudit.report.numbers import count, percent, plural, significant
-from dpaudit.report.terminal import Lines
+from dpaudit.report.terminal import Lines, said
 from dpaudit.utility.finding import UtilityFinding
 
 OneAudit = PrivacyFinding | LawFinding | UtilityFinding
@@ -28,8 +25,7 @@ OneAudit = PrivacyFinding | LawFinding | UtilityFinding
 Shown = Callable[[str, str | None], str]
 """The way in which a parameter, with a value or without, is written; see `InputError.worded`."""
 
-_DIGITS = 3
-"""Those of numbers in brief."""
+_BRIEF_DIGITS = 3
 _HEAD, _TAIL = 87, 40
 """Characters that are kept of the beginning and of the end of a long input or event."""
 _MANY_TRIALS = 100_000
@@ -96,8 +92,14 @@ def parts(finding: OneAudit, name: str, decoded: wording.Decoded = None, shown: 
     """
     promised = not isinstance(finding, LawFinding) or finding.claimed_epsilon is not None
     verdict = finding.verdict if promised else Verdict.NO_CLAIM
-    timed = wording.run_time_lines(finding) if isinstance(finding, PrivacyFinding) else []
-    return [(verdict, statement([finding], name)), *reasons(finding, decoded, shown), *timed, *_warnings(finding)]
+    lines = [(verdict, statement([finding], name)), *reasons(finding, decoded, shown)]
+    if not isinstance(finding, PrivacyFinding):
+        return lines
+    failed = (check_words(check) for check in finding.checks if not (check.passed or check.meaningless))
+    bits, refuted = finding.representation, finding.verdict == Verdict.VIOLATION
+    leak = [representation_text(finding)] if bits and bits.epsilon_lower > finding.epsilon and not refuted else []
+    warnings = [("warning", text) for text in (*finding.warnings, *failed, *leak)]
+    return [*lines, *wording.run_time_lines(finding), *warnings]
 
 
 def statement(found: Sequence[OneAudit], name: str) -> str:
@@ -119,10 +121,9 @@ def _claimed(finding: OneAudit) -> str:
 
 
 def _shows(finding: OneAudit) -> str:
-    """Return what the runs show, the laws have, or how often a learner fails."""
     match finding:
         case PrivacyFinding():
-            lower = significant(finding.epsilon_lower, "down", digits=_DIGITS, apart_from=finding.epsilon)
+            lower = significant(finding.epsilon_lower, "down", digits=_BRIEF_DIGITS, apart_from=finding.epsilon)
             words = f"shows{' ε' if finding.delta else ''} ≥ {lower}"
             if finding.curve_test is not None:
                 words = wording.shows_words(finding, finding.curve_test)
@@ -140,10 +141,10 @@ def _loss(finding: LawFinding) -> str:
     """Return the exact epsilon; with a claim of delta that at this delta, or the delta at the claimed epsilon."""
     claimed, delta, least = finding.claimed_epsilon, finding.claimed_delta, finding.epsilon_at_claim
     if claimed is not None and delta and least is None:
-        return f"δ = {significant(finding.delta_at_claim, digits=_DIGITS, apart_from=delta)} there"
+        return f"δ = {significant(finding.delta_at_claim, digits=_BRIEF_DIGITS, apart_from=delta)} there"
     at_delta = claimed is not None and delta > 0
     epsilon = finding.epsilon if least is None or not at_delta else least
-    text = significant(epsilon, digits=_DIGITS, apart_from=claimed, error=finding.error)
+    text = significant(epsilon, digits=_BRIEF_DIGITS, apart_from=claimed, error=finding.error)
     if at_delta:
         return f"ε = {text} at that δ"
     return f"ε = {text}" if claimed is None else text
@@ -158,7 +159,8 @@ def reasons(finding: OneAudit, decoded: wording.Decoded = None, shown: Shown = i
             return [("power", f"none: {why}"), ("next", remedy)]
         case PrivacyFinding() if not refuted:
             caught = wording.curve_power_words(finding) or wording.power_words(finding)
-            return [("power", "; ".join(filter(None, (caught, unseen_words(finding))))), *_more_time(finding, shown)]
+            power = "; ".join(filter(None, (caught, unseen_words(finding))))
+            return said(("power", power), ("more time", _more_time(finding, shown)))
         case LawFinding() if not refuted:
             return [("covers", covers_text(finding))]
         case UtilityFinding() if finding.verdict == Verdict.UNDECIDED:
@@ -176,18 +178,7 @@ def unseen_words(finding: PrivacyFinding | None) -> str:
     return f"not looked at: {', '.join(unseen)}" if unseen else ""
 
 
-def _warnings(finding: OneAudit) -> Lines:
-    """Return what limits a finding of runs, or casts doubt on it."""
-    if not isinstance(finding, PrivacyFinding):
-        return []
-    failed = (check_words(check) for check in finding.checks if not (check.passed or check.meaningless))
-    bits, refuted = finding.representation, finding.verdict == Verdict.VIOLATION
-    leak = [representation_text(finding)] if bits and bits.epsilon_lower > finding.epsilon and not refuted else []
-    return [("warning", text) for text in (*finding.warnings, *failed, *leak)]
-
-
 def _no_power(finding: PrivacyFinding, shown: Shown = in_python) -> tuple[str, str]:
-    """Return why no leak could have been detected, and what to do about it."""
     remedies = dict.fromkeys(_remedy(gap, finding, shown) for gap in finding.gaps)
     return gaps_words(finding), "; ".join(remedies)
 
@@ -213,7 +204,8 @@ def because(finding: OneAudit, decoded: wording.Decoded = None) -> str:
             pair, output = finding.pair_in_words, _cut(wording.output_text(finding, decoded))
             words = f"output {output} on {_cut(pair.data)} against {_cut(pair.neighbour)}"
             if finding.claimed_delta:
-                return f"{words}: the pair at which ε is the largest, {significant(finding.epsilon, digits=_DIGITS)}"
+                most = significant(finding.epsilon, digits=_BRIEF_DIGITS)
+                return f"{words}: the pair at which ε is the largest, {most}"
             if math.isinf(finding.epsilon):
                 return f"{words}: possible on the first, impossible on the second"
             return f"{words}: {times_words(_factor(finding.epsilon), finding.claimed_epsilon or 0.0)}"
@@ -225,7 +217,6 @@ def because(finding: OneAudit, decoded: wording.Decoded = None) -> str:
 
 
 def _event_reason(finding: PrivacyFinding, decoded: wording.Decoded) -> str:
-    """Return the event of a witness and how often it occurred on both inputs, against what the claim allows."""
     witness, tested = finding.witness, finding.curve_test
     if tested is not None and tested.by_holder and finding.epsilon_lower <= finding.epsilon:
         return wording.holder_words(tested)
@@ -242,7 +233,7 @@ def _event_reason(finding: PrivacyFinding, decoded: wording.Decoded) -> str:
         words = f"{_ROUNDING}; {words}"
     if finding.delta:
         most = min(_factor(finding.epsilon) * q + finding.delta, 1.0)
-        return f"{words}; the claim allows {significant(100 * most, 'up', digits=_DIGITS, apart_from=100 * p)} %"
+        return f"{words}; the claim allows {significant(100 * most, 'up', digits=_BRIEF_DIGITS, apart_from=100 * p)} %"
     if not q:
         return f"{words}; the claim allows {significant(_factor(finding.epsilon), digits=2)} times as often"
     return f"{words}; that is {times_words(p / q, finding.epsilon)}"
@@ -261,7 +252,7 @@ def _factor(epsilon: float) -> float:
 
 def _share(share: float) -> str:
     """Return a share of runs in per cent; one that is not 0 or 1 never looks like it."""
-    return f"{significant(100 * share, digits=_DIGITS, apart_from=100.0)} %" if share else "never"
+    return f"{significant(100 * share, digits=_BRIEF_DIGITS, apart_from=100.0)} %" if share else "never"
 
 
 def _cut(text: str) -> str:
@@ -273,10 +264,7 @@ def _cut(text: str) -> str:
 def _rate(finding: UtilityFinding, share: float, towards: str = "nearest") -> str:
     """Return a rate of failure in per cent, on its side of what is allowed."""
     apart = None if share == finding.beta else 100 * finding.beta
-    return significant(100 * share, towards, digits=_DIGITS, apart_from=apart)
-
-
-# What could have been seen.
+    return significant(100 * share, towards, digits=_BRIEF_DIGITS, apart_from=apart)
 
 
 def gaps_words(finding: PrivacyFinding | None) -> str:
@@ -316,7 +304,6 @@ def gap_words(gap: Gap) -> str:
 
 
 def _remedy(gap: Gap, finding: PrivacyFinding, shown: Shown) -> str:
-    """Return what to do about a gap of a finding; `shown` writes a parameter."""
     match gap:
         case evidence.FewRuns():
             return _more_runs(finding, max(_MANY_TRIALS, 10 * max(gap.trials, finding.trials)), shown)
@@ -336,23 +323,21 @@ def _remedy(gap: Gap, finding: PrivacyFinding, shown: Shown) -> str:
 
 
 def _more_runs(finding: PrivacyFinding, trials: int, shown: Shown) -> str:
-    """Return the advice to make more runs, or to allow the time for those that were asked for."""
     if longer := _more_time(finding, shown):
-        return longer[0][1]
-    advice = (
-        f"record {count(trials)} outputs on each side" if finding.recorded else f"add {shown('trials', str(trials))}"
-    )
-    return advice + _catches(finding, trials)
+        return longer
+    if finding.recorded:
+        return f"record {count(trials)} outputs on each side{_catches(finding, trials)}"
+    return f"add {shown('trials', str(trials))}{_catches(finding, trials)}"
 
 
-def _more_time(finding: PrivacyFinding, shown: Shown) -> Lines:
+def _more_time(finding: PrivacyFinding, shown: Shown) -> str:
     """Return what the runs that were asked for would show, where a limit left no time for them."""
     if finding.stopped is UNSET or finding.stopped.asked is UNSET:
-        return []
+        return ""
     asked, made = finding.stopped.asked, finding.stopped.trials
     times = significant(asked / made, digits=2)
     more = f"give about {times} times the {shown('time_limit', None)}, for all {count(asked)} {shown('trials', None)}"
-    return [("more time", f"{more}{_catches(finding, asked)}")]
+    return more + _catches(finding, asked)
 
 
 def _catches(finding: PrivacyFinding, trials: int) -> str:

@@ -1,12 +1,9 @@
 """The reports for other tools: Markdown for the summary of a job, JUnit's XML, SARIF 2.1.0, an in-toto attestation.
 
 The Markdown has the answer, what needs a look, and all numbers folded. The others list the promises of a run with their
-outcomes. A control promises that its leak is detected: one that is missed is broken like any other promise. An audit
-that could not have detected a violation, or did not decide, is skipped in JUnit and a warning in SARIF; so is a
-violation that the project accepts, as a note. Audits that raised or were not run are errors in a suite of their own,
-and notices of the tool's execution, which then was no success.
-
-In an attestation they are tests that passed, warned or failed, of the files and distributions that were audited.
+outcomes. A control promises that its leak is detected: one that is missed is broken like any other promise. Audits that
+raised or were not run are errors in a suite of their own, and notices of the tool's execution, which then was no
+success.
 
 Sources: OASIS, "Static Analysis Results Interchange Format (SARIF) Version 2.1.0" (2020); in-toto Attestation
 Framework, Statement v1 and the predicate "Test Result" v0.1.
@@ -51,8 +48,7 @@ _RULES = {
     _BROKEN: "the mechanism fails more often than it promises",
 }
 """Identifier of a rule -> when it is broken."""
-_MOST_LOST = 20
-"""The most audits without a result that are listed."""
+_MOST_LOST_LISTED = 20
 
 
 class Promise(NamedTuple):
@@ -119,7 +115,6 @@ def junit_of(
 
 
 def _suite(root: Element, name: str, cases: Sequence[Element], seal: str) -> None:
-    """Add a suite of test cases, if there are any, with its counts and, if there is one, the seal of the run."""
     if not cases:
         return
     outcomes = {"failures": "failure", "errors": "error", "skipped": "skipped"}
@@ -132,7 +127,6 @@ def _suite(root: Element, name: str, cases: Sequence[Element], seal: str) -> Non
 
 
 def _case(promise: Promise) -> Element:
-    """Return the test case of a promise: its text is the message, or the output of one that is kept."""
     case = Element("testcase", {"classname": printable(promise.mechanism), "name": promise.subject})
     text, kind = printable(promise.text), promise.verdict.junit
     if kind in ("failure", "error"):
@@ -213,16 +207,12 @@ def attestation(run: Run) -> str:
     # The address of the job that runs this, as GitHub and GitLab name it; nothing elsewhere.
     named = [os.environ.get(f"GITHUB_{name}", "") for name in ("SERVER_URL", "REPOSITORY", "RUN_ID")]
     url = "{}/{}/actions/runs/{}".format(*named) if all(named) else os.environ.get("CI_JOB_URL", "")
+    annotations = {"command": printable(run.header.command), "seed": run.header.seed, "versions": run.header.versions}
     configuration: dict[str, Any] = {
         "name": "dpaudit",
         "digest": {"sha256": hashlib.sha256(header).hexdigest()},
         "mediaType": "application/json",
-        "annotations": {
-            "command": printable(run.header.command),
-            "seed": run.header.seed,
-            "versions": run.header.versions,
-            **({} if run.single else {"seal": run.seal}),
-        },
+        "annotations": annotations if run.single else {**annotations, "seal": run.seal},
     }
     document = {
         "_type": STATEMENT,
@@ -254,10 +244,9 @@ def markdown(run: Run) -> str:
         folded = f"<details><summary>Consistent, or without a claim: {len(calm)}</summary>"
         parts.append(f"{folded}\n\n{_table(calm)}\n\n</details>")
     lost = summary.lost
-    parts += [f"- without a result: {escaped(one.name)}: {escaped(one.why)}" for one in lost[:_MOST_LOST]]
-    parts += [f"- and {len(lost) - _MOST_LOST} more without a result"] if len(lost) > _MOST_LOST else []
-    parts += [CAVEAT]
-    parts += [fenced(run.header.command)]
+    parts += [f"- without a result: {escaped(one.name)}: {escaped(one.why)}" for one in lost[:_MOST_LOST_LISTED]]
+    parts += [f"- and {len(lost) - _MOST_LOST_LISTED} more without a result"] if len(lost) > _MOST_LOST_LISTED else []
+    parts += [CAVEAT, fenced(run.header.command)]
     parts += [] if run.single else [f"Seal of the results: `{run.seal}`"]
     return "\n\n".join(parts) + "\n"
 
@@ -365,4 +354,3 @@ FORMS: dict[str, Callable[[Plain], str]] = {
     ".txt": lambda shown: shown.text,
     ".xml": lambda shown: junit_of([shown.case] if shown.case else []),
 }
-"""Suffix -> what writes it."""

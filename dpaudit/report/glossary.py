@@ -7,7 +7,6 @@ from dpaudit.report.numbers import percent
 
 _LOWER_BOUND = "a lower bound on ε from runs, at the stated confidence"
 PROBABLY = f"with probability {percent(POWER)}"
-"""The probability of detection of what is called detectable."""
 VISIBLE = "if visible in the features looked at"
 OFTEN = f"{PROBABLY} {VISIBLE}"
 """The probability of detection of what is called detectable, and the leaks of which that is said."""
@@ -51,14 +50,12 @@ GLOSSARY = {
     "certificate": "a file with a violation's pair, event and counts, to check or run again",
     "fails": "of accuracy: the error exceeds alpha; beta is how often it may",
 }
-"""Word -> its meaning in a line."""
 STATUSES = (
     "no violation",
     "a violation or a missed control",
     "bad input, a fault, no result",
     "no evidence or undecided",
 )
-"""The meanings of exit statuses."""
 OF_ONE = ("epsilon", "delta", "neighbours", "claim", "found", "would catch", "violation", "witness")
 """The words on the page of one finding."""
 OF_RUNS = (*OF_ONE, "mechanism", "exact", "blind zone", "consistent", "no evidence", "control", "fails")

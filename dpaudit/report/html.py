@@ -36,14 +36,12 @@ from dpaudit.report.view import AuditedMechanism, Row, row_of
 if TYPE_CHECKING:
     import jinja2
 
-_MOST = 12
-"""The most mechanisms, or controls, that get a line each; more are folded together."""
+_MOST_UNFOLDED = 12
 _LARGEST = 1e99
 """Sorts infinity, which no number in a page can be, behind everything."""
 _VERDICTS = (*OF_PRIVACY, Verdict.NO_CLAIM, Verdict.CAUGHT)
 """The verdicts that the table of all mechanisms is filtered by, each with all others of its tone."""
-_SHOWN = 100
-"""The most characters shown of what differs between two inputs, and of what stands before and behind it."""
+_LONGEST_PART = 100
 _NEIGHBOURS = {
     Relation.REPLACE_ONE: ("one {} is replaced", "one {} changes"),
     Relation.ADD_REMOVE_ONE: ("one {} is added or removed", "one {} more or less"),
@@ -53,17 +51,13 @@ _NEIGHBOURS = {
 """Relations of neighbours in words, and what then differs between two of them; {} is what comes or goes."""
 
 
-# Pages.
-
-
 def render(run: Run) -> str:
     """Return the report of a run as one self-contained HTML page; the same results give the same bytes."""
     summary = summarise(run)
     learners, missed, rest = shown_of(summary)
-    few = rest if len(rest) <= _MOST else []
+    few = rest if len(rest) <= _MOST_UNFOLDED else []
     parts = {m.id: _part(m, _command(m.tested, run)) for m in (*missed, *learners, *few)}
-    audits = [row.blackbox for row in (*summary.learners, *summary.controls)]
-    confidences = {finding.confidence for finding in audits if finding is not None}
+    confidences = {row.blackbox.confidence for row in (*summary.learners, *summary.controls) if row.blackbox}
     columns = columns_of([numbers_of(m) for m in (*missed, *learners, *few)])
     claiming = [m for m in learners if m.state != Verdict.NO_CLAIM and m.tested.curve is None]
 
@@ -94,7 +88,7 @@ def render(run: Run) -> str:
         "lines": [_line(m, columns) for m in (*missed, *learners, *few)],
         "open": [parts[m.id] for m in (*missed, *learners) if m.needs_look],
         "calm": [parts[m.id] for m in learners if not m.needs_look],
-        "most": _MOST,
+        "most": _MOST_UNFOLDED,
         "any_controls": bool(summary.controls),
         "single": run.single,
         "controls": [parts[m.id] for m in few],
@@ -115,12 +109,11 @@ def _contents(summary: Summary, run: Run) -> list[tuple[str, str]]:
     found = [("figure", "All claims"), ("table", "Table"), ("each", "Each mechanism")]
     found += [("controls", "Controls")] if summary.controls or not run.single else []
     found += [("ledger", "Ledger of papers")] if summary.ledger else []
-    found += [("pending", "Without a result")] if summary.pending or summary.faults else []
+    found += [("pending", "Without a result")] if not summary.whole else []
     return [*found, ("words", "Words"), ("again", "Repeat")]
 
 
 def _line(mechanism: AuditedMechanism, columns: Sequence[Column]) -> dict[str, Any]:
-    """Return a mechanism's line in a table; each cell is a text and the number that it is sorted by."""
 
     def key(value: float | None) -> float:
         return -1 if value is None else value if math.isfinite(value) else _LARGEST
@@ -135,7 +128,6 @@ def _line(mechanism: AuditedMechanism, columns: Sequence[Column]) -> dict[str, A
 
 
 def _ledgers(rows: Sequence[LedgerRow]) -> list[dict[str, Any]]:
-    """Return the statements of papers by class, then the others, with their numbers as the page writes them."""
 
     def statement(row: LedgerRow) -> dict[str, Any]:
         numbers = {name: raised(getattr(row, name)) for name in ("printed", "found", "best")}
@@ -160,10 +152,7 @@ def _ledgers(rows: Sequence[LedgerRow]) -> list[dict[str, Any]]:
 
 
 def calibration_words() -> str:
-    """Return how often the auditor finds a violation of a claim that holds, and how often it misses a planted leak.
-
-    `scripts/calibrate.py` measures both, and writes the numbers.
-    """
+    """Return how often the auditor errs, either way, as `scripts/calibrate.py` measures it."""
     found = json.loads(files("dpaudit").joinpath("data", "calibration.json").read_bytes())
     audits, refuted, faults, detected = (count(found[name]) for name in ("audits", "refuted", "faults", "detected"))
     return (
@@ -201,11 +190,7 @@ def render_finding(result: Result | Sequence[Result], command: str = "") -> str:
         "bar": figures.claim_bar(mechanism) if privacy else "",
         "often": OFTEN if row.blackbox is None else f"{OFTEN}, {wording.pairs_words(row.blackbox)}",
         "power": "" if row.blackbox is None else figures.power_figure(row.blackbox),
-        "part": {
-            **shown,
-            "says": [],
-            "method": [*shown["method"], ("Seed and versions", made)],
-        },
+        "part": {**shown, "says": [], "method": [*shown["method"], ("Seed and versions", made)]},
         "words": meanings(OF_ONE),
         "clock": wording.clock_words(*(one.finding for one in results)),
     }
@@ -241,9 +226,6 @@ def _environment() -> jinja2.Environment:
     return environment
 
 
-# The part of a page about one mechanism.
-
-
 def _part(mechanism: AuditedMechanism, command: str) -> dict[str, Any]:
     """Return everything that a page shows of one mechanism, by the names in the templates; `command` repeats it."""
     row = mechanism.tested
@@ -262,15 +244,13 @@ def _part(mechanism: AuditedMechanism, command: str) -> dict[str, Any]:
 
 
 def _numbers(mechanism: AuditedMechanism) -> Lines:
-    """Return the numbers of a mechanism, each with what it is: claimed, exact, found, would be caught, fails."""
     row, claim, lines = mechanism.tested, mechanism.tested.claim, list[tuple[str, str]]()
     if claim is not None:
         relation = claim.relation if row.blackbox is None else row.blackbox.relation
         neighbours = _NEIGHBOURS[relation][0].format(_noun(row))
         curve = row.blackbox if row.curve is not None else None
-        word, shown, lines = (
-            ("point tested", number, wording.curve_lines(curve)) if curve else ("claimed", value_text, [])
-        )
+        word, shown = ("point tested", number) if curve else ("claimed", value_text)
+        lines = wording.curve_lines(curve) if curve else []
         what = f"{word}, with δ = {raised(shown(claim.delta))}; neighbours: {neighbours}"
         lines.append((f"ε = {raised(shown(claim.epsilon))}", what))
     elif row.exact is not None:
@@ -308,7 +288,6 @@ def _noun(row: Row) -> str:
 
 
 def _witness(row: Row, finding: PrivacyFinding) -> dict[str, Any]:
-    """Return the witness of an audit, which refutes the claim or comes nearest to that: title, answer, both inputs."""
     found, decoded = finding.witness, row.result_of(finding).decoded
     refutes = finding.verdict == Verdict.VIOLATION or row.fault is not None
     title = f"{'The witness' if refutes else 'The closest call'}: {_NEIGHBOURS[finding.relation][1].format(_noun(row))}"
@@ -330,10 +309,10 @@ def _witness(row: Row, finding: PrivacyFinding) -> dict[str, Any]:
 
 
 def _side(name: str, text: str, differs: tuple[int, int], hits: int, trials: int) -> dict[str, str]:
-    """Return one input, cut at what differs from the other, with the share of its runs in the event."""
     before, changed, after = text[: differs[0]], text[differs[0] : differs[1]], text[differs[1] :]
-    changed, after = (part if len(part) <= _SHOWN else f"{part[: _SHOWN - 1]}…" for part in (changed, after))
-    before = before if len(before) <= _SHOWN else f"…{before[1 - _SHOWN :]}"
+    most = _LONGEST_PART - 1
+    changed, after = (part if len(part) <= most + 1 else f"{part[:most]}…" for part in (changed, after))
+    before = before if len(before) <= most + 1 else f"…{before[-most:]}"
     side = {"name": name, "before": before, "changed": changed, "after": after}
     if not trials:
         return side | {"share": ""}
@@ -342,7 +321,6 @@ def _side(name: str, text: str, differs: tuple[int, int], hits: int, trials: int
 
 
 def _method(mechanism: AuditedMechanism) -> Lines:
-    """Return how the privacy and the accuracy of a mechanism were measured: all lines of the audits that decided."""
     row, exact, runs = mechanism.tested, mechanism.tested.exact, mechanism.tested.blackbox
     lines = [("parameters", wording.label_parameters(row.parameters))] if row.parameters else []
     if exact is not None:

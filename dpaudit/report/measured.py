@@ -19,21 +19,17 @@ from dpaudit.exact.finding import AGREES, SupremumFinding
 from dpaudit.report.glossary import PROBABLY
 from dpaudit.report.numbers import count, percent, plural, significant, value_text
 from dpaudit.report.sensitivity import function_lines, recorded_lines
-from dpaudit.report.terminal import Lines
+from dpaudit.report.terminal import Lines, said
 from dpaudit.report.wording import claim_words, curve_claim_words
 from dpaudit.sensitivity.finding import RecordedFinding, SensitivityFinding
 from dpaudit.utility.finding import Reason, SampleComplexityFinding, ScalingFinding, WorstCase
 
 _DIGITS = 3
-_SEAL = 16
-"""Digits of a seal that are shown in brief."""
+_SEAL_DIGITS = 16
 _GUESSED = {
     "two-sided": "in above the mean of the quartiles of the scores and out below, the farthest from it first",
     "in": "all in, the highest score first",
 }
-
-
-# Audits in one run: what the guesses of coins show, without assumptions and with them.
 
 
 def one_run_lines(finding: OneRunFinding, name: str) -> tuple[Lines, Lines]:
@@ -45,14 +41,14 @@ def one_run_lines(finding: OneRunFinding, name: str) -> tuple[Lines, Lines]:
     possible = best.critical <= best.guesses
     refuting = f"{count(best.critical)} refute the claim" if possible else "even all of them would not refute the claim"
     why = ("because", f"{guessed}; {refuting}")
-    power = ("power", _canary_power_words(finding))
     gaps = [("power", f"none: {_canary_gap_words(gap)}") for gap in finding.gaps]
-    assumed = [("if Gaussian", words)] if (words := assumed_words(finding)) else []
+    power = gaps or [("power", _canary_power_words(finding))]
+    assumed = ("if Gaussian", assumed_words(finding))
     limits = [f"the coins come from the chosen seed {finding.seed}"] if finding.seed is not None else []
     limits += [] if finding.seal else ["the coins were not sealed before the training"]
     limits += [f"{count(finding.tied)} of {count(coins)} scores are tied"] if finding.tied else []
-    warned = [("warning", "; ".join(limits))] if limits else []
-    brief = [verdict, why, *([] if finding.verdict == Verdict.VIOLATION else gaps or [power]), *warned]
+    warned = ("warning", "; ".join(limits))
+    brief = [verdict, why, *([] if finding.verdict == Verdict.VIOLATION else power), warned, assumed]
     several = f" in {plural(finding.runs, 'run')}" if finding.runs > 1 else ""
     included = f"{count(finding.included)} of {count(coins)} canaries{several} were in"
     tied = f"{count(finding.tied)} scores are tied, and ordered by a shuffle"
@@ -61,16 +57,16 @@ def one_run_lines(finding: OneRunFinding, name: str) -> tuple[Lines, Lines]:
         ("verdict", finding.verdict.value),
         ("bound", _shows(finding)),
         ("p-value", f"{significant(finding.p_value, 'up', digits=2)}, over all numbers of guesses"),
-        *(gaps or [power]),
+        *power,
         ("coins", f"{included}; {coins_words(finding)}; {tied}"),
         ("guesses", _GUESSED[finding.ranking]),
         *((f"  {count(one.guesses)}", _counted(one)) for one in finding.schedule),
-        *assumed,
+        assumed,
         ("seal", finding.seal or "none"),
-        *([] if finding.checked is UNSET else [("checked", _CHECKED[finding.checked])]),
+        ("checked", "" if finding.checked is UNSET else _CHECKED[finding.checked]),
         ("confidence", f"{percent(finding.confidence)}, of the verdict and of each bound"),
     ]
-    return [*brief, *assumed], [*page, *warned]
+    return said(*brief), said(*page, warned)
 
 
 _CHECKED = {
@@ -83,8 +79,8 @@ _CHECKED = {
 def coins_words(finding: OneRunFinding) -> str:
     """Return how the coins were made, in brief."""
     chosen = "" if finding.seed is None else f"from the chosen seed {finding.seed}"
-    sealed = f"sealed, {finding.seal[:_SEAL]}..." if finding.seal else "not sealed before the training"
-    return f"{chosen}, {sealed}" if chosen else sealed
+    sealed = f"sealed, {finding.seal[:_SEAL_DIGITS]}..." if finding.seal else "not sealed before the training"
+    return ", ".join(filter(None, (chosen, sealed)))
 
 
 def _claimed(finding: OneRunFinding) -> str:
@@ -114,7 +110,6 @@ def _counted(one: Guesses) -> str:
 
 
 def _canary_power_words(finding: OneRunFinding) -> str:
-    """Return the leaks that would have been detected."""
     if finding.detectable_mu is not None and math.isfinite(finding.detectable_mu):
         assert finding.curve is not None
         mu = significant(finding.detectable_mu, "up", digits=_DIGITS, apart_from=finding.curve.mu)
@@ -126,7 +121,6 @@ def _canary_power_words(finding: OneRunFinding) -> str:
 
 
 def _canary_gap_words(gap: OneRunGap) -> str:
-    """Return why the audit could not have detected that the claim fails."""
     match gap:
         case FewCanaries(least=None):
             return "delta times the number of canaries is so large that no number of canaries can refute the claim"
@@ -160,12 +154,9 @@ def assumed_words(finding: OneRunFinding) -> str:
 SearchFinding = (
     SupremumFinding | SampleComplexityFinding | ScalingFinding | OneRunFinding | SensitivityFinding | RecordedFinding
 )
-"""The findings of searches, of audits in one run, and of sensitivities."""
 
-_LONGEST = 120
-"""Characters of a witness; a longer one loses its end."""
-_SHOWN = 8
-"""Points of a distribution that are listed."""
+_LONGEST_WITNESS = 120
+_POINTS_LISTED = 8
 _SUPPORTS = {
     Support.PROVED: "ε = {}, proved for samples of every size",
     Support.LIMIT: "ε ≥ {}, the limit along a ray of samples",
@@ -223,29 +214,28 @@ def _supremum_lines(finding: SupremumFinding, name: str) -> tuple[Lines, Lines]:
     agree = "agrees" if finding.agreement == 1 else "agree"
     starts = f"{finding.agreement} of {plural(finding.starts, 'start')} {agree} within {percent(AGREES)}"
     search = f"{starts}, {plural(finding.laws, 'law')}"
-    warnings: Lines = []
+    exceeded = ""
     if finding.proof_refuted and proved is not None:
         exceeded = f"the learner's closed form, {significant(proved, digits=6)}, is refuted by the witness"
-        warnings.append(("warning", exceeded))
-    brief = [
+    brief = said(
         (Verdict.NO_CLAIM if claimed is None else finding.verdict, f"{name} {claim}, has {value}"),
-        ("witness", witness if len(witness) <= _LONGEST else f"{witness[: _LONGEST - 3]}..."),
+        ("witness", witness if len(witness) <= _LONGEST_WITNESS else f"{witness[: _LONGEST_WITNESS - 3]}..."),
         ("search", search),
-        *warnings,
-    ]
-    page = [
+        ("warning", exceeded),
+    )
+    page = said(
         ("claim", claim),
         ("supremum", value),
         ("error", f"at most {significant(finding.error, 'up', digits=2)} ({finding.grade})"),
         ("verdict", finding.verdict.value),
         ("witness", f"{witness} [{finding.relation.value}]"),
         ("growth", ", ".join(f"{significant(loss, digits=6)} at n = {count(n)}" for n, loss in finding.growth)),
-    ]
-    if finding.ray:
-        page.append(("ray", f"ever more copies of {finding.ray}"))
-    if finding.proof:
-        page.append(("refuted" if finding.proof_refuted else "proof", finding.proof))
-    return brief, [*page, *warnings, ("search", f"{search}; seed {finding.seed}")]
+        ("ray", finding.ray and f"ever more copies of {finding.ray}"),
+        ("refuted" if finding.proof_refuted else "proof", finding.proof),
+        ("warning", exceeded),
+        ("search", f"{search}; seed {finding.seed}"),
+    )
+    return brief, page
 
 
 def _size_lines(finding: SampleComplexityFinding, name: str) -> tuple[Lines, Lines]:
@@ -258,19 +248,19 @@ def _size_lines(finding: SampleComplexityFinding, name: str) -> tuple[Lines, Lin
     else:
         size = f"n* > {count(lower)}" if upper is None else f"n* > {count(lower)}, and at most {count(upper)}"
     there = f"{count(finding.suffices)} suffice there" if finding.suffices is not None else "none was shown to suffice"
-    lines = [
-        (finding.verdict, f"{name} needs {size}; {asked}"),
-        ("lower end", f"{count(lower)} fail and {there} ({sure}): {finding.worst.name}" if lower else "none was found"),
-    ]
     every = "every sample" if finding.setting in FIXED_SETTINGS else "every concept and distribution"
     if one is not None and finding.reason == Reason.CERTIFICATE:
-        lines.append(("upper end", f"{count(one.suffices)} suffice for {every}, by a certificate that was verified"))
+        end = f"{count(one.suffices)} suffice for {every}, by a certificate that was verified"
     elif upper is not None:
-        lines.append(("upper end", f"{count(upper)} suffice for {every}, by the theorem alone"))
+        end = f"{count(upper)} suffice for {every}, by the theorem alone"
     else:
-        lines.append(("upper end", "none: the learner fails at the theorem's n"))
-    if finding.missing:
-        lines.append(("not proved", finding.missing))
+        end = "none: the learner fails at the theorem's n"
+    lines = said(
+        (finding.verdict, f"{name} needs {size}; {asked}"),
+        ("lower end", f"{count(lower)} fail and {there} ({sure}): {finding.worst.name}" if lower else "none was found"),
+        ("upper end", end),
+        ("not proved", finding.missing),
+    )
     more: Lines = [("worst", _case_text(finding.worst)), ("grade", finding.grade)]
     if one is not None:
         more.append(("proof", finding.proof))
@@ -284,8 +274,8 @@ def _case_text(case: WorstCase) -> str:
     if not case.points:
         return case.name
     order = sorted(zip(case.points, case.probabilities, strict=True), key=lambda point: -point[1])
-    listed = [f"{point}: {significant(probability, digits=4)}" for point, probability in order[:_SHOWN]]
-    rest = f", and {len(order) - _SHOWN} more" if len(order) > _SHOWN else ""
+    listed = [f"{point}: {significant(probability, digits=4)}" for point, probability in order[:_POINTS_LISTED]]
+    rest = f", and {len(order) - _POINTS_LISTED} more" if len(order) > _POINTS_LISTED else ""
     return f"concept {case.concept}; {', '.join(listed)}{rest}"
 
 

@@ -68,12 +68,12 @@ def number(value: float, towards: str = "nearest", *, apart_from: float | None =
 
 def raised(text: str) -> str:
     """Return a text in which 4.20e-8 is 4.20 × 10⁻⁸, 1e-06 is 10⁻⁶ and inf its sign."""
-    return re.sub(r"\binf\b", "∞", re.sub(r"\b(\d[\d.]*)e([+-]?)0*(\d+)", _power_of_ten, text))
 
+    def power_of_ten(found: re.Match[str]) -> str:
+        power = f"10{(found[2].strip('+') + found[3]).translate(_RAISED)}"
+        return power if found[1] == "1" else f"{found[1]} × {power}"
 
-def _power_of_ten(found: re.Match[str]) -> str:
-    power = f"10{(found[2].strip('+') + found[3]).translate(_RAISED)}"
-    return power if found[1] == "1" else f"{found[1]} × {power}"
+    return re.sub(r"\binf\b", "∞", re.sub(r"\b(\d[\d.]*)e([+-]?)0*(\d+)", power_of_ten, text))
 
 
 def share(rate: float, towards: str = "nearest") -> str:

@@ -44,10 +44,7 @@ def pictures(row: Row, name: str) -> list[View]:
 
 
 class _Frame:
-    """The place of a panel's rectangle on the page, and the pixels of a unit across and up.
-
-    It is as large as it fits, with equal units where the panel asks for them.
-    """
+    """The place of a panel's rectangle on the page, as large as it fits, and the pixels of a unit across and up."""
 
     def __init__(self, panel: Panel) -> None:
         across, up = (_SIZE / (high - low) for low, high in (panel.x, panel.y))
@@ -84,7 +81,6 @@ class _Frame:
 
 
 def _draw(panel: Panel, clip: str, label: str) -> str:
-    """Return one panel as an SVG element; what leaves its rectangle is cut off by the clip of that id."""
     frame, legend = _Frame(panel), _entries(panel.shapes)
     foot = frame.bottom + _AXIS
     height = foot + _LINE * sum(len(lines) for _, lines in legend) + 6
@@ -124,7 +120,6 @@ def _style(shape: Shape) -> str:
 
 
 def _markers(shape: Shape, places: Sequence[tuple[float, float]]) -> str:
-    """Return the markers of points, each with its size, in one group."""
     colour = _TONES[shape.tone]
     hollow = shape.marker in ("ring", "cross")
     style = f"fill: none; stroke: {colour}; stroke-width: 1.4" if hollow else f"fill: {colour}"
@@ -142,7 +137,6 @@ def _marker(marker: str, x: float, y: float, size: float) -> str:
 
 
 def _entries(shapes: Sequence[Shape]) -> list[tuple[Shape, list[str]]]:
-    """Return the first shape of each label, with the label in lines."""
     first: dict[str, Shape] = {}
     for shape in shapes:
         if shape.label:
@@ -151,7 +145,6 @@ def _entries(shapes: Sequence[Shape]) -> list[tuple[Shape, list[str]]]:
 
 
 def _legend(entries: Sequence[tuple[Shape, list[str]]], y: float) -> list[str]:
-    """Return the legend below the panel: a sample of each labelled shape, and its words."""
     parts = []
     for shape, lines in entries:
         if shape.kind == "points":

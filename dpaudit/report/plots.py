@@ -31,18 +31,11 @@ _SIZE = (5.0, 3.2)
 _STYLE = {
     "font.family": "DejaVu Sans",
     "font.size": 10.5,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.edgecolor": INK,
-    "axes.labelcolor": INK,
-    "text.color": INK,
-    "xtick.color": INK,
-    "ytick.color": INK,
-    "axes.grid": True,
+    **dict.fromkeys(("axes.spines.top", "axes.spines.right", "legend.frameon"), False),
+    **dict.fromkeys(("axes.edgecolor", "axes.labelcolor", "text.color", "xtick.color", "ytick.color"), INK),
+    **dict.fromkeys(("axes.grid", "axes.axisbelow"), True),
     "grid.color": GRID,
     "grid.linewidth": 0.6,
-    "axes.axisbelow": True,
-    "legend.frameon": False,
     "legend.fontsize": 9.5,
     "lines.linewidth": 1.8,
 }
@@ -84,7 +77,6 @@ def as_svg(figure: Figure) -> bytes:
 
 
 def _privacy(row: Row, axes: Axes) -> Sequence[str]:
-    """Draw the exact curve, the claimed one, the exact epsilon, and the black-box bound as a band."""
     curves, measured = Curves(row), list[str]()
     if row.claim is not None:
         axes.plot(*zip(*curves.promised, strict=True), "--", color=CLAIM, label="allowed by the claim")
@@ -100,7 +92,6 @@ def _privacy(row: Row, axes: Axes) -> Sequence[str]:
 
 
 def _ruled_out(axes: Axes, finding: PrivacyFinding, curves: Curves) -> None:
-    """Shade what the black-box audit ruled out: all below its curve, or else left of its epsilon."""
     lower = min(finding.epsilon_lower, curves.right)
     if finding.curve is not None and curves.found:
         grid, delta = zip(*curves.found, strict=True)
@@ -115,7 +106,6 @@ def _ruled_out(axes: Axes, finding: PrivacyFinding, curves: Curves) -> None:
 
 
 def _exact(axes: Axes, exact: LawFinding, right: float) -> list[str]:
-    """Draw the exact curve, and mark where it ends and the exact epsilon; return the labels of all that."""
     labels, marks = [], []
     if exact.curve:
         labels.append(f"worst case ({exact.grade})")
@@ -134,7 +124,6 @@ def _exact(axes: Axes, exact: LawFinding, right: float) -> list[str]:
 
 
 def _failure(finding: UtilityFinding, axes: Axes) -> Sequence[str]:
-    """Draw the failure rate with its exact interval at the n that was run, and beta."""
     rate, label = finding.failure_rate, "failure rate"
     ends = [[max(0.0, rate - finding.failure_lower)], [max(0.0, finding.failure_upper - rate)]]
     axes.errorbar([finding.n], [rate], yerr=ends, fmt="o", color=EXACT, capsize=4, label=label, clip_on=False)
@@ -146,7 +135,6 @@ def _failure(finding: UtilityFinding, axes: Axes) -> Sequence[str]:
 
 
 def _supremum(finding: SupremumFinding, axes: Axes) -> Sequence[str]:
-    """Draw the loss against the number of examples, with the supremum and the claim; infinite ones are left out."""
     label = "loss of the witness"
     finite = [(n, loss) for n, loss in finding.growth if math.isfinite(loss)]
     axes.plot([n for n, _ in finite], [loss for _, loss in finite], "o-", color=EXACT, label=label, clip_on=False)
@@ -161,7 +149,6 @@ def _supremum(finding: SupremumFinding, axes: Axes) -> Sequence[str]:
 
 
 def _sizes(finding: SampleComplexityFinding, axes: Axes) -> Sequence[str]:
-    """Draw both ends of n* and the theorem's n, on a logarithmic scale from 1 on."""
     bars = [("theorem", finding.theorem, CLAIM), ("suffices", finding.upper, BOUND), ("fails", finding.lower, EXACT)]
     shown = [(name, n, color) for name, n, color in bars if n]
     names, sizes, colors = zip(*shown, strict=True)
@@ -173,7 +160,6 @@ def _sizes(finding: SampleComplexityFinding, axes: Axes) -> Sequence[str]:
 
 
 def _scaling(finding: ScalingFinding, axes: Axes) -> Sequence[str]:
-    """Draw the brackets of n* and the theorem's n against the parameter, both logarithmic."""
     x, label = [point.x for point in finding.points], "n* measured"
     top = [point.upper or point.lower for point in finding.points]
     length = [high - max(point.lower, 0.5) for high, point in zip(top, finding.points, strict=True)]
@@ -184,10 +170,8 @@ def _scaling(finding: ScalingFinding, axes: Axes) -> Sequence[str]:
 
 
 def _guesses(finding: OneRunFinding, axes: Axes) -> Sequence[str]:
-    """Draw the share of right guesses against their number, and the least share that refutes the claim."""
-    label = "right guesses"
-    numbers = [one.guesses for one in finding.schedule]
-    axes.plot(numbers, [one.right / one.guesses for one in finding.schedule], "o-", color=EXACT, label=label)
+    label, shares = "right guesses", [(one.guesses, one.right / one.guesses) for one in finding.schedule]
+    axes.plot(*zip(*shares, strict=True), "o-", color=EXACT, label=label)
     refuting = [(one.guesses, one.critical / one.guesses) for one in finding.schedule if one.critical <= one.guesses]
     if refuting:
         axes.plot(*zip(*refuting, strict=True), "s--", ms=4, color=CLAIM, label="refutes the claim")
@@ -197,7 +181,6 @@ def _guesses(finding: OneRunFinding, axes: Axes) -> Sequence[str]:
 
 
 def _moves(finding: SensitivityFinding | RecordedFinding, axes: Axes) -> Sequence[str]:
-    """Draw the distance of each value beside what hides it."""
     rows = bars_of(finding)
     finite = [number for _, *pair in rows for number in pair if math.isfinite(number)]
     most = 1.1 * max(finite, default=1.0) or 1.0
@@ -219,4 +202,3 @@ _PAINTERS: dict[type, Callable[[Any, Axes], Sequence[str]]] = {
     SensitivityFinding: _moves,
     RecordedFinding: _moves,
 }
-"""Each draws a finding on axes and returns the labels of what was measured."""

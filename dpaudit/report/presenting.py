@@ -114,7 +114,5 @@ def to_frame(findings: Any) -> pd.DataFrame:
             if not isinstance(item, Finding):
                 raise InputError.of("findings", item, "a path or what audits returned")
         rows = [item.to_dict() for item in listed]
-    # The JSON writes infinity as a word.
-    return (
-        pd.json_normalize(rows).map(lambda value: float(value) if value in ("inf", "-inf") else value).infer_objects()
-    )
+    table, words = pd.json_normalize(rows), ("inf", "-inf")  # the JSON writes infinity as a word
+    return table.map(lambda value: float(value) if value in words else value).infer_objects()

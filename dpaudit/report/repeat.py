@@ -10,38 +10,31 @@ from dpaudit.audit.options import OPTIONS
 from dpaudit.engine.records import Result
 from dpaudit.engine.tasks import UTILITY, ExactArguments, PrivacyArguments, UtilityArguments
 
-_SPELLED = {"samples": "crafted", "enclosure": "enclose", "continued": "continue"}
-"""Arguments whose options have other names."""
-_FIRST = ("n", "trials", "confidence")
-"""Options of a black-box audit that a command always has."""
+_OPTION_NAMES = {"samples": "crafted", "enclosure": "enclose", "continued": "continue"}
+_ALWAYS_GIVEN = ("n", "trials", "confidence")
 
 
 def repeat_command(result: Result, seed: int, paths: Iterable[str] = (), continued: str | None = None) -> str:
     """Return the command that makes the finding of a result again, from its `seed` and the file that it `continued`."""
-    options = options_of(result, seed) | {"continued": continued}
-    return command_line(result.kind, result.learner, result.parameters, options, paths)
-
-
-def options_of(result: Result, seed: int) -> dict[str, Any]:
-    """Return the values of the options that make the result again, by the names of the arguments that they set."""
     arguments = result.arguments
     match arguments:
         case ExactArguments():
-            asked = {
-                name: getattr(arguments, name) for name in ("n", "relation", "samples", "pairs", "enclosure", "compose")
-            }
-            return asked | {"samples": arguments.samples == "crafted"}
+            names = ("n", "relation", "samples", "pairs", "enclosure", "compose")
+            options = {name: getattr(arguments, name) for name in names} | {"samples": arguments.samples == "crafted"}
         case PrivacyArguments():
-            given = {name: getattr(arguments, name) for name in (*_FIRST, *OPTIONS)}
-            unusual = {name: value for name, value in given.items() if name in _FIRST or value != OPTIONS[name].default}
+            given = {name: getattr(arguments, name) for name in (*_ALWAYS_GIVEN, *OPTIONS)}
+            usual = [name for name in OPTIONS if name not in _ALWAYS_GIVEN and given[name] == OPTIONS[name].default]
+            unusual = {name: value for name, value in given.items() if name not in usual}
             if arguments.sequential is None and getattr(result.finding, "design", "") == "sequential":
                 unusual["sequential"] = True  # chosen by the time of a run, which differs elsewhere
-            return unusual | {"seed": seed}
+            options = unusual | {"seed": seed, "continued": continued}
         case UtilityArguments():
             chosen = {name: getattr(arguments, name) for name in (*UTILITY, "concept", "noise")}
             case_index = arguments.case_index
-            return chosen | {"distribution": "uniform" if case_index is None else case_index, "seed": seed}
-    raise TypeError(f"no command makes one {result.kind} alone")
+            options = chosen | {"distribution": "uniform" if case_index is None else case_index, "seed": seed}
+        case _:
+            raise TypeError(f"no command makes one {result.kind} alone")
+    return command_line(result.kind, result.learner, result.parameters, options, paths)
 
 
 def command_line(
@@ -60,7 +53,7 @@ def command_line(
         if value is False and name in OPTIONS and OPTIONS[name].default is not False:
             words.append(f"--no-{name}")
         elif value is not None and value is not False:
-            words += [f"--{_SPELLED.get(name, name).replace('_', '-')}", *([] if value is True else [str(value)])]
+            words += [f"--{_OPTION_NAMES.get(name, name).replace('_', '-')}", *([] if value is True else [str(value)])]
     for path in paths:
         words += ["--learners", path]
     return shlex.join(words)

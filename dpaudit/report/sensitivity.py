@@ -6,7 +6,7 @@ import math
 
 from dpaudit.contract import Verdict
 from dpaudit.report.numbers import count, plural, significant
-from dpaudit.report.terminal import Lines
+from dpaudit.report.terminal import Lines, said
 from dpaudit.report.wording import claim_words
 from dpaudit.sensitivity.finding import Moved, NoiseMove, RecordedFinding, SensitivityFinding
 from dpaudit.sensitivity.metrics import ROUNDING
@@ -20,13 +20,9 @@ _METRICS = {
     "hamming": " places",
     "symmetric": " elements",
 }
-_LIMITS: dict[Verdict, Lines] = {
-    Verdict.NOT_REFUTED: [("not shown", "that no other pair moves farther: no number of pairs proves a sensitivity")]
-}
-_MOST = 3
-"""Values that are listed in brief."""
-_DRAWN = 8
-"""Values that are drawn."""
+_LIMITS = {Verdict.NOT_REFUTED: "that no other pair moves farther: no number of pairs proves a sensitivity"}
+_VALUES_LISTED = 3
+_VALUES_DRAWN = 8
 
 
 def _far(distance: float, metric: str, apart_from: float | None = None) -> str:
@@ -41,62 +37,66 @@ def function_lines(finding: SensitivityFinding, name: str) -> tuple[Lines, Lines
     moved = _far(finding.distance, finding.metric, finding.sensitivity)
     shows = f"moves {moved} on a pair of neighbours" if finding.moved else "gives equal outputs on all pairs"
     verdict = (finding.verdict, f"{name} {claimed}, {shows} (computed without noise)")
-    notes: Lines = []
-    if finding.infinite:
-        notes.append(("infinite", f"on a pair of neighbours {finding.infinite}"))
+    rounding = ""
     if finding.rounded and finding.verdict != Verdict.VIOLATION and finding.distance > finding.sensitivity:
-        notes.append(("rounding", f"the excess is below {float(ROUNDING):g} of the claim, which is rounding of floats"))
-    tried = _tried(finding.pairs, finding.moved, finding.refused, finding.raised, "outputs differ")
-    brief = [verdict, *_witness(finding.witness), *notes, ("pairs", tried)]
-    page = [
+        rounding = f"the excess is below {float(ROUNDING):g} of the claim, which is rounding of floats"
+    brief = said(
+        verdict,
+        ("witness", _witness(finding.witness)),
+        ("infinite", finding.infinite and f"on a pair of neighbours {finding.infinite}"),
+        ("rounding", rounding),
+        ("pairs", _tried(finding, "outputs differ")),
+    )
+    page = said(
         ("claim", f"{claimed} ({finding.relation.value if finding.relation else 'the pairs given'})"),
         *brief,
         ("calls", f"{count(finding.calls)} of {name}"),
         ("grade", finding.grade),
-        *_LIMITS.get(finding.verdict, []),
-    ]
+        ("not shown", _LIMITS.get(finding.verdict, "")),
+    )
     return brief, page
 
 
-def _tried(pairs: int, moved: int, refused: int, raised: str, what: str) -> str:
-    text = f"{plural(pairs, 'pair')} tried; {what} on {count(moved)}"
-    return text + (f"; {count(refused)} raise an exception ({raised})" if refused else "")
+def _tried(finding: SensitivityFinding | RecordedFinding, what: str) -> str:
+    text = f"{plural(finding.pairs, 'pair')} tried; {what} on {count(finding.moved)}"
+    return text + (f"; {count(finding.refused)} raise an exception ({finding.raised})" if finding.refused else "")
 
 
-def _witness(moved: Moved | None) -> Lines:
+def _witness(moved: Moved | None) -> str:
     if moved is None:
-        return []
+        return ""
     if moved.outputs is None:
-        return [("witness", moved.origin.text or f"{moved.data} against {moved.neighbour}")]
+        return moved.origin.text or f"{moved.data} against {moved.neighbour}"
     first, second = moved.outputs
-    return [("witness", f"{moved.data} gives {first}, {moved.neighbour} gives {second}")]
+    return f"{moved.data} gives {first}, {moved.neighbour} gives {second}"
 
 
 def recorded_lines(finding: RecordedFinding, name: str) -> tuple[Lines, Lines]:
     """Return the same of what a mechanism adds noise to."""
     refuting = [one for one in finding.moves if _refutes(one, finding)]
-    brief: Lines = [(finding.verdict, f"{name} {_answer(finding, refuting)} (computed without noise)")]
-    brief += [("value", _value(one)) for one in (refuting or finding.moves)[:_MOST]]
-    brief += _witness(finding.witness)
-    if finding.not_covered:
-        brief.append(("not covered", "; ".join(finding.not_covered)))
-    if finding.reused:
-        brief.append(("reused", f"noise is added to more than one value: {'; '.join(finding.reused)}"))
-    if finding.beside:
-        brief.append(
-            (
-                "beside",
-                "the output of a pair differs though all noisy values are equal: the data are read elsewhere too",
-            )
-        )
-    tried = _tried(finding.pairs, finding.moved, finding.refused, finding.raised, "recorded values differ")
+    listed, tried = (refuting or finding.moves)[:_VALUES_LISTED], _tried(finding, "recorded values differ")
     if finding.diverged:
         tried += f"; {count(finding.diverged)} cannot be compared ({finding.why_diverged})"
-    brief.append(("pairs", tried))
-    claim = [] if finding.epsilon is None else [("claim", claim_words(finding.epsilon, finding.delta))]
-    rest = [("value", _value(one)) for one in finding.moves if one not in (refuting or finding.moves)[:_MOST]]
-    page = [*claim, *brief, *rest, ("runs", f"{count(finding.runs)} of {name}"), ("grade", finding.grade)]
-    return brief, [*page, *_LIMITS.get(finding.verdict, [])]
+    beside = "the output of a pair differs though all noisy values are equal: the data are read elsewhere too"
+    reused = "; ".join(finding.reused)
+    brief = said(
+        (finding.verdict, f"{name} {_answer(finding, refuting)} (computed without noise)"),
+        *(("value", _value(one)) for one in listed),
+        ("witness", _witness(finding.witness)),
+        ("not covered", "; ".join(finding.not_covered)),
+        ("reused", reused and f"noise is added to more than one value: {reused}"),
+        ("beside", beside if finding.beside else ""),
+        ("pairs", tried),
+    )
+    page = said(
+        ("claim", "" if finding.epsilon is None else claim_words(finding.epsilon, finding.delta)),
+        *brief,
+        *(("value", _value(one)) for one in finding.moves if one not in listed),
+        ("runs", f"{count(finding.runs)} of {name}"),
+        ("grade", finding.grade),
+        ("not shown", _LIMITS.get(finding.verdict, "")),
+    )
+    return brief, page
 
 
 def _refutes(move: NoiseMove, finding: RecordedFinding) -> bool:
@@ -128,11 +128,8 @@ def _value(move: NoiseMove) -> str:
 
 
 def bars_of(finding: SensitivityFinding | RecordedFinding) -> list[tuple[str, float, float]]:
-    """Return what is drawn of a finding: of each value its name, how far it moved, and what it is compared with.
-
-    That is the sensitivity that is declared, else the scale of the noise.
-    """
+    """Return of each value drawn its name, how far it moved, and the sensitivity declared, else the noise's scale."""
     if isinstance(finding, SensitivityFinding):
         return [(finding.metric, finding.distance, finding.sensitivity)]
-    found = [(one.place, one.distance, one.declared or one.scale or 0.0) for one in finding.moves[:_DRAWN]]
+    found = [(one.place, one.distance, one.declared or one.scale or 0.0) for one in finding.moves[:_VALUES_DRAWN]]
     return found or [("no value", 0.0, 0.0)]

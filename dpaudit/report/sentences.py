@@ -12,13 +12,11 @@ from dpaudit.report.findings import OneAudit, reasons, statement
 from dpaudit.report.ledger import counts_text
 from dpaudit.report.numbers import plural, raised, share
 from dpaudit.report.summary import Summary
-from dpaudit.report.terminal import Lines
+from dpaudit.report.terminal import Lines, said
 from dpaudit.report.view import AuditedMechanism, Row
 
 CAVEAT = "Silence is not proof: every number is about the inputs and answers that were tried."
-"""The limit of every number, beside the answer of every report of a run."""
-_NAMED = 3
-"""The most names in a sentence."""
+_MOST_NAMES = 3
 
 
 class Phrase(NamedTuple):
@@ -31,9 +29,6 @@ class Phrase(NamedTuple):
 def plain(phrases: Sequence[Phrase]) -> str:
     """Return phrases as one text."""
     return "".join(phrase.text for phrase in phrases).strip()
-
-
-# On a whole run.
 
 
 def headline(summary: Summary) -> str:
@@ -60,33 +55,30 @@ def headline(summary: Summary) -> str:
 
 def _names(rows: Sequence[Row]) -> str:
     labels = list(dict.fromkeys(row.label for row in rows))
-    more = len(labels) - _NAMED
-    return ", ".join(labels[:_NAMED]) + (f" and {more} more" if more > 0 else "")
+    more = len(labels) - _MOST_NAMES
+    return ", ".join(labels[:_MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
 
 
 def tallies(summary: Summary) -> Lines:
     """Return how many claims, promises, controls and statements ended how."""
-    lines = [("privacy", tally([row.privacy_verdict for row in summary.learners if not row.further]))]
-    if accuracy := [row.utility_verdict for row in summary.learners if row.cases]:
-        lines.append(("accuracy", tally(accuracy)))
-    if summary.controls:
-        missed = f"; missed: {_names(summary.missed)}" if summary.missed else ""
-        caught = f"{len(summary.convicted)} of {plural(len(summary.controls), 'planted fault')} caught"
-        lines.append(("controls", caught + missed))
-    if summary.ledger:
-        lines.append(("ledger", counts_text(summary.ledger)))
+    accuracy = [row.utility_verdict for row in summary.learners if row.cases]
+    caught = f"{len(summary.convicted)} of {plural(len(summary.controls), 'planted fault')} caught"
+    caught += f"; missed: {_names(summary.missed)}" if summary.missed else ""
     failed = f", of which {len(summary.errors)} failed" if summary.errors else ""
     unplanned = f"; not planned: {plural(len(summary.faults), 'learner')}" if summary.faults else ""
-    return [*lines, ("missing", plural(len(summary.pending), "result") + failed + unplanned)]
+    return said(
+        ("privacy", tally([row.privacy_verdict for row in summary.learners if not row.further])),
+        ("accuracy", tally(accuracy) if accuracy else ""),
+        ("controls", caught if summary.controls else ""),
+        ("ledger", counts_text(summary.ledger) if summary.ledger else ""),
+        ("missing", plural(len(summary.pending), "result") + failed + unplanned),
+    )
 
 
 def tally(verdicts: Sequence[Verdict]) -> str:
     """Return how many verdicts there are of each kind, the gravest first."""
     found = Counter(verdicts)
     return ", ".join(v.counted(found[v]) for v in Verdict if found[v]) or "nothing audited"
-
-
-# On one mechanism.
 
 
 def says(mechanism: AuditedMechanism) -> list[Phrase]:
@@ -134,7 +126,6 @@ def _of_privacy(row: Row) -> list[str]:
 
 
 def _sentences(row: Row, found: Sequence[OneAudit], reasoned: Sequence[OneAudit]) -> list[str]:
-    """Return the parts of findings as sentences: what is claimed and found, then the reasons with their labels."""
     if not found:
         return []
     lines = [line for one in reasoned for line in reasons(one, decoded_of(row.result_of(one)))]

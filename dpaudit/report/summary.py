@@ -1,8 +1,4 @@
-"""From the records of a run to its view: a row for each mechanism, the ledger, and what is missing.
-
-What the records amount to is decided in `engine.outcome`; every report format shows these rows, so that no two formats
-can disagree.
-"""
+"""From the records of a run to its view, which every format shows, so that no two formats can disagree."""
 
 from __future__ import annotations
 
@@ -88,7 +84,15 @@ def summarise(run: Run) -> Summary:
     """Return the view of a run."""
     found = outcome(run)
     results = sorted(run.results, key=attrgetter("index"))
-    rows, errors = _related(_rows(run, results), results), {failure.task: failure.error for failure in run.failures}
+    every, errors = _rows(run, results), {failure.task: failure.error for failure in run.failures}
+    # The first row of a learner has its picture; further instances are those whose privacy another row judges.
+    left = {r.learner: r for r in results if isinstance(r.finding, PictureFinding)}
+    judged = {row.learner for row in every if row.privacy_verdict != Verdict.NOT_CHECKED}
+    further = [row.privacy_verdict == Verdict.NOT_CHECKED and row.learner in judged for row in every]
+    rows = [
+        replace(row, label=_label(row, every), picture=left.pop(row.learner, None), further=also)
+        for row, also in zip(every, further, strict=True)
+    ]
     planned = [one for one in run.header.plan if one.task in found.missing]
     lost = [Lost(one.learner, one.task, errors.get(one.task, "not run to its end")) for one in planned]
     return Summary(
@@ -103,7 +107,6 @@ def summarise(run: Run) -> Summary:
 
 
 def _rows(run: Run, results: Sequence[Result]) -> list[Row]:
-    """Return a row for each learner and setting of its parameters, in the order of the plan."""
     records: dict[tuple[str, str], list[Result | Failure]] = {}
     every: tuple[Result | Failure, ...] = (*results, *run.failures)
     for record in every:
@@ -124,7 +127,6 @@ def _rows(run: Run, results: Sequence[Result]) -> list[Row]:
 
 
 def _row(run: Run, learner: str, records: Sequence[Result | Failure], pending: Sequence[str]) -> Row:
-    """Return the row of the records of one learner at one setting of its parameters."""
     results = [record for record in records if isinstance(record, Result)]
     return Row(
         learner,
@@ -135,21 +137,6 @@ def _row(run: Run, learner: str, records: Sequence[Result | Failure], pending: S
         pending=pending,
         accepted=run.listed[learner].accepted if learner in run.listed else "",
     )
-
-
-def _related(rows: Sequence[Row], results: Sequence[Result]) -> list[Row]:
-    """Return the rows with their labels, the first one of each learner with its picture, further instances marked."""
-    left = {r.learner: r for r in results if isinstance(r.finding, PictureFinding)}
-    judged = {row.learner for row in rows if row.privacy_verdict != Verdict.NOT_CHECKED}
-    return [
-        replace(
-            row,
-            label=_label(row, rows),
-            picture=left.pop(row.learner, None),
-            further=row.privacy_verdict == Verdict.NOT_CHECKED and row.learner in judged,
-        )
-        for row in rows
-    ]
 
 
 def _label(row: Row, rows: Sequence[Row]) -> str:

@@ -21,7 +21,7 @@ Lines: TypeAlias = list[tuple[str, str]]
 WIDTH = 120
 """The columns of what is shown whole."""
 _ESCAPES = {"bold red": "\x1b[1;31m", "blue": "\x1b[34m", "bold": "\x1b[1m"}
-_SIGNS = str.maketrans(
+_SIGNS_IN_ASCII = str.maketrans(
     {
         "ε": "epsilon",
         "δ": "delta",
@@ -35,9 +35,7 @@ _SIGNS = str.maketrans(
         "”": '"',
     }
 )
-"""The signs of sentences, as every terminal has them."""
-_TEXT_AT = 13
-"""The column at which the texts of lines begin."""
+_TEXT_COLUMN = 13
 _LEAST, _TEXT, _GAP = 12, 30, 2
 """In a table: the least columns of a name and of a text, and those between two cells."""
 _ESCAPE, _END = re.compile(r"\x1b\[[0-9;]*m"), re.compile(r"(?: |\x1b\[[0-9;]*m)+$")
@@ -49,6 +47,11 @@ class Copied(str):
 
 class ShellCommand(Copied):
     """The text of a line that is a command, which stays one line, so that a shell reads it as it is."""
+
+
+def said(*lines: tuple[str, str]) -> Lines:
+    """Return the lines that have a text."""
+    return [line for line in lines if line[1]]
 
 
 def style_of(verdict: Verdict, calm: str = "") -> str:
@@ -63,7 +66,7 @@ def painted(text: str, style: str) -> str:
 
 def in_ascii(text: str) -> str:
     """Return the text of a line with its signs in ASCII; one that is there to be copied stays as it is."""
-    return text if isinstance(text, Copied) else text.translate(_SIGNS)
+    return text if isinstance(text, Copied) else text.translate(_SIGNS_IN_ASCII)
 
 
 def label_text(label: str) -> str:
@@ -78,12 +81,12 @@ def laid_out(lines: Lines, width: int = 80, color: bool = False) -> str:
     """
     rows: list[str] = []
     for label, text in lines:
-        shown, room = printable(in_ascii(text)), max(width - _TEXT_AT, 20)
+        shown, room = printable(in_ascii(text)), max(width - _TEXT_COLUMN, 20)
         whole = isinstance(text, ShellCommand)
         first, *more = [shown] if whole else textwrap.wrap(shown, room, break_on_hyphens=False) or [""]
         style = label.tone.style if isinstance(label, Verdict) else "bold" * label.isupper()
-        rows.append(painted(label_text(label), style if color else "") + " " * (_TEXT_AT - len(label)) + first)
-        rows += [" " * _TEXT_AT + part for part in more]
+        rows.append(painted(label_text(label), style if color else "") + " " * (_TEXT_COLUMN - len(label)) + first)
+        rows += [" " * _TEXT_COLUMN + part for part in more]
     return "\n".join(row.rstrip() for row in rows) + "\n"
 
 

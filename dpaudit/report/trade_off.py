@@ -47,18 +47,13 @@ def trade_off_figure(mechanism: AuditedMechanism) -> View | None:
     if finding.curve is not None:
         # The upper limit on the false negative rate, the lower of both directions.
         most = np.minimum(finding.curve.trade_off_upper(rate), finding.curve.trade_off_upper(rate, reverse=True))
-        corner = np.ones(1)
-        area = drawn("ruled", np.concatenate([rate, corner]), np.concatenate([most, corner]), closed=True)
-        beyond = np.concatenate([np.minimum(most, least), least[::-1]])
-        refuted = (
-            [drawn("beyond", np.concatenate([rate, rate[::-1]]), beyond, closed=True)] if (most < least).any() else []
-        )
-        parts = [area, *refuted, *parts]
-        caption += (
-            f" Grey: ruled out by the runs, all of it at once with confidence {percent(1 - finding.curve.gamma)}, "
-            "if they are independent."
-        )
-        caption += " Orange: what is promised and was ruled out." * bool(refuted)
+        if refuted := bool((most < least).any()):
+            beyond = np.append(np.minimum(most, least), least[::-1])
+            parts.insert(0, drawn("beyond", np.append(rate, rate[::-1]), beyond, closed=True))
+        parts.insert(0, drawn("ruled", np.append(rate, 1.0), np.append(most, 1.0), closed=True))
+        sure = percent(1 - finding.curve.gamma)
+        caption += f" Grey: ruled out by the runs, all of it at once with confidence {sure}, if they are independent."
+        caption += " Orange: what is promised and was ruled out." * refuted
     box = element("svg", *parts, viewBox=f"0 0 {_WIDTH} {_HEIGHT}", preserveAspectRatio="none")
     rates = finding.witness.rates
     marks = [] if rates is None else [dot(100 * rates[1], up(1 - rates[0]))]

@@ -21,12 +21,11 @@ from dpaudit.utility.finding import UtilityFinding
 _ROUNDING = 1e-12
 _SCOPES = {"all": "all samples", "crafted": "crafted samples only", "given": "the pairs given"}
 Kind: TypeAlias = Literal["exact", "privacy", "utility"]
-_REASONS: dict[Kind, str] = {
+_NOT_PLANNED: dict[Kind, str] = {
     "exact": "no exact output law was enumerated in this run",
     "privacy": "no black-box audit was planned",
     "utility": "no audit of utility was planned",
 }
-"""Why there is no finding of a kind, where no audit of it was planned."""
 
 Judged = TypeVar("Judged", PrivacyFinding, LawFinding, UtilityFinding)
 
@@ -129,7 +128,7 @@ class Row:
             return f"failed: {errors[0]}"
         if kind in self.pending:
             return "planned, but not run to its end"
-        return "the learner claims no privacy" if kind == "privacy" and self.claim is None else _REASONS[kind]
+        return "the learner claims no privacy" if kind == "privacy" and self.claim is None else _NOT_PLANNED[kind]
 
     @property
     def privacy_verdict(self) -> Verdict:
@@ -277,10 +276,7 @@ def worst(findings: Sequence[Judged], size: Callable[[Judged], float]) -> Judged
 
 @dataclass(frozen=True)
 class AuditedMechanism:
-    """The instances of one learner: its privacy is that of the instance tested, its accuracy that of the worst.
-
-    `id` is its anchor in a page; there is one instance at least.
-    """
+    """The instances of one learner, one at least; `id` is its anchor in a page."""
 
     id: str
     rows: Sequence[Row]

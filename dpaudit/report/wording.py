@@ -22,7 +22,7 @@ from dpaudit.events.event import Cells, Event, Interval
 from dpaudit.exact.finding import LawFinding
 from dpaudit.report.glossary import OFTEN
 from dpaudit.report.numbers import count, plural, significant, value_text
-from dpaudit.report.terminal import Lines
+from dpaudit.report.terminal import Lines, said
 from dpaudit.utility.finding import UtilityFinding
 
 Decoded: TypeAlias = Mapping[str, str] | None
@@ -34,10 +34,8 @@ BOUNDS = {
 }
 """The meaning of a bound on epsilon, by its name."""
 
-_MOST = 12
-"""The most labels of an event that are shown."""
-_FEW, _LONG = 4, 60
-"""The most answers that are listed one by one, and the most characters of one."""
+_MOST_LABELS = 12
+_FEW_ANSWERS, _LONG_ANSWER = 4, 60
 _RARE = "any output rare or unseen in training"
 
 
@@ -97,7 +95,7 @@ def answers_of(event: Event) -> list[str]:
     labels = [str(code) for code in codes_of(event)] or list(event.labels if not event.ranges else ())
     if _says_whether_nan(labels):
         return []
-    return labels if len(labels) <= _FEW and all(len(label) <= _LONG for label in labels) else []
+    return labels if len(labels) <= _FEW_ANSWERS and all(len(label) <= _LONG_ANSWER for label in labels) else []
 
 
 def _says_whether_nan(labels: Sequence[str]) -> bool:
@@ -105,7 +103,6 @@ def _says_whether_nan(labels: Sequence[str]) -> bool:
 
 
 def _between(subject: str, event: Interval) -> str:
-    """Return that a subject lies in an interval, without the ends that are infinite."""
     if event.high == math.inf and event.low > -math.inf:
         return f"{subject} ≥ {event.low:g}"
     low = f"{event.low:g} ≤ " if event.low > -math.inf else ""
@@ -117,11 +114,10 @@ def _part(path: Sequence[int | str]) -> str:
 
 
 def _cells_words(event: Cells, decoded: Decoded) -> str:
-    """Return which cells a feature of the output has, or that it has one that training hardly saw."""
     subject, whole = _subject(event.feature, event.path), event.feature == "output"
     ranges = [label for ends in event.ranges for label in events.range_labels(*ends)]
     labels = [*ranges, *event.labels]
-    shown = ", ".join(labels[:_MOST]) + (f", ... ({event.size} outputs)" if len(labels) > _MOST else "")
+    shown = ", ".join(labels[:_MOST_LABELS]) + (f", ... ({event.size} outputs)" if len(labels) > _MOST_LABELS else "")
     if ranges and not whole:
         subject = f"cell of the {subject}"
     named = f"{subject} {'not ' if event.complement else ''}in {{{shown}}}" if labels else ""
@@ -164,11 +160,8 @@ def _likely_text(finding: PrivacyFinding) -> str:
         mass = next(mass for mass, epsilon in finding.frontier if epsilon == finding.detectable_epsilon)
         return f"of probability {value_text(mass)}"
     one = "main one" if len(finding.tests) > 1 else "one"
-    event = (
-        f"of probability {value_text(MASSES[0])}"
-        if finding.design == "sequential"
-        else f"as likely as the {one} tested"
-    )
+    event = f"as likely as the {one} tested"
+    event = f"of probability {value_text(MASSES[0])}" if finding.design == "sequential" else event
     return f"{event} on the likelier side" if finding.detectable_at == PowerAt.LIKELIER else event
 
 
@@ -239,7 +232,7 @@ def clock_words(*findings: object) -> str:
 
 def clock_lines(*findings: object) -> Lines:
     """Return the line on what a clock decided; none where it did not."""
-    return [("clock", words)] if (words := clock_words(*findings)) else []
+    return said(("clock", clock_words(*findings)))
 
 
 def run_time_lines(finding: PrivacyFinding) -> Lines:
@@ -328,11 +321,11 @@ def curve_lines(finding: PrivacyFinding) -> Lines:
     tested = finding.curve_test
     if tested is None:
         return []
-    lines = [("curve claim", f"{curve_claim_words(tested.claim)}, {shows_words(finding, tested)}")]
-    lines += [("by Holder", holder_words(tested))] if tested.holder else []
-    lines += [("power", words)] if (words := curve_power_words(finding)) else []
-    if orders := untestable_orders(tested.claim):
-        listed = ", ".join(map(value_text, orders))
-        why = f"order times the shift in deviations exceeds {TESTABLE:g}, so that outputs which hardly any run returns"
-        lines.append(("not testable", f"order {listed}: {why} decide; only much larger violations can be seen"))
-    return lines
+    orders = ", ".join(map(value_text, untestable_orders(tested.claim)))
+    why = f"order times the shift in deviations exceeds {TESTABLE:g}, so that outputs which hardly any run returns"
+    return said(
+        ("curve claim", f"{curve_claim_words(tested.claim)}, {shows_words(finding, tested)}"),
+        ("by Holder", holder_words(tested)),
+        ("power", curve_power_words(finding)),
+        ("not testable", orders and f"order {orders}: {why} decide; only much larger violations can be seen"),
+    )
