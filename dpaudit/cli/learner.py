@@ -121,7 +121,7 @@ class Climbs(NamedTuple):
 
 @command("supremum", "dpaudit supremum conjunction-greedy -p dimension=2 -p k=2 -p epsilon=1", DRAWN)
 def supremum(id: Annotated[str, argument("ID")], parameter: Parameters, search: Climbs, shown: ShownSupremum) -> int:
-    """SearchOptions the greatest privacy loss of a learner over samples of every size.
+    """Search for the greatest privacy loss of a learner over samples of every size.
 
     A maximum over all samples of a few examples can be far below it. The search climbs over weighted samples, follows
     rays of ever more copies of an example (to their exact limit if the learner has one), and takes the learner's closed
