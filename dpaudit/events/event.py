@@ -282,8 +282,11 @@ def cell_of(part: Any) -> Hashable:
     return ("missing",) if part is MISSING else canonical(part)
 
 
-def numbers_of(outputs: Any, feature: str, path: Path = ()) -> Array:
-    """Return a feature of each output of a batch, NaN for those that have none; shape (len(outputs),)."""
+def numbers_of(outputs: Any, feature: str, path: Path = (), *, parts: Sequence[Any] | None = None) -> Array:
+    """Return a feature of each output of a batch, NaN for those that have none; shape (len(outputs),).
+
+    The `parts` of outputs at the path are given where they are known.
+    """
     if isinstance(outputs, np.ndarray) and outputs.dtype.kind in "iufb" and feature in ("value", "lowest bit"):
         if outputs.ndim == 1 + len(path) and all(type(step) is int for step in path):
             inside = all(int(step) < size for step, size in zip(path, outputs.shape[1:], strict=True))
@@ -292,7 +295,8 @@ def numbers_of(outputs: Any, feature: str, path: Path = ()) -> Array:
             return column if feature == "value" else _lowest_bits(column)
         return np.full(len(outputs), np.nan)
     measure = FEATURES[feature]
-    return np.array([measure(part_of(output, path)) for output in outputs], dtype=np.float64)
+    parts = [part_of(output, path) for output in outputs] if parts is None else parts
+    return np.array(list(map(measure, parts)), dtype=np.float64)
 
 
 def part_of(output: Any, path: Path) -> Any:
@@ -301,11 +305,14 @@ def part_of(output: Any, path: Path) -> Any:
         output = opened(output)
         try:
             # Asked for first, for a mapping with a default would put what it lacks into the output.
-            keyed = isinstance(output, Mapping) or is_table(output)
+            keyed = type(output) not in _INDEXED and (isinstance(output, Mapping) or is_table(output))
             output = MISSING if keyed and step not in output else output[step]
         except (TypeError, LookupError):
             return MISSING
     return output
+
+
+_INDEXED = (list, tuple, np.ndarray)
 
 
 def is_table(output: Any) -> bool:

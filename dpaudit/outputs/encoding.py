@@ -88,10 +88,10 @@ def _look_the_same(values: list[Any], alone: bool, depth: int) -> bool:
     for kind in kinds - _LEAVES:
         some: list[Any] = values if len(kinds) == 1 else [one for one in values if type(one) is kind]
         if kind in _HOLDING:
-            inside = list(chain.from_iterable(some))  # of dictionaries the keys
-            inside += chain.from_iterable(one.values() for one in some) if kind is dict else ()
-            if not depth or not _look_the_same(inside, alone, depth - 1):
-                return False
+            held = [some, map(dict.values, some)] if kind is dict else [some]  # of dictionaries the keys too
+            for inside in held:
+                if not depth or not _look_the_same(list(chain.from_iterable(inside)), alone, depth - 1):
+                    return False
         elif kind is np.ndarray or family(kind) == "sparse":
             if not all(one.dtype.kind in DTYPES for one in some):
                 return False

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from itertools import compress
-from operator import is_not, itemgetter
+from operator import attrgetter, is_not, itemgetter, methodcaller
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -82,33 +83,49 @@ def _parts(values: Sequence[Any], at: None) -> Taken:
 
 NO_PART = object()
 """Stands for the part of a value that has no such part."""
+_INDEXED = frozenset({list, tuple, dict})
 
 
-def _item(values: Sequence[Any], at: int) -> Taken:
-    """Return the elements at a position of the sequences that are long enough."""
+def _item(values: Sequence[Any], at: Any) -> Taken:
+    """Return the elements at a position of the sequences that are long enough, or those of mappings at a key."""
     if isinstance(values, np.ndarray) and at < values.shape[1]:  # rows of objects
         column = values[:, at].tolist()
         return Shared.of(column) or column, None
-    if min(map(len, values)) > at:
-        return list(map(itemgetter(at), values)), None
-    return _ITEMS(values, at)
+    if set(map(type, values)) <= _INDEXED:
+        with suppress(LookupError):
+            return list(map(itemgetter(at), values)), None
+    return _some([_at(value, at) for value in values])
 
 
-def _each(of: Callable[[Any, Any], Any]) -> Callable[[Sequence[Any], Any], Taken]:
-    """Return the step to what a function makes of each value and the place; `NO_PART` where there is none."""
-
-    def step(values: Sequence[Any], at: Any) -> Taken:
-        found = [of(value, at) for value in values]
-        mask = np.fromiter(map(partial(is_not, NO_PART), found), np.bool_, len(found))
-        return (found, None) if mask.all() else (list(compress(found, mask)), mask)
-
-    return step
+def _at(value: Any, at: Any) -> Any:
+    # Asked for first, for a mapping with a default would put a key that it lacks into the output.
+    there = at in value if isinstance(value, Mapping) else len(value) > at
+    return value[at] if there else NO_PART
 
 
-_ITEMS = _each(lambda value, at: value[at] if len(value) > at else NO_PART)
+def _some(found: list[Any]) -> Taken:
+    mask = np.fromiter(map(partial(is_not, NO_PART), found), np.bool_, len(found))
+    return (found, None) if mask.all() else (list(compress(found, mask)), mask)
 
 
-def _each_text(of: Callable[[str], Any]) -> Callable[[Sequence[Any], None], Taken]:
+def _entry(values: Sequence[NDArray[Any]], at: int) -> Taken:
+    """Return the entries at a position of the flattened arrays that are large enough."""
+    with suppress(IndexError):
+        return list(map(methodcaller("item", at), values)), None
+    return _some([array.item(at) if array.size > at else NO_PART for array in values])
+
+
+def _each(of: Callable[[Any], Any]) -> Callable[[Sequence[Any], None], Taken]:
+    """Return the step to what a function makes of each value; `NO_PART` where that is nothing."""
+    return lambda values, at: _some(list(map(of, values)))
+
+
+def _every(of: Callable[[Any], Any]) -> Callable[[Sequence[Any], None], Taken]:
+    """Return the step to something that every value has."""
+    return lambda values, at: (list(map(of, values)), None)
+
+
+def _every_text(of: Callable[[str], Any]) -> Callable[[Sequence[Any], None], Taken]:
     """Return the step to something that every text has; texts that are equal are looked at once."""
 
     def step(values: Sequence[Any], at: None) -> Taken:
@@ -118,7 +135,7 @@ def _each_text(of: Callable[[str], Any]) -> Callable[[Sequence[Any], None], Take
     return step
 
 
-def _sorted(values: Any, at: None) -> tuple[Any, ...]:
+def _sorted(values: Any) -> tuple[Any, ...]:
     """Return the elements of a set, ascending where they can be compared."""
     try:
         return tuple(sorted(values))
@@ -126,7 +143,7 @@ def _sorted(values: Any, at: None) -> tuple[Any, ...]:
         return tuple(sorted(values, key=stable_repr))
 
 
-def _explicit_zeros(value: Any, at: None) -> tuple[int, ...]:
+def _explicit_zeros(value: Any) -> tuple[int, ...]:
     """Return the places of the zeros that a sparse matrix stores, ascending."""
     places, held = readers.entries(value)
     return tuple(places[held == 0].tolist())
@@ -142,7 +159,7 @@ def _decimals(text: str) -> tuple[float, ...]:
     return tuple(map(float, _DECIMAL.findall(text[:LOOKED_THROUGH])))
 
 
-def _from_json(text: str, at: None) -> Any:
+def _from_json(text: str) -> Any:
     """Return what a text that is a JSON object or array stands for."""
     if text[:1] not in ("{", "["):
         return NO_PART
@@ -152,7 +169,7 @@ def _from_json(text: str, at: None) -> Any:
         return NO_PART
 
 
-def _from_hexadecimal(text: str, at: None) -> Any:
+def _from_hexadecimal(text: str) -> Any:
     """Return the integer that a text of at least eight hexadecimal digits stands for."""
     return int(text[:LOOKED_THROUGH].replace("-", ""), 16) if _HEXADECIMAL.fullmatch(text) else NO_PART
 
@@ -167,19 +184,18 @@ _STEPS: dict[str, tuple[Callable[[Any, Any], Taken], str]] = {
     "parts": (_parts, "{0}"),
     "item": (_item, "{0}[{1}]"),
     "leaf": (lambda values, at: _item(values, at[0]), "{1[1]}"),
-    # Asked for first, for a mapping with a default would put a key that it lacks into the output.
-    "key": (_each(lambda value, key: value[key] if key in value else NO_PART), "{0}[{1!r:.60}]"),
-    "entry": (_each(lambda array, at: array.item(at) if array.size > at else NO_PART), "{0}.flat[{1}]"),
-    "length": (_each(lambda value, at: len(value)), "len({0})"),
-    "size": (_each(lambda array, at: array.size), "size of {0}"),
-    "keys": (_each(lambda mapping, at: tuple(mapping)), "keys of {0}"),
-    "values": (_each(lambda mapping, at: tuple(mapping.values())), "values of {0}"),
-    "elements": (_each(_sorted), "sorted({0})"),
-    "message": (_each(lambda error, at: str(getattr(error, "message", error))), "message of {0}"),
-    "stored entries": (_each(lambda matrix, at: int(matrix.nnz)), "stored entries of {0}"),
-    "explicit zeros": (_each(_explicit_zeros), "places of the zeros stored in {0}"),
-    "numbers": (_each_text(_numbers), "numbers in {0}"),
-    "decimals": (_each_text(_decimals), "decimal numbers in {0}"),
+    "key": (_item, "{0}[{1!r:.60}]"),
+    "entry": (_entry, "{0}.flat[{1}]"),
+    "length": (_every(len), "len({0})"),
+    "size": (_every(attrgetter("size")), "size of {0}"),
+    "keys": (_every(tuple), "keys of {0}"),
+    "values": (_every(lambda mapping: tuple(mapping.values())), "values of {0}"),
+    "elements": (_every(_sorted), "sorted({0})"),
+    "message": (_every(lambda error: str(getattr(error, "message", error))), "message of {0}"),
+    "stored entries": (_every(lambda matrix: int(matrix.nnz)), "stored entries of {0}"),
+    "explicit zeros": (_every(_explicit_zeros), "places of the zeros stored in {0}"),
+    "numbers": (_every_text(_numbers), "numbers in {0}"),
+    "decimals": (_every_text(_decimals), "decimal numbers in {0}"),
     "json": (_each(_from_json), "json.loads({0})"),
     "hexadecimal": (_each(_from_hexadecimal), "int({0}, 16)"),
 }
