@@ -12,9 +12,11 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
+from itertools import groupby
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -51,6 +53,8 @@ class _Event(Frozen, frozen=True, tag_field="kind"):
 
     def holds(self, outputs: Any) -> Bools:
         """Say for each output of a batch whether it is in the event; `InputError` unless the event is explicit."""
+        if isinstance(self, Cells | Interval) and self.explicit:
+            return self.has(self.read(outputs))
         raise InputError("only the audit that learned the event can tell which outputs are in it")
 
 
@@ -119,9 +123,10 @@ class Cells(_Event, frozen=True, tag="cells"):
     @property
     def labels(self) -> tuple[str, ...]:
         """The cells that are no integers, as reports list them."""
-        return (self.shown or self.values) + tuple(map(in_words, self._cells()))
+        return (self.shown or self.values) + tuple(map(in_words, self._listed_cells))
 
-    def _cells(self) -> list[Hashable]:
+    @property
+    def _listed_cells(self) -> list[Hashable]:
         return [canonical(decode_value(value)) for value in self.outputs or ()]
 
     @property
@@ -134,22 +139,15 @@ class Cells(_Event, frozen=True, tag="cells"):
         """Whether the event says by itself which outputs are in it."""
         return self.feature == "output" and self.size > 0 and not (self.values or self.rare)
 
-    def read(self, outputs: Any) -> list[Hashable]:
+    def read(self, outputs: Any) -> Any:
         """Return the cell of the part of each output of a batch."""
         return [cell_of(part_of(output, self.path)) for output in outputs]
 
-    def holds(self, outputs: Any) -> Bools:
-        """Say for each output of a batch whether it is in the event."""
-        return self.has(self.read(outputs)) if self.explicit else super().holds(outputs)
-
-    def has(self, cells: Sequence[Hashable]) -> Bools:
+    def has(self, cells: Any) -> Bools:
         """Say for each cell that was read whether it is in the event."""
-        listed = set(self._cells())
-        inside = np.array(
-            [c in listed or (type(c) is int and any(low <= c <= high for low, high in self.ranges)) for c in cells],
-            dtype=np.bool_,
-        )
-        return inside ^ bool(self.complement)
+        listed, ranges = set(self._listed_cells), self.ranges
+        inside = (c in listed or (type(c) is int and any(low <= c <= high for low, high in ranges)) for c in cells)
+        return np.fromiter(inside, np.bool_, len(cells)) ^ bool(self.complement)
 
 
 class Interval(_Event, frozen=True, tag="interval"):
@@ -183,10 +181,6 @@ class Interval(_Event, frozen=True, tag="interval"):
     def read(self, outputs: Any) -> Array:
         """Return the score of each output of a batch, NaN where there is none."""
         return numbers_of(outputs, self.feature, self.path)
-
-    def holds(self, outputs: Any) -> Bools:
-        """Say for each output of a batch whether its score is in the interval."""
-        return self.has(self.read(outputs)) if self.explicit else super().holds(outputs)
 
     def has(self, found: Array) -> Bools:
         """Say for each score that was read whether it is in the interval."""
@@ -250,11 +244,10 @@ class CellSet:
 
 
 def _parted(cells: Iterable[Any]) -> tuple[list[int], list[Any]]:
-    whole: list[int] = []
-    others: list[Any] = []
+    parted: tuple[list[int], list[Any]] = [], []
     for cell in cells:
-        (whole if isinstance(cell, int) and cell.bit_length() <= MOST_BITS else others).append(cell)
-    return whole, others
+        parted[not (isinstance(cell, int) and cell.bit_length() <= MOST_BITS)].append(cell)
+    return parted
 
 
 def range_labels(low: int, high: int) -> list[str]:
@@ -268,13 +261,8 @@ def ranges_of(values: list[int]) -> tuple[tuple[int, int], ...]:
     >>> ranges_of([5, 3, 4, -1])
     ((-1, -1), (3, 5))
     """
-    found: list[tuple[int, int]] = []
-    for value in sorted(values):
-        if found and value == found[-1][1] + 1:
-            found[-1] = (found[-1][0], value)
-        else:
-            found.append((value, value))
-    return tuple(found)
+    runs = (list(run) for _, run in groupby(enumerate(sorted(values)), lambda one: one[1] - one[0]))
+    return tuple((run[0][1], run[-1][1]) for run in runs)
 
 
 def cell_of(part: Any) -> Hashable:
@@ -340,24 +328,22 @@ def _loaded(text: str) -> Any:
 
 
 def _value(value: Any) -> float:
-    if isinstance(value, str | bytes):
-        return math.nan
-    try:
-        return float(value)
-    except (TypeError, ValueError, OverflowError):
-        return math.nan
+    with suppress(TypeError, ValueError, OverflowError):
+        return math.nan if isinstance(value, str | bytes) else float(value)
+    return math.nan
 
 
-def _flat(value: Any) -> Array:
-    """Return the numbers of a sequence, a dictionary or an array; none of anything else."""
+def _flat(of: Callable[[Array], Any], value: Any) -> float:
+    """Return a number of those of a sequence, a dictionary or an array; NaN for anything else."""
     if isinstance(value, dict):
         value = list(value.values())
     if not isinstance(value, list | tuple | np.ndarray) and not is_table(value):
-        return np.zeros(0)
+        return math.nan
     try:
-        return np.asarray(value, dtype=np.float64).ravel()
+        flat = np.asarray(value, dtype=np.float64).ravel()
     except (TypeError, ValueError, OverflowError):
-        return np.zeros(0)
+        return math.nan
+    return float(of(flat)) if len(flat) else math.nan
 
 
 def _length(value: Any) -> float:
@@ -373,9 +359,9 @@ def _lowest_bits(values: Array) -> Array:
 
 FEATURES: dict[str, Any] = {
     "value": _value,
-    "sum": lambda value: float(flat.sum()) if len(flat := _flat(value)) else math.nan,
-    "maximum": lambda value: float(flat.max()) if len(flat := _flat(value)) else math.nan,
-    "minimum": lambda value: float(flat.min()) if len(flat := _flat(value)) else math.nan,
+    "sum": partial(_flat, np.sum),
+    "maximum": partial(_flat, np.max),
+    "minimum": partial(_flat, np.min),
     "length": _length,
     "lowest bit": lambda value: float(_lowest_bits(np.array([_value(value)]))[0]),
     "raised": lambda value: float(type(value) is Raised),

@@ -178,9 +178,8 @@ def families_by_counts(x: Integers, y: Integers, careful: bool) -> Order:
         order = np.argsort(-to_grid(fit.mean), kind="stable")[:: int(sign)]
         ratio, error = fit.prefixes(order, hits + others, offset)
         models = (PrefixRatio(sign * ratio, error),)
-        found.append(
-            PrefixFamily("likelihood ratio", direction, order, models, MIXTURE_PENALTY, partial(_draws, [fit]))
-        )
+        draws = partial(_draws, [fit])
+        found.append(PrefixFamily("likelihood ratio", direction, order, models, MIXTURE_PENALTY, draws))
     return found[0], found[1]
 
 

@@ -147,13 +147,11 @@ def canonical(value: Any) -> Hashable:
 
 def _float(value: Any) -> Hashable:
     number = float(value)
-    if math.isnan(number):
+    if number != number:
         return ("float", "nan")
-    if number == 0.0 and math.copysign(1.0, number) < 0:
-        return ("float", "-0.0")
     if number != value:  # a long double
         return ("long double", repr(value))
-    return ("float", number)
+    return ("float", "-0.0" if number == 0.0 and math.copysign(1.0, number) < 0 else number)
 
 
 def _array(value: NDArray[Any]) -> Hashable:

@@ -63,10 +63,10 @@ class LeafFeature:
 
     def cells(self, values: Any, places: NDArray[np.intp] | None = None) -> CellNumbers:
         """Return the cell of each value; of the `distinct` ones where their places are given."""
-        found: CellNumbers = self.read(values)
-        if self.edges is not None:
-            found = np.searchsorted(self.edges, found, side="right").astype(np.int64)
-        return found if places is None else found[places]
+        found = self.read(values)
+        found = found if self.edges is None else np.searchsorted(self.edges, found, side="right")
+        cells: CellNumbers = np.asarray(found, dtype=np.int64)
+        return cells if places is None else cells[places]
 
     def cell(self, code: int) -> str | int:
         """Return a cell as a person would write it."""
