@@ -26,7 +26,7 @@ from msgspec.structs import replace
 from dpaudit.bounds.base import Array, Bools
 from dpaudit.errors import InputError
 from dpaudit.jsonable import MOST_BITS
-from dpaudit.outputs.canonical import Raised, canonical, in_fractions, in_words
+from dpaudit.outputs.canonical import Raised, canonical, in_words
 from dpaudit.outputs.readers import DIGITS, stored
 from dpaudit.outputs.values import JsonValue, decode_value, encode_value
 from dpaudit.record import Extended, Frozen
@@ -84,6 +84,8 @@ class Cells(_Event, frozen=True, tag="cells"):
         Outputs whose cells belong to the event, where it was made from outputs; otherwise left out.
     complement : bool
         Whether the event is that the cell is none of these; left out where it is not.
+    rounding : bool
+        Whether the feature says which doubles a floating-point sampler can return; left out where it does not.
     """
 
     feature: str
@@ -94,20 +96,24 @@ class Cells(_Event, frozen=True, tag="cells"):
     shown: tuple[str, ...] | UnsetType = UNSET
     outputs: tuple[JsonValue, ...] | UnsetType = UNSET
     complement: Literal[True] | UnsetType = UNSET
+    rounding: Literal[True] | UnsetType = UNSET
 
     @classmethod
     def of(cls, feature: str, cells: Iterable[Any], rare: bool = False) -> Cells:
         """Return the event that a feature's value is one of some cells; integers are ranges."""
         whole, others = _parted(cells)
         found = cls(feature, ranges_of(whole), tuple(sorted(map(in_words, others))), rare)
-        return found._listed(sorted(in_words(in_fractions(cell)) for cell in others))
+        return found._listed(sorted(in_words(cell, fractions=True) for cell in others))
 
     @classmethod
-    def of_values(cls, feature: str, values: Iterable[str | int], rare: bool = False) -> Cells:
-        """Return the event that a feature is one of some values, each as a person would write it."""
+    def of_values(
+        cls, feature: str, values: Iterable[str | int], rare: bool = False, *, rounding: bool = False
+    ) -> Cells:
+        """Return the event that a feature, perhaps of `rounding`, is one of some values, as people write them."""
         whole, others = _parted(values)
         labels = [label for ends in ranges_of(whole) for label in range_labels(*ends)]
-        return cls(feature, (), tuple(sorted(map(str, (*whole, *others)))), rare)._listed([*labels, *sorted(others)])
+        found = cls(feature, (), tuple(sorted(map(str, (*whole, *others)))), rare, rounding=rounding or UNSET)
+        return found._listed([*labels, *sorted(others)])
 
     @classmethod
     def of_outputs(cls, outputs: Iterable[Any], *, complement: bool = False, path: Path = ()) -> Cells:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.bounds.base import Integers
+from dpaudit.bounds.base import Array, Integers
 from dpaudit.bounds.tangent import ClaimPoints
 from dpaudit.contract import Direction
 from dpaudit.events.cells import LEAST
@@ -146,9 +146,8 @@ class CellFamilies:
             )
             for one in self.families
         ]
-        # The first of equals, as `max` has it.
-        pairs = zip(self.families, bounds, strict=True)
-        family, (expected, markdown) = max(pairs, key=lambda one: float(one[1][0].max()))
+        family = _greatest([expected for expected, _ in bounds])
+        expected, markdown = bounds[family]
         best = int(np.argmax(expected))
         return self._selected(family, best + 1, expected[best], markdown[best])
 
@@ -173,10 +172,9 @@ class CellFamilies:
         """
         ordered, counted = self.discretizer.ordered, self._by_counts
         scores = [refutation_score(*self._sides(one), test, epsilon, ordered=ordered)[:-1] for one in counted.families]
-        pairs = zip(scores, counted.families, strict=True)
-        best, family = max(pairs, key=lambda one: float(one[0].max(initial=-np.inf)))
+        best = scores[family := _greatest(scores)]
         length = int(np.argmax(best)) + 1 if len(best) else 1
-        expected, _ = prefix_bounds(*self._sides(family), test, ordered=ordered)
+        expected, _ = prefix_bounds(*self._sides(counted.families[family]), test, ordered=ordered)
         return float(best.max(initial=-np.inf)), counted._selected(family, length, expected[length - 1])
 
     def refuting_points(self, points: ClaimPoints) -> tuple[float, int, Selection]:
@@ -184,17 +182,16 @@ class CellFamilies:
 
         As for `refuting` an atom counts one more on the unlikelier side where counts alone order the atoms.
         """
-        counted = self._by_counts
-        best, place, chosen = -np.inf, (0, 0), counted.families[0]
-        for family in counted.families:
-            hits, others = (np.cumsum(side).astype(np.float64) for side in self._sides(family))
+        counted, scores = self._by_counts, []
+        for one in counted.families:
+            hits, others = (np.cumsum(side).astype(np.float64) for side in self._sides(one))
             luck = 0 if self.discretizer.ordered else np.arange(1, len(others) + 1)
             raised = np.minimum(others + luck, others[-1])
-            scores = points.scores(hits[:-1], int(hits[-1]), raised[:-1], int(others[-1]))
-            if scores.size and scores.max() > best:
-                best, chosen = float(scores.max()), family
-                place = divmod(int(scores.argmax()), scores.shape[1])
-        return best, place[0], counted._selected(chosen, place[1] + 1, best, points=len(points.epsilon))
+            scores.append(points.scores(hits[:-1], int(hits[-1]), raised[:-1], int(others[-1])))
+        found = scores[family := _greatest(scores)]
+        point, length = divmod(int(found.argmax()), found.shape[1]) if found.size else (0, 0)
+        best = float(found.max(initial=-np.inf))
+        return best, point, counted._selected(family, length + 1, best, points=len(points.epsilon))
 
     @property
     def _by_counts(self) -> CellFamilies:
@@ -202,10 +199,9 @@ class CellFamilies:
             return self
         return replace(self, orders=[families_by_counts(self.data, self.neighbour, False)])
 
-    def _selected(
-        self, family: PrefixFamily, length: int, expected: float, markdown: float = 0.0, points: int = 1
-    ) -> Selection:
-        """Return a prefix of a family as the event selected, by so many points of a claim."""
+    def _selected(self, place: int, length: int, expected: float, markdown: float = 0.0, points: int = 1) -> Selection:
+        """Return a prefix of a family, by its place, as the event selected, by so many points of a claim."""
+        family = self.families[place]
         ranking = self._atoms(family.order)
         return Selection(
             self.discretizer,
@@ -217,7 +213,7 @@ class CellFamilies:
             compared=points * sum(len(one.order) for one in self.families),
             expected=float(expected),
             markdown=float(markdown),
-            orders=next(order for order in self.orders if any(one is family for one in order)),
+            orders=self.orders[place // 2],
         )
 
     def _atoms(self, order: NDArray[np.intp]) -> tuple[Hashable, ...]:
@@ -233,3 +229,8 @@ class CellFamilies:
         """Return the counts of the family's atoms in its order, on the likelier side and on the other."""
         likelier, other = likelier_first(family.direction, self.data, self.neighbour)
         return likelier[family.order], other[family.order]
+
+
+def _greatest(scores: Sequence[Array]) -> int:
+    """Return the place of the scores with the greatest maximum, the first of equals."""
+    return int(np.argmax([one.max(initial=-np.inf) for one in scores]))

@@ -35,8 +35,19 @@ _PLAIN_SEQUENCES = frozenset({list, tuple})
 _LEAVES = PLAIN | {np.dtype(code).type for code in "?bhilqBHILQefdgFDG"}
 """The types of single values that are sent as they are."""
 _HOLDING: frozenset[type] = frozenset({*CONTAINERS.values(), dict})
-_NUMBERS_AND_TEXTS = (int, float, complex, str, bytes, bytearray, np.generic)
-_OPEN = (*_NUMBERS_AND_TEXTS, *CONTAINERS.values(), Mapping, np.ndarray, BaseException)
+_OPEN = (
+    int,
+    float,
+    complex,
+    str,
+    bytes,
+    bytearray,
+    np.generic,
+    *CONTAINERS.values(),
+    Mapping,
+    np.ndarray,
+    BaseException,
+)
 _OPENING = frozenset({"__float__", "__next__", "__await__", "__aiter__", "__call__", "__array__", "__dlpack__", "iloc"})
 """The classes, and methods of others, of objects that are looked at as such, or refused."""
 SHALLOW = 4
@@ -46,25 +57,22 @@ _pack = msgspec.msgpack.Encoder().encode
 
 def encode(outputs: Any) -> bytes:
     """Return a batch of outputs as bytes; `InputError` if one cannot be taken apart, or they are too many bytes."""
-    for careful in (False, True):
-        write = _Writer(careful).column
+    rows = type(outputs) is np.ndarray
+    try:
+        values = [outputs] if rows else list(outputs)
         try:
-            rows = type(outputs) is np.ndarray
-            content: bytes = _pack([rows, write([outputs] if rows else list(outputs), 0)])
+            content: bytes = _pack([rows, _Writer(False).column(values, 0)])
         except (OverflowError, UnicodeEncodeError):  # an integer beyond 64 bits, or half of a surrogate pair
-            if careful:
-                raise
-        except DpauditError:
-            raise
-        except RecursionError:
-            raise _too_deep() from None
-        except Exception as error:  # methods of outputs are third-party code
-            raise InputError(f"an output cannot be taken apart: {raised_words(error)}") from None
-        else:
-            if len(content) > MOST_BYTES:
-                raise InputError(f"the outputs of a call take more than {MOST_BYTES:,} bytes: return less in one")
-            return content
-    raise AssertionError
+            content = _pack([rows, _Writer(True).column(values, 0)])
+    except DpauditError:
+        raise
+    except RecursionError:
+        raise _too_deep() from None
+    except Exception as error:  # methods of outputs are third-party code
+        raise InputError(f"an output cannot be taken apart: {raised_words(error)}") from None
+    if len(content) > MOST_BYTES:
+        raise InputError(f"the outputs of a call take more than {MOST_BYTES:,} bytes: return less in one")
+    return content
 
 
 def plain(outputs: Any, *, alone: bool = False) -> Any:
@@ -88,10 +96,13 @@ def _look_the_same(values: list[Any], alone: bool, depth: int) -> bool:
     for kind in kinds - _LEAVES:
         some: list[Any] = values if len(kinds) == 1 else [one for one in values if type(one) is kind]
         if kind in _HOLDING:
-            held = [some, map(dict.values, some)] if kind is dict else [some]  # of dictionaries the keys too
-            for inside in held:
-                if not depth or not _look_the_same(list(chain.from_iterable(inside)), alone, depth - 1):
+            held = [some, list(map(dict.values, some))] if kind is dict else [some]  # of dictionaries the keys too
+            for inside in held if depth else ():
+                nested = not set(map(type, chain.from_iterable(inside))) <= _LEAVES
+                if nested and not _look_the_same(list(chain.from_iterable(inside)), alone, depth - 1):
                     return False
+            if not depth:
+                return False
         elif kind is np.ndarray or family(kind) == "sparse":
             if not all(one.dtype.kind in DTYPES for one in some):
                 return False
@@ -158,11 +169,10 @@ class _Writer:
                 if len(kinds) > 1:
                     return self._mixed(values, list(map(type, values)), 0)
                 if kinds == {int}:
-                    sizes = [value.bit_length() // 8 + 1 for value in values]
-                    held = [
-                        value.to_bytes(size, "little", signed=True) for value, size in zip(values, sizes, strict=True)
+                    return [
+                        "ints",
+                        [value.to_bytes(value.bit_length() // 8 + 1, "little", signed=True) for value in values],
                     ]
-                    return ["ints", held]
                 return ["texts", [value.encode("utf-8", "surrogatepass") for value in values]]
         return ["plain", values]
 

@@ -64,7 +64,14 @@ def in_words(path: Path) -> str:
     return text
 
 
+FAMILIES_OF_DTYPES = {"i": "int", "u": "int", "b": "bool", "f": "float"}
+"""The families of numbers by the kinds of NumPy's dtypes."""
+
+
 def _of_family(values: Sequence[Any], name: str) -> Taken:
+    if isinstance(values, np.ndarray) and values.dtype.kind in FAMILIES_OF_DTYPES:
+        whole = name == ("array" if values.ndim > 1 else FAMILIES_OF_DTYPES[values.dtype.kind])
+        return (values, None) if whole else (values[:0], np.zeros(len(values), dtype=np.bool_))
     kinds = set(map(type, values))
     wanted = {kind for kind in kinds if family(kind) == name}
     if wanted == kinds:
@@ -110,6 +117,8 @@ def _some(found: list[Any]) -> Taken:
 
 def _entry(values: Sequence[NDArray[Any]], at: int) -> Taken:
     """Return the entries at a position of the flattened arrays that are large enough."""
+    if isinstance(values, np.ndarray) and at < values[0].size:
+        return values.reshape(len(values), -1)[:, at], None
     with suppress(IndexError):
         return list(map(methodcaller("item", at), values)), None
     return _some([array.item(at) if array.size > at else NO_PART for array in values])
@@ -201,9 +210,6 @@ _STEPS: dict[str, tuple[Callable[[Any, Any], Taken], str]] = {
 }
 """The function of each step, and the words of the path after it; a "leaf" is a part of a reduced row, by its name."""
 
-FAMILIES_OF_DTYPES = {"i": "int", "u": "int", "b": "bool", "f": "float"}
-"""The families of numbers by the kinds of NumPy's dtypes."""
-
 Reached = tuple[Any, NDArray[np.intp] | None]
 """Values, and the numbers of the rows that have one (None for all)."""
 
@@ -225,10 +231,6 @@ class Leaf:
 
     def read(self, rows: Sequence[Any] | NDArray[Any]) -> Reached:
         """Return the parts of a batch of outputs that are there, and their rows' numbers (None where all have one)."""
-        if isinstance(rows, np.ndarray):
-            direct = self._of_array(rows)
-            if direct is not None:
-                return direct, None
         values, where = walk(rows, self.path)
         if not isinstance(self.reader, readers.Block) or self.reader.width > KEPT_WIDTH:
             return readers.read(self.reader, values), where
@@ -237,24 +239,6 @@ class Leaf:
         if (place := (*self.path, self.reader)) not in known:
             known[place] = readers.read(self.reader, values), where
         return known[place]
-
-    def _of_array(self, rows: NDArray[Any]) -> Any:
-        """Return the parts of outputs that are rows of one array, without making objects; None where they need them."""
-        kind = FAMILIES_OF_DTYPES.get(rows.dtype.kind)
-        if kind is None or not self.path or self.path[0].name != "family":
-            return None
-        family, inside = self.path[0].at, self.path[1:]
-        if rows.ndim == 1:
-            plain = not inside and family == kind and self.reader in (readers.whole, readers.real)
-            return self.reader(rows) if plain else None
-        if family != "array":
-            return None
-        if not inside:
-            return self.reader(rows) if isinstance(self.reader, readers.Block) else None
-        flat, place = rows.reshape(len(rows), -1), inside[0].at
-        if inside != (Step("entry", place), Step("family", kind)) or place >= flat.shape[1]:
-            return None
-        return self.reader(flat[:, place])
 
 
 def spread(found: NDArray[Any], where: NDArray[np.intp] | None, total: int, absent: float) -> NDArray[Any]:
@@ -279,7 +263,7 @@ def walk(rows: Sequence[Any] | NDArray[Any], path: Path) -> Reached:
     """
     known = _known(rows)
     if path not in known:
-        known[path] = _after(path[-1], *walk(rows, path[:-1])) if path else (listed(rows), None)
+        known[path] = _after(path[-1], *walk(rows, path[:-1])) if path else (_as_they_are(rows), None)
     return known[path]
 
 
@@ -298,6 +282,12 @@ def _known(rows: Sequence[Any] | NDArray[Any]) -> dict[tuple[Any, ...], Reached]
         reached[values] = reached[(*values, Step("family", "sequence"))] = rows.reshape(len(rows), -1), None
     _LAST.known = [*_LAST.known[-1:], (rows, reached)]
     return reached
+
+
+def _as_they_are(rows: Sequence[Any] | NDArray[Any]) -> Any:
+    """Return a batch as a list, or as an array of numbers, without making objects of them."""
+    numbers = isinstance(rows, np.ndarray) and rows.dtype.kind in FAMILIES_OF_DTYPES
+    return rows if numbers else listed(rows)
 
 
 def listed(rows: Sequence[Any] | NDArray[Any]) -> list[Any]:

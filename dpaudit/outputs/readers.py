@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, islice, repeat
 from math import prod
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -167,7 +168,7 @@ class Block:
             if isinstance(values, np.ndarray):
                 rows = values.reshape(len(values), -1).astype(np.float64)
             elif isinstance(values[0], np.ndarray):
-                if len({(value.dtype, value.shape) for value in values}) > 1:
+                if not all(len(set(map(of, values))) == 1 for of in (attrgetter("shape"), attrgetter("dtype"))):
                     return self._slowly(values)
                 rows = np.concatenate(values, axis=None).astype(np.float64).reshape(len(values), -1)
             elif set(map(len, values)) == {self.width}:

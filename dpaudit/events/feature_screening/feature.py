@@ -37,12 +37,12 @@ REPEATING = 0.25
 """The share of different values up to which texts are looked at once each."""
 
 
-def quantile_edges(values: Array, cells: int = CELLS) -> Array:
-    """Return cuts that divide values into cells of about equal mass."""
+def quantile_edges(values: Array) -> Array:
+    """Return cuts that divide values into `CELLS` cells of about equal mass."""
     if not len(values):
         return np.zeros(0)
     # As `np.quantile` has them by the method "lower", in a thirtieth of its time.
-    places = np.floor((len(values) - 1) * np.linspace(0, 1, cells + 1)[1:-1]).astype(np.intp)
+    places = np.floor((len(values) - 1) * np.linspace(0, 1, CELLS + 1)[1:-1]).astype(np.intp)
     return np.unique(np.sort(values)[places])
 
 

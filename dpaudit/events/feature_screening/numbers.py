@@ -167,7 +167,7 @@ def _ones(values: WholeValues) -> Any:
 
 def _square(values: WholeValues) -> Bools:
     root = np.round(np.sqrt(values.low.astype(np.float64))).astype(np.uint64)
-    return (root * root == values.low) & (values.sign >= 0) & (values.length <= 64)
+    return np.asarray((root * root == values.low) & (values.sign >= 0) & (values.length <= 64))
 
 
 _FORMS: dict[str, Callable[[WholeValues], Any]] = {

@@ -29,14 +29,10 @@ def _steps(ordered: Rows) -> Rows:
 def _order_parity(rows: Rows) -> Rows:
     """Return whether an odd number of swaps sorts each row; equal numbers stay in their order."""
     order = np.argsort(rows[:, :MOST_ENTRIES], axis=1, kind="stable")
-    odd, each = np.zeros(len(rows)), np.arange(len(rows))
-    for place in range(order.shape[1]):
-        # What stands here and what belongs here change places, until every number is where it belongs.
-        at = (order == place).argmax(axis=1)
-        odd += at != place
-        order[each, at] = order[:, place]
-        order[:, place] = place
-    return odd % 2
+    ranks, odd = np.ascontiguousarray(order.T.astype(np.uint8)), np.zeros(len(rows), dtype=np.bool_)
+    for place, rank in enumerate(ranks):
+        odd ^= np.bitwise_xor.reduce(ranks[place + 1 :] < rank, axis=0)
+    return odd.astype(np.float64)
 
 
 SUMMARIES: dict[str, Callable[[Rows], Rows]] = {
