@@ -114,7 +114,6 @@ def _complexity(event: Explicit) -> tuple[int, int]:
 
 
 def _proposed(sides: Sequence[Any], delta: float, float_bits: bool) -> Iterator[tuple[Explicit, Direction]]:
-    """Yield events that may distinguish the sides, with the side where each is likelier."""
     some = [[*outputs[:SHOWN]] for outputs in sides]
     features = [name for name in FEATURES if float_bits or name != STORED]
     for path in islice(_paths(some), MOST_LEAVES):

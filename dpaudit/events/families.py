@@ -184,7 +184,6 @@ def families_by_counts(x: Integers, y: Integers, careful: bool) -> Order:
 
 
 def _draws(fits: Sequence[Walk | ScaleMixture], rng: np.random.Generator, number: int, spread: float) -> Array:
-    """Return draws of the log-likelihood ratios of the atoms that some fits are of, so many of each."""
     return np.concatenate([one.draws(rng, number, spread) for one in fits])
 
 

@@ -241,7 +241,6 @@ def _code(atoms: tuple[Array, ...], rows: Array) -> Integers:
 
 
 def _others(atoms: tuple[Array, ...], rows: Array) -> Bools:
-    """Say which scalars are no repeated values."""
     return ~np.column_stack([np.isin(column, values) for values, column in zip(atoms, rows.T, strict=True)])
 
 

@@ -217,11 +217,9 @@ class CellFamilies:
         )
 
     def _atoms(self, order: NDArray[np.intp]) -> tuple[Hashable, ...]:
-        """Return the cells of atoms, the last one of which is all that are rare."""
         return tuple(self.cells[i] if i < len(self.cells) else RARE for i in order.tolist())
 
     def _event(self, taken: Sequence[Hashable]) -> CellSet:
-        """Return the event that the cell is one of these."""
         inside = frozenset(taken)
         return CellSet(inside - {RARE}, frozenset(self.cells) - inside, RARE in inside)
 

@@ -135,7 +135,6 @@ class Reduction:
 
     @property
     def _combined(self) -> list[tuple[str, ColumnOf]]:
-        """The columns that are no coordinates, with their names."""
         found: list[tuple[str, ColumnOf]] = []
         for i, j in self.pairs:
             found.append((f"product of elements {i} and {j}", partial(lambda i, j, z, rows: z[:, i] * z[:, j], i, j)))

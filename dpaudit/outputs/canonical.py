@@ -176,7 +176,6 @@ def _exception(value: Any) -> Hashable:
 
 
 def _other(value: Any) -> Hashable:
-    """Label everything else by its type and its parts."""
     return ("object", type(value).__qualname__, canonical(parts(value)))
 
 

@@ -97,7 +97,6 @@ def _check(condition: bool) -> None:
 
 
 def _read(column: Any, count: int, depth: int) -> list[Any]:
-    """Return the values of a column, so many."""
     _check(type(column) is list and depth <= 2 * LEVELS)
     form, *held = column
     values: list[Any] = _READERS[form](count, depth + 1, *held)
@@ -122,7 +121,6 @@ def _mixed(count: int, depth: int, codes: Any, columns: list[Any]) -> list[Any]:
 
 
 def _places(codes: Any, number: int) -> list[int]:
-    """Return codes, if they are numbers of so many things."""
     _check(type(codes) is list and set(map(type, codes)) <= {int})
     _check(not codes or (min(codes) >= 0 and max(codes) < number))
     return list(codes)
@@ -136,7 +134,6 @@ def _lengths(given: Any, count: int) -> list[int]:
 
 
 def _runs(values: list[Any], lengths: list[int]) -> list[list[Any]]:
-    """Return values cut into runs of these lengths."""
     return [values[start:stop] for start, stop in pairwise(accumulate(lengths, initial=0))]
 
 

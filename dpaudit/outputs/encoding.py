@@ -35,19 +35,8 @@ _PLAIN_SEQUENCES = frozenset({list, tuple})
 _LEAVES = PLAIN | {np.dtype(code).type for code in "?bhilqBHILQefdgFDG"}
 """The types of single values that are sent as they are."""
 _HOLDING: frozenset[type] = frozenset({*CONTAINERS.values(), dict})
-_OPEN = (
-    int,
-    float,
-    complex,
-    str,
-    bytes,
-    bytearray,
-    np.generic,
-    *CONTAINERS.values(),
-    Mapping,
-    np.ndarray,
-    BaseException,
-)
+_NUMBERS_AND_TEXTS = (int, float, complex, str, bytes, bytearray, np.generic)
+_OPEN = (*_NUMBERS_AND_TEXTS, *CONTAINERS.values(), Mapping, np.ndarray, BaseException)
 _OPENING = frozenset({"__float__", "__next__", "__await__", "__aiter__", "__call__", "__array__", "__dlpack__", "iloc"})
 """The classes, and methods of others, of objects that are looked at as such, or refused."""
 SHALLOW = 4
@@ -96,13 +85,14 @@ def _look_the_same(values: list[Any], alone: bool, depth: int) -> bool:
     for kind in kinds - _LEAVES:
         some: list[Any] = values if len(kinds) == 1 else [one for one in values if type(one) is kind]
         if kind in _HOLDING:
-            held = [some, list(map(dict.values, some))] if kind is dict else [some]  # of dictionaries the keys too
-            for inside in held if depth else ():
-                nested = not set(map(type, chain.from_iterable(inside))) <= _LEAVES
-                if nested and not _look_the_same(list(chain.from_iterable(inside)), alone, depth - 1):
-                    return False
             if not depth:
                 return False
+            for held in (
+                (some, list(map(dict.values, some))) if kind is dict else (some,)
+            ):  # of dictionaries the keys too
+                nested = not set(map(type, chain.from_iterable(held))) <= _LEAVES
+                if nested and not _look_the_same(list(chain.from_iterable(held)), alone, depth - 1):
+                    return False
         elif kind is np.ndarray or family(kind) == "sparse":
             if not all(one.dtype.kind in DTYPES for one in some):
                 return False
@@ -169,15 +159,12 @@ class _Writer:
                 if len(kinds) > 1:
                     return self._mixed(values, list(map(type, values)), 0)
                 if kinds == {int}:
-                    return [
-                        "ints",
-                        [value.to_bytes(value.bit_length() // 8 + 1, "little", signed=True) for value in values],
-                    ]
+                    held = [value.to_bytes(value.bit_length() // 8 + 1, "little", signed=True) for value in values]
+                    return ["ints", held]
                 return ["texts", [value.encode("utf-8", "surrogatepass") for value in values]]
         return ["plain", values]
 
     def _mixed(self, values: Sequence[Any], keys: Sequence[Any], depth: int) -> Column:
-        """Return values as columns of those whose keys are equal."""
         numbers: dict[Any, int] = {}
         codes = [numbers.setdefault(key, len(numbers)) for key in keys]
         groups: list[list[Any]] = [[] for _ in numbers]
@@ -201,7 +188,6 @@ class _Writer:
         return ["dict", lengths, self.column(keys, depth), self.column(inside, depth)]
 
     def _numbers(self, values: Sequence[Any], depth: int) -> Column:
-        """Return NumPy's scalars; arrays of one dtype."""
         array = np.array(values)
         return ["numbers", array.dtype.str, array.tobytes()]
 

@@ -129,12 +129,7 @@ def _each(of: Callable[[Any], Any]) -> Callable[[Sequence[Any], None], Taken]:
     return lambda values, at: _some(list(map(of, values)))
 
 
-def _every(of: Callable[[Any], Any]) -> Callable[[Sequence[Any], None], Taken]:
-    """Return the step to something that every value has."""
-    return lambda values, at: (list(map(of, values)), None)
-
-
-def _every_text(of: Callable[[str], Any]) -> Callable[[Sequence[Any], None], Taken]:
+def _each_text(of: Callable[[str], Any]) -> Callable[[Sequence[Any], None], Taken]:
     """Return the step to something that every text has; texts that are equal are looked at once."""
 
     def step(values: Sequence[Any], at: None) -> Taken:
@@ -159,7 +154,6 @@ def _explicit_zeros(value: Any) -> tuple[int, ...]:
 
 
 def _numbers(text: str) -> tuple[int, ...]:
-    """Return the whole numbers in a text, one for every run of digits."""
     return tuple([int(found[:MOST_DIGITS]) for found in _DIGITS.findall(text[:LOOKED_THROUGH])])
 
 
@@ -169,7 +163,6 @@ def _decimals(text: str) -> tuple[float, ...]:
 
 
 def _from_json(text: str) -> Any:
-    """Return what a text that is a JSON object or array stands for."""
     if text[:1] not in ("{", "["):
         return NO_PART
     try:
@@ -195,16 +188,16 @@ _STEPS: dict[str, tuple[Callable[[Any, Any], Taken], str]] = {
     "leaf": (lambda values, at: _item(values, at[0]), "{1[1]}"),
     "key": (_item, "{0}[{1!r:.60}]"),
     "entry": (_entry, "{0}.flat[{1}]"),
-    "length": (_every(len), "len({0})"),
-    "size": (_every(attrgetter("size")), "size of {0}"),
-    "keys": (_every(tuple), "keys of {0}"),
-    "values": (_every(lambda mapping: tuple(mapping.values())), "values of {0}"),
-    "elements": (_every(_sorted), "sorted({0})"),
-    "message": (_every(lambda error: str(getattr(error, "message", error))), "message of {0}"),
-    "stored entries": (_every(lambda matrix: int(matrix.nnz)), "stored entries of {0}"),
-    "explicit zeros": (_every(_explicit_zeros), "places of the zeros stored in {0}"),
-    "numbers": (_every_text(_numbers), "numbers in {0}"),
-    "decimals": (_every_text(_decimals), "decimal numbers in {0}"),
+    "length": (_each(len), "len({0})"),
+    "size": (_each(attrgetter("size")), "size of {0}"),
+    "keys": (_each(tuple), "keys of {0}"),
+    "values": (_each(lambda mapping: tuple(mapping.values())), "values of {0}"),
+    "elements": (_each(_sorted), "sorted({0})"),
+    "message": (_each(lambda error: str(getattr(error, "message", error))), "message of {0}"),
+    "stored entries": (_each(lambda matrix: int(matrix.nnz)), "stored entries of {0}"),
+    "explicit zeros": (_each(_explicit_zeros), "places of the zeros stored in {0}"),
+    "numbers": (_each_text(_numbers), "numbers in {0}"),
+    "decimals": (_each_text(_decimals), "decimal numbers in {0}"),
     "json": (_each(_from_json), "json.loads({0})"),
     "hexadecimal": (_each(_from_hexadecimal), "int({0}, 16)"),
 }
@@ -263,13 +256,18 @@ def walk(rows: Sequence[Any] | NDArray[Any], path: Path) -> Reached:
     """
     known = _known(rows)
     if path not in known:
-        known[path] = _after(path[-1], *walk(rows, path[:-1])) if path else (_as_they_are(rows), None)
+        known[path] = _after(path[-1], *walk(rows, path[:-1])) if path else (listed(rows), None)
     return known[path]
 
 
 def _known(rows: Sequence[Any] | NDArray[Any]) -> dict[tuple[Any, ...], Reached]:
-    """Return what walks from a batch have reached, and what was read there, where each next one is written."""
+    """Return what walks from a batch have reached, and what was read there, where each next one is written.
+
+    Arrays of numbers are walked as they are, which takes no time, so that they are not kept.
+    """
     reached: dict[tuple[Any, ...], Reached]
+    if isinstance(rows, np.ndarray) and rows.dtype.kind in FAMILIES_OF_DTYPES:
+        return {(): (rows, None)}
     for batch, reached in _LAST.known:
         if batch is rows:
             return reached
@@ -284,19 +282,12 @@ def _known(rows: Sequence[Any] | NDArray[Any]) -> dict[tuple[Any, ...], Reached]
     return reached
 
 
-def _as_they_are(rows: Sequence[Any] | NDArray[Any]) -> Any:
-    """Return a batch as a list, or as an array of numbers, without making objects of them."""
-    numbers = isinstance(rows, np.ndarray) and rows.dtype.kind in FAMILIES_OF_DTYPES
-    return rows if numbers else listed(rows)
-
-
 def listed(rows: Sequence[Any] | NDArray[Any]) -> list[Any]:
     """Return a batch of outputs as a list, numbers of an array as Python has them."""
     return rows.tolist() if isinstance(rows, np.ndarray) and rows.ndim == 1 else list(rows)
 
 
 def _after(step: Step, values: Sequence[Any], where: NDArray[np.intp] | None) -> Reached:
-    """Return where one step more leads."""
     if not len(values):
         return values, np.zeros(0, dtype=np.intp) if where is None else where
     found, mask = follow(step, values)

@@ -171,7 +171,6 @@ def _positions(plan: LeafPlan, values: list[Any], path: Path, step: str, longest
 
 
 def _types_of(values: Iterable[Any]) -> str:
-    """Return the families of the first elements, as one category."""
     return " ".join(family(type(value)) for value, _ in zip(values, range(POSITIONS), strict=False))
 
 
@@ -190,7 +189,6 @@ def _array(plan: LeafPlan, values: list[NDArray[Any]], path: Path) -> None:
 
 
 def _kind_of_numbers(value: NDArray[Any]) -> str:
-    """Return the kind of an array's dtype: integers are integers, with a sign or without."""
     return "i" if value.dtype.kind == "u" else value.dtype.kind
 
 
@@ -239,7 +237,6 @@ def _mapping(plan: LeafPlan, values: list[Any], path: Path) -> None:
 
 
 def _set(plan: LeafPlan, values: list[Any], path: Path) -> None:
-    """Plan sets: the presence of common members, and the sorted elements."""
     counts = Counter(chain.from_iterable(values))
     followed = [member for member, count in counts.most_common(KEYS) if plan.common(count) and count < len(values)]
     for member in sorted(followed, key=stable_repr):
@@ -272,7 +269,6 @@ def _text(plan: LeafPlan, values: list[str], path: Path) -> None:
 
 
 def _exception(plan: LeafPlan, values: list[Any], path: Path) -> None:
-    """Plan exceptions: their type, and their message as text."""
     plan.category(_exception_kind, values, path, "exception type")
     plan.step("message", values, path)
 

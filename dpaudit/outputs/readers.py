@@ -104,7 +104,6 @@ class WholeValues:
 
     @cached_property
     def _low_bytes(self) -> NDArray[np.uint8]:
-        """The magnitudes' lowest bytes, the lowest first."""
         width = min(MOST_BITS, int(self.length.max(initial=0)) + 7) // 8
         if self.big is None:
             return np.zeros((len(self), 0), dtype=np.uint8)
@@ -183,7 +182,6 @@ class Block:
         return np.pad(rows, ((0, 0), (0, missing)), constant_values=MISSING) if missing else rows
 
     def _slowly(self, values: Sequence[Any] | NDArray[Any]) -> NDArray[np.float64]:
-        """Return the rows, one after the other and number by number."""
         rows = np.full((len(values), self.width), MISSING)
         for row, value in zip(rows, values, strict=True):
             elements = value.ravel().tolist() if isinstance(value, np.ndarray) else value

@@ -98,7 +98,6 @@ def signed(values: WholeValues) -> list[Any]:
 
 
 def _shown(key: Any, values: Any) -> str:
-    """Return a key as the value that it stands for."""
     if isinstance(values, np.ndarray):
         return repr(float(np.array(key, dtype=np.int64).view(np.float64)))
     return stable_repr(key)[:SHOWN]
