@@ -282,12 +282,11 @@ def numbers_of(outputs: Any, feature: str, path: Path = (), *, parts: Sequence[A
     The `parts` of outputs at the path are given where they are known.
     """
     if isinstance(outputs, np.ndarray) and outputs.dtype.kind in "iufb" and feature in ("value", "lowest bit"):
-        if outputs.ndim == 1 + len(path) and all(type(step) is int for step in path):
-            inside = all(int(step) < size for step, size in zip(path, outputs.shape[1:], strict=True))
+        column, steps = np.full(len(outputs), np.nan), zip(path, outputs.shape[1:], strict=False)
+        if outputs.ndim == 1 + len(path) and all(type(step) is int and step < size for step, size in steps):
             at: Any = (slice(None), *path)
-            column = np.asarray(outputs[at] if inside else np.full(len(outputs), np.nan), dtype=np.float64)
-            return column if feature == "value" else _lowest_bits(column)
-        return np.full(len(outputs), np.nan)
+            column = outputs[at].astype(np.float64)
+        return column if feature == "value" else _lowest_bits(column)
     measure = FEATURES[feature]
     parts = [part_of(output, path) for output in outputs] if parts is None else parts
     return np.array(list(map(measure, parts)), dtype=np.float64)
