@@ -134,7 +134,7 @@ END = real(-sys.float_info.max, sys.float_info.max, "inf", "-inf")
 EVENTS = tagged(
     interval=record(feature=text, low=END, high=END, path=PATH),
     cells=record(feature=text, ranges=many(many(whole(-math.inf), 2, 2)), values=many(text), rare=flag, path=PATH,
-                 shown_=many(text), outputs_=many(value_of, 1), complement_=among(True)),
+                 shown_=many(text), outputs_=many(value_of, 1), complement_=among(True), rounding_=among(True)),
     bets=record(runs=whole(1, 2 * MOST_RUNS), log_stake=END),
     withheld=record(feature_=text),
 )  # fmt: skip

@@ -74,7 +74,6 @@ def to_json(value: Any) -> Any:
     if isinstance(value, partial):
         keywords = {name: to_json(one) for name, one in value.keywords.items()}
         return {"partial": [to_json(value.func), [to_json(one) for one in value.args], keywords]}
-    value = getattr(value, "portable", value)
     if is_dataclass(value) and not isinstance(value, type) and type(value).__module__.startswith(_HOMES):
         held = {field.name: to_json(getattr(value, field.name)) for field in fields(value)}
         return {"record": [_name(type(value)), held]}

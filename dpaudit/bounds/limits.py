@@ -72,7 +72,7 @@ def _verified(
     return limit
 
 
-def wilson_limit(hits: Array, trials: int, z: float) -> Array:
+def wilson_limit(hits: Array, trials: float | Array, z: float) -> Array:
     """Return the Wilson limit of a binomial probability: upper for z > 0, lower for z < 0."""
     centre = hits + z * z / 2
     half = z * np.sqrt(hits * (1 - hits / trials) + z * z / 4)

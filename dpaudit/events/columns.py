@@ -150,10 +150,6 @@ class Flattener:
         return matrix
 
     def _matrix(self, outputs: Any) -> Array:
-        if isinstance(outputs, np.ndarray) and outputs.dtype.kind in "iufb" and len(self.leaves) == 1:
-            flat = outputs.reshape(len(outputs), -1).astype(np.float64)
-            if flat.shape[1] == self.width:
-                return finite(flat)
         columns, left = [], self.width
         for leaf in self.leaves:
             if left <= 0:
@@ -163,7 +159,8 @@ class Flattener:
             table = values[:, None] if values.ndim == 1 else values[:, :left]
             columns.append(spread(table, where, len(outputs), MISSING))
             left -= columns[-1].shape[1]
-        return finite(np.concatenate(columns, axis=1)) if columns else np.zeros((len(outputs), 1))
+        columns = columns or [np.zeros((len(outputs), 1))]
+        return finite(columns[0] if len(columns) == 1 else np.concatenate(columns, axis=1))
 
 
 _LAST = Recent()

@@ -12,9 +12,11 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
+from itertools import groupby
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -24,7 +26,7 @@ from msgspec.structs import replace
 from dpaudit.bounds.base import Array, Bools
 from dpaudit.errors import InputError
 from dpaudit.jsonable import MOST_BITS
-from dpaudit.outputs.canonical import Raised, canonical, in_fractions, in_words
+from dpaudit.outputs.canonical import Raised, canonical, in_words
 from dpaudit.outputs.readers import DIGITS, stored
 from dpaudit.outputs.values import JsonValue, decode_value, encode_value
 from dpaudit.record import Extended, Frozen
@@ -51,6 +53,8 @@ class _Event(Frozen, frozen=True, tag_field="kind"):
 
     def holds(self, outputs: Any) -> Bools:
         """Say for each output of a batch whether it is in the event; `InputError` unless the event is explicit."""
+        if isinstance(self, Cells | Interval) and self.explicit:
+            return self.has(self.read(outputs))
         raise InputError("only the audit that learned the event can tell which outputs are in it")
 
 
@@ -80,6 +84,8 @@ class Cells(_Event, frozen=True, tag="cells"):
         Outputs whose cells belong to the event, where it was made from outputs; otherwise left out.
     complement : bool
         Whether the event is that the cell is none of these; left out where it is not.
+    rounding : bool
+        Whether the feature says which doubles a floating-point sampler can return; left out where it does not.
     """
 
     feature: str
@@ -90,20 +96,24 @@ class Cells(_Event, frozen=True, tag="cells"):
     shown: tuple[str, ...] | UnsetType = UNSET
     outputs: tuple[JsonValue, ...] | UnsetType = UNSET
     complement: Literal[True] | UnsetType = UNSET
+    rounding: Literal[True] | UnsetType = UNSET
 
     @classmethod
     def of(cls, feature: str, cells: Iterable[Any], rare: bool = False) -> Cells:
         """Return the event that a feature's value is one of some cells; integers are ranges."""
         whole, others = _parted(cells)
         found = cls(feature, ranges_of(whole), tuple(sorted(map(in_words, others))), rare)
-        return found._listed(sorted(in_words(in_fractions(cell)) for cell in others))
+        return found._listed(sorted(in_words(cell, fractions=True) for cell in others))
 
     @classmethod
-    def of_values(cls, feature: str, values: Iterable[str | int], rare: bool = False) -> Cells:
-        """Return the event that a feature is one of some values, each as a person would write it."""
+    def of_values(
+        cls, feature: str, values: Iterable[str | int], rare: bool = False, *, rounding: bool = False
+    ) -> Cells:
+        """Return the event that a feature, perhaps of `rounding`, is one of some values, as people write them."""
         whole, others = _parted(values)
         labels = [label for ends in ranges_of(whole) for label in range_labels(*ends)]
-        return cls(feature, (), tuple(sorted(map(str, (*whole, *others)))), rare)._listed([*labels, *sorted(others)])
+        found = cls(feature, (), tuple(sorted(map(str, (*whole, *others)))), rare, rounding=rounding or UNSET)
+        return found._listed([*labels, *sorted(others)])
 
     @classmethod
     def of_outputs(cls, outputs: Iterable[Any], *, complement: bool = False, path: Path = ()) -> Cells:
@@ -119,9 +129,10 @@ class Cells(_Event, frozen=True, tag="cells"):
     @property
     def labels(self) -> tuple[str, ...]:
         """The cells that are no integers, as reports list them."""
-        return (self.shown or self.values) + tuple(map(in_words, self._cells()))
+        return (self.shown or self.values) + tuple(map(in_words, self._listed_cells))
 
-    def _cells(self) -> list[Hashable]:
+    @property
+    def _listed_cells(self) -> list[Hashable]:
         return [canonical(decode_value(value)) for value in self.outputs or ()]
 
     @property
@@ -134,22 +145,15 @@ class Cells(_Event, frozen=True, tag="cells"):
         """Whether the event says by itself which outputs are in it."""
         return self.feature == "output" and self.size > 0 and not (self.values or self.rare)
 
-    def read(self, outputs: Any) -> list[Hashable]:
+    def read(self, outputs: Any) -> Any:
         """Return the cell of the part of each output of a batch."""
         return [cell_of(part_of(output, self.path)) for output in outputs]
 
-    def holds(self, outputs: Any) -> Bools:
-        """Say for each output of a batch whether it is in the event."""
-        return self.has(self.read(outputs)) if self.explicit else super().holds(outputs)
-
-    def has(self, cells: Sequence[Hashable]) -> Bools:
+    def has(self, cells: Any) -> Bools:
         """Say for each cell that was read whether it is in the event."""
-        listed = set(self._cells())
-        inside = np.array(
-            [c in listed or (type(c) is int and any(low <= c <= high for low, high in self.ranges)) for c in cells],
-            dtype=np.bool_,
-        )
-        return inside ^ bool(self.complement)
+        listed, ranges = set(self._listed_cells), self.ranges
+        inside = (c in listed or (type(c) is int and any(low <= c <= high for low, high in ranges)) for c in cells)
+        return np.fromiter(inside, np.bool_, len(cells)) ^ bool(self.complement)
 
 
 class Interval(_Event, frozen=True, tag="interval"):
@@ -183,10 +187,6 @@ class Interval(_Event, frozen=True, tag="interval"):
     def read(self, outputs: Any) -> Array:
         """Return the score of each output of a batch, NaN where there is none."""
         return numbers_of(outputs, self.feature, self.path)
-
-    def holds(self, outputs: Any) -> Bools:
-        """Say for each output of a batch whether its score is in the interval."""
-        return self.has(self.read(outputs)) if self.explicit else super().holds(outputs)
 
     def has(self, found: Array) -> Bools:
         """Say for each score that was read whether it is in the interval."""
@@ -250,11 +250,10 @@ class CellSet:
 
 
 def _parted(cells: Iterable[Any]) -> tuple[list[int], list[Any]]:
-    whole: list[int] = []
-    others: list[Any] = []
+    parted: tuple[list[int], list[Any]] = [], []
     for cell in cells:
-        (whole if isinstance(cell, int) and cell.bit_length() <= MOST_BITS else others).append(cell)
-    return whole, others
+        parted[not (isinstance(cell, int) and cell.bit_length() <= MOST_BITS)].append(cell)
+    return parted
 
 
 def range_labels(low: int, high: int) -> list[str]:
@@ -268,13 +267,8 @@ def ranges_of(values: list[int]) -> tuple[tuple[int, int], ...]:
     >>> ranges_of([5, 3, 4, -1])
     ((-1, -1), (3, 5))
     """
-    found: list[tuple[int, int]] = []
-    for value in sorted(values):
-        if found and value == found[-1][1] + 1:
-            found[-1] = (found[-1][0], value)
-        else:
-            found.append((value, value))
-    return tuple(found)
+    runs = (list(run) for _, run in groupby(enumerate(sorted(values)), lambda one: one[1] - one[0]))
+    return tuple((run[0][1], run[-1][1]) for run in runs)
 
 
 def cell_of(part: Any) -> Hashable:
@@ -282,17 +276,20 @@ def cell_of(part: Any) -> Hashable:
     return ("missing",) if part is MISSING else canonical(part)
 
 
-def numbers_of(outputs: Any, feature: str, path: Path = ()) -> Array:
-    """Return a feature of each output of a batch, NaN for those that have none; shape (len(outputs),)."""
+def numbers_of(outputs: Any, feature: str, path: Path = (), *, parts: Sequence[Any] | None = None) -> Array:
+    """Return a feature of each output of a batch, NaN for those that have none; shape (len(outputs),).
+
+    The `parts` of outputs at the path are given where they are known.
+    """
     if isinstance(outputs, np.ndarray) and outputs.dtype.kind in "iufb" and feature in ("value", "lowest bit"):
-        if outputs.ndim == 1 + len(path) and all(type(step) is int for step in path):
-            inside = all(int(step) < size for step, size in zip(path, outputs.shape[1:], strict=True))
+        column, steps = np.full(len(outputs), np.nan), zip(path, outputs.shape[1:], strict=False)
+        if outputs.ndim == 1 + len(path) and all(type(step) is int and step < size for step, size in steps):
             at: Any = (slice(None), *path)
-            column = np.asarray(outputs[at] if inside else np.full(len(outputs), np.nan), dtype=np.float64)
-            return column if feature == "value" else _lowest_bits(column)
-        return np.full(len(outputs), np.nan)
+            column = outputs[at].astype(np.float64)
+        return column if feature == "value" else _lowest_bits(column)
     measure = FEATURES[feature]
-    return np.array([measure(part_of(output, path)) for output in outputs], dtype=np.float64)
+    parts = [part_of(output, path) for output in outputs] if parts is None else parts
+    return np.array(list(map(measure, parts)), dtype=np.float64)
 
 
 def part_of(output: Any, path: Path) -> Any:
@@ -301,11 +298,14 @@ def part_of(output: Any, path: Path) -> Any:
         output = opened(output)
         try:
             # Asked for first, for a mapping with a default would put what it lacks into the output.
-            keyed = isinstance(output, Mapping) or is_table(output)
+            keyed = type(output) not in _INDEXED and (isinstance(output, Mapping) or is_table(output))
             output = MISSING if keyed and step not in output else output[step]
         except (TypeError, LookupError):
             return MISSING
     return output
+
+
+_INDEXED = (list, tuple, np.ndarray)
 
 
 def is_table(output: Any) -> bool:
@@ -333,24 +333,22 @@ def _loaded(text: str) -> Any:
 
 
 def _value(value: Any) -> float:
-    if isinstance(value, str | bytes):
-        return math.nan
-    try:
-        return float(value)
-    except (TypeError, ValueError, OverflowError):
-        return math.nan
+    with suppress(TypeError, ValueError, OverflowError):
+        return math.nan if isinstance(value, str | bytes) else float(value)
+    return math.nan
 
 
-def _flat(value: Any) -> Array:
-    """Return the numbers of a sequence, a dictionary or an array; none of anything else."""
+def _flat(of: Callable[[Array], Any], value: Any) -> float:
+    """Return a number of those of a sequence, a dictionary or an array; NaN for anything else."""
     if isinstance(value, dict):
         value = list(value.values())
     if not isinstance(value, list | tuple | np.ndarray) and not is_table(value):
-        return np.zeros(0)
+        return math.nan
     try:
-        return np.asarray(value, dtype=np.float64).ravel()
+        flat = np.asarray(value, dtype=np.float64).ravel()
     except (TypeError, ValueError, OverflowError):
-        return np.zeros(0)
+        return math.nan
+    return float(of(flat)) if len(flat) else math.nan
 
 
 def _length(value: Any) -> float:
@@ -366,9 +364,9 @@ def _lowest_bits(values: Array) -> Array:
 
 FEATURES: dict[str, Any] = {
     "value": _value,
-    "sum": lambda value: float(flat.sum()) if len(flat := _flat(value)) else math.nan,
-    "maximum": lambda value: float(flat.max()) if len(flat := _flat(value)) else math.nan,
-    "minimum": lambda value: float(flat.min()) if len(flat := _flat(value)) else math.nan,
+    "sum": partial(_flat, np.sum),
+    "maximum": partial(_flat, np.max),
+    "minimum": partial(_flat, np.min),
     "length": _length,
     "lowest bit": lambda value: float(_lowest_bits(np.array([_value(value)]))[0]),
     "raised": lambda value: float(type(value) is Raised),

@@ -34,16 +34,6 @@ class PrefixRatio:
     log_ratio: Array
     error: Array
 
-    @classmethod
-    def by_counts(cls, hits: Integers, neighbour_hits: Integers) -> PrefixRatio:
-        """Return ln(p/q) with p = (x + 1/2) / (m + 1) and q likewise, and sqrt(1 / (x + 1/2) + 1 / (y + 1/2)).
-
-        Given are the runs x and y in each prefix, shape (m,), on the likelier side and on the other; the last prefix is
-        everything.
-        """
-        x, y = hits + 0.5, neighbour_hits + 0.5
-        return cls(np.log(x / (hits[-1] + 1)) - np.log(y / (neighbour_hits[-1] + 1)), np.sqrt(1 / x + 1 / y))
-
 
 MARKDOWN, MARKDOWN_OF_DELTA = 3.0, 1.5
 """The most training standard errors z_s by which an event is marked down for being the best of some: without it the

@@ -53,6 +53,8 @@ DIGITS = range(1, 7)
 FEW, AGGREGATED = 4, 4
 """The most cells of a list that is read at a glance; and how much a sum or a maximum says, in parts of an output."""
 STORED = "lowest bit"
+OF_SEVERAL, SINGLE = ("sum", "maximum", "minimum", "length"), {bool, int, float, type(None)}
+"""Features that parts of these types do not have."""
 
 Explicit = Interval | Cells
 """The events that are proposed."""
@@ -112,17 +114,23 @@ def _complexity(event: Explicit) -> tuple[int, int]:
 
 
 def _proposed(sides: Sequence[Any], delta: float, float_bits: bool) -> Iterator[tuple[Explicit, Direction]]:
-    """Yield events that may distinguish the sides, with the side where each is likelier."""
     some = [[*outputs[:SHOWN]] for outputs in sides]
     features = [name for name in FEATURES if float_bits or name != STORED]
     for path in islice(_paths(some), MOST_LEAVES):
-        yield from _listed(sides, some, path, delta)
+        parts = [[part_of(output, path) for output in outputs] for outputs in sides]
+        shown = [part for side in parts for part in side[:SHOWN]]
+        single = set(map(type, shown)) <= SINGLE
+        yield from _listed(parts, shown, path, delta)
         for feature in features:
-            known = (numbers_of(outputs, feature, path) for outputs in some)
             if feature == "present" and not isinstance((path or (0,))[-1], str):
                 continue  # that is the length
-            if feature in YES_OR_NO or not all(np.isnan(one).all() for one in known):
-                yield from _half_lines([numbers_of(outputs, feature, path) for outputs in sides], feature, path, delta)
+            if single and feature in OF_SEVERAL:
+                continue
+            columns = [
+                numbers_of(outputs, feature, path, parts=side) for outputs, side in zip(sides, parts, strict=True)
+            ]
+            if feature in YES_OR_NO or not all(np.isnan(one[:SHOWN]).all() for one in columns):
+                yield from _half_lines(columns, feature, path, delta)
 
 
 def _paths(sides: Sequence[Sequence[Any]]) -> Iterator[Path]:
@@ -182,16 +190,15 @@ def _half_lines(
 
 
 def _listed(
-    sides: Sequence[Any], some: Sequence[Sequence[Any]], path: Path, delta: float
+    sides: Sequence[Sequence[Any]], shown: Sequence[Any], path: Path, delta: float
 ) -> Iterator[tuple[Explicit, Direction]]:
-    """Yield the best single output and the best few, or all but these, of parts that repeat."""
-    shown = [cell_of(part_of(output, path)) for outputs in some for output in outputs]
-    if len(set(shown)) > len(shown) / 4:
+    """Yield the best single output and the best few, or all but these, of parts that repeat, as those shown do."""
+    if len(set(map(cell_of, shown))) > len(shown) / 4:
         return
     parts: dict[Hashable, Any] = {}
     tallies: list[Counter[Hashable]] = [Counter(), Counter()]
-    for outputs, tally in zip(sides, tallies, strict=True):
-        for part in (part_of(output, path) for output in outputs):
+    for side, tally in zip(sides, tallies, strict=True):
+        for part in side:
             tally[cell := cell_of(part)] += 1
             parts.setdefault(cell, part.item() if isinstance(part, np.generic) else part)
     known = sorted((cell for cell in parts if tallies[0][cell] + tallies[1][cell] >= LEAST), key=stable_repr)
@@ -201,7 +208,7 @@ def _listed(
             encode_value(parts[cell])
             known.append(cell)
     counts = np.array([[tally[cell] for cell in known] for tally in tallies], dtype=np.float64)
-    runs = np.array([len(outputs) for outputs in sides])
+    runs = np.array(list(map(len, sides)))
     for first in (0, 1):
         order = np.argsort(-np.log((counts[first] + 0.5) / (counts[1 - first] + 0.5)), kind="stable")[:MOST_LISTED]
         inside = np.cumsum(counts[:, order], axis=1)

@@ -178,14 +178,12 @@ def families_by_counts(x: Integers, y: Integers, careful: bool) -> Order:
         order = np.argsort(-to_grid(fit.mean), kind="stable")[:: int(sign)]
         ratio, error = fit.prefixes(order, hits + others, offset)
         models = (PrefixRatio(sign * ratio, error),)
-        found.append(
-            PrefixFamily("likelihood ratio", direction, order, models, MIXTURE_PENALTY, partial(_draws, [fit]))
-        )
+        draws = partial(_draws, [fit])
+        found.append(PrefixFamily("likelihood ratio", direction, order, models, MIXTURE_PENALTY, draws))
     return found[0], found[1]
 
 
 def _draws(fits: Sequence[Walk | ScaleMixture], rng: np.random.Generator, number: int, spread: float) -> Array:
-    """Return draws of the log-likelihood ratios of the atoms that some fits are of, so many of each."""
     return np.concatenate([one.draws(rng, number, spread) for one in fits])
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import pairwise
 from typing import Any
 
@@ -199,14 +199,10 @@ def _scores(
             (boosting, groups, "boosted trees"),
         ):
             rows = [np.column_stack([columns[one][side][:CLASSIFIER_ROWS] for one in taken]) for side in (0, 1)]
-            if fit is not Discriminant.fit and naive > CLEAR and confirm is not None:
-                # Where columns say nothing together that they do not say alone, a slow score promises less than naive
-                # ones on the same few rows, and would take most of an audit's time. Elsewhere it is worth it.
-                most = _tried(rows)
-                few, fresh = [side[:most] for side in rows], [side[most : 2 * most] for side in rows]
-                if _promised(fit(*few), fresh, confirm) <= naive - TRIED_SLACK:
-                    continue
-            yield taken, fit(*rows), f"{name} on {', '.join(taken)}"
+            # Where columns say nothing together that they do not say alone, a score of them promises less than naive
+            # ones on the same few rows, and trees would take most of an audit's time. Elsewhere it is worth it.
+            if naive <= CLEAR or confirm is None or _promised(fit, rows, confirm) > naive - TRIED_SLACK:
+                yield taken, fit(*rows), f"{name} on {', '.join(taken)}"
 
 
 def _paying(columns: Mapping[str, tuple[Array, Array]], confirm: int | None) -> tuple[tuple[str, ...], float]:
@@ -215,28 +211,21 @@ def _paying(columns: Mapping[str, tuple[Array, Array]], confirm: int | None) -> 
     They are the values, and what promises more than these do. Where nothing promises anything all are taken: what
     columns say together may be all there is. The time of a fit grows with the columns.
     """
-    most = _tried(columns["values"])
-    if confirm is None or not most:
+    if confirm is None or min(map(len, columns["values"])) < 2 * LEAST_TRIED_ROWS:
         return tuple(columns), 0.0
-    promised = {}
-    for name, sides in columns.items():
-        fitted, fresh = [side[:most] for side in sides], [side[most : 2 * most] for side in sides]
-        pooled = (False, True) if name == "values" else (False,)
-        promised[name] = max(_promised(NaiveBayes.fit(*fitted, pooled=one), fresh, confirm) for one in pooled)
+    promised = {name: _promised(NaiveBayes.fit, sides, confirm) for name, sides in columns.items()}
+    pooled = _promised(partial(NaiveBayes.fit, pooled=True), columns["values"], confirm)
+    promised["values"] = max(promised["values"], pooled)
     naive = max(promised.values())
     paying = [name for name in columns if name == "values" or naive <= CLEAR or promised[name] > promised["values"]]
     return tuple(paying), naive
 
 
-def _tried(sides: Sequence[Array]) -> int:
-    """Return the rows a side that scores are tried on, and again as many that compare them; 0 for too few."""
+def _promised(fit: Fit, sides: Sequence[Array], confirm: int) -> float:
+    """Return what the best half-line of a score, fitted on some rows of the sides, promises by as many others."""
     most = min(TRIED_ROWS, *(len(side) // 2 for side in sides))
-    return most if most >= LEAST_TRIED_ROWS else 0
-
-
-def _promised(score: Score, fresh: Sequence[Array], confirm: int) -> float:
-    """Return what the best half-line of a score promises."""
-    scores = [score(side) for side in fresh]
+    score = fit(*(side[:most] for side in sides))
+    scores = [score(side[most : 2 * most]) for side in sides]
     edges = quantile_edges(np.concatenate(scores))
     cells = (np.searchsorted(edges, side, side="right") for side in scores)
     data, neighbour = (np.bincount(side, minlength=len(edges) + 1).astype(np.float64)[None] for side in cells)
@@ -265,28 +254,6 @@ TREE_ROWS = 50_000
 """Rows a side that trees are fitted on: more cost more than they help, where simpler scores are fitted on all."""
 TREE_NUMBERS, LEAST_TREE_ROWS = 1_000_000, 2_000
 """Numbers a side of these rows, but not below so many rows: of wide rows trees take most of an audit's time."""
-
-
-@dataclass(frozen=True, eq=False)
-class Classifier(Score):
-    """A fitted classifier; its score is the log-odds of the first side."""
-
-    model: Any
-    slow = True
-
-    def __call__(self, rows: Array) -> Array:
-        """Return the score of each row."""
-        with controller("sklearn").limit(limits=1):
-            return np.asarray(self.model.decision_function(np.clip(rows, -1e15, 1e15)), dtype=np.float64)
-
-    @property
-    def portable(self) -> Trees:
-        """The same score without scikit-learn's object, as files hold it."""
-        trees = [one.nodes for (one,) in self.model._predictors]
-        ends = np.cumsum([0, *map(len, trees)])
-        nodes = np.concatenate(trees)
-        parts = {str(name): nodes[name].copy() for name in nodes.dtype.names or ()}
-        return Trees(int(self.model.n_features_in_), float(self.model._baseline_prediction[0, 0]), ends, parts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -334,8 +301,8 @@ class Trees(Score):
         return [TreePredictor(nodes[first:last].copy(), none, none) for first, last in pairwise(self.ends.tolist())]
 
 
-def boosting(data: Array, neighbour: Array) -> Classifier:
-    """Fit gradient-boosted trees: any interaction, given enough runs."""
+def boosting(data: Array, neighbour: Array) -> Trees:
+    """Fit gradient-boosted trees, by scikit-learn: any interaction, given enough runs."""
     from sklearn.ensemble import HistGradientBoostingClassifier
 
     rows = min(TREE_ROWS, max(LEAST_TREE_ROWS, TREE_NUMBERS // data.shape[1]))
@@ -352,4 +319,7 @@ def boosting(data: Array, neighbour: Array) -> Classifier:
     labels = np.repeat(np.array([1, 0], np.int8), [len(data), len(neighbour)])
     with controller("sklearn").limit(limits=1):
         model.fit(np.clip(np.concatenate([data, neighbour]), -1e15, 1e15), labels)
-    return Classifier(model)
+    trees = [one.nodes for (one,) in model._predictors]
+    nodes = np.concatenate(trees)
+    parts = {str(name): nodes[name].copy() for name in nodes.dtype.names or ()}
+    return Trees(data.shape[1], float(model._baseline_prediction[0, 0]), np.cumsum([0, *map(len, trees)]), parts)

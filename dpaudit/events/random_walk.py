@@ -75,14 +75,15 @@ def fit_line(scores: Array, hits: Array, total: Array, offset: float) -> tuple[A
     return None
 
 
-class Singular(Exception):
-    """A precision that rounding has left without a factor, which ends the factors of the walks after it too."""
+class _Singular(Exception):
+    pass
 
 
 def modes(hits: Array, total: Array, centre: Array, precision: Array, start: Array) -> tuple[Array, Array, Array]:
-    """Find the posterior mode of each walk's deviations from a centre by damped Newton steps, or raise `Singular`.
+    """Find the posterior mode of each walk's deviations from a centre by damped Newton steps.
 
-    Each walk takes steps until its own has converged; those of walks that have are not taken any more.
+    Each walk takes steps until its own has converged; those of walks that have are not taken any more. They are found
+    one by one where rounding has left one of their precisions without a factor, which ends those after it too.
 
     Given are counts of the first side, and of both, in each atom, shape (walks, m); the log-ratio that a walk deviates
     from, shape (walks, m) or (walks, 1); the inverse variances of the differences between neighbouring atoms, shape
@@ -90,6 +91,16 @@ def modes(hits: Array, total: Array, centre: Array, precision: Array, start: Arr
     constant, by Laplace's approximation, shape (walks,); and the banded Cholesky factor of each precision, as LAPACK
     stores it (upper), shape (2, walks, m).
     """
+    given = (hits, total, centre, precision, start)
+    try:
+        return _modes(*given)
+    except _Singular:
+        alone = [_modes(*(one[i : i + 1] for one in given)) for i in range(len(hits))]
+        deviations, evidence, factors = zip(*alone, strict=True)
+        return np.concatenate(deviations), np.concatenate(evidence), np.concatenate(factors, axis=1)
+
+
+def _modes(hits: Array, total: Array, centre: Array, precision: Array, start: Array) -> tuple[Array, Array, Array]:
     from scipy.linalg.lapack import dpbtrs
 
     band = np.zeros((2, *total.shape))
@@ -131,7 +142,7 @@ def _newton(hits: Array, total: Array, centre: Array, band: Array, g: Array) -> 
     precision[1] += total * share * (1 - share)
     factor, failed = dpbtrf(precision.reshape(2, -1))
     if failed and len(g) > 1:
-        raise Singular
+        raise _Singular
     return np.asarray(factor).reshape(precision.shape), hits - total * share - pull
 
 
@@ -242,8 +253,9 @@ def fit_walk(
     centre = np.full(len(total), offset) if line is None else line[0] + offset
 
     def walks(trials: NDArray[np.intp], start: Array) -> list[Walk]:
-        precision = 1 / (STEPS[trials][:, middle] ** 2 * gaps)
-        return _walks(hits, total, centre, precision, start)
+        x, both, middles, first = (np.tile(one, (len(trials), 1)) for one in (hits, total, centre, start))
+        found = modes(x, both, middles, 1 / (STEPS[trials][:, middle] ** 2 * gaps), first)
+        return [Walk(found[0][i], float(found[1][i]), found[2][:, i]) for i in range(len(trials))]
 
     steps = np.zeros(len(cuts) + 1, dtype=np.intp)
     best, *_ = walks(steps[None], np.zeros(len(total)))
@@ -263,28 +275,13 @@ def fit_walk(
     return best if line is None else replace(best, ratio=best.ratio + line[0], line=line[1])
 
 
-def _walks(hits: Array, total: Array, centre: Array, precision: Array, start: Array) -> list[Walk]:
-    """Find the posterior modes of walks of several precisions, shape (walks, m - 1), along the same atoms."""
-    x, both, middle, first = (np.tile(one, (len(precision), 1)) for one in (hits, total, centre, start))
-    try:
-        mode, evidence, factor = modes(x, both, middle, precision, first)
-    except Singular:
-        return [walk for one in precision for walk in _walks(hits, total, centre, one[None], start)]
-    return [Walk(mode[i], float(evidence[i]), factor[:, i]) for i in range(len(precision))]
-
-
 def fit_walks(hits: Array, neighbour_hits: Array) -> Array:
     """Return the log-likelihood ratios, shape (columns, m), of walks with one step size each.
 
     Given are the counts of the two sides in each atom of each column, in order, of the same shape; no atom is empty.
     """
-    try:
-        return _fitted(hits, neighbour_hits) if len(hits) else hits
-    except Singular:
-        return np.concatenate([_fitted(hits[i : i + 1], neighbour_hits[i : i + 1]) for i in range(len(hits))])
-
-
-def _fitted(hits: Array, neighbour_hits: Array) -> Array:
+    if not len(hits):
+        return hits
     total = hits + neighbour_hits
     sums = total.sum(axis=1, keepdims=True)
     rank = (np.cumsum(total, axis=1) - total / 2) / sums

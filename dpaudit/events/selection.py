@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.bounds.base import Integers
+from dpaudit.bounds.base import Array, Integers
 from dpaudit.bounds.tangent import ClaimPoints
 from dpaudit.contract import Direction
 from dpaudit.events.cells import LEAST
@@ -146,12 +146,10 @@ class CellFamilies:
             )
             for one in self.families
         ]
-        # The first of equals, as `max` has it.
-        pairs = zip(self.families, bounds, strict=True)
-        family, (expected, markdown) = max(pairs, key=lambda one: float(one[1][0].max()))
+        family = _greatest([expected for expected, _ in bounds])
+        expected, markdown = bounds[family]
         best = int(np.argmax(expected))
-        compared = sum(len(one.order) for one in self.families)
-        return self._selected(self.orders, family, best + 1, compared, expected[best], markdown[best])
+        return self._selected(family, best + 1, expected[best], markdown[best])
 
     def guessed(self, event: Selection, test: PlannedTest, most: int) -> Selection:
         """Return at most so many guesses of coins by the order of an event, and the first one's event in its place."""
@@ -172,47 +170,38 @@ class CellFamilies:
 
         A model that has seen a hundred cells without a signal takes one strong cell among them for luck.
         """
-        ordered = self.discretizer.ordered
-        orders = self.orders if ordered else [families_by_counts(self.data, self.neighbour, False)]
-        families = [family for order in orders for family in order]
-        scores = [refutation_score(*self._sides(one), test, epsilon, ordered=ordered)[:-1] for one in families]
-        best, family = max(zip(scores, families, strict=True), key=lambda one: float(one[0].max(initial=-np.inf)))
+        ordered, counted = self.discretizer.ordered, self._by_counts
+        scores = [refutation_score(*self._sides(one), test, epsilon, ordered=ordered)[:-1] for one in counted.families]
+        best = scores[family := _greatest(scores)]
         length = int(np.argmax(best)) + 1 if len(best) else 1
-        expected, _ = prefix_bounds(*self._sides(family), test, ordered=ordered)
-        compared = sum(len(one.order) for one in families)
-        selected = self._selected(orders, family, length, compared, expected[length - 1], 0.0)
-        return float(best.max(initial=-np.inf)), selected
+        expected, _ = prefix_bounds(*self._sides(counted.families[family]), test, ordered=ordered)
+        return float(best.max(initial=-np.inf)), counted._selected(family, length, expected[length - 1])
 
     def refuting_points(self, points: ClaimPoints) -> tuple[float, int, Selection]:
         """Return the prefix that most exceeds one of several points of a claim, with its score and the point's index.
 
         As for `refuting` an atom counts one more on the unlikelier side where counts alone order the atoms.
         """
-        ordered = self.discretizer.ordered
-        orders = self.orders if ordered else [families_by_counts(self.data, self.neighbour, False)]
-        families = [family for order in orders for family in order]
-        best, place, chosen = -np.inf, (0, 0), families[0]
-        for family in families:
-            hits, others = (np.cumsum(side).astype(np.float64) for side in self._sides(family))
-            luck = 0 if ordered else np.arange(1, len(others) + 1)
+        counted, scores = self._by_counts, []
+        for one in counted.families:
+            hits, others = (np.cumsum(side).astype(np.float64) for side in self._sides(one))
+            luck = 0 if self.discretizer.ordered else np.arange(1, len(others) + 1)
             raised = np.minimum(others + luck, others[-1])
-            scores = points.scores(hits[:-1], int(hits[-1]), raised[:-1], int(others[-1]))
-            if scores.size and scores.max() > best:
-                best, chosen = float(scores.max()), family
-                place = divmod(int(scores.argmax()), scores.shape[1])
-        compared = sum(len(one.order) for one in families) * len(points.epsilon)
-        return best, place[0], self._selected(orders, chosen, place[1] + 1, compared, best, 0.0)
+            scores.append(points.scores(hits[:-1], int(hits[-1]), raised[:-1], int(others[-1])))
+        found = scores[family := _greatest(scores)]
+        point, length = divmod(int(found.argmax()), found.shape[1]) if found.size else (0, 0)
+        best = float(found.max(initial=-np.inf))
+        return best, point, counted._selected(family, length + 1, best, points=len(points.epsilon))
 
-    def _selected(
-        self,
-        orders: Sequence[Order],
-        family: PrefixFamily,
-        length: int,
-        compared: int,
-        expected: float,
-        markdown: float,
-    ) -> Selection:
-        """Return a prefix of a family, which is one of some orders, as the event selected."""
+    @property
+    def _by_counts(self) -> CellFamilies:
+        if self.discretizer.ordered:
+            return self
+        return replace(self, orders=[families_by_counts(self.data, self.neighbour, False)])
+
+    def _selected(self, place: int, length: int, expected: float, markdown: float = 0.0, points: int = 1) -> Selection:
+        """Return a prefix of a family, by its place, as the event selected, by so many points of a claim."""
+        family = self.families[place]
         ranking = self._atoms(family.order)
         return Selection(
             self.discretizer,
@@ -221,18 +210,16 @@ class CellFamilies:
             direction=family.direction,
             order=family.name,
             ranking=ranking if family.direction is Direction.FORWARD else ranking[::-1],
-            compared=compared,
+            compared=points * sum(len(one.order) for one in self.families),
             expected=float(expected),
             markdown=float(markdown),
-            orders=next(order for order in orders if any(one is family for one in order)),
+            orders=self.orders[place // 2],
         )
 
     def _atoms(self, order: NDArray[np.intp]) -> tuple[Hashable, ...]:
-        """Return the cells of atoms, the last one of which is all that are rare."""
         return tuple(self.cells[i] if i < len(self.cells) else RARE for i in order.tolist())
 
     def _event(self, taken: Sequence[Hashable]) -> CellSet:
-        """Return the event that the cell is one of these."""
         inside = frozenset(taken)
         return CellSet(inside - {RARE}, frozenset(self.cells) - inside, RARE in inside)
 
@@ -240,3 +227,8 @@ class CellFamilies:
         """Return the counts of the family's atoms in its order, on the likelier side and on the other."""
         likelier, other = likelier_first(family.direction, self.data, self.neighbour)
         return likelier[family.order], other[family.order]
+
+
+def _greatest(scores: Sequence[Array]) -> int:
+    """Return the place of the scores with the greatest maximum, the first of equals."""
+    return int(np.argmax([one.max(initial=-np.inf) for one in scores]))

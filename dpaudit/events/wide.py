@@ -135,7 +135,6 @@ class Reduction:
 
     @property
     def _combined(self) -> list[tuple[str, ColumnOf]]:
-        """The columns that are no coordinates, with their names."""
         found: list[tuple[str, ColumnOf]] = []
         for i, j in self.pairs:
             found.append((f"product of elements {i} and {j}", partial(lambda i, j, z, rows: z[:, i] * z[:, j], i, j)))
@@ -247,18 +246,14 @@ class SumUp:
         found = (Moments.around(usual(leaf.read(outputs)[0]), _shape(leaf, outputs)) for leaf in leaves)
         return cls(leaves, tuple(found))
 
-    def __call__(self, outputs: Any) -> tuple[Moments, ...]:
-        """Return the sums of these outputs."""
-        return tuple(
-            empty.of(usual(leaf.read(outputs)[0])) for leaf, empty in zip(self.leaves, self.empty, strict=True)
-        )
-
-    def plainly(self, outputs: Any) -> Plain:
+    def __call__(self, outputs: Any) -> Plain:
         """Return the sums of these outputs, of each leaf the number of rows, their sums, and the rows that are kept."""
-        return tuple((one.n, one.sums, one.kept) for one in self(outputs))
+        leaves = zip(self.leaves, self.empty, strict=True)
+        found = (empty.of(usual(leaf.read(outputs)[0])) for leaf, empty in leaves)
+        return tuple((one.n, one.sums, one.kept) for one in found)
 
     def added(self, sums: tuple[Moments, ...], more: Plain) -> tuple[Moments, ...]:
-        """Return sums with others that were made as `plainly`."""
+        """Return sums with those of other outputs."""
         rows = zip(sums, more, strict=True)
         return tuple(mine + replace(mine, n=n, sums=total, kept=kept) for mine, (n, total, kept) in rows)
 

@@ -12,7 +12,7 @@ import math
 import os
 from collections.abc import Callable, Hashable, Mapping
 from fractions import Fraction
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -147,13 +147,11 @@ def canonical(value: Any) -> Hashable:
 
 def _float(value: Any) -> Hashable:
     number = float(value)
-    if math.isnan(number):
+    if number != number:
         return ("float", "nan")
-    if number == 0.0 and math.copysign(1.0, number) < 0:
-        return ("float", "-0.0")
     if number != value:  # a long double
         return ("long double", repr(value))
-    return ("float", number)
+    return ("float", "-0.0" if number == 0.0 and math.copysign(1.0, number) < 0 else number)
 
 
 def _array(value: NDArray[Any]) -> Hashable:
@@ -178,7 +176,6 @@ def _exception(value: Any) -> Hashable:
 
 
 def _other(value: Any) -> Hashable:
-    """Label everything else by its type and its parts."""
     return ("object", type(value).__qualname__, canonical(parts(value)))
 
 
@@ -207,21 +204,15 @@ _BY_TYPE: dict[type, Callable[[Any], Hashable]] = {
 """The commonest kinds, by their exact type: most outputs are one of these, and there are millions of them."""
 
 
-def in_fractions(cell: Any) -> Any:
-    """Return a cell in which rationals are fractions for `in_words`, which otherwise writes them as their cells are."""
-    match cell:
-        case ("rational", top, bottom):
-            return ("float", Fraction(top, bottom))
-        case tuple():
-            return tuple(map(in_fractions, cell))
-        case frozenset():
-            return frozenset(map(in_fractions, cell))
-    return cell
+def in_words(cell: Any, *, fractions: bool = False) -> str:
+    """Return a cell as a person would write the output; sets and mappings are sorted, whatever their hash order.
 
-
-def in_words(cell: Any) -> str:
-    """Return a cell as a person would write the output; sets and mappings are sorted, whatever their hash order."""
+    Rationals are written as their cells are, or as `fractions`.
+    """
+    words = partial(in_words, fractions=fractions)
     match cell:
+        case ("rational", top, bottom) if fractions:
+            return str(Fraction(top, bottom))
         case ("float" | "NoneType", value):
             return str(value)
         case int() if cell.bit_length() > MOST_BITS:
@@ -232,17 +223,17 @@ def in_words(cell: Any) -> str:
         case ("exception", kind, message):
             return f"{TIMED_OUT} {message}" if kind == TIMED_OUT else f"{kind}({message!r})"
         case ("sequence", values):
-            return f"({', '.join(map(in_words, values))})"
+            return f"({', '.join(map(words, values))})"
         case ("array", _, kind, values):
-            return f"[{', '.join(map(in_words, values))}]" if kind in "iufb" else in_words(values)
+            return f"[{', '.join(map(words, values))}]" if kind in "iufb" else words(values)
         case ("set", values):
-            return f"{{{', '.join(sorted(map(in_words, values)))}}}"
+            return f"{{{', '.join(sorted(map(words, values)))}}}"
         case ("mapping", items):
-            return f"{{{', '.join(f'{in_words(key)}: {in_words(value)}' for key, value in items)}}}"
+            return f"{{{', '.join(f'{words(key)}: {words(value)}' for key, value in items)}}}"
         case ("numbers", shape, _, held):
             return f"array of shape {shape} with digest {hashlib.blake2b(held, digest_size=8).hexdigest()}"
         case ("object", name, parts):
-            return f"{name} {in_words(parts)}"
+            return f"{name} {words(parts)}"
     return stable_repr(cell)
 
 

@@ -97,7 +97,6 @@ def _check(condition: bool) -> None:
 
 
 def _read(column: Any, count: int, depth: int) -> list[Any]:
-    """Return the values of a column, so many."""
     _check(type(column) is list and depth <= 2 * LEVELS)
     form, *held = column
     values: list[Any] = _READERS[form](count, depth + 1, *held)
@@ -122,7 +121,6 @@ def _mixed(count: int, depth: int, codes: Any, columns: list[Any]) -> list[Any]:
 
 
 def _places(codes: Any, number: int) -> list[int]:
-    """Return codes, if they are numbers of so many things."""
     _check(type(codes) is list and set(map(type, codes)) <= {int})
     _check(not codes or (min(codes) >= 0 and max(codes) < number))
     return list(codes)
@@ -136,7 +134,6 @@ def _lengths(given: Any, count: int) -> list[int]:
 
 
 def _runs(values: list[Any], lengths: list[int]) -> list[list[Any]]:
-    """Return values cut into runs of these lengths."""
     return [values[start:stop] for start, stop in pairwise(accumulate(lengths, initial=0))]
 
 
@@ -178,10 +175,6 @@ def _flat(dtype: str, content: bytes) -> np.ndarray[Any, Any]:
     return found
 
 
-def _numbers(count: int, depth: int, dtype: str, content: bytes) -> list[Any]:
-    return list(_flat(dtype, content))
-
-
 def _arrays(count: int, depth: int, dtype: str, shape: list[int], content: bytes) -> list[Any]:
     size = _size(shape)
     found = _flat(dtype, content)
@@ -213,13 +206,10 @@ def _records(count: int, depth: int, shape: list[int], names: list[str], columns
 
 def _objects(count: int, depth: int, shape: list[int], column: Any) -> list[Any]:
     size = _size(shape)
-    found = []
-    for inside in _runs(_read(column, count * size, depth), [size] * count):
-        array = np.empty(size, object)
-        for i, value in enumerate(inside):
-            array[i] = value
-        found.append(array.reshape(shape))
-    return found
+    array = np.empty(count * size, object)
+    for i, value in enumerate(_read(column, count * size, depth)):
+        array[i] = value
+    return [one.reshape(shape).copy() for one in array.reshape(count, size)]
 
 
 def _sparse(count: int, depth: int, column: Any) -> list[Any]:
@@ -294,7 +284,7 @@ _READERS: dict[str, Callable[..., list[Any]]] = {
     **{name: partial(_containers, kind) for name, kind in CONTAINERS.items()},
     "columns": _columns,
     "dict": _mappings,
-    "numbers": _numbers,
+    "numbers": lambda count, depth, dtype, content: list(_flat(dtype, content)),
     "complex": lambda count, depth, content: np.frombuffer(content, np.complex128).tolist(),
     "rational": lambda count, depth, *both: list(map(Fraction, *(_read(column, count, depth) for column in both))),
     "array": _arrays,

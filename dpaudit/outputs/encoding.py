@@ -46,25 +46,22 @@ _pack = msgspec.msgpack.Encoder().encode
 
 def encode(outputs: Any) -> bytes:
     """Return a batch of outputs as bytes; `InputError` if one cannot be taken apart, or they are too many bytes."""
-    for careful in (False, True):
-        write = _Writer(careful).column
+    rows = type(outputs) is np.ndarray
+    try:
+        values = [outputs] if rows else list(outputs)
         try:
-            rows = type(outputs) is np.ndarray
-            content: bytes = _pack([rows, write([outputs] if rows else list(outputs), 0)])
+            content: bytes = _pack([rows, _Writer(False).column(values, 0)])
         except (OverflowError, UnicodeEncodeError):  # an integer beyond 64 bits, or half of a surrogate pair
-            if careful:
-                raise
-        except DpauditError:
-            raise
-        except RecursionError:
-            raise _too_deep() from None
-        except Exception as error:  # methods of outputs are third-party code
-            raise InputError(f"an output cannot be taken apart: {raised_words(error)}") from None
-        else:
-            if len(content) > MOST_BYTES:
-                raise InputError(f"the outputs of a call take more than {MOST_BYTES:,} bytes: return less in one")
-            return content
-    raise AssertionError
+            content = _pack([rows, _Writer(True).column(values, 0)])
+    except DpauditError:
+        raise
+    except RecursionError:
+        raise _too_deep() from None
+    except Exception as error:  # methods of outputs are third-party code
+        raise InputError(f"an output cannot be taken apart: {raised_words(error)}") from None
+    if len(content) > MOST_BYTES:
+        raise InputError(f"the outputs of a call take more than {MOST_BYTES:,} bytes: return less in one")
+    return content
 
 
 def plain(outputs: Any, *, alone: bool = False) -> Any:
@@ -88,10 +85,14 @@ def _look_the_same(values: list[Any], alone: bool, depth: int) -> bool:
     for kind in kinds - _LEAVES:
         some: list[Any] = values if len(kinds) == 1 else [one for one in values if type(one) is kind]
         if kind in _HOLDING:
-            inside = list(chain.from_iterable(some))  # of dictionaries the keys
-            inside += chain.from_iterable(one.values() for one in some) if kind is dict else ()
-            if not depth or not _look_the_same(inside, alone, depth - 1):
+            if not depth:
                 return False
+            for held in (
+                (some, list(map(dict.values, some))) if kind is dict else (some,)
+            ):  # of dictionaries the keys too
+                nested = not set(map(type, chain.from_iterable(held))) <= _LEAVES
+                if nested and not _look_the_same(list(chain.from_iterable(held)), alone, depth - 1):
+                    return False
         elif kind is np.ndarray or family(kind) == "sparse":
             if not all(one.dtype.kind in DTYPES for one in some):
                 return False
@@ -158,16 +159,12 @@ class _Writer:
                 if len(kinds) > 1:
                     return self._mixed(values, list(map(type, values)), 0)
                 if kinds == {int}:
-                    sizes = [value.bit_length() // 8 + 1 for value in values]
-                    held = [
-                        value.to_bytes(size, "little", signed=True) for value, size in zip(values, sizes, strict=True)
-                    ]
+                    held = [value.to_bytes(value.bit_length() // 8 + 1, "little", signed=True) for value in values]
                     return ["ints", held]
                 return ["texts", [value.encode("utf-8", "surrogatepass") for value in values]]
         return ["plain", values]
 
     def _mixed(self, values: Sequence[Any], keys: Sequence[Any], depth: int) -> Column:
-        """Return values as columns of those whose keys are equal."""
         numbers: dict[Any, int] = {}
         codes = [numbers.setdefault(key, len(numbers)) for key in keys]
         groups: list[list[Any]] = [[] for _ in numbers]
@@ -191,7 +188,6 @@ class _Writer:
         return ["dict", lengths, self.column(keys, depth), self.column(inside, depth)]
 
     def _numbers(self, values: Sequence[Any], depth: int) -> Column:
-        """Return NumPy's scalars; arrays of one dtype."""
         array = np.array(values)
         return ["numbers", array.dtype.str, array.tobytes()]
 

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from itertools import compress
-from operator import is_not, itemgetter
+from operator import attrgetter, is_not, itemgetter, methodcaller
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -63,7 +64,14 @@ def in_words(path: Path) -> str:
     return text
 
 
+FAMILIES_OF_DTYPES = {"i": "int", "u": "int", "b": "bool", "f": "float"}
+"""The families of numbers by the kinds of NumPy's dtypes."""
+
+
 def _of_family(values: Sequence[Any], name: str) -> Taken:
+    if isinstance(values, np.ndarray) and values.dtype.kind in FAMILIES_OF_DTYPES:
+        whole = name == ("array" if values.ndim > 1 else FAMILIES_OF_DTYPES[values.dtype.kind])
+        return (values, None) if whole else (values[:0], np.zeros(len(values), dtype=np.bool_))
     kinds = set(map(type, values))
     wanted = {kind for kind in kinds if family(kind) == name}
     if wanted == kinds:
@@ -82,30 +90,43 @@ def _parts(values: Sequence[Any], at: None) -> Taken:
 
 NO_PART = object()
 """Stands for the part of a value that has no such part."""
+_INDEXED = frozenset({list, tuple, dict})
 
 
-def _item(values: Sequence[Any], at: int) -> Taken:
-    """Return the elements at a position of the sequences that are long enough."""
+def _item(values: Sequence[Any], at: Any) -> Taken:
+    """Return the elements at a position of the sequences that are long enough, or those of mappings at a key."""
     if isinstance(values, np.ndarray) and at < values.shape[1]:  # rows of objects
         column = values[:, at].tolist()
         return Shared.of(column) or column, None
-    if min(map(len, values)) > at:
-        return list(map(itemgetter(at), values)), None
-    return _ITEMS(values, at)
+    if set(map(type, values)) <= _INDEXED:
+        with suppress(LookupError):
+            return list(map(itemgetter(at), values)), None
+    return _some([_at(value, at) for value in values])
 
 
-def _each(of: Callable[[Any, Any], Any]) -> Callable[[Sequence[Any], Any], Taken]:
-    """Return the step to what a function makes of each value and the place; `NO_PART` where there is none."""
-
-    def step(values: Sequence[Any], at: Any) -> Taken:
-        found = [of(value, at) for value in values]
-        mask = np.fromiter(map(partial(is_not, NO_PART), found), np.bool_, len(found))
-        return (found, None) if mask.all() else (list(compress(found, mask)), mask)
-
-    return step
+def _at(value: Any, at: Any) -> Any:
+    # Asked for first, for a mapping with a default would put a key that it lacks into the output.
+    there = at in value if isinstance(value, Mapping) else len(value) > at
+    return value[at] if there else NO_PART
 
 
-_ITEMS = _each(lambda value, at: value[at] if len(value) > at else NO_PART)
+def _some(found: list[Any]) -> Taken:
+    mask = np.fromiter(map(partial(is_not, NO_PART), found), np.bool_, len(found))
+    return (found, None) if mask.all() else (list(compress(found, mask)), mask)
+
+
+def _entry(values: Sequence[NDArray[Any]], at: int) -> Taken:
+    """Return the entries at a position of the flattened arrays that are large enough."""
+    if isinstance(values, np.ndarray) and at < values[0].size:
+        return values.reshape(len(values), -1)[:, at], None
+    with suppress(IndexError):
+        return list(map(methodcaller("item", at), values)), None
+    return _some([array.item(at) if array.size > at else NO_PART for array in values])
+
+
+def _each(of: Callable[[Any], Any]) -> Callable[[Sequence[Any], None], Taken]:
+    """Return the step to what a function makes of each value; `NO_PART` where that is nothing."""
+    return lambda values, at: _some(list(map(of, values)))
 
 
 def _each_text(of: Callable[[str], Any]) -> Callable[[Sequence[Any], None], Taken]:
@@ -118,7 +139,7 @@ def _each_text(of: Callable[[str], Any]) -> Callable[[Sequence[Any], None], Take
     return step
 
 
-def _sorted(values: Any, at: None) -> tuple[Any, ...]:
+def _sorted(values: Any) -> tuple[Any, ...]:
     """Return the elements of a set, ascending where they can be compared."""
     try:
         return tuple(sorted(values))
@@ -126,14 +147,13 @@ def _sorted(values: Any, at: None) -> tuple[Any, ...]:
         return tuple(sorted(values, key=stable_repr))
 
 
-def _explicit_zeros(value: Any, at: None) -> tuple[int, ...]:
+def _explicit_zeros(value: Any) -> tuple[int, ...]:
     """Return the places of the zeros that a sparse matrix stores, ascending."""
     places, held = readers.entries(value)
     return tuple(places[held == 0].tolist())
 
 
 def _numbers(text: str) -> tuple[int, ...]:
-    """Return the whole numbers in a text, one for every run of digits."""
     return tuple([int(found[:MOST_DIGITS]) for found in _DIGITS.findall(text[:LOOKED_THROUGH])])
 
 
@@ -142,8 +162,7 @@ def _decimals(text: str) -> tuple[float, ...]:
     return tuple(map(float, _DECIMAL.findall(text[:LOOKED_THROUGH])))
 
 
-def _from_json(text: str, at: None) -> Any:
-    """Return what a text that is a JSON object or array stands for."""
+def _from_json(text: str) -> Any:
     if text[:1] not in ("{", "["):
         return NO_PART
     try:
@@ -152,7 +171,7 @@ def _from_json(text: str, at: None) -> Any:
         return NO_PART
 
 
-def _from_hexadecimal(text: str, at: None) -> Any:
+def _from_hexadecimal(text: str) -> Any:
     """Return the integer that a text of at least eight hexadecimal digits stands for."""
     return int(text[:LOOKED_THROUGH].replace("-", ""), 16) if _HEXADECIMAL.fullmatch(text) else NO_PART
 
@@ -167,16 +186,15 @@ _STEPS: dict[str, tuple[Callable[[Any, Any], Taken], str]] = {
     "parts": (_parts, "{0}"),
     "item": (_item, "{0}[{1}]"),
     "leaf": (lambda values, at: _item(values, at[0]), "{1[1]}"),
-    # Asked for first, for a mapping with a default would put a key that it lacks into the output.
-    "key": (_each(lambda value, key: value[key] if key in value else NO_PART), "{0}[{1!r:.60}]"),
-    "entry": (_each(lambda array, at: array.item(at) if array.size > at else NO_PART), "{0}.flat[{1}]"),
-    "length": (_each(lambda value, at: len(value)), "len({0})"),
-    "size": (_each(lambda array, at: array.size), "size of {0}"),
-    "keys": (_each(lambda mapping, at: tuple(mapping)), "keys of {0}"),
-    "values": (_each(lambda mapping, at: tuple(mapping.values())), "values of {0}"),
+    "key": (_item, "{0}[{1!r:.60}]"),
+    "entry": (_entry, "{0}.flat[{1}]"),
+    "length": (_each(len), "len({0})"),
+    "size": (_each(attrgetter("size")), "size of {0}"),
+    "keys": (_each(tuple), "keys of {0}"),
+    "values": (_each(lambda mapping: tuple(mapping.values())), "values of {0}"),
     "elements": (_each(_sorted), "sorted({0})"),
-    "message": (_each(lambda error, at: str(getattr(error, "message", error))), "message of {0}"),
-    "stored entries": (_each(lambda matrix, at: int(matrix.nnz)), "stored entries of {0}"),
+    "message": (_each(lambda error: str(getattr(error, "message", error))), "message of {0}"),
+    "stored entries": (_each(lambda matrix: int(matrix.nnz)), "stored entries of {0}"),
     "explicit zeros": (_each(_explicit_zeros), "places of the zeros stored in {0}"),
     "numbers": (_each_text(_numbers), "numbers in {0}"),
     "decimals": (_each_text(_decimals), "decimal numbers in {0}"),
@@ -184,9 +202,6 @@ _STEPS: dict[str, tuple[Callable[[Any, Any], Taken], str]] = {
     "hexadecimal": (_each(_from_hexadecimal), "int({0}, 16)"),
 }
 """The function of each step, and the words of the path after it; a "leaf" is a part of a reduced row, by its name."""
-
-FAMILIES_OF_DTYPES = {"i": "int", "u": "int", "b": "bool", "f": "float"}
-"""The families of numbers by the kinds of NumPy's dtypes."""
 
 Reached = tuple[Any, NDArray[np.intp] | None]
 """Values, and the numbers of the rows that have one (None for all)."""
@@ -209,10 +224,6 @@ class Leaf:
 
     def read(self, rows: Sequence[Any] | NDArray[Any]) -> Reached:
         """Return the parts of a batch of outputs that are there, and their rows' numbers (None where all have one)."""
-        if isinstance(rows, np.ndarray):
-            direct = self._of_array(rows)
-            if direct is not None:
-                return direct, None
         values, where = walk(rows, self.path)
         if not isinstance(self.reader, readers.Block) or self.reader.width > KEPT_WIDTH:
             return readers.read(self.reader, values), where
@@ -221,24 +232,6 @@ class Leaf:
         if (place := (*self.path, self.reader)) not in known:
             known[place] = readers.read(self.reader, values), where
         return known[place]
-
-    def _of_array(self, rows: NDArray[Any]) -> Any:
-        """Return the parts of outputs that are rows of one array, without making objects; None where they need them."""
-        kind = FAMILIES_OF_DTYPES.get(rows.dtype.kind)
-        if kind is None or not self.path or self.path[0].name != "family":
-            return None
-        family, inside = self.path[0].at, self.path[1:]
-        if rows.ndim == 1:
-            plain = not inside and family == kind and self.reader in (readers.whole, readers.real)
-            return self.reader(rows) if plain else None
-        if family != "array":
-            return None
-        if not inside:
-            return self.reader(rows) if isinstance(self.reader, readers.Block) else None
-        flat, place = rows.reshape(len(rows), -1), inside[0].at
-        if inside != (Step("entry", place), Step("family", kind)) or place >= flat.shape[1]:
-            return None
-        return self.reader(flat[:, place])
 
 
 def spread(found: NDArray[Any], where: NDArray[np.intp] | None, total: int, absent: float) -> NDArray[Any]:
@@ -268,8 +261,13 @@ def walk(rows: Sequence[Any] | NDArray[Any], path: Path) -> Reached:
 
 
 def _known(rows: Sequence[Any] | NDArray[Any]) -> dict[tuple[Any, ...], Reached]:
-    """Return what walks from a batch have reached, and what was read there, where each next one is written."""
+    """Return what walks from a batch have reached, and what was read there, where each next one is written.
+
+    Arrays of numbers are walked as they are, which takes no time, so that they are not kept.
+    """
     reached: dict[tuple[Any, ...], Reached]
+    if isinstance(rows, np.ndarray) and rows.dtype.kind in FAMILIES_OF_DTYPES:
+        return {(): (rows, None)}
     for batch, reached in _LAST.known:
         if batch is rows:
             return reached
@@ -290,7 +288,6 @@ def listed(rows: Sequence[Any] | NDArray[Any]) -> list[Any]:
 
 
 def _after(step: Step, values: Sequence[Any], where: NDArray[np.intp] | None) -> Reached:
-    """Return where one step more leads."""
     if not len(values):
         return values, np.zeros(0, dtype=np.intp) if where is None else where
     found, mask = follow(step, values)

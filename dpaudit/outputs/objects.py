@@ -104,7 +104,6 @@ def attributes(value: Any) -> dict[str, Any]:
 
 @lru_cache(maxsize=KINDS)
 def _slots(kind: type) -> tuple[str, ...]:
-    """Return the names of the slots of a class and its bases, as attributes are named."""
     names = []
     for base in kind.__mro__:
         slots = base.__dict__.get("__slots__") or ()

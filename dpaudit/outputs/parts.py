@@ -75,7 +75,6 @@ def learn(registered: Mapping[type, Callable[[Any], Any]]) -> None:
 
 
 def _registered(kind: type, function: Callable[[Any], Any], value: Any) -> Any:
-    """Return what a user's function makes of an output, if it is plain."""
     found = _of_others(function, value)
     wrong = _not_plain(found, 0)
     if wrong is not None:
@@ -166,7 +165,6 @@ def _timedelta(value: datetime.timedelta) -> Any:
 
 
 def _fields(value: Any) -> dict[str, Any]:
-    """Return the fields of a record, or of an array of records; none of other values."""
     return {name: value[name] for name in value.dtype.names or ()}
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cache, partial
 from itertools import chain
 from operator import attrgetter
 from typing import Any, TypeAlias
@@ -148,14 +148,18 @@ def _sequence(plan: LeafPlan, values: list[Any], path: Path) -> None:
     if len(inside) > 1 or not inside <= NUMERIC:
         plan.category(_types_of, values, path, "types")
     if inside <= NUMERIC:
-        if longest:
-            plan.add(path, readers.Block(longest))
-        if 1 <= longest <= NAMED_POSITIONS:
-            _positions(plan.within_row(), values, path, "item", longest)
+        _row(plan, values, path, "item", longest)
         return
     _positions(plan, values, path, "item", min(longest, POSITIONS))
     if longest > POSITIONS:
         plan.unseen.append(f"elements {POSITIONS} to {longest - 1} of {in_words(path)}")
+
+
+def _row(plan: LeafPlan, values: list[Any], path: Path, step: str, width: int) -> None:
+    if width:
+        plan.add(path, readers.Block(width))
+    if width <= NAMED_POSITIONS:
+        _positions(plan.within_row(), values, path, step, width)
 
 
 def _positions(plan: LeafPlan, values: list[Any], path: Path, step: str, longest: int) -> None:
@@ -167,7 +171,6 @@ def _positions(plan: LeafPlan, values: list[Any], path: Path, step: str, longest
 
 
 def _types_of(values: Iterable[Any]) -> str:
-    """Return the families of the first elements, as one category."""
     return " ".join(family(type(value)) for value, _ in zip(values, range(POSITIONS), strict=False))
 
 
@@ -182,19 +185,18 @@ def _array(plan: LeafPlan, values: list[NDArray[Any]], path: Path) -> None:
     widest = max(value.size for value in values)
     if len({value.size for value in values}) > 1:
         plan.add((*path, Step("size")), readers.whole)
-    if widest:
-        plan.add(path, readers.Block(widest))
-    if 1 <= widest <= NAMED_POSITIONS:
-        _positions(plan.within_row(), values, path, "entry", widest)
+    _row(plan, values, path, "entry", widest)
 
 
 def _kind_of_numbers(value: NDArray[Any]) -> str:
-    """Return the kind of an array's dtype: integers are integers, with a sign or without."""
     return "i" if value.dtype.kind == "u" else value.dtype.kind
 
 
 def _dtype(value: Any) -> str:
-    return str(value.dtype)
+    return _words(value.dtype)
+
+
+_words = cache(str)
 
 
 def _sparse(plan: LeafPlan, values: list[Any], path: Path) -> None:
@@ -235,7 +237,6 @@ def _mapping(plan: LeafPlan, values: list[Any], path: Path) -> None:
 
 
 def _set(plan: LeafPlan, values: list[Any], path: Path) -> None:
-    """Plan sets: the presence of common members, and the sorted elements."""
     counts = Counter(chain.from_iterable(values))
     followed = [member for member, count in counts.most_common(KEYS) if plan.common(count) and count < len(values)]
     for member in sorted(followed, key=stable_repr):
@@ -268,7 +269,6 @@ def _text(plan: LeafPlan, values: list[str], path: Path) -> None:
 
 
 def _exception(plan: LeafPlan, values: list[Any], path: Path) -> None:
-    """Plan exceptions: their type, and their message as text."""
     plan.category(_exception_kind, values, path, "exception type")
     plan.step("message", values, path)
 

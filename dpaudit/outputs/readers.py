@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, islice, repeat
 from math import prod
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -103,7 +104,6 @@ class WholeValues:
 
     @cached_property
     def _low_bytes(self) -> NDArray[np.uint8]:
-        """The magnitudes' lowest bytes, the lowest first."""
         width = min(MOST_BITS, int(self.length.max(initial=0)) + 7) // 8
         if self.big is None:
             return np.zeros((len(self), 0), dtype=np.uint8)
@@ -167,7 +167,7 @@ class Block:
             if isinstance(values, np.ndarray):
                 rows = values.reshape(len(values), -1).astype(np.float64)
             elif isinstance(values[0], np.ndarray):
-                if len({(value.dtype, value.shape) for value in values}) > 1:
+                if not all(len(set(map(of, values))) == 1 for of in (attrgetter("shape"), attrgetter("dtype"))):
                     return self._slowly(values)
                 rows = np.concatenate(values, axis=None).astype(np.float64).reshape(len(values), -1)
             elif set(map(len, values)) == {self.width}:
@@ -182,7 +182,6 @@ class Block:
         return np.pad(rows, ((0, 0), (0, missing)), constant_values=MISSING) if missing else rows
 
     def _slowly(self, values: Sequence[Any] | NDArray[Any]) -> NDArray[np.float64]:
-        """Return the rows, one after the other and number by number."""
         rows = np.full((len(values), self.width), MISSING)
         for row, value in zip(rows, values, strict=True):
             elements = value.ravel().tolist() if isinstance(value, np.ndarray) else value

@@ -14,6 +14,7 @@ from dpaudit.audit.power import Power
 from dpaudit.audit.request import Budget
 from dpaudit.contract import Direction, PrivacyClaim, Relation, Verdict
 from dpaudit.errors import in_python
+from dpaudit.events.event import Cells
 from dpaudit.exact.finding import LawFinding
 from dpaudit.report import wording
 from dpaudit.report.numbers import count, percent, plural, significant
@@ -229,7 +230,7 @@ def _event_reason(finding: PrivacyFinding, decoded: wording.Decoded) -> str:
         return f"{event}; {likely} against {other}"
     p, q = shown.rates
     words = f"{event}: {_share(p)} on {likely}, {_share(q)} on {other}{wording.seen_words(finding)}"
-    if "floating-point noise" in getattr(shown.event, "feature", ""):
+    if isinstance(shown.event, Cells) and shown.event.rounding:
         words = f"{_ROUNDING}; {words}"
     if finding.delta:
         most = min(_factor(finding.epsilon) * q + finding.delta, 1.0)

@@ -341,9 +341,9 @@ def learned_reducer(
     plan = LeafPlan.of(both)
     sum_up = SumUp.around(wide_leaves(plan), both)
     kind, index, phase = address
-    sums = [sum_up(outputs) for outputs in first]
+    sums = [sum_up.added(sum_up.empty, sum_up(outputs)) for outputs in first]
     couples = sampler.couples(pair, [(kind, index, side, phase) for side in (0, 1)], runs) if runs else []
-    for more in sampler.reduced(couples, sum_up.plainly):
+    for more in sampler.reduced(couples, sum_up):
         sums = [sum_up.added(mine, other) for mine, other in zip(sums, more, strict=True)]
     return Reducer.of(plan, [Reduction.fit(*sides) for sides in zip(*sums, strict=True)])
 

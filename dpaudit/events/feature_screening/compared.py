@@ -57,7 +57,6 @@ def remainders(values: WholeValues, neighbour: Sides, chosen: Sides) -> list[Lea
 
 
 def _some(neighbour: Sides, chosen: Sides) -> list[list[int]]:
-    """Return the places of the first of the values chosen on either side."""
     return [np.flatnonzero(chosen & (neighbour == side))[:COMPARED].tolist() for side in (False, True)]
 
 

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.bounds.base import Array, Bools
+from dpaudit.bounds.limits import wilson_limit
 from dpaudit.events.cells import to_grid
 from dpaudit.events.event import opened
 from dpaudit.outputs import readers
@@ -37,12 +38,12 @@ REPEATING = 0.25
 """The share of different values up to which texts are looked at once each."""
 
 
-def quantile_edges(values: Array, cells: int = CELLS) -> Array:
-    """Return cuts that divide values into cells of about equal mass."""
+def quantile_edges(values: Array) -> Array:
+    """Return cuts that divide values into `CELLS` cells of about equal mass."""
     if not len(values):
         return np.zeros(0)
     # As `np.quantile` has them by the method "lower", in a thirtieth of its time.
-    places = np.floor((len(values) - 1) * np.linspace(0, 1, cells + 1)[1:-1]).astype(np.intp)
+    places = np.floor((len(values) - 1) * np.linspace(0, 1, CELLS + 1)[1:-1]).astype(np.intp)
     return np.unique(np.sort(values)[places])
 
 
@@ -63,10 +64,10 @@ class LeafFeature:
 
     def cells(self, values: Any, places: NDArray[np.intp] | None = None) -> CellNumbers:
         """Return the cell of each value; of the `distinct` ones where their places are given."""
-        found: CellNumbers = self.read(values)
-        if self.edges is not None:
-            found = np.searchsorted(self.edges, found, side="right").astype(np.int64)
-        return found if places is None else found[places]
+        found = self.read(values)
+        found = found if self.edges is None else np.searchsorted(self.edges, found, side="right")
+        cells: CellNumbers = np.asarray(found, dtype=np.int64)
+        return cells if places is None else cells[places]
 
     def cell(self, code: int) -> str | int:
         """Return a cell as a person would write it."""
@@ -159,17 +160,9 @@ CONFIRMATION = 2.0
 
 def promise(x: Array, m: float | Array, y: Array, k: float | Array, confirm: int, training: float = TRAINING) -> Array:
     """Return the promise of events with x of m and y of k training runs, elementwise."""
-    low = _wilson(x / m, 1 / (training**2 / m + CONFIRMATION**2 / confirm), -1.0)
-    high = _wilson(y / k, 1 / (training**2 / k + CONFIRMATION**2 / confirm), 1.0)
+    first, second = (1 / (training**2 / runs + CONFIRMATION**2 / confirm) for runs in (m, k))
+    low, high = wilson_limit(x / m * first, first, -1.0), wilson_limit(y / k * second, second, 1.0)
     return to_grid(np.log(np.maximum(low, 1e-300)) - np.log(high))
-
-
-def _wilson(p: Array, size: float | Array, side: float) -> Array:
-    """Return Wilson's limit one standard error below (side -1) or above (side 1) shares p of `size` runs."""
-    centre = p + 0.5 / size
-    half = np.sqrt(p * (1 - p) / size + 0.25 / size**2)
-    limit: Array = (centre + side * half) / (1 + 1 / size)
-    return np.clip(limit, 0.0, 1.0)
 
 
 def best_events(data: Array, neighbour: Array, confirm: int) -> tuple[Array, Bools, Bools]:
@@ -212,7 +205,6 @@ def best_half_lines(data: Array, neighbour: Array, confirm: int) -> tuple[Array,
 
 
 def _order(data: Array, neighbour: Array) -> NDArray[np.intp]:
-    """Return the cells by descending likelihood ratio, along the last axis."""
     ratio = to_grid(np.log(data + 0.5) - np.log(neighbour + 0.5))
     return np.argsort(-ratio, axis=-1, kind="stable")
 

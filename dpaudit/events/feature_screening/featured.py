@@ -41,6 +41,8 @@ CENTRES, SCALES = 32, 2
 ERRORS = 4.0
 """Standard errors, about, within which centre and scale are sought."""
 DENSE, REACHED, GAP = 0, 1, 2
+GAPS = "gaps"
+"""The kind of the features that show them."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +64,7 @@ class FloatSupport:
 
     def cells(self, values: Array) -> CellNumbers:
         """Return for each value whether doubles are dense there, the sampler reaches it, or it is in a gap."""
-        return _support_cells(values, *map(np.float64, (self.centre, self.scale, 2.0**self.grid)))
+        return _support_cells(values, self.centre, self.scale, 2.0**self.grid)
 
     def fits(self, values: Array) -> bool:
         """Say whether values are on the grid wherever that shows."""
@@ -70,19 +72,17 @@ class FloatSupport:
         return bool(reached + gaps >= LEAST_SPARSE and reached >= ON_GRID * (reached + gaps))
 
 
-def _support_cells(
-    values: Array, centres: Array | np.float64, scales: Array | np.float64, grids: Array | np.float64
-) -> CellNumbers:
-    """Return whether doubles are dense, reached or missed at each value by the sampler given beside it, or by one.
+def _support_cells(values: Array, centres: Array | float, scales: Array | float, grids: Array | float) -> CellNumbers:
+    """Return whether doubles are dense, reached or missed at values by samplers, arrays that are broadcast together.
 
     The uniform number behind a sampler is a whole number over its element of `grids`.
     """
+    values, centres, scales, grids = np.broadcast_arrays(values, centres, scales, grids)
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
         steps = np.rint(np.exp(-np.abs(values - centres) / scales) * grids)
         sparse = np.isfinite(values) & (steps >= 2) & (steps * np.spacing(np.abs(values)) < scales / 2)
-    found = np.full(len(values), DENSE, dtype=np.int64)
-    some, near = values[sparse], steps[sparse]
-    centre, scale, grid = (one[sparse] if isinstance(one, np.ndarray) else one for one in (centres, scales, grids))
+    found = np.full(values.shape, DENSE, dtype=np.int64)
+    some, near, centre, scale, grid = (one[sparse] for one in (values, steps, centres, scales, grids))
     away = np.where(some < centre, scale, -scale)
     hit = np.zeros(len(some), dtype=np.bool_)
     for share in (step / grid for step in (near - 1, near, near + 1)):
@@ -115,10 +115,8 @@ def sampler_of(values: Array) -> FloatSupport | None:
     tried = list(starmap(FloatSupport, product(centres, dict.fromkeys(scales), GRIDS)))
     # All are looked at together at a few values each: most of them miss too many of the very farthest values for `fits`
     # to be in reach, whatever the others show.
-    some = far[-FIRST:]
-    given = np.array([(one.centre, one.scale, 2.0**one.grid) for one in tried]).reshape(-1, 3).T
-    cells = _support_cells(np.tile(some, len(tried)), *(np.repeat(one, len(some)) for one in given))
-    missed = (cells.reshape(len(tried), len(some)) == GAP).sum(axis=1)
+    given = np.array([(one.centre, one.scale, 2.0**one.grid) for one in tried]).reshape(-1, 3, 1)
+    missed = (_support_cells(far[-FIRST:], *np.moveaxis(given, 1, 0)) == GAP).sum(axis=1)
     kept = compress(tried, (missed <= math.floor((1 - ON_GRID) * FARTHEST)).tolist())
     return next((one for one in kept if one.fits(far)), None)
 
@@ -163,7 +161,7 @@ class FeatureCells(Discretizer):
         shown = (self.feature.cell(code) for code in event.inside if isinstance(code, int))
         one = self.feature
         name = one.leaf.name if isinstance(one, Feature) and one.kind == "nans" else self.name
-        return Cells.of_values(name, shown, event.rare)
+        return Cells.of_values(name, shown, event.rare, rounding=one.kind == GAPS)
 
 
 @dataclass(frozen=True)
@@ -247,6 +245,6 @@ def support_gap_discretizers(data: Sequence[Any], neighbour: Sequence[Any], plan
         if leaf.reader is readers.real and not leaf.representation and len(found) < MOST_SAMPLERS:
             for sampler in dict.fromkeys(sampler_of(leaf.read(side)[0]) for side in (data, neighbour)):
                 if sampler is not None:
-                    feature = Feature(leaf, sampler.feature, "gaps")
+                    feature = Feature(leaf, sampler.feature, GAPS)
                     found.append(FeatureCells(feature, feature.name))
     return found

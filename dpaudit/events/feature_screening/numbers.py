@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.bounds.base import Array, Integers
+from dpaudit.bounds.base import Array, Bools, Integers
 from dpaudit.events.cells import places_of
 from dpaudit.events.event import NAN_CELLS
 from dpaudit.events.feature_screening.feature import CellNumbers, LeafFeature, number, one_of, quantile_edges
@@ -42,9 +42,8 @@ def value(values: Any) -> list[LeafFeature]:
 
 
 def _real(values: Any) -> Array:
-    """Return integers or floats as floats, NaN below all numbers."""
-    real: Array = values.real if isinstance(values, WholeValues) else values
-    return np.where(np.isnan(real), -np.inf, real)
+    real: Array = values.real
+    return np.where(np.isnan(real), -np.inf, real)  # NaN below all numbers
 
 
 def nans(values: Array) -> list[LeafFeature]:
@@ -52,28 +51,21 @@ def nans(values: Array) -> list[LeafFeature]:
     return [LeafFeature("being NaN", _is_nan, one_of(*NAN_CELLS))] if np.isnan(values).any() else []
 
 
-def _is_nan(values: Array) -> CellNumbers:
-    return np.isnan(values).astype(np.int64)
+def _is_nan(values: Array) -> Bools:
+    return np.isnan(values)
 
 
 def repeats(values: Any) -> list[LeafFeature]:
     """Return which of the values that training showed several times it is; 0 for all others."""
     keys = _keys(values)
-    times: Counter[Any] = Counter()
-    if isinstance(keys, np.ndarray):
-        different, first, copies = np.unique(keys, return_index=True, return_counts=True)
-        often = np.flatnonzero(copies >= REPEATED)
-        # In the order of their first appearance, as a counter has them: of equally common ones the first are kept.
-        often = often[np.argsort(first[often], kind="stable")]
-        times.update(dict(zip(different[often].tolist(), copies[often].tolist(), strict=True)))
-    else:
-        times.update(keys)
+    times = Counter(keys.tolist() if isinstance(keys, np.ndarray) else keys)
     return [repeated("repeated value", _keys, times, lambda key: _shown(key, values))]
 
 
 def repeated(name: str, keys: Callable[[Any], Any], times: Counter[Any], shown: Callable[[Any], str]) -> LeafFeature:
     """Return which of the commonest keys a value has, given how often training showed each; 0 for all others."""
-    common = [key for key, count in times.most_common(KNOWN) if count >= REPEATED]
+    often = Counter({key: count for key, count in times.items() if count >= REPEATED})
+    common = [key for key, _ in often.most_common(KNOWN)]
     cells = partial(_known, keys, {key: i + 1 for i, key in enumerate(common)})
     return LeafFeature(name, cells, one_of("another", *map(shown, common)))
 
@@ -106,7 +98,6 @@ def signed(values: WholeValues) -> list[Any]:
 
 
 def _shown(key: Any, values: Any) -> str:
-    """Return a key as the value that it stands for."""
     if isinstance(values, np.ndarray):
         return repr(float(np.array(key, dtype=np.int64).view(np.float64)))
     return stable_repr(key)[:SHOWN]
@@ -121,8 +112,8 @@ def bits(values: WholeValues) -> list[LeafFeature]:
     ]
 
 
-def _leading_bit(place: int, values: WholeValues) -> CellNumbers:
-    return ((values.high >> np.uint64(63 - place)) & np.uint64(1)).astype(np.int64)
+def _leading_bit(place: int, values: WholeValues) -> Any:
+    return (values.high >> np.uint64(63 - place)) & np.uint64(1)
 
 
 def residues(values: WholeValues) -> list[LeafFeature]:
@@ -131,7 +122,6 @@ def residues(values: WholeValues) -> list[LeafFeature]:
 
 
 def _by_magnitude(of: Callable[[Any], Any], values: WholeValues) -> CellNumbers:
-    """Return what arithmetic makes of each magnitude, exactly."""
     if values.big is not None:
         return np.fromiter((of(abs(value)) for value in values.big), np.int64, len(values))
     return np.asarray(of(values.low), dtype=np.int64)
@@ -164,22 +154,19 @@ def forms(values: WholeValues) -> list[LeafFeature]:
     return [LeafFeature(name, partial(_form, name), one_of(-1, 0, 1) if name == "sign" else int) for name in _FORMS]
 
 
-def _form(name: str, values: WholeValues) -> CellNumbers:
-    return np.asarray(_FORMS[name](values), dtype=np.int64)
+def _form(name: str, values: WholeValues) -> Any:
+    return _FORMS[name](values)
 
 
-def _ones(values: WholeValues) -> CellNumbers:
-    """Return how many bits of the magnitude are 1."""
+def _ones(values: WholeValues) -> Any:
     if values.big is not None:
         return np.fromiter((abs(value).bit_count() for value in values.big), np.int64, len(values))
-    counts: CellNumbers = np.unpackbits(values.low.view(np.uint8).reshape(-1, 8), axis=1).sum(1).astype(np.int64)
-    return counts
+    return np.unpackbits(values.low.view(np.uint8).reshape(-1, 8), axis=1).sum(axis=1)
 
 
-def _square(values: WholeValues) -> Any:
-    """Say which of the values of at most 64 bits are perfect squares."""
+def _square(values: WholeValues) -> Bools:
     root = np.round(np.sqrt(values.low.astype(np.float64))).astype(np.uint64)
-    return (root * root == values.low) & (values.sign >= 0) & (values.length <= 64)
+    return np.asarray((root * root == values.low) & (values.sign >= 0) & (values.length <= 64))
 
 
 _FORMS: dict[str, Callable[[WholeValues], Any]] = {
@@ -210,12 +197,11 @@ def _check(modulus: int, cut: int, values: WholeValues) -> CellNumbers:
 
 def _luhn(values: WholeValues) -> CellNumbers:
     """Return the sum of the digits, every second from the end doubled and cast out by nines, modulo 10."""
-    rest = values.low.copy()
-    total = np.zeros(len(values), dtype=np.int64)
+    doubled = np.array([0, 2, 4, 6, 8, 1, 3, 5, 7, 9])
+    rest, total = values.low, np.zeros(len(values), dtype=np.int64)
     for place in range(20):
         rest, digit = np.divmod(rest, np.uint64(10))
-        doubled = 2 * digit.astype(np.int64)
-        total += np.where(doubled > 9, doubled - 9, doubled) if place % 2 else digit.astype(np.int64)
+        total += doubled[digit] if place % 2 else digit.astype(np.int64)
     return total % 10
 
 
@@ -235,18 +221,18 @@ def _finite(values: Array) -> Array:
 
 
 def _special(values: Array) -> CellNumbers:
-    kinds = [np.isnan(values), values == np.inf, values == -np.inf, (values == 0) & np.signbit(values), values == 0,
-             values < 0]  # fmt: skip
-    return np.asarray(np.select(kinds, [0, 1, 2, 3, 4, 5], 6), dtype=np.int64)
+    zero = values == 0
+    kinds = [np.isnan(values), values == np.inf, values == -np.inf, zero & np.signbit(values), zero, values < 0]
+    return np.select(kinds, range(6), 6)
 
 
 def _magnitude(values: Array) -> Array:
     return np.abs(_finite(values))
 
 
-def _part_behind(values: Array) -> CellNumbers:
+def _part_behind(values: Array) -> Array:
     finite = _finite(values)
-    return np.asarray(np.minimum((finite - np.floor(finite)) * 64, 63), dtype=np.int64)
+    return np.minimum((finite - np.floor(finite)) * 64, 63)
 
 
 def _sixty_fourth(code: int) -> str:
@@ -261,9 +247,9 @@ def storage(values: Array) -> list[LeafFeature]:
     ]
 
 
-def _fineness(name: str, values: Array) -> CellNumbers:
+def _fineness(name: str, values: Array) -> Any:
     with np.errstate(over="ignore", invalid="ignore"):
-        return np.asarray(_STORAGE[name][0](_finite(values)), dtype=np.int64)
+        return _STORAGE[name][0](_finite(values))
 
 
 def _lowest_bit(values: Array) -> CellNumbers:
@@ -273,10 +259,7 @@ def _lowest_bit(values: Array) -> CellNumbers:
 
 
 def _decimals(values: Array) -> CellNumbers:
-    shown = np.full(len(values), 17, dtype=np.int64)
-    for places in range(16, -1, -1):
-        shown[np.round(values, places) == values] = places
-    return shown
+    return np.select([np.round(values, places) == values for places in range(17)], range(17), 17)
 
 
 _STORAGE: dict[str, tuple[Callable[[Array], Any], int]] = {
@@ -295,8 +278,8 @@ def mantissa(values: Array) -> list[LeafFeature]:
     return [LeafFeature(f"mantissa bit {j}", partial(_mantissa_bit, j), representation=True) for j in range(MANTISSA)]
 
 
-def _mantissa_bit(place: int, values: Array) -> CellNumbers:
-    return ((np.ascontiguousarray(values).view(np.uint64) >> np.uint64(place)) & np.uint64(1)).astype(np.int64)
+def _mantissa_bit(place: int, values: Array) -> Any:
+    return (np.ascontiguousarray(values).view(np.uint64) >> np.uint64(place)) & np.uint64(1)
 
 
 def row_storage(rows: Array) -> list[LeafFeature]:
@@ -313,8 +296,7 @@ def row_storage(rows: Array) -> list[LeafFeature]:
 
 def _finest(low: int, high: int, rows: Array) -> CellNumbers:
     found = _lowest_bit(usual(rows[:, low:high]))
-    finest: CellNumbers = np.where(found == 0, NO_BIT, found).min(axis=1)
-    return finest
+    return np.asarray(np.where(found == 0, NO_BIT, found).min(axis=1))
 
 
 def _bit_or_none(code: int) -> int | str:

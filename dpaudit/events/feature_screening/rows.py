@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.bounds.base import Array
+from dpaudit.bounds.base import Array, Bools
 from dpaudit.events.cells import commonest, places_of
 from dpaudit.events.feature_screening.feature import CELLS, CellNumbers, LeafFeature, number, one_of
 from dpaudit.events.feature_screening.numbers import KNOWN, REPEATED
@@ -20,42 +20,37 @@ MOST_ENTRIES = 128
 MOST_RELATED = 6
 
 
-def _steps(ordered: Rows) -> Rows:
+def _steps(ordered: Rows) -> Any:
     """Return how often a number of each row differs from the one before it; differences of infinities are none."""
-    found: Rows = (ordered[:, 1:] != ordered[:, :-1]).sum(axis=1).astype(np.float64)
-    return found
+    return (ordered[:, 1:] != ordered[:, :-1]).sum(axis=1)
 
 
-def _order_parity(rows: Rows) -> Rows:
+def _order_parity(rows: Rows) -> Bools:
     """Return whether an odd number of swaps sorts each row; equal numbers stay in their order."""
     order = np.argsort(rows[:, :MOST_ENTRIES], axis=1, kind="stable")
-    odd, each = np.zeros(len(rows)), np.arange(len(rows))
-    for place in range(order.shape[1]):
-        # What stands here and what belongs here change places, until every number is where it belongs.
-        at = (order == place).argmax(axis=1)
-        odd += at != place
-        order[each, at] = order[:, place]
-        order[:, place] = place
-    return odd % 2
+    ranks, odd = np.ascontiguousarray(order.T.astype(np.uint8)), np.zeros(len(rows), dtype=np.bool_)
+    for place, rank in enumerate(ranks):
+        odd ^= np.bitwise_xor.reduce(ranks[place + 1 :] < rank, axis=0)
+    return odd
 
 
-SUMMARIES: dict[str, Callable[[Rows], Rows]] = {
+SUMMARIES: dict[str, Callable[[Rows], Any]] = {
     "sum": lambda rows: usual(rows).sum(axis=1),
     "sum of squares": lambda rows: np.einsum("ij,ij->i", usual(rows), usual(rows)),
     "sum of magnitudes": lambda rows: np.abs(usual(rows)).sum(axis=1),
     "least": lambda rows: np.where(rows == MISSING, np.inf, rows).min(axis=1),
     "greatest": lambda rows: rows.max(axis=1),
     "greatest magnitude": lambda rows: np.abs(usual(rows)).max(axis=1),
-    "place of the least": lambda rows: np.where(rows == MISSING, np.inf, rows).argmin(axis=1).astype(np.float64),
-    "place of the greatest": lambda rows: rows.argmax(axis=1).astype(np.float64),
-    "ascents": lambda rows: (rows[:, 1:] > rows[:, :-1]).sum(axis=1).astype(np.float64),
-    "equal neighbours": lambda rows: (rows[:, 1:] == rows[:, :-1]).sum(axis=1).astype(np.float64),
-    "zeros": lambda rows: (rows == 0).sum(axis=1).astype(np.float64),
+    "place of the least": lambda rows: np.where(rows == MISSING, np.inf, rows).argmin(axis=1),
+    "place of the greatest": lambda rows: rows.argmax(axis=1),
+    "ascents": lambda rows: (rows[:, 1:] > rows[:, :-1]).sum(axis=1),
+    "equal neighbours": lambda rows: (rows[:, 1:] == rows[:, :-1]).sum(axis=1),
+    "zeros": lambda rows: (rows == 0).sum(axis=1),
     "median": lambda rows: np.median(rows, axis=1),
-    "NaNs": lambda rows: np.isnan(rows).sum(axis=1).astype(np.float64),
-    "infinities": lambda rows: np.isposinf(rows).sum(axis=1).astype(np.float64),
-    "negative infinities": lambda rows: np.isneginf(rows).sum(axis=1).astype(np.float64),
-    "negative zeros": lambda rows: ((rows == 0) & np.signbit(rows)).sum(axis=1).astype(np.float64),
+    "NaNs": lambda rows: np.isnan(rows).sum(axis=1),
+    "infinities": lambda rows: np.isposinf(rows).sum(axis=1),
+    "negative infinities": lambda rows: np.isneginf(rows).sum(axis=1),
+    "negative zeros": lambda rows: ((rows == 0) & np.signbit(rows)).sum(axis=1),
     "different numbers": lambda rows: _steps(np.sort(rows, axis=1)),
     "parity of the order": _order_parity,
     "sum of neighbours' products": lambda rows: (usual(rows)[:, 1:] * usual(rows)[:, :-1]).sum(axis=1),
@@ -73,7 +68,7 @@ def summaries(rows: Rows) -> list[LeafFeature]:
 def _summary(name: str, rows: Rows) -> Rows:
     """Return the number that sums up each row; sums and products beyond floats are infinities like any other."""
     with np.errstate(over="ignore", invalid="ignore"):
-        return finite(SUMMARIES[name](rows))
+        return finite(np.asarray(SUMMARIES[name](rows), dtype=np.float64))
 
 
 def entries(rows: Rows, names: tuple[str, ...] = ()) -> list[LeafFeature]:
@@ -102,7 +97,6 @@ def repeated_entries(rows: Rows) -> list[LeafFeature]:
 
 
 def _known_entry(place: int, known: Rows, rows: Rows) -> CellNumbers:
-    """Return the number of each row's element among the known ones; 0 for all others."""
     return places_of(known, _entry(place, rows)) + 1
 
 

@@ -6,7 +6,7 @@ numbers, remainders by large numbers, what stands far from the ends of texts, ch
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeAlias
@@ -114,10 +114,8 @@ def screen_features(
     # The best feature of each kind comes before any second one of a kind: a number leaks through its sums and
     # differences with others as well, and some of so many promise more by luck. A tail of one number was lost where
     # three of them were returned.
-    first: dict[str, int] = {}
-    for i in order.tolist():
-        first.setdefault(features[i].kind, i)
-    best = [*first.values(), *(i for i in order.tolist() if i not in first.values())]
+    first = {features[i].kind: i for i in order[::-1].tolist()}
+    best = sorted(order.tolist(), key=lambda i: first[features[i].kind] != i)
     return [Promising(features[i], float(again[i])) for i in best[:RETURNED]]
 
 
@@ -136,7 +134,7 @@ def _chosen(
         if leaf.reader in (readers.text, readers.byte_string):
             for kind, choose in (("place", far_places), ("check", check_characters)):
                 yield from (Feature(leaf, one, kind) for one in choose(values, neighbour[place], fit[place]))
-        for read, features in features_of(leaf, values) if len(columns) < MOST_COLUMNS else ():
+        for read, features in features_of(leaf, values, _SINGLE.__contains__) if len(columns) < MOST_COLUMNS else ():
             numeric = [one for one in features if one.kind in ("value", "entries") and not one.reduced]
             if isinstance(read, readers.WholeValues) and whole < MOST_WHOLE:
                 whole += 1
@@ -224,7 +222,7 @@ def _features(plan: LeafPlan, outputs: Any, stored: bool | None) -> Iterator[tup
         values, where = leaf.read(outputs)
         if not len(values):
             continue
-        for read, features in features_of(leaf, values):
+        for read, features in features_of(leaf, values, lambda group: stored or (group in _STORED) is (stored is None)):
             different = distinct(read)
             for feature in features:
                 if stored or feature.representation is (stored is None):
@@ -246,23 +244,34 @@ _BYTES: tuple[Group, ...] = (
 )  # fmt: skip
 
 
-def features_of(leaf: Leaf, values: Any) -> Iterator[tuple[Any, list[Feature]]]:
-    """Yield the features of a leaf, fitted to its training values, after the values that each some of them read."""
+_STORED: frozenset[Group] = frozenset({numbers.storage, numbers.mantissa, numbers.row_storage})
+"""The groups of features that show how a value is stored."""
+_SINGLE: frozenset[Group] = frozenset({numbers.value, rows.entries})
+
+
+def features_of(
+    leaf: Leaf, values: Any, wanted: Callable[[Group], bool | None] = lambda group: True
+) -> Iterator[tuple[Any, list[Feature]]]:
+    """Yield the features of a leaf, fitted to its training values, after the values that each some of them read.
+
+    Of the groups of features those that are `wanted` are fitted, and all categories.
+    """
     if isinstance(leaf.reader, readers.Categories):
         # 0 is that of a category that training did not show.
         shown = one_of("another", *map(_shown, leaf.reader.numbers))
         yield values, [Feature(leaf, LeafFeature("", partial(np.add, 1), shown), "category")]
     elif isinstance(values, readers.WholeValues):
-        yield values, _fitted(leaf, values, _WHOLE + (_LONG if values.length.max(initial=0) > 1 else ()))
+        yield values, _fitted(leaf, values, _WHOLE + (_LONG if values.length.max(initial=0) > 1 else ()), wanted)
     elif isinstance(values, np.ndarray) and values.ndim == 2:
-        yield from _of_rows(leaf, values)
+        yield from _of_rows(leaf, values, wanted)
     else:
         groups = _TEXT if leaf.reader is readers.text else _BYTES if leaf.reader is readers.byte_string else _REAL
-        yield values, _fitted(leaf, values, groups)
+        yield values, _fitted(leaf, values, groups, wanted)
 
 
-def _fitted(leaf: Leaf, values: Any, groups: Sequence[Group]) -> list[Feature]:
-    return [Feature(leaf, column, group.__name__, j) for group in groups for j, column in enumerate(group(values))]
+def _fitted(leaf: Leaf, values: Any, groups: Iterable[Group], wanted: Callable[[Group], bool | None]) -> list[Feature]:
+    fitted = ((group.__name__, group(values)) for group in groups if wanted(group))
+    return [Feature(leaf, column, kind, j) for kind, columns in fitted for j, column in enumerate(columns)]
 
 
 def _shown(category: Any) -> str:
@@ -272,10 +281,10 @@ def _shown(category: Any) -> str:
     return text[: numbers.SHOWN]
 
 
-def _of_rows(leaf: Leaf, table: Array) -> Iterator[tuple[Any, list[Feature]]]:
+def _of_rows(leaf: Leaf, table: Array, wanted: Callable[[Group], bool | None]) -> Iterator[tuple[Any, list[Feature]]]:
     names = leaf.reader.names if isinstance(leaf.reader, readers.Block) else ()
     if table.shape[1] < 2 or names:
-        columns = rows.entries(table, names)
+        columns = rows.entries(table, names) if wanted(rows.entries) else []
         yield table, [Feature(leaf, column, "entries", j) for j, column in enumerate(columns)]
         return
     # Numbers of shorter rows are leaves of their own.
@@ -283,8 +292,8 @@ def _of_rows(leaf: Leaf, table: Array) -> Iterator[tuple[Any, list[Feature]]]:
     ordinary = table[is_usual(table)]
     whole = bool((ordinary == np.round(ordinary)).all() and np.abs(ordinary).max(initial=0) < 2**53)
     storage = () if whole else (numbers.row_storage,)
-    yield table, _fitted(leaf, table, (rows.entries, rows.summaries, rows.relations, *repeated, *storage))
-    if whole and isinstance(leaf.reader, readers.Block):
+    yield table, _fitted(leaf, table, (rows.entries, rows.summaries, rows.relations, *repeated, *storage), wanted)
+    if whole and wanted(numbers.value) and isinstance(leaf.reader, readers.Block):
         for of, what in ((np.add, "sum"), (np.bitwise_xor, "XOR"), (np.gcd, "greatest common divisor")):
             reader = rows.WholeOfRow(leaf.reader, of)
-            yield from features_of(Leaf(leaf.path, reader, f"{what} of {leaf.name}"), reader.of_rows(table))
+            yield from features_of(Leaf(leaf.path, reader, f"{what} of {leaf.name}"), reader.of_rows(table), wanted)

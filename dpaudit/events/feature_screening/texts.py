@@ -32,7 +32,6 @@ _WORD = re.compile(r"\w+")
 
 
 def _places(values: Sequence[Any]) -> Iterator[tuple[str, int]]:
-    """Yield the places that are looked at from the start and from the end, as words and as indices."""
     near = min(NEAR, max(map(len, values), default=0))
     yield from ((f"{j} from the start", j) for j in range(near))
     yield from ((f"{j} from the end", -1 - j) for j in range(near))

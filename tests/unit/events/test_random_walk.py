@@ -32,9 +32,15 @@ def _example() -> tuple[np.ndarray, np.ndarray, float, np.ndarray]:
     return hits, others, float(np.log(hits.sum() / others.sum())), rng.uniform(0.5, 20, 11)
 
 
+def _walk(hits: np.ndarray, total: np.ndarray, offset: float, precision: np.ndarray) -> random_walk.Walk:
+    one_row = (one[None] for one in (hits, total, np.full(12, offset), precision, np.zeros(12)))
+    mode, evidence, factor = random_walk.modes(*one_row)
+    return random_walk.Walk(mode[0], float(evidence[0]), factor[:, 0])
+
+
 def test_the_mode_is_the_one_that_an_optimiser_finds() -> None:
     hits, others, offset, precision = _example()
-    walk = random_walk._walks(hits, hits + others, np.full(12, offset), precision[None], np.zeros(12))[0]
+    walk = _walk(hits, hits + others, offset, precision)
     slow = minimize(_posterior, np.zeros(12), (hits, others, offset, precision), method="BFGS", options={"gtol": 1e-9})
     np.testing.assert_allclose(walk.ratio, slow.x, atol=1e-5)
     # Laplace: log posterior at the mode, plus half the log-determinants of prior (but for its ridge) and posterior.
@@ -47,7 +53,7 @@ def test_the_mode_is_the_one_that_an_optimiser_finds() -> None:
 def test_prefixes_and_their_errors(descending: bool) -> None:
     hits, others, offset, precision = _example()
     total = hits + others
-    walk = random_walk._walks(hits, total, np.full(12, offset), precision[None], np.zeros(12))[0]
+    walk = _walk(hits, total, offset, precision)
 
     def log_ratios(g: np.ndarray) -> np.ndarray:
         share = expit(g + offset)
