@@ -62,8 +62,7 @@ def polynomial_family(side: int, degree: int) -> Family:
     """
     check_polynomials(side, degree)
     labels, functionals = sign_patterns(powers(Grid(side, 2).points(), degree))
-    table = labels.astype(np.uint8)
-    return Family(table, (1,) * len(table), tuple((tuple(row),) for row in functionals.tolist()))
+    return Family.of_functionals(labels.astype(np.uint8), functionals)
 
 
 @dataclass(frozen=True)

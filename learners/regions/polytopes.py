@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from dpaudit.contract import Hypothesis, InputError, Instance, Sample
+from dpaudit.contract import InputError, Instance, Sample
 
 from ..arrays import Integers, summed
 from ..citations import KMMS
@@ -24,7 +24,7 @@ from ..domains import grid_rows
 from ..halfspaces.concepts import Halfspace, grid_halfspaces
 from ..mechanisms import exponential
 from ..parameters import Built
-from .concepts import Intersection, Joins
+from .concepts import Intersection, Joins, Union, joins
 from .families import Family, Region, Regions, family_of, joined, listed_entries
 from .region_cover import RegionCover
 from .region_selection import RegionSelection
@@ -51,7 +51,7 @@ def halfspace_family(side: int) -> Family:
     if side > HALFSPACE_SIDE:
         raise InputError(f"side must be at most {HALFSPACE_SIDE} to list the halfspaces, got {side}")
     labels, functionals = grid_halfspaces(side, DIMENSION)
-    return Family(labels, (1,) * len(labels), tuple((tuple(row),) for row in functionals.tolist()))
+    return Family.of_functionals(labels, functionals)
 
 
 @lru_cache(maxsize=2)
@@ -69,22 +69,6 @@ def polytope(parts: Sequence[Region]) -> Intersection:
     return Intersection(tuple(Halfspace(tuple(w), t) for *w, t in parts))
 
 
-@dataclass(frozen=True)
-class Polytopes(Joins):
-    """The labellings of the grid by intersections of at most k halfspaces."""
-
-    dimension: ClassVar[int] = DIMENSION
-    _family, _region, _united = staticmethod(halfspace_family), staticmethod(polytope), False
-
-
-@dataclass(frozen=True)
-class SimplexUnions(Joins):
-    """The labellings of the cube by unions of at most k simplices, each the intersection of four halfspaces."""
-
-    dimension: ClassVar[int] = DIMENSION
-    _family, _region, _united = staticmethod(simplex_family), staticmethod(polytope), True
-
-
 def halfspaces(side: int) -> Regions:
     """Return the halfspaces, with equal measure."""
     return Regions(side, partial(halfspace_family, side), lambda parts: polytope(parts).halfplanes[0])
@@ -99,8 +83,25 @@ def simplices(side: int) -> Regions:
     def log_quadruples() -> float:
         return (DIMENSION + 1) * math.log(len(halfspace_family(side)))
 
-    listing = partial(simplex_family, side) if side <= SIMPLEX_SIDE else None
-    return Regions(side, listing, polytope, log_quadruples, None if listing else log_quadruples)
+    listed, labellings = side <= SIMPLEX_SIDE, None if side <= SIMPLEX_SIDE else log_quadruples
+    listing, drawn = partial(simplex_family, side), partial(_simplex, side)
+    return Regions(side, listing, polytope, log_quadruples, labellings, listed, drawn=drawn)
+
+
+@dataclass(frozen=True)
+class Polytopes(Joins):
+    """The labellings of the grid by intersections of at most k halfspaces."""
+
+    dimension: ClassVar[int] = DIMENSION
+    _regions = Built(joins(halfspaces, Intersection))
+
+
+@dataclass(frozen=True)
+class SimplexUnions(Joins):
+    """The labellings of the cube by unions of at most k simplices, each the intersection of four halfspaces."""
+
+    dimension: ClassVar[int] = DIMENSION
+    _regions = Built(joins(simplices, Union))
 
 
 def space_symmetries(self: Any) -> list[Integers]:
@@ -280,12 +281,6 @@ class SimplexSelect(RegionSelection):
         # The score up to a constant, the negative examples.
         return _quadruples(self.side, rows, _subset_sums(gains), self._rate, rng, size)
 
-    def decode(self, code: Any) -> Hypothesis:
-        """Return the simplex."""
-        if self._regions.listing is not None:
-            return super().decode(code)
-        return _simplex(self.side, code)
-
 
 @dataclass(frozen=True)
 class ConvexPolytope(RegionCover):
@@ -355,13 +350,6 @@ class SimplexUnion(RegionCover):
             left = labels[list(drawn)][:, rows].min(axis=0) == 0
             rows, wanted, unwanted = rows[left], wanted[left], unwanted[left]
         return tuple(found)
-
-    def decode(self, code: Any) -> Hypothesis:
-        """Return the union."""
-        if self._regions.listing is not None:
-            return super().decode(code)
-        drawn = code if isinstance(code, tuple) and len(code) == self.rounds else (None,)
-        return self._join(tuple(_simplex(self.side, part) for part in drawn))
 
 
 LEARNERS = (SimplexSelect, ConvexPolytope, SimplexUnion)

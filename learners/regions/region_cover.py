@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar
 
@@ -19,16 +19,7 @@ from ..domains import grid_rows
 from ..geometry.polygons import Bits
 from ..parameters import Built, check_integer, check_run
 from ..samples import distinct_points
-from .concepts import (
-    ConvexPolygons,
-    Halfplane,
-    Intersection,
-    PolygonUnions,
-    Union,
-    halfplanes,
-    triangle,
-    triangles,
-)
+from .concepts import ConvexPolygons, Halfplane, Intersection, PolygonUnions, Union, halfplanes, triangle, triangles
 from .families import Region, Regions
 from .pictures import plane_picture, plane_targets, regular_polygon, uniform_sample
 from .snapping import check_regions, region_of
@@ -77,8 +68,6 @@ class RegionCover(SetCoverLearner):
     _beyond: ClassVar[str] = ""
     """The cost of a greater side, for the message that refuses it."""
     _regions: ClassVar[Built[Regions]]
-    _parts: ClassVar[int] = 0
-    """The halfplanes of a region, where it can be drawn without a list."""
 
     def __post_init__(self) -> None:
         check_integer("side", self.side, 1, self._most_side, self._beyond)
@@ -104,7 +93,7 @@ class RegionCover(SetCoverLearner):
 
     def run(self, sample: Sample, rng: np.random.Generator, size: int) -> Integers | list[Any]:
         """Return the outputs of independent runs."""
-        if self._regions.listing is not None:
+        if self._regions.listed:
             return super().run(sample, rng, size)
         check_run(sample, self.domain, size)
         self._split(sample)
@@ -126,7 +115,9 @@ class RegionCover(SetCoverLearner):
             """Return k q = min{k c - b, -k e}: integers."""
             return np.minimum(self.k * covered - b, -self.k * spoiled)
 
-        return TupleSampler(points, weights, self.side, score, Fraction(self._rate) / self.k, self._parts, before)
+        return TupleSampler(
+            points, weights, self.side, score, Fraction(self._rate) / self.k, self._regions.halfplanes, before
+        )
 
     def _run_once(
         self, points: Points, weights: Points, rng: np.random.Generator, bits: Bits, first: TupleSampler | None
@@ -144,19 +135,22 @@ class RegionCover(SetCoverLearner):
 
     def decode(self, code: Any) -> Hypothesis:
         """Return the intersection, or the union, of the regions selected."""
-        if self._regions.listing is not None:
-            regions = self._regions.family.regions
-            return self._join(tuple(self._regions.region(regions[member]) for member in self._selected(code)))
-        # What is no sequence of J regions is refused as a region that is none.
-        drawn = code if isinstance(code, tuple) and len(code) == self.rounds else (None,)
-        return self._join(tuple(self._drawn(check_regions(parts, self._parts)) for parts in drawn))
+        if self._regions.listed:
+            members: Any = self._selected(code)
+        else:
+            # What is no sequence of J regions is refused as a region that is none.
+            members = code if isinstance(code, tuple) and len(code) == self.rounds else (None,)
+        return (Union if self._covered_label else Intersection)(tuple(map(self._regions.decode, members)))
 
-    def _drawn(self, parts: tuple[Region, ...]) -> Hypothesis:
-        """Return the hypothesis that a drawn region adds to the output."""
-        return triangle(parts)
 
-    def _join(self, members: tuple[Hypothesis, ...]) -> Hypothesis:
-        return Union(members) if self._covered_label else Intersection(members)
+def covered_halfplanes(side: int) -> Regions:
+    """Return the halfplanes, of which a drawn one is what is covered: it stands for its complement."""
+
+    def complement(code: Any) -> Halfplane:
+        ((z, a, b),) = check_regions(code, 1)
+        return Halfplane(-z, a, b)
+
+    return replace(halfplanes(side), drawn=complement)
 
 
 @dataclass(frozen=True)
@@ -173,18 +167,13 @@ class ConvexPolygon(RegionCover):
     audited: ClassVar[tuple[Instance, ...]] = (Instance({**AUDITED, "side": 3, "k": 3}, n=2, alpha=0.2, beta=0.1),)
     pictured: ClassVar[Instance] = Instance({**COVERED, "side": 12, "k": 4}, n=100_000)
     _covered_label: ClassVar[int] = 0
-    _parts: ClassVar[int] = 1
     _theorem: ClassVar[tuple[str, str]] = ("KMMS-Thm4.7", "Theorem 4.7")
-    _regions = Built(halfplanes)
+    _regions = Built(covered_halfplanes)
 
     picture = plane_picture
     hard_targets = plane_targets
 
     concepts = Built(ConvexPolygons)
-
-    def _drawn(self, parts: tuple[Region, ...]) -> Halfplane:
-        ((z, a, b),) = parts
-        return Halfplane(-z, a, b)
 
     def scene(self, rng: np.random.Generator) -> tuple[Sample, Intersection]:
         """Return the sample of the picture and its target, k halfplanes around the middle."""
@@ -206,7 +195,6 @@ class PolygonUnion(RegionCover):
     audited: ClassVar[tuple[Instance, ...]] = (Instance({**AUDITED, "side": 2, "k": 2}, n=2, alpha=0.2, beta=0.1),)
     pictured: ClassVar[Instance] = Instance({**COVERED, "side": 6, "k": 2, "variant": "noiseless"}, n=50_000)
     _covered_label: ClassVar[int] = 1
-    _parts: ClassVar[int] = 3
     _theorem: ClassVar[tuple[str, str]] = ("KMMS-Thm5.1", "Theorem 5.1")
     _regions = Built(triangles)
 

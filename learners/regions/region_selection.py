@@ -21,10 +21,10 @@ from ..mechanisms import exponential
 from ..mechanisms.log_laws import ULP
 from ..parameters import Built, check_integer, check_positive, check_run, check_sample, check_statement
 from ..samples import distinct_points
-from .concepts import Intersection, Triangles, triangle, triangles
+from .concepts import Intersection, Triangles, triangles
 from .families import Family, Regions
 from .pictures import plane_picture, plane_targets, regular_polygon, uniform_sample
-from .snapping import check_regions, region_of
+from .snapping import region_of
 from .tuple_draws import TupleSampler, grouped
 
 
@@ -101,7 +101,7 @@ class RegionSelection(ClassLearner):
     def run(self, sample: Sample, rng: np.random.Generator, size: int) -> Integers | list[Any]:
         """Return the numbers of the labellings that independent runs select, or regions where these are not listed."""
         check_run(sample, self.domain, size)
-        if self._regions.listing is None:
+        if not self._regions.listed:
             return self._unlisted(sample, rng, size)
         logs, _ = self._log_weights(self._correct(sample), self._log_base(self._regions.family, sample))
         return exponential.draw_weighted(logs - logs.max(), rng, size)
@@ -130,15 +130,13 @@ class RegionSelection(ClassLearner):
 
         See `finite.exponential.softmax_supremum` for the proof.
         """
-        if self._regions.listing is None:
+        if not self._regions.listed:
             return None
         return softmax_supremum(self.domain, self._regions.family.labels, self._rate)
 
     def decode(self, code: Any) -> Hypothesis:
-        """Return the region of a labelling."""
-        family = self._regions.family
-        check_integer("code", code, 0, len(family) - 1)
-        return self._regions.region(family.regions[int(code)])
+        """Return the region selected."""
+        return self._regions.decode(code)
 
 
 @dataclass(frozen=True)
@@ -189,10 +187,6 @@ class TriangleSelect(RegionSelection):
         points, weights = grouped(*distinct_points(sample, 1))
         # Covered less spoiled: the examples labelled correctly, less all negative ones.
         return TupleSampler(points, weights, self.side, np.subtract, Fraction(self._rate))
-
-    def decode(self, code: Any) -> Hypothesis:
-        """Return the triangle."""
-        return super().decode(code) if self._regions.listing is not None else triangle(check_regions(code, 3))
 
     def scene(self, rng: np.random.Generator) -> tuple[Sample, Intersection]:
         """Return the sample of the picture and its target, a triangle in the middle."""
