@@ -6,7 +6,7 @@ import math
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate, pairwise
+from itertools import accumulate, pairwise, product
 from typing import ClassVar
 
 import numpy as np
@@ -125,10 +125,7 @@ class BoxCells:
         return np.asarray(self.negatives + table.ravel(), dtype=np.int64)
 
     def _sizes(self) -> list[int]:
-        sizes = [1]
-        for axis in self.axes:
-            own = axis.sizes[: len(axis.spans)]
-            sizes = [s * t for s in sizes for t in own]
+        sizes = [math.prod(own) for own in product(*(axis.sizes[: len(axis.spans)] for axis in self.axes))]
         for i, axis in enumerate(self.axes):
             before = math.prod(other.holding for other in self.axes[:i])
             after = math.prod(other.total for other in self.axes[i + 1 :])
@@ -141,17 +138,13 @@ class BoxCells:
         if first == len(self.axes):
             return None
         if first < 0:
-            kinds = []
-            for axis in reversed(self.axes):
-                cell, kind = divmod(cell, len(axis.spans))
-                kinds.append(kind)
-            return [axis.inside(kind, rng) for axis, kind in zip(self.axes, reversed(kinds), strict=True)]
-        sides = []
-        for i, axis in enumerate(self.axes):
-            low = axis.holding if i == first else 0
-            high = axis.holding if i < first else axis.total
-            sides.append(axis.any(low, high, rng))
-        return sides
+            kinds = np.unravel_index(cell, [len(axis.spans) for axis in self.axes])
+            return [axis.inside(int(kind), rng) for axis, kind in zip(self.axes, kinds, strict=True)]
+        ends = [
+            (axis.holding if i == first else 0, axis.holding if i < first else axis.total)
+            for i, axis in enumerate(self.axes)
+        ]
+        return [axis.any(low, high, rng) for axis, (low, high) in zip(self.axes, ends, strict=True)]
 
 
 @dataclass(frozen=True)

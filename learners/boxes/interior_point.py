@@ -106,9 +106,11 @@ class BoxInteriorPoint(ClassLearner):
     def _claim_id(self) -> str:
         return "STE-Box2" if self.dimension == 2 else "STE-Boxd"
 
-    def _solver(self, n: int, epsilon: Fraction, delta: Fraction) -> tuple[Solver, int]:
-        """Return a mechanism for n coordinates that costs (epsilon, delta), and how many coordinates it needs."""
-        return make_solver(self.variant, self.side + 1, n, epsilon, delta, self.beta / (self._faces + 1))
+    def _sized(self, epsilon: Fraction, delta: Fraction) -> tuple[Solver, int]:
+        """Return a mechanism that costs (epsilon, delta), and m, how many coordinates it needs and is made for."""
+        size, budget = self.side + 1, (epsilon, delta, self.beta / (self._faces + 1))
+        _, m = make_solver(self.variant, size, 0, *budget)
+        return make_solver(self.variant, size, m, *budget)[0], m
 
     def _shares(self) -> tuple[Fraction, Fraction, Fraction]:
         """Return epsilon and delta of each call, and the slack for advanced composition; the better of two ways."""
@@ -117,30 +119,26 @@ class BoxInteriorPoint(ClassLearner):
         ways = [(Fraction(0), Fraction(0) if pure else whole / self._faces)]
         if whole:
             ways.append((whole, Fraction(0)) if pure else (whole / 2, whole / 2 / self._faces))
-        found = []
-        for slack, delta in ways:
-            share = largest_share(Fraction(self.epsilon), slack, partial(self._calls, delta=delta))
-            found.append((share, delta, slack))
+        whole = Fraction(self.epsilon)
+        found = [
+            (largest_share(whole, slack, partial(self._calls, delta=delta)), delta, slack) for slack, delta in ways
+        ]
         return max(found, key=lambda way: way[0])
 
     def _calls(self, epsilon: Fraction, delta: Fraction) -> list[Cost]:
         """Return the calls made at that budget for each."""
-        solver, needed = self._solver(0, epsilon, delta)
-        solver, _ = self._solver(needed, epsilon, delta)
         tested = [] if self.literal else [Cost(epsilon)]
-        return [*tested, *[solver.cost] * self._faces]
+        return [*tested, *[self._sized(epsilon, delta)[0].cost] * self._faces]
 
     def _plan(self) -> tuple[Solver, int, float]:
         """Return the mechanism for m coordinates, m, and the scale of the count's noise."""
         epsilon, delta, _ = self._shares()
-        _, m = self._solver(0, epsilon, delta)
-        return self._solver(m, epsilon, delta)[0], m, 0.0 if self.literal else 1 / float(epsilon)
+        return *self._sized(epsilon, delta), 0.0 if self.literal else 1 / float(epsilon)
 
     @property
     def calls(self) -> list[Cost]:
         """The private calls made."""
-        epsilon, delta, _ = self._shares()
-        return self._calls(epsilon, delta)
+        return self._calls(*self._shares()[:2])
 
     @property
     def m(self) -> int:

@@ -16,14 +16,7 @@ from ..domains import moving_negatives
 from ..finite.consistent import ConsistentLearner, occam_sample_size
 from ..finite.counting import point_law
 from ..parameters import Built, check_integer, check_law
-from .concepts import (
-    LAW_DIMENSION,
-    MAX_DIMENSION,
-    Conjunctions,
-    ShortConjunctions,
-    contradicted,
-    decoded_mask,
-)
+from .concepts import LAW_DIMENSION, MAX_DIMENSION, Conjunctions, ShortConjunctions, contradicted, decoded_mask
 
 
 @dataclass(frozen=True)

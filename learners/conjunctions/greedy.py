@@ -13,13 +13,13 @@ import numpy as np
 
 from dpaudit.contract import InputError, Instance, Law, PrivacyClaim, Sample, Supremum, UtilityClaim, later
 
-from ..arrays import Bools, Floats, Integers
+from ..arrays import Bools, Integers
 from ..citations import STE
 from ..covers.accounting import choice_supremum, pure_share, rounds_for
-from ..finite.counting import ClassLearner
+from ..finite.counting import ClassLearner, as_codes
 from ..mechanisms import exponential
 from ..mechanisms.composition import largest_repeated_epsilon
-from ..mechanisms.log_laws import ULP
+from ..mechanisms.log_laws import ULP, log_softmax, placed
 from ..parameters import (
     BUDGETS,
     Built,
@@ -139,7 +139,7 @@ class ConjunctionGreedy(ClassLearner):
         counts = GreedyCounts(sample, self.k, idle=not self.literal)
         step = max(1, CELLS // max(1, len(sample.counts)))
         codes = [c for start in range(0, size, step) for c in self._runs(counts, rounds, rng, min(step, size - start))]
-        return np.array(codes, dtype=np.int64) if 2 * self.dimension <= 62 else codes
+        return as_codes(codes, 4**self.dimension)
 
     def _runs(self, counts: GreedyCounts, rounds: int, rng: np.random.Generator, size: int) -> list[int]:
         """Return the masks that `size` runs have chosen after all rounds."""
@@ -164,12 +164,40 @@ class ConjunctionGreedy(ClassLearner):
         return masks
 
     def law(self, sample: Sample) -> Law:
-        """Return the law on all 4^d masks; see `_log_law` for formula and error bound."""
+        """Return the law on all 4^d masks: of the sets of chosen literals after J rounds.
+
+        What remains depends on the set M of literals chosen so far, not on their order, so the sum over all sequences
+        of J candidates is a chain over sets: with p_M(l) the law of one round,
+
+            P_0 = 1[M empty], P_{j+1}(M) = P_j(M) (p_M(none) + sum_{l in M} p_M(l)) + sum_{l in M} P_j(M - l) p_{M-l}(l)
+
+        Error: a log-probability of a round errs by at most 2^-52 (2 x + 6 ln K + 8), x the greatest exponent and K the
+        number of candidates (see `mechanisms.exponential.log_law`). A path adds J of these; each of the at most 4 d + 2
+        additions and joinings of a round rounds by 2^-52 (4 + V) at most, V = J (x + ln K) bounding the size of any
+        entry, and joining never enlarges the errors of its two arguments.
+        """
         check_law(self, sample, dimension=LAW_DIMENSION)
         rounds = self.rounds_at(sample.n)
         check_law_limit("rounds", rounds, LAW_ROUNDS)
-        log_prob, error = _log_law(self, sample, rounds)
-        return Law(range(4**self.dimension), log_prob, error)
+        members = _members(self.dimension)
+        scores = _scores(sample, members, self.k, not self.literal)
+        allowed, rate = self._eligible(scores), self._rate(rounds)
+        top = np.where(allowed, scores, np.iinfo(np.int64).min).max(axis=1, keepdims=True)
+        exponents = np.where(allowed, rate * (scores - top), -np.inf)
+        steps, largest = log_softmax(exponents), float(-exponents[allowed].min())
+        # For each literal the sets that it is in, and the same sets without it.
+        moves = [(inside, inside ^ 1 << i) for i, inside in enumerate(map(np.flatnonzero, members.T))]
+        logs = placed(len(scores), 0, 0.0)
+        for _ in range(rounds):
+            grown = np.full(len(logs), -np.inf) if self.literal else logs + steps[:, -1]
+            for literal, (inside, without) in enumerate(moves):
+                stay, come = logs[inside] + steps[inside, literal], logs[without] + steps[without, literal]
+                grown[inside] = np.logaddexp(grown[inside], np.logaddexp(stay, come))
+            logs = grown
+        size = rounds * (largest + math.log(scores.shape[1]))
+        each = ULP * (2 * largest + 6 * math.log(scores.shape[1]) + 8)
+        error = rounds * (each + ULP * (4 * self.dimension + 2) * (4 + size))
+        return Law(range(len(scores)), logs, error)
 
     def supremum(self) -> Supremum | None:
         """Return the supremum (e/2) J (1 + 1/k) of `covers.accounting.choice_cost`, not attained; None if unproved.
@@ -251,33 +279,6 @@ LAW_DIMENSION = 5
 """The largest number of variables for which all 4^d sets of literals are listed."""
 
 
-def _log_law(learner: ConjunctionGreedy, sample: Sample, rounds: int) -> tuple[Floats, float]:
-    """Return the log-probabilities of all 4^d sets of chosen literals after J rounds, and a bound on their error.
-
-    What remains depends on the set M of literals chosen so far, not on their order, so the sum over all sequences of J
-    candidates is a chain over sets: with p_M(l) the law of one round,
-
-        P_0 = 1[M empty],    P_{j+1}(M) = P_j(M) (p_M(none) + sum_{l in M} p_M(l)) + sum_{l in M} P_j(M - l) p_{M-l}(l).
-
-    Error: a log-probability of a round errs by at most 2^-52 (2 x + 6 ln K + 8), x the greatest exponent and K the
-    number of candidates (see `mechanisms.exponential.log_law`). A path adds J of these; each of the at most 4 d + 2
-    additions and joinings of a round rounds by 2^-52 (4 + V) at most, V = J (x + ln K) bounding the size of any entry,
-    and joining never enlarges the errors of its two arguments.
-    """
-    dimension, idle = learner.dimension, not learner.literal
-    scores = _scores(sample, dimension, learner.k, idle)
-    steps, largest = _log_steps(scores, learner._eligible(scores), learner._rate(rounds))
-    size = rounds * (largest + math.log(scores.shape[1]))
-    each = ULP * (2 * largest + 6 * math.log(scores.shape[1]) + 8)
-    error = rounds * (each + ULP * (4 * dimension + 2) * (4 + size))
-    logs = np.full(len(scores), -np.inf)
-    logs[0] = 0.0
-    moves = _moves(dimension)
-    for _ in range(rounds):
-        logs = _next(logs, steps, moves, idle)
-    return logs, error
-
-
 @lru_cache(maxsize=8)
 def _members(dimension: int) -> Bools:
     """Return which literals (columns) are in which set (rows, the mask being the row number)."""
@@ -285,40 +286,15 @@ def _members(dimension: int) -> Bools:
     return np.asarray(masks[:, None] >> np.arange(2 * dimension) & 1, dtype=np.bool_)
 
 
-@lru_cache(maxsize=8)
-def _moves(dimension: int) -> list[tuple[Integers, Integers]]:
-    """Return for each literal the sets that it is in, and the same sets without it."""
-    members = _members(dimension)
-    inside = [np.flatnonzero(members[:, literal]) for literal in range(2 * dimension)]
-    return [(masks, masks ^ 1 << literal) for literal, masks in enumerate(inside)]
-
-
-def _scores(sample: Sample, dimension: int, k: int, idle: bool) -> Integers:
+def _scores(sample: Sample, members: Bools, k: int, idle: bool) -> Integers:
     """Return k q of every candidate (columns) when the literals of a set (rows) have been chosen."""
     refuted = contradicted(sample.points).astype(np.int64)
-    left = (_members(dimension).astype(np.int64) @ refuted.T) == 0
+    left = (members.astype(np.int64) @ refuted.T) == 0
     negative = left * np.where(sample.labels == 0, sample.counts, 0)
     positive = left * np.where(sample.labels == 1, sample.counts, 0)
     total = negative.sum(axis=1)
     scores = np.minimum(k * (negative @ refuted) - total[:, None], -k * (positive @ refuted))
     return np.concatenate([scores, -total[:, None]], axis=1) if idle else scores
-
-
-def _log_steps(scores: Integers, allowed: Bools, rate: float) -> tuple[Floats, float]:
-    """Return ln p_M(candidate) for every set M, and the greatest exponent."""
-    top = np.where(allowed, scores, np.iinfo(np.int64).min).max(axis=1, keepdims=True)
-    exponents = np.where(allowed, rate * (top - scores), np.inf)
-    totals = np.log(np.exp(-exponents).sum(axis=1, keepdims=True))
-    return -exponents - totals, float(exponents[allowed].max())
-
-
-def _next(logs: Floats, steps: Floats, moves: list[tuple[Integers, Integers]], idle: bool) -> Floats:
-    """Return the law of the chosen set after one more round."""
-    grown = logs + steps[:, -1] if idle else np.full(len(logs), -np.inf)
-    for literal, (inside, without) in enumerate(moves):
-        stay, come = logs[inside] + steps[inside, literal], logs[without] + steps[without, literal]
-        grown[inside] = np.logaddexp(grown[inside], np.logaddexp(stay, come))
-    return grown
 
 
 LEARNERS = (ConjunctionGreedy,)

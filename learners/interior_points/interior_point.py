@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -175,7 +175,9 @@ class InteriorPoint(ClassLearner):
 
     def points_needed(self, beta: float) -> int:
         """Return how many points suffice for an interior point with probability 1 - beta."""
-        raise NotImplementedError("an interior point learner has a sample size")
+        check_probability("beta", beta)
+        solver: Any = self._solver(0)
+        return int(solver.points_needed(beta))
 
     def sample_size(self, alpha: float, beta: float) -> int:
         """Return `points_needed(beta)`, whatever alpha."""
@@ -238,11 +240,6 @@ class InteriorPointExponential(InteriorPoint):
 
     def _solver(self, n: int) -> ExponentialSolver:
         return ExponentialSolver(self.domain_size, Fraction(self.epsilon))
-
-    def points_needed(self, beta: float) -> int:
-        """Return how many points suffice for an interior point with probability 1 - beta."""
-        check_probability("beta", beta)
-        return self._solver(0).points_needed(beta)
 
     def worst_failure(self, alpha: float, n: int) -> WorstFailure:
         """Return the greatest probability of a point outside of the data, over all samples, which is attained.
@@ -321,11 +318,6 @@ class InteriorPointRecConcave(InteriorPoint):
 
     def _solver(self, n: int) -> Solver:
         return RecConcaveSolver(self._concave(n))
-
-    def points_needed(self, beta: float) -> int:
-        """Return how many points suffice for q >= (1 - alpha) n/2 with probability 1 - beta."""
-        check_probability("beta", beta)
-        return RecConcaveSolver(self._concave(1)).points_needed(beta)
 
 
 @dataclass(frozen=True)
