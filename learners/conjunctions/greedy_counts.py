@@ -31,6 +31,7 @@ from numpy.typing import NDArray
 from dpaudit.contract import InputError, Sample
 
 from ..arrays import Floats, Integers, Labels
+from ..finite.worst_case import likely_counts
 
 PRODUCT = 2**16
 """The most cells of the sample that one matrix product looks at."""
@@ -186,19 +187,16 @@ def missed_failure(rounds: Callable[[int], Rounds], alpha: float, n: int) -> tup
     """
     from scipy.interpolate import PchipInterpolator
     from scipy.special import expit, logit
-    from scipy.stats import binom
 
     if alpha >= 0.5:
         raise InputError.of("alpha", alpha, "below 1/2, for a failure rate that is computed")
     mass = alpha + min(alpha, 0.5 - alpha) / 1000
-    spread = DEVIATIONS * math.sqrt(n * mass * (1 - mass)) + DEVIATIONS
-    low, high = max(0, math.floor(n * mass - spread)), min(n, math.ceil(n * mass + spread))
-    numbers = np.arange(low, high + 1)
-    some = numbers if len(numbers) <= EXACT else np.unique(np.linspace(low, high, EXACT).round())
+    numbers, chances = likely_counts(n, mass, DEVIATIONS, DEVIATIONS)
+    some = numbers if len(numbers) <= EXACT else np.unique(np.linspace(numbers[0], numbers[-1], EXACT).round())
     made = rounds(n)
     found = np.array([made.success(float(m), float(n - m)) for m in some])
     if len(some) < len(numbers):
         odds = logit(np.clip(found, 1e-300, 1 - 2.0**-52))
         found = expit(PchipInterpolator(some, odds)(numbers))
     words = f"v_1 over {made.dimension} variables; mass {mass:.6g} on 0 1 .. 1, the rest on 1 .. 1"
-    return float(binom.pmf(numbers, n, mass) @ (1 - found)), words
+    return float(chances @ (1 - found)), words

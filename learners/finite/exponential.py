@@ -20,7 +20,7 @@ from ..citations import NIS
 from ..mechanisms import exponential
 from ..parameters import check_positive, check_run, check_sample, check_statement
 from .counting import BLOCK, ClassLearner, check_law_size, pure_privacy, scores
-from .worst_case import finite_class_failure, log_count
+from .worst_case import finite_class_failure, likely_counts, log_count
 
 
 class ExponentialLearner(ClassLearner):
@@ -228,13 +228,11 @@ def two_point_failure(rivals: RivalCounts, rate: float, alpha: float, n: int) ->
     sum over k leaves out tails beyond 40 standard deviations, whose mass no float holds.
     """
     from scipy.special import expit
-    from scipy.stats import binom
 
     mass = alpha + min(alpha, 1 - alpha) / 1000
-    spread = 40 * math.sqrt(n * mass * (1 - mass)) + 40
-    k = np.arange(max(0, math.floor(n * mass - spread)), min(n, math.ceil(n * mass + spread)) + 1, dtype=np.float64)
+    k, chance = likely_counts(n, mass, 40, 40)
     kinds = (rivals.hard, k), (rivals.easy, n - k), (rivals.both, n + 0 * k)
     wrong = np.logaddexp.reduce([log_count(count) - rate * lost for count, lost in kinds])
     failing = expit(wrong - log_count(rivals.right))
     words = f"mass {mass:.6g} on the first of two points; {rivals.case}"
-    return float(binom.pmf(k, n, mass) @ failing), words
+    return float(chance @ failing), words
