@@ -172,7 +172,6 @@ class BoxExponential(ExponentialLearner):
     claim_id: ClassVar[str] = "STE-ExpRec"
     source: ClassVar[str] = f"{STE}, the exponential mechanism"
     instance: ClassVar[Instance] = Instance({"side": 1, "dimension": 2, "epsilon": 1.0}, n=3)
-
     concepts = Built(Boxes)
 
     def run(self, sample: Sample, rng: np.random.Generator, size: int) -> Integers | list[int]:

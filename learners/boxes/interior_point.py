@@ -90,13 +90,12 @@ class BoxInteriorPoint(ClassLearner):
         Instance({"side": 2, "dimension": 2, "epsilon": 4.0, "beta": 0.05}, n=8, alpha=0.2, beta=0.1),
     )
     settings: ClassVar[tuple[str, ...]] = ("realizable", "empirical")
+    concepts = Built(Boxes)
 
     def __post_init__(self) -> None:
         _ = self.concepts
         check_parameters(self, side=(1, 2**63))
         check_variant(self.variant, self.delta)
-
-    concepts = Built(Boxes)
 
     @property
     def _faces(self) -> int:
@@ -242,10 +241,7 @@ class BoxInteriorPoint(ClassLearner):
 
         The count is that of all n examples: below m it stops the learner, whose empty box errs everywhere.
 
-        Raises
-        ------
-        InputError
-            If the interior points are not found by the exponential mechanism, or there is no middle.
+        `InputError` if the interior points are not found by the exponential mechanism, or there is no middle.
         """
         if self.variant != "exponential":
             raise InputError.of("variant", self.variant, "'exponential', for a failure rate that is computed")

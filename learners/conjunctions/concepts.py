@@ -313,6 +313,7 @@ class ConjunctionExponential(ExponentialLearner):
     claim_id: ClassVar[str] = "STE-ConjExp"
     source: ClassVar[str] = f"{STE}, step 0"
     instance: ClassVar[Instance] = Instance({"dimension": 2, "k": 2, "epsilon": 1.0}, n=4)
+    concepts = Built(ShortConjunctions)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -321,8 +322,6 @@ class ConjunctionExponential(ExponentialLearner):
                 f"dimension={self.dimension} and k={self.k} give {self.concepts.size} conjunctions, more than the "
                 f"{ENUMERABLE} that can be listed; take a smaller k, or conjunction-greedy"
             )
-
-    concepts = Built(ShortConjunctions)
 
     def _scores(self, sample: Sample) -> Integers:
         """Return the scores; only conjunctions of k - 1 literals are evaluated."""

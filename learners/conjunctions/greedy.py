@@ -93,6 +93,8 @@ class ConjunctionGreedy(ClassLearner):
     id: ClassVar[str] = "conjunction-greedy"
     settings: ClassVar[tuple[str, ...]] = ("realizable", "empirical")
     instance: ClassVar[Instance] = Instance({"dimension": 2, "k": 1, "epsilon": 1.0}, n=3)
+    concepts = Built(ShortConjunctions)
+    decode = decoded_mask
 
     def __post_init__(self) -> None:
         check_integer("dimension", self.dimension, 1)
@@ -103,10 +105,6 @@ class ConjunctionGreedy(ClassLearner):
         if self.rounds is not None:
             check_integer("rounds", self.rounds, 1)
         check_choice("budget", self.budget, BUDGETS)
-
-    concepts = Built(ShortConjunctions)
-
-    decode = decoded_mask
 
     @property
     def privacy(self) -> PrivacyClaim:
@@ -243,10 +241,7 @@ class ConjunctionGreedy(ClassLearner):
         "realizable": the same at alpha/2 and beta/2, and n >= (8/alpha) ln(2 H/beta), where
         H = min((2 d + 1)^J, 3^d + 1) bounds the number of answers (multiplicative Chernoff, as for any finite class).
 
-        Raises
-        ------
-        InputError
-            If `rounds` is given and below 2 k ln(2/alpha), 2 k ln(4/alpha) in the realizable setting.
+        `InputError` if `rounds` is given and below 2 k ln(2/alpha), 2 k ln(4/alpha) in the realizable setting.
         """
         check_statement(alpha, beta, setting, self.settings)
         if setting == "empirical":

@@ -69,6 +69,8 @@ class ConjunctionLaplace(ClassLearner):
     id: ClassVar[str] = "conjunction-laplace"
     settings: ClassVar[tuple[str, ...]] = ("realizable", "empirical")
     instance: ClassVar[Instance] = Instance({"dimension": 2, "epsilon": 1.0, "beta": 0.05}, n=4)
+    concepts = Built(Conjunctions)
+    decode = decoded_mask
 
     def __post_init__(self) -> None:
         check_integer("dimension", self.dimension, 1, MAX_DIMENSION)
@@ -76,10 +78,6 @@ class ConjunctionLaplace(ClassLearner):
         check_probability("beta", self.beta)
         if self.delta is not None and self.delta != 0:
             check_probability("delta", self.delta)
-
-    concepts = Built(Conjunctions)
-
-    decode = decoded_mask
 
     @property
     def privacy(self) -> PrivacyClaim:
@@ -177,10 +175,7 @@ class ConjunctionLaplace(ClassLearner):
         (3^d + 1) e^(-alpha n / 8) (multiplicative Chernoff), which is at most beta - b once
         n >= (8/alpha) ln((3^d + 1)/(beta - b)). So beta must exceed b.
 
-        Raises
-        ------
-        InputError
-            If `beta` is below the learner's own (or equal to it, where the setting is "realizable").
+        `InputError` if `beta` is below the learner's own (or equal to it, where the setting is "realizable").
         """
         check_statement(alpha, beta, setting, self.settings)
         what = "this learner's noise exceeds its threshold"

@@ -93,10 +93,7 @@ class LaplaceNoise:
         whatever the probabilities. The rest is rounding: of the exponents, of the sums of positive terms, of nodes and
         weights.
 
-        Raises
-        ------
-        InputError
-            If the sample has too many examples for the integral.
+        `InputError` if the sample has too many examples for the integral.
         """
         if not self.scale:
             return a_round.law_without_noise()
@@ -175,10 +172,7 @@ class RoundedNoise:
         that of c, and in between there are finitely many v. All terms are positive, so errors are those of one term and
         of a sum of floats.
 
-        Raises
-        ------
-        InputError
-            If the sample has too many examples for the sum.
+        `InputError` if the sample has too many examples for the sum.
         """
         sets = len(a_round.covered)
         if not self.scale:

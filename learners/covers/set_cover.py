@@ -154,10 +154,7 @@ class SetCoverLearner(ClassLearner):
 
         Without a setting the first of `settings` is taken.
 
-        Raises
-        ------
-        InputError
-            If beta is not above the learner's own or alpha below what its number of rounds reaches.
+        `InputError` if beta is not above the learner's own or alpha below what its number of rounds reaches.
         """
         setting = self.settings[0] if setting is None else setting
         scale, offset = self._noise_scale

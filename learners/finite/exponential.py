@@ -53,12 +53,11 @@ class ExponentialLearner(ClassLearner):
     claim_id: ClassVar[str] = "NIS-Generic"
     source: ClassVar[str] = f"{NIS}, finite concept classes"
     settings: ClassVar[tuple[str, ...]] = ("realizable", "agnostic", "empirical")
+    privacy = pure_privacy
 
     def __post_init__(self) -> None:
         _ = self.concepts
         check_positive("epsilon", self.epsilon)
-
-    privacy = pure_privacy
 
     @property
     def _rate(self) -> float:
@@ -119,10 +118,7 @@ class ExponentialLearner(ClassLearner):
     def hard_failure(self, alpha: float, n: int) -> tuple[float, str]:
         """Return Pr[error > alpha] on a case of two points, and the case; see `finite.exponential.two_point_failure`.
 
-        Raises
-        ------
-        InputError
-            If the class is too large to look for the points.
+        `InputError` if the class is too large to look for the points.
         """
         return two_point_failure(self._rivals, self._rate, alpha, n)
 

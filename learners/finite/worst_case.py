@@ -62,10 +62,7 @@ def thresholds_failure(domain_size: int, rate: float, alpha: float, n: int) -> W
     above alpha on the two points next to the middle target, and the rest on the first point; from alpha = 1/2 on, on
     the first point with the rest on the last one, and the target c_0.
 
-    Raises
-    ------
-    InputError
-        If the sum over both counts has too many terms.
+    `InputError` if the sum over both counts has too many terms.
     """
     above, size = alpha * (1 + ABOVE), domain_size
     split = 2 * above < 1

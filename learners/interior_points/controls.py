@@ -156,6 +156,8 @@ class StableMode:
     delta: float
 
     _stable: ClassVar[type[StableSelect]] = StableSelect
+    concepts = Built(Points)
+    domain = Built(Interval)
 
     def __post_init__(self) -> None:
         check_parameters(self, domain_size=(2, None))
@@ -165,10 +167,6 @@ class StableMode:
     def privacy(self) -> PrivacyClaim:
         """The guarantee that a stable selection with the right calibration keeps."""
         return PrivacyClaim(self.epsilon, self.delta, claim_id="OURS-StableSelect", source="mechanisms.stable_select")
-
-    concepts = Built(Points)
-
-    domain = Built(Interval)
 
     def _standing(self, sample: Sample) -> Standing:
         often = dict(zip(*multiset(sample.points[:, 0], sample.counts), strict=True))

@@ -156,13 +156,11 @@ class InteriorPoint(ClassLearner):
     claim_id: ClassVar[str]
     source: ClassVar[str]
     _failure: ClassVar[str] = "the point lies outside the data"
+    concepts = Built(Thresholds)
+    utility = solution_utility
 
     def __post_init__(self) -> None:
         check_parameters(self, domain_size=(2, 2**64))
-
-    concepts = Built(Thresholds)
-
-    utility = solution_utility
 
     def _solver(self, n: int) -> Solver:
         raise NotImplementedError("an interior point learner has a solver")

@@ -63,7 +63,6 @@ class Listed(Numbered):
     side: int
     dimension: ClassVar[int] = 2
     _regions: ClassVar[Built[Regions]]
-
     domain = Built(Grid)
 
     @property

@@ -218,9 +218,7 @@ class DiscUnion(RegionCover):
     _covered_label: ClassVar[int] = 1
     _theorem: ClassVar[tuple[str, str]] = ("KMMS-Thm3.2", "Theorem 3.2 and Section 6, linearisation,")
     _regions = Built(discs)
-
     hard_targets = plane_targets
-
     concepts = Built(Discs)
 
     def picture(self, sample: Sample, codes: Any, target: Hypothesis | None = None) -> Picture:

@@ -71,6 +71,8 @@ class HalfplaneSelect(RegionSelection):
     audited: ClassVar[tuple[Instance, ...]] = (Instance({"side": 3, "epsilon": 1.0}, n=3, alpha=0.1, beta=0.1),)
     pictured: ClassVar[Instance] = Instance({"side": 6, "epsilon": 0.5}, n=150)
     _regions = Built(halfplanes)
+    hard_targets = plane_targets
+    concepts = Built(Halfplanes)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -81,10 +83,6 @@ class HalfplaneSelect(RegionSelection):
         """Pure differential privacy under replacement: epsilon, or 2 epsilon for the convention "full"."""
         claimed = self.epsilon if self.convention == "half" else 2 * self.epsilon
         return PrivacyClaim(claimed, claim_id="KMMS-SelHP-priv", source=f"{KMMS}, Section 4, Select Halfplane")
-
-    hard_targets = plane_targets
-
-    concepts = Built(Halfplanes)
 
     @property
     def _rate(self) -> float:

@@ -136,16 +136,13 @@ class PolynomialSelect(RegionSelection):
     source: ClassVar[str] = f"{KMMS}, Proposition 2.5 and Section 6, linearisation"
     _statement: ClassVar[tuple[str, str]] = ("KMMS-Prop2.5", "Proposition 2.5 over the labellings by polynomials")
     _most_side: ClassVar[int | None] = None
+    hard_targets = plane_targets
+    concepts = Built(Polynomials)
+    _regions = Built(polynomials)
 
     def __post_init__(self) -> None:
         check_polynomials(self.side, self.degree)
         check_positive("epsilon", self.epsilon)
-
-    hard_targets = plane_targets
-
-    concepts = Built(Polynomials)
-
-    _regions = Built(polynomials)
 
     def symmetries(self) -> list[Integers]:
         """Return generators: a reflection and the exchange of the axes, and flipping all labels.

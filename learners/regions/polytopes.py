@@ -266,7 +266,6 @@ class SimplexSelect(RegionSelection):
     _statement: ClassVar[tuple[str, str]] = ("KMMS-Prop2.5", "Proposition 2.5 over quadruples of halfspaces")
     _most_side: ClassVar[int] = HALFSPACE_SIDE
     _regions = Built(simplices)
-
     symmetries = space_symmetries
 
     @property
@@ -291,6 +290,9 @@ class ConvexPolytope(RegionCover):
     """
 
     id: ClassVar[str] = "convex-polytope"
+    _regions = Built(halfspaces)
+    symmetries = space_symmetries
+    concepts = Built(Polytopes)
     # Two rounds, so that all pairs of regions can be listed; with them only the sample's errors can be bounded.
     instance: ClassVar[Instance] = Instance(
         {"side": 1, "k": 1, "epsilon": 1.0, "delta": 1e-6, "alpha": 0.74, "beta": 0.2}, n=2, alpha=0.9, beta=0.5
@@ -300,11 +302,6 @@ class ConvexPolytope(RegionCover):
     _most_side: ClassVar[int] = HALFSPACE_SIDE
     _beyond: ClassVar[str] = BEYOND
     _theorem: ClassVar[tuple[str, str]] = ("KMMS-Thm3.2", "Theorem 3.2 and Section 6, in three dimensions,")
-    _regions = Built(halfspaces)
-
-    symmetries = space_symmetries
-
-    concepts = Built(Polytopes)
 
 
 @dataclass(frozen=True)
@@ -325,9 +322,7 @@ class SimplexUnion(RegionCover):
     _beyond: ClassVar[str] = BEYOND
     _theorem: ClassVar[tuple[str, str]] = ConvexPolytope._theorem
     _regions = Built(simplices)
-
     symmetries = space_symmetries
-
     concepts = Built(SimplexUnions)
 
     def _unlisted(self, sample: Sample, rng: np.random.Generator, size: int) -> list[Any]:

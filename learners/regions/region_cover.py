@@ -169,10 +169,8 @@ class ConvexPolygon(RegionCover):
     _covered_label: ClassVar[int] = 0
     _theorem: ClassVar[tuple[str, str]] = ("KMMS-Thm4.7", "Theorem 4.7")
     _regions = Built(covered_halfplanes)
-
     picture = plane_picture
     hard_targets = plane_targets
-
     concepts = Built(ConvexPolygons)
 
     def scene(self, rng: np.random.Generator) -> tuple[Sample, Intersection]:
@@ -197,10 +195,8 @@ class PolygonUnion(RegionCover):
     _covered_label: ClassVar[int] = 1
     _theorem: ClassVar[tuple[str, str]] = ("KMMS-Thm5.1", "Theorem 5.1")
     _regions = Built(triangles)
-
     picture = plane_picture
     hard_targets = plane_targets
-
     concepts = Built(PolygonUnions)
 
     def scene(self, rng: np.random.Generator) -> tuple[Sample, Union]:

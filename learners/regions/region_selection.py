@@ -53,12 +53,11 @@ class RegionSelection(ClassLearner):
     """Id and place of the utility claim."""
     _most_side: ClassVar[int | None] = 2**256 - 1
     _regions: ClassVar[Built[Regions]]
+    privacy = pure_privacy
 
     def __post_init__(self) -> None:
         check_integer("side", self.side, 1, self._most_side)
         check_positive("epsilon", self.epsilon)
-
-    privacy = pure_privacy
 
     @property
     def _rate(self) -> float:
@@ -171,10 +170,8 @@ class TriangleSelect(RegionSelection):
     audited: ClassVar[tuple[Instance, ...]] = (Instance({"side": 3, "epsilon": 1.0}, n=3, alpha=0.1, beta=0.1),)
     pictured: ClassVar[Instance] = Instance({"side": 12, "epsilon": 0.5}, n=1000)
     _regions = Built(triangles)
-
     picture = plane_picture
     hard_targets = plane_targets
-
     concepts = Built(Triangles)
 
     def _unlisted(self, sample: Sample, rng: np.random.Generator, size: int) -> list[Any]:
