@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -101,17 +102,16 @@ class ConjunctionLaplace(ClassLearner):
     def _scale(self) -> float:
         return self.noise_scale
 
-    def _noise(self, literal: int, rng: np.random.Generator, size: int) -> Floats:
-        """Return the noise (size,) of one literal's count in every run."""
-        return rng.laplace(0.0, self._scale, size)
+    def _noise(self, rng: np.random.Generator, size: int) -> Iterable[Floats]:
+        """Return for each literal the noise (size,) of its count in every run."""
+        return (rng.laplace(0.0, self._scale, size) for _ in range(2 * self.dimension))
 
     def run(self, sample: Sample, rng: np.random.Generator, size: int) -> Integers:
         """Return the masks (size,) of the literals kept in independent runs."""
         check_run(sample, self.domain, size)
         codes = np.zeros(size, dtype=np.int64)
-        for literal, count in enumerate(contradictions(sample)):
-            kept = count + self._noise(literal, rng, size) <= self._threshold
-            codes |= kept.astype(np.int64) << literal
+        for literal, (count, noise) in enumerate(zip(contradictions(sample), self._noise(rng, size), strict=True)):
+            codes |= (count + noise <= self._threshold).astype(np.int64) << literal
         return codes
 
     def law(self, sample: Sample) -> Law:

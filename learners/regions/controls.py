@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import Any, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpaudit.contract import Instance, Law, Sample
 
@@ -17,7 +18,6 @@ from ..controls import controls, cover_controls, fault, rate, top
 from ..domains import grid_rows
 from ..geometry.arrangement import Arrangement, sweep
 from ..geometry.polygons import Box, polygon, vertex_mean
-from ..parameters import check_sample
 from ..samples import distinct_points
 from .discs import DiscUnion
 from .families import Family
@@ -41,11 +41,14 @@ SPACE = Instance({**ConvexPolytope.instance.parameters, "epsilon": 0.5}, n=2, al
 
 def _flat_base(self: RegionSelection, family: Family, sample: Sample) -> Floats:
     """Return ln of each region's share in the measure of those that label the sample alike."""
-    rows = family.labels[:, grid_rows(sample.points, self.side)]
-    _, kinds = np.unique(rows, axis=0, return_inverse=True) if rows.shape[1] else (None, np.zeros(len(rows), int))
-    shares = np.exp(family.log_shares)
-    kinds = kinds.ravel()
-    return np.asarray(family.log_shares - np.log(np.bincount(kinds, weights=shares)[kinds]))
+    kinds = _kinds(family.labels[:, grid_rows(sample.points, self.side)])
+    return np.asarray(family.log_shares - np.log(np.bincount(kinds, weights=np.exp(family.log_shares))[kinds]))
+
+
+def _kinds(rows: NDArray[Any]) -> Integers:
+    """Return a number for each row, the same for equal ones."""
+    found: dict[bytes, int] = {}
+    return np.array([found.setdefault(row.tobytes(), len(found)) for row in rows])
 
 
 def _steep_selector(self: HalfplaneSelect, build: Callable[[int], Arrangement], scores: Integers) -> Selector:
@@ -62,16 +65,12 @@ def _flat_selector(self: HalfplaneSelect, build: Callable[[int], Arrangement], s
 
 def _flat_law(self: HalfplaneSelect, sample: Sample) -> Law:
     """Return the law on the cells of the full grid: a cell's share of the area of the sample's cell around it."""
-    check_sample(sample, self.domain)
-    grid, points = full_grid(self.side), distinct_points(sample)[0]
-    around = [_signs(points, point) for point in grid.points]
-    total: dict[tuple[bool, ...], float] = {}
-    for key, value in zip(around, grid.areas, strict=True):
-        total[key] = total.get(key, 0.0) + float(value)
-    shares = [float(value) / total[key] for key, value in zip(around, grid.areas, strict=True)]
-    whole = HalfplaneSelect(self.side, self.epsilon, self.convention).law(sample)
+    whole, grid = HalfplaneSelect.law(self, sample), full_grid(self.side)
+    kinds = _kinds(grid.below[:, grid_rows(sample.points, self.side)])
+    areas = np.array([float(value) for value in grid.areas])
+    shares = areas / np.bincount(kinds, weights=areas)[kinds]
     # exp(rate q) = Pr / area up to a constant, in each copy.
-    logs = whole.log_prob - np.log([float(value) for value in grid.areas] * 2) + np.log(shares * 2)
+    logs = whole.log_prob - np.tile(np.log(areas), 2) + np.tile(np.log(shares), 2)
     best = float(logs.max())
     logs = logs - best - math.log(math.fsum(np.exp(logs - best)))
     return Law(whole.atoms, logs, 4 * whole.error + 2.0**-45)

@@ -28,7 +28,7 @@ from ..parameters import Built, check_integer
 from ..words import linear
 from .concepts import Listed, Union
 from .families import Family, Regions
-from .pictures import plane_targets, uniform_sample
+from .pictures import plane_targets, scene_of
 from .region_cover import COVERED, INSTANCE, RegionCover
 
 MAX_DISC_SIDE = 10
@@ -233,13 +233,13 @@ class DiscUnion(RegionCover):
             shapes.append(target.shape(self.side, "orange", "target"))
         return Picture((panel(self.side, sample, shapes, "discs (dashed: the outside of a disc)"),))
 
-    def scene(self, rng: np.random.Generator) -> tuple[Sample, Disc]:
-        """Return the sample of the picture and its target, a disc around the middle."""
-        grid = self.domain.points()
-        middle = (2 * grid - self.side).astype(np.int64)
-        labels = (2 * (middle * middle).sum(axis=1) <= self.side**2).astype(np.uint8)
-        target = self.concepts.concept(int((disc_family(self.side).labels == labels).all(axis=1).argmax()))
-        return uniform_sample(self.side, target, self.pictured.n, rng), target
+    @scene_of
+    def scene(self) -> Hypothesis:
+        """Return the target of the picture, a disc around the middle."""
+        middle = 2 * self.domain.points() - self.side
+        labels = 2 * (middle * middle).sum(axis=1) <= self.side**2
+        target: Hypothesis = self.concepts.concept(int((disc_family(self.side).labels == labels).all(axis=1).argmax()))
+        return target
 
 
 LEARNERS = (DiscUnion,)

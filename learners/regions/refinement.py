@@ -73,7 +73,8 @@ class Pieces:
         self._x = np.array([float(x) for x, _ in points])
         self._y = np.array([float(y) for _, y in points])
         self._corners: list[Polygon] = []
-        self._areas: list[dict[int, tuple[int, int]]] = []
+        self.area = cache(lambda piece, level: _enclosed_area(self._corners[piece], self._precision + 256 * level))
+        """From a piece and a level to integers that enclose the area times 2^(precision + 256 level)."""
         self.uniform = cache(lambda piece: UniformPoint.of(self._corners[piece]))
         self._inside = np.zeros((64, len(points) + -len(points) % 64), dtype=np.bool_)
         self._packed = np.packbits(self._inside, axis=1)
@@ -92,13 +93,6 @@ class Pieces:
     def outside(self, codes: Integers | int) -> Bytes:
         """Return which points no halfplane of a code contains, (..., bytes)."""
         return np.asarray(self._packed[codes ^ 1])
-
-    def area(self, piece: int, level: int) -> tuple[int, int]:
-        """Return integers that enclose the area times 2^(precision + 256 level)."""
-        known = self._areas[piece]
-        if level not in known:
-            known[level] = _enclosed_area(self._corners[piece], self._precision + 256 * level)
-        return known[level]
 
     def cut(self, piece: int, wanted: Floats) -> None:
         """Cut a piece in two, below and above a line that crosses it, once: its `parts` are then known.
@@ -127,7 +121,6 @@ class Pieces:
             self.log_areas = np.concatenate([self.log_areas, np.zeros_like(self.log_areas)])
             self.parts = np.concatenate([self.parts, np.full_like(self.parts, -1)])
         self._corners.append(corners)
-        self._areas.append({})
         open_ = np.flatnonzero(~(above | below))
         low, high = self._reach(corners, open_)
         self._inside[2 * piece, : len(above)], self._inside[2 * piece + 1, : len(below)] = above, below
@@ -182,15 +175,12 @@ class Products:
         self._total = weights.sum(axis=1)
         # Not a matrix product: the threads of a busy BLAS cost far more than they save.
         self._tables = [PackedSums(column) for column in weights.T]
-        self._either = PackedSums(weights.sum(axis=1))
+        self._either = PackedSums(self._total)
         t = components
         # With one halfplane pieces cost more than products, and no point is left for others to spare.
         self._forced, self._few = (FORCED, FEW) if t > 1 else (0.0, 1)
         if start is None:
-            start = (
-                np.array([[0] * (t - j) + [1] * j for j in range(t + 1)], dtype=np.int64),
-                np.array([math.comb(t, j) for j in range(t + 1)], dtype=np.int64),
-            )
+            start = np.tri(t + 1, t, -1, dtype=np.int64)[:, ::-1], np.array([math.comb(t, j) for j in range(t + 1)])
         self.codes, self.orders = (one.copy() for one in start)
         blocks = [self.codes[first : first + BLOCK] for first in range(0, len(self.codes), BLOCK)]
         ends = zip(*(self._scores(*self.masks(block)) for block in blocks), strict=True)
@@ -243,8 +233,8 @@ class Products:
         count = min(len(gaps), max(BATCH, len(gaps) // SHARE))
         widest = np.argpartition(-gaps, count - 1)[:count]
         # Beyond the range of floating point all gaps may vanish but one: that one is taken.
-        found = gaps[widest]
-        deep = min(found.max() - DEPTH, np.partition(found, -min(self._few, count))[-min(self._few, count)])
+        found, few = gaps[widest], min(self._few, count)
+        deep = min(found.max() - DEPTH, np.partition(found, -few)[-few])
         return np.asarray(np.sort(widest[(found >= deep) & (found > -np.inf)]), dtype=np.int64)
 
     def _cut(self, chosen: Integers) -> None:
@@ -272,8 +262,9 @@ class Products:
         """
         codes, orders = self.codes[chosen], self.orders[chosen]
         inside, outside = self.pieces.inside(codes.T), self.pieces.outside(codes.T)
-        others = [_joined(np.delete(inside, j, axis=0), np.delete(outside, j, axis=0)) for j in range(len(inside))]
-        held, missed = (np.stack(one) for one in zip(*others, strict=True))
+        # What all of the other components hold, and what some of them do not: all and nothing where there are none.
+        held = np.stack([np.bitwise_and.reduce(np.delete(inside, j, axis=0)) for j in range(len(inside))])
+        missed = np.stack([np.bitwise_or.reduce(np.delete(outside, j, axis=0)) for j in range(len(inside))])
         crossed = ~(inside | outside | missed)
         weights = np.stack([self._either.of(hit) for hit in crossed])
         picked, rows = weights.argmax(axis=0), np.arange(len(codes))
@@ -327,9 +318,8 @@ class Products:
         for piece, some in zip(found.tolist(), np.split(rows[order], first[1:]), strict=True):
             few = some[:VOTERS]
             hit, sure = crossed[picked[few], few], held[picked[few], few]
-            votes, forced = (
-                np.unpackbits(one, axis=1, count=len(self.weights)).sum(axis=0) for one in (hit, hit & sure)
-            )
+            both = np.unpackbits(np.stack([hit, hit & sure]), axis=2, count=len(self.weights))
+            votes, forced = both.sum(axis=1)
             self.pieces.cut(piece, votes * self._total + self._forced * forced * self.weights[:, 1])
 
     def _replaced(self, codes: Integers, orders: Integers, picked: Integers, ends: Integers) -> tuple[Integers, ...]:
@@ -353,8 +343,3 @@ class Products:
                 upper, lower = ends[rows, 1 - j].T if count == 1 else self._scores(*self.masks(found))
                 parts.append((rows, found, orders[rows] * math.comb(count, j), upper, lower))
         return tuple(np.concatenate(one) for one in zip(*parts, strict=True))
-
-
-def _joined(inside: Bytes, outside: Bytes) -> tuple[Bytes, Bytes]:
-    """Return which points all of some halfplanes contain, and which at least one does not: all and none for none."""
-    return np.bitwise_and.reduce(inside, axis=0), np.bitwise_or.reduce(outside, axis=0)

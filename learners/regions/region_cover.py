@@ -21,7 +21,7 @@ from ..parameters import Built, check_integer, check_run
 from ..samples import distinct_points
 from .concepts import ConvexPolygons, Halfplane, Intersection, PolygonUnions, Union, halfplanes, triangle, triangles
 from .families import Region, Regions
-from .pictures import plane_picture, plane_targets, regular_polygon, uniform_sample
+from .pictures import plane_picture, plane_targets, regular_polygon, scene_of
 from .snapping import check_regions, region_of
 from .tuple_draws import TupleSampler, grouped
 
@@ -30,6 +30,9 @@ INSTANCE = Instance(
 )
 COVERED = {"epsilon": 1.0, "delta": 1e-6, "alpha": 0.2, "beta": 0.2}
 """Parameters of the instances that are pictured."""
+
+TWO = (((0.25, 0.3), 0.16, 0.4), ((0.7, 0.7), 0.16, 1.2))
+"""Centre, radius and turn of the triangles of the picture of a union."""
 
 Points = list[tuple[int, int]]
 
@@ -170,13 +173,9 @@ class ConvexPolygon(RegionCover):
     _theorem: ClassVar[tuple[str, str]] = ("KMMS-Thm4.7", "Theorem 4.7")
     _regions = Built(covered_halfplanes)
     picture = plane_picture
+    scene = scene_of(lambda self: regular_polygon(self.side, self.k))
     hard_targets = plane_targets
     concepts = Built(ConvexPolygons)
-
-    def scene(self, rng: np.random.Generator) -> tuple[Sample, Intersection]:
-        """Return the sample of the picture and its target, k halfplanes around the middle."""
-        target = regular_polygon(self.side, self.k)
-        return uniform_sample(self.side, target, self.pictured.n, rng), target
 
 
 @dataclass(frozen=True)
@@ -196,14 +195,9 @@ class PolygonUnion(RegionCover):
     _theorem: ClassVar[tuple[str, str]] = ("KMMS-Thm5.1", "Theorem 5.1")
     _regions = Built(triangles)
     picture = plane_picture
+    scene = scene_of(lambda self: Union(tuple(regular_polygon(self.side, 3, *part) for part in TWO[: self.k])))
     hard_targets = plane_targets
     concepts = Built(PolygonUnions)
-
-    def scene(self, rng: np.random.Generator) -> tuple[Sample, Union]:
-        """Return the sample of the picture and its target, two triangles (one for k = 1)."""
-        parts = (((0.25, 0.3), 0.16, 0.4), ((0.7, 0.7), 0.16, 1.2))[: self.k]
-        target = Union(tuple(regular_polygon(self.side, 3, *part) for part in parts))
-        return uniform_sample(self.side, target, self.pictured.n, rng), target
 
 
 LEARNERS = (ConvexPolygon, PolygonUnion)

@@ -21,9 +21,9 @@ from ..mechanisms import exponential
 from ..mechanisms.log_laws import ULP
 from ..parameters import Built, check_integer, check_positive, check_run, check_sample, check_statement
 from ..samples import distinct_points
-from .concepts import Intersection, Triangles, triangles
+from .concepts import Triangles, triangles
 from .families import Family, Regions
-from .pictures import plane_picture, plane_targets, regular_polygon, uniform_sample
+from .pictures import plane_picture, plane_targets, regular_polygon, scene_of
 from .snapping import region_of
 from .tuple_draws import TupleSampler, grouped
 
@@ -171,6 +171,7 @@ class TriangleSelect(RegionSelection):
     pictured: ClassVar[Instance] = Instance({"side": 12, "epsilon": 0.5}, n=1000)
     _regions = Built(triangles)
     picture = plane_picture
+    scene = scene_of(lambda self: regular_polygon(self.side, 3))
     hard_targets = plane_targets
     concepts = Built(Triangles)
 
@@ -184,11 +185,6 @@ class TriangleSelect(RegionSelection):
         points, weights = grouped(*distinct_points(sample, 1))
         # Covered less spoiled: the examples labelled correctly, less all negative ones.
         return TupleSampler(points, weights, self.side, np.subtract, Fraction(self._rate))
-
-    def scene(self, rng: np.random.Generator) -> tuple[Sample, Intersection]:
-        """Return the sample of the picture and its target, a triangle in the middle."""
-        target = regular_polygon(self.side, 3)
-        return uniform_sample(self.side, target, self.pictured.n, rng), target
 
 
 LEARNERS = (TriangleSelect,)
