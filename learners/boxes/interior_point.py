@@ -26,15 +26,7 @@ from ..interior_points.interior_point import Solver, check_variant, make_solver
 from ..mechanisms.composition import Cost, best, largest_share
 from ..mechanisms.log_laws import ULP, greatest, log_above, log_below, log_mixture, placed
 from ..mechanisms.steps import extremes
-from ..parameters import (
-    Built,
-    check_integer,
-    check_own_beta,
-    check_parameters,
-    check_run,
-    check_sample,
-    check_statement,
-)
+from ..parameters import Built, check_integer, check_law, check_own_beta, check_parameters, check_run, check_statement
 from .concepts import Boxes
 
 SOURCE = f"{STE}, private boxes by interior points"
@@ -177,7 +169,7 @@ class BoxInteriorPoint(ClassLearner):
 
     def law(self, sample: Sample) -> Law:
         """Return the law on all boxes, the product over the faces; `InputError` if there are too many."""
-        check_sample(sample, self.domain)
+        check_law(self, sample)
         if (self.side + 1) ** self._faces > LAW_BOXES:
             raise InputError(
                 f"side and dimension must give at most {LAW_BOXES} products of ends for the exact law, got "

@@ -207,13 +207,10 @@ class _Grid:
 def _play(kind: Kind, k: int, rounds: int, rate: float, grid: _Grid) -> Floats:
     over = np.maximum(-np.expm1(grid.values), 0.0)
     start = (kind[0] != NONE, kind[1] != NONE)
-    ends = [(True, True), (True, False), (False, True)]
-    states = [state for state in ends if state[0] <= start[0] and state[1] <= start[1]]
-    tables = {state: over for state in [*states, (False, False)]}
+    states = [(one, two) for one, two in product((True, False), repeat=2) if one <= start[0] and two <= start[1]]
+    tables = dict.fromkeys(states, over)
     for _ in range(rounds):
-        tables = {(False, False): over} | {
-            state: _round(_atoms(kind, state, k), tables, rate, grid) for state in states
-        }
+        tables = {state: _round(_atoms(kind, state, k), tables, rate, grid) for state in states}
     return tables[start] * (1 + SAFETY)
 
 

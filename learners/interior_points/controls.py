@@ -23,13 +23,7 @@ from ..mechanisms.steps import Steps, multiset
 from ..mechanisms.tree_log import TreeLog
 from ..parameters import Built, check_parameters, check_run, check_sample
 from ..points.concepts import Points
-from .interior_point import (
-    ExponentialSolver,
-    InteriorPoint,
-    InteriorPointExponential,
-    InteriorPointRecConcave,
-    InteriorPointTreeLog,
-)
+from .interior_point import ExponentialSolver, InteriorPointExponential, InteriorPointRecConcave, InteriorPointTreeLog
 from .thresholds import ThresholdInteriorPoint
 
 SMALL_TREE = Instance({"domain_size": 32, "epsilon": 1.0, "delta": 0.01, "beta": 0.5}, n=8, exhaustive=False)
@@ -47,7 +41,7 @@ def best_pieces(score: Steps) -> Steps:
     return Steps(*zip(*best, strict=True))
 
 
-def _retrying(base: type[InteriorPoint], instance: Instance) -> dict[str, Any]:
+def _retrying(base: Any, instance: Instance) -> dict[str, Any]:
     """Return the fault of repeating a learner until its answer is an interior point, if there are data."""
 
     def run(self: Any, sample: Sample, rng: np.random.Generator, size: int) -> Integers | list[int]:
@@ -89,7 +83,7 @@ def _few(self: ThresholdInteriorPoint, sample: Sample) -> int | None:
     return 0 if any(int(sample.counts[sample.labels == label].sum()) < self.m for label in (0, 1)) else None
 
 
-def _same(self: InteriorPoint, sample: Sample) -> int | None:
+def _same(self: Any, sample: Sample) -> int | None:
     """Return the point of all examples, if there is only one."""
     points = set(sample.points[:, 0].tolist())
     return points.pop() if len(points) == 1 else None

@@ -24,15 +24,7 @@ from ..mechanisms.log_laws import check_size
 from ..mechanisms.rec_concave import RecConcave
 from ..mechanisms.steps import Steps, interior_scores, multiset
 from ..mechanisms.tree_log import TreeLog
-from ..parameters import (
-    Built,
-    check_choice,
-    check_integer,
-    check_parameters,
-    check_probability,
-    check_run,
-    check_sample,
-)
+from ..parameters import Built, check_choice, check_integer, check_law, check_parameters, check_probability, check_run
 from ..points.concepts import Threshold, Thresholds
 
 VARIANTS = ("exponential", "rec-concave", "tree-log")
@@ -200,7 +192,7 @@ class InteriorPoint(ClassLearner):
 
     def law(self, sample: Sample) -> Law:
         """Return the law on all points of the domain; `InputError` if it has more than 4096."""
-        check_sample(sample, self.domain)
+        check_law(self, sample)
         log_prob, error = self._solver(sample.n).log_law(*multiset(sample.points[:, 0], sample.counts))
         return Law(range(self.domain_size), log_prob, error)
 

@@ -212,20 +212,16 @@ def _quadruples(
     table = TupleCounts(masks, len(rows), DIMENSION + 1)
     occurring = np.flatnonzero(table.counts)
     occurring = occurring[np.argsort(scores[occurring], kind="stable")]
-    values, starts = np.unique(scores[occurring], return_index=True)
-    sizes = np.add.reduceat(table.counts[occurring], starts)
+    counts, (values, starts) = table.counts[occurring], np.unique(scores[occurring], return_index=True)
+    sizes, firsts = np.add.reduceat(counts, starts), np.cumsum(counts)[starts] - counts[starts]
     groups = exponential.draw_cells(sizes.tolist(), values, rate, rng, size)
     within = rng.integers(0, sizes[groups])
-    ends = np.cumsum(table.counts[occurring])
-    drawn = occurring[np.searchsorted(ends, (ends[starts] - table.counts[occurring][starts])[groups] + within,
-                                      side="right")]  # fmt: skip
-    found: list[Quadruple] = [()] * size
+    drawn = occurring[np.searchsorted(np.cumsum(counts), firsts[groups] + within, side="right")]
+    found = np.zeros((size, DIMENSION + 1), dtype=np.int64)
     for target in np.unique(drawn).tolist():
-        runs = np.flatnonzero(drawn == target)
-        quadruples = np.sort(table.draw(target, rng, len(runs)), axis=1).tolist()
-        for i, quadruple in zip(runs.tolist(), quadruples, strict=True):
-            found[i] = tuple(quadruple)
-    return found
+        runs = drawn == target
+        found[runs] = np.sort(table.draw(target, rng, int(runs.sum())), axis=1)
+    return [tuple(quadruple) for quadruple in found.tolist()]
 
 
 def _simplex(side: int, code: Any) -> Intersection:
