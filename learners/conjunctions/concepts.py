@@ -194,10 +194,7 @@ class ShortConjunctions(_Short):
         """Return the mask of conjunction number `rest` of those with `length` literals."""
         mask, variable = 0, 0
         for left in range(length - 1, -1, -1):
-            while True:
-                each = comb(self.dimension - variable - 1, left) * 2**left
-                if rest < 2 * each:
-                    break
+            while rest >= 2 * (each := comb(self.dimension - variable - 1, left) << left):
                 rest -= 2 * each
                 variable += 1
             sign, rest = divmod(rest, each)

@@ -220,8 +220,8 @@ class ConjunctionGreedy(ClassLearner):
         than J does, and with it what a round distinguishes.
         """
         jump = n if self.rounds is not None else math.ceil(math.exp(self.rounds_at(n) / (2 * self.k)))
-        (here, words), (next_one, _) = (missed_failure(self._hard_rounds, alpha, size) for size in (n, max(n, jump)))
-        return max(here, next_one), words
+        (here, words), (following, _) = (missed_failure(self._hard_rounds(m), alpha, m) for m in (n, max(n, jump)))
+        return max(here, following), words
 
     def _hard_rounds(self, n: int) -> Rounds:
         rounds = self.rounds_at(n)
@@ -247,12 +247,13 @@ class ConjunctionGreedy(ClassLearner):
         if setting == "empirical":
             n = self._empirical_size(alpha, beta, lambda rounds: 1.0)
         else:
-            n = self._empirical_size(alpha / 2, beta / 2, lambda rounds: 8 / alpha * self._log_answers(rounds, beta))
-        return UtilityClaim(alpha, beta, n, setting, "STE-Conj2", f"{STE}, step 3")
+            each, most = math.log(2 * self.dimension + 1), math.log(Conjunctions(self.dimension).size)
 
-    def _log_answers(self, rounds: int, beta: float) -> float:
-        answers = min(rounds * math.log(2 * self.dimension + 1), math.log(Conjunctions(self.dimension).size))
-        return math.log(2) + answers - math.log(beta)
+            def least(rounds: int) -> float:
+                return 8 / alpha * (math.log(2) + min(rounds * each, most) - math.log(beta))
+
+            n = self._empirical_size(alpha / 2, beta / 2, least)
+        return UtilityClaim(alpha, beta, n, setting, "STE-Conj2", f"{STE}, step 3")
 
     def _empirical_size(self, alpha: float, beta: float, least: Callable[[int], float]) -> int:
         """Return the least n that suffices for (alpha, beta) on the sample and is at least `least(J)`.

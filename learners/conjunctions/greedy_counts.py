@@ -21,7 +21,6 @@ of at most k literals. The scores of other rounds depend on k all the same.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -176,14 +175,13 @@ class Rounds:
         return negative + noise - self.offset, (halves * weights).ravel() * density
 
 
-def missed_failure(rounds: Callable[[int], Rounds], alpha: float, n: int) -> tuple[float, str]:
-    """Return Pr[error > alpha] on n examples of the case above, and the case in words.
+def missed_failure(rounds: Rounds, alpha: float, n: int) -> tuple[float, str]:
+    """Return Pr[error > alpha] of the rounds on n examples of the case above, and the case in words.
 
     Where many numbers of negative examples are likely the logarithm of the odds of success is interpolated between some
     of them, by monotone cubics.
 
-    `rounds` returns the rounds of the learner on n examples. `InputError` if alpha is 1/2 or more: errors on the
-    positive point may then be too rare.
+    `InputError` if alpha is 1/2 or more: errors on the positive point may then be too rare.
     """
     from scipy.interpolate import PchipInterpolator
     from scipy.special import expit, logit
@@ -193,10 +191,9 @@ def missed_failure(rounds: Callable[[int], Rounds], alpha: float, n: int) -> tup
     mass = alpha + min(alpha, 0.5 - alpha) / 1000
     numbers, chances = likely_counts(n, mass, DEVIATIONS, DEVIATIONS)
     some = numbers if len(numbers) <= EXACT else np.unique(np.linspace(numbers[0], numbers[-1], EXACT).round())
-    made = rounds(n)
-    found = np.array([made.success(float(m), float(n - m)) for m in some])
+    found = np.array([rounds.success(float(m), float(n - m)) for m in some])
     if len(some) < len(numbers):
         odds = logit(np.clip(found, 1e-300, 1 - 2.0**-52))
         found = expit(PchipInterpolator(some, odds)(numbers))
-    words = f"v_1 over {made.dimension} variables; mass {mass:.6g} on 0 1 .. 1, the rest on 1 .. 1"
+    words = f"v_1 over {rounds.dimension} variables; mass {mass:.6g} on 0 1 .. 1, the rest on 1 .. 1"
     return float(chances @ (1 - found)), words

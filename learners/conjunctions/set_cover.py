@@ -120,10 +120,7 @@ class SetCoverConjunction(LiteralCover):
 
     def hard_failure(self, alpha: float, n: int) -> tuple[float, str]:
         """Return the rate of failure on a case of two points, and the case; see `conjunctions.greedy_counts`."""
-        return missed_failure(self._hard_rounds, alpha, n)
-
-    def _hard_rounds(self, n: int) -> Rounds:
-        return Rounds(self.rounds, self.dimension, self.k, self._rate, 0, *self._noise_scale)
+        return missed_failure(Rounds(self.rounds, self.dimension, self.k, self._rate, 0, *self._noise_scale), alpha, n)
 
     def picture(self, sample: Sample, codes: Any, target: Any = None) -> Picture:
         """Return what a report draws: what Claim 3.4 gives away at these parameters; the sample plays no part."""

@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -32,20 +32,6 @@ _WORST = (
     "two points of the data have the scores n - g and g at least, 0 < g <= n/2, and exp(g epsilon/2) + exp((n - g) "
     "epsilon/2) is least for g = n/2; all of the domain but two points is outside then"
 )
-
-
-class Solver(Protocol):
-    """Finds an interior point of n points of {0 .. size - 1}, given as ascending distinct points and counts."""
-
-    @property
-    def cost(self) -> Cost:
-        """The guarantee of one call under replacement."""
-
-    def draw(self, points: Sequence[int], counts: Sequence[int], rng: np.random.Generator, size: int) -> list[int]:
-        """Return the points found by `size` independent calls."""
-
-    def log_law(self, points: Sequence[int], counts: Sequence[int]) -> tuple[Floats, float]:
-        """Return the log-probabilities of 0 .. size - 1 and a bound on their error."""
 
 
 @dataclass(frozen=True)
@@ -113,6 +99,10 @@ class RecConcaveSolver:
     def points_needed(self, beta: float) -> int:
         """Return twice the promise needed."""
         return math.ceil(2 * self.concave.promise_needed(beta))
+
+
+Solver = ExponentialSolver | RecConcaveSolver | TreeLog
+"""Finds an interior point of n points of {0 .. size - 1}, given as ascending distinct points and counts."""
 
 
 def check_variant(variant: str, delta: float | None) -> None:

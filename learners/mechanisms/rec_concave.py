@@ -15,7 +15,7 @@ from dpaudit.contract import InputError
 
 from ..arrays import Floats, Integers
 from ..parameters import check_integer
-from .composition import Cost, basic
+from .composition import Cost, Share, basic
 from .log_laws import LAW_SIZE, ULP, check_size, log_mixture, placed
 from .stable_select import StableSelect, Standing, standing_of_intervals
 from .steps import Steps, widest_windows
@@ -82,13 +82,7 @@ class RecConcave:
 
     @classmethod
     def within(
-        cls,
-        top: int,
-        promise: Fraction,
-        alpha: Fraction,
-        epsilon: float | Fraction,
-        delta: float | Fraction,
-        base: int = BASE,
+        cls, top: int, promise: Fraction, alpha: Fraction, epsilon: Share, delta: Share, base: int = BASE
     ) -> RecConcave:
         """Return the mechanism whose calls cost (epsilon, delta) together."""
         levels = cls(top, promise, alpha, Fraction(1), Fraction(1, 2), base).levels

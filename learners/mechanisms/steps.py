@@ -177,19 +177,13 @@ def interior_scores(points: Sequence[int], counts: Sequence[int], size: int) -> 
 
     The points are distinct and ascend; `counts` says how often each occurs.
     """
-    below = list(accumulate(counts, initial=0))
-    n = below[-1]
-    starts, values = [], []
-    if not points or points[0] > 0:
-        starts, values = [0], [0]
-    for i, x in enumerate(points):
-        starts.append(x)
-        values.append(min(below[i + 1], n - below[i]))
-        following = points[i + 1] if i + 1 < len(points) else size
-        if following > x + 1:
-            starts.append(x + 1)
-            values.append(min(below[i + 1], n - below[i + 1]))
-    return Steps.of(starts, values, size)
+    n, values = sum(counts), {0: 0}
+    for x, (below, up_to) in zip(points, pairwise(accumulate(counts, initial=0)), strict=True):
+        values[x] = min(up_to, n - below)
+        # Up to the next point, which comes next or takes this place.
+        values[x + 1] = min(up_to, n - up_to)
+    values.pop(size, None)
+    return Steps.of(list(values), list(values.values()), size)
 
 
 def widest_windows(score: Steps, steps: int) -> list[Number]:

@@ -40,7 +40,8 @@ BLOCK = 2**13
 BEYOND = (
     f"the 462,000 discs of side {MAX_DISC_SIDE} are listed in half a minute, and their number grows nearly as side^6"
 )
-Functional = tuple[int, ...]
+Found = dict[bytes, tuple[int, int, tuple[int, ...]]]
+"""From labels to the plane, the turn and the functional that make them."""
 
 
 def lifted(points: Integers) -> Integers:
@@ -61,7 +62,7 @@ def disc_family(side: int) -> Family:
     on = (planes[:, :3] @ points.T == planes[:, 3:]).sum(axis=1)
     # The coordinates in which the points of a plane are seen: (x, y) for circles, beside the height for lines.
     views = np.where(planes[:, 2] != 0, 0, np.where(planes[:, 0] != 0, 1, 2))
-    found: dict[bytes, tuple[int, int, Functional]] = {}
+    found: Found = {}
     for count, view in sorted({*zip(on.tolist(), views.tolist(), strict=True)}):
         group = np.flatnonzero((on == count) & (views == view))
         for first in range(0, len(group), BLOCK):
@@ -88,13 +89,7 @@ def _spanned_planes(points: Integers) -> Integers:
     return np.unique(np.concatenate(planes), axis=0)
 
 
-def _add_turns(
-    points: Integers,
-    planes: Integers,
-    group: Integers,
-    kept: list[int],
-    found: dict[bytes, tuple[int, int, Functional]],
-) -> None:
+def _add_turns(points: Integers, planes: Integers, group: Integers, kept: list[int], found: Found) -> None:
     """Add the labellings by slight turns of planes, about lines that cut off a cyclic run of the points on them.
 
     The planes have equally many points on them. Of planes and turns that label alike the first is taken.

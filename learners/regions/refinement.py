@@ -154,6 +154,10 @@ def _enclosed_area(corners: Polygon, precision: int) -> tuple[int, int]:
     return total, total + len(corners) - 2
 
 
+Codes = tuple[Integers, Integers]
+"""The codes (products, t) of products, and their orders."""
+
+
 class Products:
     """Products of pieces that partition the t-tuples of halfplanes.
 
@@ -163,13 +167,7 @@ class Products:
     """
 
     def __init__(
-        self,
-        pieces: Pieces,
-        weights: Floats,
-        score: Score,
-        rate: float,
-        components: int,
-        start: tuple[Integers, Integers] | None = None,
+        self, pieces: Pieces, weights: Floats, score: Score, rate: float, components: int, start: Codes | None = None
     ) -> None:
         self.pieces, self.weights, self.score, self.rate = pieces, weights, score, rate
         self._total = weights.sum(axis=1)

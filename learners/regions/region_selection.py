@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpaudit.contract import Hypothesis, Instance, Law, Sample, Supremum, UtilityClaim
 
@@ -26,13 +28,6 @@ from .families import Family, Regions
 from .pictures import plane_picture, plane_targets, regular_polygon, scene_of
 from .snapping import region_of
 from .tuple_draws import TupleSampler, grouped
-
-
-def log_total(logs: Floats) -> float:
-    """Return the logarithm of the sum of exp(logs)."""
-    finite = logs[np.isfinite(logs)]
-    top = float(finite.max())
-    return top + math.log(math.fsum(np.exp(finite - top)))
 
 
 @dataclass(frozen=True)
@@ -54,6 +49,8 @@ class RegionSelection(ClassLearner):
     _most_side: ClassVar[int | None] = 2**256 - 1
     _regions: ClassVar[Built[Regions]]
     privacy = pure_privacy
+    _roundings: ClassVar[tuple[int, int, int]] = (8, 16, 8)
+    """Of the law; see there."""
 
     def __post_init__(self) -> None:
         check_integer("side", self.side, 1, self._most_side)
@@ -93,8 +90,13 @@ class RegionSelection(ClassLearner):
         """Return the logarithms of the measures of the labellings; controls override it."""
         return family.log_shares
 
-    def _correct(self, sample: Sample) -> Integers:
-        agree = self._regions.family.labels[:, grid_rows(sample.points, self.side)] == sample.labels
+    def _outputs(self, sample: Sample) -> tuple[Sequence[Hashable], NDArray[Any], Floats]:
+        """Return the outputs that are listed, their labels of the grid, and the logarithms of their measures."""
+        family = self._regions.family
+        return range(len(family)), family.labels, self._log_base(family, sample)
+
+    def _correct(self, labels: NDArray[Any], sample: Sample) -> Integers:
+        agree = labels[:, grid_rows(sample.points, self.side)] == sample.labels
         return np.asarray(agree.astype(np.int64) @ sample.counts)
 
     def run(self, sample: Sample, rng: np.random.Generator, size: int) -> Integers | list[Any]:
@@ -102,14 +104,15 @@ class RegionSelection(ClassLearner):
         check_run(sample, self.domain, size)
         if not self._regions.listed:
             return self._unlisted(sample, rng, size)
-        logs, _ = self._log_weights(self._correct(sample), self._log_base(self._regions.family, sample))
+        _, labels, base = self._outputs(sample)
+        logs, _ = self._log_weights(self._correct(labels, sample), base)
         return exponential.draw_weighted(logs - logs.max(), rng, size)
 
     def _unlisted(self, sample: Sample, rng: np.random.Generator, size: int) -> list[Any]:
         raise NotImplementedError("a selection among regions that are not listed draws them")
 
     def law(self, sample: Sample) -> Law:
-        """Return the law on the labellings.
+        """Return the law on the outputs that are listed.
 
         ln Pr = ln share + rate (q - max q) - ln Z. With u = 2^-53, x the greatest exponent, w the greatest |ln share|
         and K labellings, each ln share is off by at most u (4 w + 4), each sum by 3 u (x + w) more; ln Z inherits this
@@ -117,12 +120,13 @@ class RegionSelection(ClassLearner):
         2^-52 (8 x + 16 w + 8 ln K + 16).
         """
         check_sample(sample, self.domain)
-        family = self._regions.family
-        base = self._log_base(family, sample)
-        logs, spread = self._log_weights(self._correct(sample), base)
-        width = float(np.abs(base).max())
-        error = ULP * (8 * spread + 16 * width + 8 * math.log(len(family)) + 16)
-        return Law(range(len(family)), logs - log_total(logs), error)
+        atoms, labels, base = self._outputs(sample)
+        logs, spread = self._log_weights(self._correct(labels, sample), base)
+        x, w, k = self._roundings
+        error = ULP * (x * spread + w * float(np.abs(base).max()) + k * math.log(len(base)) + 16)
+        finite = logs[np.isfinite(logs)]
+        top = float(finite.max())
+        return Law(atoms, logs - (top + math.log(math.fsum(np.exp(finite - top)))), error)
 
     def supremum(self) -> Supremum | None:
         """Return the supremum, twice the rate; None where the regions are not listed.
