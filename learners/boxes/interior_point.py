@@ -25,7 +25,7 @@ from ..finite.counting import ClassLearner, as_codes
 from ..interior_points.interior_point import Solver, check_variant, make_solver
 from ..mechanisms.composition import Cost, best, largest_share
 from ..mechanisms.log_laws import ULP, greatest, log_above, log_below, log_mixture, placed
-from ..mechanisms.steps import extremes
+from ..mechanisms.steps import Multiset, extremes
 from ..parameters import Built, check_integer, check_law, check_own_beta, check_parameters, check_run, check_statement
 from .concepts import Boxes
 
@@ -105,16 +105,15 @@ class BoxInteriorPoint(ClassLearner):
 
     def _shares(self) -> tuple[Fraction, Fraction, Fraction]:
         """Return epsilon and delta of each call, and the slack for advanced composition; the better of two ways."""
-        whole = Fraction(self.delta or 0)
-        pure = self.variant == "exponential"
-        ways = [(Fraction(0), Fraction(0) if pure else whole / self._faces)]
+        epsilon, whole = Fraction(self.epsilon), Fraction(self.delta or 0)
+        # What is not kept as the slack is divided over the calls, where these take a delta.
+        each = Fraction(0) if self.variant == "exponential" else whole / self._faces
+        ways = [(each, Fraction(0))]
         if whole:
-            ways.append((whole, Fraction(0)) if pure else (whole / 2, whole / 2 / self._faces))
-        whole = Fraction(self.epsilon)
-        found = [
-            (largest_share(whole, slack, partial(self._calls, delta=delta)), delta, slack) for slack, delta in ways
-        ]
-        return max(found, key=lambda way: way[0])
+            ways.append((each / 2, whole / 2) if each else (each, whole))
+        shares = [largest_share(epsilon, slack, partial(self._calls, delta=delta)) for delta, slack in ways]
+        best_share, (delta, slack) = max(zip(shares, ways, strict=True), key=lambda found: found[0])
+        return best_share, delta, slack
 
     def _calls(self, epsilon: Fraction, delta: Fraction) -> list[Cost]:
         """Return the calls made at that budget for each."""
@@ -147,24 +146,19 @@ class BoxInteriorPoint(ClassLearner):
         check_run(sample, self.domain, size)
         solver, m, scale = self._plan()
         counted = int(sample.counts[sample.labels == 1].sum()) + scale * rng.laplace(0.0, 1.0, size) >= m
-        lows, highs = [], []
-        for left, right in self._data(sample, m):
-            lows.append(solver.draw(*left, rng, size))
-            highs.append(solver.draw(*right, rng, size))
-        boxes = zip(counted, zip(*lows, strict=True), zip(*highs, strict=True), strict=True)
-        codes = [self.concepts.number(a, b) if enough else 0 for enough, a, b in boxes]
+        faces = [solver.draw(*face, rng, size) for face in self._data(sample, m)]
+        boxes = zip(counted, *faces, strict=True)
+        codes = [self.concepts.number(ends[::2], ends[1::2]) if enough else 0 for enough, *ends in boxes]
         return as_codes(codes, self.concepts.size)
 
-    def _data(self, sample: Sample, m: int) -> list[tuple[tuple[list[int], list[int]], tuple[list[int], list[int]]]]:
-        """Return for each axis the m smallest and the m largest coordinates."""
+    def _data(self, sample: Sample, m: int) -> list[Multiset]:
+        """Return for each axis the m smallest coordinates, and the m largest."""
         positive = sample.labels == 1
-        points, counts = sample.points[positive], sample.counts[positive]
+        ends = ((self.side, False), (0, True))
         return [
-            (
-                extremes(points[:, i], counts, m, self.side, largest=False),
-                extremes(points[:, i], counts, m, 0, largest=True),
-            )
-            for i in range(self.dimension)
+            extremes(column, sample.counts[positive], m, padding, largest)
+            for column in sample.points[positive].T
+            for padding, largest in ends
         ]
 
     def law(self, sample: Sample) -> Law:
@@ -178,13 +172,21 @@ class BoxInteriorPoint(ClassLearner):
         solver, m, scale = self._plan()
         enough, few, error = self._log_count(sample, m, scale)
         log_prob = np.zeros(1)
-        for data in self._data(sample, m):
-            for face in data:
-                logs, more = solver.log_law(*face)
-                error += more + ULP * (greatest(log_prob) + greatest(logs))
-                log_prob = (log_prob[:, None] + logs).ravel()
+        for face in self._data(sample, m):
+            logs, more = solver.log_law(*face)
+            error += more + ULP * (greatest(log_prob) + greatest(logs))
+            log_prob = (log_prob[:, None] + logs).ravel()
         error += ULP * (greatest(log_prob) + greatest([enough]))
-        return self._collected(log_prob + enough, few, error)
+        log_prob = log_prob + enough
+        # The ends are lows and highs in turn; all empty boxes are one.
+        ends = Grid(self.side, self._faces).points().tolist()
+        codes = np.array([self.concepts.number(row[::2], row[1::2]) for row in ends])
+        everything = placed(self.concepts.size, codes[codes > 0], log_prob[codes > 0])
+        empty = np.array([few, *log_prob[codes == 0]])
+        if empty.max() > -math.inf:
+            total, error = log_mixture([0.0] * len(empty), list(empty[:, None]), error)
+            everything[0] = total[0]
+        return Law(range(self.concepts.size), everything, error)
 
     def _log_count(self, sample: Sample, m: int, scale: float) -> tuple[float, float, float]:
         """Return ln Pr[enough positives], ln Pr[too few] and a bound on their error."""
@@ -193,17 +195,6 @@ class BoxInteriorPoint(ClassLearner):
             return (0.0, -math.inf, 0.0) if positives >= m else (-math.inf, 0.0, 0.0)
         z = np.array((m - positives) / scale)
         return float(log_above(z)), float(log_below(z)), ULP * (4 * abs(float(z)) + 8)
-
-    def _collected(self, log_prob: Floats, few: float, error: float) -> Law:
-        """Return the law of the codes from that of the ends, lows and highs in turn; all empty boxes are one."""
-        ends = Grid(self.side, self._faces).points().tolist()
-        codes = np.array([self.concepts.number(row[::2], row[1::2]) for row in ends])
-        everything = placed(self.concepts.size, codes[codes > 0], log_prob[codes > 0])
-        empty = [few, *log_prob[codes == 0]]
-        if max(empty) > -math.inf:
-            total, error = log_mixture([0.0] * len(empty), [np.array([v]) for v in empty], error)
-            everything[0] = total[0]
-        return Law(range(self.concepts.size), everything, error)
 
     def utility(self, alpha: float, beta: float, setting: str = "realizable") -> UtilityClaim:
         """Return the claim Pr[error > alpha] <= beta with its sample size.

@@ -133,10 +133,9 @@ def _pieces(breaks: Floats, slope: float) -> tuple[Floats, Floats]:
     cuts = sorted({*map(float, breaks), *([0.0] if low < 0 < high else [])})
     if (high - low) * slope > MAX_PIECES:
         raise InputError("the sample has too many examples for the exact law; run has no such limit")
-    ends = [np.linspace(u, v, math.ceil((v - u) * slope) + 1) for u, v in pairwise(cuts)]
-    starts = np.concatenate([e[:-1] for e in ends]) if ends else np.zeros(0)
-    stops = np.concatenate([e[1:] for e in ends]) if ends else np.zeros(0)
-    return (starts + stops) / 2, (stops - starts) / 2
+    parts = [np.linspace(u, v, math.ceil((v - u) * slope), endpoint=False) for u, v in pairwise(cuts)]
+    ends = np.concatenate([*parts, cuts[-1:]])
+    return (ends[:-1] + ends[1:]) / 2, np.diff(ends) / 2
 
 
 MAX_VALUES = 2**14

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,6 +14,7 @@ from dpaudit.contract import InputError, Law, PrivacyClaim, Sample, UtilityClaim
 from ..arrays import Bools, Floats, Integers, Labels
 from ..citations import KMMS
 from ..finite.counting import ClassLearner
+from ..mechanisms.log_laws import placed
 from ..parameters import (
     BUDGETS,
     check_choice,
@@ -259,24 +261,21 @@ class SetCoverLearner(ClassLearner):
         dtype = np.int64 if len(cover) < 63 else object
         spared = np.array([sum(1 << i for i in np.flatnonzero(~column).tolist()) for column in cover.T], dtype=dtype)
         states, logs, error = np.array([(1 << len(cover)) - 1], dtype=dtype), np.zeros(1), 0.0
-        known: dict[int, tuple[Floats, float]] = {}
+
+        @cache
+        def round_law(state: int) -> tuple[Floats, float]:
+            alive = np.array([state >> i & 1 for i in range(len(cover))], dtype=np.float64)
+            covered, spoiled, left = (alive * wanted) @ cover, (alive * other) @ cover, int((alive * wanted).sum())
+            kept = self._eligible(covered, spoiled)
+            a_round = Round(covered[kept], spoiled[kept], left, self.k, self._rate, self._log_measures[kept])
+            found, error = self._noise.round_law(a_round)
+            return placed(len(covered), kept, found), error
+
         for _ in range(self.rounds):
             distinct, place = np.unique(states, return_inverse=True)
-            for state in set(distinct.tolist()) - set(known):
-                alive = np.array([state >> i & 1 for i in range(len(cover))], dtype=np.float64)
-                known[state] = self._round_law(alive * wanted, alive * other, cover)
-            step, errors = zip(*map(known.__getitem__, distinct.tolist()), strict=True)
+            step, errors = zip(*map(round_law, distinct.tolist()), strict=True)
             logs = (logs[None, :] + np.array(step)[place].T).ravel()
             error += max(errors)
             states = (states[None, :] & spared[:, None]).ravel()
         finite = logs[np.isfinite(logs)]
         return Law(range(len(logs)), logs, error + 2.0**-53 * self.rounds * float(-finite.min()))
-
-    def _round_law(self, wanted: Floats, other: Floats, cover: Bools) -> tuple[Floats, float]:
-        covered, spoiled = wanted @ cover, other @ cover
-        kept = self._eligible(covered, spoiled)
-        logs = np.full(len(covered), -np.inf)
-        logs[kept], error = self._noise.round_law(
-            Round(covered[kept], spoiled[kept], int(wanted.sum()), self.k, self._rate, self._log_measures[kept])
-        )
-        return logs, error

@@ -150,13 +150,10 @@ def triangle(regions: Sequence[Region]) -> Intersection:
     return Intersection(tuple(Halfplane(*region) for region in regions))
 
 
-Joined = Intersection | Union
-
-
 @lru_cache(maxsize=32)
-def _joined(members: Callable[[int], Regions], side: int, k: int, kind: type[Joined]) -> Family:
+def _joined(members: Callable[[int], Regions], side: int, k: int, united: bool) -> Family:
     """Return the labellings that joining at most k members gives; the regions of each are those of its members."""
-    family, join = members(side).listing(), and_ if kind is Intersection else or_
+    family, join = members(side).listing(), or_ if united else and_
     base = masks_of(family.labels)
     found: dict[int, tuple[int, ...]] = {mask: (i,) for i, mask in enumerate(base)}
     newest = found
@@ -179,12 +176,12 @@ def _joined(members: Callable[[int], Regions], side: int, k: int, kind: type[Joi
     return family_of(regions, family.labels.shape[1])
 
 
-def joins(members: Callable[[int], Regions], kind: type[Joined]) -> Callable[[int, int], Regions]:
+def joins(members: Callable[[int], Regions], *, united: bool) -> Callable[[int, int], Regions]:
     """Return what makes the regions of a side and k: intersections, or unions, of at most k members."""
 
     def made(side: int, k: int) -> Regions:
-        member = members(side).region
-        return Regions(side, partial(_joined, members, side, k, kind), lambda parts: kind(tuple(map(member, parts))))
+        member, kind = members(side).region, Union if united else Intersection
+        return Regions(side, partial(_joined, members, side, k, united), lambda parts: kind(tuple(map(member, parts))))
 
     return made
 
@@ -205,7 +202,7 @@ class Joins(Listed):
 class ConvexPolygons(Joins):
     """CONVEX-k-GON: the labellings of the grid by intersections of at most k halfplanes."""
 
-    _regions = Built(joins(halfplanes, Intersection))
+    _regions = Built(joins(halfplanes, united=False))
 
 
 @dataclass(frozen=True)
@@ -233,4 +230,4 @@ def _with_dual_points(
 class PolygonUnions(Joins):
     """TRIANGLE^{or k}: the labellings of the grid by unions of at most k triangles."""
 
-    _regions = Built(joins(triangles, Union))
+    _regions = Built(joins(triangles, united=True))

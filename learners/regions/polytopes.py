@@ -24,7 +24,7 @@ from ..domains import grid_rows
 from ..halfspaces.concepts import Halfspace, grid_halfspaces
 from ..mechanisms import exponential
 from ..parameters import Built
-from .concepts import Intersection, Joins, Union, joins
+from .concepts import Intersection, Joins, joins
 from .families import Family, Region, Regions, family_of, joined, listed_entries
 from .region_cover import RegionCover
 from .region_selection import RegionSelection
@@ -93,7 +93,7 @@ class Polytopes(Joins):
     """The labellings of the grid by intersections of at most k halfspaces."""
 
     dimension: ClassVar[int] = DIMENSION
-    _regions = Built(joins(halfspaces, Intersection))
+    _regions = Built(joins(halfspaces, united=False))
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ class SimplexUnions(Joins):
     """The labellings of the cube by unions of at most k simplices, each the intersection of four halfspaces."""
 
     dimension: ClassVar[int] = DIMENSION
-    _regions = Built(joins(simplices, Union))
+    _regions = Built(joins(simplices, united=True))
 
 
 def space_symmetries(self: Any) -> list[Integers]:
