@@ -51,7 +51,7 @@ def _retrying(base: Any, instance: Instance) -> dict[str, Any]:
         return as_codes(kept[:size], self.domain_size)
 
     def law(self: Any, sample: Sample) -> Law:
-        whole = base.law(self, sample)
+        whole: Law = base.law(self, sample)
         if not sample.n:
             return whole
         within = slice(int(sample.points.min()), int(sample.points.max()) + 1)
@@ -72,8 +72,9 @@ def _certain(base: Any, answer: Callable[[Any, Sample], int | None]) -> dict[str
         return base.run(self, sample, rng, size) if code is None else np.full(size, code, dtype=np.int64)
 
     def law(self: Any, sample: Sample) -> Law:
-        law, code = base.law(self, sample), answer(self, sample)
-        return law if code is None else point_law(law.atoms, code)
+        whole: Law = base.law(self, sample)
+        code = answer(self, sample)
+        return whole if code is None else point_law(whole.atoms, code)
 
     return {"run": run, "law": law}
 

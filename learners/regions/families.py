@@ -123,15 +123,14 @@ def halfplane_family(side: int) -> Family:
     The halfplane (z, a, b) of a labelling is a point of a cell of the full grid; see `regions.snapping`.
     """
     grid = full_grid(side)
-    found: dict[bytes, tuple[Region, Fraction]] = {}
+    found: dict[int, tuple[Region, Fraction]] = {}
     for z, rows in ((1, ~grid.below), (-1, grid.below)):
-        for row, point, area in zip(rows.astype(np.uint8), grid.points, grid.areas, strict=True):
-            halfplane, total = found.get(row.tobytes(), ((z, *point), Fraction(0)))
-            found[row.tobytes()] = halfplane, total + area
-    keys = sorted(found)
+        for mask, point, area in zip(masks_of(rows.astype(np.uint8)), grid.points, grid.areas, strict=True):
+            halfplane, total = found.get(mask, ((z, *point), Fraction(0)))
+            found[mask] = halfplane, total + area
     common = math.lcm(*(area.denominator for _, area in found.values()))
-    labels = np.array([np.frombuffer(key, dtype=np.uint8) for key in keys])
-    return Family(labels, tuple(int(found[key][1] * common) for key in keys), tuple((found[key][0],) for key in keys))
+    entries: list[Entry] = [(mask, int(area * common), (halfplane,)) for mask, (halfplane, area) in found.items()]
+    return family_of(entries, (side + 1) ** 2)
 
 
 @lru_cache(maxsize=4)
