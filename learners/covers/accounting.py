@@ -165,9 +165,7 @@ Atom = tuple[float, tuple[bool, bool]]
 def _atoms(kind: Kind, alive: tuple[bool, bool], k: int) -> list[Atom]:
     """Return the kinds of hypotheses at the ends of their ranges of shifts."""
     found = []
-    for covers in product((False, True), repeat=2):
-        if any(hit and not here for hit, here in zip(covers, alive, strict=True)):
-            continue
+    for covers in product(*((False, True) if here else (False,) for here in alive)):
         u = v = 0.0
         for sign, label, here, hit in zip((1, -1), kind, alive, covers, strict=True):
             if here and label == COVER:

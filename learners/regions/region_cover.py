@@ -23,7 +23,7 @@ from .concepts import ConvexPolygons, Halfplane, Intersection, PolygonUnions, Un
 from .families import Region, Regions
 from .pictures import plane_picture, plane_targets, regular_polygon, scene_of
 from .snapping import check_regions, region_of
-from .tuple_draws import TupleSampler, grouped
+from .tuple_draws import TupleSampler, Weights, grouped
 
 INSTANCE = Instance(
     {"side": 1, "k": 1, "epsilon": 1.0, "delta": 1e-6, "alpha": 0.49, "beta": 0.2}, n=2, alpha=0.99, beta=0.5
@@ -33,8 +33,6 @@ COVERED = {"epsilon": 1.0, "delta": 1e-6, "alpha": 0.2, "beta": 0.2}
 
 TWO = (((0.25, 0.3), 0.16, 0.4), ((0.7, 0.7), 0.16, 1.2))
 """Centre, radius and turn of the triangles of the picture of a union."""
-
-Points = list[tuple[int, int]]
 
 
 @dataclass(frozen=True)
@@ -109,7 +107,7 @@ class RegionCover(SetCoverLearner):
         return [self._run_once(points, weights, rng, bits, first) for _ in range(size)]
 
     def _sampler(
-        self, points: Points, weights: Points, rng: np.random.Generator, before: TupleSampler | None = None
+        self, points: Weights, weights: Weights, rng: np.random.Generator, before: TupleSampler | None = None
     ) -> TupleSampler:
         """Return the sampler of a round on what is left, with fresh noise; `before` is one on the same points."""
         b = int(self._noise.estimate(np.array([sum(wanted for wanted, _ in weights)]), rng)[0])
@@ -123,7 +121,7 @@ class RegionCover(SetCoverLearner):
         )
 
     def _run_once(
-        self, points: Points, weights: Points, rng: np.random.Generator, bits: Bits, first: TupleSampler | None
+        self, points: Weights, weights: Weights, rng: np.random.Generator, bits: Bits, first: TupleSampler | None
     ) -> tuple[tuple[Region, ...], ...]:
         found: list[tuple[Region, ...]] = []
         sampler: TupleSampler | None = None
