@@ -11,6 +11,7 @@ from dpaudit.contract import Instance, Law, Sample
 
 from ..arrays import Floats
 from ..controls import DOUBLED, FROZEN, SHORTCUT, SUPPORT, controls, cover_controls, fault, some, top
+from ..covers.accounting import TINY
 from ..domains import moving_negatives
 from ..mechanisms.log_laws import ULP, log_above, log_below, log_between, placed
 from ..parameters import check_sample
@@ -19,9 +20,7 @@ from .greedy import ConjunctionGreedy
 from .laplace import ConjunctionLaplace, contradictions
 from .set_cover import SetCoverConjunction, SetCoverDisjunction
 
-COVER = Instance(
-    {"dimension": 2, "k": 1, "epsilon": 0.5, "delta": 1e-6, "alpha": 0.49, "beta": 0.2}, n=2, alpha=0.99, beta=0.5
-)
+COVER = Instance({"dimension": 2, **TINY, "epsilon": 0.5}, n=2, alpha=0.99, beta=0.5)
 # A large beta makes the threshold small, so that a handful of examples crosses it.
 NOISY = Instance({"dimension": 2, "epsilon": 2.0, "beta": 0.9}, n=4, beta=0.95)
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from dpaudit.contract import Instance, Picture, Sample, Supremum, later
 
 from ..arrays import Integers, Labels
-from ..covers.accounting import AUDITED, calibration_picture, choice_supremum
+from ..covers.accounting import AUDITED, TINY, calibration_picture, choice_supremum
 from ..covers.rounds import LaplaceNoise
 from ..covers.set_cover import SetCoverLearner
 from ..parameters import check_integer
@@ -102,9 +102,7 @@ class LiteralCover(SetCoverLearner):
         return choice_supremum(self.domain, self.rounds, self.k, self.selection_epsilon, self._covered_label)
 
 
-EXAMPLE = Instance(
-    {"dimension": 2, "k": 1, "epsilon": 1.0, "delta": 1e-6, "alpha": 0.49, "beta": 0.2}, n=3, alpha=0.99, beta=0.5
-)
+EXAMPLE = Instance({"dimension": 2, **TINY}, n=3, alpha=0.99, beta=0.5)
 FURTHER = (Instance({**AUDITED, "dimension": 4, "k": 2}, n=3, alpha=0.2, beta=0.1),)
 
 

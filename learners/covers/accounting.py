@@ -132,6 +132,8 @@ def choice_supremum(domain: Domain, rounds: int, k: int, share: float, covered: 
     return Supremum(choice_cost(rounds, k, share), proof, ray)
 
 
+TINY = {"k": 1, "epsilon": 1.0, "delta": 1e-6, "alpha": 0.49, "beta": 0.2}
+"""Parameters of the smallest instances, whose sequences of sets can be listed."""
 AUDITED = {"epsilon": 1.0, "delta": 1e-6, "alpha": 0.1, "beta": 0.05}
 """Parameters of further instances whose utility is audited, for alpha = 0.2 and beta = 0.1."""
 VARIANTS = ("paper", "composition", "noiseless")

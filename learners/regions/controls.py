@@ -24,7 +24,7 @@ from .families import Family
 from .halfplane_select import HalfplaneSelect
 from .polynomials import PolynomialSelect
 from .polytopes import ConvexPolytope, SimplexSelect, SimplexUnion
-from .region_cover import ConvexPolygon, PolygonUnion
+from .region_cover import INSTANCE, ConvexPolygon, PolygonUnion
 from .region_selection import RegionSelection, TriangleSelect
 from .snapping import Region, full_grid
 from .tuple_draws import Selector
@@ -33,9 +33,7 @@ SELECTION = Instance({"side": 1, "epsilon": 0.5}, n=2)
 UNWEIGHTED_SELECTION = Instance({"side": 1, "epsilon": 0.2}, n=2)
 # By degree 2 all labellings of four points have equal measures: nothing to leave unweighted there.
 LINES = Instance({"side": 2, "degree": 1, "epsilon": 0.2}, n=2)
-PLANE = Instance(
-    {"side": 1, "k": 1, "epsilon": 0.5, "delta": 1e-6, "alpha": 0.49, "beta": 0.2}, n=2, alpha=0.99, beta=0.5
-)
+PLANE = replace(INSTANCE, parameters={**INSTANCE.parameters, "epsilon": 0.5})
 SPACE = Instance({**ConvexPolytope.instance.parameters, "epsilon": 0.5}, n=2, alpha=0.9, beta=0.5)
 
 

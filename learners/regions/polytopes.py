@@ -19,7 +19,7 @@ from dpaudit.contract import InputError, Instance, Sample
 
 from ..arrays import Integers, summed
 from ..citations import KMMS
-from ..covers.accounting import AUDITED
+from ..covers.accounting import AUDITED, TINY
 from ..domains import grid_rows
 from ..halfspaces.concepts import Halfspace, grid_halfspaces
 from ..mechanisms import exponential
@@ -290,9 +290,7 @@ class ConvexPolytope(RegionCover):
     symmetries = space_symmetries
     concepts = Built(Polytopes)
     # Two rounds, so that all pairs of regions can be listed; with them only the sample's errors can be bounded.
-    instance: ClassVar[Instance] = Instance(
-        {"side": 1, "k": 1, "epsilon": 1.0, "delta": 1e-6, "alpha": 0.74, "beta": 0.2}, n=2, alpha=0.9, beta=0.5
-    )
+    instance: ClassVar[Instance] = Instance({"side": 1, **TINY, "alpha": 0.74}, n=2, alpha=0.9, beta=0.5)
     audited: ClassVar[tuple[Instance, ...]] = (Instance({**AUDITED, "side": 1, "k": 2}, n=2, alpha=0.2, beta=0.1),)
     _covered_label: ClassVar[int] = 0
     _most_side: ClassVar[int] = HALFSPACE_SIDE

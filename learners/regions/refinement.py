@@ -27,7 +27,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from ..arrays import Bools, Bytes, Floats, Integers, PackedSums
+from ..arrays import Bools, Bytes, Floats, Integers, PackedSums, packed_rows
 from ..geometry.polygons import Polygon, UniformPoint, cut, double_triangle, dual_box
 
 Score = Callable[[Integers, Integers], Integers]
@@ -76,8 +76,7 @@ class Pieces:
         self.area = cache(lambda piece, level: _enclosed_area(self._corners[piece], self._precision + 256 * level))
         """From a piece and a level to integers that enclose the area times 2^(precision + 256 level)."""
         self.uniform = cache(lambda piece: UniformPoint.of(self._corners[piece]))
-        self._inside = np.zeros((64, len(points) + -len(points) % 64), dtype=np.bool_)
-        self._packed = np.packbits(self._inside, axis=1)
+        self._packed = packed_rows(np.zeros((64, len(points))))
         self.log_areas = np.zeros(32)
         self.parts: Integers = np.full((32, 2), -1)
         self._heights: dict[int, tuple[Integers, Floats, Floats]] = {}
@@ -105,7 +104,8 @@ class Pieces:
         crossing, low, high = self._heights[piece]
         line = int(crossing[(wanted[crossing] * np.minimum(-low, high) / (high - low)).argmax()])
         x, y = self.points[line]
-        above, below = self._inside[2 * piece : 2 * piece + 2, : len(self.points)]
+        sides = np.unpackbits(self._packed[2 * piece : 2 * piece + 2], axis=1, count=len(self.points))
+        above, below = sides.astype(np.bool_)
         lower, upper = above.copy(), below.copy()
         lower[line] = upper[line] = True
         under, over = (cut(self._corners[piece], x, y, side) for side in (-1, 1))
@@ -115,18 +115,16 @@ class Pieces:
     def _add(self, corners: Polygon, above: Bools, below: Bools) -> int:
         """Store a piece, given which lines are already known to lie above and below it."""
         piece = len(self._corners)
-        if 2 * piece == len(self._inside):
-            self._inside = np.concatenate([self._inside, np.zeros_like(self._inside)])
+        if 2 * piece == len(self._packed):
             self._packed = np.concatenate([self._packed, np.zeros_like(self._packed)])
             self.log_areas = np.concatenate([self.log_areas, np.zeros_like(self.log_areas)])
             self.parts = np.concatenate([self.parts, np.full_like(self.parts, -1)])
         self._corners.append(corners)
         open_ = np.flatnonzero(~(above | below))
         low, high = self._reach(corners, open_)
-        self._inside[2 * piece, : len(above)], self._inside[2 * piece + 1, : len(below)] = above, below
-        self._inside[2 * piece, open_] = high <= 0
-        self._inside[2 * piece + 1, open_] = low >= 0
-        self._packed[2 * piece : 2 * piece + 2] = np.packbits(self._inside[2 * piece : 2 * piece + 2], axis=1)
+        sides = np.stack([above, below])
+        sides[:, open_] = high <= 0, low >= 0
+        self._packed[2 * piece : 2 * piece + 2] = packed_rows(sides)
         crossing = np.flatnonzero((low < 0) & (high > 0))
         self._heights[piece] = open_[crossing], low[crossing], high[crossing]
         self.log_areas[piece] = math.log(self.area(piece, 0)[1]) - self._precision * math.log(2)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from dpaudit.contract import Hypothesis, Instance, Sample, later
 
 from ..arrays import Floats, Integers, Labels
-from ..covers.accounting import AUDITED
+from ..covers.accounting import AUDITED, TINY
 from ..covers.rounds import RoundedNoise
 from ..covers.set_cover import SetCoverLearner
 from ..domains import grid_rows
@@ -25,9 +25,7 @@ from .pictures import plane_picture, plane_targets, regular_polygon, scene_of
 from .snapping import check_regions, region_of
 from .tuple_draws import TupleSampler, Weights, grouped
 
-INSTANCE = Instance(
-    {"side": 1, "k": 1, "epsilon": 1.0, "delta": 1e-6, "alpha": 0.49, "beta": 0.2}, n=2, alpha=0.99, beta=0.5
-)
+INSTANCE = Instance({"side": 1, **TINY}, n=2, alpha=0.99, beta=0.5)
 COVERED = {"epsilon": 1.0, "delta": 1e-6, "alpha": 0.2, "beta": 0.2}
 """Parameters of the instances that are pictured."""
 

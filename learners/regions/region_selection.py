@@ -60,17 +60,16 @@ class RegionSelection(ClassLearner):
     def _rate(self) -> float:
         return self.epsilon / 2
 
-    def _eligible(self, correct: Integers) -> Bools | None:
-        """Return which regions may be chosen, given their scores; None for all. Controls override it."""
-        return None
+    def _eligible(self, correct: Integers) -> Bools:
+        """Return which regions may be chosen, given their scores; controls override it."""
+        return np.ones(len(correct), dtype=np.bool_)
 
     def _log_weights(self, correct: Integers, base: Floats) -> tuple[Floats, float]:
         """Return ln weights from scores and ln measures, up to a constant, and the greatest rate (max q - q)."""
         eligible = self._eligible(correct)
-        best = correct.max() if eligible is None else correct[eligible].max()
-        logs = self._rate * (correct - best) + base
-        spread = self._rate * float(best - correct.min())
-        return (logs if eligible is None else np.where(eligible, logs, -np.inf)), spread
+        best = correct[eligible].max()
+        logs = np.where(eligible, self._rate * (correct - best) + base, -np.inf)
+        return logs, self._rate * float(best - correct.min())
 
     def utility(self, alpha: float, beta: float) -> UtilityClaim:
         """Return the claim Pr[error > alpha] <= beta in the realizable case.
