@@ -170,7 +170,12 @@ class BoxInteriorPoint(ClassLearner):
                 f"{(self.side + 1) ** self._faces}; run has no such limit"
             )
         solver, m, scale = self._plan()
-        enough, few, error = self._log_count(sample, m, scale)
+        # ln Pr[enough positives], ln Pr[too few] and a bound on their error.
+        positives = int(sample.counts[sample.labels == 1].sum())
+        enough, few, error = (0.0, -math.inf, 0.0) if positives >= m else (-math.inf, 0.0, 0.0)
+        if scale:
+            z = np.array((m - positives) / scale)
+            enough, few, error = float(log_above(z)), float(log_below(z)), ULP * (4 * abs(float(z)) + 8)
         log_prob = np.zeros(1)
         for face in self._data(sample, m):
             logs, more = solver.log_law(*face)
@@ -187,14 +192,6 @@ class BoxInteriorPoint(ClassLearner):
             total, error = log_mixture([0.0] * len(empty), list(empty[:, None]), error)
             everything[0] = total[0]
         return Law(range(self.concepts.size), everything, error)
-
-    def _log_count(self, sample: Sample, m: int, scale: float) -> tuple[float, float, float]:
-        """Return ln Pr[enough positives], ln Pr[too few] and a bound on their error."""
-        positives = int(sample.counts[sample.labels == 1].sum())
-        if scale == 0:
-            return (0.0, -math.inf, 0.0) if positives >= m else (-math.inf, 0.0, 0.0)
-        z = np.array((m - positives) / scale)
-        return float(log_above(z)), float(log_below(z)), ULP * (4 * abs(float(z)) + 8)
 
     def utility(self, alpha: float, beta: float, setting: str = "realizable") -> UtilityClaim:
         """Return the claim Pr[error > alpha] <= beta with its sample size.

@@ -6,7 +6,6 @@ import math
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import ClassVar
 
 import numpy as np
@@ -177,7 +176,8 @@ class ConjunctionGreedy(ClassLearner):
         check_law(self, sample, dimension=LAW_DIMENSION)
         rounds = self.rounds_at(sample.n)
         check_law_limit("rounds", rounds, LAW_ROUNDS)
-        members = _members(self.dimension)
+        # Which literals (columns) are in which set (rows, the mask being the row number).
+        members = np.arange(4**self.dimension)[:, None] >> np.arange(2 * self.dimension) & 1
         scores = _scores(sample, members, self.k, not self.literal)
         allowed, rate = self._eligible(scores), self._rate(rounds)
         top = np.where(allowed, scores, np.iinfo(np.int64).min).max(axis=1, keepdims=True)
@@ -275,17 +275,10 @@ LAW_DIMENSION = 5
 """The largest number of variables for which all 4^d sets of literals are listed."""
 
 
-@lru_cache(maxsize=8)
-def _members(dimension: int) -> Bools:
-    """Return which literals (columns) are in which set (rows, the mask being the row number)."""
-    masks = np.arange(4**dimension)
-    return np.asarray(masks[:, None] >> np.arange(2 * dimension) & 1, dtype=np.bool_)
-
-
-def _scores(sample: Sample, members: Bools, k: int, idle: bool) -> Integers:
+def _scores(sample: Sample, members: Integers, k: int, idle: bool) -> Integers:
     """Return k q of every candidate (columns) when the literals of a set (rows) have been chosen."""
     refuted = contradicted(sample.points).astype(np.int64)
-    left = (members.astype(np.int64) @ refuted.T) == 0
+    left = (members @ refuted.T) == 0
     negative = left * np.where(sample.labels == 0, sample.counts, 0)
     positive = left * np.where(sample.labels == 1, sample.counts, 0)
     total = negative.sum(axis=1)

@@ -48,6 +48,8 @@ class LiteralCover(SetCoverLearner):
     variant: str = "paper"
     budget: str = later("paper")
 
+    instance: ClassVar[Instance] = Instance({"dimension": 2, **TINY}, n=3, alpha=0.99, beta=0.5)
+    audited: ClassVar[tuple[Instance, ...]] = (Instance({**AUDITED, "dimension": 4, "k": 2}, n=3, alpha=0.2, beta=0.1),)
     _noise_type = LaplaceNoise
     _extent: ClassVar[str] = "dimension"
     _batch: ClassVar[int] = 2**22
@@ -102,18 +104,12 @@ class LiteralCover(SetCoverLearner):
         return choice_supremum(self.domain, self.rounds, self.k, self.selection_epsilon, self._covered_label)
 
 
-EXAMPLE = Instance({"dimension": 2, **TINY}, n=3, alpha=0.99, beta=0.5)
-FURTHER = (Instance({**AUDITED, "dimension": 4, "k": 2}, n=3, alpha=0.2, beta=0.1),)
-
-
 @dataclass(frozen=True)
 class SetCoverConjunction(LiteralCover):
     """Conjunctions of at most k literals by the Set Cover Learner: cover the negatives, spare the positives."""
 
     id: ClassVar[str] = "set-cover-conjunction"
     pictured: ClassVar[Instance] = Instance({**AUDITED, "dimension": 2, "k": 1}, n=3)
-    instance: ClassVar[Instance] = EXAMPLE
-    audited: ClassVar[tuple[Instance, ...]] = FURTHER
     _covered_label: ClassVar[int] = 0
 
     def hard_failure(self, alpha: float, n: int) -> tuple[float, str]:
@@ -130,8 +126,6 @@ class SetCoverDisjunction(LiteralCover):
     """Disjunctions of at most k literals by the Set Cover Learner: cover the positives, spare the negatives."""
 
     id: ClassVar[str] = "set-cover-disjunction"
-    instance: ClassVar[Instance] = EXAMPLE
-    audited: ClassVar[tuple[Instance, ...]] = FURTHER
     _covered_label: ClassVar[int] = 1
 
 

@@ -24,7 +24,7 @@ from .families import Family
 from .halfplane_select import HalfplaneSelect
 from .polynomials import PolynomialSelect
 from .polytopes import ConvexPolytope, SimplexSelect, SimplexUnion
-from .region_cover import INSTANCE, ConvexPolygon, PolygonUnion
+from .region_cover import ConvexPolygon, PolygonUnion, RegionCover
 from .region_selection import RegionSelection, TriangleSelect
 from .snapping import Region, full_grid
 from .tuple_draws import Selector
@@ -33,7 +33,7 @@ SELECTION = Instance({"side": 1, "epsilon": 0.5}, n=2)
 UNWEIGHTED_SELECTION = Instance({"side": 1, "epsilon": 0.2}, n=2)
 # By degree 2 all labellings of four points have equal measures: nothing to leave unweighted there.
 LINES = Instance({"side": 2, "degree": 1, "epsilon": 0.2}, n=2)
-PLANE = replace(INSTANCE, parameters={**INSTANCE.parameters, "epsilon": 0.5})
+PLANE = replace(RegionCover.instance, parameters={**RegionCover.instance.parameters, "epsilon": 0.5})
 SPACE = Instance({**ConvexPolytope.instance.parameters, "epsilon": 0.5}, n=2, alpha=0.9, beta=0.5)
 
 
@@ -47,12 +47,6 @@ def _kinds(rows: NDArray[Any]) -> Integers:
     """Return a number for each row, the same for equal ones."""
     found: dict[bytes, int] = {}
     return np.array([found.setdefault(row.tobytes(), len(found)) for row in rows])
-
-
-def _steep_selector(self: HalfplaneSelect, build: Callable[[int], Arrangement], scores: Integers) -> Selector:
-    """Return the sampler of the cells with the greatest score: the others keep a share below e^-1000."""
-    steep = math.ceil(1000 / self._rate)
-    return HalfplaneSelect._selector(self, build, np.where(scores == scores.max(), scores, scores - steep))
 
 
 def _flat_selector(self: HalfplaneSelect, build: Callable[[int], Arrangement], scores: Integers) -> Selector:
@@ -132,7 +126,10 @@ LEARNERS = (
         consistent_first=fault(
             "chooses among the cells with the greatest score alone: the support shows the sample",
             _refined=False,
-            _selector=_steep_selector,
+            # Cells with another score keep a share below e^-1000.
+            _selector=lambda self, build, scores: HalfplaneSelect._selector(
+                self, build, np.where(scores == scores.max(), scores, scores - math.ceil(1000 / self._rate))
+            ),
             _eligible=lambda self, correct: top(correct),
         ),
         own_cell=fault(

@@ -29,7 +29,7 @@ from ..words import linear
 from .concepts import Listed, Union
 from .families import Family, Regions
 from .pictures import plane_targets, scene_of
-from .region_cover import COVERED, INSTANCE, RegionCover
+from .region_cover import COVERED, RegionCover
 
 MAX_DISC_SIDE = 10
 """The largest side whose labellings by discs are listed: 462,000 of them, in half a minute and half a gigabyte."""
@@ -96,7 +96,12 @@ def _add_turns(points: Integers, planes: Integers, group: Integers, kept: list[i
     """
     heights = planes[group, :3] @ points.T - planes[group, 3:]
     on = np.nonzero(heights == 0)[1].reshape(len(group), -1)
-    ring = np.take_along_axis(on, _cyclic(points[on][:, :, kept]), axis=1)
+    corners = points[on][:, :, kept]
+    # In order around their mean. Steps from the mean, k times as long, are integers below 2^13, so that two directions
+    # differ by more than 2^-27.
+    steps = corners.shape[1] * corners - corners.sum(axis=1, keepdims=True)
+    order = np.argsort(np.arctan2(steps[:, :, 1], steps[:, :, 0]) % (2 * math.pi), axis=1)
+    ring = np.take_along_axis(on, order, axis=1)
     rows = np.arange(len(group))[:, None]
     for turn, (run, small) in enumerate(_runs(points, ring, kept)):
         factor = 1 + np.abs(small[:, :3] @ points.T - small[:, 3:]).max(axis=1, keepdims=True)
@@ -109,15 +114,6 @@ def _add_turns(points: Integers, planes: Integers, group: Integers, kept: list[i
                 place, known = (plane, 2 * turn + (sign < 0)), found.get(name := key.tobytes())
                 if known is None or place < known[:2]:
                     found[name] = *place, tuple(whole)
-
-
-def _cyclic(corners: Integers) -> NDArray[np.intp]:
-    """Return the orders (planes, k) of points in convex position (planes, k, 2) around their mean.
-
-    Steps from the mean, k times as long, are integers below 2^13, so that two directions differ by more than 2^-27.
-    """
-    steps = corners.shape[1] * corners - corners.sum(axis=1, keepdims=True)
-    return np.argsort(np.arctan2(steps[:, :, 1], steps[:, :, 0]) % (2 * math.pi), axis=1)
 
 
 def _runs(points: Integers, ring: Integers, kept: list[int]) -> Iterator[tuple[Integers, Integers]]:
@@ -205,7 +201,6 @@ class DiscUnion(RegionCover):
     """
 
     id: ClassVar[str] = "disc-union"
-    instance: ClassVar[Instance] = INSTANCE
     audited: ClassVar[tuple[Instance, ...]] = (Instance({**AUDITED, "side": 3, "k": 1}, n=2, alpha=0.2, beta=0.1),)
     pictured: ClassVar[Instance] = Instance({"side": 6, "k": 1, **COVERED}, n=20_000)
     _most_side: ClassVar[int] = MAX_DISC_SIDE

@@ -263,11 +263,8 @@ class SimplexSelect(RegionSelection):
     _most_side: ClassVar[int] = HALFSPACE_SIDE
     _regions = Built(simplices)
     symmetries = space_symmetries
-
-    @property
-    def concepts(self) -> Polytopes:
-        """The labellings of the grid by intersections of at most four halfspaces; they can be listed for the cube."""
-        return Polytopes(self.side, DIMENSION + 1)
+    # Simplices are the intersections of four halfspaces; they can be listed for the cube.
+    concepts = Built(partial(Polytopes, k=DIMENSION + 1))
 
     def _unlisted(self, sample: Sample, rng: np.random.Generator, size: int) -> list[Any]:
         """Return sorted quadruples: a score by the number of quadruples that have it, then one of them uniformly."""

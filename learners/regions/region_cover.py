@@ -25,7 +25,6 @@ from .pictures import plane_picture, plane_targets, regular_polygon, scene_of
 from .snapping import check_regions, region_of
 from .tuple_draws import TupleSampler, Weights, grouped
 
-INSTANCE = Instance({"side": 1, **TINY}, n=2, alpha=0.99, beta=0.5)
 COVERED = {"epsilon": 1.0, "delta": 1e-6, "alpha": 0.2, "beta": 0.2}
 """Parameters of the instances that are pictured."""
 
@@ -61,6 +60,7 @@ class RegionCover(SetCoverLearner):
     variant: str = "paper"
     budget: str = later("paper")
 
+    instance: ClassVar[Instance] = Instance({"side": 1, **TINY}, n=2, alpha=0.99, beta=0.5)
     _noise_type = RoundedNoise
     _paper_claim: ClassVar[tuple[str, str]] = ("KMMS-Claim4.3", "Claim 4.3 with the constant of Claim 3.4")
     _most_side: ClassVar[int] = 2**256 - 1
@@ -162,7 +162,6 @@ class ConvexPolygon(RegionCover):
     """
 
     id: ClassVar[str] = "convex-polygon"
-    instance: ClassVar[Instance] = INSTANCE
     audited: ClassVar[tuple[Instance, ...]] = (Instance({**AUDITED, "side": 3, "k": 3}, n=2, alpha=0.2, beta=0.1),)
     pictured: ClassVar[Instance] = Instance({**COVERED, "side": 12, "k": 4}, n=100_000)
     _covered_label: ClassVar[int] = 0
@@ -184,7 +183,6 @@ class PolygonUnion(RegionCover):
     """
 
     id: ClassVar[str] = "polygon-union"
-    instance: ClassVar[Instance] = INSTANCE
     audited: ClassVar[tuple[Instance, ...]] = (Instance({**AUDITED, "side": 2, "k": 2}, n=2, alpha=0.2, beta=0.1),)
     pictured: ClassVar[Instance] = Instance({**COVERED, "side": 6, "k": 2, "variant": "noiseless"}, n=50_000)
     _covered_label: ClassVar[int] = 1
