@@ -145,17 +145,6 @@ class RecConcave:
         kept, r = (1 - self.alpha) * self.promise, self.promise
         return Steps.of_values([min(widest[j] - kept, r - widest[j + 1]) for j in range(self._log_width + 1)])
 
-    def _intervals(self, k: int, a: int | None, b: int | None) -> list[tuple[int, int]]:
-        """Return the union of interval a of the first partition and b of the second as disjoint intervals."""
-        length = 8 << k
-        spans = [] if a is None else [(a * length, (a + 1) * length)]
-        if b is not None:
-            spans.append((max(0, b * length - length // 2), (b + 1) * length - length // 2))
-        spans.sort()
-        if len(spans) == 2 and spans[1][0] <= spans[0][1]:
-            spans = [(spans[0][0], max(spans[0][1], spans[1][1]))]
-        return spans
-
     def _choices(self, padded: Steps, k: int) -> tuple[StableSelect, list[Standing]]:
         """Return the selection and the standings in the two partitions."""
         standings = [standing_of_intervals(padded, 8 << k, shift) for shift in (0, 4 << k)]
@@ -185,8 +174,14 @@ class RecConcave:
 
     def _candidates(self, padded: Steps, k: int, standings: list[Standing], a: bool, b: bool) -> Steps:
         """Return the score on the best intervals of the partitions that named theirs."""
-        first, second = standings
-        return padded.restricted(self._intervals(k, first.best if a else None, second.best if b else None))
+        length, (first, second) = 8 << k, standings
+        spans = [(first.best * length, (first.best + 1) * length)] if a else []
+        if b:
+            spans.append((max(0, second.best * length - length // 2), (second.best + 1) * length - length // 2))
+        spans.sort()
+        if len(spans) == 2 and spans[1][0] <= spans[0][1]:
+            spans = [(spans[0][0], max(spans[0][1], spans[1][1]))]
+        return padded.restricted(spans)
 
     def outside(self, score: Steps, low: int, high: int, skipped: float = 0.0) -> float:
         """Return the probability of an index outside of low .. high, 0 <= low <= high < top, on any domain.

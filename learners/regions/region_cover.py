@@ -102,7 +102,20 @@ class RegionCover(SetCoverLearner):
         """Return the outputs of independent runs; without noise all share the first round's refinement."""
         bits, (points, weights) = Bits(rng), grouped(*distinct_points(sample, self._covered_label))
         first = None if self._noise.scale else self._sampler(points, weights, rng)
-        return [self._run_once(points, weights, rng, bits, first) for _ in range(size)]
+        outputs = []
+        for _ in range(size):
+            places, left, found, sampler = points, weights, list[tuple[Region, ...]](), first
+            for _ in range(self.rounds):
+                if found or sampler is None:
+                    sampler = self._sampler(places, left, rng, sampler)
+                found.append(sampler.draw(bits, region_of(self.side)))
+                spared = triangle(found[-1]).predict(np.array(places, dtype=object).reshape(-1, 2)) == 0
+                if not spared.all():
+                    sampler = None
+                    places = [point for point, kept in zip(places, spared, strict=True) if kept]
+                    left = [pair for pair, kept in zip(left, spared, strict=True) if kept]
+            outputs.append(tuple(found))
+        return outputs
 
     def _sampler(
         self, points: Weights, weights: Weights, rng: np.random.Generator, before: TupleSampler | None = None
@@ -117,20 +130,6 @@ class RegionCover(SetCoverLearner):
         return TupleSampler(
             points, weights, self.side, score, Fraction(self._rate) / self.k, self._regions.halfplanes, before
         )
-
-    def _run_once(
-        self, points: Weights, weights: Weights, rng: np.random.Generator, bits: Bits, first: TupleSampler | None
-    ) -> tuple[tuple[Region, ...], ...]:
-        found: list[tuple[Region, ...]] = []
-        sampler: TupleSampler | None = None
-        for _ in range(self.rounds):
-            sampler = self._sampler(points, weights, rng, sampler) if found or first is None else first
-            found.append(sampler.draw(bits, region_of(self.side)))
-            spared = triangle(found[-1]).predict(np.array(points, dtype=object).reshape(-1, 2)) == 0
-            points = [point for point, kept in zip(points, spared, strict=True) if kept]
-            weights = [pair for pair, kept in zip(weights, spared, strict=True) if kept]
-            sampler = sampler if spared.all() else None
-        return tuple(found)
 
     def decode(self, code: Any) -> Hypothesis:
         """Return the intersection, or the union, of the regions selected."""
