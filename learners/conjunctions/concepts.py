@@ -188,10 +188,7 @@ class ShortConjunctions(_Short):
             length += 1
         if length > self.k:
             return Conjunction(self.dimension, 4**self.dimension - 1)
-        return Conjunction(self.dimension, self._mask(rest, length))
-
-    def _mask(self, rest: int, length: int) -> int:
-        """Return the mask of conjunction number `rest` of those with `length` literals."""
+        # It is number `rest` of those with so many literals.
         mask, variable = 0, 0
         for left in range(length - 1, -1, -1):
             while rest >= 2 * (each := comb(self.dimension - variable - 1, left) << left):
@@ -200,7 +197,7 @@ class ShortConjunctions(_Short):
             sign, rest = divmod(rest, each)
             mask |= 1 << 2 * variable + sign
             variable += 1
-        return mask
+        return Conjunction(self.dimension, mask)
 
     def evaluate(self, points: NDArray[Any]) -> Labels:
         """Return the labels (size, m) of points (m, dimension); `InputError` if the class is too large to list."""

@@ -204,16 +204,6 @@ class _Grid:
         return np.asarray((1 - share) * rows[:, :-1] + share * rows[:, 1:])
 
 
-def _play(kind: Kind, k: int, rounds: int, rate: float, grid: _Grid) -> Floats:
-    over = np.maximum(-np.expm1(grid.values), 0.0)
-    start = (kind[0] != NONE, kind[1] != NONE)
-    states = [(one, two) for one, two in product((True, False), repeat=2) if one <= start[0] and two <= start[1]]
-    tables = dict.fromkeys(states, over)
-    for _ in range(rounds):
-        tables = {state: _round(_atoms(kind, state, k), tables, rate, grid) for state in states}
-    return tables[start] * (1 + SAFETY)
-
-
 def _round(atoms: list[Atom], tables: dict[tuple[bool, bool], Floats], rate: float, grid: _Grid) -> Floats:
     """Return a bound on the value of one round over all pairs of kinds and all masses."""
     best = np.max([tables[alive] for _, alive in atoms], axis=0)
@@ -264,7 +254,12 @@ def _curve(k: int, rounds: int, rate: float, reach: float, kind: Kind) -> tuple[
     # F falls by a factor of about e for each e^a - 1 of ln c: an eighth of that is a fine step.
     step = min(rate / 8, reach / 200)
     grid = _Grid(-reach, step, math.ceil(2 * reach / step) + 1)
-    return grid, _play(kind, k, rounds, rate, grid)
+    start = (kind[0] != NONE, kind[1] != NONE)
+    states = [(one, two) for one, two in product((True, False), repeat=2) if one <= start[0] and two <= start[1]]
+    tables = dict.fromkeys(states, np.maximum(-np.expm1(grid.values), 0.0))
+    for _ in range(rounds):
+        tables = {state: _round(_atoms(kind, state, k), tables, rate, grid) for state in states}
+    return grid, tables[start] * (1 + SAFETY)
 
 
 def _kind_delta(k: int, rounds: int, rate: float, epsilon: float, kind: Kind) -> float:

@@ -106,21 +106,16 @@ class LaplaceNoise:
             (rate * covered, log_above(np.array(high / self.scale))),
         )]  # fmt: skip
         if len(centres):
-            parts.append(self._integral(a_round, centres, halves))
+            nodes, weights = _gauss_legendre(NODES)
+            w = (centres[:, None] + halves[:, None] * nodes).ravel()
+            density = -np.abs(w) / self.scale - math.log(2 * self.scale) + np.log((halves[:, None] * weights).ravel())
+            b = (a_round.remaining + w - self.offset)[:, None]
+            parts.append(log_sum(log_softmax(a_round.log_weights(b)) + density[:, None]))
         logs = log_sum(np.stack(parts))
         reach = max(abs(low), abs(high))
         size = a_round.greatest_score(a_round.remaining + reach + self.offset)
         exponents = 12 * rate * size + 12 * reach / self.scale + 4 * float(-logs.min())
         return logs, ULP * (exponents + 20 * len(centres) + 128 + 12 * a_round.width)
-
-    def _integral(self, a_round: Round, centres: Floats, halves: Floats) -> Floats:
-        """Return the logarithm of the integral over all pieces, for each h."""
-        nodes, weights = _gauss_legendre(NODES)
-        w = (centres[:, None] + halves[:, None] * nodes).ravel()
-        size = np.log((halves[:, None] * weights).ravel())
-        b = a_round.remaining + w - self.offset
-        density = -np.abs(w) / self.scale - math.log(2 * self.scale)
-        return log_sum(log_softmax(a_round.log_weights(b[:, None])) + (density + size)[:, None])
 
 
 _gauss_legendre = cache(np.polynomial.legendre.leggauss)
