@@ -83,8 +83,8 @@ def simplices(side: int) -> Regions:
     def log_quadruples() -> float:
         return (DIMENSION + 1) * math.log(len(halfspace_family(side)))
 
-    listed, labellings = side <= SIMPLEX_SIDE, None if side <= SIMPLEX_SIDE else log_quadruples
-    listing, drawn = partial(simplex_family, side), partial(_simplex, side)
+    listed, listing, drawn = side <= SIMPLEX_SIDE, partial(simplex_family, side), partial(_simplex, side)
+    labellings = None if listed else log_quadruples
     return Regions(side, listing, polytope, log_quadruples, labellings, listed, drawn=drawn)
 
 
@@ -166,14 +166,11 @@ class TupleCounts:
 
         The sum over target <= T <= A of (-1)^|T - target| F(T)^more; 0 where A does not contain the target.
         """
-        subsets = np.arange(1 << self._points)
-        odd = np.zeros(len(subsets), dtype=np.int64)
+        table = np.where(np.arange(1 << self._points) & target == target, self._containing**more, 0)
         for bit in range(self._points):
-            odd ^= (subsets & ~target) >> bit & 1
-        table = np.where(subsets & target == target, (1 - 2 * odd) * self._containing**more, 0)
-        for bit in range(self._points):
-            view = table.reshape(-1, 2, 1 << bit)
-            view[:, 1] += view[:, 0]
+            if not target >> bit & 1:
+                view = table.reshape(-1, 2, 1 << bit)
+                view[:, 1] = view[:, 0] - view[:, 1]
         return table
 
     def draw(self, target: int, rng: np.random.Generator, size: int) -> Integers:
@@ -227,12 +224,10 @@ def _quadruples(
 def _simplex(side: int, code: Any) -> Intersection:
     """Return the simplex with the numbers of its halfspaces as code."""
     regions = halfspace_family(side).regions
-    members = tuple(code) if isinstance(code, tuple | list) else ()
-    if len(members) != DIMENSION + 1 or not all(
-        isinstance(i, int | np.integer) and 0 <= i < len(regions) for i in members
-    ):
+    good = isinstance(code, tuple | list) and len(code) == DIMENSION + 1
+    if not good or not all(isinstance(i, int | np.integer) and 0 <= i < len(regions) for i in code):
         raise InputError(f"code must be {DIMENSION + 1} numbers of halfspaces below {len(regions)}, got {code!r}")
-    return polytope([regions[int(i)][0] for i in members])
+    return polytope([regions[int(i)][0] for i in code])
 
 
 @dataclass(frozen=True)
