@@ -214,20 +214,16 @@ class SetCoverLearner(ClassLearner):
 
     def _select(self, sample: Sample, rng: np.random.Generator, size: int) -> Integers:
         """Return the sets (size, J) of independent runs."""
-        weights, cover = self._split(sample), self._cover(sample.points).astype(np.float64)
+        (wanted, other), cover = self._split(sample), self._cover(sample.points).astype(np.float64)
         step = max(1, self._batch // max(1, cover.size, cover.shape[1]))
-        parts = [self._select_batch(cover, weights, rng, min(step, size - start)) for start in range(0, size, step)]
-        return np.concatenate(parts, axis=0)
-
-    def _select_batch(self, cover: Floats, weights: Floats, rng: np.random.Generator, runs: int) -> Integers:
-        """Return the sets (runs, J) of runs made together."""
-        wanted, other = weights
-        alive = np.ones((runs, len(cover)))
-        chosen = np.empty((runs, self.rounds), dtype=np.int64)
-        for j in range(self.rounds):
-            left = alive * wanted
-            chosen[:, j] = self._select_one(left @ cover, (alive * other) @ cover, left.sum(axis=1), rng)
-            alive *= 1 - cover.T[chosen[:, j]]
+        chosen = np.empty((size, self.rounds), dtype=np.int64)
+        for start in range(0, size, step):
+            together = chosen[start : start + step]
+            alive = np.ones((len(together), len(cover)))
+            for j in range(self.rounds):
+                left = alive * wanted
+                together[:, j] = self._select_one(left @ cover, (alive * other) @ cover, left.sum(axis=1), rng)
+                alive *= 1 - cover.T[together[:, j]]
         return chosen
 
     def _select_one(self, covered: Floats, spoiled: Floats, remaining: Floats, rng: np.random.Generator) -> Integers:
