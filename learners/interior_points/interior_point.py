@@ -114,14 +114,13 @@ def check_variant(variant: str, delta: float | None) -> None:
 
 def make_solver(variant: str, size: int, n: int, epsilon: Fraction, delta: Fraction, beta: float) -> tuple[Solver, int]:
     """Return a solver for n points that costs at most (epsilon, delta), and how many points it needs for beta."""
-    if variant == "exponential":
-        plain = ExponentialSolver(size, epsilon)
-        return plain, plain.points_needed(beta)
+    if variant == "tree-log":
+        tree = TreeLog.within(size, n, epsilon, delta, beta)
+        return tree, tree.points_needed
+    made: ExponentialSolver | RecConcaveSolver = ExponentialSolver(size, epsilon)
     if variant == "rec-concave":
-        concave = RecConcaveSolver(RecConcave.within(size - 1, Fraction(n, 2), Fraction(1, 2), epsilon, delta))
-        return concave, concave.points_needed(beta)
-    tree = TreeLog.within(size, n, epsilon, delta, beta)
-    return tree, tree.points_needed
+        made = RecConcaveSolver(RecConcave.within(size - 1, Fraction(n, 2), Fraction(1, 2), epsilon, delta))
+    return made, made.points_needed(beta)
 
 
 @dataclass(frozen=True)
