@@ -217,21 +217,42 @@ class BoxInteriorPoint(ClassLearner):
         return UtilityClaim(alpha, beta, max(1, math.ceil(n)), setting, self._claim_id, SOURCE)
 
     def hard_failure(self, alpha: float, n: int) -> tuple[float, str]:
-        """Return the failure rate on a case with a little mass on every face; see `faces_failure`.
+        """Return the probability that an answer misses the middle or all faces on n examples, and the case in words.
 
-        The count is that of all n examples: below m it stops the learner, whose empty box errs everywhere.
+        The count is that of all n examples: below m it stops the learner, whose empty box errs everywhere. The counts
+        at the faces are multinomial: independent Poisson counts given that their sum with the rest is n. Where call i
+        has probability g_i(k_i), and f_i(x) = sum_k g_i(k) Pois(k) x^k, all of them together have
+
+            sum_t [x^t] (f_low f_high)^d Pr[rest = n - t] / Pr[sum = n].
+
+        Each call is taken to see its face and the middle alone, as it does if the middle has at least m examples.
 
         `InputError` if the interior points are not found by the exponential mechanism, or there is no middle.
         """
+        from scipy.fft import irfft, next_fast_len, rfft
+        from scipy.stats import poisson
+
         if self.variant != "exponential":
             raise InputError.of("variant", self.variant, "'exponential', for a failure rate that is computed")
         check_integer("side", self.side, 2, 2**53)
         _, m, scale = self._plan()
-        rate, few = float(self._shares()[0]) / 2, 0.0
-        if scale:
-            few = math.exp(float(log_below(np.array((m - n) / scale))))
-        missed, words = faces_failure(self.side, self.dimension, m, rate, alpha, n)
-        return few + (1 - few) * missed if scale or n >= m else 1.0, words
+        rate, middle, mass = float(self._shares()[0]) / 2, self.side // 2, 1.001 * alpha / self._faces
+        most = min(n, math.ceil(n * mass + TAIL * math.sqrt(n * mass) + TAIL))
+        counts = poisson.pmf(np.arange(most + 1), n * mass)
+        length = next_fast_len(self._faces * most + 1, real=True)
+        t = np.arange(min(n, self._faces * most) + 1)
+        shares = np.exp(poisson.logpmf(n - t, n * (1 - self._faces * mass)) - poisson.logpmf(n, n))
+        low = call_probabilities(m, rate, middle - 1, self.side - middle, most)
+        high = call_probabilities(m, rate, self.side - middle - 1, middle, most)
+        powers = (
+            (rfft(a * counts, length) * rfft(b * counts, length)) ** self.dimension
+            for a, b in zip(low, high, strict=True)
+        )
+        inside, missed = (float(irfft(power, length)[: len(t)] @ shares) for power in powers)
+        failing = min(max(1 - inside + missed, 0.0), 1.0)
+        few = math.exp(float(log_below(np.array((m - n) / scale)))) if scale else float(n < m)
+        words = f"mass {mass:.6g} on each of {self._faces} faces, the rest in the middle"
+        return few + (1 - few) * failing, words
 
     def symmetries(self) -> list[Integers]:
         """Return the permutations of negative examples, and those of the grid where the mechanism has them."""
@@ -258,36 +279,6 @@ def call_probabilities(m: int, rate: float, between: int, beyond: int, most: int
     inside = np.logaddexp(missed, rate * here)
     total = np.logaddexp(inside, math.log(beyond)) if beyond else inside
     return np.exp(inside - total), np.exp(missed - total)
-
-
-def faces_failure(side: int, dimension: int, m: int, rate: float, alpha: float, n: int) -> tuple[float, str]:
-    """Return the probability that an answer misses the middle or all faces on n examples, and the case in words.
-
-    The counts at the faces are multinomial: independent Poisson counts given that their sum with the rest is n. Where
-    call i has probability g_i(k_i), and f_i(x) = sum_k g_i(k) Pois(k) x^k, all of them together have
-
-        sum_t [x^t] (f_low f_high)^d Pr[rest = n - t] / Pr[sum = n].
-
-    Each call is taken to see its face and the middle alone, as it does if the middle has at least m examples.
-    """
-    from scipy.fft import irfft, next_fast_len, rfft
-    from scipy.stats import poisson
-
-    middle, faces = side // 2, 2 * dimension
-    mass = 1.001 * alpha / faces
-    most = min(n, math.ceil(n * mass + TAIL * math.sqrt(n * mass) + TAIL))
-    counts = poisson.pmf(np.arange(most + 1), n * mass)
-    length = next_fast_len(faces * most + 1, real=True)
-    t = np.arange(min(n, faces * most) + 1)
-    shares = np.exp(poisson.logpmf(n - t, n * (1 - faces * mass)) - poisson.logpmf(n, n))
-    low = call_probabilities(m, rate, middle - 1, side - middle, most)
-    high = call_probabilities(m, rate, side - middle - 1, middle, most)
-    inside, missed = (
-        float(irfft((rfft(a * counts, length) * rfft(b * counts, length)) ** dimension, length)[: len(t)] @ shares)
-        for a, b in zip(low, high, strict=True)
-    )
-    words = f"mass {mass:.6g} on each of {faces} faces, the rest in the middle"
-    return min(max(1 - inside + missed, 0.0), 1.0), words
 
 
 LEARNERS = (BoxInteriorPoint,)
