@@ -79,19 +79,18 @@ def _own_law(self: HalfplaneSelect, sample: Sample) -> Law:
     whole = HalfplaneSelect.law(self, sample)
     points, weights = distinct_points(sample)
     own = sweep(points, weights, self.side)
-    means = [vertex_mean(polygon(own, cell)) for cell in range(own.cells)]
-    place = {_signs(points, mean): mean for mean in means}
+
+    def below(a: Fraction, b: Fraction) -> tuple[bool, ...]:
+        return tuple(y - x * a < b for x, y in points)
+
+    means = (vertex_mean(polygon(own, cell)) for cell in range(own.cells))
+    place = {below(*mean): mean for mean in means}
     mass: dict[Region, list[float]] = {}
     for atom, value in zip(whole.atoms, whole.log_prob, strict=True):
         z, a, b = cast(Region, atom)
-        mass.setdefault((z, *place[_signs(points, (a, b))]), []).append(math.exp(value))
+        mass.setdefault((z, *place[below(a, b)]), []).append(math.exp(value))
     logs = np.log([math.fsum(values) for values in mass.values()])
     return Law(tuple(mass), logs, whole.error + 2.0**-50 * len(full_grid(self.side).points))
-
-
-def _signs(points: list[tuple[int, int]], at: tuple[Fraction, Fraction]) -> tuple[bool, ...]:
-    a, b = at
-    return tuple(y - x * a < b for x, y in points)
 
 
 UNHALVED = fault("weights exp(2 epsilon q) under a claim of epsilon: four times the rate", _rate=rate(2))
