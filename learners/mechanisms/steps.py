@@ -158,15 +158,14 @@ class Steps:
 
         Only the lengths of pieces are used, as integers of any size: domains that no computer lists are no harder.
         """
-        inside = [(low, high + 1)]
-        beyond = [(self.starts[0], low), (high + 1, self.size)]
-        odds = self.restricted(beyond)._log_mass(rate) - self.restricted(inside)._log_mass(rate)
-        return 1 / (1 + math.exp(-odds)) if odds > -700 else 0.0
 
-    def _log_mass(self, rate: float) -> float:
-        """Return ln of the sum of exp(rate f(x)) over all integers of the pieces; -inf for none."""
-        terms = [math.log(n) + rate * float(v) for n, v in zip(self.lengths, self.values, strict=True)]
-        return float(np.logaddexp.reduce(terms)) if terms else -math.inf
+        def log_mass(*intervals: tuple[int, int]) -> float:
+            part = self.restricted(intervals)
+            terms = [math.log(n) + rate * float(v) for n, v in zip(part.lengths, part.values, strict=True)]
+            return float(np.logaddexp.reduce(terms)) if terms else -math.inf
+
+        odds = log_mass((self.starts[0], low), (high + 1, self.size)) - log_mass((low, high + 1))
+        return 1 / (1 + math.exp(-odds)) if odds > -700 else 0.0
 
 
 def interior_scores(points: Sequence[int], counts: Sequence[int], size: int) -> Steps:
