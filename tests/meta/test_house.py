@@ -82,7 +82,7 @@ ROOMS = {
     "learners.geometry": 538,
     "learners.halfspaces": 4_821,
     "learners.interior_points": 790,
-    "learners.mechanisms": 1_447,
+    "learners.mechanisms": 1_445,
     "learners.mixtures": 1_470,
     "learners.papers": 6_370,
     "learners.parities": 1_079,
