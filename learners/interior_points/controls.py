@@ -69,7 +69,7 @@ def _certain(base: Any, answer: Callable[[Any, Sample], int | None]) -> dict[str
     def run(self: Any, sample: Sample, rng: np.random.Generator, size: int) -> Any:
         check_run(sample, self.domain, size)
         code = answer(self, sample)
-        return base.run(self, sample, rng, size) if code is None else np.full(size, code, dtype=np.int64)
+        return base.run(self, sample, rng, size) if code is None else as_codes([code] * size, self.domain_size)
 
     def law(self: Any, sample: Sample) -> Law:
         whole: Law = base.law(self, sample)
