@@ -83,8 +83,8 @@ def audit(module: ModuleType, exhibit: Exhibit, side: str, pair: bool) -> dict[s
 
 def _bounds(exhibit: Exhibit) -> Any:
     """Return the bounds as audits take them: a pair of numbers is a tuple."""
-    flat = isinstance(exhibit.bounds, list) and not any(isinstance(one, tuple) for one in exhibit.bounds)
-    return tuple(exhibit.bounds or ()) if flat else exhibit.bounds
+    bounds: Any = exhibit.bounds
+    return tuple(bounds) if isinstance(bounds, list) and not any(isinstance(one, tuple) for one in bounds) else bounds
 
 
 def _certified(finding: PrivacyFinding, pairs: Any, **running: Any) -> str:

@@ -27,6 +27,13 @@ each version, audits all and writes this page.
 COLUMNS = "| defect | package | data alone | a pair given | runs, seconds | right twin |\n|---|---|---|---|---|---|\n"
 
 Record = Mapping[str, Any]
+Found = Mapping[tuple[str, bool, str], Record]
+"""Records by the exhibit, whether a pair was given, and the side."""
+
+
+def key_of(record: Record) -> tuple[str, bool, str]:
+    """Return what a record is of."""
+    return record["name"], record["pair_given"], record["side"]
 
 
 def misses() -> dict[str, str]:
@@ -37,9 +44,9 @@ def misses() -> dict[str, str]:
 
 def text(exhibits: Mapping[str, Exhibit], records: Sequence[Record], reasons: Mapping[str, str]) -> str:
     """Return the page in Markdown."""
-    found = {(one["name"], one["pair_given"], one["side"]): one for one in records}
+    found = {key_of(one): one for one in records}
     held_out = {one["name"] for one in records if one["held_out"]}
-    names = sorted(name for name in exhibits if any(name == one["name"] for one in records))
+    names = sorted(exhibits.keys() & {one["name"] for one in records})
     shown = [HEAD, _totals(exhibits, found, names, held_out)]
     for title, chosen in (("Exhibits", set(names) - held_out), ("Held out", held_out)):
         if chosen:
@@ -52,16 +59,11 @@ def text(exhibits: Mapping[str, Exhibit], records: Sequence[Record], reasons: Ma
     return "\n".join(shown)
 
 
-def _is_found(found: Mapping[tuple[str, bool, str], Record], name: str, pair: bool, side: str = "wrong") -> bool:
+def _is_found(found: Found, name: str, pair: bool, side: str = "wrong") -> bool:
     return bool(found.get((name, pair, side), {}).get("verdict") == "violation")
 
 
-def _totals(
-    exhibits: Mapping[str, Exhibit],
-    found: Mapping[tuple[str, bool, str], Record],
-    names: Sequence[str],
-    held_out: set[str],
-) -> str:
+def _totals(exhibits: Mapping[str, Exhibit], found: Found, names: Sequence[str], held_out: set[str]) -> str:
     heads = "| | exhibits | data alone | without recorded noise | a pair given | right twins accused |\n"
     lines = [f"{heads}|---|---|---|---|---|---|\n"]
     groups = {
@@ -81,7 +83,7 @@ def _totals(
     return "".join(lines)
 
 
-def _row(name: str, exhibit: Exhibit, found: Mapping[tuple[str, bool, str], Record]) -> str:
+def _row(name: str, exhibit: Exhibit, found: Found) -> str:
     wrong, given = (found.get((name, pair, "wrong"), {}) for pair in (False, True))
     claim = f"{exhibit.epsilon:.3g}" + (f", delta {exhibit.delta:.2g}" if exhibit.delta else "")
     kind = "" if exhibit.kind == "installed" else ", reduction"

@@ -57,15 +57,10 @@ def one(cache: Path, file: Path, exhibit: Exhibit, side: str, pair: bool) -> dic
         return known | {"verdict": "error", "error": f"{type(error).__name__}: {error!s:.500}"}
 
 
-def key_of(record: dict[str, Any]) -> tuple[str, bool, str]:
-    """Return what a record is of."""
-    return record["name"], record["pair_given"], record["side"]
-
-
 def stored(log: Path) -> dict[tuple[str, bool, str], dict[str, Any]]:
     """Return the records of a file by what they are of, the last of each."""
     lines = log.read_text(encoding="utf-8").splitlines() if log.exists() else []
-    return {key_of(record): record for record in map(json.loads, lines)}
+    return {page.key_of(record): record for record in map(json.loads, lines)}
 
 
 def main(words: list[str] | None = None) -> int:
@@ -106,7 +101,7 @@ def write(log: Path) -> None:
     target = ROOT / "museum/findings.json"
     known = json.loads(target.read_text(encoding="utf-8")) if target.exists() else []
     files = exhibits()
-    merged = {key_of(record): record for record in known} | stored(log)
+    merged = {page.key_of(record): record for record in known} | stored(log)
     records = [merged[key] for key in sorted(merged) if key[0] in files]
     target.write_text(json.dumps(records, indent=1) + "\n", encoding="utf-8")
     about = {name: read(path) for name, path in files.items()}

@@ -157,7 +157,6 @@ class BoxTightest(ConsistentLearner):
     instance: ClassVar[Instance] = Instance({"side": 2, "dimension": 2}, n=3)
     claim_id: ClassVar[str] = "OURS-BoxTight"
     source: ClassVar[str] = f"{OURS}, the tightest box on examples of a distribution"
-
     concepts = Built(Boxes)
 
     def _choose(self, sample: Sample) -> int:

@@ -6,7 +6,7 @@ import math
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate, pairwise
+from itertools import accumulate, pairwise, product
 from typing import ClassVar
 
 import numpy as np
@@ -99,7 +99,7 @@ class BoxCells:
     """
 
     def __init__(self, sample: Sample, side: int, dimension: int) -> None:
-        columns = [[int(v) for v in column] for column in sample.points.T] if len(sample.labels) else [[]] * dimension
+        columns = sample.points.T.tolist() if len(sample.labels) else [[]] * dimension
         self.axes = [Axis(tuple(sorted(set(column))), side + 1) for column in columns]
         spans = math.prod(len(axis.spans) for axis in self.axes)
         if spans > MAX_CELLS:
@@ -107,33 +107,23 @@ class BoxCells:
                 f"the sample's distinct coordinates cut the boxes into {spans} cells, more than {MAX_CELLS}, the most "
                 "that can be handled; use box-interior-point"
             )
-        self.negatives = int(sample.counts[sample.labels == 0].sum())
-        self.scores = np.concatenate([self._spans(sample, columns), np.full(dimension + 1, self.negatives)])
-        self.sizes = self._sizes()
-
-    def _spans(self, sample: Sample, columns: list[list[int]]) -> Integers:
-        """Return the number of correct labels of every combination of spans, the last axis fastest."""
         table = np.zeros([len(axis.values) for axis in self.axes], dtype=np.int64)
-        excess = np.where(sample.labels == 1, sample.counts, -sample.counts)
         places = zip(self.axes, columns, strict=True)
         index = [np.array([bisect_left(axis.values, v) for v in column], dtype=np.intp) for axis, column in places]
-        np.add.at(table, tuple(index), excess)
+        np.add.at(table, tuple(index), np.where(sample.labels == 1, sample.counts, -sample.counts))
         for i, axis in enumerate(self.axes):
             below = np.insert(np.cumsum(table, axis=i), 0, 0, axis=i)
             p, q = np.array(axis.spans, dtype=np.intp).reshape(-1, 2).T
             table = below.take(q + 1, axis=i) - below.take(p, axis=i)
-        return np.asarray(self.negatives + table.ravel(), dtype=np.int64)
-
-    def _sizes(self) -> list[int]:
-        sizes = [1]
-        for axis in self.axes:
-            own = axis.sizes[: len(axis.spans)]
-            sizes = [s * t for s in sizes for t in own]
+        # Of every combination of spans, the last axis fastest; then of the cells that label all examples negative.
+        excess = np.concatenate([table.ravel(), np.zeros(dimension + 1, dtype=np.int64)])
+        self.scores: Integers = int(sample.counts[sample.labels == 0].sum()) + excess
+        self.sizes = [math.prod(own) for own in product(*(axis.sizes[: len(axis.spans)] for axis in self.axes))]
         for i, axis in enumerate(self.axes):
             before = math.prod(other.holding for other in self.axes[:i])
             after = math.prod(other.total for other in self.axes[i + 1 :])
-            sizes.append(before * (axis.total - axis.holding) * after)
-        return [*sizes, 1]
+            self.sizes.append(before * (axis.total - axis.holding) * after)
+        self.sizes.append(1)
 
     def draw_in(self, cell: int, rng: np.random.Generator) -> list[tuple[int, int]] | None:
         """Return the sides of a uniform box of a cell, None for the empty box."""
@@ -141,17 +131,13 @@ class BoxCells:
         if first == len(self.axes):
             return None
         if first < 0:
-            kinds = []
-            for axis in reversed(self.axes):
-                cell, kind = divmod(cell, len(axis.spans))
-                kinds.append(kind)
-            return [axis.inside(kind, rng) for axis, kind in zip(self.axes, reversed(kinds), strict=True)]
-        sides = []
-        for i, axis in enumerate(self.axes):
-            low = axis.holding if i == first else 0
-            high = axis.holding if i < first else axis.total
-            sides.append(axis.any(low, high, rng))
-        return sides
+            kinds = np.unravel_index(cell, [len(axis.spans) for axis in self.axes])
+            return [axis.inside(int(kind), rng) for axis, kind in zip(self.axes, kinds, strict=True)]
+        ends = [
+            (axis.holding if i == first else 0, axis.holding if i < first else axis.total)
+            for i, axis in enumerate(self.axes)
+        ]
+        return [axis.any(low, high, rng) for axis, (low, high) in zip(self.axes, ends, strict=True)]
 
 
 @dataclass(frozen=True)
@@ -179,7 +165,6 @@ class BoxExponential(ExponentialLearner):
     claim_id: ClassVar[str] = "STE-ExpRec"
     source: ClassVar[str] = f"{STE}, the exponential mechanism"
     instance: ClassVar[Instance] = Instance({"side": 1, "dimension": 2, "epsilon": 1.0}, n=3)
-
     concepts = Built(Boxes)
 
     def run(self, sample: Sample, rng: np.random.Generator, size: int) -> Integers | list[int]:

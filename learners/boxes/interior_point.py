@@ -25,16 +25,8 @@ from ..finite.counting import ClassLearner, as_codes
 from ..interior_points.interior_point import Solver, check_variant, make_solver
 from ..mechanisms.composition import Cost, best, largest_share
 from ..mechanisms.log_laws import ULP, greatest, log_above, log_below, log_mixture, placed
-from ..mechanisms.steps import extremes
-from ..parameters import (
-    Built,
-    check_integer,
-    check_own_beta,
-    check_parameters,
-    check_run,
-    check_sample,
-    check_statement,
-)
+from ..mechanisms.steps import Multiset, extremes
+from ..parameters import Built, check_integer, check_law, check_own_beta, check_parameters, check_run, check_statement
 from .concepts import Boxes
 
 SOURCE = f"{STE}, private boxes by interior points"
@@ -90,13 +82,12 @@ class BoxInteriorPoint(ClassLearner):
         Instance({"side": 2, "dimension": 2, "epsilon": 4.0, "beta": 0.05}, n=8, alpha=0.2, beta=0.1),
     )
     settings: ClassVar[tuple[str, ...]] = ("realizable", "empirical")
+    concepts = Built(Boxes)
 
     def __post_init__(self) -> None:
         _ = self.concepts
         check_parameters(self, side=(1, 2**63))
         check_variant(self.variant, self.delta)
-
-    concepts = Built(Boxes)
 
     @property
     def _faces(self) -> int:
@@ -106,41 +97,38 @@ class BoxInteriorPoint(ClassLearner):
     def _claim_id(self) -> str:
         return "STE-Box2" if self.dimension == 2 else "STE-Boxd"
 
-    def _solver(self, n: int, epsilon: Fraction, delta: Fraction) -> tuple[Solver, int]:
-        """Return a mechanism for n coordinates that costs (epsilon, delta), and how many coordinates it needs."""
-        return make_solver(self.variant, self.side + 1, n, epsilon, delta, self.beta / (self._faces + 1))
+    def _sized(self, epsilon: Fraction, delta: Fraction) -> tuple[Solver, int]:
+        """Return a mechanism that costs (epsilon, delta), and m, how many coordinates it needs and is made for."""
+        size, budget = self.side + 1, (epsilon, delta, self.beta / (self._faces + 1))
+        _, m = make_solver(self.variant, size, 0, *budget)
+        return make_solver(self.variant, size, m, *budget)[0], m
 
     def _shares(self) -> tuple[Fraction, Fraction, Fraction]:
         """Return epsilon and delta of each call, and the slack for advanced composition; the better of two ways."""
-        whole = Fraction(self.delta or 0)
-        pure = self.variant == "exponential"
-        ways = [(Fraction(0), Fraction(0) if pure else whole / self._faces)]
+        epsilon, whole = Fraction(self.epsilon), Fraction(self.delta or 0)
+        # What is not kept as the slack is divided over the calls, where these take a delta.
+        each = Fraction(0) if self.variant == "exponential" else whole / self._faces
+        ways = [(each, Fraction(0))]
         if whole:
-            ways.append((whole, Fraction(0)) if pure else (whole / 2, whole / 2 / self._faces))
-        found = []
-        for slack, delta in ways:
-            share = largest_share(Fraction(self.epsilon), slack, partial(self._calls, delta=delta))
-            found.append((share, delta, slack))
-        return max(found, key=lambda way: way[0])
+            ways.append((each / 2, whole / 2) if each else (each, whole))
+        shares = [largest_share(epsilon, slack, partial(self._calls, delta=delta)) for delta, slack in ways]
+        best_share, (delta, slack) = max(zip(shares, ways, strict=True), key=lambda found: found[0])
+        return best_share, delta, slack
 
     def _calls(self, epsilon: Fraction, delta: Fraction) -> list[Cost]:
         """Return the calls made at that budget for each."""
-        solver, needed = self._solver(0, epsilon, delta)
-        solver, _ = self._solver(needed, epsilon, delta)
         tested = [] if self.literal else [Cost(epsilon)]
-        return [*tested, *[solver.cost] * self._faces]
+        return [*tested, *[self._sized(epsilon, delta)[0].cost] * self._faces]
 
     def _plan(self) -> tuple[Solver, int, float]:
         """Return the mechanism for m coordinates, m, and the scale of the count's noise."""
         epsilon, delta, _ = self._shares()
-        _, m = self._solver(0, epsilon, delta)
-        return self._solver(m, epsilon, delta)[0], m, 0.0 if self.literal else 1 / float(epsilon)
+        return *self._sized(epsilon, delta), 0.0 if self.literal else 1 / float(epsilon)
 
     @property
     def calls(self) -> list[Cost]:
         """The private calls made."""
-        epsilon, delta, _ = self._shares()
-        return self._calls(epsilon, delta)
+        return self._calls(*self._shares()[:2])
 
     @property
     def m(self) -> int:
@@ -158,61 +146,50 @@ class BoxInteriorPoint(ClassLearner):
         check_run(sample, self.domain, size)
         solver, m, scale = self._plan()
         counted = int(sample.counts[sample.labels == 1].sum()) + scale * rng.laplace(0.0, 1.0, size) >= m
-        lows, highs = [], []
-        for left, right in self._data(sample, m):
-            lows.append(solver.draw(*left, rng, size))
-            highs.append(solver.draw(*right, rng, size))
-        boxes = zip(counted, zip(*lows, strict=True), zip(*highs, strict=True), strict=True)
-        codes = [self.concepts.number(a, b) if enough else 0 for enough, a, b in boxes]
+        faces = [solver.draw(*face, rng, size) for face in self._data(sample, m)]
+        boxes = zip(counted, *faces, strict=True)
+        codes = [self.concepts.number(ends[::2], ends[1::2]) if enough else 0 for enough, *ends in boxes]
         return as_codes(codes, self.concepts.size)
 
-    def _data(self, sample: Sample, m: int) -> list[tuple[tuple[list[int], list[int]], tuple[list[int], list[int]]]]:
-        """Return for each axis the m smallest and the m largest coordinates."""
+    def _data(self, sample: Sample, m: int) -> list[Multiset]:
+        """Return for each axis the m smallest coordinates, and the m largest."""
         positive = sample.labels == 1
-        points, counts = sample.points[positive], sample.counts[positive]
+        ends = ((self.side, False), (0, True))
         return [
-            (
-                extremes(points[:, i], counts, m, self.side, largest=False),
-                extremes(points[:, i], counts, m, 0, largest=True),
-            )
-            for i in range(self.dimension)
+            extremes(column, sample.counts[positive], m, padding, largest)
+            for column in sample.points[positive].T
+            for padding, largest in ends
         ]
 
     def law(self, sample: Sample) -> Law:
         """Return the law on all boxes, the product over the faces; `InputError` if there are too many."""
-        check_sample(sample, self.domain)
+        check_law(self, sample)
         if (self.side + 1) ** self._faces > LAW_BOXES:
             raise InputError(
                 f"side and dimension must give at most {LAW_BOXES} products of ends for the exact law, got "
                 f"{(self.side + 1) ** self._faces}; run has no such limit"
             )
         solver, m, scale = self._plan()
-        enough, few, error = self._log_count(sample, m, scale)
-        log_prob = np.zeros(1)
-        for data in self._data(sample, m):
-            for face in data:
-                logs, more = solver.log_law(*face)
-                error += more + ULP * (greatest(log_prob) + greatest(logs))
-                log_prob = (log_prob[:, None] + logs).ravel()
-        error += ULP * (greatest(log_prob) + greatest([enough]))
-        return self._collected(log_prob + enough, few, error)
-
-    def _log_count(self, sample: Sample, m: int, scale: float) -> tuple[float, float, float]:
-        """Return ln Pr[enough positives], ln Pr[too few] and a bound on their error."""
+        # ln Pr[enough positives], ln Pr[too few] and a bound on their error.
         positives = int(sample.counts[sample.labels == 1].sum())
-        if scale == 0:
-            return (0.0, -math.inf, 0.0) if positives >= m else (-math.inf, 0.0, 0.0)
-        z = np.array((m - positives) / scale)
-        return float(log_above(z)), float(log_below(z)), ULP * (4 * abs(float(z)) + 8)
-
-    def _collected(self, log_prob: Floats, few: float, error: float) -> Law:
-        """Return the law of the codes from that of the ends, lows and highs in turn; all empty boxes are one."""
+        enough, few, error = (0.0, -math.inf, 0.0) if positives >= m else (-math.inf, 0.0, 0.0)
+        if scale:
+            z = np.array((m - positives) / scale)
+            enough, few, error = float(log_above(z)), float(log_below(z)), ULP * (4 * abs(float(z)) + 8)
+        log_prob = np.zeros(1)
+        for face in self._data(sample, m):
+            logs, more = solver.log_law(*face)
+            error += more + ULP * (greatest(log_prob) + greatest(logs))
+            log_prob = (log_prob[:, None] + logs).ravel()
+        error += ULP * (greatest(log_prob) + greatest([enough]))
+        log_prob = log_prob + enough
+        # The ends are lows and highs in turn; all empty boxes are one.
         ends = Grid(self.side, self._faces).points().tolist()
         codes = np.array([self.concepts.number(row[::2], row[1::2]) for row in ends])
         everything = placed(self.concepts.size, codes[codes > 0], log_prob[codes > 0])
-        empty = [few, *log_prob[codes == 0]]
-        if max(empty) > -math.inf:
-            total, error = log_mixture([0.0] * len(empty), [np.array([v]) for v in empty], error)
+        empty = np.array([few, *log_prob[codes == 0]])
+        if empty.max() > -math.inf:
+            total, error = log_mixture([0.0] * len(empty), list(empty[:, None]), error)
             everything[0] = total[0]
         return Law(range(self.concepts.size), everything, error)
 
@@ -240,24 +217,42 @@ class BoxInteriorPoint(ClassLearner):
         return UtilityClaim(alpha, beta, max(1, math.ceil(n)), setting, self._claim_id, SOURCE)
 
     def hard_failure(self, alpha: float, n: int) -> tuple[float, str]:
-        """Return the failure rate on a case with a little mass on every face; see `faces_failure`.
+        """Return the probability that an answer misses the middle or all faces on n examples, and the case in words.
 
-        The count is that of all n examples: below m it stops the learner, whose empty box errs everywhere.
+        The count is that of all n examples: below m it stops the learner, whose empty box errs everywhere. The counts
+        at the faces are multinomial: independent Poisson counts given that their sum with the rest is n. Where call i
+        has probability g_i(k_i), and f_i(x) = sum_k g_i(k) Pois(k) x^k, all of them together have
 
-        Raises
-        ------
-        InputError
-            If the interior points are not found by the exponential mechanism, or there is no middle.
+            sum_t [x^t] (f_low f_high)^d Pr[rest = n - t] / Pr[sum = n].
+
+        Each call is taken to see its face and the middle alone, as it does if the middle has at least m examples.
+
+        `InputError` if the interior points are not found by the exponential mechanism, or there is no middle.
         """
+        from scipy.fft import irfft, next_fast_len, rfft
+        from scipy.stats import poisson
+
         if self.variant != "exponential":
             raise InputError.of("variant", self.variant, "'exponential', for a failure rate that is computed")
         check_integer("side", self.side, 2, 2**53)
         _, m, scale = self._plan()
-        rate, few = float(self._shares()[0]) / 2, 0.0
-        if scale:
-            few = math.exp(float(log_below(np.array((m - n) / scale))))
-        missed, words = faces_failure(self.side, self.dimension, m, rate, alpha, n)
-        return few + (1 - few) * missed if scale or n >= m else 1.0, words
+        rate, middle, mass = float(self._shares()[0]) / 2, self.side // 2, 1.001 * alpha / self._faces
+        most = min(n, math.ceil(n * mass + TAIL * math.sqrt(n * mass) + TAIL))
+        counts = poisson.pmf(np.arange(most + 1), n * mass)
+        length = next_fast_len(self._faces * most + 1, real=True)
+        t = np.arange(min(n, self._faces * most) + 1)
+        shares = np.exp(poisson.logpmf(n - t, n * (1 - self._faces * mass)) - poisson.logpmf(n, n))
+        low = call_probabilities(m, rate, middle - 1, self.side - middle, most)
+        high = call_probabilities(m, rate, self.side - middle - 1, middle, most)
+        powers = (
+            (rfft(a * counts, length) * rfft(b * counts, length)) ** self.dimension
+            for a, b in zip(low, high, strict=True)
+        )
+        inside, missed = (float(irfft(power, length)[: len(t)] @ shares) for power in powers)
+        failing = min(max(1 - inside + missed, 0.0), 1.0)
+        few = math.exp(float(log_below(np.array((m - n) / scale)))) if scale else float(n < m)
+        words = f"mass {mass:.6g} on each of {self._faces} faces, the rest in the middle"
+        return few + (1 - few) * failing, words
 
     def symmetries(self) -> list[Integers]:
         """Return the permutations of negative examples, and those of the grid where the mechanism has them."""
@@ -284,36 +279,6 @@ def call_probabilities(m: int, rate: float, between: int, beyond: int, most: int
     inside = np.logaddexp(missed, rate * here)
     total = np.logaddexp(inside, math.log(beyond)) if beyond else inside
     return np.exp(inside - total), np.exp(missed - total)
-
-
-def faces_failure(side: int, dimension: int, m: int, rate: float, alpha: float, n: int) -> tuple[float, str]:
-    """Return the probability that an answer misses the middle or all faces on n examples, and the case in words.
-
-    The counts at the faces are multinomial: independent Poisson counts given that their sum with the rest is n. Where
-    call i has probability g_i(k_i), and f_i(x) = sum_k g_i(k) Pois(k) x^k, all of them together have
-
-        sum_t [x^t] (f_low f_high)^d Pr[rest = n - t] / Pr[sum = n].
-
-    Each call is taken to see its face and the middle alone, as it does if the middle has at least m examples.
-    """
-    from scipy.fft import irfft, next_fast_len, rfft
-    from scipy.stats import poisson
-
-    middle, faces = side // 2, 2 * dimension
-    mass = 1.001 * alpha / faces
-    most = min(n, math.ceil(n * mass + TAIL * math.sqrt(n * mass) + TAIL))
-    counts = poisson.pmf(np.arange(most + 1), n * mass)
-    length = next_fast_len(faces * most + 1, real=True)
-    t = np.arange(min(n, faces * most) + 1)
-    shares = np.exp(poisson.logpmf(n - t, n * (1 - faces * mass)) - poisson.logpmf(n, n))
-    low = call_probabilities(m, rate, middle - 1, side - middle, most)
-    high = call_probabilities(m, rate, side - middle - 1, middle, most)
-    inside, missed = (
-        float(irfft((rfft(a * counts, length) * rfft(b * counts, length)) ** dimension, length)[: len(t)] @ shares)
-        for a, b in zip(low, high, strict=True)
-    )
-    words = f"mass {mass:.6g} on each of {faces} faces, the rest in the middle"
-    return min(max(1 - inside + missed, 0.0), 1.0), words
 
 
 LEARNERS = (BoxInteriorPoint,)

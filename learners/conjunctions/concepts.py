@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import islice, pairwise
 from math import comb
 from typing import Any, ClassVar
 
@@ -43,36 +43,36 @@ class _Literals:
     dimension: int
     mask: int
 
+    _deciding: ClassVar[int]
+    """The value that one literal which has it gives the whole."""
+    _words: ClassVar[tuple[str, str]]
+
     @property
     def _chosen(self) -> list[int]:
         return [i for i in range(2 * self.dimension) if self.mask >> i & 1]
 
-    def _joined(self, word: str, empty: str) -> str:
-        return f" {word} ".join(f"{'not ' * (i % 2)}v{i // 2 + 1}" for i in self._chosen) or empty
+    def predict(self, points: NDArray[Any]) -> Labels:
+        """Return the labels of points (m, dimension)."""
+        decided = (1 - contradicted(points)[:, self._chosen] == self._deciding).any(axis=1)
+        return np.where(decided, self._deciding, 1 - self._deciding).astype(np.uint8)
+
+    def __str__(self) -> str:
+        between, empty = self._words
+        return between.join(f"{'not ' * (i % 2)}v{i // 2 + 1}" for i in self._chosen) or empty
 
 
 @dataclass(frozen=True)
 class Conjunction(_Literals):
     """The conjunction of the literals in `mask`; empty, it is 1 everywhere, and with v and not v, 0 everywhere."""
 
-    def predict(self, points: NDArray[Any]) -> Labels:
-        """Return the labels of points (m, dimension)."""
-        return np.asarray(1 - contradicted(points)[:, self._chosen].any(axis=1), dtype=np.uint8)
-
-    def __str__(self) -> str:
-        return self._joined("and", "true")
+    _deciding, _words = 0, (" and ", "true")
 
 
 @dataclass(frozen=True)
 class Disjunction(_Literals):
     """The disjunction of the literals in `mask`; empty, it is 0 everywhere, and with v and not v, 1 everywhere."""
 
-    def predict(self, points: NDArray[Any]) -> Labels:
-        """Return the labels of points (m, dimension)."""
-        return np.asarray((1 - contradicted(points)[:, self._chosen]).any(axis=1), dtype=np.uint8)
-
-    def __str__(self) -> str:
-        return self._joined("or", "false")
+    _deciding, _words = 1, (" or ", "false")
 
 
 def decoded_mask(self: Any, code: int) -> Conjunction:
@@ -188,29 +188,23 @@ class ShortConjunctions(_Short):
             length += 1
         if length > self.k:
             return Conjunction(self.dimension, 4**self.dimension - 1)
-        return Conjunction(self.dimension, self._mask(rest, length))
-
-    def _mask(self, rest: int, length: int) -> int:
-        """Return the mask of conjunction number `rest` of those with `length` literals."""
+        # It is number `rest` of those with so many literals.
         mask, variable = 0, 0
         for left in range(length - 1, -1, -1):
-            while True:
-                each = comb(self.dimension - variable - 1, left) * 2**left
-                if rest < 2 * each:
-                    break
+            while rest >= 2 * (each := comb(self.dimension - variable - 1, left) << left):
                 rest -= 2 * each
                 variable += 1
             sign, rest = divmod(rest, each)
             mask |= 1 << 2 * variable + sign
             variable += 1
-        return mask
+        return Conjunction(self.dimension, mask)
 
     def evaluate(self, points: NDArray[Any]) -> Labels:
         """Return the labels (size, m) of points (m, dimension); `InputError` if the class is too large to list."""
         check_listable(self)
         true = 1 - contradicted(points)
         levels = []
-        for literals in islice(self._levels(), self.least, None):
+        for literals, _ in islice(self._levels(), self.least, None):
             rows = np.ones((len(literals), len(points)), dtype=np.uint8)
             for column in literals.T:
                 rows &= true[:, column].T
@@ -219,22 +213,21 @@ class ShortConjunctions(_Short):
             levels.append(np.zeros((1, len(points)), dtype=np.uint8))
         return np.concatenate(levels)
 
-    def _levels(self) -> Iterator[Integers]:
-        """Yield for j = 0 .. k the literals (number, j) of all conjunctions of j literals, in order."""
-        literals = np.zeros((1, 0), dtype=np.int64)
-        yield literals
-        for _ in range(self.k):
-            literals = self._extended(literals)[0]
-            yield literals
+    def _levels(self) -> Iterator[tuple[Integers, Integers]]:
+        """Yield for j = 0 .. k the literals (number, j) of all conjunctions of j literals, and which one each extends.
 
-    def _extended(self, literals: Integers) -> tuple[Integers, Integers]:
-        """Return all extensions of the conjunctions by one later variable, and which one each extends."""
-        first = literals[:, -1] // 2 + 1 if literals.shape[1] else np.zeros(len(literals), dtype=np.int64)
-        amounts = 2 * (self.dimension - first)
-        owner = np.repeat(np.arange(len(literals)), amounts)
-        place = np.arange(len(owner)) - np.repeat(np.cumsum(amounts) - amounts, amounts)
-        added = 2 * first[owner] + place
-        return np.concatenate([literals[owner], added[:, None]], axis=1), owner
+        They are in order; a conjunction is extended by the literals of one later variable.
+        """
+        literals, owner = np.zeros((1, 0), dtype=np.int64), np.zeros(1, dtype=np.int64)
+        first = np.zeros(1, dtype=np.int64)
+        for _ in range(self.k):
+            yield literals, owner
+            amounts = 2 * (self.dimension - first)
+            owner = np.repeat(np.arange(len(literals)), amounts)
+            place = np.arange(len(owner)) - np.repeat(np.cumsum(amounts) - amounts, amounts)
+            added = 2 * first[owner] + place
+            literals, first = np.concatenate([literals[owner], added[:, None]], axis=1), added // 2 + 1
+        yield literals, owner
 
     def count_correct(self, sample: Sample) -> Integers:
         """Return how many examples each concept labels correctly, (size,), without evaluating the longest ones.
@@ -249,12 +242,9 @@ class ShortConjunctions(_Short):
         true = (1 - contradicted(sample.points)).astype(number)
         negatives = int(sample.counts[sample.labels == 0].sum())
         excess = [np.array([int(signed.sum())])]
-        literals = np.zeros((1, 0), dtype=np.int64)
-        for _ in range(self.k):
-            longer, owner = self._extended(literals)
+        for (literals, _), (longer, owner) in pairwise(self._levels()):
             table = np.concatenate([*self._products(literals, true, signed)])
             excess.append(table[owner, longer[:, -1]].astype(np.int64))
-            literals = longer
         if self.k >= 2:
             excess.append(np.array([0]))
         return np.asarray(negatives + np.concatenate(excess[self.least :]), dtype=np.int64)
@@ -317,6 +307,7 @@ class ConjunctionExponential(ExponentialLearner):
     claim_id: ClassVar[str] = "STE-ConjExp"
     source: ClassVar[str] = f"{STE}, step 0"
     instance: ClassVar[Instance] = Instance({"dimension": 2, "k": 2, "epsilon": 1.0}, n=4)
+    concepts = Built(ShortConjunctions)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -325,8 +316,6 @@ class ConjunctionExponential(ExponentialLearner):
                 f"dimension={self.dimension} and k={self.k} give {self.concepts.size} conjunctions, more than the "
                 f"{ENUMERABLE} that can be listed; take a smaller k, or conjunction-greedy"
             )
-
-    concepts = Built(ShortConjunctions)
 
     def _scores(self, sample: Sample) -> Integers:
         """Return the scores; only conjunctions of k - 1 literals are evaluated."""

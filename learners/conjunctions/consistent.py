@@ -16,14 +16,7 @@ from ..domains import moving_negatives
 from ..finite.consistent import ConsistentLearner, occam_sample_size
 from ..finite.counting import point_law
 from ..parameters import Built, check_integer, check_law
-from .concepts import (
-    LAW_DIMENSION,
-    MAX_DIMENSION,
-    Conjunctions,
-    ShortConjunctions,
-    contradicted,
-    decoded_mask,
-)
+from .concepts import LAW_DIMENSION, MAX_DIMENSION, Conjunctions, ShortConjunctions, contradicted, decoded_mask
 
 
 @dataclass(frozen=True)
@@ -46,13 +39,11 @@ class ConjunctionElimination(ConsistentLearner):
     claim_id: ClassVar[str] = "STE-NonPriv"
     source: ClassVar[str] = f"{STE}, non-private algorithm"
     instance: ClassVar[Instance] = Instance({"dimension": 3}, n=3)
+    concepts = Built(Conjunctions)
+    decode = decoded_mask
 
     def __post_init__(self) -> None:
         check_integer("dimension", self.dimension, 1, MAX_DIMENSION)
-
-    concepts = Built(Conjunctions)
-
-    decode = decoded_mask
 
     def _choose(self, sample: Sample) -> int:
         kept = ~contradicted(sample.points[sample.labels == 1]).any(axis=0)
@@ -105,14 +96,12 @@ class ConjunctionCover(ConsistentLearner):
     claim_id: ClassVar[str] = "KMMS-Greedy"
     source: ClassVar[str] = f"{KMMS}, Section 1.1"
     instance: ClassVar[Instance] = Instance({"dimension": 2, "k": 1}, n=3)
+    concepts = Built(ShortConjunctions)
+    decode = decoded_mask
 
     def __post_init__(self) -> None:
         check_integer("dimension", self.dimension, 1, MAX_DIMENSION)
         check_integer("k", self.k, 1, self.dimension)
-
-    concepts = Built(ShortConjunctions)
-
-    decode = decoded_mask
 
     def _choose(self, sample: Sample) -> int:
         struck = contradicted(sample.points)

@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 
 import numpy as np
 
 from dpaudit.contract import Instance, Law, Sample
 
-from ..arrays import Floats, Integers
+from ..arrays import Floats
 from ..controls import DOUBLED, FROZEN, SHORTCUT, SUPPORT, controls, cover_controls, fault, some, top
+from ..covers.accounting import TINY
 from ..domains import moving_negatives
-from ..mechanisms.log_laws import ULP, log_above, log_below, log_between
-from ..parameters import check_run, check_sample
+from ..mechanisms.log_laws import ULP, log_above, log_below, log_between, placed
+from ..parameters import check_sample
 from .concepts import ConjunctionExponential
 from .greedy import ConjunctionGreedy
 from .laplace import ConjunctionLaplace, contradictions
 from .set_cover import SetCoverConjunction, SetCoverDisjunction
 
-COVER = Instance(
-    {"dimension": 2, "k": 1, "epsilon": 0.5, "delta": 1e-6, "alpha": 0.49, "beta": 0.2}, n=2, alpha=0.99, beta=0.5
-)
+COVER = Instance({"dimension": 2, **TINY, "epsilon": 0.5}, n=2, alpha=0.99, beta=0.5)
 # A large beta makes the threshold small, so that a handful of examples crosses it.
 NOISY = Instance({"dimension": 2, "epsilon": 2.0, "beta": 0.9}, n=4, beta=0.95)
 
@@ -32,16 +32,6 @@ def _bare_tails(self: ConjunctionLaplace, z: Floats) -> tuple[Floats, Floats]:
     return deleted, np.where(bare, np.where(z < 0, -np.inf, 0.0), log_below(z))
 
 
-def _shared_run(self: ConjunctionLaplace, sample: Sample, rng: np.random.Generator, size: int) -> Integers:
-    """Return the masks (size,) of the literals kept in independent runs."""
-    check_run(sample, self.domain, size)
-    noise = rng.laplace(0.0, self._scale, size)
-    codes = np.zeros(size, dtype=np.int64)
-    for literal, count in enumerate(contradictions(sample)):
-        codes |= (count + noise <= self._threshold).astype(np.int64) << literal
-    return codes
-
-
 def _shared_law(self: ConjunctionLaplace, sample: Sample) -> Law:
     """Return the law on all 4^d masks.
 
@@ -50,27 +40,15 @@ def _shared_law(self: ConjunctionLaplace, sample: Sample) -> Law:
     most 2 / (1 - e^-w).
     """
     check_sample(sample, self.domain)
-    counts = contradictions(sample)
-    levels = sorted({int(c) for c in counts}, reverse=True)
-    t = self._threshold / self._scale
-    log_prob = np.full(4**self.dimension, -np.inf)
-    for above, below in zip([None, *levels], [*levels, None], strict=True):
-        mask = sum(1 << i for i, c in enumerate(counts) if above is None or c < above)
-        log_prob[mask] = _log_gap(self._scale, above, below, t)
-    magnified = 2 / -math.expm1(-1 / self._scale)
-    error = ULP * magnified * (6 * t + 4 * max(levels) / self._scale + 16)
-    return Law(range(4**self.dimension), log_prob, error)
-
-
-def _log_gap(scale: float, above: int | None, below: int | None, t: float) -> float:
-    """Return ln Pr[counts from `above` on are deleted, those up to `below` are not]."""
-    if above is None:
-        assert below is not None
-        return float(log_below(np.array(t - below / scale)))
-    start = t - above / scale
-    if below is None:
-        return float(log_above(np.array(start)))
-    return log_between(start, (above - below) / scale)
+    counts, scale = contradictions(sample), self._scale
+    levels = sorted(set(counts.tolist()), reverse=True)
+    t = self._threshold / scale
+    gaps = [log_between(t - above / scale, (above - below) / scale) for above, below in pairwise(levels)]
+    logs = [log_below(np.array(t - levels[0] / scale)), *gaps, log_above(np.array(t - levels[-1] / scale))]
+    masks = [sum(1 << i for i, c in enumerate(counts) if c < above) for above in (math.inf, *levels)]
+    magnified = 2 / -math.expm1(-1 / scale)
+    error = ULP * magnified * (6 * t + 4 * levels[0] / scale + 16)
+    return Law(range(4**self.dimension), placed(4**self.dimension, masks, logs), error)
 
 
 SEEN = {**SUPPORT, "instance": Instance({"dimension": 2, "k": 2, "epsilon": 1.0}, n=2)}
@@ -122,15 +100,18 @@ LEARNERS = (
         ),
         bare_negations=fault(
             "no noise on the counts of the negated literals",
-            _noise=lambda self, literal, rng, size: (
-                np.zeros(size) if literal % 2 else ConjunctionLaplace._noise(self, literal, rng, size)
+            _noise=lambda self, rng, size: (
+                np.zeros(size) if literal % 2 else rng.laplace(0.0, self._scale, size)
+                for literal in range(2 * self.dimension)
             ),
             _log_tails=_bare_tails,
             # Complementing a variable would exchange noise and none.
             symmetries=lambda self: moving_negatives(self.domain.size),
         ),
         shared_noise=fault(
-            "all literals share one noise: the order of their counts shows", run=_shared_run, law=_shared_law
+            "all literals share one noise: the order of their counts shows",
+            _noise=lambda self, rng, size: [rng.laplace(0.0, self._scale, size)] * (2 * self.dimension),
+            law=_shared_law,
         ),
     ),
 )

@@ -6,20 +6,19 @@ import math
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import ClassVar
 
 import numpy as np
 
 from dpaudit.contract import InputError, Instance, Law, PrivacyClaim, Sample, Supremum, UtilityClaim, later
 
-from ..arrays import Bools, Floats, Integers
+from ..arrays import Bools, Integers
 from ..citations import STE
 from ..covers.accounting import choice_supremum, pure_share, rounds_for
-from ..finite.counting import ClassLearner
+from ..finite.counting import ClassLearner, as_codes
 from ..mechanisms import exponential
 from ..mechanisms.composition import largest_repeated_epsilon
-from ..mechanisms.log_laws import ULP
+from ..mechanisms.log_laws import ULP, log_softmax, placed
 from ..parameters import (
     BUDGETS,
     Built,
@@ -93,6 +92,8 @@ class ConjunctionGreedy(ClassLearner):
     id: ClassVar[str] = "conjunction-greedy"
     settings: ClassVar[tuple[str, ...]] = ("realizable", "empirical")
     instance: ClassVar[Instance] = Instance({"dimension": 2, "k": 1, "epsilon": 1.0}, n=3)
+    concepts = Built(ShortConjunctions)
+    decode = decoded_mask
 
     def __post_init__(self) -> None:
         check_integer("dimension", self.dimension, 1)
@@ -103,10 +104,6 @@ class ConjunctionGreedy(ClassLearner):
         if self.rounds is not None:
             check_integer("rounds", self.rounds, 1)
         check_choice("budget", self.budget, BUDGETS)
-
-    concepts = Built(ShortConjunctions)
-
-    decode = decoded_mask
 
     @property
     def privacy(self) -> PrivacyClaim:
@@ -139,7 +136,7 @@ class ConjunctionGreedy(ClassLearner):
         counts = GreedyCounts(sample, self.k, idle=not self.literal)
         step = max(1, CELLS // max(1, len(sample.counts)))
         codes = [c for start in range(0, size, step) for c in self._runs(counts, rounds, rng, min(step, size - start))]
-        return np.array(codes, dtype=np.int64) if 2 * self.dimension <= 62 else codes
+        return as_codes(codes, 4**self.dimension)
 
     def _runs(self, counts: GreedyCounts, rounds: int, rng: np.random.Generator, size: int) -> list[int]:
         """Return the masks that `size` runs have chosen after all rounds."""
@@ -164,12 +161,41 @@ class ConjunctionGreedy(ClassLearner):
         return masks
 
     def law(self, sample: Sample) -> Law:
-        """Return the law on all 4^d masks; see `_log_law` for formula and error bound."""
+        """Return the law on all 4^d masks: of the sets of chosen literals after J rounds.
+
+        What remains depends on the set M of literals chosen so far, not on their order, so the sum over all sequences
+        of J candidates is a chain over sets: with p_M(l) the law of one round,
+
+            P_0 = 1[M empty], P_{j+1}(M) = P_j(M) (p_M(none) + sum_{l in M} p_M(l)) + sum_{l in M} P_j(M - l) p_{M-l}(l)
+
+        Error: a log-probability of a round errs by at most 2^-52 (2 x + 6 ln K + 8), x the greatest exponent and K the
+        number of candidates (see `mechanisms.exponential.log_law`). A path adds J of these; each of the at most 4 d + 2
+        additions and joinings of a round rounds by 2^-52 (4 + V) at most, V = J (x + ln K) bounding the size of any
+        entry, and joining never enlarges the errors of its two arguments.
+        """
         check_law(self, sample, dimension=LAW_DIMENSION)
         rounds = self.rounds_at(sample.n)
         check_law_limit("rounds", rounds, LAW_ROUNDS)
-        log_prob, error = _log_law(self, sample, rounds)
-        return Law(range(4**self.dimension), log_prob, error)
+        # Which literals (columns) are in which set (rows, the mask being the row number).
+        members = np.arange(4**self.dimension)[:, None] >> np.arange(2 * self.dimension) & 1
+        scores = _scores(sample, members, self.k, not self.literal)
+        allowed, rate = self._eligible(scores), self._rate(rounds)
+        top = np.where(allowed, scores, np.iinfo(np.int64).min).max(axis=1, keepdims=True)
+        exponents = np.where(allowed, rate * (scores - top), -np.inf)
+        steps, largest = log_softmax(exponents), float(-exponents[allowed].min())
+        # For each literal the sets that it is in, and the same sets without it.
+        moves = [(inside, inside ^ 1 << i) for i, inside in enumerate(map(np.flatnonzero, members.T))]
+        logs = placed(len(scores), 0, 0.0)
+        for _ in range(rounds):
+            grown = np.full(len(logs), -np.inf) if self.literal else logs + steps[:, -1]
+            for literal, (inside, without) in enumerate(moves):
+                stay, come = logs[inside] + steps[inside, literal], logs[without] + steps[without, literal]
+                grown[inside] = np.logaddexp(grown[inside], np.logaddexp(stay, come))
+            logs = grown
+        size = rounds * (largest + math.log(scores.shape[1]))
+        each = ULP * (2 * largest + 6 * math.log(scores.shape[1]) + 8)
+        error = rounds * (each + ULP * (4 * self.dimension + 2) * (4 + size))
+        return Law(range(len(scores)), logs, error)
 
     def supremum(self) -> Supremum | None:
         """Return the supremum (e/2) J (1 + 1/k) of `covers.accounting.choice_cost`, not attained; None if unproved.
@@ -194,8 +220,8 @@ class ConjunctionGreedy(ClassLearner):
         than J does, and with it what a round distinguishes.
         """
         jump = n if self.rounds is not None else math.ceil(math.exp(self.rounds_at(n) / (2 * self.k)))
-        (here, words), (next_one, _) = (missed_failure(self._hard_rounds, alpha, size) for size in (n, max(n, jump)))
-        return max(here, next_one), words
+        (here, words), (following, _) = (missed_failure(self._hard_rounds(m), alpha, m) for m in (n, max(n, jump)))
+        return max(here, following), words
 
     def _hard_rounds(self, n: int) -> Rounds:
         rounds = self.rounds_at(n)
@@ -215,21 +241,19 @@ class ConjunctionGreedy(ClassLearner):
         "realizable": the same at alpha/2 and beta/2, and n >= (8/alpha) ln(2 H/beta), where
         H = min((2 d + 1)^J, 3^d + 1) bounds the number of answers (multiplicative Chernoff, as for any finite class).
 
-        Raises
-        ------
-        InputError
-            If `rounds` is given and below 2 k ln(2/alpha), 2 k ln(4/alpha) in the realizable setting.
+        `InputError` if `rounds` is given and below 2 k ln(2/alpha), 2 k ln(4/alpha) in the realizable setting.
         """
         check_statement(alpha, beta, setting, self.settings)
         if setting == "empirical":
             n = self._empirical_size(alpha, beta, lambda rounds: 1.0)
         else:
-            n = self._empirical_size(alpha / 2, beta / 2, lambda rounds: 8 / alpha * self._log_answers(rounds, beta))
-        return UtilityClaim(alpha, beta, n, setting, "STE-Conj2", f"{STE}, step 3")
+            each, most = math.log(2 * self.dimension + 1), math.log(Conjunctions(self.dimension).size)
 
-    def _log_answers(self, rounds: int, beta: float) -> float:
-        answers = min(rounds * math.log(2 * self.dimension + 1), math.log(Conjunctions(self.dimension).size))
-        return math.log(2) + answers - math.log(beta)
+            def least(rounds: int) -> float:
+                return 8 / alpha * (math.log(2) + min(rounds * each, most) - math.log(beta))
+
+            n = self._empirical_size(alpha / 2, beta / 2, least)
+        return UtilityClaim(alpha, beta, n, setting, "STE-Conj2", f"{STE}, step 3")
 
     def _empirical_size(self, alpha: float, beta: float, least: Callable[[int], float]) -> int:
         """Return the least n that suffices for (alpha, beta) on the sample and is at least `least(J)`.
@@ -251,74 +275,15 @@ LAW_DIMENSION = 5
 """The largest number of variables for which all 4^d sets of literals are listed."""
 
 
-def _log_law(learner: ConjunctionGreedy, sample: Sample, rounds: int) -> tuple[Floats, float]:
-    """Return the log-probabilities of all 4^d sets of chosen literals after J rounds, and a bound on their error.
-
-    What remains depends on the set M of literals chosen so far, not on their order, so the sum over all sequences of J
-    candidates is a chain over sets: with p_M(l) the law of one round,
-
-        P_0 = 1[M empty],    P_{j+1}(M) = P_j(M) (p_M(none) + sum_{l in M} p_M(l)) + sum_{l in M} P_j(M - l) p_{M-l}(l).
-
-    Error: a log-probability of a round errs by at most 2^-52 (2 x + 6 ln K + 8), x the greatest exponent and K the
-    number of candidates (see `mechanisms.exponential.log_law`). A path adds J of these; each of the at most 4 d + 2
-    additions and joinings of a round rounds by 2^-52 (4 + V) at most, V = J (x + ln K) bounding the size of any entry,
-    and joining never enlarges the errors of its two arguments.
-    """
-    dimension, idle = learner.dimension, not learner.literal
-    scores = _scores(sample, dimension, learner.k, idle)
-    steps, largest = _log_steps(scores, learner._eligible(scores), learner._rate(rounds))
-    size = rounds * (largest + math.log(scores.shape[1]))
-    each = ULP * (2 * largest + 6 * math.log(scores.shape[1]) + 8)
-    error = rounds * (each + ULP * (4 * dimension + 2) * (4 + size))
-    logs = np.full(len(scores), -np.inf)
-    logs[0] = 0.0
-    moves = _moves(dimension)
-    for _ in range(rounds):
-        logs = _next(logs, steps, moves, idle)
-    return logs, error
-
-
-@lru_cache(maxsize=8)
-def _members(dimension: int) -> Bools:
-    """Return which literals (columns) are in which set (rows, the mask being the row number)."""
-    masks = np.arange(4**dimension)
-    return np.asarray(masks[:, None] >> np.arange(2 * dimension) & 1, dtype=np.bool_)
-
-
-@lru_cache(maxsize=8)
-def _moves(dimension: int) -> list[tuple[Integers, Integers]]:
-    """Return for each literal the sets that it is in, and the same sets without it."""
-    members = _members(dimension)
-    inside = [np.flatnonzero(members[:, literal]) for literal in range(2 * dimension)]
-    return [(masks, masks ^ 1 << literal) for literal, masks in enumerate(inside)]
-
-
-def _scores(sample: Sample, dimension: int, k: int, idle: bool) -> Integers:
+def _scores(sample: Sample, members: Integers, k: int, idle: bool) -> Integers:
     """Return k q of every candidate (columns) when the literals of a set (rows) have been chosen."""
     refuted = contradicted(sample.points).astype(np.int64)
-    left = (_members(dimension).astype(np.int64) @ refuted.T) == 0
+    left = (members @ refuted.T) == 0
     negative = left * np.where(sample.labels == 0, sample.counts, 0)
     positive = left * np.where(sample.labels == 1, sample.counts, 0)
     total = negative.sum(axis=1)
     scores = np.minimum(k * (negative @ refuted) - total[:, None], -k * (positive @ refuted))
     return np.concatenate([scores, -total[:, None]], axis=1) if idle else scores
-
-
-def _log_steps(scores: Integers, allowed: Bools, rate: float) -> tuple[Floats, float]:
-    """Return ln p_M(candidate) for every set M, and the greatest exponent."""
-    top = np.where(allowed, scores, np.iinfo(np.int64).min).max(axis=1, keepdims=True)
-    exponents = np.where(allowed, rate * (top - scores), np.inf)
-    totals = np.log(np.exp(-exponents).sum(axis=1, keepdims=True))
-    return -exponents - totals, float(exponents[allowed].max())
-
-
-def _next(logs: Floats, steps: Floats, moves: list[tuple[Integers, Integers]], idle: bool) -> Floats:
-    """Return the law of the chosen set after one more round."""
-    grown = logs + steps[:, -1] if idle else np.full(len(logs), -np.inf)
-    for literal, (inside, without) in enumerate(moves):
-        stay, come = logs[inside] + steps[inside, literal], logs[without] + steps[without, literal]
-        grown[inside] = np.logaddexp(grown[inside], np.logaddexp(stay, come))
-    return grown
 
 
 LEARNERS = (ConjunctionGreedy,)

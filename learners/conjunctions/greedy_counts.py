@@ -21,7 +21,6 @@ of at most k literals. The scores of other rounds depend on k all the same.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,6 +30,7 @@ from numpy.typing import NDArray
 from dpaudit.contract import InputError, Sample
 
 from ..arrays import Floats, Integers, Labels
+from ..finite.worst_case import likely_counts
 
 PRODUCT = 2**16
 """The most cells of the sample that one matrix product looks at."""
@@ -175,30 +175,25 @@ class Rounds:
         return negative + noise - self.offset, (halves * weights).ravel() * density
 
 
-def missed_failure(rounds: Callable[[int], Rounds], alpha: float, n: int) -> tuple[float, str]:
-    """Return Pr[error > alpha] on n examples of the case above, and the case in words.
+def missed_failure(rounds: Rounds, alpha: float, n: int) -> tuple[float, str]:
+    """Return Pr[error > alpha] of the rounds on n examples of the case above, and the case in words.
 
     Where many numbers of negative examples are likely the logarithm of the odds of success is interpolated between some
     of them, by monotone cubics.
 
-    `rounds` returns the rounds of the learner on n examples. `InputError` if alpha is 1/2 or more: errors on the
-    positive point may then be too rare.
+    `InputError` if alpha is 1/2 or more: errors on the positive point may then be too rare.
     """
     from scipy.interpolate import PchipInterpolator
     from scipy.special import expit, logit
-    from scipy.stats import binom
 
     if alpha >= 0.5:
         raise InputError.of("alpha", alpha, "below 1/2, for a failure rate that is computed")
     mass = alpha + min(alpha, 0.5 - alpha) / 1000
-    spread = DEVIATIONS * math.sqrt(n * mass * (1 - mass)) + DEVIATIONS
-    low, high = max(0, math.floor(n * mass - spread)), min(n, math.ceil(n * mass + spread))
-    numbers = np.arange(low, high + 1)
-    some = numbers if len(numbers) <= EXACT else np.unique(np.linspace(low, high, EXACT).round())
-    made = rounds(n)
-    found = np.array([made.success(float(m), float(n - m)) for m in some])
+    numbers, chances = likely_counts(n, mass, DEVIATIONS, DEVIATIONS)
+    some = numbers if len(numbers) <= EXACT else np.unique(np.linspace(numbers[0], numbers[-1], EXACT).round())
+    found = np.array([rounds.success(float(m), float(n - m)) for m in some])
     if len(some) < len(numbers):
         odds = logit(np.clip(found, 1e-300, 1 - 2.0**-52))
         found = expit(PchipInterpolator(some, odds)(numbers))
-    words = f"v_1 over {made.dimension} variables; mass {mass:.6g} on 0 1 .. 1, the rest on 1 .. 1"
-    return float(binom.pmf(numbers, n, mass) @ (1 - found)), words
+    words = f"v_1 over {rounds.dimension} variables; mass {mass:.6g} on 0 1 .. 1, the rest on 1 .. 1"
+    return float(chances @ (1 - found)), words

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -69,6 +70,8 @@ class ConjunctionLaplace(ClassLearner):
     id: ClassVar[str] = "conjunction-laplace"
     settings: ClassVar[tuple[str, ...]] = ("realizable", "empirical")
     instance: ClassVar[Instance] = Instance({"dimension": 2, "epsilon": 1.0, "beta": 0.05}, n=4)
+    concepts = Built(Conjunctions)
+    decode = decoded_mask
 
     def __post_init__(self) -> None:
         check_integer("dimension", self.dimension, 1, MAX_DIMENSION)
@@ -76,10 +79,6 @@ class ConjunctionLaplace(ClassLearner):
         check_probability("beta", self.beta)
         if self.delta is not None and self.delta != 0:
             check_probability("delta", self.delta)
-
-    concepts = Built(Conjunctions)
-
-    decode = decoded_mask
 
     @property
     def privacy(self) -> PrivacyClaim:
@@ -103,17 +102,16 @@ class ConjunctionLaplace(ClassLearner):
     def _scale(self) -> float:
         return self.noise_scale
 
-    def _noise(self, literal: int, rng: np.random.Generator, size: int) -> Floats:
-        """Return the noise (size,) of one literal's count in every run."""
-        return rng.laplace(0.0, self._scale, size)
+    def _noise(self, rng: np.random.Generator, size: int) -> Iterable[Floats]:
+        """Return for each literal the noise (size,) of its count in every run."""
+        return (rng.laplace(0.0, self._scale, size) for _ in range(2 * self.dimension))
 
     def run(self, sample: Sample, rng: np.random.Generator, size: int) -> Integers:
         """Return the masks (size,) of the literals kept in independent runs."""
         check_run(sample, self.domain, size)
         codes = np.zeros(size, dtype=np.int64)
-        for literal, count in enumerate(contradictions(sample)):
-            kept = count + self._noise(literal, rng, size) <= self._threshold
-            codes |= kept.astype(np.int64) << literal
+        for literal, (count, noise) in enumerate(zip(contradictions(sample), self._noise(rng, size), strict=True)):
+            codes |= (count + noise <= self._threshold).astype(np.int64) << literal
         return codes
 
     def law(self, sample: Sample) -> Law:
@@ -177,10 +175,7 @@ class ConjunctionLaplace(ClassLearner):
         (3^d + 1) e^(-alpha n / 8) (multiplicative Chernoff), which is at most beta - b once
         n >= (8/alpha) ln((3^d + 1)/(beta - b)). So beta must exceed b.
 
-        Raises
-        ------
-        InputError
-            If `beta` is below the learner's own (or equal to it, where the setting is "realizable").
+        `InputError` if `beta` is below the learner's own (or equal to it, where the setting is "realizable").
         """
         check_statement(alpha, beta, setting, self.settings)
         what = "this learner's noise exceeds its threshold"

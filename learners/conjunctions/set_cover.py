@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from dpaudit.contract import Instance, Picture, Sample, Supremum, later
 
 from ..arrays import Integers, Labels
-from ..covers.accounting import AUDITED, calibration_picture, choice_supremum
+from ..covers.accounting import AUDITED, TINY, calibration_picture, choice_supremum
 from ..covers.rounds import LaplaceNoise
 from ..covers.set_cover import SetCoverLearner
 from ..parameters import check_integer
@@ -48,6 +48,8 @@ class LiteralCover(SetCoverLearner):
     variant: str = "paper"
     budget: str = later("paper")
 
+    instance: ClassVar[Instance] = Instance({"dimension": 2, **TINY}, n=3, alpha=0.99, beta=0.5)
+    audited: ClassVar[tuple[Instance, ...]] = (Instance({**AUDITED, "dimension": 4, "k": 2}, n=3, alpha=0.2, beta=0.1),)
     _noise_type = LaplaceNoise
     _extent: ClassVar[str] = "dimension"
     _batch: ClassVar[int] = 2**22
@@ -102,28 +104,17 @@ class LiteralCover(SetCoverLearner):
         return choice_supremum(self.domain, self.rounds, self.k, self.selection_epsilon, self._covered_label)
 
 
-EXAMPLE = Instance(
-    {"dimension": 2, "k": 1, "epsilon": 1.0, "delta": 1e-6, "alpha": 0.49, "beta": 0.2}, n=3, alpha=0.99, beta=0.5
-)
-FURTHER = (Instance({**AUDITED, "dimension": 4, "k": 2}, n=3, alpha=0.2, beta=0.1),)
-
-
 @dataclass(frozen=True)
 class SetCoverConjunction(LiteralCover):
     """Conjunctions of at most k literals by the Set Cover Learner: cover the negatives, spare the positives."""
 
     id: ClassVar[str] = "set-cover-conjunction"
     pictured: ClassVar[Instance] = Instance({**AUDITED, "dimension": 2, "k": 1}, n=3)
-    instance: ClassVar[Instance] = EXAMPLE
-    audited: ClassVar[tuple[Instance, ...]] = FURTHER
     _covered_label: ClassVar[int] = 0
 
     def hard_failure(self, alpha: float, n: int) -> tuple[float, str]:
         """Return the rate of failure on a case of two points, and the case; see `conjunctions.greedy_counts`."""
-        return missed_failure(self._hard_rounds, alpha, n)
-
-    def _hard_rounds(self, n: int) -> Rounds:
-        return Rounds(self.rounds, self.dimension, self.k, self._rate, 0, *self._noise_scale)
+        return missed_failure(Rounds(self.rounds, self.dimension, self.k, self._rate, 0, *self._noise_scale), alpha, n)
 
     def picture(self, sample: Sample, codes: Any, target: Any = None) -> Picture:
         """Return what a report draws: what Claim 3.4 gives away at these parameters; the sample plays no part."""
@@ -135,8 +126,6 @@ class SetCoverDisjunction(LiteralCover):
     """Disjunctions of at most k literals by the Set Cover Learner: cover the positives, spare the negatives."""
 
     id: ClassVar[str] = "set-cover-disjunction"
-    instance: ClassVar[Instance] = EXAMPLE
-    audited: ClassVar[tuple[Instance, ...]] = FURTHER
     _covered_label: ClassVar[int] = 1
 
 

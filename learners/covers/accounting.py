@@ -132,6 +132,8 @@ def choice_supremum(domain: Domain, rounds: int, k: int, share: float, covered: 
     return Supremum(choice_cost(rounds, k, share), proof, ray)
 
 
+TINY = {"k": 1, "epsilon": 1.0, "delta": 1e-6, "alpha": 0.49, "beta": 0.2}
+"""Parameters of the smallest instances, whose sequences of sets can be listed."""
 AUDITED = {"epsilon": 1.0, "delta": 1e-6, "alpha": 0.1, "beta": 0.05}
 """Parameters of further instances whose utility is audited, for alpha = 0.2 and beta = 0.1."""
 VARIANTS = ("paper", "composition", "noiseless")
@@ -165,9 +167,7 @@ Atom = tuple[float, tuple[bool, bool]]
 def _atoms(kind: Kind, alive: tuple[bool, bool], k: int) -> list[Atom]:
     """Return the kinds of hypotheses at the ends of their ranges of shifts."""
     found = []
-    for covers in product((False, True), repeat=2):
-        if any(hit and not here for hit, here in zip(covers, alive, strict=True)):
-            continue
+    for covers in product(*((False, True) if here else (False,) for here in alive)):
         u = v = 0.0
         for sign, label, here, hit in zip((1, -1), kind, alive, covers, strict=True):
             if here and label == COVER:
@@ -202,19 +202,6 @@ class _Grid:
         padded = np.concatenate([np.ones(beyond), table, np.full(beyond, table[-1])])
         rows = np.lib.stride_tricks.sliding_window_view(padded, self.size + 1)[beyond + steps]
         return np.asarray((1 - share) * rows[:, :-1] + share * rows[:, 1:])
-
-
-def _play(kind: Kind, k: int, rounds: int, rate: float, grid: _Grid) -> Floats:
-    over = np.maximum(-np.expm1(grid.values), 0.0)
-    start = (kind[0] != NONE, kind[1] != NONE)
-    ends = [(True, True), (True, False), (False, True)]
-    states = [state for state in ends if state[0] <= start[0] and state[1] <= start[1]]
-    tables = {state: over for state in [*states, (False, False)]}
-    for _ in range(rounds):
-        tables = {(False, False): over} | {
-            state: _round(_atoms(kind, state, k), tables, rate, grid) for state in states
-        }
-    return tables[start] * (1 + SAFETY)
 
 
 def _round(atoms: list[Atom], tables: dict[tuple[bool, bool], Floats], rate: float, grid: _Grid) -> Floats:
@@ -267,7 +254,12 @@ def _curve(k: int, rounds: int, rate: float, reach: float, kind: Kind) -> tuple[
     # F falls by a factor of about e for each e^a - 1 of ln c: an eighth of that is a fine step.
     step = min(rate / 8, reach / 200)
     grid = _Grid(-reach, step, math.ceil(2 * reach / step) + 1)
-    return grid, _play(kind, k, rounds, rate, grid)
+    start = (kind[0] != NONE, kind[1] != NONE)
+    states = [(one, two) for one, two in product((True, False), repeat=2) if one <= start[0] and two <= start[1]]
+    tables = dict.fromkeys(states, np.maximum(-np.expm1(grid.values), 0.0))
+    for _ in range(rounds):
+        tables = {state: _round(_atoms(kind, state, k), tables, rate, grid) for state in states}
+    return grid, tables[start] * (1 + SAFETY)
 
 
 def _kind_delta(k: int, rounds: int, rate: float, epsilon: float, kind: Kind) -> float:

@@ -93,10 +93,7 @@ class LaplaceNoise:
         whatever the probabilities. The rest is rounding: of the exponents, of the sums of positive terms, of nodes and
         weights.
 
-        Raises
-        ------
-        InputError
-            If the sample has too many examples for the integral.
+        `InputError` if the sample has too many examples for the integral.
         """
         if not self.scale:
             return a_round.law_without_noise()
@@ -109,21 +106,16 @@ class LaplaceNoise:
             (rate * covered, log_above(np.array(high / self.scale))),
         )]  # fmt: skip
         if len(centres):
-            parts.append(self._integral(a_round, centres, halves))
+            nodes, weights = _gauss_legendre(NODES)
+            w = (centres[:, None] + halves[:, None] * nodes).ravel()
+            density = -np.abs(w) / self.scale - math.log(2 * self.scale) + np.log((halves[:, None] * weights).ravel())
+            b = (a_round.remaining + w - self.offset)[:, None]
+            parts.append(log_sum(log_softmax(a_round.log_weights(b)) + density[:, None]))
         logs = log_sum(np.stack(parts))
         reach = max(abs(low), abs(high))
         size = a_round.greatest_score(a_round.remaining + reach + self.offset)
         exponents = 12 * rate * size + 12 * reach / self.scale + 4 * float(-logs.min())
         return logs, ULP * (exponents + 20 * len(centres) + 128 + 12 * a_round.width)
-
-    def _integral(self, a_round: Round, centres: Floats, halves: Floats) -> Floats:
-        """Return the logarithm of the integral over all pieces, for each h."""
-        nodes, weights = _gauss_legendre(NODES)
-        w = (centres[:, None] + halves[:, None] * nodes).ravel()
-        size = np.log((halves[:, None] * weights).ravel())
-        b = a_round.remaining + w - self.offset
-        density = -np.abs(w) / self.scale - math.log(2 * self.scale)
-        return log_sum(log_softmax(a_round.log_weights(b[:, None])) + (density + size)[:, None])
 
 
 _gauss_legendre = cache(np.polynomial.legendre.leggauss)
@@ -136,10 +128,9 @@ def _pieces(breaks: Floats, slope: float) -> tuple[Floats, Floats]:
     cuts = sorted({*map(float, breaks), *([0.0] if low < 0 < high else [])})
     if (high - low) * slope > MAX_PIECES:
         raise InputError("the sample has too many examples for the exact law; run has no such limit")
-    ends = [np.linspace(u, v, math.ceil((v - u) * slope) + 1) for u, v in pairwise(cuts)]
-    starts = np.concatenate([e[:-1] for e in ends]) if ends else np.zeros(0)
-    stops = np.concatenate([e[1:] for e in ends]) if ends else np.zeros(0)
-    return (starts + stops) / 2, (stops - starts) / 2
+    parts = [np.linspace(u, v, math.ceil((v - u) * slope), endpoint=False) for u, v in pairwise(cuts)]
+    ends = np.concatenate([*parts, cuts[-1:]])
+    return (ends[:-1] + ends[1:]) / 2, np.diff(ends) / 2
 
 
 MAX_VALUES = 2**14
@@ -175,10 +166,7 @@ class RoundedNoise:
         that of c, and in between there are finitely many v. All terms are positive, so errors are those of one term and
         of a sum of floats.
 
-        Raises
-        ------
-        InputError
-            If the sample has too many examples for the sum.
+        `InputError` if the sample has too many examples for the sum.
         """
         sets = len(a_round.covered)
         if not self.scale:

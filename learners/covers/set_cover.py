@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,6 +14,7 @@ from dpaudit.contract import InputError, Law, PrivacyClaim, Sample, UtilityClaim
 from ..arrays import Bools, Floats, Integers, Labels
 from ..citations import KMMS
 from ..finite.counting import ClassLearner
+from ..mechanisms.log_laws import placed
 from ..parameters import (
     BUDGETS,
     check_choice,
@@ -154,10 +156,7 @@ class SetCoverLearner(ClassLearner):
 
         Without a setting the first of `settings` is taken.
 
-        Raises
-        ------
-        InputError
-            If beta is not above the learner's own or alpha below what its number of rounds reaches.
+        `InputError` if beta is not above the learner's own or alpha below what its number of rounds reaches.
         """
         setting = self.settings[0] if setting is None else setting
         scale, offset = self._noise_scale
@@ -215,20 +214,16 @@ class SetCoverLearner(ClassLearner):
 
     def _select(self, sample: Sample, rng: np.random.Generator, size: int) -> Integers:
         """Return the sets (size, J) of independent runs."""
-        weights, cover = self._split(sample), self._cover(sample.points).astype(np.float64)
+        (wanted, other), cover = self._split(sample), self._cover(sample.points).astype(np.float64)
         step = max(1, self._batch // max(1, cover.size, cover.shape[1]))
-        parts = [self._select_batch(cover, weights, rng, min(step, size - start)) for start in range(0, size, step)]
-        return np.concatenate(parts, axis=0)
-
-    def _select_batch(self, cover: Floats, weights: Floats, rng: np.random.Generator, runs: int) -> Integers:
-        """Return the sets (runs, J) of runs made together."""
-        wanted, other = weights
-        alive = np.ones((runs, len(cover)))
-        chosen = np.empty((runs, self.rounds), dtype=np.int64)
-        for j in range(self.rounds):
-            left = alive * wanted
-            chosen[:, j] = self._select_one(left @ cover, (alive * other) @ cover, left.sum(axis=1), rng)
-            alive *= 1 - cover.T[chosen[:, j]]
+        chosen = np.empty((size, self.rounds), dtype=np.int64)
+        for start in range(0, size, step):
+            together = chosen[start : start + step]
+            alive = np.ones((len(together), len(cover)))
+            for j in range(self.rounds):
+                left = alive * wanted
+                together[:, j] = self._select_one(left @ cover, (alive * other) @ cover, left.sum(axis=1), rng)
+                alive *= 1 - cover.T[together[:, j]]
         return chosen
 
     def _select_one(self, covered: Floats, spoiled: Floats, remaining: Floats, rng: np.random.Generator) -> Integers:
@@ -262,24 +257,21 @@ class SetCoverLearner(ClassLearner):
         dtype = np.int64 if len(cover) < 63 else object
         spared = np.array([sum(1 << i for i in np.flatnonzero(~column).tolist()) for column in cover.T], dtype=dtype)
         states, logs, error = np.array([(1 << len(cover)) - 1], dtype=dtype), np.zeros(1), 0.0
-        known: dict[int, tuple[Floats, float]] = {}
+
+        @cache
+        def round_law(state: int) -> tuple[Floats, float]:
+            alive = np.array([state >> i & 1 for i in range(len(cover))], dtype=np.float64)
+            covered, spoiled, left = (alive * wanted) @ cover, (alive * other) @ cover, int((alive * wanted).sum())
+            kept = self._eligible(covered, spoiled)
+            a_round = Round(covered[kept], spoiled[kept], left, self.k, self._rate, self._log_measures[kept])
+            found, error = self._noise.round_law(a_round)
+            return placed(len(covered), kept, found), error
+
         for _ in range(self.rounds):
             distinct, place = np.unique(states, return_inverse=True)
-            for state in set(distinct.tolist()) - set(known):
-                alive = np.array([state >> i & 1 for i in range(len(cover))], dtype=np.float64)
-                known[state] = self._round_law(alive * wanted, alive * other, cover)
-            step, errors = zip(*map(known.__getitem__, distinct.tolist()), strict=True)
+            step, errors = zip(*map(round_law, distinct.tolist()), strict=True)
             logs = (logs[None, :] + np.array(step)[place].T).ravel()
             error += max(errors)
             states = (states[None, :] & spared[:, None]).ravel()
         finite = logs[np.isfinite(logs)]
         return Law(range(len(logs)), logs, error + 2.0**-53 * self.rounds * float(-finite.min()))
-
-    def _round_law(self, wanted: Floats, other: Floats, cover: Bools) -> tuple[Floats, float]:
-        covered, spoiled = wanted @ cover, other @ cover
-        kept = self._eligible(covered, spoiled)
-        logs = np.full(len(covered), -np.inf)
-        logs[kept], error = self._noise.round_law(
-            Round(covered[kept], spoiled[kept], int(wanted.sum()), self.k, self._rate, self._log_measures[kept])
-        )
-        return logs, error

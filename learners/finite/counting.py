@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -86,6 +86,7 @@ def _pure(self: Any) -> PrivacyClaim:
 pure_privacy = property(_pure)
 """The property `privacy` of a learner that spends its epsilon."""
 
+
 SOLUTION = ("solution",)
 """The setting of a theorem that promises that the answer solves a problem, not that its error is small."""
 
@@ -150,10 +151,10 @@ def scores(concepts: ConceptClass, sample: Sample) -> Integers:
 def check_law_size(concepts: ConceptClass) -> None:
     """Raise `InputError` if the exact law of a learner of the class would list too many concepts."""
     if concepts.size > ENUMERABLE:
-        raise InputError(f"{concepts} must have at most {ENUMERABLE} concepts for the exact law, got {concepts.size}; "
-                         "run the learner instead")  # fmt: skip
+        most = f"at most {ENUMERABLE} concepts for the exact law"
+        raise InputError(f"{concepts} must have {most}, got {concepts.size}; run the learner instead")
 
 
-def point_law(atoms: range, atom: int) -> Law:
+def point_law(atoms: Sequence[Hashable], atom: Hashable) -> Law:
     """Return the law that puts all mass on one atom; exact."""
     return Law(atoms, placed(len(atoms), atoms.index(atom), 0.0), 0.0)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import product
 from typing import Any, ClassVar
 
 import numpy as np
@@ -20,7 +21,7 @@ from ..citations import NIS
 from ..mechanisms import exponential
 from ..parameters import check_positive, check_run, check_sample, check_statement
 from .counting import BLOCK, ClassLearner, check_law_size, pure_privacy, scores
-from .worst_case import finite_class_failure, log_count
+from .worst_case import finite_class_failure, likely_counts, log_count
 
 
 class ExponentialLearner(ClassLearner):
@@ -53,12 +54,11 @@ class ExponentialLearner(ClassLearner):
     claim_id: ClassVar[str] = "NIS-Generic"
     source: ClassVar[str] = f"{NIS}, finite concept classes"
     settings: ClassVar[tuple[str, ...]] = ("realizable", "agnostic", "empirical")
+    privacy = pure_privacy
 
     def __post_init__(self) -> None:
         _ = self.concepts
         check_positive("epsilon", self.epsilon)
-
-    privacy = pure_privacy
 
     @property
     def _rate(self) -> float:
@@ -117,14 +117,23 @@ class ExponentialLearner(ClassLearner):
         return softmax_supremum(self.domain, self.concepts.evaluate(self.domain.points()), self._rate)
 
     def hard_failure(self, alpha: float, n: int) -> tuple[float, str]:
-        """Return Pr[error > alpha] on a case of two points, and the case; see `finite.exponential.two_point_failure`.
+        """Return Pr[error > alpha] on n examples with a little more than alpha of the mass on a hard point; the case.
 
-        Raises
-        ------
-        InputError
-            If the class is too large to look for the points.
+        k of the examples are at the hard one of two points, k ~ Bin(n, m) with m = 1.001 alpha, or less for alpha >
+        1/2. A concept's weight is exp(rate * examples labelled rightly), relative to that of the right ones exp(-rate
+        k), exp(-rate (n - k)) and exp(-rate n) for those wrong at the hard point, the easy one, and both; all these err
+        by more than alpha. The sum over k leaves out tails beyond 40 standard deviations, whose mass no float holds.
+
+        `InputError` if the class is too large to look for the points.
         """
-        return two_point_failure(self._rivals, self._rate, alpha, n)
+        from scipy.special import expit
+
+        rivals, mass = self._rivals, alpha + min(alpha, 1 - alpha) / 1000
+        k, chance = likely_counts(n, mass, 40, 40)
+        kinds = (rivals.hard, k), (rivals.easy, n - k), (rivals.both, n + 0 * k)
+        wrong = np.logaddexp.reduce([log_count(count) - self._rate * lost for count, lost in kinds])
+        failing = expit(wrong - log_count(rivals.right))
+        return float(chance @ failing), f"mass {mass:.6g} on the first of two points; {rivals.case}"
 
     def worst_failure(self, alpha: float, n: int) -> WorstFailure:
         """Return a bound for all cases; see `finite.worst_case.finite_class_failure`."""
@@ -132,10 +141,22 @@ class ExponentialLearner(ClassLearner):
 
     @property
     def _rivals(self) -> RivalCounts:
-        """The labels of the class at two points at which it is hard to learn."""
+        """The target and points at which the most rivals, for each concept that is right, are wrong at one alone."""
         points = self.domain.points()
         check_law_size(self.concepts)
-        return best_rivals(self.concepts.evaluate(points), points)
+        ones = self.concepts.evaluate(points).astype(np.int64)
+        labels, apart = list(product((0, 1), repeat=2)), ~np.eye(len(points), dtype=bool)
+        joint = {(a, b): (ones == a).astype(np.int64).T @ (ones == b).astype(np.int64) for a, b in labels}
+        ratios = {
+            (a, b): np.where((joint[a, b] > 0) & apart, joint[1 - a, b] / np.maximum(joint[a, b], 1), -1.0)
+            for a, b in labels
+        }
+        a, b = max(ratios, key=lambda key: float(ratios[key].max()))
+        hard, easy = (int(i) for i in np.unravel_index(int(ratios[a, b].argmax()), ratios[a, b].shape))
+        kinds = ((a, b), (1 - a, b), (a, 1 - b), (1 - a, 1 - b))
+        right, wrong, other, both = (int(joint[kind][hard, easy]) for kind in kinds)
+        case = f"label {a} at {points[hard].tolist()}, label {b} at {points[easy].tolist()}"
+        return RivalCounts(right, wrong, other, both, case)
 
     def utility(self, alpha: float, beta: float, setting: str = "realizable") -> UtilityClaim:
         """Return the claim Pr[error > alpha] <= beta in a setting: "realizable", "agnostic" or "empirical"."""
@@ -196,45 +217,3 @@ class RivalCounts:
     easy: int
     both: int
     case: str
-
-
-def best_rivals(labels: Any, points: Any) -> RivalCounts:
-    """Return target and points at which the most rivals, for each concept that is right, are wrong at one point alone.
-
-    `labels` (concepts, m) are those of all concepts at m >= 2 points (m, k), which are given for the words.
-    """
-    ones = labels.astype(np.int64)
-    joint = {(a, b): (ones == a).astype(np.int64).T @ (ones == b).astype(np.int64) for a in (0, 1) for b in (0, 1)}
-    ratios = {
-        (a, b): np.where((joint[a, b] > 0) & ~np.eye(len(points), dtype=bool),
-                         joint[1 - a, b] / np.maximum(joint[a, b], 1), -1.0)
-        for a in (0, 1) for b in (0, 1)
-    }  # fmt: skip
-    a, b = max(ratios, key=lambda key: float(ratios[key].max()))
-    hard, easy = (int(i) for i in np.unravel_index(int(ratios[a, b].argmax()), ratios[a, b].shape))
-    right, wrong, other, both = (
-        int(joint[x, y][hard, easy]) for x, y in ((a, b), (1 - a, b), (a, 1 - b), (1 - a, 1 - b))
-    )
-    case = f"label {a} at {points[hard].tolist()}, label {b} at {points[easy].tolist()}"
-    return RivalCounts(right, wrong, other, both, case)
-
-
-def two_point_failure(rivals: RivalCounts, rate: float, alpha: float, n: int) -> tuple[float, str]:
-    """Return Pr[error > alpha] on n examples, a little more than alpha of the mass on the hard point, and the words.
-
-    k of the examples are at the hard point, k ~ Bin(n, m) with m = 1.001 alpha, or less for alpha > 1/2. A concept's
-    weight is exp(rate * examples labelled rightly), relative to that of the right ones exp(-rate k), exp(-rate (n - k))
-    and exp(-rate n) for those wrong at the hard point, the easy one, and both; all these err by more than alpha. The
-    sum over k leaves out tails beyond 40 standard deviations, whose mass no float holds.
-    """
-    from scipy.special import expit
-    from scipy.stats import binom
-
-    mass = alpha + min(alpha, 1 - alpha) / 1000
-    spread = 40 * math.sqrt(n * mass * (1 - mass)) + 40
-    k = np.arange(max(0, math.floor(n * mass - spread)), min(n, math.ceil(n * mass + spread)) + 1, dtype=np.float64)
-    kinds = (rivals.hard, k), (rivals.easy, n - k), (rivals.both, n + 0 * k)
-    wrong = np.logaddexp.reduce([log_count(count) - rate * lost for count, lost in kinds])
-    failing = expit(wrong - log_count(rivals.right))
-    words = f"mass {mass:.6g} on the first of two points; {rivals.case}"
-    return float(binom.pmf(k, n, mass) @ failing), words

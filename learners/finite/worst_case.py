@@ -62,10 +62,7 @@ def thresholds_failure(domain_size: int, rate: float, alpha: float, n: int) -> W
     above alpha on the two points next to the middle target, and the rest on the first point; from alpha = 1/2 on, on
     the first point with the rest on the last one, and the target c_0.
 
-    Raises
-    ------
-    InputError
-        If the sum over both counts has too many terms.
+    `InputError` if the sum over both counts has too many terms.
     """
     above, size = alpha * (1 + ABOVE), domain_size
     split = 2 * above < 1
@@ -120,9 +117,9 @@ def points_failure(domain_size: int, rate: float, alpha: float, n: int) -> Worst
 def _most_of_points(rivals: int, alpha: float, rate: float, n: int) -> float:
     """Return the upper end of `points_failure`: numbers of bad rivals are left out in blocks that are bounded."""
     if rivals * alpha <= 1:
-        far = _range(n, 1 - rivals * alpha)
+        far, chance = likely_counts(n, 1 - rivals * alpha)
         weights = (rivals - 1 + np.exp(-rate * far)) / rivals
-        even = _of_sum(rivals, 1 / rivals, n - far, weights, _binomial(far, n, 1 - rivals * alpha), rate)[1]
+        even = _of_sum(rivals, 1 / rivals, n - far, weights, chance, rate)[1]
         return min(even, _uneven(rivals, alpha, rate, n)) if rivals > 1 else even
 
     def exact(s: int) -> float:
@@ -162,10 +159,9 @@ def _block(low: int, high: int, alpha: float, rate: float, n: int) -> float:
     the least, that of a(high).
     """
     least, most = _own_mass(low, alpha), _own_mass(high, alpha)
-    k = _range(n, least) if least else np.zeros(1)
-    chance = _binomial(k, n, least)
+    k, chance = likely_counts(n, least)
     means = math.log(high) + (n - k) * math.log1p((alpha - most) / (1 - most) * math.expm1(-rate)) - rate * k
-    return float(chance @ _odds(means)) + max(0.0, 1 - float(chance.sum()))
+    return float(chance @ _odds(means)) + _left_out(chance)
 
 
 def log_count(count: float) -> float:
@@ -180,18 +176,26 @@ def _odds(log_sum: Floats) -> Floats:
     return np.asarray(expit(log_sum))
 
 
-def _range(n: int, mass: float) -> Floats:
-    """Return the counts within `SPREAD` standard deviations of the mean of Bin(n, mass), and a few more."""
-    spread = SPREAD * math.sqrt(n * mass * (1 - mass)) + 2 * SPREAD
-    return np.arange(max(0, math.floor(n * mass - spread)), min(n, math.ceil(n * mass + spread)) + 1, dtype=np.float64)
+def likely_counts(n: int, mass: float, deviations: float = SPREAD, more: float = 2 * SPREAD) -> tuple[Floats, Floats]:
+    """Return the counts within some standard deviations of the mean of Bin(n, mass), and a few more; their chances."""
+    from scipy.stats import binom
+
+    spread = deviations * math.sqrt(n * mass * (1 - mass)) + more
+    low, high = max(0, math.floor(n * mass - spread)), min(n, math.ceil(n * mass + spread))
+    counts = np.arange(low, high + 1, dtype=np.float64)
+    return counts, np.asarray(binom.pmf(counts, n, mass))
+
+
+def _left_out(chance: Floats) -> float:
+    """Return what is left of all probability."""
+    return max(0.0, 1 - float(chance.sum()))
 
 
 def _one_side(rivals: float, mass: float, rate: float, n: int, rest: float = 0.0) -> tuple[float, float]:
     """Return E[B/(1 + B)] for B = rivals exp(-rate N) + rest exp(-rate n), N ~ Bin(n, mass), and what is left out."""
-    count = _range(n, mass)
-    chance = _binomial(count, n, mass)
+    count, chance = likely_counts(n, mass)
     logs = np.logaddexp(log_count(rivals) - rate * count, log_count(rest) - rate * n)
-    return float(chance @ _odds(logs)), max(0.0, 1 - float(chance.sum()))
+    return float(chance @ _odds(logs)), _left_out(chance)
 
 
 def _two_sides(left: float, right: float, mass: float, rate: float, n: int, far: float = 0.0) -> tuple[float, float]:
@@ -201,18 +205,16 @@ def _two_sides(left: float, right: float, mass: float, rate: float, n: int, far:
     """
     from scipy.stats import binom
 
-    count = _range(n, mass)
+    count, outer = likely_counts(n, mass)
     if len(count) ** 2 > MOST_TERMS:
         raise InputError(f"a sum over {len(count)}^2 counts is too long for the worst case at n = {n}")
-    outer = binom.pmf(count, n, mass)
-    inner = binom.pmf(count[None, :], n - count[:, None], mass / (1 - mass))
-    chance = outer[:, None] * inner
+    chance = outer[:, None] * binom.pmf(count[None, :], n - count[:, None], mass / (1 - mass))
     one, other = -rate * count[:, None], -rate * count[None, :]
     near = np.logaddexp(log_count(left) + one, log_count(right) + other)
     # F = n - N_L - N_R is negative only where the chance is 0.
     elsewhere = -rate * n - one - other
     logs = np.logaddexp(near, log_count(far) + np.minimum(elsewhere, 0.0) + np.logaddexp(one, other))
-    return float((chance * _odds(logs)).sum()), max(0.0, 1 - float(chance.sum()))
+    return float((chance * _odds(logs)).sum()), _left_out(chance)
 
 
 def _own_mass(rivals: int, alpha: float) -> float:
@@ -220,22 +222,16 @@ def _own_mass(rivals: int, alpha: float) -> float:
     return max(0.0, (rivals * alpha - 1) / (rivals - 1)) if rivals > 1 else 0.0
 
 
-def _binomial(count: Floats, n: int, mass: float) -> Floats:
-    from scipy.stats import binom
-
-    return np.asarray(binom.pmf(count, n, mass))
-
-
 def _with_own_mass(rivals: int, own: float, alpha: float, rate: float, n: int) -> tuple[float, float]:
     """Return two ends of E[B/(1 + B)] for B = exp(-rate k) sum_j exp(-rate N_j) over s rivals of mass alpha - own.
 
     The sum is over k ~ Bin(n, own). Without own mass the mean for one or two rivals is a sum over their counts.
     """
-    if not own and (rivals == 1 or (rivals == 2 and len(_range(n, alpha)) ** 2 <= MOST_TERMS)):
+    if not own and (rivals == 1 or (rivals == 2 and len(likely_counts(n, alpha)[0]) ** 2 <= MOST_TERMS)):
         low, rest = _one_side(1.0, alpha, rate, n) if rivals == 1 else _two_sides(1.0, 1.0, alpha, rate, n)
         return low, low + rest
-    k = _range(n, own) if own else np.zeros(1)
-    return _of_sum(rivals, (alpha - own) / (1 - own), n - k, np.exp(-rate * k), _binomial(k, n, own), rate)
+    k, chance = likely_counts(n, own)
+    return _of_sum(rivals, (alpha - own) / (1 - own), n - k, np.exp(-rate * k), chance, rate)
 
 
 def _of_sum(rivals: int, share: float, n: Floats, weights: Floats, chance: Floats, rate: float) -> tuple[float, float]:
@@ -256,7 +252,7 @@ def _of_sum(rivals: int, share: float, n: Floats, weights: Floats, chance: Float
     fine = value - weights**2 * second / y**3 + weights**3 * third / y**4
     low = np.maximum(fine - weights**4 * fourth / y**4, value - weights**2 * second / y**2)
     high = np.minimum(value, fine)
-    return max(0.0, float(chance @ low)), min(1.0, float(chance @ high) + max(0.0, 1 - float(chance.sum())))
+    return max(0.0, float(chance @ low)), min(1.0, float(chance @ high) + _left_out(chance))
 
 
 def _central_moments(rivals: int, share: float, rate: float, n: Floats) -> tuple[Floats, Floats, Floats, Floats]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -12,11 +12,10 @@ import numpy as np
 
 from dpaudit.contract import FAIL, Hypothesis, Instance, Law, PrivacyClaim, Sample
 
-from ..arrays import Bools, Floats, Integers
+from ..arrays import Bools, Integers
 from ..controls import control, controls, fault
 from ..domains import Interval
-from ..finite.counting import point_law
-from ..mechanisms.composition import Cost
+from ..finite.counting import as_codes, point_law
 from ..mechanisms.log_laws import ULP, log_mixture, placed
 from ..mechanisms.rec_concave import RecConcave
 from ..mechanisms.stable_select import StableSelect, Standing, standing_of_values
@@ -24,14 +23,7 @@ from ..mechanisms.steps import Steps, multiset
 from ..mechanisms.tree_log import TreeLog
 from ..parameters import Built, check_parameters, check_run, check_sample
 from ..points.concepts import Points
-from .interior_point import (
-    ExponentialSolver,
-    InteriorPoint,
-    InteriorPointExponential,
-    InteriorPointRecConcave,
-    InteriorPointTreeLog,
-    Solver,
-)
+from .interior_point import ExponentialSolver, InteriorPointExponential, InteriorPointRecConcave, InteriorPointTreeLog
 from .thresholds import ThresholdInteriorPoint
 
 SMALL_TREE = Instance({"domain_size": 32, "epsilon": 1.0, "delta": 0.01, "beta": 0.5}, n=8, exhaustive=False)
@@ -49,51 +41,53 @@ def best_pieces(score: Steps) -> Steps:
     return Steps(*zip(*best, strict=True))
 
 
-@dataclass(frozen=True)
-class _Wrapped:
-    solver: Solver
+def _retrying(base: Any, instance: Instance) -> dict[str, Any]:
+    """Return the fault of repeating a learner until its answer is an interior point, if there are data."""
 
-    @property
-    def cost(self) -> Cost:
-        """The cost of one call of the solver, which is wrong."""
-        return self.solver.cost
-
-
-@dataclass(frozen=True)
-class RetryingSolver(_Wrapped):
-    """Repeats a solver until its answer is an interior point."""
-
-    def draw(self, points: Sequence[int], counts: Sequence[int], rng: np.random.Generator, size: int) -> list[int]:
-        """Return interior points; any point if there are no data."""
+    def run(self: Any, sample: Sample, rng: np.random.Generator, size: int) -> Integers | list[int]:
         kept: list[int] = []
         while len(kept) < size:
-            drawn = self.solver.draw(points, counts, rng, size)
-            kept += [x for x in drawn if not points or points[0] <= x <= points[-1]]
-        return kept[:size]
+            kept += [x for x in base.run(self, sample, rng, size) if not sample.n or self.solves(x, sample)]
+        return as_codes(kept[:size], self.domain_size)
 
-    def log_law(self, points: Sequence[int], counts: Sequence[int]) -> tuple[Floats, float]:
-        """Return the law of the solver, given that the answer is interior."""
-        logs, error = self.solver.log_law(points, counts)
-        if not points:
-            return logs, error
-        within = slice(points[0], points[-1] + 1)
-        inside = placed(len(logs), within, logs[within])
-        total, more = log_mixture([0.0] * len(inside), list(inside[:, None]), error)
-        return inside - total[0], error + more + 2 * ULP * float(abs(total[0]))
+    def law(self: Any, sample: Sample) -> Law:
+        whole: Law = base.law(self, sample)
+        if not sample.n:
+            return whole
+        within = slice(int(sample.points.min()), int(sample.points.max()) + 1)
+        inside = placed(len(whole.atoms), within, whole.log_prob[within])
+        total, more = log_mixture([0.0] * len(inside), list(inside[:, None]), whole.error)
+        return Law(whole.atoms, inside - total[0], whole.error + more + 2 * ULP * float(abs(total[0])))
+
+    words = "repeats until the point is interior: the support shows the extreme examples"
+    return fault(words, instance=instance, run=run, law=law)
 
 
-@dataclass(frozen=True)
-class ShortcutSolver(_Wrapped):
-    """Answers at once where all points are equal."""
+def _certain(base: Any, answer: Callable[[Any, Sample], int | None]) -> dict[str, Any]:
+    """Return `run` and `law` of a learner that returns a code for certain on each sample that has one."""
 
-    def draw(self, points: Sequence[int], counts: Sequence[int], rng: np.random.Generator, size: int) -> list[int]:
-        """Return the only point, or what the solver finds."""
-        return [points[0]] * size if len(points) == 1 else self.solver.draw(points, counts, rng, size)
+    def run(self: Any, sample: Sample, rng: np.random.Generator, size: int) -> Any:
+        check_run(sample, self.domain, size)
+        code = answer(self, sample)
+        return base.run(self, sample, rng, size) if code is None else as_codes([code] * size, self.domain_size)
 
-    def log_law(self, points: Sequence[int], counts: Sequence[int]) -> tuple[Floats, float]:
-        """Return all mass on the only point, or the solver's law."""
-        logs, error = self.solver.log_law(points, counts)
-        return (placed(len(logs), points[0], 0.0), 0.0) if len(points) == 1 else (logs, error)
+    def law(self: Any, sample: Sample) -> Law:
+        whole: Law = base.law(self, sample)
+        code = answer(self, sample)
+        return whole if code is None else point_law(whole.atoms, code)
+
+    return {"run": run, "law": law}
+
+
+def _few(self: ThresholdInteriorPoint, sample: Sample) -> int | None:
+    """Return c_0 where either label has fewer than m examples."""
+    return 0 if any(int(sample.counts[sample.labels == label].sum()) < self.m for label in (0, 1)) else None
+
+
+def _same(self: Any, sample: Sample) -> int | None:
+    """Return the point of all examples, if there is only one."""
+    points = set(sample.points[:, 0].tolist())
+    return points.pop() if len(points) == 1 else None
 
 
 class _GreedyConcave(RecConcave):
@@ -107,35 +101,6 @@ def _undivided_tree(self: InteriorPointTreeLog, n: int) -> TreeLog:
     """Return the mechanism with the budget of each call multiplied by the number of calls, twice."""
     sound = InteriorPointTreeLog._tree(self, n)
     return replace(sound, epsilon=sound.epsilon * (3 * sound.levels - 2) ** 2)
-
-
-def _retrying(base: type[InteriorPoint], instance: Instance) -> dict[str, Any]:
-    """Return the fault of repeating a learner until its answer is an interior point."""
-    return fault(
-        "repeats until the point is interior: the support shows the extreme examples",
-        instance=instance,
-        _solver=lambda self, n: RetryingSolver(base._solver(self, n)),
-    )
-
-
-def _few(self: ThresholdInteriorPoint, sample: Sample) -> bool:
-    """Say whether either label has fewer than m examples."""
-    return any(int(sample.counts[sample.labels == label].sum()) < self.m for label in (0, 1))
-
-
-def _unpadded_run(
-    self: ThresholdInteriorPoint, sample: Sample, rng: np.random.Generator, size: int
-) -> Integers | list[int]:
-    check_run(sample, self.domain, size)
-    if _few(self, sample):
-        return np.zeros(size, dtype=np.int64)
-    return ThresholdInteriorPoint.run(self, sample, rng, size)
-
-
-def _unpadded_law(self: ThresholdInteriorPoint, sample: Sample) -> Law:
-    check_sample(sample, self.domain)
-    whole = range(self.concepts.size)
-    return point_law(whole, 0) if _few(self, sample) else ThresholdInteriorPoint.law(self, sample)
 
 
 @dataclass(frozen=True)
@@ -186,6 +151,8 @@ class StableMode:
     delta: float
 
     _stable: ClassVar[type[StableSelect]] = StableSelect
+    concepts = Built(Points)
+    domain = Built(Interval)
 
     def __post_init__(self) -> None:
         check_parameters(self, domain_size=(2, None))
@@ -195,10 +162,6 @@ class StableMode:
     def privacy(self) -> PrivacyClaim:
         """The guarantee that a stable selection with the right calibration keeps."""
         return PrivacyClaim(self.epsilon, self.delta, claim_id="OURS-StableSelect", source="mechanisms.stable_select")
-
-    concepts = Built(Points)
-
-    domain = Built(Interval)
 
     def _standing(self, sample: Sample) -> Standing:
         often = dict(zip(*multiset(sample.points[:, 0], sample.counts), strict=True))
@@ -284,7 +247,7 @@ LEARNERS = (
         shortcut=fault(
             "returns the point for certain where all examples are equal",
             instance=SMALL_TREE,
-            _solver=lambda self, n: ShortcutSolver(InteriorPointTreeLog._solver(self, n)),
+            **_certain(InteriorPointTreeLog, _same),
         ),
     ),
     *controls(
@@ -304,8 +267,7 @@ LEARNERS = (
         unpadded=fault(
             "returns c_0 for certain where either label has fewer than m examples",
             instance=Instance({"domain_size": 4, "epsilon": 8.0, "beta": 0.8}, n=4, beta=0.9),
-            run=_unpadded_run,
-            law=_unpadded_law,
+            **_certain(ThresholdInteriorPoint, _few),
             symmetries=lambda self: [],  # c_0 is not symmetric
         ),
     ),

@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar, Protocol
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -24,15 +24,7 @@ from ..mechanisms.log_laws import check_size
 from ..mechanisms.rec_concave import RecConcave
 from ..mechanisms.steps import Steps, interior_scores, multiset
 from ..mechanisms.tree_log import TreeLog
-from ..parameters import (
-    Built,
-    check_choice,
-    check_integer,
-    check_parameters,
-    check_probability,
-    check_run,
-    check_sample,
-)
+from ..parameters import Built, check_choice, check_integer, check_law, check_parameters, check_probability, check_run
 from ..points.concepts import Threshold, Thresholds
 
 VARIANTS = ("exponential", "rec-concave", "tree-log")
@@ -40,20 +32,6 @@ _WORST = (
     "two points of the data have the scores n - g and g at least, 0 < g <= n/2, and exp(g epsilon/2) + exp((n - g) "
     "epsilon/2) is least for g = n/2; all of the domain but two points is outside then"
 )
-
-
-class Solver(Protocol):
-    """Finds an interior point of n points of {0 .. size - 1}, given as ascending distinct points and counts."""
-
-    @property
-    def cost(self) -> Cost:
-        """The guarantee of one call under replacement."""
-
-    def draw(self, points: Sequence[int], counts: Sequence[int], rng: np.random.Generator, size: int) -> list[int]:
-        """Return the points found by `size` independent calls."""
-
-    def log_law(self, points: Sequence[int], counts: Sequence[int]) -> tuple[Floats, float]:
-        """Return the log-probabilities of 0 .. size - 1 and a bound on their error."""
 
 
 @dataclass(frozen=True)
@@ -123,6 +101,10 @@ class RecConcaveSolver:
         return math.ceil(2 * self.concave.promise_needed(beta))
 
 
+Solver = ExponentialSolver | RecConcaveSolver | TreeLog
+"""Finds an interior point of n points of {0 .. size - 1}, given as ascending distinct points and counts."""
+
+
 def check_variant(variant: str, delta: float | None) -> None:
     """Raise `InputError` unless the variant exists, and delta is given where it is needed."""
     check_choice("variant", variant, VARIANTS)
@@ -132,14 +114,13 @@ def check_variant(variant: str, delta: float | None) -> None:
 
 def make_solver(variant: str, size: int, n: int, epsilon: Fraction, delta: Fraction, beta: float) -> tuple[Solver, int]:
     """Return a solver for n points that costs at most (epsilon, delta), and how many points it needs for beta."""
-    if variant == "exponential":
-        plain = ExponentialSolver(size, epsilon)
-        return plain, plain.points_needed(beta)
+    if variant == "tree-log":
+        tree = TreeLog.within(size, n, epsilon, delta, beta)
+        return tree, tree.points_needed
+    made: ExponentialSolver | RecConcaveSolver = ExponentialSolver(size, epsilon)
     if variant == "rec-concave":
-        concave = RecConcaveSolver(RecConcave.within(size - 1, Fraction(n, 2), Fraction(1, 2), epsilon, delta))
-        return concave, concave.points_needed(beta)
-    tree = TreeLog.within(size, n, epsilon, delta, beta)
-    return tree, tree.points_needed
+        made = RecConcaveSolver(RecConcave.within(size - 1, Fraction(n, 2), Fraction(1, 2), epsilon, delta))
+    return made, made.points_needed(beta)
 
 
 @dataclass(frozen=True)
@@ -156,13 +137,11 @@ class InteriorPoint(ClassLearner):
     claim_id: ClassVar[str]
     source: ClassVar[str]
     _failure: ClassVar[str] = "the point lies outside the data"
+    concepts = Built(Thresholds)
+    utility = solution_utility
 
     def __post_init__(self) -> None:
         check_parameters(self, domain_size=(2, 2**64))
-
-    concepts = Built(Thresholds)
-
-    utility = solution_utility
 
     def _solver(self, n: int) -> Solver:
         raise NotImplementedError("an interior point learner has a solver")
@@ -175,7 +154,9 @@ class InteriorPoint(ClassLearner):
 
     def points_needed(self, beta: float) -> int:
         """Return how many points suffice for an interior point with probability 1 - beta."""
-        raise NotImplementedError("an interior point learner has a sample size")
+        check_probability("beta", beta)
+        solver: Any = self._solver(0)
+        return int(solver.points_needed(beta))
 
     def sample_size(self, alpha: float, beta: float) -> int:
         """Return `points_needed(beta)`, whatever alpha."""
@@ -200,7 +181,7 @@ class InteriorPoint(ClassLearner):
 
     def law(self, sample: Sample) -> Law:
         """Return the law on all points of the domain; `InputError` if it has more than 4096."""
-        check_sample(sample, self.domain)
+        check_law(self, sample)
         log_prob, error = self._solver(sample.n).log_law(*multiset(sample.points[:, 0], sample.counts))
         return Law(range(self.domain_size), log_prob, error)
 
@@ -238,11 +219,6 @@ class InteriorPointExponential(InteriorPoint):
 
     def _solver(self, n: int) -> ExponentialSolver:
         return ExponentialSolver(self.domain_size, Fraction(self.epsilon))
-
-    def points_needed(self, beta: float) -> int:
-        """Return how many points suffice for an interior point with probability 1 - beta."""
-        check_probability("beta", beta)
-        return self._solver(0).points_needed(beta)
 
     def worst_failure(self, alpha: float, n: int) -> WorstFailure:
         """Return the greatest probability of a point outside of the data, over all samples, which is attained.
@@ -321,11 +297,6 @@ class InteriorPointRecConcave(InteriorPoint):
 
     def _solver(self, n: int) -> Solver:
         return RecConcaveSolver(self._concave(n))
-
-    def points_needed(self, beta: float) -> int:
-        """Return how many points suffice for q >= (1 - alpha) n/2 with probability 1 - beta."""
-        check_probability("beta", beta)
-        return RecConcaveSolver(self._concave(1)).points_needed(beta)
 
 
 @dataclass(frozen=True)

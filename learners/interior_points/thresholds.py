@@ -69,6 +69,7 @@ class ThresholdInteriorPoint(ClassLearner):
     claim_id: ClassVar[str] = "OURS-Thr"
     source: ClassVar[str] = f"{OURS}, the interior point problem"
     settings: ClassVar[tuple[str, ...]] = ("realizable", "empirical")
+    concepts = Built(Thresholds)
 
     def __post_init__(self) -> None:
         check_parameters(self, domain_size=(2, 2**64 - 1))
@@ -78,8 +79,6 @@ class ThresholdInteriorPoint(ClassLearner):
                 f"epsilon must be at most {MAX_EPSILON} with a delta, of which a group of two costs 1 + e^(epsilon/2) "
                 f"times as much; got {self.epsilon!r}"
             )
-
-    concepts = Built(Thresholds)
 
     def _share(self) -> tuple[Fraction, Fraction]:
         """Return the mechanism's own (epsilon0, delta0)."""

@@ -13,6 +13,8 @@ from dpaudit.contract import InputError
 
 from ..bisection import last
 
+Share = float | Fraction
+
 
 @dataclass(frozen=True)
 class Cost:
@@ -43,7 +45,7 @@ def _total(shares: Iterable[Fraction]) -> Fraction:
     return sum((share * len(list(alike)) for share, alike in groupby(shares)), Fraction(0))
 
 
-def advanced(calls: Sequence[Cost], slack: float | Fraction) -> Cost:
+def advanced(calls: Sequence[Cost], slack: Share) -> Cost:
     """Return the guarantee of the calls together by advanced composition with `slack` added to delta.
 
     epsilon = sum e_i tanh(e_i / 2) + sqrt(2 ln(1/slack) sum e_i^2), delta = sum delta_i + slack.
@@ -65,7 +67,7 @@ def advanced(calls: Sequence[Cost], slack: float | Fraction) -> Cost:
     return Cost(Fraction((mean + width) * (1 + 1e-12)), basic(calls).delta + Fraction(slack))
 
 
-def best(calls: Sequence[Cost], slack: float | Fraction = 0) -> Cost:
+def best(calls: Sequence[Cost], slack: Share = 0) -> Cost:
     """Return the better of basic composition and, where a slack is allowed, advanced composition."""
     plain = basic(calls)
     if not slack:
@@ -74,7 +76,7 @@ def best(calls: Sequence[Cost], slack: float | Fraction = 0) -> Cost:
     return strong if strong.epsilon < plain.epsilon else plain
 
 
-def largest_share(epsilon: Fraction, slack: float | Fraction, calls: Callable[[Fraction], Sequence[Cost]]) -> Fraction:
+def largest_share(epsilon: Fraction, slack: Share, calls: Callable[[Fraction], Sequence[Cost]]) -> Fraction:
     """Return an epsilon per call, up to 2^-40 of the greatest, for which the calls cost at most `epsilon` together.
 
     `slack` is what may be added to delta; 0 for basic composition alone. `calls` maps an epsilon per call to the calls

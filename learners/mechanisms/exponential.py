@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from itertools import accumulate
 
@@ -155,23 +155,24 @@ def draw_cells(sizes: Sequence[int], scores: Integers, rate: float, rng: np.rand
     high = np.searchsorted(cumulative, target + slack + 2.0**-52 * cumulative[-1], side="right")
     cells: Integers = np.minimum(low, len(weights) - 1).astype(np.int64)
     for i in np.flatnonzero(low != high):
-        cells[i] = _refined(int(uniform[i] * 2**53), sizes, gaps, rate, rng)
+        digits, bits = _extended(int(uniform[i] * 2**53), 53, START_DIGITS, rng)
+        cells[i] = _refined(digits, bits, lambda precision: _bounds(sizes, gaps, rate, precision), rng)
     return cells
 
 
-def _refined(digits: int, sizes: Sequence[int], gaps: Integers, rate: float, rng: np.random.Generator) -> int:
-    """Return the cell of the uniform number whose first 53 binary digits are given, drawing as many as it takes."""
-    bits, precision = 53, START_DIGITS
-    while True:
-        # 3.33 binary digits for each decimal one, so that both ends of the comparison get equally fine.
-        more = int(3.33 * precision) - bits
-        digits = digits << more | uniform_below(1 << more, rng, 1)[0]
-        bits += more
-        lower, upper = _bounds(sizes, gaps, rate, precision)
-        cell = _decided(digits, bits, lower, upper)
-        if cell is not None:
-            return cell
+def _extended(digits: int, bits: int, precision: int, rng: np.random.Generator) -> tuple[int, int]:
+    """Return a number with 3.33 binary digits for each decimal one, so that both sides of a comparison are as fine."""
+    more = int(3.33 * precision) - bits
+    return digits << more | uniform_below(1 << more, rng, 1)[0], bits + more
+
+
+def _refined(digits: int, bits: int, bounds: Callable[[int], Bounds], rng: np.random.Generator) -> int:
+    """Return the cell of a uniform number of which some binary digits are given, drawing as many as it takes."""
+    precision = START_DIGITS
+    while (cell := _decided(digits, bits, *bounds(precision))) is None:
         precision *= 2
+        digits, bits = _extended(digits, bits, precision, rng)
+    return cell
 
 
 def accepted(gaps: Integers, uniform: Floats, rate: float, rng: np.random.Generator) -> Bools:
@@ -183,18 +184,12 @@ def accepted(gaps: Integers, uniform: Floats, rate: float, rng: np.random.Genera
     powers = np.exp(-rate * gaps)
     found = np.asarray(uniform + 2.0**-53 <= powers * (1 - MARGIN))
     for i in np.flatnonzero(~found & (uniform <= powers * (1 + MARGIN))):
-        digits, bits, precision = int(uniform[i] * 2**53), 53, START_DIGITS
-        while True:
-            (lower,), (upper,) = _bounds([1], gaps[i : i + 1], rate, precision)
-            down, up = _contexts(len(str(digits)) + 60)
-            if up.divide(Decimal(digits + 1), Decimal(1 << bits)) <= lower:
-                found[i] = True
-                break
-            if down.divide(Decimal(digits), Decimal(1 << bits)) >= upper:
-                break
-            precision *= 2
-            more = int(3.33 * precision) - bits
-            digits, bits = digits << more | uniform_below(1 << more, rng, 1)[0], bits + more
+
+        def bounds(precision: int, gap: Integers = gaps[i : i + 1]) -> Bounds:
+            (lower,), (upper,) = _bounds([1], gap, rate, precision)
+            return [lower, Decimal(1)], [upper, Decimal(1)]
+
+        found[i] = _refined(int(uniform[i] * 2**53), 53, bounds, rng) == 0
     return found
 
 
@@ -203,7 +198,11 @@ def _contexts(precision: int) -> list[Context]:
     return [Context(precision, way, Emin=-(10**17), Emax=10**17) for way in (ROUND_FLOOR, ROUND_CEILING)]
 
 
-def _bounds(sizes: Sequence[int], gaps: Integers, rate: float, precision: int) -> tuple[list[Decimal], list[Decimal]]:
+Bounds = tuple[list[Decimal], list[Decimal]]
+"""Lower and upper bounds on the cumulative weights of cells."""
+
+
+def _bounds(sizes: Sequence[int], gaps: Integers, rate: float, precision: int) -> Bounds:
     down, up = _contexts(precision)
     exact, floor = Decimal(rate), Decimal(10) ** -(2 * precision)
     powers: dict[int, tuple[Decimal, Decimal]] = {}

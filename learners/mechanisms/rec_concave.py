@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import product
@@ -14,7 +15,7 @@ from dpaudit.contract import InputError
 
 from ..arrays import Floats, Integers
 from ..parameters import check_integer
-from .composition import Cost, basic
+from .composition import Cost, Share, basic
 from .log_laws import LAW_SIZE, ULP, check_size, log_mixture, placed
 from .stable_select import StableSelect, Standing, standing_of_intervals
 from .steps import Steps, widest_windows
@@ -81,13 +82,7 @@ class RecConcave:
 
     @classmethod
     def within(
-        cls,
-        top: int,
-        promise: Fraction,
-        alpha: Fraction,
-        epsilon: float | Fraction,
-        delta: float | Fraction,
-        base: int = BASE,
+        cls, top: int, promise: Fraction, alpha: Fraction, epsilon: Share, delta: Share, base: int = BASE
     ) -> RecConcave:
         """Return the mechanism whose calls cost (epsilon, delta) together."""
         levels = cls(top, promise, alpha, Fraction(1), Fraction(1, 2), base).levels
@@ -150,17 +145,6 @@ class RecConcave:
         kept, r = (1 - self.alpha) * self.promise, self.promise
         return Steps.of_values([min(widest[j] - kept, r - widest[j + 1]) for j in range(self._log_width + 1)])
 
-    def _intervals(self, k: int, a: int | None, b: int | None) -> list[tuple[int, int]]:
-        """Return the union of interval a of the first partition and b of the second as disjoint intervals."""
-        length = 8 << k
-        spans = [] if a is None else [(a * length, (a + 1) * length)]
-        if b is not None:
-            spans.append((max(0, b * length - length // 2), (b + 1) * length - length // 2))
-        spans.sort()
-        if len(spans) == 2 and spans[1][0] <= spans[0][1]:
-            spans = [(spans[0][0], max(spans[0][1], spans[1][1]))]
-        return spans
-
     def _choices(self, padded: Steps, k: int) -> tuple[StableSelect, list[Standing]]:
         """Return the selection and the standings in the two partitions."""
         standings = [standing_of_intervals(padded, 8 << k, shift) for shift in (0, 4 << k)]
@@ -190,8 +174,14 @@ class RecConcave:
 
     def _candidates(self, padded: Steps, k: int, standings: list[Standing], a: bool, b: bool) -> Steps:
         """Return the score on the best intervals of the partitions that named theirs."""
-        first, second = standings
-        return padded.restricted(self._intervals(k, first.best if a else None, second.best if b else None))
+        length, (first, second) = 8 << k, standings
+        spans = [(first.best * length, (first.best + 1) * length)] if a else []
+        if b:
+            spans.append((max(0, second.best * length - length // 2), (second.best + 1) * length - length // 2))
+        spans.sort()
+        if len(spans) == 2 and spans[1][0] <= spans[0][1]:
+            spans = [(spans[0][0], max(spans[0][1], spans[1][1]))]
+        return padded.restricted(spans)
 
     def outside(self, score: Steps, low: int, high: int, skipped: float = 0.0) -> float:
         """Return the probability of an index outside of low .. high, 0 <= low <= high < top, on any domain.
@@ -207,16 +197,23 @@ class RecConcave:
         ks, _ = self.inner._listed_law(self._inner_score(padded).merged())
         likely = np.exp(ks) > skipped / len(ks)
         terms = [float(np.exp(ks[~likely]).sum())]
-        for k in np.flatnonzero(likely).tolist():
+        for log_weight, steps, _ in self._last_steps(padded, np.where(likely, ks, -np.inf)):
+            terms.append(math.exp(log_weight) * (steps.outside(rate, low, high) if steps else low > 0))
+        return math.fsum(terms)
+
+    def _last_steps(self, padded: Steps, ks: Floats) -> Iterator[tuple[float, Steps | None, float]]:
+        """Yield for each width and each choice of intervals ln of its probability, the candidates and its error.
+
+        `ks` are the logarithms of the probabilities of the widths; None are the candidates where nothing is named.
+        """
+        for k in np.flatnonzero(ks > -np.inf).tolist():
             select, standings = self._choices(padded, k)
             first, second = (select.log_law(standing) for standing in standings)
             for a, b in product((True, False), repeat=2):
-                weight = math.exp(float(ks[k]) + first[0 if a else 1] + second[0 if b else 1])
-                if not (a or b):
-                    terms.append(weight * (low > 0))
-                elif weight > 0:
-                    terms.append(weight * self._candidates(padded, k, standings, a, b).outside(rate, low, high))
-        return math.fsum(terms)
+                log_weight = float(ks[k]) + first[0 if a else 1] + second[0 if b else 1]
+                if log_weight > -np.inf:
+                    steps = self._candidates(padded, k, standings, a, b) if a or b else None
+                    yield log_weight, steps, first[2] + second[2]
 
     def log_law(self, score: Steps, most: int = LAW_SIZE) -> tuple[Floats, float]:
         """Return the log-probabilities (top + 1,) of the indices, at most `most`, and a bound on their error."""
@@ -241,26 +238,19 @@ class RecConcave:
         assert self.inner is not None
         padded = self._padded(score)
         ks, error = self.inner._listed_law(self._inner_score(padded))
-        cases, named_error = list[tuple[float, Steps | None]](), 0.0
-        for k in range(len(ks)):
-            select, standings = self._choices(padded, k)
-            named = [select.log_law(standing) for standing in standings]
-            named_error = max(named_error, named[0][2] + named[1][2])
-            for a, b in product((True, False), repeat=2):
-                weight = float(ks[k]) + named[0][0 if a else 1] + named[1][0 if b else 1]
-                if weight > -np.inf:
-                    cases.append((weight, self._candidates(padded, k, standings, a, b) if a or b else None))
+        cases = list(self._last_steps(padded, ks))
+        named_error = max(more for _, _, more in cases)
         ends = {0, 1, self.top}
-        for _, steps in cases:
+        for _, steps, _ in cases:
             for start, length in zip(steps.starts, steps.lengths, strict=True) if steps else ():
                 ends |= {min(start, self.top), min(start + length, self.top)}
         starts = np.array(sorted(ends), dtype=np.int64)
         laws, worst = [], 0.0
-        for weight, steps in cases:
+        for weight, steps, _ in cases:
             law, more = self._last_law(steps, starts)
             laws.append(law)
             worst = max(worst, named_error + more + 2.0**-51 * abs(weight))
-        return starts, *log_mixture([weight for weight, _ in cases], laws, error + worst)
+        return starts, *log_mixture([weight for weight, _, _ in cases], laws, error + worst)
 
     def _last_law(self, candidates: Steps | None, starts: Integers) -> tuple[Floats, float]:
         """Return the law of an index of each block by the last step among candidates (None: none named)."""

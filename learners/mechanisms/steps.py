@@ -158,15 +158,14 @@ class Steps:
 
         Only the lengths of pieces are used, as integers of any size: domains that no computer lists are no harder.
         """
-        inside = [(low, high + 1)]
-        beyond = [(self.starts[0], low), (high + 1, self.size)]
-        odds = self.restricted(beyond)._log_mass(rate) - self.restricted(inside)._log_mass(rate)
-        return 1 / (1 + math.exp(-odds)) if odds > -700 else 0.0
 
-    def _log_mass(self, rate: float) -> float:
-        """Return ln of the sum of exp(rate f(x)) over all integers of the pieces; -inf for none."""
-        terms = [math.log(n) + rate * float(v) for n, v in zip(self.lengths, self.values, strict=True)]
-        return float(np.logaddexp.reduce(terms)) if terms else -math.inf
+        def log_mass(*intervals: tuple[int, int]) -> float:
+            part = self.restricted(intervals)
+            terms = [math.log(n) + rate * float(v) for n, v in zip(part.lengths, part.values, strict=True)]
+            return float(np.logaddexp.reduce(terms)) if terms else -math.inf
+
+        odds = log_mass((self.starts[0], low), (high + 1, self.size)) - log_mass((low, high + 1))
+        return 1 / (1 + math.exp(-odds)) if odds > -700 else 0.0
 
 
 def interior_scores(points: Sequence[int], counts: Sequence[int], size: int) -> Steps:
@@ -177,19 +176,13 @@ def interior_scores(points: Sequence[int], counts: Sequence[int], size: int) -> 
 
     The points are distinct and ascend; `counts` says how often each occurs.
     """
-    below = list(accumulate(counts, initial=0))
-    n = below[-1]
-    starts, values = [], []
-    if not points or points[0] > 0:
-        starts, values = [0], [0]
-    for i, x in enumerate(points):
-        starts.append(x)
-        values.append(min(below[i + 1], n - below[i]))
-        following = points[i + 1] if i + 1 < len(points) else size
-        if following > x + 1:
-            starts.append(x + 1)
-            values.append(min(below[i + 1], n - below[i + 1]))
-    return Steps.of(starts, values, size)
+    n, values = sum(counts), {0: 0}
+    for x, (below, up_to) in zip(points, pairwise(accumulate(counts, initial=0)), strict=True):
+        values[x] = min(up_to, n - below)
+        # Up to the next point, which comes next or takes this place.
+        values[x + 1] = min(up_to, n - up_to)
+    values.pop(size, None)
+    return Steps.of(list(values), list(values.values()), size)
 
 
 def widest_windows(score: Steps, steps: int) -> list[Number]:

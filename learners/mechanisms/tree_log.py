@@ -22,7 +22,7 @@ from dpaudit.contract import InputError
 from ..arrays import Floats
 from ..parameters import check_integer
 from . import exponential
-from .composition import Cost, basic
+from .composition import Cost, Share, basic
 from .log_laws import ULP, check_size, greatest, log_above, log_below, log_mixture, placed
 from .stable_select import NoisyTest, StableSelect, Standing, standing_of_values
 from .steps import Multiset, Steps, interior_scores, of_counter, ranks
@@ -182,9 +182,7 @@ class TreeLog:
         check_integer("n", self.n, 0)
 
     @classmethod
-    def within(
-        cls, size: int, n: int, epsilon: float | Fraction, delta: float | Fraction, beta: float, base: int = BASE
-    ) -> TreeLog:
+    def within(cls, size: int, n: int, epsilon: Share, delta: Share, beta: float, base: int = BASE) -> TreeLog:
         """Return the mechanism whose calls on all levels cost (epsilon, delta) and fail with beta together."""
         levels = cls(size, 0, Fraction(1), Fraction(1, 4), 0.5, base).levels
         share = Fraction(delta) / max(1, 2 * (levels - 1))

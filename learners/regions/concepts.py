@@ -17,12 +17,12 @@ from dpaudit.contract import Hypothesis, InputError
 
 from ..arrays import Labels
 from ..domains import Grid, grid_rows
-from ..finite.counting import Numbered, check_code
+from ..finite.counting import Numbered
 from ..geometry.pictures import HasRegion
 from ..geometry.polygons import clip, square
 from ..parameters import Built, check_integer
 from ..words import linear
-from .families import Family, Region, Regions, halfplane_family, labels_of, masks_of, triangle_family
+from .families import Family, Region, Regions, family_of, halfplane_family, masks_of, triangle_family
 from .snapping import LISTED_SIDE
 
 LISTED_TRIANGLES = 3
@@ -54,8 +54,7 @@ class Halfplane:
 
 def halfplanes(side: int) -> Regions:
     """Return the halfplanes with Lebesgue measure on their dual points, in [-2 d^2, 2 d^2]^2."""
-    listing = partial(halfplane_family, side) if side <= LISTED_SIDE else None
-    return _with_dual_points(side, listing, lambda parts: Halfplane(*parts[0]), 1)
+    return _with_dual_points(side, halfplane_family, LISTED_SIDE, lambda parts: Halfplane(*parts[0]), 1)
 
 
 class Listed(Numbered):
@@ -64,7 +63,6 @@ class Listed(Numbered):
     side: int
     dimension: ClassVar[int] = 2
     _regions: ClassVar[Built[Regions]]
-
     domain = Built(Grid)
 
     @property
@@ -74,8 +72,7 @@ class Listed(Numbered):
 
     def concept(self, code: int) -> Any:
         """Return the region with that number."""
-        check_code(self, code)
-        return self._regions.region(self._regions.family.regions[int(code)])
+        return self._regions.decode(code)
 
     def evaluate(self, points: NDArray[Any]) -> Labels:
         """Return the labels (size, m) of points (m, dimension) of the grid."""
@@ -153,13 +150,11 @@ def triangle(regions: Sequence[Region]) -> Intersection:
     return Intersection(tuple(Halfplane(*region) for region in regions))
 
 
-Found = tuple[tuple[int, ...], tuple[tuple[int, ...], ...]]
-
-
 @lru_cache(maxsize=32)
-def _joined(family: Callable[[int], Family], side: int, k: int, join: Callable[[int, int], int]) -> Found:
-    """Return the masks that joining at most k members of a family gives, in ascending order, and members for each."""
-    base = masks_of(family(side).labels)
+def _joined(members: Callable[[int], Regions], side: int, k: int, united: bool) -> Family:
+    """Return the labellings that joining at most k members gives; the regions of each are those of its members."""
+    family, join = members(side).listing(), or_ if united else and_
+    base = masks_of(family.labels)
     found: dict[int, tuple[int, ...]] = {mask: (i,) for i, mask in enumerate(base)}
     newest = found
     for _ in range(k - 1):
@@ -169,68 +164,45 @@ def _joined(family: Callable[[int], Family], side: int, k: int, join: Callable[[
                 f"more than {MAX_JOINS} pairs"
             )
         following: dict[int, tuple[int, ...]] = {}
-        for mask, members in newest.items():
+        for mask, makers in newest.items():
             for i, other in enumerate(base):
                 both = join(mask, other)
                 if both not in found and both not in following:
-                    following[both] = (*members, i)
+                    following[both] = (*makers, i)
         if not following:
             break
         found, newest = found | following, following
-    masks = sorted(found)
-    return tuple(masks), tuple(found[mask] for mask in masks)
+    regions = [(mask, 1, tuple(family.regions[i] for i in makers)) for mask, makers in found.items()]
+    return family_of(regions, family.labels.shape[1])
+
+
+def joins(members: Callable[[int], Regions], *, united: bool) -> Callable[[int, int], Regions]:
+    """Return what makes the regions of a side and k: intersections, or unions, of at most k members."""
+
+    def made(side: int, k: int) -> Regions:
+        member, kind = members(side).region, Union if united else Intersection
+        return Regions(side, partial(_joined, members, side, k, united), lambda parts: kind(tuple(map(member, parts))))
+
+    return made
 
 
 @dataclass(frozen=True)
-class Joins(Numbered):
-    """Labellings of the grid by at most k members of a family, intersected or united; in lexicographic order."""
+class Joins(Listed):
+    """Labellings of the grid by at most k members, intersected or united; `InputError` if they are too many to list."""
 
     side: int
     k: int
 
-    dimension: ClassVar[int] = 2
-    _family: ClassVar[Callable[[int], Family]]
-    """Lists the members for a side."""
-    _united: ClassVar[bool]
-
-    domain = Built(Grid)
-
     def __post_init__(self) -> None:
         check_integer("side", self.side, 1)
         check_integer("k", self.k, 1)
-
-    @staticmethod
-    def _region(parts: Sequence[Region]) -> Intersection:
-        """Return the intersection of halfplanes, or of halfspaces."""
-        return triangle(parts)
-
-    def _found(self) -> Found:
-        return _joined(type(self)._family, self.side, self.k, or_ if self._united else and_)
-
-    @property
-    def size(self) -> int:
-        """The number of labellings; `InputError` if they are too many to list."""
-        return len(self._found()[0])
-
-    def concept(self, code: int) -> Intersection | Union:
-        """Return the intersection, or the union, with that number."""
-        check_code(self, code)
-        family = type(self)._family(self.side)
-        members = [family.regions[i] for i in self._found()[1][int(code)]]
-        if self._united:
-            return Union(tuple(self._region(regions) for regions in members))
-        return self._region([region for regions in members for region in regions])
-
-    def evaluate(self, points: NDArray[Any]) -> Labels:
-        """Return the labels (size, m) of points (m, dimension) of the grid."""
-        return labels_of(self._found()[0], self.domain.size)[:, grid_rows(points, self.side)]
 
 
 @dataclass(frozen=True)
 class ConvexPolygons(Joins):
     """CONVEX-k-GON: the labellings of the grid by intersections of at most k halfplanes."""
 
-    _family, _united = staticmethod(halfplane_family), False
+    _regions = Built(joins(halfplanes, united=False))
 
 
 @dataclass(frozen=True)
@@ -240,21 +212,22 @@ class Triangles(ConvexPolygons):
     k: int = 3
 
 
+def triangles(side: int) -> Regions:
+    """Return the intersections of three halfplanes, with the measure of their three dual points."""
+    return _with_dual_points(side, triangle_family, LISTED_TRIANGLES, triangle, 3)
+
+
+def _with_dual_points(
+    side: int, family: Callable[[int], Family], most: int, region: Callable[[tuple[Region, ...]], Hypothesis], k: int
+) -> Regions:
+    """Return regions of k dual points each, of area 32 d^4 in all, cells of at least 1/(2 d^3); listed up to `most`."""
+    measures, labellings = math.log(64 * side**7), math.log(Halfplanes(side).size_bound)
+    listing = partial(family, side)
+    return Regions(side, listing, region, lambda: k * measures, lambda: k * labellings, side <= most, halfplanes=k)
+
+
 @dataclass(frozen=True)
 class PolygonUnions(Joins):
     """TRIANGLE^{or k}: the labellings of the grid by unions of at most k triangles."""
 
-    _family, _united = staticmethod(triangle_family), True
-
-
-def triangles(side: int) -> Regions:
-    """Return the intersections of three halfplanes, with the measure of their three dual points."""
-    return _with_dual_points(side, partial(triangle_family, side) if side <= LISTED_TRIANGLES else None, triangle, 3)
-
-
-def _with_dual_points(
-    side: int, listing: Callable[[], Family] | None, region: Callable[[tuple[Region, ...]], Hypothesis], points: int
-) -> Regions:
-    """Return regions of so many dual points each, of area 32 d^4 in all, in cells of at least 1/(2 d^3)."""
-    measures, labellings = math.log(64 * side**7), math.log(Halfplanes(side).size_bound)
-    return Regions(side, listing, region, lambda: points * measures, lambda: points * labellings)
+    _regions = Built(joins(triangles, united=True))

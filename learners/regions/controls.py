@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import Any, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpaudit.contract import Instance, Law, Sample
 
@@ -17,14 +18,13 @@ from ..controls import controls, cover_controls, fault, rate, top
 from ..domains import grid_rows
 from ..geometry.arrangement import Arrangement, sweep
 from ..geometry.polygons import Box, polygon, vertex_mean
-from ..parameters import check_sample
 from ..samples import distinct_points
 from .discs import DiscUnion
 from .families import Family
 from .halfplane_select import HalfplaneSelect
 from .polynomials import PolynomialSelect
 from .polytopes import ConvexPolytope, SimplexSelect, SimplexUnion
-from .region_cover import ConvexPolygon, PolygonUnion
+from .region_cover import ConvexPolygon, PolygonUnion, RegionCover
 from .region_selection import RegionSelection, TriangleSelect
 from .snapping import Region, full_grid
 from .tuple_draws import Selector
@@ -33,25 +33,20 @@ SELECTION = Instance({"side": 1, "epsilon": 0.5}, n=2)
 UNWEIGHTED_SELECTION = Instance({"side": 1, "epsilon": 0.2}, n=2)
 # By degree 2 all labellings of four points have equal measures: nothing to leave unweighted there.
 LINES = Instance({"side": 2, "degree": 1, "epsilon": 0.2}, n=2)
-PLANE = Instance(
-    {"side": 1, "k": 1, "epsilon": 0.5, "delta": 1e-6, "alpha": 0.49, "beta": 0.2}, n=2, alpha=0.99, beta=0.5
-)
+PLANE = replace(RegionCover.instance, parameters={**RegionCover.instance.parameters, "epsilon": 0.5})
 SPACE = Instance({**ConvexPolytope.instance.parameters, "epsilon": 0.5}, n=2, alpha=0.9, beta=0.5)
 
 
 def _flat_base(self: RegionSelection, family: Family, sample: Sample) -> Floats:
     """Return ln of each region's share in the measure of those that label the sample alike."""
-    rows = family.labels[:, grid_rows(sample.points, self.side)]
-    _, kinds = np.unique(rows, axis=0, return_inverse=True) if rows.shape[1] else (None, np.zeros(len(rows), int))
-    shares = np.exp(family.log_shares)
-    kinds = kinds.ravel()
-    return np.asarray(family.log_shares - np.log(np.bincount(kinds, weights=shares)[kinds]))
+    kinds = _kinds(family.labels[:, grid_rows(sample.points, self.side)])
+    return np.asarray(family.log_shares - np.log(np.bincount(kinds, weights=np.exp(family.log_shares))[kinds]))
 
 
-def _steep_selector(self: HalfplaneSelect, build: Callable[[int], Arrangement], scores: Integers) -> Selector:
-    """Return the sampler of the cells with the greatest score: the others keep a share below e^-1000."""
-    steep = math.ceil(1000 / self._rate)
-    return HalfplaneSelect._selector(self, build, np.where(scores == scores.max(), scores, scores - steep))
+def _kinds(rows: NDArray[Any]) -> Integers:
+    """Return a number for each row, the same for equal ones."""
+    found: dict[bytes, int] = {}
+    return np.array([found.setdefault(row.tobytes(), len(found)) for row in rows])
 
 
 def _flat_selector(self: HalfplaneSelect, build: Callable[[int], Arrangement], scores: Integers) -> Selector:
@@ -62,16 +57,12 @@ def _flat_selector(self: HalfplaneSelect, build: Callable[[int], Arrangement], s
 
 def _flat_law(self: HalfplaneSelect, sample: Sample) -> Law:
     """Return the law on the cells of the full grid: a cell's share of the area of the sample's cell around it."""
-    check_sample(sample, self.domain)
-    grid, points = full_grid(self.side), distinct_points(sample)[0]
-    around = [_signs(points, point) for point in grid.points]
-    total: dict[tuple[bool, ...], float] = {}
-    for key, value in zip(around, grid.areas, strict=True):
-        total[key] = total.get(key, 0.0) + float(value)
-    shares = [float(value) / total[key] for key, value in zip(around, grid.areas, strict=True)]
-    whole = HalfplaneSelect(self.side, self.epsilon, self.convention).law(sample)
+    whole, grid = HalfplaneSelect.law(self, sample), full_grid(self.side)
+    kinds = _kinds(grid.below[:, grid_rows(sample.points, self.side)])
+    areas = np.array([float(value) for value in grid.areas])
+    shares = areas / np.bincount(kinds, weights=areas)[kinds]
     # exp(rate q) = Pr / area up to a constant, in each copy.
-    logs = whole.log_prob - np.log([float(value) for value in grid.areas] * 2) + np.log(shares * 2)
+    logs = whole.log_prob - np.tile(np.log(areas), 2) + np.tile(np.log(shares), 2)
     best = float(logs.max())
     logs = logs - best - math.log(math.fsum(np.exp(logs - best)))
     return Law(whole.atoms, logs, 4 * whole.error + 2.0**-45)
@@ -88,19 +79,18 @@ def _own_law(self: HalfplaneSelect, sample: Sample) -> Law:
     whole = HalfplaneSelect.law(self, sample)
     points, weights = distinct_points(sample)
     own = sweep(points, weights, self.side)
-    means = [vertex_mean(polygon(own, cell)) for cell in range(own.cells)]
-    place = {_signs(points, mean): mean for mean in means}
+
+    def below(a: Fraction, b: Fraction) -> tuple[bool, ...]:
+        return tuple(y - x * a < b for x, y in points)
+
+    means = (vertex_mean(polygon(own, cell)) for cell in range(own.cells))
+    place = {below(*mean): mean for mean in means}
     mass: dict[Region, list[float]] = {}
     for atom, value in zip(whole.atoms, whole.log_prob, strict=True):
         z, a, b = cast(Region, atom)
-        mass.setdefault((z, *place[_signs(points, (a, b))]), []).append(math.exp(value))
+        mass.setdefault((z, *place[below(a, b)]), []).append(math.exp(value))
     logs = np.log([math.fsum(values) for values in mass.values()])
     return Law(tuple(mass), logs, whole.error + 2.0**-50 * len(full_grid(self.side).points))
-
-
-def _signs(points: list[tuple[int, int]], at: tuple[Fraction, Fraction]) -> tuple[bool, ...]:
-    a, b = at
-    return tuple(y - x * a < b for x, y in points)
 
 
 UNHALVED = fault("weights exp(2 epsilon q) under a claim of epsilon: four times the rate", _rate=rate(2))
@@ -135,7 +125,10 @@ LEARNERS = (
         consistent_first=fault(
             "chooses among the cells with the greatest score alone: the support shows the sample",
             _refined=False,
-            _selector=_steep_selector,
+            # Cells with another score keep a share below e^-1000.
+            _selector=lambda self, build, scores: HalfplaneSelect._selector(
+                self, build, np.where(scores == scores.max(), scores, scores - math.ceil(1000 / self._rate))
+            ),
             _eligible=lambda self, correct: top(correct),
         ),
         own_cell=fault(

@@ -28,8 +28,8 @@ from ..parameters import Built, check_integer
 from ..words import linear
 from .concepts import Listed, Union
 from .families import Family, Regions
-from .pictures import plane_targets, uniform_sample
-from .region_cover import COVERED, INSTANCE, RegionCover
+from .pictures import plane_targets, scene_of
+from .region_cover import COVERED, RegionCover
 
 MAX_DISC_SIDE = 10
 """The largest side whose labellings by discs are listed: 462,000 of them, in half a minute and half a gigabyte."""
@@ -40,7 +40,8 @@ BLOCK = 2**13
 BEYOND = (
     f"the 462,000 discs of side {MAX_DISC_SIDE} are listed in half a minute, and their number grows nearly as side^6"
 )
-Functional = tuple[int, ...]
+Found = dict[bytes, tuple[int, int, tuple[int, ...]]]
+"""From labels to the plane, the turn and the functional that make them."""
 
 
 def lifted(points: Integers) -> Integers:
@@ -61,7 +62,7 @@ def disc_family(side: int) -> Family:
     on = (planes[:, :3] @ points.T == planes[:, 3:]).sum(axis=1)
     # The coordinates in which the points of a plane are seen: (x, y) for circles, beside the height for lines.
     views = np.where(planes[:, 2] != 0, 0, np.where(planes[:, 0] != 0, 1, 2))
-    found: dict[bytes, tuple[int, int, Functional]] = {}
+    found: Found = {}
     for count, view in sorted({*zip(on.tolist(), views.tolist(), strict=True)}):
         group = np.flatnonzero((on == count) & (views == view))
         for first in range(0, len(group), BLOCK):
@@ -88,20 +89,19 @@ def _spanned_planes(points: Integers) -> Integers:
     return np.unique(np.concatenate(planes), axis=0)
 
 
-def _add_turns(
-    points: Integers,
-    planes: Integers,
-    group: Integers,
-    kept: list[int],
-    found: dict[bytes, tuple[int, int, Functional]],
-) -> None:
+def _add_turns(points: Integers, planes: Integers, group: Integers, kept: list[int], found: Found) -> None:
     """Add the labellings by slight turns of planes, about lines that cut off a cyclic run of the points on them.
 
     The planes have equally many points on them. Of planes and turns that label alike the first is taken.
     """
     heights = planes[group, :3] @ points.T - planes[group, 3:]
     on = np.nonzero(heights == 0)[1].reshape(len(group), -1)
-    ring = np.take_along_axis(on, _cyclic(points[on][:, :, kept]), axis=1)
+    corners = points[on][:, :, kept]
+    # In order around their mean. Steps from the mean, k times as long, are integers below 2^13, so that two directions
+    # differ by more than 2^-27.
+    steps = corners.shape[1] * corners - corners.sum(axis=1, keepdims=True)
+    order = np.argsort(np.arctan2(steps[:, :, 1], steps[:, :, 0]) % (2 * math.pi), axis=1)
+    ring = np.take_along_axis(on, order, axis=1)
     rows = np.arange(len(group))[:, None]
     for turn, (run, small) in enumerate(_runs(points, ring, kept)):
         factor = 1 + np.abs(small[:, :3] @ points.T - small[:, 3:]).max(axis=1, keepdims=True)
@@ -114,15 +114,6 @@ def _add_turns(
                 place, known = (plane, 2 * turn + (sign < 0)), found.get(name := key.tobytes())
                 if known is None or place < known[:2]:
                     found[name] = *place, tuple(whole)
-
-
-def _cyclic(corners: Integers) -> NDArray[np.intp]:
-    """Return the orders (planes, k) of points in convex position (planes, k, 2) around their mean.
-
-    Steps from the mean, k times as long, are integers below 2^13, so that two directions differ by more than 2^-27.
-    """
-    steps = corners.shape[1] * corners - corners.sum(axis=1, keepdims=True)
-    return np.argsort(np.arctan2(steps[:, :, 1], steps[:, :, 0]) % (2 * math.pi), axis=1)
 
 
 def _runs(points: Integers, ring: Integers, kept: list[int]) -> Iterator[tuple[Integers, Integers]]:
@@ -210,7 +201,6 @@ class DiscUnion(RegionCover):
     """
 
     id: ClassVar[str] = "disc-union"
-    instance: ClassVar[Instance] = INSTANCE
     audited: ClassVar[tuple[Instance, ...]] = (Instance({**AUDITED, "side": 3, "k": 1}, n=2, alpha=0.2, beta=0.1),)
     pictured: ClassVar[Instance] = Instance({"side": 6, "k": 1, **COVERED}, n=20_000)
     _most_side: ClassVar[int] = MAX_DISC_SIDE
@@ -218,9 +208,7 @@ class DiscUnion(RegionCover):
     _covered_label: ClassVar[int] = 1
     _theorem: ClassVar[tuple[str, str]] = ("KMMS-Thm3.2", "Theorem 3.2 and Section 6, linearisation,")
     _regions = Built(discs)
-
     hard_targets = plane_targets
-
     concepts = Built(Discs)
 
     def picture(self, sample: Sample, codes: Any, target: Hypothesis | None = None) -> Picture:
@@ -235,13 +223,13 @@ class DiscUnion(RegionCover):
             shapes.append(target.shape(self.side, "orange", "target"))
         return Picture((panel(self.side, sample, shapes, "discs (dashed: the outside of a disc)"),))
 
-    def scene(self, rng: np.random.Generator) -> tuple[Sample, Disc]:
-        """Return the sample of the picture and its target, a disc around the middle."""
-        grid = self.domain.points()
-        middle = (2 * grid - self.side).astype(np.int64)
-        labels = (2 * (middle * middle).sum(axis=1) <= self.side**2).astype(np.uint8)
-        target = self.concepts.concept(int((disc_family(self.side).labels == labels).all(axis=1).argmax()))
-        return uniform_sample(self.side, target, self.pictured.n, rng), target
+    @scene_of
+    def scene(self) -> Hypothesis:
+        """Return the target of the picture, a disc around the middle."""
+        middle = 2 * self.domain.points() - self.side
+        labels = 2 * (middle * middle).sum(axis=1) <= self.side**2
+        target: Hypothesis = self.concepts.concept(int((disc_family(self.side).labels == labels).all(axis=1).argmax()))
+        return target
 
 
 LEARNERS = (DiscUnion,)

@@ -17,8 +17,9 @@ import numpy as np
 
 from dpaudit.contract import Hypothesis, InputError
 
-from ..arrays import Floats, Labels
-from .snapping import full_grid
+from ..arrays import Floats, Integers, Labels
+from ..parameters import check_integer
+from .snapping import check_regions, full_grid
 
 TRIANGLE_SIDE = 4
 """The largest side whose labellings by triangles are listed."""
@@ -40,6 +41,11 @@ class Family:
     volumes: tuple[int, ...]
     regions: tuple[tuple[Region, ...], ...]
 
+    @classmethod
+    def of_functionals(cls, labels: Labels, functionals: Integers) -> Family:
+        """Return the family of equal measures whose labellings have the regions (functional,)."""
+        return cls(labels, (1,) * len(labels), tuple((tuple(row),) for row in functionals.tolist()))
+
     def __len__(self) -> int:
         return len(self.regions)
 
@@ -54,21 +60,25 @@ class Family:
 class Regions:
     """The regions of a grid that a learner selects among, with their measure.
 
-    `listing` lists the regions; None where they are too many. `region` returns the one that a family lists as these
-    halfplanes, or halfspaces. `measures` and `labellings` return V and D; by default both are ln N, for N listed
-    regions of equal measure.
+    `listing` lists the regions; learners take their numbers as outputs where they are few enough to be `listed`.
+    `region` returns the one that a family lists as these halfplanes, or halfspaces; `drawn` the one that an output
+    stands for where they are not listed, by default `region` of as many `halfplanes`. `measures` and `labellings`
+    return V and D; by default both are ln N, for N listed regions of equal measure.
     """
 
     side: int
-    listing: Callable[[], Family] | None
+    listing: Callable[[], Family]
     region: Callable[[tuple[Region, ...]], Hypothesis]
     measures: Callable[[], float] | None = None
     labellings: Callable[[], float] | None = None
+    listed: bool = True
+    halfplanes: int = 0
+    drawn: Callable[[Any], Hypothesis] | None = None
 
     @property
     def family(self) -> Family:
         """The listed regions; `InputError` where they are not listed."""
-        if self.listing is None:
+        if not self.listed:
             raise InputError(f"side must be small enough to list the regions, got {self.side}; run has no such limit")
         return self.listing()
 
@@ -81,6 +91,13 @@ class Regions:
     def log_ratio(self) -> float:
         """V: a bound on ln(whole measure / least measure of regions that agree on a sample)."""
         return self.log_behaviours if self.measures is None else self.measures()
+
+    def decode(self, code: Any) -> Hypothesis:
+        """Return the region that an output stands for."""
+        if not self.listed:
+            return self.drawn(code) if self.drawn else self.region(check_regions(code, self.halfplanes))
+        check_integer("code", code, 0, len(self.family) - 1)
+        return self.region(self.family.regions[int(code)])
 
 
 def _log_ratio(small: int, large: int) -> float:
@@ -106,15 +123,14 @@ def halfplane_family(side: int) -> Family:
     The halfplane (z, a, b) of a labelling is a point of a cell of the full grid; see `regions.snapping`.
     """
     grid = full_grid(side)
-    found: dict[bytes, tuple[Region, Fraction]] = {}
+    found: dict[int, tuple[Region, Fraction]] = {}
     for z, rows in ((1, ~grid.below), (-1, grid.below)):
-        for row, point, area in zip(rows.astype(np.uint8), grid.points, grid.areas, strict=True):
-            halfplane, total = found.get(row.tobytes(), ((z, *point), Fraction(0)))
-            found[row.tobytes()] = halfplane, total + area
-    keys = sorted(found)
+        for mask, point, area in zip(masks_of(rows.astype(np.uint8)), grid.points, grid.areas, strict=True):
+            halfplane, total = found.get(mask, ((z, *point), Fraction(0)))
+            found[mask] = halfplane, total + area
     common = math.lcm(*(area.denominator for _, area in found.values()))
-    labels = np.array([np.frombuffer(key, dtype=np.uint8) for key in keys])
-    return Family(labels, tuple(int(found[key][1] * common) for key in keys), tuple((found[key][0],) for key in keys))
+    entries: list[Entry] = [(mask, int(area * common), (halfplane,)) for mask, (halfplane, area) in found.items()]
+    return family_of(entries, (side + 1) ** 2)
 
 
 @lru_cache(maxsize=4)

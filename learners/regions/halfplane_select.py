@@ -3,29 +3,29 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, partial
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from dpaudit.contract import Distribution, Instance, Law, Picture, PrivacyClaim, Sample
+from dpaudit.contract import Distribution, Instance, Picture, PrivacyClaim, Sample
 
-from ..arrays import Integers
+from ..arrays import Floats, Integers
 from ..citations import KMMS
-from ..domains import grid_rows, moving_points
+from ..domains import moving_points
 from ..geometry.arrangement import Arrangement, sweep
 from ..geometry.pictures import panel, regions
 from ..geometry.polygons import Bits, Box
-from ..mechanisms.log_laws import ULP
-from ..parameters import Built, check_choice, check_law, check_run, check_sample
+from ..parameters import Built, check_choice, check_law_limit, check_run, check_sample
 from ..samples import distinct_points
 from .concepts import Halfplane, Halfplanes, Intersection, halfplanes
 from .pictures import dual_panels, plane_targets, regular_polygon
-from .region_selection import RegionSelection, log_total
-from .snapping import LISTED_SIDE, FullGrid, Region, check_regions, full_grid, region_of
+from .region_selection import RegionSelection
+from .snapping import LISTED_SIDE, Region, check_regions, full_grid, region_of
 from .tuple_draws import MAX_WEIGHT, Selector, TupleSampler
 
 SWEPT_POINTS = 100
@@ -65,12 +65,15 @@ class HalfplaneSelect(RegionSelection):
     id: ClassVar[str] = "halfplane-select"
     _most_side: ClassVar[int | None] = None
     _statement: ClassVar[tuple[str, str]] = ("KMMS-Lem4.6", "Lemma 4.6 with its own constants")
+    _roundings: ClassVar[tuple[int, int, int]] = (5, 7, 5)
     _refined: ClassVar[bool] = True
     """Whether many points may be drawn from without their arrangement, which controls look at."""
     instance: ClassVar[Instance] = Instance({"side": 1, "epsilon": 1.0}, n=3)
     audited: ClassVar[tuple[Instance, ...]] = (Instance({"side": 3, "epsilon": 1.0}, n=3, alpha=0.1, beta=0.1),)
     pictured: ClassVar[Instance] = Instance({"side": 6, "epsilon": 0.5}, n=150)
     _regions = Built(halfplanes)
+    hard_targets = plane_targets
+    concepts = Built(Halfplanes)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -81,10 +84,6 @@ class HalfplaneSelect(RegionSelection):
         """Pure differential privacy under replacement: epsilon, or 2 epsilon for the convention "full"."""
         claimed = self.epsilon if self.convention == "half" else 2 * self.epsilon
         return PrivacyClaim(claimed, claim_id="KMMS-SelHP-priv", source=f"{KMMS}, Section 4, Select Halfplane")
-
-    hard_targets = plane_targets
-
-    concepts = Built(Halfplanes)
 
     @property
     def _rate(self) -> float:
@@ -122,22 +121,19 @@ class HalfplaneSelect(RegionSelection):
         ((z, a, b),) = check_regions((code,), 1)
         return Halfplane(int(z), Fraction(a), Fraction(b))
 
-    def law(self, sample: Sample) -> Law:
-        """Return the law on the cells of the full grid, in both copies.
+    def _outputs(self, sample: Sample) -> tuple[Sequence[Hashable], NDArray[Any], Floats]:
+        """Return the cells of the full grid in both copies, with ln area as the logarithms of their measures.
 
         ln Pr = ln area + rate (q - max q) - ln Z. With u = 2^-53, x the greatest rate (max q - q), w the greatest
         |ln area| and K cells, each ln area + rate (q - max q) is off by at most u (3 x + 4 w + 4); so is ln Z, up to
         9 u for the sum, and the last two operations round by u (2 x + 2 w + 8 ln K + 2 ln Z). In all at most
         2^-52 (5 x + 7 w + 5 ln K + 16).
         """
-        check_law(self, sample, side=LISTED_SIDE)
+        check_law_limit("side", self.side, LISTED_SIDE)
         grid = full_grid(self.side)
-        base = np.array([math.log(value) for value in grid.areas] * 2)
-        logs, spread = self._log_weights(_correct_by_cell(grid, sample).ravel(), base)
-        width = float(np.abs(base).max())
-        error = ULP * (5 * spread + 7 * width + 5 * math.log(len(logs)) + 16)
         atoms = tuple((z, *point) for z in (1, -1) for point in grid.points)
-        return Law(atoms, logs - log_total(logs), error)
+        areas = np.array([math.log(value) for value in grid.areas] * 2)
+        return atoms, np.concatenate([~grid.below, grid.below]), areas
 
     def picture(self, sample: Sample, codes: Any, target: Halfplane | None = None) -> Picture:
         """Return what a report draws: the sample with some halfplanes, and both copies of the dual plane.
@@ -178,12 +174,6 @@ def _scores(arrangement: Arrangement, weights: list[tuple[int, int]]) -> Integer
     m0, m1 = sum(w[0] for w in weights), sum(w[1] for w in weights)
     below0, below1 = arrangement.below[:, 0], arrangement.below[:, 1]
     return np.stack([below0 + (m1 - below1), below1 + (m0 - below0)])
-
-
-def _correct_by_cell(grid: FullGrid, sample: Sample) -> Integers:
-    """Return q (2, cells) of every cell of the full grid, from the labels that it gives to each example."""
-    above = ~grid.below[:, grid_rows(sample.points, grid.side)]
-    return np.stack([(labels == sample.labels).astype(np.int64) @ sample.counts for labels in (above, ~above)])
 
 
 LEARNERS = (HalfplaneSelect,)

@@ -7,7 +7,7 @@ the utility audit of learners of planar regions, where the concept class itself 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -48,15 +48,23 @@ def regular_polygon(
     return Intersection(tuple(found))
 
 
-def uniform_sample(side: int, target: Hypothesis, n: int, rng: np.random.Generator) -> Sample:
-    """Return n examples from the uniform law on the grid, or on `MOST_POINTS` random points of a larger one."""
-    if (side + 1) ** 2 <= MOST_POINTS:
-        points = Grid(side, 2).points()
-    else:
-        found = {(int(x), int(y)) for x, y in rng.integers(0, side + 1, (MOST_POINTS, 2))}
-        points = np.array(sorted(found), dtype=np.int64)
-    law = Distribution(points, np.full(len(points), 1 / len(points)), "uniform")
-    return Grid(side, 2).draw(target, law, n, rng)
+def scene_of(target_of: Callable[[Any], Hypothesis]) -> Callable[[Any, np.random.Generator], tuple[Sample, Any]]:
+    """Return the method `scene` of a learner whose picture has the target that `target_of` makes of the learner.
+
+    The examples are from the uniform law on the grid, or on `MOST_POINTS` random points of a larger one.
+    """
+
+    def scene(self: Any, rng: np.random.Generator) -> tuple[Sample, Any]:
+        """Return the sample of the picture and its target."""
+        grid, target = Grid(self.side, 2), target_of(self)
+        if grid.size <= MOST_POINTS:
+            points = grid.points()
+        else:
+            points = np.unique(rng.integers(0, self.side + 1, (MOST_POINTS, 2)), axis=0)
+        law = Distribution(points, np.full(len(points), 1 / len(points)), "uniform")
+        return grid.draw(target, law, self.pictured.n, rng), target
+
+    return scene
 
 
 def plane_picture(self: Any, sample: Sample, codes: Any, target: Any = None) -> Picture:
@@ -141,7 +149,8 @@ def _cases(squares: Bools, mass: float) -> Iterator[tuple[int, Floats, str]]:
     lone = squares & ~_beside(squares, diagonal=True)
     others = np.flatnonzero(lone.any(axis=(1, 2)) & (sizes > 1))
     code = int(others[sizes[others].argmax()]) if len(others) else int(np.flatnonzero(sizes == 1)[0])
-    tiny = _first(lone[code] if len(others) else squares[code])
+    tiny = np.zeros_like(squares[code])
+    tiny[tuple(np.argwhere(lone[code] if len(others) else squares[code])[0])] = True
     name = "just above alpha on a tiny component" if len(others) else "just above alpha on a region of one point"
     yield code, _weighted(tiny, ~tiny, mass), name
     code = int(rims.sum(axis=(1, 2)).argmax())
@@ -167,12 +176,6 @@ def _on_one_line(square: Bools) -> bool:
         return False
     u, v = points[1] - points[0], points - points[0]
     return bool((u[0] * v[:, 1] == u[1] * v[:, 0]).all())
-
-
-def _first(square: Bools) -> Bools:
-    alone = np.zeros_like(square)
-    alone[tuple(np.argwhere(square)[0])] = True
-    return alone
 
 
 def _halves(one: Bools, other: Bools) -> Floats:

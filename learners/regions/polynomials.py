@@ -62,8 +62,7 @@ def polynomial_family(side: int, degree: int) -> Family:
     """
     check_polynomials(side, degree)
     labels, functionals = sign_patterns(powers(Grid(side, 2).points(), degree))
-    table = labels.astype(np.uint8)
-    return Family(table, (1,) * len(table), tuple((tuple(row),) for row in functionals.tolist()))
+    return Family.of_functionals(labels.astype(np.uint8), functionals)
 
 
 @dataclass(frozen=True)
@@ -137,16 +136,13 @@ class PolynomialSelect(RegionSelection):
     source: ClassVar[str] = f"{KMMS}, Proposition 2.5 and Section 6, linearisation"
     _statement: ClassVar[tuple[str, str]] = ("KMMS-Prop2.5", "Proposition 2.5 over the labellings by polynomials")
     _most_side: ClassVar[int | None] = None
+    hard_targets = plane_targets
+    concepts = Built(Polynomials)
+    _regions = Built(polynomials)
 
     def __post_init__(self) -> None:
         check_polynomials(self.side, self.degree)
         check_positive("epsilon", self.epsilon)
-
-    hard_targets = plane_targets
-
-    concepts = Built(Polynomials)
-
-    _regions = Built(polynomials)
 
     def symmetries(self) -> list[Integers]:
         """Return generators: a reflection and the exchange of the axes, and flipping all labels.

@@ -15,16 +15,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from dpaudit.contract import Hypothesis, InputError, Instance, Sample
+from dpaudit.contract import InputError, Instance, Sample
 
 from ..arrays import Integers, summed
 from ..citations import KMMS
-from ..covers.accounting import AUDITED
+from ..covers.accounting import AUDITED, TINY
 from ..domains import grid_rows
 from ..halfspaces.concepts import Halfspace, grid_halfspaces
 from ..mechanisms import exponential
 from ..parameters import Built
-from .concepts import Intersection, Joins
+from .concepts import Intersection, Joins, joins
 from .families import Family, Region, Regions, family_of, joined, listed_entries
 from .region_cover import RegionCover
 from .region_selection import RegionSelection
@@ -51,7 +51,7 @@ def halfspace_family(side: int) -> Family:
     if side > HALFSPACE_SIDE:
         raise InputError(f"side must be at most {HALFSPACE_SIDE} to list the halfspaces, got {side}")
     labels, functionals = grid_halfspaces(side, DIMENSION)
-    return Family(labels, (1,) * len(labels), tuple((tuple(row),) for row in functionals.tolist()))
+    return Family.of_functionals(labels, functionals)
 
 
 @lru_cache(maxsize=2)
@@ -69,22 +69,6 @@ def polytope(parts: Sequence[Region]) -> Intersection:
     return Intersection(tuple(Halfspace(tuple(w), t) for *w, t in parts))
 
 
-@dataclass(frozen=True)
-class Polytopes(Joins):
-    """The labellings of the grid by intersections of at most k halfspaces."""
-
-    dimension: ClassVar[int] = DIMENSION
-    _family, _region, _united = staticmethod(halfspace_family), staticmethod(polytope), False
-
-
-@dataclass(frozen=True)
-class SimplexUnions(Joins):
-    """The labellings of the cube by unions of at most k simplices, each the intersection of four halfspaces."""
-
-    dimension: ClassVar[int] = DIMENSION
-    _family, _region, _united = staticmethod(simplex_family), staticmethod(polytope), True
-
-
 def halfspaces(side: int) -> Regions:
     """Return the halfspaces, with equal measure."""
     return Regions(side, partial(halfspace_family, side), lambda parts: polytope(parts).halfplanes[0])
@@ -99,8 +83,25 @@ def simplices(side: int) -> Regions:
     def log_quadruples() -> float:
         return (DIMENSION + 1) * math.log(len(halfspace_family(side)))
 
-    listing = partial(simplex_family, side) if side <= SIMPLEX_SIDE else None
-    return Regions(side, listing, polytope, log_quadruples, None if listing else log_quadruples)
+    listed, listing, drawn = side <= SIMPLEX_SIDE, partial(simplex_family, side), partial(_simplex, side)
+    labellings = None if listed else log_quadruples
+    return Regions(side, listing, polytope, log_quadruples, labellings, listed, drawn=drawn)
+
+
+@dataclass(frozen=True)
+class Polytopes(Joins):
+    """The labellings of the grid by intersections of at most k halfspaces."""
+
+    dimension: ClassVar[int] = DIMENSION
+    _regions = Built(joins(halfspaces, united=False))
+
+
+@dataclass(frozen=True)
+class SimplexUnions(Joins):
+    """The labellings of the cube by unions of at most k simplices, each the intersection of four halfspaces."""
+
+    dimension: ClassVar[int] = DIMENSION
+    _regions = Built(joins(simplices, united=True))
 
 
 def space_symmetries(self: Any) -> list[Integers]:
@@ -165,14 +166,11 @@ class TupleCounts:
 
         The sum over target <= T <= A of (-1)^|T - target| F(T)^more; 0 where A does not contain the target.
         """
-        subsets = np.arange(1 << self._points)
-        odd = np.zeros(len(subsets), dtype=np.int64)
+        table = np.where(np.arange(1 << self._points) & target == target, self._containing**more, 0)
         for bit in range(self._points):
-            odd ^= (subsets & ~target) >> bit & 1
-        table = np.where(subsets & target == target, (1 - 2 * odd) * self._containing**more, 0)
-        for bit in range(self._points):
-            view = table.reshape(-1, 2, 1 << bit)
-            view[:, 1] += view[:, 0]
+            if not target >> bit & 1:
+                view = table.reshape(-1, 2, 1 << bit)
+                view[:, 1] = view[:, 0] - view[:, 1]
         return table
 
     def draw(self, target: int, rng: np.random.Generator, size: int) -> Integers:
@@ -211,31 +209,25 @@ def _quadruples(
     table = TupleCounts(masks, len(rows), DIMENSION + 1)
     occurring = np.flatnonzero(table.counts)
     occurring = occurring[np.argsort(scores[occurring], kind="stable")]
-    values, starts = np.unique(scores[occurring], return_index=True)
-    sizes = np.add.reduceat(table.counts[occurring], starts)
+    counts, (values, starts) = table.counts[occurring], np.unique(scores[occurring], return_index=True)
+    sizes, firsts = np.add.reduceat(counts, starts), np.cumsum(counts)[starts] - counts[starts]
     groups = exponential.draw_cells(sizes.tolist(), values, rate, rng, size)
     within = rng.integers(0, sizes[groups])
-    ends = np.cumsum(table.counts[occurring])
-    drawn = occurring[np.searchsorted(ends, (ends[starts] - table.counts[occurring][starts])[groups] + within,
-                                      side="right")]  # fmt: skip
-    found: list[Quadruple] = [()] * size
+    drawn = occurring[np.searchsorted(np.cumsum(counts), firsts[groups] + within, side="right")]
+    found = np.zeros((size, DIMENSION + 1), dtype=np.int64)
     for target in np.unique(drawn).tolist():
-        runs = np.flatnonzero(drawn == target)
-        quadruples = np.sort(table.draw(target, rng, len(runs)), axis=1).tolist()
-        for i, quadruple in zip(runs.tolist(), quadruples, strict=True):
-            found[i] = tuple(quadruple)
-    return found
+        runs = drawn == target
+        found[runs] = np.sort(table.draw(target, rng, int(runs.sum())), axis=1)
+    return [tuple(quadruple) for quadruple in found.tolist()]
 
 
 def _simplex(side: int, code: Any) -> Intersection:
     """Return the simplex with the numbers of its halfspaces as code."""
     regions = halfspace_family(side).regions
-    members = tuple(code) if isinstance(code, tuple | list) else ()
-    if len(members) != DIMENSION + 1 or not all(
-        isinstance(i, int | np.integer) and 0 <= i < len(regions) for i in members
-    ):
+    good = isinstance(code, tuple | list) and len(code) == DIMENSION + 1
+    if not good or not all(isinstance(i, int | np.integer) and 0 <= i < len(regions) for i in code):
         raise InputError(f"code must be {DIMENSION + 1} numbers of halfspaces below {len(regions)}, got {code!r}")
-    return polytope([regions[int(i)][0] for i in members])
+    return polytope([regions[int(i)][0] for i in code])
 
 
 @dataclass(frozen=True)
@@ -265,13 +257,9 @@ class SimplexSelect(RegionSelection):
     _statement: ClassVar[tuple[str, str]] = ("KMMS-Prop2.5", "Proposition 2.5 over quadruples of halfspaces")
     _most_side: ClassVar[int] = HALFSPACE_SIDE
     _regions = Built(simplices)
-
     symmetries = space_symmetries
-
-    @property
-    def concepts(self) -> Polytopes:
-        """The labellings of the grid by intersections of at most four halfspaces; they can be listed for the cube."""
-        return Polytopes(self.side, DIMENSION + 1)
+    # Simplices are the intersections of four halfspaces; they can be listed for the cube.
+    concepts = Built(partial(Polytopes, k=DIMENSION + 1))
 
     def _unlisted(self, sample: Sample, rng: np.random.Generator, size: int) -> list[Any]:
         """Return sorted quadruples: a score by the number of quadruples that have it, then one of them uniformly."""
@@ -279,12 +267,6 @@ class SimplexSelect(RegionSelection):
         rows, gains = summed(grid_rows(sample.points, self.side), signed)
         # The score up to a constant, the negative examples.
         return _quadruples(self.side, rows, _subset_sums(gains), self._rate, rng, size)
-
-    def decode(self, code: Any) -> Hypothesis:
-        """Return the simplex."""
-        if self._regions.listing is not None:
-            return super().decode(code)
-        return _simplex(self.side, code)
 
 
 @dataclass(frozen=True)
@@ -296,20 +278,16 @@ class ConvexPolytope(RegionCover):
     """
 
     id: ClassVar[str] = "convex-polytope"
+    _regions = Built(halfspaces)
+    symmetries = space_symmetries
+    concepts = Built(Polytopes)
     # Two rounds, so that all pairs of regions can be listed; with them only the sample's errors can be bounded.
-    instance: ClassVar[Instance] = Instance(
-        {"side": 1, "k": 1, "epsilon": 1.0, "delta": 1e-6, "alpha": 0.74, "beta": 0.2}, n=2, alpha=0.9, beta=0.5
-    )
+    instance: ClassVar[Instance] = Instance({"side": 1, **TINY, "alpha": 0.74}, n=2, alpha=0.9, beta=0.5)
     audited: ClassVar[tuple[Instance, ...]] = (Instance({**AUDITED, "side": 1, "k": 2}, n=2, alpha=0.2, beta=0.1),)
     _covered_label: ClassVar[int] = 0
     _most_side: ClassVar[int] = HALFSPACE_SIDE
     _beyond: ClassVar[str] = BEYOND
     _theorem: ClassVar[tuple[str, str]] = ("KMMS-Thm3.2", "Theorem 3.2 and Section 6, in three dimensions,")
-    _regions = Built(halfspaces)
-
-    symmetries = space_symmetries
-
-    concepts = Built(Polytopes)
 
 
 @dataclass(frozen=True)
@@ -330,9 +308,7 @@ class SimplexUnion(RegionCover):
     _beyond: ClassVar[str] = BEYOND
     _theorem: ClassVar[tuple[str, str]] = ConvexPolytope._theorem
     _regions = Built(simplices)
-
     symmetries = space_symmetries
-
     concepts = Built(SimplexUnions)
 
     def _unlisted(self, sample: Sample, rng: np.random.Generator, size: int) -> list[Any]:
@@ -355,13 +331,6 @@ class SimplexUnion(RegionCover):
             left = labels[list(drawn)][:, rows].min(axis=0) == 0
             rows, wanted, unwanted = rows[left], wanted[left], unwanted[left]
         return tuple(found)
-
-    def decode(self, code: Any) -> Hypothesis:
-        """Return the union."""
-        if self._regions.listing is not None:
-            return super().decode(code)
-        drawn = code if isinstance(code, tuple) and len(code) == self.rounds else (None,)
-        return self._join(tuple(_simplex(self.side, part) for part in drawn))
 
 
 LEARNERS = (SimplexSelect, ConvexPolytope, SimplexUnion)

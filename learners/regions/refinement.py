@@ -27,7 +27,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from ..arrays import Bools, Bytes, Floats, Integers, PackedSums
+from ..arrays import Bools, Bytes, Floats, Integers, PackedSums, packed_rows
 from ..geometry.polygons import Polygon, UniformPoint, cut, double_triangle, dual_box
 
 Score = Callable[[Integers, Integers], Integers]
@@ -73,10 +73,10 @@ class Pieces:
         self._x = np.array([float(x) for x, _ in points])
         self._y = np.array([float(y) for _, y in points])
         self._corners: list[Polygon] = []
-        self._areas: list[dict[int, tuple[int, int]]] = []
+        self.area = cache(lambda piece, level: _enclosed_area(self._corners[piece], self._precision + 256 * level))
+        """From a piece and a level to integers that enclose the area times 2^(precision + 256 level)."""
         self.uniform = cache(lambda piece: UniformPoint.of(self._corners[piece]))
-        self._inside = np.zeros((64, len(points) + -len(points) % 64), dtype=np.bool_)
-        self._packed = np.packbits(self._inside, axis=1)
+        self._packed = packed_rows(np.zeros((64, len(points))))
         self.log_areas = np.zeros(32)
         self.parts: Integers = np.full((32, 2), -1)
         self._heights: dict[int, tuple[Integers, Floats, Floats]] = {}
@@ -93,13 +93,6 @@ class Pieces:
         """Return which points no halfplane of a code contains, (..., bytes)."""
         return np.asarray(self._packed[codes ^ 1])
 
-    def area(self, piece: int, level: int) -> tuple[int, int]:
-        """Return integers that enclose the area times 2^(precision + 256 level)."""
-        known = self._areas[piece]
-        if level not in known:
-            known[level] = _enclosed_area(self._corners[piece], self._precision + 256 * level)
-        return known[level]
-
     def cut(self, piece: int, wanted: Floats) -> None:
         """Cut a piece in two, below and above a line that crosses it, once: its `parts` are then known.
 
@@ -111,7 +104,8 @@ class Pieces:
         crossing, low, high = self._heights[piece]
         line = int(crossing[(wanted[crossing] * np.minimum(-low, high) / (high - low)).argmax()])
         x, y = self.points[line]
-        above, below = self._inside[2 * piece : 2 * piece + 2, : len(self.points)]
+        sides = np.unpackbits(self._packed[2 * piece : 2 * piece + 2], axis=1, count=len(self.points))
+        above, below = sides.astype(np.bool_)
         lower, upper = above.copy(), below.copy()
         lower[line] = upper[line] = True
         under, over = (cut(self._corners[piece], x, y, side) for side in (-1, 1))
@@ -121,19 +115,16 @@ class Pieces:
     def _add(self, corners: Polygon, above: Bools, below: Bools) -> int:
         """Store a piece, given which lines are already known to lie above and below it."""
         piece = len(self._corners)
-        if 2 * piece == len(self._inside):
-            self._inside = np.concatenate([self._inside, np.zeros_like(self._inside)])
+        if 2 * piece == len(self._packed):
             self._packed = np.concatenate([self._packed, np.zeros_like(self._packed)])
             self.log_areas = np.concatenate([self.log_areas, np.zeros_like(self.log_areas)])
             self.parts = np.concatenate([self.parts, np.full_like(self.parts, -1)])
         self._corners.append(corners)
-        self._areas.append({})
         open_ = np.flatnonzero(~(above | below))
         low, high = self._reach(corners, open_)
-        self._inside[2 * piece, : len(above)], self._inside[2 * piece + 1, : len(below)] = above, below
-        self._inside[2 * piece, open_] = high <= 0
-        self._inside[2 * piece + 1, open_] = low >= 0
-        self._packed[2 * piece : 2 * piece + 2] = np.packbits(self._inside[2 * piece : 2 * piece + 2], axis=1)
+        sides = np.stack([above, below])
+        sides[:, open_] = high <= 0, low >= 0
+        self._packed[2 * piece : 2 * piece + 2] = packed_rows(sides)
         crossing = np.flatnonzero((low < 0) & (high > 0))
         self._heights[piece] = open_[crossing], low[crossing], high[crossing]
         self.log_areas[piece] = math.log(self.area(piece, 0)[1]) - self._precision * math.log(2)
@@ -161,6 +152,10 @@ def _enclosed_area(corners: Polygon, precision: int) -> tuple[int, int]:
     return total, total + len(corners) - 2
 
 
+Codes = tuple[Integers, Integers]
+"""The codes (products, t) of products, and their orders."""
+
+
 class Products:
     """Products of pieces that partition the t-tuples of halfplanes.
 
@@ -170,27 +165,18 @@ class Products:
     """
 
     def __init__(
-        self,
-        pieces: Pieces,
-        weights: Floats,
-        score: Score,
-        rate: float,
-        components: int,
-        start: tuple[Integers, Integers] | None = None,
+        self, pieces: Pieces, weights: Floats, score: Score, rate: float, components: int, start: Codes | None = None
     ) -> None:
         self.pieces, self.weights, self.score, self.rate = pieces, weights, score, rate
         self._total = weights.sum(axis=1)
         # Not a matrix product: the threads of a busy BLAS cost far more than they save.
         self._tables = [PackedSums(column) for column in weights.T]
-        self._either = PackedSums(weights.sum(axis=1))
+        self._either = PackedSums(self._total)
         t = components
         # With one halfplane pieces cost more than products, and no point is left for others to spare.
         self._forced, self._few = (FORCED, FEW) if t > 1 else (0.0, 1)
         if start is None:
-            start = (
-                np.array([[0] * (t - j) + [1] * j for j in range(t + 1)], dtype=np.int64),
-                np.array([math.comb(t, j) for j in range(t + 1)], dtype=np.int64),
-            )
+            start = np.tri(t + 1, t, -1, dtype=np.int64)[:, ::-1], np.array([math.comb(t, j) for j in range(t + 1)])
         self.codes, self.orders = (one.copy() for one in start)
         blocks = [self.codes[first : first + BLOCK] for first in range(0, len(self.codes), BLOCK)]
         ends = zip(*(self._scores(*self.masks(block)) for block in blocks), strict=True)
@@ -243,8 +229,8 @@ class Products:
         count = min(len(gaps), max(BATCH, len(gaps) // SHARE))
         widest = np.argpartition(-gaps, count - 1)[:count]
         # Beyond the range of floating point all gaps may vanish but one: that one is taken.
-        found = gaps[widest]
-        deep = min(found.max() - DEPTH, np.partition(found, -min(self._few, count))[-min(self._few, count)])
+        found, few = gaps[widest], min(self._few, count)
+        deep = min(found.max() - DEPTH, np.partition(found, -few)[-few])
         return np.asarray(np.sort(widest[(found >= deep) & (found > -np.inf)]), dtype=np.int64)
 
     def _cut(self, chosen: Integers) -> None:
@@ -272,8 +258,9 @@ class Products:
         """
         codes, orders = self.codes[chosen], self.orders[chosen]
         inside, outside = self.pieces.inside(codes.T), self.pieces.outside(codes.T)
-        others = [_joined(np.delete(inside, j, axis=0), np.delete(outside, j, axis=0)) for j in range(len(inside))]
-        held, missed = (np.stack(one) for one in zip(*others, strict=True))
+        # What all of the other components hold, and what some of them do not: all and nothing where there are none.
+        held = np.stack([np.bitwise_and.reduce(np.delete(inside, j, axis=0)) for j in range(len(inside))])
+        missed = np.stack([np.bitwise_or.reduce(np.delete(outside, j, axis=0)) for j in range(len(inside))])
         crossed = ~(inside | outside | missed)
         weights = np.stack([self._either.of(hit) for hit in crossed])
         picked, rows = weights.argmax(axis=0), np.arange(len(codes))
@@ -327,9 +314,8 @@ class Products:
         for piece, some in zip(found.tolist(), np.split(rows[order], first[1:]), strict=True):
             few = some[:VOTERS]
             hit, sure = crossed[picked[few], few], held[picked[few], few]
-            votes, forced = (
-                np.unpackbits(one, axis=1, count=len(self.weights)).sum(axis=0) for one in (hit, hit & sure)
-            )
+            both = np.unpackbits(np.stack([hit, hit & sure]), axis=2, count=len(self.weights))
+            votes, forced = both.sum(axis=1)
             self.pieces.cut(piece, votes * self._total + self._forced * forced * self.weights[:, 1])
 
     def _replaced(self, codes: Integers, orders: Integers, picked: Integers, ends: Integers) -> tuple[Integers, ...]:
@@ -353,8 +339,3 @@ class Products:
                 upper, lower = ends[rows, 1 - j].T if count == 1 else self._scores(*self.masks(found))
                 parts.append((rows, found, orders[rows] * math.comb(count, j), upper, lower))
         return tuple(np.concatenate(one) for one in zip(*parts, strict=True))
-
-
-def _joined(inside: Bytes, outside: Bytes) -> tuple[Bytes, Bytes]:
-    """Return which points all of some halfplanes contain, and which at least one does not: all and none for none."""
-    return np.bitwise_and.reduce(inside, axis=0), np.bitwise_or.reduce(outside, axis=0)

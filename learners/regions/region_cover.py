@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar
 
@@ -12,35 +12,24 @@ from numpy.typing import NDArray
 from dpaudit.contract import Hypothesis, Instance, Sample, later
 
 from ..arrays import Floats, Integers, Labels
-from ..covers.accounting import AUDITED
+from ..covers.accounting import AUDITED, TINY
 from ..covers.rounds import RoundedNoise
 from ..covers.set_cover import SetCoverLearner
 from ..domains import grid_rows
 from ..geometry.polygons import Bits
 from ..parameters import Built, check_integer, check_run
 from ..samples import distinct_points
-from .concepts import (
-    ConvexPolygons,
-    Halfplane,
-    Intersection,
-    PolygonUnions,
-    Union,
-    halfplanes,
-    triangle,
-    triangles,
-)
+from .concepts import ConvexPolygons, Halfplane, Intersection, PolygonUnions, Union, halfplanes, triangle, triangles
 from .families import Region, Regions
-from .pictures import plane_picture, plane_targets, regular_polygon, uniform_sample
+from .pictures import plane_picture, plane_targets, regular_polygon, scene_of
 from .snapping import check_regions, region_of
-from .tuple_draws import TupleSampler, grouped
+from .tuple_draws import TupleSampler, Weights, grouped
 
-INSTANCE = Instance(
-    {"side": 1, "k": 1, "epsilon": 1.0, "delta": 1e-6, "alpha": 0.49, "beta": 0.2}, n=2, alpha=0.99, beta=0.5
-)
 COVERED = {"epsilon": 1.0, "delta": 1e-6, "alpha": 0.2, "beta": 0.2}
 """Parameters of the instances that are pictured."""
 
-Points = list[tuple[int, int]]
+TWO = (((0.25, 0.3), 0.16, 0.4), ((0.7, 0.7), 0.16, 1.2))
+"""Centre, radius and turn of the triangles of the picture of a union."""
 
 
 @dataclass(frozen=True)
@@ -71,14 +60,13 @@ class RegionCover(SetCoverLearner):
     variant: str = "paper"
     budget: str = later("paper")
 
+    instance: ClassVar[Instance] = Instance({"side": 1, **TINY}, n=2, alpha=0.99, beta=0.5)
     _noise_type = RoundedNoise
     _paper_claim: ClassVar[tuple[str, str]] = ("KMMS-Claim4.3", "Claim 4.3 with the constant of Claim 3.4")
     _most_side: ClassVar[int] = 2**256 - 1
     _beyond: ClassVar[str] = ""
     """The cost of a greater side, for the message that refuses it."""
     _regions: ClassVar[Built[Regions]]
-    _parts: ClassVar[int] = 0
-    """The halfplanes of a region, where it can be drawn without a list."""
 
     def __post_init__(self) -> None:
         check_integer("side", self.side, 1, self._most_side, self._beyond)
@@ -104,7 +92,7 @@ class RegionCover(SetCoverLearner):
 
     def run(self, sample: Sample, rng: np.random.Generator, size: int) -> Integers | list[Any]:
         """Return the outputs of independent runs."""
-        if self._regions.listing is not None:
+        if self._regions.listed:
             return super().run(sample, rng, size)
         check_run(sample, self.domain, size)
         self._split(sample)
@@ -114,10 +102,23 @@ class RegionCover(SetCoverLearner):
         """Return the outputs of independent runs; without noise all share the first round's refinement."""
         bits, (points, weights) = Bits(rng), grouped(*distinct_points(sample, self._covered_label))
         first = None if self._noise.scale else self._sampler(points, weights, rng)
-        return [self._run_once(points, weights, rng, bits, first) for _ in range(size)]
+        outputs = []
+        for _ in range(size):
+            places, left, found, sampler = points, weights, list[tuple[Region, ...]](), first
+            for _ in range(self.rounds):
+                if found or sampler is None:
+                    sampler = self._sampler(places, left, rng, sampler)
+                found.append(sampler.draw(bits, region_of(self.side)))
+                spared = triangle(found[-1]).predict(np.array(places, dtype=object).reshape(-1, 2)) == 0
+                if not spared.all():
+                    sampler = None
+                    places = [point for point, kept in zip(places, spared, strict=True) if kept]
+                    left = [pair for pair, kept in zip(left, spared, strict=True) if kept]
+            outputs.append(tuple(found))
+        return outputs
 
     def _sampler(
-        self, points: Points, weights: Points, rng: np.random.Generator, before: TupleSampler | None = None
+        self, points: Weights, weights: Weights, rng: np.random.Generator, before: TupleSampler | None = None
     ) -> TupleSampler:
         """Return the sampler of a round on what is left, with fresh noise; `before` is one on the same points."""
         b = int(self._noise.estimate(np.array([sum(wanted for wanted, _ in weights)]), rng)[0])
@@ -126,37 +127,28 @@ class RegionCover(SetCoverLearner):
             """Return k q = min{k c - b, -k e}: integers."""
             return np.minimum(self.k * covered - b, -self.k * spoiled)
 
-        return TupleSampler(points, weights, self.side, score, Fraction(self._rate) / self.k, self._parts, before)
-
-    def _run_once(
-        self, points: Points, weights: Points, rng: np.random.Generator, bits: Bits, first: TupleSampler | None
-    ) -> tuple[tuple[Region, ...], ...]:
-        found: list[tuple[Region, ...]] = []
-        sampler: TupleSampler | None = None
-        for _ in range(self.rounds):
-            sampler = self._sampler(points, weights, rng, sampler) if found or first is None else first
-            found.append(sampler.draw(bits, region_of(self.side)))
-            spared = triangle(found[-1]).predict(np.array(points, dtype=object).reshape(-1, 2)) == 0
-            points = [point for point, kept in zip(points, spared, strict=True) if kept]
-            weights = [pair for pair, kept in zip(weights, spared, strict=True) if kept]
-            sampler = sampler if spared.all() else None
-        return tuple(found)
+        return TupleSampler(
+            points, weights, self.side, score, Fraction(self._rate) / self.k, self._regions.halfplanes, before
+        )
 
     def decode(self, code: Any) -> Hypothesis:
         """Return the intersection, or the union, of the regions selected."""
-        if self._regions.listing is not None:
-            regions = self._regions.family.regions
-            return self._join(tuple(self._regions.region(regions[member]) for member in self._selected(code)))
-        # What is no sequence of J regions is refused as a region that is none.
-        drawn = code if isinstance(code, tuple) and len(code) == self.rounds else (None,)
-        return self._join(tuple(self._drawn(check_regions(parts, self._parts)) for parts in drawn))
+        if self._regions.listed:
+            members: Any = self._selected(code)
+        else:
+            # What is no sequence of J regions is refused as a region that is none.
+            members = code if isinstance(code, tuple) and len(code) == self.rounds else (None,)
+        return (Union if self._covered_label else Intersection)(tuple(map(self._regions.decode, members)))
 
-    def _drawn(self, parts: tuple[Region, ...]) -> Hypothesis:
-        """Return the hypothesis that a drawn region adds to the output."""
-        return triangle(parts)
 
-    def _join(self, members: tuple[Hypothesis, ...]) -> Hypothesis:
-        return Union(members) if self._covered_label else Intersection(members)
+def covered_halfplanes(side: int) -> Regions:
+    """Return the halfplanes, of which a drawn one is what is covered: it stands for its complement."""
+
+    def complement(code: Any) -> Halfplane:
+        ((z, a, b),) = check_regions(code, 1)
+        return Halfplane(-z, a, b)
+
+    return replace(halfplanes(side), drawn=complement)
 
 
 @dataclass(frozen=True)
@@ -169,27 +161,15 @@ class ConvexPolygon(RegionCover):
     """
 
     id: ClassVar[str] = "convex-polygon"
-    instance: ClassVar[Instance] = INSTANCE
     audited: ClassVar[tuple[Instance, ...]] = (Instance({**AUDITED, "side": 3, "k": 3}, n=2, alpha=0.2, beta=0.1),)
     pictured: ClassVar[Instance] = Instance({**COVERED, "side": 12, "k": 4}, n=100_000)
     _covered_label: ClassVar[int] = 0
-    _parts: ClassVar[int] = 1
     _theorem: ClassVar[tuple[str, str]] = ("KMMS-Thm4.7", "Theorem 4.7")
-    _regions = Built(halfplanes)
-
+    _regions = Built(covered_halfplanes)
     picture = plane_picture
+    scene = scene_of(lambda self: regular_polygon(self.side, self.k))
     hard_targets = plane_targets
-
     concepts = Built(ConvexPolygons)
-
-    def _drawn(self, parts: tuple[Region, ...]) -> Halfplane:
-        ((z, a, b),) = parts
-        return Halfplane(-z, a, b)
-
-    def scene(self, rng: np.random.Generator) -> tuple[Sample, Intersection]:
-        """Return the sample of the picture and its target, k halfplanes around the middle."""
-        target = regular_polygon(self.side, self.k)
-        return uniform_sample(self.side, target, self.pictured.n, rng), target
 
 
 @dataclass(frozen=True)
@@ -202,24 +182,15 @@ class PolygonUnion(RegionCover):
     """
 
     id: ClassVar[str] = "polygon-union"
-    instance: ClassVar[Instance] = INSTANCE
     audited: ClassVar[tuple[Instance, ...]] = (Instance({**AUDITED, "side": 2, "k": 2}, n=2, alpha=0.2, beta=0.1),)
     pictured: ClassVar[Instance] = Instance({**COVERED, "side": 6, "k": 2, "variant": "noiseless"}, n=50_000)
     _covered_label: ClassVar[int] = 1
-    _parts: ClassVar[int] = 3
     _theorem: ClassVar[tuple[str, str]] = ("KMMS-Thm5.1", "Theorem 5.1")
     _regions = Built(triangles)
-
     picture = plane_picture
+    scene = scene_of(lambda self: Union(tuple(regular_polygon(self.side, 3, *part) for part in TWO[: self.k])))
     hard_targets = plane_targets
-
     concepts = Built(PolygonUnions)
-
-    def scene(self, rng: np.random.Generator) -> tuple[Sample, Union]:
-        """Return the sample of the picture and its target, two triangles (one for k = 1)."""
-        parts = (((0.25, 0.3), 0.16, 0.4), ((0.7, 0.7), 0.16, 1.2))[: self.k]
-        target = Union(tuple(regular_polygon(self.side, 3, *part) for part in parts))
-        return uniform_sample(self.side, target, self.pictured.n, rng), target
 
 
 LEARNERS = (ConvexPolygon, PolygonUnion)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpaudit.contract import Hypothesis, Instance, Law, Sample, Supremum, UtilityClaim
 
@@ -21,18 +23,11 @@ from ..mechanisms import exponential
 from ..mechanisms.log_laws import ULP
 from ..parameters import Built, check_integer, check_positive, check_run, check_sample, check_statement
 from ..samples import distinct_points
-from .concepts import Intersection, Triangles, triangle, triangles
+from .concepts import Triangles, triangles
 from .families import Family, Regions
-from .pictures import plane_picture, plane_targets, regular_polygon, uniform_sample
-from .snapping import check_regions, region_of
+from .pictures import plane_picture, plane_targets, regular_polygon, scene_of
+from .snapping import region_of
 from .tuple_draws import TupleSampler, grouped
-
-
-def log_total(logs: Floats) -> float:
-    """Return the logarithm of the sum of exp(logs)."""
-    finite = logs[np.isfinite(logs)]
-    top = float(finite.max())
-    return top + math.log(math.fsum(np.exp(finite - top)))
 
 
 @dataclass(frozen=True)
@@ -53,28 +48,28 @@ class RegionSelection(ClassLearner):
     """Id and place of the utility claim."""
     _most_side: ClassVar[int | None] = 2**256 - 1
     _regions: ClassVar[Built[Regions]]
+    privacy = pure_privacy
+    _roundings: ClassVar[tuple[int, int, int]] = (8, 16, 8)
+    """Of the law; see there."""
 
     def __post_init__(self) -> None:
         check_integer("side", self.side, 1, self._most_side)
         check_positive("epsilon", self.epsilon)
 
-    privacy = pure_privacy
-
     @property
     def _rate(self) -> float:
         return self.epsilon / 2
 
-    def _eligible(self, correct: Integers) -> Bools | None:
-        """Return which regions may be chosen, given their scores; None for all. Controls override it."""
-        return None
+    def _eligible(self, correct: Integers) -> Bools:
+        """Return which regions may be chosen, given their scores; controls override it."""
+        return np.ones(len(correct), dtype=np.bool_)
 
     def _log_weights(self, correct: Integers, base: Floats) -> tuple[Floats, float]:
         """Return ln weights from scores and ln measures, up to a constant, and the greatest rate (max q - q)."""
         eligible = self._eligible(correct)
-        best = correct.max() if eligible is None else correct[eligible].max()
-        logs = self._rate * (correct - best) + base
-        spread = self._rate * float(best - correct.min())
-        return (logs if eligible is None else np.where(eligible, logs, -np.inf)), spread
+        best = correct[eligible].max()
+        logs = np.where(eligible, self._rate * (correct - best) + base, -np.inf)
+        return logs, self._rate * float(best - correct.min())
 
     def utility(self, alpha: float, beta: float) -> UtilityClaim:
         """Return the claim Pr[error > alpha] <= beta in the realizable case.
@@ -94,23 +89,29 @@ class RegionSelection(ClassLearner):
         """Return the logarithms of the measures of the labellings; controls override it."""
         return family.log_shares
 
-    def _correct(self, sample: Sample) -> Integers:
-        agree = self._regions.family.labels[:, grid_rows(sample.points, self.side)] == sample.labels
+    def _outputs(self, sample: Sample) -> tuple[Sequence[Hashable], NDArray[Any], Floats]:
+        """Return the outputs that are listed, their labels of the grid, and the logarithms of their measures."""
+        family = self._regions.family
+        return range(len(family)), family.labels, self._log_base(family, sample)
+
+    def _correct(self, labels: NDArray[Any], sample: Sample) -> Integers:
+        agree = labels[:, grid_rows(sample.points, self.side)] == sample.labels
         return np.asarray(agree.astype(np.int64) @ sample.counts)
 
     def run(self, sample: Sample, rng: np.random.Generator, size: int) -> Integers | list[Any]:
         """Return the numbers of the labellings that independent runs select, or regions where these are not listed."""
         check_run(sample, self.domain, size)
-        if self._regions.listing is None:
+        if not self._regions.listed:
             return self._unlisted(sample, rng, size)
-        logs, _ = self._log_weights(self._correct(sample), self._log_base(self._regions.family, sample))
+        _, labels, base = self._outputs(sample)
+        logs, _ = self._log_weights(self._correct(labels, sample), base)
         return exponential.draw_weighted(logs - logs.max(), rng, size)
 
     def _unlisted(self, sample: Sample, rng: np.random.Generator, size: int) -> list[Any]:
         raise NotImplementedError("a selection among regions that are not listed draws them")
 
     def law(self, sample: Sample) -> Law:
-        """Return the law on the labellings.
+        """Return the law on the outputs that are listed.
 
         ln Pr = ln share + rate (q - max q) - ln Z. With u = 2^-53, x the greatest exponent, w the greatest |ln share|
         and K labellings, each ln share is off by at most u (4 w + 4), each sum by 3 u (x + w) more; ln Z inherits this
@@ -118,27 +119,26 @@ class RegionSelection(ClassLearner):
         2^-52 (8 x + 16 w + 8 ln K + 16).
         """
         check_sample(sample, self.domain)
-        family = self._regions.family
-        base = self._log_base(family, sample)
-        logs, spread = self._log_weights(self._correct(sample), base)
-        width = float(np.abs(base).max())
-        error = ULP * (8 * spread + 16 * width + 8 * math.log(len(family)) + 16)
-        return Law(range(len(family)), logs - log_total(logs), error)
+        atoms, labels, base = self._outputs(sample)
+        logs, spread = self._log_weights(self._correct(labels, sample), base)
+        x, w, k = self._roundings
+        error = ULP * (x * spread + w * float(np.abs(base).max()) + k * math.log(len(base)) + 16)
+        finite = logs[np.isfinite(logs)]
+        top = float(finite.max())
+        return Law(atoms, logs - (top + math.log(math.fsum(np.exp(finite - top)))), error)
 
     def supremum(self) -> Supremum | None:
         """Return the supremum, twice the rate; None where the regions are not listed.
 
         See `finite.exponential.softmax_supremum` for the proof.
         """
-        if self._regions.listing is None:
+        if not self._regions.listed:
             return None
         return softmax_supremum(self.domain, self._regions.family.labels, self._rate)
 
     def decode(self, code: Any) -> Hypothesis:
-        """Return the region of a labelling."""
-        family = self._regions.family
-        check_integer("code", code, 0, len(family) - 1)
-        return self._regions.region(family.regions[int(code)])
+        """Return the region selected."""
+        return self._regions.decode(code)
 
 
 @dataclass(frozen=True)
@@ -173,10 +173,9 @@ class TriangleSelect(RegionSelection):
     audited: ClassVar[tuple[Instance, ...]] = (Instance({"side": 3, "epsilon": 1.0}, n=3, alpha=0.1, beta=0.1),)
     pictured: ClassVar[Instance] = Instance({"side": 12, "epsilon": 0.5}, n=1000)
     _regions = Built(triangles)
-
     picture = plane_picture
+    scene = scene_of(lambda self: regular_polygon(self.side, 3))
     hard_targets = plane_targets
-
     concepts = Built(Triangles)
 
     def _unlisted(self, sample: Sample, rng: np.random.Generator, size: int) -> list[Any]:
@@ -189,15 +188,6 @@ class TriangleSelect(RegionSelection):
         points, weights = grouped(*distinct_points(sample, 1))
         # Covered less spoiled: the examples labelled correctly, less all negative ones.
         return TupleSampler(points, weights, self.side, np.subtract, Fraction(self._rate))
-
-    def decode(self, code: Any) -> Hypothesis:
-        """Return the triangle."""
-        return super().decode(code) if self._regions.listing is not None else triangle(check_regions(code, 3))
-
-    def scene(self, rng: np.random.Generator) -> tuple[Sample, Intersection]:
-        """Return the sample of the picture and its target, a triangle in the middle."""
-        target = regular_polygon(self.side, 3)
-        return uniform_sample(self.side, target, self.pictured.n, rng), target
 
 
 LEARNERS = (TriangleSelect,)

@@ -73,16 +73,13 @@ def full_grid(side: int) -> FullGrid:
     arrangement: Arrangement = sweep(grid, [(1, 0)] * len(grid), side)
     shapes = [polygon(arrangement, cell) for cell in range(arrangement.cells)]
     points = tuple(vertex_mean(shape) for shape in shapes)
-    keys = [_columns_of(side, point) for point in points]
+    keys = [
+        columns(side, a.numerator * b.denominator, b.numerator * a.denominator, a.denominator * b.denominator)
+        for a, b in points
+    ]
     below = np.array([[y < key[x] for x, y in grid] for key in keys], dtype=np.bool_)
     index = {key: cell for cell, key in enumerate(keys)}
-    return FullGrid(side, points, tuple(area(shape) for shape in shapes), below, index)
-
-
-def _columns_of(side: int, point: Point) -> tuple[int, ...]:
-    a, b = point
-    q = a.denominator * b.denominator
-    return columns(side, a.numerator * b.denominator, b.numerator * a.denominator, q)
+    return FullGrid(side, points, tuple(map(area, shapes)), below, index)
 
 
 def count_below(side: int, p: int, r: int, q: int) -> int:

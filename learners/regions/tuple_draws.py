@@ -258,8 +258,14 @@ class TupleSampler:
             return self._rounded()
         bits, scores = self._reach * (level + 1), {int(q) for q in self.products.upper}
         exponentials = {q: exponential_bounds(self._rate * (q - self._greatest), bits) for q in scores}
-        weights = [self._weight(chosen, exponentials, level) for chosen in self._order.tolist()]
-        return list(accumulate(low for low, _ in weights)), list(accumulate(high for _, high in weights))
+        lows, highs = [], []
+        for chosen in self._order.tolist():
+            low, high = exponentials[int(self.products.upper[chosen])]
+            areas = [self._pieces.area(code >> 1, level) for code in self.products.codes[chosen].tolist()]
+            orders = int(self.products.orders[chosen])
+            lows.append(orders * low * prod(a for a, _ in areas))
+            highs.append(orders * high * prod(b for _, b in areas))
+        return list(accumulate(lows)), list(accumulate(highs))
 
     def _rounded(self) -> Enclosures:
         """Return enclosures from floats, which leave a draw open with a probability below 2^-27.
@@ -274,13 +280,6 @@ class TupleSampler:
         error = SLACK * sums[-1]
         low, high = (np.floor((sums + shift) * 2.0**FLOAT_BITS) for shift in (-error, error))
         return np.maximum(low, 0).astype(np.int64).tolist(), (high.astype(np.int64) + 1).tolist()
-
-    def _weight(self, chosen: int, exponentials: dict[int, tuple[int, int]], level: int) -> tuple[int, int]:
-        """Return an enclosure of the weight of a product: orders, areas and exponential."""
-        low, high = exponentials[int(self.products.upper[chosen])]
-        areas = [self._pieces.area(code >> 1, level) for code in self.products.codes[chosen].tolist()]
-        orders = int(self.products.orders[chosen])
-        return orders * low * prod(a for a, _ in areas), orders * high * prod(b for _, b in areas)
 
 
 def _contains(boxes: list[tuple[int, Box]], point: tuple[int, int]) -> bool | None:

@@ -81,7 +81,7 @@ ROOMS = {
     "learners.finite": 841,
     "learners.geometry": 530,
     "learners.halfspaces": 4_821,
-    "learners.interior_points": 833,
+    "learners.interior_points": 790,
     "learners.mechanisms": 1_445,
     "learners.mixtures": 1_470,
     "learners.papers": 6_077,

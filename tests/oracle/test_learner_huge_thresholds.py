@@ -56,6 +56,12 @@ def test_draws_near_a_boundary_are_refined_and_others_are_not(monkeypatch: pytes
     assert refined == [1, 2]
 
 
+def refined(digits: int, sizes: list[int], gaps: Any, rate: float, rng: np.random.Generator) -> int:
+    """Return the cell of a number of which 53 binary digits are given, as draws decide it that are near a boundary."""
+    start = exponential._extended(digits, 53, exponential.START_DIGITS, rng)
+    return exponential._refined(*start, lambda precision: exponential._bounds(sizes, gaps, rate, precision), rng)
+
+
 def test_refinement_agrees_with_the_floats_away_from_boundaries() -> None:
     rng = np.random.default_rng(8)
     for _ in range(60):
@@ -68,14 +74,14 @@ def test_refinement_agrees_with_the_floats_away_from_boundaries() -> None:
         cumulative = np.cumsum(weights) / weights.sum()
         if np.abs(cumulative - uniform).min() > 1e-9:
             expected = int(np.searchsorted(cumulative, uniform))
-            assert exponential._refined(int(uniform * 2**53), sizes, gaps, 0.4, rng) == expected
+            assert refined(int(uniform * 2**53), sizes, gaps, 0.4, rng) == expected
 
 
 def test_cells_of_hardly_any_weight_can_be_drawn_by_refinement_only() -> None:
     # exp(-100) is 4e-44 of the total: the floats cannot see it, a uniform number that begins with 53 zeros can.
     gaps = np.array([100, 0])
     rng = np.random.default_rng(0)
-    drawn = [exponential._refined(0, [1, 1], gaps, 1.0, rng) for _ in range(50)]
+    drawn = [refined(0, [1, 1], gaps, 1.0, rng) for _ in range(50)]
     # Given 53 zeros it is below 2^-53 = 1.1e-16, hence in the first cell with probability 4e-28 only.
     assert drawn == [1] * 50
 
@@ -83,7 +89,7 @@ def test_cells_of_hardly_any_weight_can_be_drawn_by_refinement_only() -> None:
         def integers(self, *_: Any, size: int, **__: Any) -> Any:
             return np.zeros(size if isinstance(size, tuple) else (size,), dtype=np.uint64)
 
-    assert exponential._refined(0, [1, 1], gaps, 1.0, Zeros()) == 0  # type: ignore[arg-type]  # a generator of zeros
+    assert refined(0, [1, 1], gaps, 1.0, Zeros()) == 0  # type: ignore[arg-type]  # a generator of zeros
 
 
 def test_uniform_below_any_bound() -> None:

@@ -17,7 +17,7 @@ from dpaudit.seeding import generator
 from dpaudit_learners.geometry.arrangement import sweep
 from dpaudit_learners.geometry.polygons import Bits
 from dpaudit_learners.regions import controls, halfplane_select
-from dpaudit_learners.regions.halfplane_select import HalfplaneSelect, _correct_by_cell, _scores
+from dpaudit_learners.regions.halfplane_select import HalfplaneSelect, _scores
 from dpaudit_learners.regions.snapping import full_grid
 from dpaudit_learners.regions.tuple_draws import Selector, exponential_bounds
 from dpaudit_learners.samples import distinct_points
@@ -142,7 +142,8 @@ def test_scores_of_the_sweep_are_the_examples_labelled_correctly() -> None:
         spots, weights = distinct_points(sample)
         arrangement = sweep(spots, weights, side)
         expected: dict[int, Fraction] = {}
-        for z, row in zip((1, -1), _correct_by_cell(grid, sample), strict=True):
+        correct = learner._correct(learner._outputs(sample)[1], sample).reshape(2, -1)
+        for z, row in zip((1, -1), correct, strict=True):
             for (a, b), q, area in zip(grid.points, row.tolist(), grid.areas, strict=True):
                 assert sample.n - sample.errors(learner.decode((z, a, b))) == q
                 expected[q] = expected.get(q, Fraction(0)) + area

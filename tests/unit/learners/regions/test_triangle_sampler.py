@@ -232,7 +232,7 @@ def test_pieces_are_cut_exactly() -> None:
     assert len(leaves) == arrangement.cells
     known = dict(zip(arrangement.below[:, 0].tolist(), range(arrangement.cells), strict=True))
     for piece in leaves:
-        cell = known[sum(1 << i for i, below in enumerate(pieces._inside[2 * piece + 1]) if below)]
+        cell = known[sum(1 << i for i, below in enumerate(np.unpackbits(pieces.inside(2 * piece + 1))) if below)]
         true = area(polygon(arrangement, cell))
         for level in (0, 1):
             low, high = pieces.area(piece, level)
