@@ -127,9 +127,16 @@ def law_of(tools: Tools, learner: Any, **covered: Any) -> Law:
 
 
 def judged_law(
-    law: Law, summary: str, numbers: Mapping[str, float], *, leaks: bool | None = None, failed: bool = False,
-    witness: str = "", data: Mapping[str, Any] | None = None, **rest: Any,
-) -> Evidence:  # fmt: skip
+    law: Law,
+    summary: str,
+    numbers: Mapping[str, float],
+    *,
+    leaks: bool | None = None,
+    failed: bool = False,
+    witness: str = "",
+    data: Mapping[str, Any] | None = None,
+    **rest: Any,
+) -> Evidence:
     """Return the evidence on a claim of privacy: refuted where the law `leaks`, by its own word, or where `failed`.
 
     `witness` is what contradicts the statement where the law does not leak, and `data` are those of the law by
@@ -178,9 +185,14 @@ def losses_of(tools: Tools, learners: Iterable[Any]) -> tuple[list[Loss], Loss]:
 
 
 def judged_loss(
-    loss: Loss, claimed: float, summary: str, numbers: Mapping[str, float], *, otherwise: Verdict | None = None,
+    loss: Loss,
+    claimed: float,
+    summary: str,
+    numbers: Mapping[str, float],
+    *,
+    otherwise: Verdict | None = None,
     **rest: Any,
-) -> Evidence:  # fmt: skip
+) -> Evidence:
     """Return the evidence on a claim of pure privacy: refuted where the supremum exceeds it, or where `failed`.
 
     It is "loose" if the supremum is proved to be far below; `otherwise` replaces this verdict on a statement that is

@@ -235,9 +235,11 @@ def score(kinds: Kinds, k: int, noisy: Fraction) -> Fraction:
     "they do. It stays so for b = |S_0|.",
 )
 @at_most(
-    1, "all {cases:,} ways to replace one of up to 8 examples, k = 1 .. 3, b fixed or |S_0|: {change:g} at most",
-    "change", "cases",
-)  # fmt: skip
+    1,
+    "all {cases:,} ways to replace one of up to 8 examples, k = 1 .. 3, b fixed or |S_0|: {change:g} at most",
+    "change",
+    "cases",
+)
 def _sensitivity() -> Cases:
     moves = list(itertools.permutations(range(4), 2))
     for kinds, k, (gone, new) in itertools.product(itertools.product(range(3), repeat=4), (1, 2, 3), moves):
@@ -264,8 +266,9 @@ def _sensitivity() -> Cases:
     conditions="b_j <= |S_0|; the target is a conjunction of k hypotheses",
     argument="The hypotheses of the target spoil no positive example, and one of the k covers 1/k of the negatives.",
 )
-@at_least(0, "{cases} samples that one or two literals of 2 variables label, b = |S_0|: {least:g} at least", "least",
-          "cases")  # fmt: skip
+@at_least(
+    0, "{cases} samples that one or two literals of 2 variables label, b = |S_0|: {least:g} at least", "least", "cases"
+)
 def _round_score() -> Cases:
     strikes = contradicted(Cube(2).points()).astype(bool)
     for literals, counts in itertools.product(((0,), (0, 2), (1, 2)), itertools.product((0, 1, 5), repeat=4)):

@@ -213,8 +213,12 @@ def vertices(side: int) -> set[tuple[Fraction, Fraction]]:
     argument="Coordinates have denominators of at most d, so that those that differ do so by 1/d^2. The proof has the "
     "crossings of four lines alone; where a line meets an edge of the box the same is true.",
 )
-@at_least(1, "all vertices of the full grid's lines in the box, d = 1 .. 5: at least {share:.4f}/d^2 apart ({witness})",
-          "share", most=5)  # fmt: skip
+@at_least(
+    1,
+    "all vertices of the full grid's lines in the box, d = 1 .. 5: at least {share:.4f}/d^2 apart ({witness})",
+    "share",
+    most=5,
+)
 def _distance() -> Cases:
     for side in range(1, 6):
         ends = sorted(vertices(side))

@@ -33,8 +33,12 @@ RATE = 0.5
     found="{share of epsilon:.3g} ε",
     best="ε, attained",
 )
-@at_most(1, "worst log-ratio of half-lines over s = 0.5, 1, 3 and epsilon = 0.1, 1, 10: {share of epsilon:.6f} epsilon",
-         "share of epsilon", otherwise=None)  # fmt: skip
+@at_most(
+    1,
+    "worst log-ratio of half-lines over s = 0.5, 1, 3 and epsilon = 0.1, 1, 10: {share of epsilon:.6f} epsilon",
+    "share of epsilon",
+    otherwise=None,
+)
 def _laplace() -> Cases:
     for sensitivity, epsilon in itertools.product((0.5, 1.0, 3.0), (0.1, 1.0, 10.0)):
         scale = NOISE * sensitivity / epsilon

@@ -81,10 +81,13 @@ def _judged(found: Sequence[Any]) -> Evidence:
     }
     names = ("value", "lower", "upper", "theorem", "case")
     laws = [
-        {"learner": law.learner, "abscissa": law.abscissa,
-         "points": [{name: getattr(point, name) for name in names} for point in law.points]}
+        {
+            "learner": law.learner,
+            "abscissa": law.abscissa,
+            "points": [{name: getattr(point, name) for name in names} for point in law.points],
+        }
         for law in found
-    ]  # fmt: skip
+    ]
     return tried(
         f"{'refuted' if broken else 'not refuted'} by n* on hard cases: {words}",
         numbers,

@@ -158,9 +158,15 @@ def joint_verdict(verdicts: Iterable[Verdict]) -> Verdict:
 
 
 def audit_halved(
-    tools: Tools, learner: Any, concept: int, distribution: Distribution | str, *, halvings: int, trials: int = 100,
+    tools: Tools,
+    learner: Any,
+    concept: int,
+    distribution: Distribution | str,
+    *,
+    halvings: int,
+    trials: int = 100,
     **levels: Any,
-) -> HalvedSizes:  # fmt: skip
+) -> HalvedSizes:
     """Audit a learner at the n of its theorem and at `halvings` smaller ones, each half of the one before.
 
     `levels` are alpha and beta, and the setting and the noise if any. Every verdict has 99 % confidence. Stops below

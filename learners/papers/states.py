@@ -48,9 +48,14 @@ misprint, gap, false, edge_case = (
 
 
 def at_most(
-    limit: float, text: str, name: str = "share", *also: str,
-    otherwise: Verdict | None = Verdict.HOLDS, least: bool = False, **more: float,
-) -> Callable[[Callable[[], Cases]], StatementCheck]:  # fmt: skip
+    limit: float,
+    text: str,
+    name: str = "share",
+    *also: str,
+    otherwise: Verdict | None = Verdict.HOLDS,
+    least: bool = False,
+    **more: float,
+) -> Callable[[Callable[[], Cases]], StatementCheck]:
     """Return the decorator that makes cases a check: refuted by the greatest number where that exceeds `limit`.
 
     `text` is the summary; in braces stand the number, as `name`, the number of "cases" and the "witness". Numbers of

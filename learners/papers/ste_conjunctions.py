@@ -290,9 +290,14 @@ def _with_delta(tools: Tools) -> Evidence:
     )
     # What is nearer to d^2 than to d^1.5 is another law.
     return judged_law(
-        worst, text, numbers | {"first d that gains": first}, leaks=any(law.leaks for law in laws), data=worst.spill,
-        failed=growth > 1.75, witness=f"sample sizes {_size(LOW, DELTA)} and {most}",
-    )  # fmt: skip
+        worst,
+        text,
+        numbers | {"first d that gains": first},
+        leaks=any(law.leaks for law in laws),
+        data=worst.spill,
+        failed=growth > 1.75,
+        witness=f"sample sizes {_size(LOW, DELTA)} and {most}",
+    )
 
 
 def _size(dimension: int, delta: float | None) -> int:
