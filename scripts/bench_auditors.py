@@ -172,18 +172,16 @@ def summary(results: Sequence[dict[str, Any]]) -> list[str]:
     lowest = [f"{r['name']} ({r['least']:.4f} of {r['optimum'] - ERRORS * r['standard_error']:.4f})" for r in far]
     medians = [f"{r['name']} ({r['reached']:.4f} of {r['floor']:g})" for r in floors]
     shares = [r["of_optimum"] for r in known]
-    of_known = (
-        [statistics.mean(r["ceilings"][i] / r["optimum"] for r in known) for i in range(len(SHARING))] if known else []
-    )
-    reach = " %, ".join(f"{100 * share:.1f}" for share in of_known)
+    numbers = range(len(SHARING) if known else 0)
+    reach = ", ".join(f"{100 * statistics.mean(r['ceilings'][i] / r['optimum'] for r in known):.1f}" for i in numbers)
     mean = f"{100 * statistics.mean(shares):.1f} %, {len(shares)} rows" if shares else "-"
     return [
         f"Medians below their floor: {'; '.join(medians) or 'none'}.",
         f"Worst seeds below the optimum less {ERRORS} of its standard errors: {'; '.join(lowest) or 'none'}.",
         f"Rows with a bound of 0: {'; '.join(f'{name} ({zero})' for name, zero in zeros if zero) or 'none'}.",
         f"Mean of the medians' shares of the optimum: {mean}.",
-        "The same mean if the best sets were known and only confirmed, by the runs that training leaves:"
-        f" {reach or '-'} %, where {', '.join(map(str, SHARING))} tests share the error.",
+        "The same mean if the best sets were known and only confirmed, by the runs that training leaves, where"
+        f" {', '.join(map(str, SHARING))} tests share the error: {f'{reach} %' if reach else '-'}.",
     ]
 
 
