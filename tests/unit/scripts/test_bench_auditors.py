@@ -16,7 +16,8 @@ def result(name: str, bounds: list[float], optimum: float | None = 0.5, floor: f
     median = sorted(bounds)[len(bounds) // 2]
     return {
         "name": name, "claimed_epsilon": 1.0, "delta": 0.0, "true_epsilon": 1.0, "optimum": optimum,
-        "standard_error": 0.1, "two_sets": 0.55, "ceilings": [0.5, 0.45, 0.4], "reached": median, "least": min(bounds), "bounds": bounds,
+        "standard_error": 0.1, "two_sets": 0.55, "ceilings": [0.5, 0.45, 0.4],
+        "reached": median, "least": min(bounds), "bounds": bounds,
         "of_optimum": median / optimum if optimum else None, "above_truth": 0, "best_peer": None, "floor": floor,
         "met": None, "seconds": 1.0, "trials": 100, "seeds": len(bounds),
     }  # fmt: skip
@@ -29,8 +30,8 @@ def test_what_the_rows_amount_to() -> None:
         "Worst seeds below the optimum less 4 of its standard errors: b (0.0000 of 0.1000).",
         "Rows with a bound of 0: b (1).",
         "Mean of the medians' shares of the optimum: 100.0 %, 2 rows.",
-        "The same mean if the best sets were known and only confirmed, by the runs that training leaves, where 1, 2, 5 tests"
-        " share the error: 100.0, 90.0, 80.0 %.",
+        "The same mean if the best sets were known and only confirmed, by the runs that training leaves, where 1, 2, 5"
+        " tests share the error: 100.0, 90.0, 80.0 %.",
     ]
     assert all(line.endswith(("none.", "-.")) for line in bench.summary([result("c", [3.0], None)]))
     page = bench.document(rows, 100, range(3))
