@@ -68,7 +68,7 @@ box.value = "NUMBER-7"; box.dispatchEvent(new view.Event("input", {bubbles: true
 seen.shown = rows().filter(r => !r.hidden).map(r => r.cells[0].innerText);
 seen.said = doc.querySelector("output").value;
 """
-"""What a reader does, once the page is measured."""
+"""The script sorts by the first column twice, then filters, and notes the names and the words that are shown."""
 
 
 def chromium(profile: Path, *words: str) -> str:

@@ -9,6 +9,7 @@ the exponential mechanism.
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -116,16 +117,16 @@ def by_coordinates(
     return [found[i] for i in rng.permutation(size)]
 
 
-class Extents:
+class Extents(ABC):
     """The regions T(r) of one weighted multiset, by the extents of their slices at a prefix."""
 
     dimension: ClassVar[int]
     total: int
     """The weight of all points."""
 
+    @abstractmethod
     def interval(self, level: int, prefix: Prefix) -> Interval | None:
         """Return the ends of the coordinate after the prefix over T(level), level >= 1; None if there is none."""
-        raise NotImplementedError("extents of regions are found")
 
     def deepest(self) -> int:
         """Return the greatest depth of a point."""
