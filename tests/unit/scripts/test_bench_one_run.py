@@ -11,6 +11,7 @@ from bench_scripts import script
 from dpaudit.bounds.tangent import gaussian_delta
 
 bench = script("bench_one_run")
+auditors = script("one_run_auditors")
 
 
 def test_responses_are_right_as_often_as_epsilon_allows() -> None:
@@ -28,7 +29,7 @@ def test_the_epsilon_of_gaussian_scores_is_that_of_their_curve() -> None:
 def test_choosing_the_largest_bound_is_never_below_a_rule_that_accounts_for_it() -> None:
     scores, coins = bench.gaussians(2.0, 100, np.random.default_rng(3))
     walk, *others = bench.by_rules(scores, coins, 0.05)
-    assert bench.unadjusted(scores, coins, 0.05) >= walk > 0
+    assert auditors.unadjusted(scores, coins, 0.05) >= walk > 0
     assert len(others) == len(bench.RULES) - 1
 
 
@@ -37,3 +38,9 @@ def test_the_table_of_levels_is_printed(capsys: pytest.CaptureFixture[str]) -> N
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 9
     assert lines[1].split()[:4] == ["1", "0", "50", "0.05"]
+
+
+def test_half_right_guesses_are_no_evidence(capsys: pytest.CaptureFixture[str]) -> None:
+    assert bench.main(["chance"]) == 0
+    rows = [row.split() for row in capsys.readouterr().out.splitlines() if "0.0000" in row]
+    assert [row[:3] for row in rows] == [["100", "10", "5"], ["1,000", "100", "50"]]
