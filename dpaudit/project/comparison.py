@@ -84,7 +84,8 @@ def _changes(old: Standing, new: Standing) -> list[Change]:
         steps = new.verdict.gravity - old.verdict.gravity
         why = f" ({new.why})" if new.why and steps > 0 else ""
         changes.append(Change(new.name, f"{old.verdict}, now {new.verdict}{why}", steps > 0 if steps else None))
-    curves = [one.curve_claim or "epsilon and delta" for one in (new, old)]
+    claims = (new.curve_claim, old.curve_claim)
+    curves = ["{} ({})".format(*claim) if claim else "epsilon and delta" for claim in claims]
     # Power depends on the claim, which has a line of its own.
     same = len({one.curve_claim or one.numbers.get("claimed_epsilon") for one in (old, new)}) == 1
     if len(set(curves)) > 1 and not all("claimed_mu" in one.numbers for one in (old, new)):

@@ -110,7 +110,7 @@ class Standing(Frozen, frozen=True, kw_only=True):
 
     The verdict is "accepted" for a violation that is accepted, and "failed" without a finding, with the error as `why`;
     else `why` shows the violation. The `numbers` are those of the columns of reports, by name. What the bound follows
-    from is in `tested`. A claim that is a curve is in `curve_claim`, in words.
+    from is in `tested`. A claim that is a curve is in `curve_claim`, in words, with its kind.
     """
 
     name: str
@@ -121,7 +121,7 @@ class Standing(Frozen, frozen=True, kw_only=True):
     why: str = ""
     accepted: Accepted | None = None
     tested: Counted | UnsetType = UNSET
-    curve_claim: Words | UnsetType = UNSET
+    curve_claim: tuple[Words, Words] | UnsetType = UNSET
 
 
 def standing_of(

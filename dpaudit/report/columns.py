@@ -13,11 +13,11 @@ from dpaudit.contract import PrivacyClaim, Verdict
 from dpaudit.report.numbers import raised, significant, value_text
 from dpaudit.report.terminal import Head, in_ascii
 from dpaudit.report.view import AuditedMechanism, Row
-from dpaudit.report.wording import claim_words, curve_claim_words
+from dpaudit.report.wording import claim_words, curve_claim_parts
 
 Numbers: TypeAlias = Mapping[str, Any]
 """Name of a column, or of a number that a column needs, -> the number; None where nothing was audited.
-Where the claim is a curve, "curve_claim" has it in words; the claimed epsilon and delta are then the point tested."""
+Where the claim is a curve, "curve_claim" has it and its kind in words; the claimed epsilon and delta are then the point tested."""
 _IN_MU = {"claimed_delta": "", "epsilon_lower": "mu_lower", "detectable_epsilon": "detectable_mu"}
 """Columns in epsilon and delta -> the number, in mu, that they have for a Gaussian claim."""
 
@@ -46,7 +46,7 @@ class Column(NamedTuple):
         """Return the number as text; of a claim that is a curve its words, and of numbers those in mu alone."""
         claim = numbers.get("curve_claim") or ""
         if claim and self.name == "claimed_epsilon":
-            return str(claim.partition(" (")[0])
+            return str(claim[0])
         if claim and self.name in _IN_MU:
             text = self._replace(name=_IN_MU[self.name], apart="claimed_mu").text({**numbers, "curve_claim": ""})
             return f"μ {text}" if text[0].isdigit() else text
@@ -99,7 +99,7 @@ def numbers_of(shown: Row | AuditedMechanism) -> dict[str, Any]:
     if (curve := tested.curve) is not None:
         able = curve.detectable_mu and (math.inf if tested.blackbox and tested.blackbox.gaps else curve.detectable_mu)
         found |= {"claimed_mu": curve.claim.mu, "mu_lower": curve.mu_lower, "detectable_mu": able}
-        found["curve_claim"] = curve_claim_words(curve.claim)
+        found["curve_claim"] = curve_claim_parts(curve.claim)
     return found
 
 

@@ -206,7 +206,7 @@ def claim_words(epsilon: float, delta: float, written: Callable[[float], str] = 
 def claim_text(claim: PrivacyClaim | PrivacyFinding) -> str:
     """Return the claimed epsilon, with delta where it is not 0, for a cell of a table; of a curve, its words."""
     if isinstance(claim, PrivacyFinding) and claim.curve_test is not None:
-        return curve_claim_words(claim.curve_test.claim).partition(" (")[0]
+        return curve_claim_parts(claim.curve_test.claim)[0]
     epsilon = value_text(claim.epsilon)
     return epsilon if claim.delta == 0 else f"({epsilon}, {value_text(claim.delta)})"
 
@@ -257,16 +257,21 @@ def run_time_lines(finding: PrivacyFinding) -> Lines:
 
 
 def curve_claim_words(claim: CurveClaim) -> str:
-    """Return a claim that is a curve in words."""
+    """Return a claim that is a curve as "μ = 1 (Gaussian privacy)"."""
+    return "{} ({})".format(*curve_claim_parts(claim))
+
+
+def curve_claim_parts(claim: CurveClaim) -> tuple[str, str]:
+    """Return a claim that is a curve in words, and which kind of curve it is."""
     if claim.mu is not None:
-        return f"μ = {value_text(claim.mu)} (Gaussian privacy)"
+        return f"μ = {value_text(claim.mu)}", "Gaussian privacy"
     if claim.rho is not None:
-        return f"ρ = {value_text(claim.rho)} (zero-concentrated privacy)"
+        return f"ρ = {value_text(claim.rho)}", "zero-concentrated privacy"
     if claim.orders:
-        orders = ", ".join(f"ε = {value_text(epsilon)} at order {value_text(order)}" for order, epsilon in claim.orders)
-        return f"{orders} (Rényi privacy)"
+        orders = (f"ε = {value_text(epsilon)} at order {value_text(order)}" for order, epsilon in claim.orders)
+        return ", ".join(orders), "Rényi privacy"
     kind = "" if claim.name == "points" else f"a {claim.name}, "
-    return f"{kind}{plural(len(claim.points), 'point')} (ε, δ)"
+    return f"{kind}{plural(len(claim.points), 'point')}", "ε, δ"
 
 
 def shows_words(finding: PrivacyFinding, tested: CurveTest) -> str:

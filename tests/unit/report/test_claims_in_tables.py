@@ -69,7 +69,7 @@ def test_tables_show_the_claim_and_no_epsilon_that_nobody_claims(found, name) ->
     assert CATCHES in text
     assert max(map(len, text.splitlines())) <= 80
     assert ("bounds on mu" in check_row(standing)) == ("mu_lower" in standing.numbers)
-    assert standing.curve_claim.startswith(WORDS[name])
+    assert standing.curve_claim[0] == WORDS[name]
 
 
 @pytest.mark.parametrize("name", CLAIMS)
@@ -109,7 +109,7 @@ def test_changes_are_of_what_is_claimed(found) -> None:
     words = "claims ρ = 0.5 (zero-concentrated privacy), claimed μ = 1 (Gaussian privacy) before"
     assert Change("a", words, None) in compare([gauss], [zero])
     assert not any("epsilon" in one.text and "would catch" in one.text for one in compare([gauss], [points]))
-    more = replace(gauss, numbers={**gauss.numbers, "claimed_mu": 2.0}, curve_claim="μ = 2 (Gaussian privacy)")
+    more = replace(gauss, numbers={**gauss.numbers, "claimed_mu": 2.0}, curve_claim=("μ = 2", "Gaussian privacy"))
     assert compare([gauss], [more]) == [Change("a", "claims mu 2.000, claimed 1.000 before", True)]
     worse = replace(gauss, numbers={**gauss.numbers, "detectable_mu": 9.0})
     (change,) = compare([gauss], [worse])
