@@ -17,7 +17,8 @@ from dpaudit.report.wording import claim_words, curve_claim_parts
 
 Numbers: TypeAlias = Mapping[str, Any]
 """Name of a column, or of a number that a column needs, -> the number; None where nothing was audited.
-Where the claim is a curve, "curve_claim" has it and its kind in words; the claimed epsilon and delta are then the point tested."""
+Where the claim is a curve, "curve_claim" is it and its kind, in words; the claimed epsilon and delta are then the point
+that was tested."""
 _IN_MU = {"claimed_delta": "", "epsilon_lower": "mu_lower", "detectable_epsilon": "detectable_mu"}
 """Columns in epsilon and delta -> the number, in mu, that they have for a Gaussian claim."""
 
