@@ -14,6 +14,8 @@ DIGITS = 40
 """Decimal digits of every number."""
 SPREAD = 9
 """Standard deviations of a count that means cover, on either side; what they leave out is accounted for."""
+MOST_TERMS = 2**18
+"""A sum, over one count or two, that may have more terms than these is too long."""
 
 DOWN, UP = (Context(DIGITS, way, Emin=-(10**15), Emax=10**15) for way in (ROUND_FLOOR, ROUND_CEILING))
 
@@ -80,10 +82,17 @@ class Enclosure:
 
     def powers(self, most: int) -> list[Enclosure]:
         """Return the powers 0 .. `most`."""
+        check_terms(most)
         return list(accumulate([self] * most, mul, initial=ONE))
 
 
 ZERO, ONE = Enclosure.of(0), Enclosure.of(1)
+
+
+def check_terms(n: int) -> None:
+    """Raise ValueError where a sum over so many examples is too long: sizes may stem from a file."""
+    if n > MOST_TERMS:
+        raise ValueError(f"a sum over {n} examples is too long")
 
 
 def likely(n: int, mass: Fraction) -> range:
@@ -104,13 +113,11 @@ def binomial(n: int, mass: Fraction, counts: range) -> Iterator[tuple[int, Enclo
         chance = chance * odds * Fraction(n - k, k + 1)
 
 
-def mean(n: int, mass: Fraction, value: Callable[[int], Enclosure], counts: range | None = None) -> Enclosure:
-    """Return E value(N) for N ~ Bin(n, mass) and values in [0, 1]: counts that are left out may have either.
-
-    By default they are those far from likely.
-    """
+def mean(n: int, mass: Fraction, value: Callable[[int], Enclosure]) -> Enclosure:
+    """Return E value(N) for N ~ Bin(n, mass) and values in [0, 1]: counts far from likely may have either."""
+    check_terms(n)
     low = high = seen = Decimal(0)
-    for k, chance in binomial(n, mass, likely(n, mass) if counts is None else counts):
+    for k, chance in binomial(n, mass, likely(n, mass)):
         term = value(k)
         low = DOWN.add(low, DOWN.multiply(chance.low, term.low))
         high = UP.add(high, UP.multiply(chance.high, term.high))

@@ -13,7 +13,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 from dpaudit.contract import CaseFamily
-from dpaudit.utility.decimals import ONE, UP, ZERO, Enclosure, likely, mean
+from dpaudit.utility.decimals import MOST_TERMS, ONE, UP, ZERO, Enclosure, likely, mean
 from dpaudit.utility.finding import SizeCertificate
 from dpaudit.utility.problem import SLACK
 
@@ -23,8 +23,6 @@ CLOSE = Fraction(10001, 10000)
 """A block of numbers of rivals is not divided whose bound is at most so many times the greatest value known."""
 SHARES = 32
 """Shares of the mass that is left over which are tried as the boundary between even and uneven ones."""
-MOST_TERMS = 2**18
-"""A sum over two counts with more terms than these is too long to verify."""
 
 Numbers = Mapping[str, int | float]
 Ends = tuple[Callable[[int], Decimal], Callable[[int], Decimal]]
@@ -253,12 +251,13 @@ def _parities(numbers: Numbers, alpha: Fraction) -> Ends:
     if not (0 < keep <= 1 and 0 <= failure < 1 and 2 * keep * mass <= 1):
         raise ValueError(f"keep, failure and mass must be in range, got {keep}, {failure}, {mass}")
     rights, own = _answered_right(dimension), Enclosure.of(failure)
+    more = Enclosure(rights[-1].low, Decimal(1))
     # The mass that the nonzero points of the case share.
     exists = mass * (2 - Fraction(2, 2**dimension)) <= 1
 
     def failing(error: Fraction, n: int) -> Enclosure:
         """Return f + (1 - f)(1 - E 1/|V|): each example is a random equation with probability 2 p error."""
-        right = mean(n, 2 * keep * error, rights.__getitem__, range(min(n + 1, len(rights))))
+        right = mean(n, 2 * keep * error, lambda k: rights[k] if k < len(rights) else more)
         return own + (1 - own) * (1 - right)
 
     return lambda n: failing(mass, n).low if exists else Decimal(0), lambda n: failing(alpha, n).high

@@ -126,6 +126,23 @@ def test_no_distribution_of_the_square_fails_more_often_than_the_diluted_cube(al
         assert most <= learner.worst_failure(alpha, n).upper + ROUNDING
 
 
+@pytest.mark.parametrize("mass", [0.5, 0.25])
+def test_every_number_of_equations_that_suffices_is_verified(mass: float) -> None:
+    # More than those whose law is in a table; of mass 1/2 every example is one.
+    numbers = {"dimension": 3, "mass": mass, "keep": 1, "failure": 0}
+    for n in (200, 10_000):
+        right = SizeCertificate(family=CaseFamily.PARITIES, numbers=numbers, fails=0, suffices=n)
+        assert refuted(right, mass / 2, 1e-9) == ""
+        assert refuted(msgspec.structs.replace(right, suffices=3), mass / 2, 1e-9) != ""
+
+
+@pytest.mark.parametrize("family", CaseFamily)
+def test_sizes_that_would_never_be_summed_are_refused_at_once(family: CaseFamily) -> None:
+    given = {"rivals": 3, "domain_size": 64, "dimension": 3, "rate": 0.5, "mass": 0.2, "keep": 1, "failure": 0}
+    endless = SizeCertificate(family=family, numbers=given, fails=10**12, suffices=10**12)
+    assert "examples" in refuted(endless, 0.1, 0.1)
+
+
 @pytest.mark.full
 def test_no_random_distribution_of_the_cube_fails_more_often_than_the_diluted_cube() -> None:
     learner, rng = built("parity-private", dimension=3, epsilon=3.0), np.random.default_rng(1)
