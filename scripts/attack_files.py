@@ -104,9 +104,9 @@ def _others(key: Any, value: Document) -> list[Document]:
     if isinstance(value, bool):
         return [not value]
     if isinstance(value, int):
-        return [value + 1, 2 * value + 1, 0, -1, 10**12, float(value)]
+        return [value + 1, 2 * value + 1, 0, -1, 10**7, 10**12, float(value)]
     if isinstance(value, float):
-        return [2 * value + 0.1, 0.5 * value, 0.0, -1.0, "inf", 1e308]
+        return [2 * value + 0.1, 0.5 * value, 0.0, -1.0, "inf", 1e6, 1e308]
     if key == "verdict":
         return [str(one) for one in Verdict if one != value]
     return ["", value + "x", 1] if isinstance(value, str) else [None] if value is not None else [1]
@@ -205,15 +205,21 @@ def findings() -> dict[str, Any]:
     learner, given = dpaudit.pac.get_learner("parity-private", epsilon=1.0, dimension=2), {"batched": True, "n_jobs": 1}
     coins = dpaudit.flip_coins(200, seed=1)
     scores = 3 * coins.included + np.random.default_rng(2).normal(size=200)
-    audit = dpaudit.audit_privacy
+    audit, gauss = dpaudit.audit_privacy, dpaudit.PrivacyClaim.gaussian(1.0)
+    sized = dpaudit.pac.get_learner("threshold-exponential", epsilon=1.0, domain_size=8)
+    varied = ("parity-private", "dimension", [1, 2, 3, 4, 5, 6])
     return {
         "privacy, with a curve": audit(noisy, [(0, 1)], epsilon=1.0, trials=2000, curve=True, **given),
         "privacy, with delta": audit(noisy, [(0, 1)], epsilon=1.0, delta=0.01, trials=2000, **given),
-        "privacy, Gaussian": audit(noisy, [(0, 1)], claim=dpaudit.PrivacyClaim.gaussian(1.0), trials=2000, **given),
+        "privacy, Gaussian": audit(noisy, [(0, 1)], claim=gauss, trials=2000, **given),
+        "privacy, Gaussian, by bets": audit(noisy, [(0, 1)], claim=gauss, trials=2000, sequential=True, **given),
         "privacy, by bets": audit(noisy, [(0, 1)], epsilon=1.0, trials=2000, sequential=True, **given),
         "one run": dpaudit.audit_scores(scores, coins, epsilon=1.0),
         "laws": dpaudit.pac.audit_law(learner, n=1),
         "supremum": dpaudit.pac.audit_supremum(learner, starts=2),
+        "sensitivity": dpaudit.audit_sensitivity(sum, [([0.0, 1.0], [0.0, 0.0])], claim=1.5),
+        "sample complexity": dpaudit.pac.sample_complexity(sized, alpha=0.2, beta=0.2),
+        "scaling": dpaudit.pac.scaling_law(*varied, epsilon=1.0, alpha=0.1, beta=0.6),
         "utility": dpaudit.pac.audit_utility(learner, 1, "uniform", alpha=0.2, beta=0.4, n=20, trials=200),
     }  # fmt: skip
 

@@ -126,10 +126,10 @@ def guesses_needed(epsilon: float, gamma: float) -> int:
     InputError
         If that is more than `MAX_RUNS`.
     """
-    least = math.ceil(math.log(gamma * (1 - LEVEL_MARGIN)) / float(log_expit(epsilon)))
-    if least > MAX_RUNS:
+    level, each = math.log(gamma * (1 - LEVEL_MARGIN)), float(log_expit(epsilon))
+    if level < MAX_RUNS * each:
         raise InputError(f"no audit of {MAX_RUNS:g} runs could detect a leak of more than epsilon = {epsilon!r}")
-    return least
+    return math.ceil(level / each)
 
 
 def additive_term(epsilon: ArrayLike, delta_runs: float) -> Array:

@@ -21,6 +21,7 @@ from dpaudit.audit.evidence import Meaningless, verdict_of
 from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.audit.one_run_finding import FewCanaries, OneRunFinding
 from dpaudit.audit.tested import COIN, MELDED, CurveTest, EventTest, refutes
+from dpaudit.bounds.base import MAX_EPSILON
 from dpaudit.bounds.coin import guesses_needed
 from dpaudit.bounds.curve import counts_of, fit_curve
 from dpaudit.bounds.tangent import delta_lower, mu_of_delta
@@ -30,6 +31,8 @@ from dpaudit.events.event import Bets
 from dpaudit.events.families import likelier_first
 from dpaudit.exact.finding import LawFinding, SupremumFinding
 from dpaudit.results import AuditFinding, Finding
+from dpaudit.sensitivity.finding import RecordedFinding, SensitivityFinding
+from dpaudit.sensitivity.metrics import ROUNDING
 from dpaudit.utility.finding import Reason, SampleComplexityFinding, ScalingFinding, UtilityFinding
 from dpaudit.utility.interval import GROWTH, failure_interval, is_vacuous, verdict
 
@@ -37,6 +40,7 @@ _SAME = 1e-9
 """Numbers that differ by less, relatively, are taken for equal: other processors round otherwise."""
 POWER, BETS, LAWS = "the power stated", "bets", "exact laws"
 HOLDER = "the evidence by Holder's inequality"
+VACUITY = "whether a claim of utility is vacuous"
 
 
 def recomputed(finding: Finding) -> tuple[str, ...]:
@@ -167,7 +171,7 @@ def _bet(found: PrivacyFinding) -> list[str]:
     """Check what can be checked of bets: their payoffs are not stored."""
     at_most("budget used", found.budget["used"], found.budget["allowed"])
     same("confirmation_trials", found.confirmation_trials, found.budget["used"] // 2, "that of its budget")
-    require(math.isfinite(found.epsilon_lower), f"epsilon_lower {found.epsilon_lower} is no bound that runs can show")
+    require(found.epsilon_lower <= MAX_EPSILON, f"epsilon_lower {found.epsilon_lower} is no bound that runs can show")
     event, refuted = found.witness.event, found.epsilon_lower > found.epsilon
     if isinstance(event, Bets):
         at_most("runs that were bet on", event.runs, found.budget["used"])
@@ -226,18 +230,18 @@ def _utility(found: UtilityFinding) -> tuple[str, ...]:
     )
     follows = any(all(map(_close, interval, one)) for one in made)
     require(follows, f"the interval {interval} is not what {found.failures} failures of {found.trials} give")
-    _in_either_case(found, (found.failure_lower, found.failure_upper, found.beta), "that of its interval")
-    return ()
+    return _in_either_case(found, (found.failure_lower, found.failure_upper, found.beta), "that of its interval")
 
 
 def _in_either_case(
     found: UtilityFinding | SampleComplexityFinding, numbers: tuple[float, float, float], where: str
-) -> None:
+) -> tuple[str, ...]:
     claim = found.alpha, found.beta, found.setting
     # The number of concepts is not stored: two make the most claims vacuous, ever more of them the fewest.
     said = [verdict(*numbers, is_vacuous(*claim, concepts)) for concepts in (2**64, 2)]
     if found.verdict not in said:
         same("verdict", found.verdict, said[0], where)
+    return (VACUITY,) if len(set(said)) > 1 else ()
 
 
 def _one_run(found: OneRunFinding) -> tuple[str, ...]:
@@ -284,13 +288,16 @@ def _sample_complexity(found: SampleComplexityFinding) -> tuple[str, ...]:
     if found.certificate is not None and (wrong := refuted(found.certificate, found.alpha, found.beta)):
         raise ToolFault(wrong)
     shown = found.upper if found.reason == Reason.CERTIFICATE else found.suffices
-    _in_either_case(found, (found.lower + 1, shown or math.inf, found.theorem), "that of its sizes")
-    return () if found.certificate is not None and found.certificate.fails == found.lower else ("the sizes",)
+    left = _in_either_case(found, (found.lower + 1, shown or math.inf, found.theorem), "that of its sizes")
+    return left if found.certificate is not None and found.certificate.fails == found.lower else (*left, "the sizes")
 
 
 def _scaling(found: ScalingFinding) -> tuple[str, ...]:
     from dpaudit.utility.scaling import slopes_of
 
+    numbers = [0.0, *(point.x for point in found.points)]
+    rising = all(one < other for one, other in pairwise(numbers)) and all(point.theorem > 0 for point in found.points)
+    require(rising, "its points are not in increasing order of a positive number")
     for name, value in slopes_of(found.points, found.confidence).items():
         stored = getattr(found, name)
         if name == "verdict":
@@ -304,6 +311,31 @@ def _scaling(found: ScalingFinding) -> tuple[str, ...]:
     return ("the sizes",)
 
 
+def _sensitivity(found: SensitivityFinding) -> tuple[str, ...]:
+    room = found.sensitivity * (1 + float(ROUNDING)) if found.rounded else found.sensitivity
+    stands, beyond = found.verdict == Verdict.VIOLATION, bool(found.infinite) or found.distance > room
+    # A distance that exceeds the claim by less than a float shows is stored as the claim.
+    possible = beyond or found.distance >= found.sensitivity if stands else not beyond
+    require(possible, f"{_words(found.verdict)} with a distance of {found.distance} and a claim of {found.sensitivity}")
+    if not stands:
+        _moved(found, found.moved > 0)
+    return ("distances",)
+
+
+def _recorded(found: RecordedFinding) -> tuple[str, ...]:
+    declared = any(move.declared is not None for move in found.moves)
+    if found.wrong_sensitivity or found.wrong_epsilon:
+        same("verdict", found.verdict, Verdict.VIOLATION, "that of what is wrong")
+    else:
+        _moved(found, bool(found.moves) and (declared or found.epsilon is not None))
+    return ("distances",)
+
+
+def _moved(found: SensitivityFinding | RecordedFinding, tested: bool) -> None:
+    said = Verdict.NOT_REFUTED if tested else Verdict.NO_EVIDENCE
+    same("verdict", found.verdict, said, "that of what moved")
+
+
 _RECOMPUTED: dict[type, Callable[[Any], tuple[str, ...]]] = {
     PrivacyFinding: _privacy,
     LawFinding: _law,
@@ -312,5 +344,7 @@ _RECOMPUTED: dict[type, Callable[[Any], tuple[str, ...]]] = {
     SupremumFinding: _supremum,
     SampleComplexityFinding: _sample_complexity,
     ScalingFinding: _scaling,
+    SensitivityFinding: _sensitivity,
+    RecordedFinding: _recorded,
 }
 """Each recomputes what follows from a finding of its kind, and names what does not."""

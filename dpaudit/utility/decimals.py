@@ -90,9 +90,9 @@ ZERO, ONE = Enclosure.of(0), Enclosure.of(1)
 
 
 def check_terms(n: int) -> None:
-    """Raise ValueError where a sum over so many examples is too long: sizes may stem from a file."""
+    """Raise ValueError where a sum of so many terms, as of examples, is too long: sizes may stem from a file."""
     if n > MOST_TERMS:
-        raise ValueError(f"a sum over {n} examples is too long")
+        raise ValueError(f"a sum of {n} terms is too long")
 
 
 def likely(n: int, mass: Fraction) -> range:

@@ -13,7 +13,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 from dpaudit.contract import CaseFamily
-from dpaudit.utility.decimals import MOST_TERMS, ONE, UP, ZERO, Enclosure, likely, mean
+from dpaudit.utility.decimals import MOST_TERMS, ONE, UP, ZERO, Enclosure, check_terms, likely, mean
 from dpaudit.utility.finding import SizeCertificate
 from dpaudit.utility.problem import SLACK
 
@@ -265,6 +265,7 @@ def _parities(numbers: Numbers, alpha: Fraction) -> Ends:
 
 def _answered_right(dimension: int) -> list[Enclosure]:
     """Return E 1/|V| for V the solutions of 0, 1, .. uniformly random homogeneous equations, which does not fall."""
+    check_terms((dimension + MORE_EQUATIONS) * dimension)
     halves = [Enclosure.of(Fraction(1, 2**k)) for k in range(dimension + 1)]
     law, found = [*[ZERO] * dimension, ONE], []
     for _ in range(dimension + MORE_EQUATIONS):

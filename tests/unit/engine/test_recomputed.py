@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import copy
+import json
 import time
 from collections.abc import Callable, Iterator
-from functools import cache, partial
+from functools import cache, partial, reduce
+from operator import getitem
 from typing import Any
 
 import numpy as np
@@ -13,7 +15,7 @@ import pytest
 
 import dpaudit
 from dpaudit.engine.recomputed import recomputed
-from dpaudit.errors import DpauditError
+from dpaudit.errors import DpauditError, ToolFault
 from dpaudit.results import AuditFinding
 
 GAUSS = dpaudit.PrivacyClaim.gaussian(1.0)
@@ -72,6 +74,12 @@ MADE: dict[str, Callable[[], AuditFinding]] = {
     "one run, Gaussian": partial(_one_run, claim=GAUSS),
     "laws": partial(dpaudit.pac.audit_law, PURE, n=1),
     "supremum": partial(dpaudit.pac.audit_supremum, PURE, starts=2),
+    "scaling": partial(dpaudit.pac.scaling_law, "parity-private", "dimension", [1, 2, 3, 4, 5, 6], epsilon=1.0,
+                       alpha=0.1, beta=0.6),
+    "sensitivity": partial(dpaudit.audit_sensitivity, sum, [([0.0, 1.0], [0.0, 0.0])], claim=1.5),
+    "too sensitive": partial(dpaudit.audit_sensitivity, sum, [([0.0, 2.0], [0.0, 0.0])], claim=1.5),
+    "recorded noise": partial(dpaudit.audit_sensitivity, lambda rows, rng: sum(rows) + rng.laplace(),
+                              [([0.0, 1.0], [0.0, 0.0])], epsilon=2.0, claim=1.5),
     "utility": partial(dpaudit.pac.audit_utility, PURE, 1, "uniform", alpha=0.2, beta=0.4, n=20, trials=50, most=800),
 }  # fmt: skip
 
@@ -97,6 +105,7 @@ def test_what_cannot_be_recomputed_is_named() -> None:
     assert recomputed(made("run times")) == ("the power stated", "bounds of run times")
     assert recomputed(made("one run")) == recomputed(made("utility")) == ()
     assert recomputed(made("laws")) == ("exact laws",)
+    assert recomputed(made("sensitivity")) == recomputed(made("recorded noise")) == ("distances",)
 
 
 DERIVED = ("epsilon_lower", "verdict", "delta_lower", "mu_lower", "false_positive_upper", "failure_lower",
@@ -116,7 +125,7 @@ def altered(document: Any, place: str = "") -> Iterator[tuple[str, Any]]:
                 again[key] = changed
                 yield where, again
         elif key in DERIVED or (isinstance(key, int) and place.endswith(DERIVED)):
-            others = [word for word in ("violation", "consistent", "holds") if word != value]
+            others = [word for word in ("violation", "consistent", "holds", "not refuted") if word != value]
             numbers = [] if isinstance(value, str | None) else [value * 2 + 1, value * 0.5 if value % 1 else value // 2]
             for other in others if key == "verdict" else numbers:
                 if other != value:
@@ -141,3 +150,26 @@ def test_what_does_not_follow_is_refused(name: str) -> None:
         assert kept == {key: getattr(finding, key, None) for key in kept}, where
         assert ".tests." in where or ".schedule." in where or ".representation" in where, where
     assert tried > 1
+
+
+@pytest.mark.parametrize(
+    ("name", "place", "value"),
+    [
+        ("batched", "epsilon", 1e308),
+        ("Gaussian, by bets", "epsilon", 1e6),
+        ("Gaussian, by bets", "epsilon_lower", 1e308),
+        ("scaling", "points.0.x", 0.0),
+        ("scaling", "points.1.x", 1.0),
+        ("scaling", "points.5.theorem", 0.0),
+        ("sensitivity", "distance", 2.0),
+        ("sensitivity", "moved", 0),
+        ("sensitivity", "infinite", "NaN"),
+        ("too sensitive", "distance", 1.0),
+    ],
+)
+def test_numbers_that_nothing_can_follow_from_are_refused(name: str, place: str, value: Any) -> None:
+    document = json.loads(json.dumps(made(name).to_dict()))
+    *path, last = [int(step) if step.isdigit() else step for step in place.split(".")]
+    reduce(getitem, path, document)[last] = value
+    with pytest.raises(ToolFault):
+        type(made(name)).from_dict(document)
