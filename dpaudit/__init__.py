@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from dpaudit import presentation
-from dpaudit.loading import load
+from dpaudit import loading, presentation
 
 TYPE_CHECKING = False  # type checkers take it for true; the module `typing` costs more than all of this one
 if TYPE_CHECKING:
@@ -74,8 +73,8 @@ if not TYPE_CHECKING:  # so that type checkers report names that are not there
             return import_module(f"dpaudit.{name}")
         if name in import_module("dpaudit.pac").__all__:
             raise AttributeError(f"dpaudit.{name} is now dpaudit.pac.{name}")
-        return load(globals(), _HOMES, name)
+        return loading.load(globals(), _HOMES, name)
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted(__all__)

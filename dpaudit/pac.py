@@ -5,7 +5,7 @@ The names are loaded on first use, as those of `dpaudit` are.
 
 from __future__ import annotations
 
-from dpaudit.loading import load
+from dpaudit import loading
 
 TYPE_CHECKING = False  # as in `dpaudit.loading`
 if TYPE_CHECKING:
@@ -46,8 +46,8 @@ _HOMES = {
 if not TYPE_CHECKING:  # so that type checkers report names that are not there
 
     def __getattr__(name: str) -> object:
-        return load(globals(), _HOMES, name)
+        return loading.load(globals(), _HOMES, name)
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted(__all__)
