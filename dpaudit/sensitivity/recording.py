@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -86,8 +87,12 @@ class Recording:
 
     def stream(self) -> np.random.Generator:
         """Return the next generator of the run; the same ones in a replay."""
+        return self.later()()
+
+    def later(self) -> Callable[[], np.random.Generator]:
+        """Return what makes the next generator of the run, which few mechanisms need."""
         self._streams += 1
-        return seeding.generator(self.seed, "recording", self._streams)
+        return partial(seeding.generator, self.seed, "recording", self._streams)
 
     @contextmanager
     def recorded(self) -> Iterator[Recording]:

@@ -63,6 +63,9 @@ class Recorder(Protocol):
     def stream(self) -> np.random.Generator:
         """Return the next generator of a run."""
 
+    def later(self) -> Callable[[], np.random.Generator]:
+        """Return what makes the next generator of a run."""
+
     def drawn(self, primitive: Primitive, draw: Callable[[], Any], value: Any = None, *, traces: bool = False) -> Any:
         """Return the output of a primitive, recorded."""
 
