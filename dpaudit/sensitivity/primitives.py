@@ -42,8 +42,6 @@ _OTHER = (
     "vonmisesvariate", "weibullvariate", "paretovariate", "getrandbits", "randbytes", "tomaxint",
 )  # fmt: skip
 """Methods whose draws are what they were in a replay, and are added to no value."""
-_INHERITED = object()
-"""Stands for what a class has from another, which is there again when its own is deleted."""
 
 
 def _recording_class(base: type, owner: str) -> type:
@@ -100,7 +98,7 @@ _GLOBAL = [
 @contextmanager
 def patched(record: Recorder) -> Iterator[None]:
     """Record the global generators of numpy and random, generators that are made inside, and known libraries."""
-    streams = {_RandomState: record.later(), _Random: record.later()}
+    streams = {_RandomState: record.stream(), _Random: record.stream()}
 
     @cache
     def owner(kind: Any) -> Any:
@@ -115,28 +113,27 @@ def patched(record: Recorder) -> Iterator[None]:
         """Return a generator as numpy does, which is recorded."""
         if isinstance(seed, np.random.Generator):
             return seed if isinstance(seed, _Generator) else recorded_generator(record, seed)
-        return recorded_generator(
-            record, record.stream() if seed is None else np.random.Generator(np.random.PCG64(seed))
-        )
+        plain = record.stream()() if seed is None else np.random.Generator(np.random.PCG64(seed))
+        return recorded_generator(record, plain)
 
     class RandomState(_RandomState, metaclass=_AnyInstance):  # type: ignore[misc]  # made at run time
         """A generator as numpy's, which is recorded."""
 
         def __init__(self, seed: Any = None) -> None:
-            super().__init__(int(record.stream().integers(2**32)) if seed is None else seed)
+            super().__init__(int(record.stream()().integers(2**32)) if seed is None else seed)
             self.record = record
 
     replaced: list[tuple[Any, str, Any]] = [(module, name, drawing(name, kind)) for module, name, kind in _GLOBAL]
     replaced += [(np.random, "default_rng", default_rng), (np.random, "RandomState", RandomState)]
-    before: list[tuple[Any, str, Any]] = []
+    replaced += _of_libraries(record)
+    before = [(module, name, vars(module)[name]) for module, name, _ in replaced]
     try:
-        for module, name, function in (*replaced, *_of_libraries(record)):
-            before.append((module, name, vars(module)[name] if name in vars(module) else _INHERITED))
+        for module, name, function in replaced:
             setattr(module, name, function)
         yield
     finally:
-        for module, name, function in reversed(before):
-            delattr(module, name) if function is _INHERITED else setattr(module, name, function)
+        for module, name, function in before:
+            setattr(module, name, function)
 
 
 def _of_libraries(record: Recorder) -> Iterator[tuple[Any, str, Any]]:

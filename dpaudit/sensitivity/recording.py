@@ -83,14 +83,10 @@ class Recording:
         self.diverged, self.flow = "", False
         self.active = self._inside = False
         self._streams = 0
-        self.rng = recorded_generator(self, self.stream())
+        self.rng = recorded_generator(self, self.stream()())
 
-    def stream(self) -> np.random.Generator:
-        """Return the next generator of the run; the same ones in a replay."""
-        return self.later()()
-
-    def later(self) -> Callable[[], np.random.Generator]:
-        """Return what makes the next generator of the run, which few mechanisms need."""
+    def stream(self) -> Callable[[], np.random.Generator]:
+        """Return what makes the next generator of the run, where one is needed; the same ones in a replay."""
         self._streams += 1
         return partial(seeding.generator, self.seed, "recording", self._streams)
 

@@ -60,10 +60,7 @@ class Primitive:
 class Recorder(Protocol):
     """Records draws; see `dpaudit.sensitivity.recording.Recording`."""
 
-    def stream(self) -> np.random.Generator:
-        """Return the next generator of a run."""
-
-    def later(self) -> Callable[[], np.random.Generator]:
+    def stream(self) -> Callable[[], np.random.Generator]:
         """Return what makes the next generator of a run."""
 
     def drawn(self, primitive: Primitive, draw: Callable[[], Any], value: Any = None, *, traces: bool = False) -> Any:

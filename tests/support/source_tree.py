@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -25,10 +25,22 @@ def tree_of(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"))
 
 
+def nodes(tree: ast.AST) -> Iterator[ast.AST]:
+    """Yield all nodes of a tree, as `ast.walk` does in three times the time."""
+    found = [tree]
+    for node in found:
+        yield node
+        for held in vars(node).values():
+            if isinstance(held, ast.AST):
+                found.append(held)
+            elif isinstance(held, list):
+                found += [one for one in held if isinstance(one, ast.AST)]
+
+
 def imports(tree: ast.AST, modules: Set[str], package: Sequence[str] = ()) -> set[str]:
     """Return which of the modules a module of that package imports, inside of functions and for type checking too."""
     found = set()
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
