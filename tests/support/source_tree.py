@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import gc
 from collections.abc import Iterator, Mapping, Sequence, Set
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
@@ -22,7 +23,13 @@ MODULES = {module_of(path): path for path in SOURCES}
 
 @cache
 def tree_of(path: Path) -> ast.Module:
-    return ast.parse(path.read_text(encoding="utf-8"))
+    """Return the tree of a module, which stays: the collector of garbage, which takes longer, need not look at it."""
+    gc.disable()
+    try:
+        return ast.parse(path.read_text(encoding="utf-8"))
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def nodes(tree: ast.AST) -> Iterator[ast.AST]:
@@ -37,10 +44,22 @@ def nodes(tree: ast.AST) -> Iterator[ast.AST]:
                 found += [one for one in held if isinstance(one, ast.AST)]
 
 
-def imports(tree: ast.AST, modules: Set[str], package: Sequence[str] = ()) -> set[str]:
+BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
+
+
+def statements(tree: ast.Module) -> Iterator[ast.AST]:
+    """Yield a module and all statements in it, without the expressions in them."""
+    found: list[ast.AST] = [tree]
+    for node in found:
+        yield node
+        for block in BLOCKS:
+            found += getattr(node, block, ())
+
+
+def imports(tree: ast.Module, modules: Set[str], package: Sequence[str] = ()) -> set[str]:
     """Return which of the modules a module of that package imports, inside of functions and for type checking too."""
     found = set()
-    for node in nodes(tree):
+    for node in statements(tree):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):

@@ -77,7 +77,7 @@ def test_the_sum_of_all_audits_is_stated_whatever_is_selected(pytester: pytest.P
 def test_the_workers_of_xdist_report_their_audits(pytester: pytest.Pytester) -> None:
     pytest.importorskip("xdist")
     pytester.makepyfile(MECHANISMS + SUITE)
-    result = pytester.runpytest_subprocess("-p", "no:cacheprovider", "-p", "no:hypothesispytest", "-n", "2", "-W", "error", FEW)
+    result = pytester.runpytest_subprocess(*QUIET[:2], *QUIET[4:], "-n", "2", FEW)
     result.assert_outcomes(passed=1, failed=3)
     result.stdout.fnmatch_lines(["dpaudit: 3 audits, chance of a false alarm at most 0.003"])
 
