@@ -123,9 +123,8 @@ def patched(record: Recorder) -> Iterator[None]:
             super().__init__(int(record.stream()().integers(2**32)) if seed is None else seed)
             self.record = record
 
-    replaced: list[tuple[Any, str, Any]] = [(module, name, drawing(name, kind)) for module, name, kind in _GLOBAL]
-    replaced += [(np.random, "default_rng", default_rng), (np.random, "RandomState", RandomState)]
-    replaced += _of_libraries(record)
+    replaced = [(np.random, "default_rng", default_rng), (np.random, "RandomState", RandomState)]
+    replaced += [(module, name, drawing(name, kind)) for module, name, kind in _GLOBAL] + [*_of_libraries(record)]
     before = [(module, name, vars(module)[name]) for module, name, _ in replaced]
     try:
         for module, name, function in replaced:
@@ -146,7 +145,6 @@ def _of_libraries(record: Recorder) -> Iterator[tuple[Any, str, Any]]:
         for name in ("invoke", "__call__"):
             if name in vars(opendp.Measurement):
                 yield opendp.Measurement, name, _invoke(record, getattr(opendp.Measurement, name))
-
     if "torch" in sys.modules:
         from dpaudit.sensitivity import torch_noise
 
