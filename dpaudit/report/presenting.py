@@ -50,8 +50,9 @@ def figure(finding: AnyAudit) -> Figure:
 
 def notebook(finding: AnyAudit) -> str:
     """Return a finding as HTML: its lines and its figure, and the page folded."""
-    drawing = io.BytesIO()
-    figure(finding).savefig(drawing, format="png", dpi=110)
+    drawing, drawn = io.BytesIO(), figure(finding)
+    drawn.set_dpi(110)
+    drawn.canvas.print_png(drawing)  # type: ignore[attr-defined]  # of Agg; `savefig` would draw twice
     source = f"data:image/png;base64,{base64.b64encode(drawing.getvalue()).decode()}"
     said = escape(printable(f"The figure of {finding.audited}"))
     return (

@@ -5,11 +5,10 @@ from __future__ import annotations
 import random
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
-from functools import wraps
+from contextlib import contextmanager
+from functools import cache, wraps
 from inspect import Signature, signature
 from typing import Any
-from unittest import mock
 
 import numpy as np
 
@@ -45,31 +44,22 @@ _OTHER = (
 """Methods whose draws are what they were in a replay, and are added to no value."""
 
 
-def _call(record: Recorder, owner: str, name: str, draw: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a method that draws and is recorded."""
-    family, centre, scale_name = _NOISE.get(name, ("", "", None))
-    positional = [one for one in (centre, scale_name) if one and isinstance(one, str)]
-
-    @wraps(draw)
-    def called(*args: Any, **kwargs: Any) -> Any:
-        given = dict(zip(positional, args, strict=False)) | kwargs
-        scale: Any = given.get(scale_name, 1.0) if isinstance(scale_name, str) else scale_name
-        single = float(scale) if scale is not None and np.ndim(scale) == 0 else None
-        primitive = Primitive(f"{owner}.{name}", family, single, metric="l2" if family == "gaussian" else "l1")
-        return record.drawn(primitive, lambda: draw(*args, **kwargs), given.get(centre), traces=bool(family))
-
-    return called
-
-
 def _recording_class(base: type, owner: str) -> type:
-    """Return a class of generators whose methods are recorded in the `record` of an instance."""
+    """Return a class of generators whose methods draw, and are recorded in the `record` of an instance."""
 
     def method(name: str) -> Callable[..., Any]:
         plain = getattr(base, name)
+        family, centre, scale_name = _NOISE.get(name, ("", "", None))
+        positional = [one for one in (centre, scale_name) if one and isinstance(one, str)]
 
         @wraps(plain)
         def called(self: Any, *args: Any, **kwargs: Any) -> Any:
-            return _call(self.record, owner, name, plain.__get__(self))(*args, **kwargs)
+            given = dict(zip(positional, args, strict=False)) | kwargs
+            scale: Any = given.get(scale_name, 1.0) if isinstance(scale_name, str) else scale_name
+            single = float(scale) if scale is not None and np.ndim(scale) == 0 else None
+            primitive = Primitive(f"{owner}.{name}", family, single, metric="l2" if family == "gaussian" else "l1")
+            value = given.get(centre)
+            return self.record.drawn(primitive, lambda: plain(self, *args, **kwargs), value, traces=bool(family))
 
         return called
 
@@ -96,39 +86,53 @@ def recorded_generator(record: Recorder, rng: np.random.Generator) -> np.random.
     return made
 
 
+_GLOBAL = [
+    (module, name, kind)
+    for module, kind in ((np.random, _RandomState), (random, _Random))
+    for name in (*_NOISE, *_OTHER)
+    if callable(getattr(module, name, None)) and hasattr(kind, name)
+]
+"""The functions of modules that draw from a global generator, with the class of the one that stands in for it."""
+
+
 @contextmanager
 def patched(record: Recorder) -> Iterator[None]:
     """Record the global generators of numpy and random, generators that are made inside, and known libraries."""
-    state = _RandomState(int(record.stream().integers(2**32)))
-    plain = _Random(int(record.stream().integers(2**32)))
-    state.record = plain.record = record
+    streams = {_RandomState: record.stream(), _Random: record.stream()}
+
+    @cache
+    def owner(kind: Any) -> Any:
+        made = kind(int(streams[kind]().integers(2**32)))
+        made.record = record
+        return made
+
+    def drawing(name: str, kind: Any) -> Callable[..., Any]:
+        return lambda *args, **kwargs: getattr(owner(kind), name)(*args, **kwargs)
 
     def default_rng(seed: Any = None) -> np.random.Generator:
         """Return a generator as numpy does, which is recorded."""
         if isinstance(seed, np.random.Generator):
             return seed if isinstance(seed, _Generator) else recorded_generator(record, seed)
-        return recorded_generator(
-            record, record.stream() if seed is None else np.random.Generator(np.random.PCG64(seed))
-        )
+        plain = record.stream()() if seed is None else np.random.Generator(np.random.PCG64(seed))
+        return recorded_generator(record, plain)
 
     class RandomState(_RandomState, metaclass=_AnyInstance):  # type: ignore[misc]  # made at run time
         """A generator as numpy's, which is recorded."""
 
         def __init__(self, seed: Any = None) -> None:
-            super().__init__(int(record.stream().integers(2**32)) if seed is None else seed)
+            super().__init__(int(record.stream()().integers(2**32)) if seed is None else seed)
             self.record = record
 
-    with ExitStack() as stack:
-        replaced = [(np.random, "default_rng", default_rng), (np.random, "RandomState", RandomState)]
-        for module, owner in ((np.random, state), (random, plain)):
-            replaced += [
-                (module, name, getattr(owner, name))
-                for name in (*_NOISE, *_OTHER)
-                if callable(getattr(module, name, None)) and hasattr(owner, name)
-            ]
-        for module, name, function in (*replaced, *_of_libraries(record)):
-            stack.enter_context(mock.patch.object(module, name, function))
+    replaced = [(np.random, "default_rng", default_rng), (np.random, "RandomState", RandomState)]
+    replaced += [(module, name, drawing(name, kind)) for module, name, kind in _GLOBAL] + [*_of_libraries(record)]
+    before = [(module, name, vars(module)[name]) for module, name, _ in replaced]
+    try:
+        for module, name, function in replaced:
+            setattr(module, name, function)
         yield
+    finally:
+        for module, name, function in before:
+            setattr(module, name, function)
 
 
 def _of_libraries(record: Recorder) -> Iterator[tuple[Any, str, Any]]:
@@ -141,7 +145,6 @@ def _of_libraries(record: Recorder) -> Iterator[tuple[Any, str, Any]]:
         for name in ("invoke", "__call__"):
             if name in vars(opendp.Measurement):
                 yield opendp.Measurement, name, _invoke(record, getattr(opendp.Measurement, name))
-
     if "torch" in sys.modules:
         from dpaudit.sensitivity import torch_noise
 

@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -82,12 +83,12 @@ class Recording:
         self.diverged, self.flow = "", False
         self.active = self._inside = False
         self._streams = 0
-        self.rng = recorded_generator(self, self.stream())
+        self.rng = recorded_generator(self, self.stream()())
 
-    def stream(self) -> np.random.Generator:
-        """Return the next generator of the run; the same ones in a replay."""
+    def stream(self) -> Callable[[], np.random.Generator]:
+        """Return what makes the next generator of the run, where one is needed; the same ones in a replay."""
         self._streams += 1
-        return seeding.generator(self.seed, "recording", self._streams)
+        return partial(seeding.generator, self.seed, "recording", self._streams)
 
     @contextmanager
     def recorded(self) -> Iterator[Recording]:

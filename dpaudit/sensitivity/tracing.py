@@ -60,8 +60,8 @@ class Primitive:
 class Recorder(Protocol):
     """Records draws; see `dpaudit.sensitivity.recording.Recording`."""
 
-    def stream(self) -> np.random.Generator:
-        """Return the next generator of a run."""
+    def stream(self) -> Callable[[], np.random.Generator]:
+        """Return what makes the next generator of a run."""
 
     def drawn(self, primitive: Primitive, draw: Callable[[], Any], value: Any = None, *, traces: bool = False) -> Any:
         """Return the output of a primitive, recorded."""

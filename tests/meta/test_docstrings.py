@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 import pytest
-from source_tree import ROOT, SOURCES, tree_of
+from source_tree import ROOT, SOURCES, statements, tree_of
 
 FOLDERS = ("scripts", "scripts/reliability", "examples", "museum")
 FILES = [*SOURCES, *(path for folder in FOLDERS for path in sorted(ROOT.glob(f"{folder}/*.py")))]
@@ -16,7 +16,7 @@ QUESTIONS = ("What ", "How ", "Who ", "Where ", "Which ")
 
 def documented(tree: ast.Module) -> Iterator[tuple[int, str]]:
     """Yield the docstrings of a module, its classes, constants, and public functions and methods, with their lines."""
-    for node in ast.walk(tree):
+    for node in statements(tree):
         if isinstance(node, ast.Module | ast.ClassDef):
             for before, after in pairwise(node.body):
                 match before, after:

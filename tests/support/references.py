@@ -21,7 +21,7 @@ from fnmatch import fnmatch
 from functools import cache
 from pathlib import Path
 
-from source_tree import ROOT, tree_of
+from source_tree import ROOT, nodes, statements, tree_of
 
 FOLDERS = ("dpaudit", "learners", "tests", "scripts", "examples")
 PAGES = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("tests/**/*.md"), *ROOT.glob("reports/*.md")]
@@ -46,7 +46,7 @@ def prose(path: Path) -> Iterator[tuple[int, str]]:
         # A fence becomes as many empty lines, so that lines keep their numbers.
         yield 1, re.sub(r"^```.*?^```", lambda fence: "\n" * fence[0].count("\n"), text, flags=re.DOTALL | re.MULTILINE)
         return
-    for node in ast.walk(tree_of(path)):
+    for node in statements(tree_of(path)):
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
             yield node.lineno, node.value.value
     if COMMENT.search(text):
@@ -186,7 +186,7 @@ NAMED = ("id", "attr", "arg", "name", "asname")
 def known() -> Known:
     found = Known()
     named: set[str] = set()
-    for node in (node for path in CODE for node in ast.walk(tree_of(path))):
+    for node in (node for path in CODE for node in nodes(tree_of(path))):
         held = node.__dict__
         if "value" in held and isinstance(node, ast.Constant) and isinstance(node.value, str):
             found.strings.add(node.value)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+from functools import cache
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -15,8 +16,9 @@ from dpaudit.engine.store import load_run
 GOLDEN = Path(__file__).parents[1] / "golden"
 
 
+@cache
 def load_small() -> Run:
-    """Return the stored small run."""
+    """Return the stored small run, which nobody changes."""
     return load_run(GOLDEN / "run_small.jsonl")
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence, Set
+import gc
+from collections.abc import Iterator, Mapping, Sequence, Set
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -22,13 +23,43 @@ MODULES = {module_of(path): path for path in SOURCES}
 
 @cache
 def tree_of(path: Path) -> ast.Module:
-    return ast.parse(path.read_text(encoding="utf-8"))
+    """Return the tree of a module, which stays: the collector of garbage, which takes longer, need not look at it."""
+    gc.disable()
+    try:
+        return ast.parse(path.read_text(encoding="utf-8"))
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
-def imports(tree: ast.AST, modules: Set[str], package: Sequence[str] = ()) -> set[str]:
+def nodes(tree: ast.AST) -> Iterator[ast.AST]:
+    """Yield all nodes of a tree, as `ast.walk` does in three times the time."""
+    found = [tree]
+    for node in found:
+        yield node
+        for held in vars(node).values():
+            if isinstance(held, ast.AST):
+                found.append(held)
+            elif isinstance(held, list):
+                found += [one for one in held if isinstance(one, ast.AST)]
+
+
+BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
+
+
+def statements(tree: ast.Module) -> Iterator[ast.AST]:
+    """Yield a module and all statements in it, without the expressions in them."""
+    found: list[ast.AST] = [tree]
+    for node in found:
+        yield node
+        for block in BLOCKS:
+            found += getattr(node, block, ())
+
+
+def imports(tree: ast.Module, modules: Set[str], package: Sequence[str] = ()) -> set[str]:
     """Return which of the modules a module of that package imports, inside of functions and for type checking too."""
     found = set()
-    for node in ast.walk(tree):
+    for node in statements(tree):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import cache
 
 import numpy as np
 import pytest
@@ -24,10 +25,15 @@ def step_of(clip: float, sigma: float):
     return step
 
 
+@cache
+def accountant(q: float) -> Accountant:
+    return Accountant(0.8, q)
+
+
 @pytest.mark.parametrize("q", [1.0, 0.25])
 @pytest.mark.parametrize("epsilon", [0.0, 0.2, 1.0, 30.0])
 def test_the_claim_of_a_step_is_the_accountants(q: float, epsilon: float) -> None:
-    one = Accountant(0.8, q)
+    one = accountant(q)
     found = step_delta(epsilon, noise_multiplier=0.8, sampling_rate=q)
     assert one.delta(epsilon, upper=False) - 1e-12 <= found <= one.delta(epsilon) + 1e-12
 

@@ -23,28 +23,32 @@ from dpaudit.utility.finding import UtilityFinding
 
 
 @cache
+def loaded(name):
+    return schema.load(name)
+
+
+@cache
 def validator(name):
-    return Draft202012Validator(schema.load(name))
+    return Draft202012Validator(loaded(name))
 
 
 @pytest.mark.parametrize("name", schema.NAMES)
 def test_schemas_are_valid_and_self_contained(name):
-    loaded = schema.load(name)
-    Draft202012Validator.check_schema(loaded)
+    Draft202012Validator.check_schema(loaded(name))
     with pytest.raises(ValidationError):
-        Draft202012Validator(loaded).validate({})
+        validator(name).validate({})
 
 
 @pytest.mark.parametrize("name", schema.NAMES)
 def test_a_command_prints_each(name, capsys):
     status, text, _ = called(capsys, "help", "schema", name, joined=False)
-    assert (status, json.loads(text)) == (0, json.loads(json.dumps(schema.load(name))))
+    assert (status, json.loads(text)) == (0, json.loads(json.dumps(loaded(name))))
     assert called(capsys, "help", "schema", "findings")[0] == 2
 
 
 @pytest.mark.parametrize("name", schema.NAMES)
 def test_every_record_and_every_field_is_described_and_nothing_else_is_allowed(name):
-    for title, part in schema.load(name)["$defs"].items():
+    for title, part in loaded(name)["$defs"].items():
         assert part["description"], title
         assert "----" not in part["description"], title
         if part.get("type") == "object":
@@ -54,7 +58,7 @@ def test_every_record_and_every_field_is_described_and_nothing_else_is_allowed(n
 
 
 def test_descriptions_are_the_words_of_the_docstrings():
-    law = schema.load("finding")["$defs"]["LawFinding"]
+    law = loaded("finding")["$defs"]["LawFinding"]
     assert law["description"].startswith("The finding of an audit by exact output laws, on the pairs of neighbours")
     assert law["properties"]["worst_pair"]["description"] == 'The worst pair; "worst_pair" in JSON.'
     assert law["properties"]["versions"]["description"].startswith("Versions of Python and of the libraries")
@@ -70,7 +74,7 @@ def test_load_returns_a_fresh_copy_and_refuses_unknown_names():
 
 @pytest.mark.parametrize("kind", [PrivacyFinding, LawFinding, UtilityFinding, Witness, LedgerRow])
 def test_every_field_is_required_as_it_is_always_written(kind):
-    described = schema.load("ledger" if kind is LedgerRow else "finding")["$defs"][kind.__name__]
+    described = loaded("ledger" if kind is LedgerRow else "finding")["$defs"][kind.__name__]
     fields = {field.encode_name for field in msgspec.structs.fields(kind)}
     assert set(described["properties"]) - {"kind"} == fields
     # Written where a time limit was given, or a claim that is a curve; and fields that older files lack.
@@ -83,7 +87,7 @@ def test_every_field_is_required_as_it_is_always_written(kind):
 
 
 def test_numbers_keep_their_bounds():
-    found = schema.load("finding")["$defs"]["PrivacyFinding"]["properties"]
+    found = loaded("finding")["$defs"]["PrivacyFinding"]["properties"]
     assert (found["confidence"]["exclusiveMinimum"], found["confidence"]["exclusiveMaximum"]) == (0, 1)
     assert (found["delta"]["minimum"], found["delta"]["maximum"]) == (0, 1)
     assert found["trials"]["minimum"] == 1

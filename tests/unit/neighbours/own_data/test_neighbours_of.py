@@ -78,11 +78,9 @@ RELATIONS = ("unbounded", "bounded")
 def records(data: Any) -> list[str]:
     """Return the records of a dataset as texts, found in another way than the code does."""
     if isinstance(data, pd.DataFrame | pd.Series):
-        return (
-            [repr(record) for record in data.reset_index(drop=True).to_frame().itertuples(index=False)]
-            if isinstance(data, pd.Series)
-            else [repr(record) for record in data.itertuples(index=False)]
-        )
+        frame = data.reset_index(drop=True).to_frame() if isinstance(data, pd.Series) else data
+        names = list(frame)
+        return [repr([*zip(names, record, strict=True)]) for record in frame.itertuples(index=False, name=None)]
     if sparse.issparse(data):
         return [repr(row.tolist()) for row in data.toarray()]
     if isinstance(data, dict):
@@ -289,8 +287,8 @@ def test_local_search_keeps_pairs_neighbours(name: str, relation: str) -> None:
     for pair in dpaudit.neighbours_of(DATASETS[name], relation, seed=3)[::5]:
         for step in range(3):
             for near in moves(pair, step):
-                gone = Counter(records(near.data)) - Counter(records(near.neighbour))
-                come = Counter(records(near.neighbour)) - Counter(records(near.data))
+                first, second = Counter(records(near.data)), Counter(records(near.neighbour))
+                gone, come = first - second, second - first
                 assert max(gone.total(), come.total()) <= 1
                 assert gone.total() + come.total() <= (1 if relation == "unbounded" else 2)
                 assert near.origin.moves == pair.origin.moves + 1
