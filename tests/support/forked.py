@@ -24,12 +24,14 @@ __all__ = ["USUAL", "Forked", "begin", "ran"]
 
 USUAL = "joblib", "scipy.stats", "rich.console", "rich.table", "filelock", "email.parser", "dpaudit.certificates"
 USUAL += *(f"dpaudit.cli.{name}" for name in ("privacy", "project", "runs")), "dpaudit.engine.execute"
-USUAL += "dpaudit.report.html", "dpaudit.project.subject"
+USUAL += "dpaudit.report.html", "dpaudit.project.subject", "dpaudit_learners.*"
 SOURCE = """
-import importlib, json, os, runpy, signal, socket, sys
+import importlib, json, os, pkgutil, runpy, signal, socket, sys
 asked_by = socket.socket(fileno=os.dup(0))
 for name in sys.argv[1:]:
-    importlib.import_module(name)
+    module = importlib.import_module(name.removesuffix(".*"))
+    for part in pkgutil.walk_packages(module.__path__, f"{module.__name__}.") if name.endswith(".*") else ():
+        importlib.import_module(part.name)
 own = [one for one in sys.path if one not in ("", *os.environ.get("PYTHONPATH", "").split(os.pathsep))]
 while message := (received := socket.recv_fds(asked_by, 2**18, 2))[0]:
     asked, files = json.loads(message), received[1]
