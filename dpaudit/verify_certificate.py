@@ -68,16 +68,14 @@ class Beta:
 
     def __init__(self, a: int, b: int) -> None:
         self.a, self.b, self.mode, self.total = a, b, a / (a + b) if a + b else 0.5, 1.0
+        self.left, self.right = self.mode if a else math.inf, 1 - self.mode if b else math.inf
         low, high = (last(lambda t: self._log(t) > -80, self.mode, end) for end in (0.0, 1.0))
         self.grid = [low + (high - low) * i / PANELS for i in range(PANELS)] + [high]
         self.total = self.mass(low, high, PANELS)
 
     def _log(self, t: float) -> float:
-        d = t - self.mode
-        if not 0 <= t <= 1 or (self.a and d <= -self.mode) or (self.b and d >= 1 - self.mode):
-            return -math.inf
-        log = self.a * math.log1p(d / self.mode) if self.a else 0.0
-        return log + (self.b * math.log1p(-d / (1 - self.mode)) if self.b else 0.0)
+        x, y = (t - self.mode) / self.left, (self.mode - t) / self.right
+        return self.a * math.log1p(x) + self.b * math.log1p(y) if 0 <= t <= 1 and x > -1 and y > -1 else -math.inf
 
     def density(self, t: float, base: float = 0.0) -> float:
         """Return the density, divided by exp(base)."""
@@ -90,15 +88,17 @@ class Beta:
 
     def p_value(self, t: float, coins: float) -> float:
         """Return the p-value of b + 1 right guesses, each wrong with probability t, given m delta."""
-        base, rest = self._log(t), self.mass(min(t, self.grid[0]), min(t, self.grid[-1]), PANELS)
-        end = last(lambda u: self._log(u) > base - 40, t, 1.0)
-        share = self.total * self.mass(t, end, PANELS, base) / (1 - t) * rest
-        return self.mass(t, end, PANELS) + coins * min(t, share)
+        base = self._log(t)
+        tail = self.mass(t, last(lambda u: self._log(u) > base - 40, t, 1.0), PANELS, base)
+        rest = self.mass(min(t, self.grid[0]), min(t, self.grid[-1]), PANELS) if coins else 0.0
+        return math.exp(base) * tail + coins * min(t, self.total * tail / (1 - t) * rest)
 
 
 def melded(first: Beta, second: Beta, ratio: float, delta: float) -> float:
-    """Return Pr[B1 <= delta + ratio B2], panel by panel from the right, none across the end of a density."""
-    cuts, p, above = sorted([*first.grid, *(delta + ratio * u for u in second.grid)]), 0.0, 0.0
+    """Return Pr[B1 <= delta + ratio B2], panel by panel from the right of B1, none across the end of a density."""
+    (least, most), (low, high) = ((one.grid[0], one.grid[-1]) for one in (first, second))
+    cuts, p = sorted([*first.grid, *(t for u in second.grid if least < (t := delta + ratio * u) < most)]), 0.0
+    above = second.mass(min(max((most - delta) / ratio, low), high), high, PANELS)
     for low, high in zip(cuts[-2::-1], cuts[:0:-1], strict=True):
         stop, nodes = (high - delta) / ratio, [(low + (high - low) * x, (high - low) * w) for x, w in GAUSS]
         p += sum(w * first.density(t) * (above + second.mass((t - delta) / ratio, stop)) for t, w in nodes)
@@ -220,10 +220,12 @@ def verify(data: bytes) -> tuple[int, str]:
     counts = [stored["counts"][name] for name in COUNTS.split()]
     guessed = [stored["counts"]["count"][name] for name in ("right", "guesses") if stored["bound"] == "coin"]
     numbers = counts + guessed + [2 if "opposite" in stored else 1]
-    most, least = (bound(stored["bound"], numbers, delta, error * level) for level in (1, 1 - TOLERANCE))
+    most = bound(stored["bound"], numbers, delta, error)
     # The stated bound may be rounded otherwise; what the counts give must exceed the claim itself.
-    right = least - TOLERANCE < claimed <= most + TOLERANCE and most > epsilon
-    right = right and error <= (1 - confidence) * (1 + 1e-9)
+    least = most if claimed > most - TOLERANCE else bound(stored["bound"], numbers, delta, error * (1 - TOLERANCE))
+    right = (
+        least - TOLERANCE < claimed <= most + TOLERANCE and epsilon < most and error <= (1 - confidence) * 1.000000001
+    )
     shown = f"it says epsilon >= {claimed}, not {epsilon}, with delta {delta}, error {error}, confidence {confidence}"
     return judged(right, f"{shown}; {guessed or counts} give {math.floor(most * 1e6) / 1e6:.6f}", *related(stored))
 

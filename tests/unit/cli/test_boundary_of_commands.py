@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 import time
 from pathlib import Path
 
 import pytest
+from forked import ran
 
 MECHANISMS = """
 import ctypes, os, threading, time
@@ -46,9 +46,7 @@ def test_a_command_answers_whatever_the_mechanism_does_to_its_process(tmp_path: 
         "--json",
     ]
     began = time.monotonic()
-    done = subprocess.run(
-        [sys.executable, "-m", "dpaudit", *words, "--out", "found.json"], cwd=tmp_path, capture_output=True, timeout=300
-    )
+    done = ran("-m", "dpaudit", *words, "--out", "found.json", cwd=tmp_path)
     assert time.monotonic() - began < 200
     assert done.returncode == 1, done.stderr
     assert json.loads(done.stdout)["finding"]["verdict"] == "violation"
@@ -72,13 +70,12 @@ def test_a_module_that_goes_elsewhere_moves_its_runs_alone_and_a_table_can_be_ce
     (tmp_path / "away").mkdir()
     (tmp_path / "away" / "beside.txt").touch()
     (tmp_path / "goes.py").write_text(AWAY)
-    audit = ["privacy", "goes.py:table", "--epsilon", "1", "--trials", "2000", "--relation", "add-remove-one"]
+    audit = ["privacy", "goes.py:table", "--epsilon", "1", "--trials", "400", "--relation", "add-remove-one"]
     for words in (
         [*audit, "--include-data", "--certificate", "shown.json", "--out", "found.json"],
         ["replay", "shown.json", "goes.py:table"],
     ):
-        command = [sys.executable, "-m", "dpaudit", *words]
-        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300)
+        done = ran("-m", "dpaudit", *words, cwd=tmp_path)
         assert done.returncode == 1, done.stderr
     assert "output['rows'][0]" in done.stdout
     assert {"shown.json", "found.json"} <= {one.name for one in tmp_path.iterdir()}
@@ -101,13 +98,12 @@ def test_the_function_of_a_sensitivity_runs_in_a_process_of_its_own_which_writes
     tmp_path: Path,
 ) -> None:
     (tmp_path / "sums.py").write_text(ENDS)
-    command = [sys.executable, "-m", "dpaudit", "sensitivity", "--claim", "1", "--certificate", "shown.json"]
+    command = ["-m", "dpaudit", "sensitivity", "--claim", "1", "--certificate", "shown.json"]
     for function, status, said in (
         ("ends", 2, "the audit ended its process (exit status 3)"),
         ("total", 1, "shown.json"),
     ):
-        words = [*command, f"sums.py:{function}"]
-        done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=300)
+        done = ran(*command, f"sums.py:{function}", cwd=tmp_path)
         assert (done.returncode, said in done.stderr) == (status, True), done.stderr
     assert json.loads((tmp_path / "shown.json").read_text())["sensitivity"] == "1"
 
@@ -126,9 +122,9 @@ pairs = [(0, 1)]
 def test_a_thread_of_the_imported_file_does_not_keep_the_command(tmp_path: Path) -> None:
     (tmp_path / "rude.py").write_text(THREAD)
     words = ["privacy", "rude.py:coin", "--pairs", "rude.py:pairs", "--epsilon", "1", "--trials", "400"]
-    done = subprocess.run([sys.executable, "-m", "dpaudit", *words], cwd=tmp_path, capture_output=True, timeout=120)
+    done = ran("-m", "dpaudit", *words, cwd=tmp_path, timeout=120)
     assert done.returncode == 1, done.stderr
-    assert done.stdout.startswith(b"VIOLATION")
+    assert done.stdout.startswith("VIOLATION")
 
 
 @pytest.mark.parametrize("jobs", ["1", "2"])
@@ -141,8 +137,7 @@ def test_nothing_of_an_output_runs_in_the_command_with_several_workers_either(tm
         "def gives(data, rng): return Out(data + int(rng.integers(2)))\n"
     )
     words = ["privacy", "mine.py:gives", "--pairs", "mine.py:pairs", "--epsilon", "1", "--trials", "400"]
-    command = [sys.executable, "-m", "dpaudit", *words, "--jobs", jobs]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, timeout=300)
+    done = ran("-m", "dpaudit", *words, "--jobs", jobs, cwd=tmp_path)
     assert done.returncode in (0, 1, 3), done.stderr
     assert not (tmp_path / "reduced").exists()
 
@@ -177,8 +172,7 @@ def test_learners_that_are_searched_measured_or_made_again_run_in_a_process_of_t
     made = ["run", "toy-ends", "--trials", "100", "--quiet", "--no-html", "--out", "run"]
 
     def status_of(words: list[str]) -> tuple[int, str]:
-        command = [sys.executable, "-m", "dpaudit", *words, "--learners", "ends.py"]
-        done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=300)
+        done = ran("-m", "dpaudit", *words, "--learners", "ends.py", cwd=tmp_path, env=env)
         return done.returncode, " ".join(done.stderr.split())
 
     assert status_of(made)[0] == 0

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
 import sys
 from pathlib import Path
 
 import cli_support
 import pytest
 from cli_support import called, repeat_in
+from forked import ran
 
 from dpaudit.errors import InputError
 from dpaudit.neighbours.named import pairs_at
@@ -209,8 +209,7 @@ def test_a_mechanism_of_the_current_directory_travels_to_worker_processes(tmp_pa
     # In a process of its own, whose worker processes end with it.
     words = ["privacy", "mine:Space.respond", "--pairs", "mine:PAIRS", *KEPT]
     env = {"PATH": "", "PYTHONPATH": cli_support.PYTHONPATH, "HOME": str(tmp_path)}
-    line = [sys.executable, "-m", "dpaudit", *words, "--jobs", "2"]
-    done = subprocess.run(line, capture_output=True, text=True, timeout=60, cwd=tmp_path, env=env)
+    done = ran("-m", "dpaudit", *words, "--jobs", "2", cwd=tmp_path, env=env)
     assert done.returncode == 0, done.stderr
     assert (0, done.stdout) == called(capsys, *words, joined=False)[:2]
 
@@ -373,8 +372,7 @@ def test_a_file_is_named_by_its_path_and_travels_to_worker_processes(tmp_path, n
     (folder / "beside.py").write_text("TRUTH = 0.75\n")
     place = f"some where/{name}:wrapped" if relative else f"{folder / name}:wrapped"
     env = {"PATH": "", "PYTHONPATH": cli_support.PYTHONPATH, "HOME": str(tmp_path)}
-    line = [sys.executable, "-m", "dpaudit", "privacy", place, *REFUTED, "--jobs", "2", "--json"]
-    done = subprocess.run(line, capture_output=True, text=True, timeout=60, cwd=tmp_path, env=env)
+    done = ran("-m", "dpaudit", "privacy", place, *REFUTED, "--jobs", "2", "--json", cwd=tmp_path, env=env)
     assert done.returncode == 1, done.stderr
     record = json.loads(done.stdout)
     assert record["arguments"]["pairs"] == place.replace(":wrapped", ":PAIRS")

@@ -76,12 +76,12 @@ def test_a_dry_run_says_when_the_limit_ends_the_audit(capsys: pytest.CaptureFixt
 def test_values_outside_of_the_bounds_are_an_option_of_commands_and_settings(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    said = audit(capsys, "sums.py:total", "--no-outside", "--trials", "2000", "--seed", "1", status=0)
+    said = audit(capsys, "sums.py:total", "--no-outside", "--trials", "1000", "--seed", "1", status=0)
     assert "--no-outside" in said.partition("dpaudit privacy")[2]
-    assert "outside the bounds" in audit(capsys, "sums.py:total", "--outside", "--trials", "2000", status=1)
+    assert "outside the bounds" in audit(capsys, "sums.py:total", "--outside", "--trials", "1000", status=1)
     settings = '[[audit]]\nname = "total"\nmechanism = "sums.py:total"\ndata = "shares.csv"\nbounds = [0, 1]\n'
     for outside, status in (("true", 1), ("false", 0)):
-        Path("audit.toml").write_text(f"{settings}epsilon = 1.2\ntrials = 2000\nseed = 1\noutside = {outside}\n")
+        Path("audit.toml").write_text(f"{settings}epsilon = 1.2\ntrials = 1000\nseed = 1\noutside = {outside}\n")
         assert main(["check"]) == status
     capsys.readouterr()
 

@@ -6,13 +6,12 @@ import json
 import os
 import re
 import signal
-import subprocess
-import sys
 from functools import partial
 from pathlib import Path
 
 import pytest
 from cli_support import PYTHONPATH, TOYS, call, instant_privacy, run  # noqa: F401  # acts by being here
+from forked import begin, ran
 from jsonschema import Draft202012Validator
 from waiting import has_lines, wait_until
 
@@ -262,7 +261,6 @@ LEARNERS = tuple(type("S%d" % i, (Slow,), {{"id": "slow-%d" % i}}) for i in rang
 def slow_run(folder: Path, *words: str) -> list[str]:
     learners = folder / "slow.py"
     return [
-        sys.executable,
         "-m",
         "dpaudit",
         "run",
@@ -289,14 +287,13 @@ def test_a_run_that_is_killed_resumes_to_the_same_bytes(tmp_path):
         path = folder / "out" / FILENAME
         if name == "killed":
             slow = {**env, "TOY_DELAY": "0.05"}
-            process = subprocess.Popen(slow_run(folder, "--jobs", "1"), env=slow, stdout=subprocess.DEVNULL, cwd=folder)
+            process = begin(*slow_run(folder, "--jobs", "1"), env=slow, cwd=folder)
             wait_until(partial(has_lines, path, 3), seconds=30)
             process.send_signal(signal.SIGKILL)
-            assert process.wait(timeout=30) == -signal.SIGKILL
+            process.communicate(timeout=30)
+            assert process.returncode == -signal.SIGKILL
             assert 3 <= path.read_bytes().count(b"\n") < 7
-        done = subprocess.run(
-            slow_run(folder, "--resume", "--jobs", "1"), env=env, capture_output=True, timeout=300, cwd=folder
-        )
+        done = ran(*slow_run(folder, "--resume", "--jobs", "1"), env=env, cwd=folder)
         assert done.returncode == 0, done.stderr
         contents.append(path.read_bytes())
         folder.rename(tmp_path / name)
@@ -308,9 +305,7 @@ def test_a_task_that_kills_its_worker_is_a_failure_and_the_others_go_on(tmp_path
     """It is named, alone, and the run ends with status 2 instead of hanging."""
     (tmp_path / "slow.py").write_text(SLOW.format(action='self.id == "slow-5" and os._exit(9)'))
     env = {**os.environ, "PYTHONPATH": PYTHONPATH}
-    done = subprocess.run(
-        slow_run(tmp_path, "--jobs", "2"), env=env, capture_output=True, text=True, timeout=300, cwd=tmp_path
-    )
+    done = ran(*slow_run(tmp_path, "--jobs", "2"), env=env, cwd=tmp_path)
     assert done.returncode == 2
     assert "Traceback" not in done.stderr
     stored = load_run(tmp_path / "out")

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from cli_support import HERE, TOYS, instant_privacy, run  # noqa: F401  # acts by being here
+from forked import begin
 from waiting import has_lines, wait_until
 
 from dpaudit.cli import main
@@ -40,16 +41,7 @@ def test_a_run_that_is_told_to_stop_keeps_its_results_and_ends_its_workers(tmp_p
     (tmp_path / "sleepy.py").write_text(SLEEPY)
     words = ["run", "toy-coin", "toy-sleepy", "toy-sleepier", "--profile", "quick", "--no-html", "--quiet"]
     words += ["--jobs", "2", "--out", str(tmp_path / "out"), "--learners", str(tmp_path / "sleepy.py")]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "dpaudit", *words],
-        env={**os.environ, "PYTHONPATH": str(HERE)},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-        # Whoever runs the tests in the background has signals ignored, and children inherit that.
-        preexec_fn=lambda: signal.signal(stop, signal.SIG_DFL),
-    )
+    process = begin("-m", "dpaudit", *words, env={**os.environ, "PYTHONPATH": str(HERE)}, session=True)
     path = tmp_path / "out" / FILENAME
     wait_until(lambda: has_lines(path, 3), seconds=40)
     # A terminal sends Ctrl-C to the workers as well; whoever is impatient, several times.

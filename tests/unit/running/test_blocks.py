@@ -104,8 +104,9 @@ def batch(data, rng, size):
 
 @pytest.mark.parametrize("mechanism", [strange, rows, batch])
 @pytest.mark.parametrize("how", [{}, {"sequential": True}, {"delta": 0.01}])
-def test_findings_are_those_of_runs_in_this_process(mechanism, how):
-    given = {"trials": 3_000, "batched": mechanism is batch, **how}
+def test_findings_are_those_of_runs_in_this_process(mechanism, how, request):
+    trials = 3_000 if request.config.getoption("--profile") == "full" else 1_000
+    given = {"trials": trials, "batched": mechanism is batch, **how}
     here = audit_privacy(mechanism, [(0.0, 1.0)], epsilon=0.5, **given)
     APART.append(True)
     try:

@@ -5,13 +5,10 @@ from __future__ import annotations
 import os
 import signal
 import socket
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -21,6 +18,7 @@ from concurrent.futures import CancelledError
 
 from distributed.client import AllExit
 from distributed.comm.core import CommClosedError
+from forked import USUAL, Forked, begin, ran
 
 import dpaudit
 from dpaudit.arguments import check_jobs
@@ -37,7 +35,7 @@ def noisy(data, rng):
     return float(data + 0.9 * rng.laplace())
 PAIRS = [(0, 1)]
 def greedy(data, rng):
-    if "dask_worker" in open("/proc/self/cmdline").read():
+    if "OF_CLUSTER" in os.environ:
         os._exit(137)
     return noisy(data, rng)
 """
@@ -81,6 +79,14 @@ def free_port() -> int:
         return int(one.getsockname()[1])
 
 
+LOADED = *USUAL, "distributed"
+BEGUN = """
+import dask, runpy
+dask.config.refresh()  # by this environment
+runpy.run_module("distributed.cli.{}", run_name="__main__", alter_sys=True)
+"""
+
+
 class Cluster:
     """A scheduler and its workers, which have the module "mech" on their path, and not "elsewhere"."""
 
@@ -96,19 +102,16 @@ class Cluster:
         few = ["--nthreads", "1", "--no-nanny", "--no-dashboard", "--local-directory", str(folder)]
         self.workers = [self._begin("dask_worker", self.address, *few) for _ in range(WORKERS)]
 
-    def _begin(self, name: str, *words: str) -> subprocess.Popen[bytes]:
+    def _begin(self, name: str, *words: str) -> Forked:
         path = os.pathsep.join([str(self.folder / "there"), os.environ.get("PYTHONPATH", "")])
-        command = [sys.executable, "-m", f"distributed.cli.{name}", *words]
-        quiet: Any = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-        env = os.environ | {"PYTHONPATH": path, "DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED": "False"}
-        return subprocess.Popen(command, env=env, cwd=self.folder, **quiet)
+        env = os.environ | {"PYTHONPATH": path, "OF_CLUSTER": "", "DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED": "False"}
+        return begin("-c", BEGUN.format(name), *words, env=env, cwd=self.folder, modules=LOADED, heard=False)
 
-    def client(self, kind: str, module: str = "mech", address: str = "") -> subprocess.Popen[str]:
+    def client(self, kind: str, module: str = "mech", address: str = "") -> Forked:
         home = self.folder / ("there" if module == "mech" else "here")
         path = os.pathsep.join([str(home), os.environ.get("PYTHONPATH", "")])
-        words = [sys.executable, "-c", CLIENT.format(module=module), kind, address or self.address, str(self.folder)]
-        env = os.environ | {"PYTHONPATH": path}
-        return subprocess.Popen(words, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        words = ["-c", CLIENT.format(module=module), kind, address or self.address, str(self.folder)]
+        return begin(*words, env=os.environ | {"PYTHONPATH": path}, modules=LOADED)
 
     def said(self, *asked: str) -> str:
         out, errors = self.client(*asked).communicate(timeout=180)
@@ -117,8 +120,8 @@ class Cluster:
 
     def end(self) -> None:
         for process in (*self.workers, self.scheduler):
-            process.kill()
-            process.wait()
+            with process:
+                process.kill()
 
 
 @pytest.fixture(scope="module")
@@ -165,8 +168,7 @@ def test_commands_send_a_file_that_is_named_and_say_what_they_say_at_home(
     status = main([*words, "--json", "--quiet"])
     said = capsys.readouterr()
     assert said.out, said.err
-    command = [sys.executable, "-m", "dpaudit", *words, "--json", "--quiet", *there]
-    found = subprocess.run(command, capture_output=True, text=True, timeout=180)
+    found = ran("-m", "dpaudit", *words, "--json", "--quiet", *there, modules=LOADED)
     assert (found.returncode, found.stdout) == (status, said.out), found.stderr
 
 

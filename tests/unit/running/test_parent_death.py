@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 import time
 
 import pytest
+from forked import begin, ran
 from waiting import wait_until
 
 SCRIPT = """
@@ -27,7 +26,7 @@ list(spread([partial(work, number) for number in range(2)], n_jobs=3))
 
 @pytest.mark.skipif(os.name != "posix", reason="Windows ends workers of its own accord")
 def test_workers_die_with_their_parent_within_two_seconds():
-    with subprocess.Popen([sys.executable, "-c", SCRIPT], stderr=subprocess.PIPE, start_new_session=True) as parent:
+    with begin("-c", SCRIPT, session=True) as parent:
         workers = [int(parent.stderr.readline()) for _ in range(2)]
         time.sleep(0.2)  # the call of C begins, which nothing shows from outside
         assert all(map(lives, workers))
@@ -55,7 +54,7 @@ def test_the_programs_interface_sets_no_handler():
         "assert all(one == before for one in seen)\n"
         "assert len(found) == 3 and found[0] == found[1] == found[2]\n"
     )
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
+    assert ran("-c", code).returncode == 0
 
 
 def lives(pid: int) -> bool:

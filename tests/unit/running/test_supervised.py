@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
+from forked import Forked, begin, ran
 from waiting import wait_until
 
 from dpaudit.running.run_notes import noted, running_on
@@ -55,20 +54,12 @@ def hears_nothing(data, rng):
 """
 
 
-def begun(folder: Path, mechanism: str, *before: str) -> subprocess.Popen[str]:
+def begun(folder: Path, mechanism: str, *before: str, trials: int = 2_000, **how: Any) -> Forked:
     """Begin an audit of one of the mechanisms."""
     (folder / "crashing.py").write_text(CRASHING)
     code = "; ".join(["import sys", *before, "from dpaudit.cli import main", "sys.exit(main())"])
-    words = ["privacy", f"crashing.py:{mechanism}", "--epsilon", "1", "--trials", "2000", "--quiet"]
-    return subprocess.Popen(
-        [sys.executable, "-c", code, *words],
-        cwd=folder,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-        preexec_fn=lambda: [signal.signal(one, signal.SIG_DFL) for one in (signal.SIGINT, signal.SIGHUP)],
-    )
+    words = ["privacy", f"crashing.py:{mechanism}", "--epsilon", "1", "--trials", str(trials), "--quiet"]
+    return begin("-c", code, *words, cwd=folder, session=True, **how)
 
 
 def ended(pid: int) -> bool:
@@ -98,7 +89,7 @@ def test_what_ends_the_process_is_told_with_the_input(tmp_path: Path, mechanism:
 
 
 def test_a_command_that_nothing_ends_has_its_own_status(tmp_path: Path) -> None:
-    process = begun(tmp_path, "noisy")
+    process = begun(tmp_path, "noisy", trials=400)
     out, err = process.communicate(timeout=120)
     assert (process.returncode, err) == (3 if out.startswith("NO EVIDENCE") else 0, "")
     assert out.startswith(("CONSISTENT", "NO EVIDENCE"))
@@ -128,10 +119,10 @@ def test_whoever_asks_again_later_ends_what_hears_nothing(tmp_path: Path) -> Non
         assert "ended its process (SIGKILL" in process.stderr.read()
 
 
-@pytest.mark.parametrize("files", [5, 6, 7, 8, 10, 14])
+@pytest.mark.parametrize("files", [5, *(pytest.param(few, marks=pytest.mark.full) for few in (6, 7, 10)), 8, 14])
 def test_a_command_that_may_open_few_files_has_a_message(tmp_path: Path, files: int) -> None:
     before = "import resource", f"resource.setrlimit(resource.RLIMIT_NOFILE, ({files}, {files}))"
-    process = begun(tmp_path, "noisy", "from dpaudit.cli import main", *before)
+    process = begun(tmp_path, "noisy", "from dpaudit.cli import main", *before, modules=("dpaudit.cli",))
     out, err = process.communicate(timeout=120)
     assert (process.returncode, out) == (2, "")
     assert err.startswith("dpaudit: error: ")
@@ -141,7 +132,7 @@ def test_a_command_that_may_open_few_files_has_a_message(tmp_path: Path, files: 
 
 def test_a_command_that_has_no_memory_for_a_thread_ends_with_its_status(tmp_path: Path) -> None:
     raises = "processes.threading.Timer.start = lambda self: (_ for _ in ()).throw(RuntimeError)"
-    process = begun(tmp_path, "noisy", "from dpaudit.running import processes", raises)
+    process = begun(tmp_path, "noisy", "from dpaudit.running import processes", raises, trials=400)
     out, err = process.communicate(timeout=120)
     assert out.startswith(("CONSISTENT", "NO EVIDENCE"))
     assert (process.returncode in (0, 3), err) == (True, "")
@@ -162,16 +153,10 @@ def test_a_copy_of_a_copy_was_made_on_the_input_of_the_first() -> None:
 @pytest.mark.parametrize("limit", [(), ("--timeout", "60")], ids=["runs", "runs with a limit"])
 def test_workers_of_a_pool_which_are_daemonic_have_processes_of_the_mechanism(tmp_path: Path, limit: tuple) -> None:
     (tmp_path / "crashing.py").write_text(CRASHING)
-    words = ["privacy", "crashing.py:noisy", "--epsilon", "1", "--trials", "2000", "--quiet", "--json", "--jobs", "2"]
+    words = ["privacy", "crashing.py:noisy", "--epsilon", "1", "--trials", "640", "--quiet", "--json", "--jobs", "2"]
     said = [
-        subprocess.run(
-            [sys.executable, "-m", "dpaudit", *words, "--no-sequential", *limit, *more],
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            timeout=120,
-        )
-        for more in ((), ("--backend", "multiprocessing"))
+        ran("-m", "dpaudit", *words, "--no-sequential", *limit, *more, cwd=tmp_path, timeout=120)
+        for more in (("--backend", "threading"), ("--backend", "multiprocessing"))
     ]
     assert said[0].stdout, said[0].stderr
     assert (said[1].returncode, said[1].stdout) == (said[0].returncode, said[0].stdout), said[1].stderr
