@@ -160,11 +160,13 @@ def _moved(domain: Any, sample: Any, permutation: Any) -> Any:
 
 def _aligned(pair: tuple[Law, ...]) -> Array:
     """Return the log-probabilities of both laws over the atoms of either, shape (2, atoms), in an order of their own."""
-    p, q = (dict(zip(law.atoms, law.log_prob.tolist(), strict=True)) for law in pair)
-    if list(p) != list(q):
-        p, q = ({atom: table.get(atom, -np.inf) for atom in p | q} for table in (p, q))
-    both = np.array([list(p.values()), list(q.values())])
-    return both[:, np.lexsort(both)]
+    first, second = pair
+    both: Any = first.log_prob, second.log_prob
+    if list(first.atoms) != list(second.atoms):
+        p, q = (dict(zip(law.atoms, law.log_prob.tolist(), strict=True)) for law in pair)
+        both = [[table.get(atom, -np.inf) for atom in p | q] for table in (p, q)]
+    laws = np.array(both)
+    return laws[:, np.lexsort(laws)]
 
 
 def _curve(laws: Array, epsilons: Array) -> Array:
