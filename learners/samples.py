@@ -235,7 +235,6 @@ def _canonical(xs: NDArray[Any], ys: Labels, cs: Integers, ps: Bools | None, dom
         new = (xs[1:] != xs[:-1]).any(axis=1) | (ys[1:] != ys[:-1]) | (flags[1:] != flags[:-1])
         starts = np.flatnonzero(np.append(True, new)[: len(ys)])
         xs, ys, flags, cs = xs[starts], ys[starts], flags[starts], np.add.reduceat(cs, starts)
-    arrays = (xs, ys, cs, flags)
-    for array in arrays:
+    for array in (xs, ys, cs, flags):
         array.flags.writeable = False
     return Sample(xs, ys, cs, None if ps is None else flags, domain)

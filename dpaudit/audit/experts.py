@@ -156,9 +156,8 @@ class Experts:
     @cached_property
     def coarse(self) -> tuple[tuple[int, ...], Array]:
         """Those by which pairs are compared, and how many parts each has beyond two."""
-        which = tuple(
-            i for i, slot in enumerate(self.slots) if slot[1] <= COARSE and slot[2] == eprocess.ESTIMATES[-1][1]
-        )
+        least = eprocess.ESTIMATES[-1][1]
+        which = tuple(i for i, (_, parts, moved) in enumerate(self.slots) if parts <= COARSE and moved == least)
         return which, np.array([len(self.partitions[i % len(self.partitions)]) - 2 for i in which])
 
 
@@ -294,13 +293,11 @@ class PairBets(CountedPair):
         of a category, by half a unit of log-likelihood.
         """
         if at not in self._promised:
-            delta = self.request.claim.delta
-            growths = [float(self.log_wealth[at]) / max(1, self.runs), 0.0]
+            growths, against = [float(self.log_wealth[at]) / max(1, self.runs), 0.0], self.grid[at]
             for one in self.experts:
-                coarse, fitted = one.coarse
-                if coarse:
-                    expected = one.expected_growth(coarse, self.grid[at], delta) - fitted / (2 * self.runs)
-                    growths.append(float(expected.max()))
+                which, fitted = one.coarse
+                expected = one.expected_growth(which, against, self.request.claim.delta) - fitted / (2 * self.runs)
+                growths += expected.tolist()
             self._promised[at] = max(growths)
         return self._promised[at]
 

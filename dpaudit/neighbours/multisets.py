@@ -159,7 +159,7 @@ def _moved(domain: Any, sample: Any, permutation: Any) -> Any:
 
 
 def _aligned(pair: tuple[Law, ...]) -> Array:
-    """Return the log-probabilities of both laws over the atoms of either, shape (2, atoms), in an order of their own."""
+    """Return the log-probabilities of both laws over the atoms of either, shape (2, atoms), sorted."""
     first, second = pair
     both: Any = first.log_prob, second.log_prob
     if list(first.atoms) != list(second.atoms):
