@@ -17,6 +17,8 @@ from .arrays import Bools, Integers, Labels
 
 MOST = 2**62
 """The most examples of a sample: sums of their counts, and differences of such sums, fit an int64."""
+FEW = 16
+"""The most rows that are merged one by one: calls of numpy take twice as long for two."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +80,7 @@ class Sample:
         ps = None if public is None else np.asarray(public, dtype=np.bool_)
         if ps is not None and ps.shape != ys.shape:
             raise InputError(f"public must have shape {ys.shape}, got {ps.shape}")
-        sample = _canonical(xs, ys.astype(np.uint8), cs.astype(np.int64), ps, domain)
+        sample = _canonical(xs, ys, cs, ps, domain)
         if sample.n == 0:
             raise InputError("a sample needs at least one example; got none (or only counts of 0)")
         return sample
@@ -181,7 +183,7 @@ def _integers(name: str, values: Any) -> NDArray[Any]:
         listed = np.asarray(values, dtype=object)
         array = listed if all(isinstance(v, int | np.integer) for v in listed.flat) else array
     if array.dtype.kind in "ib" or array.size == 0:
-        return array.astype(np.int64)
+        return array.astype(np.int64, copy=False)
     if array.dtype.kind in "uO" and all(isinstance(v, int | np.integer) for v in array.flat):
         # Beyond int64 (a domain of 2^64 points) arrays hold Python integers; everything else is int64.
         exact = np.array([int(v) for v in array.flat], dtype=object).reshape(array.shape)
@@ -202,13 +204,12 @@ def _check(xs: NDArray[Any], ys: NDArray[Any], cs: NDArray[Any], domain: Domain 
     for name, values in (("labels", ys), ("counts", cs)):
         if values.shape != (len(xs),):
             raise InputError(f"{name} must have shape ({len(xs)},) to go with {len(xs)} points, got {values.shape}")
-    wrong = (ys != 0) & (ys != 1)
-    if wrong.any():
-        raise InputError(f"labels must be 0 or 1, got {ys[wrong][0]!r}")
-    if (cs < 0).any():
+    if np.count_nonzero(wrong := ys >> 1):
+        raise InputError(f"labels must be 0 or 1, got {ys[wrong != 0][0]!r}")
+    if np.count_nonzero(cs < 0):
         raise InputError(f"counts must be >= 0, got {cs[cs < 0][0]!r}")
     # The sum in floats is off by far less than what is left below 2^63.
-    if len(cs) and float(cs.astype(np.float64).sum()) > MOST:
+    if len(cs) and float(cs.sum(dtype=np.float64)) > MOST:
         raise InputError(f"counts must sum to at most {MOST}, got {sum(int(c) for c in cs)}")
     if domain is not None and len(xs) and not (inside := domain.contains(xs)).all():
         outside = tuple(int(v) for v in xs[~inside][0])
@@ -218,17 +219,22 @@ def _check(xs: NDArray[Any], ys: NDArray[Any], cs: NDArray[Any], domain: Domain 
 def _canonical(xs: NDArray[Any], ys: Labels, cs: Integers, ps: Bools | None, domain: Domain | None) -> Sample:
     """Merge equal examples, drop counts of 0, sort lexicographically by point, label and publicity."""
     flags = np.zeros(len(ys), dtype=np.bool_) if ps is None else ps
-    if xs.dtype == object:
-        order = np.array(sorted(range(len(ys)), key=lambda i: (*xs[i], ys[i], flags[i])), dtype=np.intp)
+    if xs.dtype == object or len(ys) <= FEW:
+        merged: dict[Any, int] = {}
+        rows = zip(map(tuple, xs.tolist()), ys.tolist(), flags.tolist(), strict=True)
+        for row, count in zip(rows, cs.tolist(), strict=True):
+            merged[row] = merged.get(row, 0) + count
+        kept = sorted(row for row, count in merged.items() if count)
+        points, labels, public = zip(*kept, strict=True) if kept else ((), (), ())
+        xs, ys = np.array(points, dtype=xs.dtype).reshape(len(kept), xs.shape[1]), np.array(labels, dtype=np.uint8)
+        cs, flags = np.array([merged[row] for row in kept], dtype=np.int64), np.array(public, dtype=np.bool_)
     else:
         order = np.lexsort((flags, ys, *xs.T[::-1]))
-    order = order[cs[order] > 0]
-    xs, ys, cs, flags = xs[order], ys[order], cs[order], flags[order]
-    if len(ys):
+        order = order[cs[order] > 0]
+        xs, ys, cs, flags = xs[order], ys[order].astype(np.uint8), cs[order].astype(np.int64), flags[order]
         new = (xs[1:] != xs[:-1]).any(axis=1) | (ys[1:] != ys[:-1]) | (flags[1:] != flags[:-1])
-        starts = np.flatnonzero(np.concatenate([[True], new]))
+        starts = np.flatnonzero(np.append(True, new)[: len(ys)])
         xs, ys, flags, cs = xs[starts], ys[starts], flags[starts], np.add.reduceat(cs, starts)
-    arrays = (xs, ys, cs, flags)
-    for array in arrays:
+    for array in (xs, ys, cs, flags):
         array.flags.writeable = False
     return Sample(xs, ys, cs, None if ps is None else flags, domain)

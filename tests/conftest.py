@@ -50,13 +50,13 @@ def pytest_collection_finish() -> None:
 
 @pytest.fixture
 def _fewer_runs(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Compare runs with laws by 5,000 runs of a sample, in the full profile by the 20,000 that learners' authors get.
+    """Compare runs with laws by 4,000 runs of a sample, in the full profile by the 20,000 that learners' authors get.
 
     A law that is off by 0.1 in total variation, spread over up to 100 cells, is seen with probability above 0.99 by the
-    former (noncentrality at least 4 * 5,000 * 0.1^2 = 200), and one that is off by 0.05 by the latter.
+    former (noncentrality at least 4 * 4,000 * 0.1^2 = 160), and one that is off by 0.05 by the latter.
     """
     if request.config.getoption("--profile") != "full":
-        monkeypatch.setattr(conformance, "RUNS", 5_000)
+        monkeypatch.setattr(conformance, "RUNS", 4_000)
 
 
 @pytest.fixture(autouse=True)

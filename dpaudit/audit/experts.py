@@ -12,6 +12,7 @@ import math
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -122,6 +123,7 @@ class Experts:
     def __init__(self, several: Sequence[tuple[Partition, Tallied]], estimates: Sequence[tuple[float, float]]) -> None:
         self.partitions = [partition for partition, _ in several]
         self.slots: list[Slot] = [(*one.slot, shrinkage) for _, shrinkage in estimates for one in self.partitions]
+        self._expected: dict[tuple[int, ...], eprocess.CellSums] = {}
         ones, zeros = self._parts([counted for _, counted in several])
         self.rate = np.concatenate([eprocess.posterior(ones, zeros, *estimate) for estimate in estimates])
         seen = ones + zeros + 0.5
@@ -143,11 +145,20 @@ class Experts:
             self.rate, self.mass, epsilon, delta, np.tile(ones, (times, 1)), np.tile(zeros, (times, 1))
         )
 
-    def expected_growth(self, which: Sequence[int], epsilon: float, delta: float) -> Array:
+    def expected_growth(self, which: tuple[int, ...], epsilon: float, delta: float) -> Array:
         """Return the growth a run that some of the experts expect of the best bets, shape (len(which),)."""
         row, ratio = np.arange(len(which)), np.full(len(which), math.exp(epsilon))
-        past = eprocess.CellSums.expected(self.rate[which], self.mass[which])
+        if which not in self._expected:  # one pair is compared at several epsilons
+            self._expected[which] = eprocess.CellSums.expected(self.rate[which, :], self.mass[which, :])
+        past = self._expected[which]
         return past.log_payoff(row, ratio, delta, *past.best_caps(row, ratio, delta))
+
+    @cached_property
+    def coarse(self) -> tuple[tuple[int, ...], Array]:
+        """Those by which pairs are compared, and how many parts each has beyond two."""
+        least = eprocess.ESTIMATES[-1][1]
+        which = tuple(i for i, (_, parts, moved) in enumerate(self.slots) if parts <= COARSE and moved == least)
+        return which, np.array([len(self.partitions[i % len(self.partitions)]) - 2 for i in which])
 
 
 def seen(count: CountCells, keep: bool, outputs: Any) -> tuple[tuple[Tally, ...], Any]:
@@ -282,14 +293,11 @@ class PairBets(CountedPair):
         of a category, by half a unit of log-likelihood.
         """
         if at not in self._promised:
-            estimate, delta = eprocess.ESTIMATES[-1][1], self.request.claim.delta
-            growths = [float(self.log_wealth[at]) / max(1, self.runs), 0.0]
+            growths, against = [float(self.log_wealth[at]) / max(1, self.runs), 0.0], self.grid[at]
             for one in self.experts:
-                coarse = [i for i, slot in enumerate(one.slots) if slot[1] <= COARSE and slot[2] == estimate]
-                if coarse:
-                    fitted = np.array([len(one.partitions[i % len(one.partitions)]) - 2 for i in coarse])
-                    expected = one.expected_growth(coarse, self.grid[at], delta) - fitted / (2 * self.runs)
-                    growths.append(float(expected.max()))
+                which, fitted = one.coarse
+                expected = one.expected_growth(which, against, self.request.claim.delta) - fitted / (2 * self.runs)
+                growths += expected.tolist()
             self._promised[at] = max(growths)
         return self._promised[at]
 

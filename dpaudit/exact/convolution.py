@@ -58,7 +58,8 @@ class LossSum:
     def __init__(self, law: LossLaw, times: int, *, upper: bool) -> None:
         self._law, self._times, self._upper = law, times, upper
         self._infinite = _infinite_part(law, times, upper)
-        self._cumulants = np.array([_cumulant(law.losses, np.log(law.mass), tilt) for tilt in _TILTS])
+        log_mass = np.log(law.mass)
+        self._cumulants = np.array([_cumulant(law.losses, log_mass, tilt) for tilt in _TILTS.tolist()])
         greatest = float(law.losses[-1]) if len(law.losses) else -math.inf
         # Beyond T times the greatest loss no finite part is left; `_RAISE` covers the rounding of the product.
         self._highest = times * greatest + _RAISE * (1 + abs(times * greatest)) if len(law.losses) else -math.inf
@@ -148,8 +149,8 @@ def _cumulant(losses: Floats, log_mass: Floats, tilt: float) -> float:
     if not len(losses):
         return -math.inf
     exponents = tilt * losses + log_mass
-    top = float(exponents.max())
-    return top + math.log(float(np.exp(exponents - top).sum()))
+    top = float(np.maximum.reduce(exponents))
+    return top + math.log(float(np.add.reduce(np.exp(exponents - top))))
 
 
 class _Tilted:
@@ -243,11 +244,13 @@ def _power(cells: GridCells, weights: Floats, times: int, first: int) -> tuple[F
     """Return the T-fold convolution on the cells from `first` on, and a bound on its error in the 2-norm."""
     single = np.bincount(cells % _CELLS, weights, _CELLS)
     factor = np.fft.rfft(single)
-    result, rest = np.ones_like(factor), times
-    while rest:
-        if rest & 1:
-            result = result * factor
+    rest = times
+    while not rest & 1:
         factor, rest = factor * factor, rest >> 1
+    result = factor
+    while rest := rest >> 1:
+        factor = factor * factor
+        result = result * factor if rest & 1 else result
     summed = np.roll(np.fft.irfft(result, _CELLS), -(first % _CELLS))
     error = 1.01 * (times + 1) * (8 * math.log2(_CELLS) + 3) * _UNIT * float(np.sqrt((single * single).sum()))
     return summed, error

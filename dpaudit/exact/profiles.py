@@ -67,17 +67,22 @@ class LawTable:
         """Return where the atoms stand, making new columns for new atoms."""
         first = self._first  # sequences of different types are left to the slow path
         listed = type(atoms) is type(first) and isinstance(atoms, tuple | list | range)
-        if self._columns and (atoms is first or (listed and atoms == first)):
-            return slice(0, len(atoms))
-        columns = [self._columns.setdefault(atom, len(self._columns)) for atom in atoms]
-        if len(set(columns)) != len(columns):
+        columns: NDArray[np.int64] | slice = slice(0, len(atoms))
+        distinct = len(atoms)
+        if not self._columns:
+            self._columns = dict(zip(atoms, range(len(atoms)), strict=True))
+            distinct = len(self._columns)
+        elif not (atoms is first or (listed and atoms == first)):
+            columns = np.array([self._columns.setdefault(atom, len(self._columns)) for atom in atoms])
+            distinct = len(np.unique(columns))
+        if distinct != len(atoms):
             raise InputError(f"the law of {where} names an atom twice")
         if len(self._columns) * self._size > LAW_CELLS:
             raise InputError(
                 f"{self._size:,} laws of {len(self._columns):,} or more atoms are too many: at most "
                 f"{LAW_CELLS:,} log-probabilities are held; take a smaller n or fewer samples"
             )
-        return np.array(columns, dtype=np.int64)
+        return columns
 
     @property
     def atoms(self) -> list[Hashable]:

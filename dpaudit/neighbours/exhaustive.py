@@ -65,6 +65,12 @@ def every_pair(domain: Domain, n: int, relation: Relation, permutations: Sequenc
     universe = 2 * labelled if flagged else labelled
     total = comb(universe + n - 1, n)
     _check_limit("multisets of n examples to enumerate", total, MULTISET_CELLS // n, n)
+
+    def start(size: int) -> int:  # the number of smaller samples, which are numbered before those of this size
+        return comb(universe + size - 1, size - 1) if size else 0
+
+    if relation is Relation.ADD_REMOVE_ONE and not permutations:  # all samples of n - 1, n and n + 1 are needed
+        _check_limit("laws to compute", start(n + 2) - start(n - 1), LAWS, n)
     generators = [checked_permutation(p, labelled) for p in permutations]
     if flagged:
         generators = [np.concatenate([p, p + labelled]) for p in generators]
@@ -77,9 +83,6 @@ def every_pair(domain: Domain, n: int, relation: Relation, permutations: Sequenc
     both = relation is Relation.ADD_REMOVE_ONE
     degree = 2 * (degree + labelled) if both else degree * (labelled - 1)
     _check_limit("pairs to compare", int(degree.sum()), PAIRS, n)
-
-    def start(size: int) -> int:  # the number of smaller samples, which are numbered before those of this size
-        return comb(universe + size - 1, size - 1) if size else 0
 
     found = neighbour_ranks(rows, universe, relation, labelled)
     numbers = [start(n) + firsts, *(start(size) + ranks for size, _, ranks in found)]

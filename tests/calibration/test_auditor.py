@@ -11,6 +11,7 @@ import pytest
 from auditor_cases import BY_NAME, CASES
 from auditor_trials import LEVEL, Trial, predicted_bets, predicted_runs, seeds_of, skip_power, trials_for
 from scipy.stats import binom
+from two_stages import TwoStages
 
 from dpaudit.audit.power import Power
 
@@ -39,6 +40,34 @@ def most(number: int) -> int:
     return int(binom.isf(ALARM, number, LEVEL))
 
 
+AT_THE_LEVEL = TwoStages(16, most(16), first=6)
+"""Of 16 audits 5 may accuse, and after 6 without an accusation the others are not made."""
+WITHOUT_SIGNAL = TwoStages(8, most(8), first=3)
+GIVEN, LEAST_GIVEN = TwoStages(1_000, most(1_000), first=400, few=22), int(binom.ppf(ALARM, 1_000, 0.03))
+MISSES_OF_EVENT, MISSES_OF_BETS = (
+    TwoStages(n, n - int(binom.ppf(ALARM, n, 0.95)), first, few) for n, first, few in ((100, 40, 2), (50, 20, 1))
+)
+MISSES_OF_DESIGN, MISSES_OF_SEQUENTIAL = TwoStages(10, 1, first=6), TwoStages(20, 2, first=10)
+
+
+def rarely_accuses(trial: Trial, stages: TwoStages) -> None:
+    stages.hold(trial.accused, seeds_of(trial, stages.number))
+
+
+def rarely_misses(trial: Trial, stages: TwoStages) -> None:
+    stages.hold(lambda seeds: [not found for found in trial.accused(seeds)], seeds_of(trial, stages.number))
+
+
+def test_the_tests_see_what_they_are_said_to_see() -> None:
+    told = [(AT_THE_LEVEL, 0.5, 0.889), (WITHOUT_SIGNAL, 0.75, 0.882), (GIVEN, 0.1, 0.992)]
+    told += [(MISSES_OF_EVENT, 0.2, 0.869), (MISSES_OF_BETS, 0.3, 0.918), (MISSES_OF_DESIGN, 0.4, 0.929)]
+    told += [(MISSES_OF_SEQUENTIAL, 0.3, 0.947)]
+    for stages, rate, probability in told:
+        assert stages.failing(rate) == pytest.approx(probability, abs=6e-4)
+    for stages in (AT_THE_LEVEL, WITHOUT_SIGNAL, GIVEN):
+        assert stages.failing(LEVEL) <= ALARM
+
+
 SLOW_BETS = {("sequential", case) for case in ("bits", "Gaussian", "clamped Laplace", "Laplace, 4 numbers")}
 ELSEWHERE = {("sequential", "geometric"), ("sequential", "response with leak")}
 """Cases of the full profile alone: `test_sequential_calibration` counts them over more audits in every profile."""
@@ -55,7 +84,7 @@ ELSEWHERE = {("sequential", "geometric"), ("sequential", "response with leak")}
 )
 def test_a_claim_that_holds_with_equality_is_rarely_refuted(case: str, design: str) -> None:
     # An auditor whose true level is 0.5 would be seen with probability 0.89.
-    assert accusations(Trial(case, "boundary", design, trials=RUNS), 16) <= most(16) == 5
+    rarely_accuses(Trial(case, "boundary", design, trials=RUNS), AT_THE_LEVEL)
 
 
 DESIGNS, NOTHING = ("fixed", "sequential"), ("no signal", "swapped")
@@ -72,13 +101,13 @@ SQUARE = [
 @pytest.mark.parametrize(("case", "condition", "design"), SQUARE)
 def test_neither_no_signal_nor_the_wrong_order_is_a_leak(case: str, condition: str, design: str) -> None:
     # An auditor whose true level is 0.75 would be seen with probability 0.88 in each case.
-    assert accusations(Trial(case, condition, design, trials=RUNS), 8) <= most(8) == 4
+    rarely_accuses(Trial(case, condition, design, trials=RUNS), WITHOUT_SIGNAL)
 
 
 def test_thirty_two_equal_temptations_are_no_leak() -> None:
     # Taking the best of 32 pairs without paying for it accuses in three of four audits: seen with probability 0.88.
     for design in ("fixed", "sequential"):
-        assert accusations(Trial("geometric", design=design, pairs=32, trials=300), 8) <= most(8) == 4
+        rarely_accuses(Trial("geometric", design=design, pairs=32, trials=300), WITHOUT_SIGNAL)
 
 
 def test_two_jobs_accuse_whom_one_accuses() -> None:
@@ -91,8 +120,11 @@ def test_two_jobs_accuse_whom_one_accuses() -> None:
 @pytest.mark.parametrize("case", [c.name for c in CASES if c.batched])
 def test_an_event_fixed_in_advance_is_judged_at_the_level(case: str) -> None:
     # A true level of 0.1 would be seen with probability 0.99; a level of 0 that nothing is tested.
-    accused = accusations(Trial(case, "boundary", "given"), 1_000)
-    assert 0 < binom.ppf(ALARM, 1_000, 0.03) <= accused <= most(1_000) == 77
+    trial = Trial(case, "boundary", "given")
+    accused = accusations(trial, GIVEN.first)
+    if not LEAST_GIVEN <= accused <= GIVEN.few:
+        accused = accusations(trial, GIVEN.number)
+    assert 0 < LEAST_GIVEN <= accused <= GIVEN.most
 
 
 WEAK = ("geometric", "Gaussian")
@@ -116,22 +148,22 @@ def test_a_signal_of_the_wrong_sign_is_nothing(case: str) -> None:
 )
 def test_a_given_event_detects_with_the_runs_that_are_predicted(case: str, noise: float) -> None:
     runs = predicted_runs(BY_NAME[case], noise)
-    audits = 100
-    detected = accusations(Trial(case, "boundary", "given", runs, noise=noise), audits)
-    assert detected >= binom.ppf(ALARM, audits, 0.95)
-    # A tenth of the runs must not do, or the prediction says nothing.
-    fewer = accusations(Trial(case, "boundary", "given", max(10, runs // 10), noise=noise), audits)
-    assert fewer < 0.7 * audits
+    # A power of 0.8 instead of 0.95 would be seen with probability 0.87.
+    rarely_misses(Trial(case, "boundary", "given", runs, noise=noise), MISSES_OF_EVENT)
+    # A tenth of the runs must not do, or the prediction says nothing: a power of 0.85 would be seen with probability
+    # 0.99.
+    assert accusations(Trial(case, "boundary", "given", max(10, runs // 10), noise=noise), 40) < 0.7 * 40
 
 
 @pytest.mark.parametrize(
     "case", [pytest.param(case, marks=[pytest.mark.full] * (case == "clamped Laplace")) for case in SOME]
 )
 def test_thirty_percent_less_noise_is_detected(case: str) -> None:
-    # With three times the predicted runs the event can be learned too: at least 9 of 10 seeds detect it. That the same
-    # design rarely accuses where the noise is right is the first test's question.
+    # With three times the predicted runs the event can be learned too: at least 9 of 10 seeds detect it, or the first 6
+    # of them; a power of 0.6 would be seen with probability 0.93. That the same design rarely accuses where the noise
+    # is right is the first test's question.
     runs = trials_for(3 * predicted_runs(BY_NAME[case], 0.7))
-    assert accusations(Trial(case, "boundary", "fixed", runs, noise=0.7), 10) >= 9
+    rarely_misses(Trial(case, "boundary", "fixed", runs, noise=0.7), MISSES_OF_DESIGN)
 
 
 @pytest.mark.parametrize(
@@ -144,18 +176,18 @@ def test_thirty_percent_less_noise_is_detected(case: str) -> None:
 )
 def test_bets_on_a_given_event_detect_with_the_runs_that_are_predicted(case: str) -> None:
     # A power of 0.7 instead of 0.95 would be seen with probability 0.92.
-    runs, audits = predicted_bets(BY_NAME[case], 0.7), 50
-    detected = accusations(Trial(case, "boundary", "bets given", runs, noise=0.7), audits)
-    assert detected >= binom.ppf(ALARM, audits, 0.95) == 40
-    # A third of the runs must not do, or the prediction says nothing.
-    fewer = accusations(Trial(case, "boundary", "bets given", runs // 3, noise=0.7), audits // 2)
-    assert fewer < 0.7 * audits // 2
+    runs = predicted_bets(BY_NAME[case], 0.7)
+    rarely_misses(Trial(case, "boundary", "bets given", runs, noise=0.7), MISSES_OF_BETS)
+    # A third of the runs must not do, or the prediction says nothing: a power of 0.85 would be seen with probability
+    # 0.91.
+    assert accusations(Trial(case, "boundary", "bets given", runs // 3, noise=0.7), 12) < 0.7 * 12
 
 
 def test_bets_on_a_given_event_refute_no_claim_that_holds() -> None:
-    assert accusations(Trial("Laplace", "boundary", "bets given"), 16) <= most(16)
+    rarely_accuses(Trial("Laplace", "boundary", "bets given"), AT_THE_LEVEL)
 
 
 def test_sequential_audits_detect_with_some_more_runs() -> None:
     runs = 2 * predicted_bets(BY_NAME["geometric"], 0.7)
-    assert accusations(Trial("geometric", "boundary", "sequential", runs, noise=0.7), 20) >= 18
+    # At most 2 of 20 miss it, or none of the first 10: a power of 0.7 would be seen with probability 0.95.
+    rarely_misses(Trial("geometric", "boundary", "sequential", runs, noise=0.7), MISSES_OF_SEQUENTIAL)

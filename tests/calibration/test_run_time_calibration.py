@@ -7,12 +7,14 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 from fake_clock import FakeClock
+from two_stages import TwoStages
 
 import dpaudit
 
-AUDITS, CONFIDENCE = 40, 0.9
-ACCUSED = 7
-"""Times have half of the error: with 40 audits at 0.05 each, more are accused with probability 0.001."""
+CONFIDENCE = 0.9
+ACCUSED = TwoStages(40, 7, first=12, few=1)
+"""Times have half of the error: with 40 audits at 0.05 each, more are accused with probability 0.001; an error of 0.4
+would be seen with 0.97."""
 
 
 def slowing(calls: int, noise: np.random.Generator) -> float:
@@ -41,13 +43,14 @@ def test_a_machine_that_drifts_accuses_no_mechanism(
     delta: float,
     sequential: bool,
 ) -> None:
-    clock, accused = FakeClock(monkeypatch), 0
-    for seed in range(AUDITS):
+    clock = FakeClock(monkeypatch)
+
+    def accused(seed: int) -> bool:
         noise, calls = np.random.default_rng([seed, 7]), [0]
 
         def run(data: int, rng: np.random.Generator) -> int:
-            calls[0] += 1  # noqa: B023
-            clock.pass_(law(calls[0], noise))  # noqa: B023
+            calls[0] += 1
+            clock.pass_(law(calls[0], noise))
             return 0
 
         found = dpaudit.audit_privacy(
@@ -61,5 +64,8 @@ def test_a_machine_that_drifts_accuses_no_mechanism(
             sequential=sequential,
             time=True,
         )
-        accused += found.run_time.epsilon_lower > 0.01
-    assert accused <= ACCUSED
+        return bool(found.run_time.epsilon_lower > 0.01)
+
+    assert ACCUSED.failing(0.4) > 0.97
+    assert ACCUSED.failing(0.05) < 0.001
+    ACCUSED.hold(lambda seeds: list(map(accused, seeds)), range(ACCUSED.number))

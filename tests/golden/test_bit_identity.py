@@ -57,7 +57,7 @@ def test_the_run_holds_every_kind_of_audit_on_controls_and_others() -> None:
 
 
 def test_the_comparison_sees_another_seed() -> None:
-    before = next(result for result in BEFORE.results if result.task.startswith("threshold-exponential/privacy"))
+    before = next(result for result in BEFORE.results if result.task.startswith("threshold-exponential/privacy/n3"))
     today = perform(Task(before.learner, before.parameters, before.arguments), seed=BEFORE.header.seed + 1)
     told = encodable(today)
     told["finding"]["seed"] = BEFORE.header.seed

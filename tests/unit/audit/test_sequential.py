@@ -134,12 +134,12 @@ def test_experts_together_pay_and_expect_what_each_does_alone() -> None:
     epsilons = np.array([0.1, 1.0])
     for delta in (0.0, 0.02):
         paid = together.log_payoff(epsilons, delta, {"ordered": batch})
-        expected = together.expected_growth(range(6), 0.1, delta)
+        expected = together.expected_growth(tuple(range(6)), 0.1, delta)
         for i, (one, estimate) in enumerate((one, estimate) for estimate in ESTIMATES for one in several):
             alone = Experts([one], [estimate])
             assert alone.slots == [together.slots[i]]
             assert paid[i] == pytest.approx(alone.log_payoff(epsilons, delta, {"ordered": batch})[0], abs=1e-12)
-            assert expected[i] == pytest.approx(alone.expected_growth([0], 0.1, delta)[0], abs=1e-12)
+            assert expected[i] == pytest.approx(alone.expected_growth((0,), 0.1, delta)[0], abs=1e-12)
 
 
 def test_nothing_is_bet_without_a_past() -> None:
