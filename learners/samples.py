@@ -222,10 +222,10 @@ def _canonical(xs: NDArray[Any], ys: Labels, cs: Integers, ps: Bools | None, dom
         order = np.array(sorted(range(len(ys)), key=lambda i: (*xs[i], ys[i], flags[i])), dtype=np.intp)
     else:
         order = np.lexsort((flags, ys, *xs.T[::-1]))
-    order = order[cs[order] > 0]
+    order = order if cs.all() else order[cs[order] > 0]
     xs, ys, cs, flags = xs[order], ys[order], cs[order], flags[order]
-    if len(ys):
-        new = (xs[1:] != xs[:-1]).any(axis=1) | (ys[1:] != ys[:-1]) | (flags[1:] != flags[:-1])
+    new = (xs[1:] != xs[:-1]).any(axis=1) | (ys[1:] != ys[:-1]) | (flags[1:] != flags[:-1])
+    if not new.all():
         starts = np.flatnonzero(np.concatenate([[True], new]))
         xs, ys, flags, cs = xs[starts], ys[starts], flags[starts], np.add.reduceat(cs, starts)
     arrays = (xs, ys, cs, flags)
