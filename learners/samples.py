@@ -86,9 +86,8 @@ class Sample:
     @classmethod
     def empty(cls, domain: Domain) -> Sample:
         """Return the sample without examples over a domain."""
-        return _canonical(
-            np.zeros((0, domain.dimension), dtype=np.int64), np.zeros(0, np.uint8), np.zeros(0, np.int64), None, domain
-        )
+        none = np.zeros(0, dtype=np.int64)
+        return _canonical(none.reshape(0, domain.dimension), none.astype(np.uint8), none.copy(), None, domain)
 
     @property
     def n(self) -> int:
@@ -228,7 +227,6 @@ def _canonical(xs: NDArray[Any], ys: Labels, cs: Integers, ps: Bools | None, dom
     if not new.all():
         starts = np.flatnonzero(np.concatenate([[True], new]))
         xs, ys, flags, cs = xs[starts], ys[starts], flags[starts], np.add.reduceat(cs, starts)
-    arrays = (xs, ys, cs, flags)
-    for array in arrays:
+    for array in (xs, ys, cs, flags):
         array.flags.writeable = False
     return Sample(xs, ys, cs, None if ps is None else flags, domain)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from functools import lru_cache
 from itertools import combinations, pairwise, product
 from typing import Any
 
@@ -226,7 +225,6 @@ def _literals(tools: Tools) -> Evidence:
     return _measured(grown, "cells of the sample that one run looks at", {"seed": 0})
 
 
-@lru_cache(16)
 def triples_of_a_round(n: int, side: int) -> int:
     """Return how many triples of halfplanes a round weighs on n random points of the grid of that side."""
     rng = np.random.default_rng(0)

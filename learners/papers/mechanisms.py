@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -190,9 +189,6 @@ def _composition(cost: Any, name: str) -> Evidence:
     return judged(text, numbers, witness, data, otherwise=tightness(most, 1), grade="numeric")
 
 
-_ways = lru_cache(2**12)(math.comb)
-
-
 def composed_delta(calls: int, share: float, each: float, epsilon: float) -> float:
     """Return the least delta for which any `calls` calls, each (share, each)-private, are (epsilon, delta)-private.
 
@@ -205,7 +201,7 @@ def composed_delta(calls: int, share: float, each: float, epsilon: float) -> flo
     lost = 0.0
     for lies in range(calls + 1):
         if (gain := -math.expm1(min(0.0, epsilon - (calls - 2 * lies) * share))) > 0:
-            lost += _ways(calls, lies) * truth ** (calls - lies) * (1 - truth) ** lies * gain
+            lost += math.comb(calls, lies) * truth ** (calls - lies) * (1 - truth) ** lies * gain
     shown = -math.expm1(calls * math.log1p(-each))
     return shown + (1 - shown) * lost
 
