@@ -88,9 +88,8 @@ class Sample:
     @classmethod
     def empty(cls, domain: Domain) -> Sample:
         """Return the sample without examples over a domain."""
-        return _canonical(
-            np.zeros((0, domain.dimension), dtype=np.int64), np.zeros(0, np.uint8), np.zeros(0, np.int64), None, domain
-        )
+        none = np.zeros(0, dtype=np.int64)
+        return _canonical(none.reshape(0, domain.dimension), none.astype(np.uint8), none.copy(), None, domain)
 
     @property
     def n(self) -> int:
@@ -230,11 +229,12 @@ def _canonical(xs: NDArray[Any], ys: Labels, cs: Integers, ps: Bools | None, dom
         cs, flags = np.array([merged[row] for row in kept], dtype=np.int64), np.array(public, dtype=np.bool_)
     else:
         order = np.lexsort((flags, ys, *xs.T[::-1]))
-        order = order[cs[order] > 0]
+        order = order if cs.all() else order[cs[order] > 0]
         xs, ys, cs, flags = xs[order], ys[order].astype(np.uint8), cs[order].astype(np.int64), flags[order]
         new = (xs[1:] != xs[:-1]).any(axis=1) | (ys[1:] != ys[:-1]) | (flags[1:] != flags[:-1])
-        starts = np.flatnonzero(np.append(True, new)[: len(ys)])
-        xs, ys, flags, cs = xs[starts], ys[starts], flags[starts], np.add.reduceat(cs, starts)
+        if not new.all():
+            starts = np.flatnonzero(np.append(True, new))
+            xs, ys, flags, cs = xs[starts], ys[starts], flags[starts], np.add.reduceat(cs, starts)
     for array in (xs, ys, cs, flags):
         array.flags.writeable = False
     return Sample(xs, ys, cs, None if ps is None else flags, domain)

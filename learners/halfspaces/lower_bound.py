@@ -138,7 +138,7 @@ def reduced(rows: Sequence[Vector], columns: int) -> tuple[list[list[Fraction]],
         table[at] = [v / lead for v in table[at]]
         for i, row in enumerate(table):
             if i != at and row[column]:
-                table[i] = [v - row[column] * w for v, w in zip(row, table[at], strict=True)]
+                table[i] = [v - row[column] * w if w else v for v, w in zip(row, table[at], strict=True)]
         pivots.append(column)
     return table, pivots
 

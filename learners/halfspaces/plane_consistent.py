@@ -81,8 +81,9 @@ class CutOrders:
         c = height + np.where(self.directions[index, 1] > 0, alpha * (x - 1), -beta * self.origin[index, 1])
         straight = np.where(alpha == 0, x * np.clip(c, 0, y), y * np.clip(c, 0, x))
         p, q = np.maximum(alpha, 1), np.maximum(beta, 1)
-        corners = _below(p, q, c) - _below(p, q, c - p * x) - _below(p, q, c - q * y) + _below(p, q, c - p * x - q * y)
-        return np.where((alpha == 0) | (beta == 0), straight, corners)
+        ends = np.concatenate([c, c - p * x, c - q * y, c - p * x - q * y])
+        every, right, above, both = _below(np.tile(p, 4), np.tile(q, 4), ends).reshape(4, -1)
+        return np.where((alpha == 0) | (beta == 0), straight, every - right - above + both)
 
     def along(self, index: Integers, height: Integers, place: Integers) -> tuple[Integers, Integers]:
         """Return the first k with P = height u + k e in range, u the step up, and how many are before a place."""

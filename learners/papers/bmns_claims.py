@@ -26,7 +26,8 @@ Line = tuple[int, int, int]
 
 def dip(values: Sequence[int]) -> tuple[int, int, int] | None:
     """Return i < l < j with values[l] < min(values[i], values[j]); None if the sequence is quasi-concave."""
-    triples = combinations(range(len(values)), 3)
+    moves = [b > a for a, b in pairwise(values) if a != b]
+    triples = combinations(range(len(values) if moves != sorted(moves, reverse=True) else 0), 3)
     return next((ilj for ilj in triples if values[ilj[1]] < min(values[ilj[0]], values[ilj[2]])), None)
 
 

@@ -165,8 +165,8 @@ def joined(left: list[Entry], right: list[Entry]) -> list[Entry]:
     makers: dict[int, tuple[Region, ...]] = {}
     for mask, volume, regions in left:
         for other, size, region in right:
-            both = mask & other
-            volumes[both] = volumes.get(both, 0) + volume * size
-            if both not in makers:
-                makers[both] = tuple(sorted(regions + region))
+            if (both := mask & other) in volumes:
+                volumes[both] += volume * size
+            else:
+                volumes[both], makers[both] = volume * size, tuple(sorted(regions + region))
     return [(mask, volume, makers[mask]) for mask, volume in volumes.items()]

@@ -53,8 +53,10 @@ def worst_epsilon(
 ) -> float:
     """Return the greatest log-ratio over all pairs, by a plain double loop over samples and neighbours.
 
-    The loop ends at a ratio that is `enough`.
+    The loop ends at a ratio that is `enough`. Over all samples of n, of which each pair comes in both orders, the ratio
+    is taken in one direction; over given samples in both.
     """
+    directions = (1,) if samples is None and relation is Relation.REPLACE_ONE else (1, -1)
     laws: dict[Sample, Any] = {}
 
     def log_prob(sample: Sample) -> Any:
@@ -67,7 +69,7 @@ def worst_epsilon(
         here = log_prob(sample)
         for neighbour in sample.neighbours(relation):
             there = log_prob(neighbour)
-            for left, right in ((here, there), (there, here)):
+            for left, right in ((here, there)[::step] for step in directions):
                 can = left > -np.inf
                 worst = max(worst, float((left[can] - right[can]).max()))
         if worst >= enough:

@@ -119,9 +119,9 @@ class DepthRegions:
 
         Levels must be at most the sum of the weights.
         """
-        low = [heights[np.searchsorted(below, levels)] for heights, below, _ in self._tables]
+        low = [heights[below.searchsorted(levels)] for heights, below, _ in self._tables]
         # Weights from above decrease with the height.
-        high = [h[len(h) - 1 - np.searchsorted(above[::-1], levels)] for h, _, above in self._tables]
+        high = [h[len(h) - 1 - above[::-1].searchsorted(levels)] for h, _, above in self._tables]
         return np.array(low).T, np.array(high).T
 
     @cached_property

@@ -106,8 +106,8 @@ def _block(points: Exact, weights: Exact, queries: Sequence[Sequence[int | Fract
 
 def _vectors(points: Exact, queries: Sequence[Sequence[int | Fraction]]) -> Exact:
     """Return D (y - x), (q, m, d), with D > 0 the common denominator of query x: int64 where nothing can overflow."""
-    common = [lcm(*(Fraction(c).denominator for c in query)) for query in queries]
-    scaled = [[int(Fraction(c) * d) for c in query] for query, d in zip(queries, common, strict=True)]
+    common = [lcm(*(int(c.denominator) for c in query)) for query in queries]
+    scaled = [[int(c.numerator) * (d // int(c.denominator)) for c in q] for q, d in zip(queries, common, strict=True)]
     top = max(common) * max(abs(int(points.min())), abs(int(points.max()))) + max(abs(c) for row in scaled for c in row)
     limit = {1: 2**62, 2: _SLOPE_LIMIT, 3: _NORMAL_LIMIT}[points.shape[1]]
     dtype: Any = np.int64 if top < limit else object

@@ -223,13 +223,13 @@ FORGED: list[tuple[dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("changed", "message"), FORGED, ids=str)
-def test_a_forged_certificate_is_refused(changed: dict[str, Any], message: str) -> None:
+def test_forged_certificates_are_refused() -> None:
     honest = SizeCertificate(
         family=CaseFamily.THRESHOLDS, numbers={"domain_size": 64, "rate": 0.5, "mass": 0.1001}, fails=150, suffices=152
     )
     assert refuted(honest, 0.1, 0.1) == ""
-    assert message in refuted(msgspec.structs.replace(honest, **changed), 0.1, 0.1)
+    for changed, message in FORGED:
+        assert message in refuted(msgspec.structs.replace(honest, **changed), 0.1, 0.1), changed
 
 
 def test_the_verifier_encloses_what_the_maker_computes() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -70,6 +71,7 @@ def test_consistent_labellings_are_counted_and_drawn() -> None:
     # Where no labelling is consistent the labels are 0; all others are averages over the consistent ones.
     expected = sum(table[fit].mean(axis=0) for fit in fits if fit.any())
     rng = generator(1, "consistent")
+    vars(consistent)["_ranges"] = cache(consistent._ranges)  # the same in every draw
     size = 150
     mean = sum(consistent.ones(rng) for _ in range(size)) / size
     # A sum of six shares deviates by at most sqrt(6/4).
@@ -90,6 +92,7 @@ def test_halfplanes_of_large_subsamples_fit_and_are_uniform() -> None:
                 functional = concepts.functional(code)
                 fitting.add(tuple(Halfspace(functional[:2], functional[2]).predict(concepts.points).tolist()))
     assert consistent.count(0) == len(fitting) > 4
+    vars(consistent)["_ranges"] = cache(consistent._ranges)  # the same in every draw
     size, found = 40 * len(fitting), dict.fromkeys(fitting, 0)
     for _ in range(size):
         ((w1, w2, t),) = consistent.chosen(rng)

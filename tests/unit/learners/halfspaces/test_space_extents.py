@@ -97,7 +97,7 @@ def test_steps_by_rank_are_the_depths_of_the_list(kind: str) -> None:
     for prefix in ((), (middle,), (middle, Fraction(int(low[1] + high[1]), 2))):
         scale, pairs = box.after(prefix)
         # Few denominators are enough for a list, and hold every end as far as they go.
-        pairs = Pairs(min(pairs.most, 60), pairs.start, pairs.stop)
+        pairs = Pairs(min(pairs.most, 30), pairs.start, pairs.stop)
         steps = steps_after(extents, pairs, scale, prefix)
         found = np.repeat(steps.values, steps.lengths)
         assert len(found) == pairs.size

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from ledger_rows import ledger_row
 from test_statements_bmns import BMNS
-from test_statements_refutable import CASES, Barely, Leaky, Shallow, domains, in_quick, made, scaled, with_sizes
+from test_statements_refutable import CASES, Barely, Leaky, Shallow, brief, domains, in_quick, made, scaled, with_sizes
 
 from dpaudit import pac
 from dpaudit.contract import ACCUSATIONS, Distribution, HasSettings, HasUtility
@@ -204,7 +204,7 @@ def test_the_verdict_follows_the_numbers(
         assert hasattr(module, name)
         monkeypatch.setattr(module, name, value)
     statement = next(s for s in module.STATEMENTS if s.id == statement_id)
-    evidence = statement.check(tools)
+    evidence = statement.check(brief(tools, verdict))
     assert evidence.verdict == verdict, evidence
     assert bool(evidence.witness) == (verdict == "refuted")
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from ledger_rows import ledger_row
-from test_statements_refutable import in_quick
+from test_statements_refutable import brief, in_quick
 
 from dpaudit import pac
 from dpaudit.registry import load
@@ -122,7 +122,7 @@ def test_the_verdict_follows_the_numbers(
         assert hasattr(module, name) or name == "min"
         monkeypatch.setattr(module, name, value, raising=name != "min")
     statement = next(s for s in module.STATEMENTS if s.id == id)
-    evidence = statement.check(tools)
+    evidence = statement.check(brief(tools, verdict))
     assert evidence.verdict == verdict, evidence
     assert bool(evidence.witness) == (verdict == "refuted")
 

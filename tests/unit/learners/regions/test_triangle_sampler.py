@@ -80,8 +80,14 @@ def fit(counts: Any, shares: Any) -> float:
 
 def labelling(side: int, regions: Any) -> bytes:
     """The labels of the grid by the intersection of halfplanes, by their definition."""
-    rows = [all(z * y >= z * (a * x + b) for z, a, b in regions) for x in range(side + 1) for y in range(side + 1)]
-    return np.array(rows, dtype=np.uint8).tobytes()
+    return np.array(held(regions, itertools.product(range(side + 1), repeat=2)), dtype=np.uint8).tobytes()
+
+
+def held(regions: Any, points: Any) -> list[bool]:
+    """Which points lie in all halfplanes (z, a, b), z y >= z (a x + b), in integers: times a common denominator."""
+    common = [math.lcm(Fraction(a).denominator, Fraction(b).denominator) for _, a, b in regions]
+    whole = [(z * d, int(z * d * a), int(z * d * b)) for (z, a, b), d in zip(regions, common, strict=True)]
+    return [all(d * y >= a * x + b for d, a, b in whole) for x, y in points]
 
 
 def drawn(sampler: TupleSampler, side: int, family: Any, runs: int, seed: Any) -> Any:
@@ -183,10 +189,10 @@ def test_the_envelope_encloses_every_score() -> None:
         products.codes.tolist(), products.lower.tolist(), products.upper.tolist(), surely, possibly, strict=True
     ):
         middles = [_middle(pieces, code) for code in row]
-        held = np.array([all(z * y >= z * (a * x + b) for z, a, b in middles) for x, y in points])
-        assert (sure <= held).all()
-        assert (held <= maybe).all()
-        score = sum((c - e) * bool(h) for (c, e), h in zip(weights, held, strict=True))
+        inside = np.array(held(middles, points))
+        assert (sure <= inside).all()
+        assert (inside <= maybe).all()
+        score = sum((c - e) * bool(h) for (c, e), h in zip(weights, inside, strict=True))
         assert low <= score <= high
 
 
@@ -273,8 +279,7 @@ def test_huge_weights_and_a_huge_grid() -> None:
     first = [sampler.draw(bits, resolve) for _ in range(5)]
     assert len(set(first)) == 5
     for regions in first:
-        held = [all(z * y >= z * (a * x + b) for z, a, b in regions) for x, y in points]
-        assert held == [False, False, False, True, True]
+        assert held(regions, points) == [False, False, False, True, True]
     again = Bits(generator(5, "huge"))
     assert first == [sampler.draw(again, resolve) for _ in range(5)]
 
@@ -319,14 +324,13 @@ def test_bounds_that_are_tightened_without_a_cut_hold() -> None:
     assert len(tightened) > 20
     reached = 0
     for i in np.tile(tightened, 1 + 2000 // len(tightened)).tolist():
-        held = np.ones(len(points), dtype=bool)
+        regions = []
         for code in products.codes[i].tolist():
             piece = code >> 1
             while pieces.parts[piece, 0] >= 0:
                 piece = int(pieces.parts[piece, rng.integers(2)])
-            z, a, b = _middle(pieces, 2 * piece + (code & 1))
-            held &= [z * y >= z * (a * x + b) for x, y in points]
-        covered, spoiled = held @ np.array(weights)
+            regions.append(_middle(pieces, 2 * piece + (code & 1)))
+        covered, spoiled = held(regions, points) @ np.array(weights)
         assert products.lower[i] <= score(covered, spoiled) <= products.upper[i]
         reached += score(covered, spoiled) == products.upper[i]
     assert reached
