@@ -5,11 +5,10 @@ from __future__ import annotations
 import random
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from functools import wraps
 from inspect import Signature, signature
 from typing import Any
-from unittest import mock
 
 import numpy as np
 
@@ -80,6 +79,10 @@ def _recording_class(base: type, owner: str) -> type:
 _Generator: Any = _recording_class(np.random.Generator, "Generator")
 _RandomState: Any = _recording_class(np.random.RandomState, "RandomState")
 _Random: Any = _recording_class(random.Random, "random")
+_GLOBAL = [
+    (module, name) for module, kind in ((np.random, _RandomState), (random, _Random)) for name in (*_NOISE, *_OTHER)
+    if callable(getattr(module, name, None)) and hasattr(kind, name)
+]  # fmt: skip
 
 
 class _AnyInstance(type):
@@ -118,17 +121,17 @@ def patched(record: Recorder) -> Iterator[None]:
             super().__init__(int(record.stream().integers(2**32)) if seed is None else seed)
             self.record = record
 
-    with ExitStack() as stack:
-        replaced = [(np.random, "default_rng", default_rng), (np.random, "RandomState", RandomState)]
-        for module, owner in ((np.random, state), (random, plain)):
-            replaced += [
-                (module, name, getattr(owner, name))
-                for name in (*_NOISE, *_OTHER)
-                if callable(getattr(module, name, None)) and hasattr(owner, name)
-            ]
-        for module, name, function in (*replaced, *_of_libraries(record)):
-            stack.enter_context(mock.patch.object(module, name, function))
+    replaced = [(np.random, "default_rng", default_rng), (np.random, "RandomState", RandomState)]
+    replaced += [(module, name, getattr(plain if module is random else state, name)) for module, name in _GLOBAL]
+    replaced += _of_libraries(record)
+    held = [(owner, name, vars(owner)[name]) for owner, name, _ in replaced]
+    try:
+        for one in replaced:
+            setattr(*one)
         yield
+    finally:
+        for one in held:
+            setattr(*one)
 
 
 def _of_libraries(record: Recorder) -> Iterator[tuple[Any, str, Any]]:
