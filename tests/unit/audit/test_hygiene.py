@@ -297,8 +297,8 @@ def test_independent_runs_of_calls_are_said_to_depend_as_often_as_stated(
 ) -> None:
     """At a twentieth instead of a millionth; so many or more have a probability of 0.0035 at most.
 
-    Four times as many are found with a probability of 0.97 by the 100 audits and of 0.71 by the 40, in the full profile of
-    more than 0.999 and 0.87.
+    Four times as many are found with a probability of 0.97 by the 100 audits and of 0.71 by the 40, in the full profile
+    of more than 0.999 and 0.87.
     """
     monkeypatch.setattr(evidence, "DEPENDENT", 0.05)
     found = 0
