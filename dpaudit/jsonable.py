@@ -19,16 +19,18 @@ _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
 def jsonable(value: Any) -> Any:
     """Return `value` as JSON-safe data: dataclasses become dictionaries, arrays and sorted sets lists, inf "inf"."""
+    if type(value) is float and math.isfinite(value):
+        return value
     if isinstance(value, enum.Enum):
         return value.value
     if value is None or isinstance(value, bool | str | int):
         return value
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {f.name: jsonable(getattr(value, f.name)) for f in dataclasses.fields(value)}
-    if isinstance(value, Mapping):
-        return {str(k): jsonable(v) for k, v in value.items()}
     if isinstance(value, list | tuple):
         return [jsonable(v) for v in value]
+    if isinstance(value, Mapping):
+        return {str(k): jsonable(v) for k, v in value.items()}
     if isinstance(value, set | frozenset):
         return sorted((jsonable(v) for v in value), key=lambda v: json.dumps(v, sort_keys=True))
     if hasattr(value, "tolist"):

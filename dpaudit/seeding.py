@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import struct
 from typing import Any
 
 import numpy as np
@@ -32,5 +31,8 @@ def generator(seed: int, *address: Any) -> np.random.Generator:
     >>> generator(0, "run", 3).integers(10) == generator(0, "run", 3).integers(10)
     True
     """
-    spawn_key = struct.unpack("<4I", hashlib.blake2b(_CANONICAL(address).encode(), digest_size=16).digest())
-    return np.random.Generator(np.random.PCG64(np.random.SeedSequence(check_seed(seed), spawn_key=spawn_key)))
+    spawn_key = hashlib.blake2b(_CANONICAL(address).encode(), digest_size=16).digest()
+    whole = check_seed(seed)
+    # The words that numpy makes of the two: those of the seed, at least four, and then those of the key.
+    words = whole.to_bytes(max(16, -(-whole.bit_length() // 32) * 4), "little") + spawn_key
+    return np.random.Generator(np.random.PCG64(np.random.SeedSequence(np.frombuffer(words, "<u4"))))

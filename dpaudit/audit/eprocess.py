@@ -131,12 +131,13 @@ class CellSums:
     def __init__(self, rate: Array, hits: Array, misses: Array) -> None:
         rows, cells = rate.shape
         order = np.argsort(rate, axis=1)
-        rate, hits, misses = (np.take_along_axis(values, order, axis=1) for values in (rate, hits, misses))
+        order += cells * np.arange(rows)[:, None]
+        rate, hits, misses = (values.take(order) for values in (rate, hits, misses))
         # Posteriors are in (0, 1): with the number of the row added, one search serves all rows.
         self._keys = (np.arange(rows)[:, None] + rate).ravel()
         self._sums = np.zeros((rows, cells + 1, 3))
-        parts = (hits * np.log(rate) + misses * np.log1p(-rate), hits, misses)
-        np.cumsum(np.stack(parts, axis=2), axis=1, out=self._sums[:, 1:])
+        for i, part in enumerate((hits * np.log(rate) + misses * np.log1p(-rate), hits, misses)):
+            part.cumsum(axis=1, out=self._sums[:, 1:, i])
 
     @classmethod
     def expected(cls, rate: Array, mass: Array) -> CellSums:
@@ -145,7 +146,7 @@ class CellSums:
 
     def _below(self, row: Integers, rate: Array) -> Array:
         """Return the sums over a row's cells with posteriors below `rate`, of log-likelihoods, hits and misses."""
-        at = np.searchsorted(self._keys, row + np.minimum(np.maximum(rate, 0.0), 1.0))
+        at = self._keys.searchsorted(row + np.minimum(np.maximum(rate, 0.0), 1.0))
         return self._sums.reshape(-1, 3).take(at + row, axis=0)
 
     def log_payoff(

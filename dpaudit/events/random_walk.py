@@ -111,8 +111,13 @@ def _modes(hits: Array, total: Array, centre: Array, precision: Array, start: Ar
     g = start.copy()
     left: slice | NDArray[np.intp] = slice(None)
     for _ in range(ITERATIONS):
-        factor, slope = _newton(hits[left], total[left], centre[left], band[:, left], g[left])
-        step = dpbtrs(factor.reshape(2, -1), slope.ravel())[0].reshape(slope.shape)
+        some, both, prior = g[left], total[left], band[:, left]
+        share = expit(some + centre[left])
+        pull = prior[1] * some
+        pull[:, :-1] += prior[0, :, 1:] * some[:, 1:]
+        pull[:, 1:] += prior[0, :, 1:] * some[:, :-1]
+        slope = hits[left] - both * share - pull
+        step = dpbtrs(_factor(prior, both, share).reshape(2, -1), slope.ravel())[0].reshape(slope.shape)
         size = np.abs(step).max(axis=1)
         g[left] += step * np.minimum(1.0, 3.0 / np.maximum(size, 1e-12))[:, None]
         small = size < 1e-4
@@ -120,30 +125,26 @@ def _modes(hits: Array, total: Array, centre: Array, precision: Array, start: Ar
             break
         if small.any():
             left = (np.arange(len(g)) if isinstance(left, slice) else left)[~small]
-    factor, _ = _newton(hits, total, centre, band, g)
+    factor = _factor(band, total, expit(g + centre))
     above, below = log_expit(g + centre), log_expit(-g - centre)
     squares, others = np.square(g[:, 1:] - g[:, :-1]), total - hits
     volume = 0.5 * np.log(precision).sum(axis=1) - np.log(factor[1]).sum(axis=1)
-    # Products of vectors one by one, for those of matrices have another order of their sums.
-    fit = [a @ x + b @ y for a, x, b, y in zip(hits, above, others, below, strict=True)]
-    penalty = [0.5 * (p @ s + RIDGE * (x @ x)) for p, s, x in zip(precision, squares, g, strict=True)]
-    return g, np.array(fit) - np.array(penalty) + volume, factor
+    products = [(hits, above), (others, below), (precision, squares), (g, g)]
+    # Of one vector with one other each, for those of matrices have another order of their sums.
+    one, other, rough, level = ((a[:, None] @ b[..., None])[:, 0, 0] for a, b in products)
+    return g, one + other - 0.5 * (rough + RIDGE * level) + volume, factor
 
 
-def _newton(hits: Array, total: Array, centre: Array, band: Array, g: Array) -> tuple[Array, Array]:
-    """Return the factors of the precisions at g, shape (2, walks, m), and the gradients of the log posteriors."""
+def _factor(band: Array, total: Array, share: Array) -> Array:
+    """Return the factors of the precisions where the first side has these shares, shape (2, walks, m)."""
     from scipy.linalg.lapack import dpbtrf
 
-    share = expit(g + centre)
-    pull = band[1] * g
-    pull[:, :-1] += band[0, :, 1:] * g[:, 1:]
-    pull[:, 1:] += band[0, :, 1:] * g[:, :-1]
     precision = band.copy()
     precision[1] += total * share * (1 - share)
     factor, failed = dpbtrf(precision.reshape(2, -1))
-    if failed and len(g) > 1:
+    if failed and len(share) > 1:
         raise _Singular
-    return np.asarray(factor).reshape(precision.shape), hits - total * share - pull
+    return np.asarray(factor).reshape(precision.shape)
 
 
 CUTS = (0.02, 0.2, 0.8, 0.98)
@@ -253,7 +254,9 @@ def fit_walk(
     centre = np.full(len(total), offset) if line is None else line[0] + offset
 
     def walks(trials: NDArray[np.intp], start: Array) -> list[Walk]:
-        x, both, middles, first = (np.tile(one, (len(trials), 1)) for one in (hits, total, centre, start))
+        x, both, middles, first = (
+            np.broadcast_to(one, (len(trials), len(one))) for one in (hits, total, centre, start)
+        )
         found = modes(x, both, middles, 1 / (STEPS[trials][:, middle] ** 2 * gaps), first)
         return [Walk(found[0][i], float(found[1][i]), found[2][:, i]) for i in range(len(trials))]
 
@@ -264,13 +267,17 @@ def fit_walk(
         current, *_ = walks(np.full((1, len(steps)), i), current.ratio)
         if current.evidence > best.evidence:
             best, steps = current, np.full_like(steps, i)
-    for j in np.tile(np.arange(len(steps)), ROUNDS if cuts else 0).tolist():
+    tried = dict.fromkeys(range(len(steps)))
+    for j in [*tried] * (ROUNDS if cuts else 0):
+        if tried[j] is best:
+            continue
+        tried[j] = best
         most = best.evidence + _log_prior(steps, saturating)
         others = np.tile(steps, (len(STEPS), 1))
         others[:, j] = np.arange(len(STEPS))
         others = np.delete(others, steps[j], axis=0)
         for trial, found in zip(others, walks(others, best.ratio), strict=True):
-            if (worth := found.evidence + _log_prior(trial, saturating)) > most:
+            if found.evidence > most and (worth := found.evidence + _log_prior(trial, saturating)) > most:
                 best, steps, most = found, trial, worth
     return best if line is None else replace(best, ratio=best.ratio + line[0], line=line[1])
 

@@ -59,13 +59,17 @@ def test_the_finding_says_what_it_assumes_and_repeats_itself() -> None:
     assert found.plot().axes
 
 
-def test_mechanisms_at_their_claim_are_hardly_ever_accused() -> None:
-    """Claims are tight, so each audit errs with probability 0.1 at most: 22 of 100 come about by chance in 0.0002."""
-    seeds = range(50)
+@pytest.mark.parametrize(("audits", "most"), [pytest.param(50, 21, marks=pytest.mark.full), (30, 15)])
+def test_mechanisms_at_their_claim_are_hardly_ever_accused(audits: int, most: int) -> None:
+    """Claims are tight, so each audit errs with probability 0.1 at most: more come about by chance in 0.0003.
+
+    At a probability of 0.3 more are accused with a probability of 0.76, of 50 of each with 0.97.
+    """
+    seeds = range(audits)
     noisy = [dpaudit.audit_samples(*laplace(1.0, i, size=600), epsilon=1.0, confidence=0.9) for i in seeds]
     coins = [dpaudit.audit_samples(*responses(1.0, i, 600), epsilon=1.0, confidence=0.9) for i in seeds]
     accused = [found.verdict == "violation" for found in (*noisy, *coins)]
-    assert sum(accused) <= 21
+    assert sum(accused) <= most
     assert np.mean([found.epsilon_lower for found in coins]) > 0.4  # not by being idle
 
 

@@ -1,7 +1,7 @@
 """Structure is information: keys, shapes, order, types and signs of zero are promised, rare ones too.
 
-An event of probability 0.1 on one side alone promises 1 at least: the seeds are fixed, and 50 of 500 training runs of
-a part show it, so that it is missed with a probability far below one in a million.
+An event of probability 0.1 on one side alone promises 1 at least: the seeds are fixed, and 80 of 800 runs show it, five
+of which or fewer with a probability below 1e-25.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from dpaudit.outputs.plan import LeafPlan
 @pytest.mark.parametrize("mechanism", STRUCTURES.values(), ids=STRUCTURES.keys())
 def test_structure_is_promised(mechanism, share):
     rng = np.random.default_rng(5)
-    runs = 500 if share == 1.0 else 2_000
+    runs = 200 if share == 1.0 else 800
     data = [mechanism(rng, 0) for _ in range(runs)]
     neighbour = [mechanism(rng, int(rng.random() < share)) for _ in range(runs)]
     found = screen_features(LeafPlan.of([*data, *neighbour]), data, neighbour, 8_000)[0]

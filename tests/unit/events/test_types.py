@@ -1,4 +1,4 @@
-"""A leak in any part of an output of any type is seen by the plan and the screen, at 200 runs a side.
+"""A leak in any part of an output of any type is seen by the plan and the screen, at 50 runs a side.
 
 Seeds are fixed; every leak is certain, so that it is missed with a probability far below one in a million.
 """
@@ -12,7 +12,7 @@ from typed_outputs import TYPES
 from dpaudit.events.feature_screening.search import screen_features
 from dpaudit.outputs.plan import LeafPlan
 
-RUNS = 100
+RUNS = 50
 
 
 def sides(mechanism, runs=RUNS, seed=0):
