@@ -63,7 +63,7 @@ def _fewer_runs(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch)
 def _modules_of_a_folder_are_loaded_for_one_test(request: pytest.FixtureRequest) -> Iterator[None]:
     """Forget the modules that a test loaded under their own names from its folder: another has files of those names."""
     folder = str(request.getfixturevalue("tmp_path")) if "tmp_path" in request.fixturenames else None
-    before = set(sys.modules)
+    before = set(sys.modules) if folder else ()
     yield
     for name in sys.modules.keys() - before if folder else ():
         if (getattr(sys.modules[name], "__file__", None) or "").startswith(folder) and not name.startswith(PRIVATE):

@@ -55,8 +55,10 @@ def test_versions_audit_by_turns_each_with_its_own_modules() -> None:
     copied = bench.Package()
     copied.modules = {"dpaudit": SimpleNamespace(audit_privacy=lambda *given, **named: called.append(named["batched"]))}
     called: list[bool] = []
-    found = bench.measure("float", "single", 300, 3, 0, [here, copied])
+    try:
+        found = bench.measure("float", "single", 300, 3, 0, [here, copied])
+    finally:
+        here.use()
     assert called == [False] * 3
     assert found["before"] < found["audit"]
-    here.use()
     assert sys.modules["dpaudit"] is dpaudit
