@@ -13,7 +13,6 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from decimal import Decimal
 from typing import Any, NamedTuple
 
 COMMON = 10
@@ -168,6 +167,8 @@ class Coarse(NamedTuple):
 
 def _lies_among(values: Sequence[float], number: float) -> bool:
     """Return whether `COMMON` values lie next to a number below it, and so many above it, and none or as many at it."""
+    from decimal import Decimal
+
     first, last = bisect_left(values, number), bisect_right(values, number)
     if min(first, len(values) - last) < COMMON or 0 < last - first < COMMON:
         return False
