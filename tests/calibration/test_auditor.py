@@ -59,10 +59,10 @@ def rarely_misses(trial: Trial, stages: TwoStages) -> None:
 
 
 def test_the_tests_see_what_they_are_said_to_see() -> None:
-    told = [(AT_THE_LEVEL, 0.5, 0.889), (WITHOUT_SIGNAL, 0.75, 0.882), (GIVEN, 0.1, 0.992)]
-    told += [(MISSES_OF_EVENT, 0.2, 0.869), (MISSES_OF_BETS, 0.3, 0.918), (MISSES_OF_DESIGN, 0.4, 0.929)]
-    told += [(MISSES_OF_SEQUENTIAL, 0.3, 0.947)]
-    for stages, rate, probability in told:
+    stated = [(AT_THE_LEVEL, 0.5, 0.889), (WITHOUT_SIGNAL, 0.75, 0.882), (GIVEN, 0.1, 0.992)]
+    stated += [(MISSES_OF_EVENT, 0.2, 0.869), (MISSES_OF_BETS, 0.3, 0.918), (MISSES_OF_DESIGN, 0.4, 0.929)]
+    stated += [(MISSES_OF_SEQUENTIAL, 0.3, 0.947)]
+    for stages, rate, probability in stated:
         assert stages.failing(rate) == pytest.approx(probability, abs=6e-4)
     for stages in (AT_THE_LEVEL, WITHOUT_SIGNAL, GIVEN):
         assert stages.failing(LEVEL) <= ALARM
