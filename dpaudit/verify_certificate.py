@@ -224,7 +224,7 @@ def verify(data: bytes) -> tuple[int, str]:
     # The stated bound may be rounded otherwise; what the counts give must exceed the claim itself.
     least = most if claimed > most - TOLERANCE else bound(stored["bound"], numbers, delta, error * (1 - TOLERANCE))
     right = (
-        least - TOLERANCE < claimed <= most + TOLERANCE and epsilon < most and error <= (1 - confidence) * 1.000000001
+        least - TOLERANCE < claimed <= most + TOLERANCE and epsilon < most and error <= (1 - confidence) * (1 + 1e-9)
     )
     shown = f"it says epsilon >= {claimed}, not {epsilon}, with delta {delta}, error {error}, confidence {confidence}"
     return judged(right, f"{shown}; {guessed or counts} give {math.floor(most * 1e6) / 1e6:.6f}", *related(stored))

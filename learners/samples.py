@@ -89,7 +89,7 @@ class Sample:
     def empty(cls, domain: Domain) -> Sample:
         """Return the sample without examples over a domain."""
         none = np.zeros(0, dtype=np.int64)
-        return _canonical(none.reshape(0, domain.dimension), none.astype(np.uint8), none.copy(), None, domain)
+        return _canonical(none.reshape(0, domain.dimension), none.astype(np.uint8), none, None, domain)
 
     @property
     def n(self) -> int:

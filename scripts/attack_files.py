@@ -202,6 +202,9 @@ def findings() -> dict[str, Any]:
     def noisy(bit: int, rng: Any, size: int) -> Any:
         return bit + rng.normal(size=size, scale=0.5)
 
+    def recorded(rows: list[float], rng: Any) -> float:
+        return float(sum(rows) + rng.laplace())
+
     learner, given = dpaudit.pac.get_learner("parity-private", epsilon=1.0, dimension=2), {"batched": True, "n_jobs": 1}
     coins = dpaudit.flip_coins(200, seed=1)
     scores = 3 * coins.included + np.random.default_rng(2).normal(size=200)
@@ -218,6 +221,7 @@ def findings() -> dict[str, Any]:
         "laws": dpaudit.pac.audit_law(learner, n=1),
         "supremum": dpaudit.pac.audit_supremum(learner, starts=2),
         "sensitivity": dpaudit.audit_sensitivity(sum, [([0.0, 1.0], [0.0, 0.0])], claim=1.5),
+        "recorded noise": dpaudit.audit_sensitivity(recorded, [([0.0, 1.0], [0.0, 0.0])], epsilon=2.0, claim=1.5),
         "sample complexity": dpaudit.pac.sample_complexity(sized, alpha=0.2, beta=0.2),
         "scaling": dpaudit.pac.scaling_law(*varied, epsilon=1.0, alpha=0.1, beta=0.6),
         "utility": dpaudit.pac.audit_utility(learner, 1, "uniform", alpha=0.2, beta=0.4, n=20, trials=200),

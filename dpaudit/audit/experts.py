@@ -155,7 +155,7 @@ class Experts:
 
     @cached_property
     def coarse(self) -> tuple[tuple[int, ...], Array]:
-        """Those by which pairs are compared, and how many parts each has beyond two."""
+        """The numbers of the experts by which pairs are compared, and how many parts each has beyond two."""
         least = eprocess.ESTIMATES[-1][1]
         which = tuple(i for i, (_, parts, moved) in enumerate(self.slots) if parts <= COARSE and moved == least)
         return which, np.array([len(self.partitions[i % len(self.partitions)]) - 2 for i in which])

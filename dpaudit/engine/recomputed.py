@@ -318,7 +318,7 @@ def _sensitivity(found: SensitivityFinding) -> tuple[str, ...]:
     possible = beyond or found.distance >= found.sensitivity if stands else not beyond
     require(possible, f"{_words(found.verdict)} with a distance of {found.distance} and a claim of {found.sensitivity}")
     if not stands:
-        _moved(found, found.moved > 0)
+        _not_refuted(found, found.moved > 0)
     return ("distances",)
 
 
@@ -327,11 +327,11 @@ def _recorded(found: RecordedFinding) -> tuple[str, ...]:
     if found.wrong_sensitivity or found.wrong_epsilon:
         same("verdict", found.verdict, Verdict.VIOLATION, "that of what is wrong")
     else:
-        _moved(found, bool(found.moves) and (declared or found.epsilon is not None))
+        _not_refuted(found, bool(found.moves) and (declared or found.epsilon is not None))
     return ("distances",)
 
 
-def _moved(found: SensitivityFinding | RecordedFinding, tested: bool) -> None:
+def _not_refuted(found: SensitivityFinding | RecordedFinding, tested: bool) -> None:
     said = Verdict.NOT_REFUTED if tested else Verdict.NO_EVIDENCE
     same("verdict", found.verdict, said, "that of what moved")
 

@@ -42,18 +42,18 @@ class Enclosure:
         return cls(DOWN.exp(ends.low).next_minus(DOWN), UP.exp(ends.high).next_plus(UP))
 
     def __add__(self, value: Enclosure | Fraction | int) -> Enclosure:
-        other = value if type(value) is Enclosure else Enclosure.of(value)
+        other = Enclosure.of(value)
         return Enclosure(DOWN.add(self.low, other.low), UP.add(self.high, other.high))
 
     def __sub__(self, value: Enclosure | Fraction | int) -> Enclosure:
-        other = value if type(value) is Enclosure else Enclosure.of(value)
+        other = Enclosure.of(value)
         return Enclosure(DOWN.subtract(self.low, other.high), UP.subtract(self.high, other.low))
 
     def __rsub__(self, value: Fraction | int) -> Enclosure:
         return Enclosure.of(value) - self
 
     def __mul__(self, value: Enclosure | Fraction | int) -> Enclosure:
-        other = value if type(value) is Enclosure else Enclosure.of(value)
+        other = Enclosure.of(value)
         if self.low >= 0 and other.low >= 0:
             return Enclosure(DOWN.multiply(self.low, other.low), UP.multiply(self.high, other.high))
         pairs = [(a, b) for a in (self.low, self.high) for b in (other.low, other.high)]
@@ -108,7 +108,7 @@ def binomial(n: int, mass: Fraction, counts: range) -> Iterator[tuple[int, Enclo
     chance = math.comb(n, k) * Enclosure.of(mass) ** k * Enclosure.of(1 - mass) ** (n - k)
     for k in counts:
         yield k, chance
-        chance = chance * odds * Enclosure(DOWN.divide(n - k, k + 1), UP.divide(n - k, k + 1))
+        chance = chance * odds * Fraction(n - k, k + 1)
 
 
 def mean(n: int, mass: Fraction, value: Callable[[int], Enclosure]) -> Enclosure:

@@ -85,8 +85,7 @@ def _two_sides(
 
     l and r are the `rivals`; N_L and N_R have the same mass, and F is the number of all other examples.
     """
-    if len(likely(n, mass)) ** 2 > MOST_TERMS:
-        raise ValueError(f"a sum over two counts of {n} examples is too long")
+    check_terms(len(likely(n, mass)) ** 2)
     powers, (left, right), more = Enclosure.exp(-rate).powers(n), map(Enclosure.of, rivals), Enclosure.of(far)
 
     def given(count: int) -> Enclosure:

@@ -34,7 +34,7 @@ ALARM, GAMMA, EPSILON, AUDITS = 1e-6, 0.05, 0.5, 60
 TRUE = float(expit(EPSILON))
 """The probability that a response is true where epsilon-privacy holds with equality."""
 AT_THE_LEVEL = TwoStages(AUDITS, int(binom.isf(ALARM, AUDITS, GAMMA)), first=15, few=1)
-"""How many audits may accuse: an audit with an error of 0.4 instead would be seen with probability 0.99."""
+"""The greatest number of `AUDITS` audits that may accuse; an error of 0.4 would be seen with probability 0.99."""
 
 
 @pytest.fixture(autouse=True, scope="module")

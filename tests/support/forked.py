@@ -109,7 +109,7 @@ class Forked:
         while self.poll() is None:
             if time.monotonic() > deadline:
                 raise TimeoutExpired(self.args, timeout)
-            time.sleep(0.01)
+            time.sleep(0.01)  # its status is asked of another process, which cannot be waited for
         return self.returncode
 
     def communicate(self, timeout: float = 300) -> list[str]:

@@ -67,8 +67,8 @@ def test_a_false_claim_fails_the_test_with_its_witness_and_without_our_frames(py
 
 def test_the_sum_of_all_audits_is_stated_whatever_is_selected(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(MECHANISMS + SUITE)
-    told = "dpaudit: 3 audits, chance of a false alarm at most 0.003"
-    pytester.runpytest_inprocess(*QUIET, FEW).stdout.fnmatch_lines([told])
+    total = "dpaudit: 3 audits, chance of a false alarm at most 0.003"
+    pytester.runpytest_inprocess(*QUIET, FEW).stdout.fnmatch_lines([total])
     result = pytester.runpytest_inprocess(*QUIET, FEW, "-k", "true_claim", "--dpaudit-confidence=0.99")
     result.stdout.fnmatch_lines(["dpaudit: 1 audit, chance of a false alarm at most 0.01"])
     assert "dpaudit:" not in pytester.runpytest_inprocess(*QUIET, "-k", "bad_input").stdout.str()
