@@ -188,10 +188,14 @@ def sources(modules: Iterable[str], paths: Iterable[str] = ()) -> dict[str, str]
     """
     found: dict[str, list[str]] = {}
     for name in sorted({module.partition(".")[0] for module in (__name__, *modules)}):
-        file = getattr(sys.modules.get(name), "__file__", None)
-        if file is not None and not name.startswith(PRIVATE):  # the user's paths stand below
-            home = Path(file)
-            found[name] = [digest_of(home.parent if home.name == "__init__.py" else home)]
+        if name.startswith(PRIVATE):  # the user's paths stand below
+            continue
+        module = sys.modules.get(name)
+        file = getattr(module, "__file__", None)
+        if file is not None:
+            # A package's code may stand in another folder than its __init__.py, as the learners' does in a checkout.
+            homes = getattr(module, "__path__", [file])
+            found[name] = [digest_of(Path(home)) for home in homes]
     for path in {Path(path).resolve() for path in paths}:
         found.setdefault(f"{path.name}/" if path.is_dir() else path.name, []).append(digest_of(path))
     # Two folders of the same name stand as one, whichever was given first.

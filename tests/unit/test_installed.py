@@ -1,4 +1,4 @@
-"""The wheel that users install: what is in it, the first five minutes with it, and the types that it declares."""
+"""The wheels that users install: what is in them, the first five minutes with them, and the types that they declare."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+import tarfile
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -43,10 +44,29 @@ print(finding.verdict == "consistent", again.summary(), finding.witness.event)
 Run = Callable[..., tuple[int, str]]
 
 
+BUILD_SDIST = "import sys; from hatchling.build import build_sdist; build_sdist(sys.argv[1])"
+
+
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def sdist(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder that a source distribution unpacks to."""
+    folder = tmp_path_factory.mktemp("sdist")
+    subprocess.run([sys.executable, "-c", BUILD_SDIST, str(folder)], cwd=ROOT, check=True)
+    (packed,) = folder.glob("*.tar.gz")
+    with tarfile.open(packed) as archive:
+        archive.extractall(folder / "unpacked", filter="data")
+    (root,) = (folder / "unpacked").iterdir()
+    return root
+
+
+@pytest.fixture(scope="module", params=["checkout", "sdist"])
+def wheel(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a wheel, built from this folder and, as ``python -m build`` does, from the source distribution."""
     folder = tmp_path_factory.mktemp("wheel")
-    words = ["wheel", "--quiet", "--no-deps", "--no-build-isolation", "--wheel-dir", str(folder), str(ROOT)]
+    source = ROOT
+    if request.param == "sdist":
+        source = request.getfixturevalue("sdist")
+    words = ["wheel", "--quiet", "--no-deps", "--no-build-isolation", "--wheel-dir", str(folder), str(source)]
     subprocess.run([sys.executable, "-m", "pip", *words], check=True)
     (built,) = folder.glob("*.whl")
     return built
@@ -155,6 +175,34 @@ def test_the_first_five_minutes_with_a_module_named_learners_in_the_folder(run: 
     assert re.search(r"VIOLATION    mean claims epsilon = 1, shows >= 1\.[89]", suite[1])
     assert "dpaudit: 1 audit, chance of a false alarm at most 0.001" in suite[1]
     assert "executed" not in "".join(out for _, out in (new, privacy, check, suite))
+
+
+LEARNER_MINUTES = """
+$ dpaudit new learner majority
+$ dpaudit privacy majority.py:LEARNER
+$ dpaudit check
+$ dpaudit exact majority --learners majority.py --n 2
+$ pytest
+"""
+
+
+def test_a_new_learner_works_where_dpaudit_is_installed(run: Run, tmp_path: Path) -> None:
+    commands = [line[2:].split() for line in LEARNER_MINUTES.splitlines() if line.startswith("$ ")]
+    new, privacy, check, exact, suite = (run(*words) for words in commands)
+    assert new[0] == 0
+    assert str(ROOT) not in (tmp_path / "majority.py").read_text()
+    # The template adds the noise for 2, and its audit, its exact law and its test all say so.
+    assert privacy[0] == 1, privacy[1]
+    assert privacy[1].startswith("VIOLATION ")
+    assert check[0] == 1, check[1]
+    assert exact[0] == 1, exact[1]
+    assert suite[0] == 1, suite[1]
+    assert "1 failed, 1 passed" in suite[1]
+
+
+def test_a_reference_learner_is_audited_exactly_where_dpaudit_is_installed(run: Run) -> None:
+    status, out = run("dpaudit", "exact", "point-exponential", "--n", "2")
+    assert status == 0, out
 
 
 def test_mypy_checks_a_users_files_by_our_types(run: Run, tmp_path: Path) -> None:

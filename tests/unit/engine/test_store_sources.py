@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dpaudit_learners.parities.private  # noqa: F401 - digests are of modules that are loaded
 from dpaudit.engine import verification as sources
 
 
