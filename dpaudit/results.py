@@ -14,6 +14,7 @@ import msgspec
 
 from dpaudit.contract import CurveClaim, PrivacyClaim, Verdict
 from dpaudit.errors import InputError, ToolFault
+from dpaudit.files import write_file
 from dpaudit.jsonable import stable_repr
 from dpaudit.presentation import recomputed, shown
 from dpaudit.record import Frozen, decode, encodable
@@ -124,9 +125,9 @@ class AuditFinding(Finding, frozen=True, kw_only=True, dict=True):
         return found
 
     def save(self, path: str | Path) -> None:
-        """Write the finding to a file as JSON that validates against the schema of findings."""
+        """Write the finding to a file as JSON that validates against the schema of findings; whole, or not at all."""
         text = json.dumps(self.to_dict(), indent=2, allow_nan=False)
-        Path(path).write_text(text + "\n", encoding="utf-8")
+        write_file(path, f"{text}\n".encode())
 
     def summary(self) -> str:
         """Return the whole finding in words: claim, bound, power, runs, errors, witness and warnings, a line each."""

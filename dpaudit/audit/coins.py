@@ -17,6 +17,7 @@ from dpaudit import seeding
 from dpaudit.arguments import read_integer
 from dpaudit.bounds.base import MAX_COINS, Bools
 from dpaudit.errors import InputError
+from dpaudit.files import write_file
 from dpaudit.record import Count, Frozen, Words, decode, encodable
 
 LEAST = 2
@@ -62,8 +63,9 @@ class Coins(Frozen, frozen=True):
         return found[0] if len(found) == 1 else found
 
     def save(self, path: str | Path) -> None:
-        """Write the coins to a file as JSON."""
-        Path(path).write_text(json.dumps(encodable(self), indent=1) + "\n", encoding="utf-8")
+        """Write the coins to a file as JSON; whole, or not at all."""
+        text = json.dumps(encodable(self), indent=1)
+        write_file(path, f"{text}\n".encode())
 
     @classmethod
     def load(cls, path: str | Path) -> Coins:

@@ -138,6 +138,12 @@ class Options(_Declared):
         metavar="FILE",
         usual="--pairs",
     )
+    header: bool | None = _option(
+        None,
+        "the first line of --data names the columns; --no-header if it is a record",
+        "input",
+        usual="it names them, and one that looks like a record is refused",
+    )
     bounds: str | None = _option(
         None,
         "values that --data may hold, of all numbers, or by column as 'age=0,100;share=0,1'; what is outside of "

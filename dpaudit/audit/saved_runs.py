@@ -22,11 +22,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from msgspec import UNSET
+
 from dpaudit.audit.options import SAME
 from dpaudit.audit.request import Request
 from dpaudit.audit.tested import Continued
 from dpaudit.errors import InputError, ToolFault
 from dpaudit.events.wide import Reducer, Reduction
+from dpaudit.files import named
 from dpaudit.jsonable import stable_repr
 from dpaudit.keyed import key_of, keyed
 from dpaudit.outputs.plan import LeafPlan
@@ -149,6 +152,7 @@ class SavedRuns:
 
     def __init__(self, path: str | Path, settings: dict[str, str], trials: int) -> None:
         self.path, self.steps = Path(path), list[tuple[int, list[Any] | Chosen]]()
+        self.unwritten = ""
         self._before, self._size = "", 0
         self._trials, self._links = trials, list[int]()
         held = self.path.read_bytes() if self.path.exists() else b""
@@ -162,7 +166,7 @@ class SavedRuns:
     @property
     def continued(self) -> Continued:
         """The links and the last digest of the file, for the finding."""
-        return Continued(tuple(self._links), self._before)
+        return Continued(tuple(self._links), self._before, self.unwritten or UNSET)
 
     @property
     def runs(self) -> int:
@@ -191,28 +195,41 @@ class SavedRuns:
     def add(self, pair: int, outputs: list[Any]) -> None:
         """Write a batch of a pair, given the outputs on either side, before anything is made of it."""
         first, second = encoded(outputs)
-        self._append(Batch(pair, (first, second), ""))
+        self._add(Batch(pair, (first, second), ""))
 
     def add_choice(self, pair: int, outputs: list[Any], chosen: Chosen) -> None:
         """Write which columns of a pair's wide outputs are looked at, before a batch is, given the first outputs."""
         first, second = encoded(outputs)
         held = ((r.centre, r.scale, r.coordinates, r.pairs, r.weights, r.squares) for _, r in chosen.reducer.wide)
-        self._append(Columns(pair, chosen.runs, (first, second), tuple(encoded(held)), ""))
+        self._add(Columns(pair, chosen.runs, (first, second), tuple(encoded(held)), ""))
+
+    def _add(self, record: Batch | Columns) -> None:
+        """Append a record of runs; where the disk takes no more, the audit goes on and its file ends here.
+
+        The runs are made: ending the audit would lose a verdict that is as valid without the file.
+        """
+        if self.unwritten:
+            return
+        try:
+            if self._trials:  # before the first run that is added
+                self._append(Link(self._trials, ""))
+                self._links.append(self._trials)
+                self._trials = 0
+            self._append(record)
+        except OSError as error:
+            self.unwritten = f"{self.path}: {error.strerror or error}"
 
     def _digest(self, record: Any) -> str:
         content = {**encodable(record), "digest": self._before}
         return hashlib.blake2b(json.dumps(content, sort_keys=True).encode(), digest_size=16).hexdigest()
 
     def _append(self, record: Any) -> None:
-        if self._trials and isinstance(record, Batch | Columns):  # before the first run that is added
-            trials, self._trials = self._trials, 0
-            self._append(Link(trials, ""))
-            self._links.append(trials)
-        self._before = self._digest(record)
-        line = json.dumps({**encodable(record), "digest": self._before}, sort_keys=True).encode() + b"\n"
+        digest = self._digest(record)
+        line = json.dumps({**encodable(record), "digest": digest}, sort_keys=True).encode() + b"\n"
         # Only its owner may read the file where it is made: outputs may hold records.
         private = partial(os.open, mode=0o600)
-        with open(self.path, "r+b" if self.path.exists() else "x+b", opener=private) as file:
+        mode = "r+b" if self.path.exists() else "x+b"
+        with named(self.path), open(self.path, mode, buffering=0, opener=private) as file:
             # Behind the last line there may be a part of one, and none that another process wrote.
             file.seek(self._size)
             if b"\n" in file.read():
@@ -220,7 +237,13 @@ class SavedRuns:
                 raise InputError(text, names=(_PARAMETER,), parameter=_PARAMETER, value=str(self.path))
             file.truncate(self._size)
             file.seek(self._size)
-            file.write(line)
-            file.flush()
-            os.fsync(file.fileno())
+            left = memoryview(line)
+            try:
+                while left:  # such a write may be short where the disk is nearly full
+                    left = left[file.write(left) :]
+                os.fsync(file.fileno())
+            except BaseException:  # the line is written whole, or not at all
+                file.truncate(self._size)
+                raise
+        self._before = digest
         self._size += len(line)

@@ -13,7 +13,7 @@ from dpaudit.bounds.base import Array, Bools
 from dpaudit.bounds.melded import Melded
 from dpaudit.contract import CurveClaim, Direction
 from dpaudit.events.event import Event
-from dpaudit.record import Amount, Count, Frozen, NonNegative, Probability, Share, Size
+from dpaudit.record import Amount, Count, Frozen, NonNegative, Probability, Share, Size, Words
 
 COIN, MELDED = "coin", "melded"
 """The names of the bounds of counts."""
@@ -129,10 +129,13 @@ class Continued(Frozen, frozen=True):
         The `trials` of each time that runs were added to it, the first one's first.
     digest : str
         That of its last line, over all lines before: a file that lost whole lines at its end has another one.
+    unwritten : str
+        Why the last runs of the finding are not in the file, such as a full disk; unset where all are.
     """
 
     trials: tuple[Size, ...]
     digest: str
+    unwritten: Words | UnsetType = UNSET
 
 
 class RunTime(Frozen, frozen=True):

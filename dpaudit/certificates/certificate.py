@@ -24,6 +24,7 @@ from dpaudit.contract import Direction, Origin, Pair, Relation
 from dpaudit.errors import InputError, ToolFault
 from dpaudit.events.event import Event
 from dpaudit.events.families import likelier_first
+from dpaudit.files import write_file
 from dpaudit.outputs.values import JsonValue
 from dpaudit.record import Amount, Count, Frozen, Level, NonNegative, Probability, Share, Size, decode, encodable
 from dpaudit.running.sampling import Sampler
@@ -143,7 +144,7 @@ class Sealed(Frozen, frozen=True):
         """Write the certificate as one JSON file; `InputError` if the verifier's arithmetic does not bear it out."""
         data = f"{json.dumps(self.to_dict(), indent=1, allow_nan=False, ensure_ascii=False)}\n".encode()
         self.bear_out(data, "this certificate")
-        Path(path).write_bytes(data)
+        write_file(path, data)
 
     @classmethod
     def bear_out(cls, data: bytes, name: str) -> None:

@@ -19,7 +19,7 @@ import click
 from dpaudit import __version__
 from dpaudit.cli.command import STATUS, BadInput, Command, command
 from dpaudit.cli.options import argument
-from dpaudit.cli.streams import complain, drop_output, notify, say
+from dpaudit.cli.streams import complain, drop_output, lost, notify, open_missing, plain_warnings, say
 from dpaudit.errors import DpauditError, InputError, nearest
 from dpaudit.escaping import printable
 from dpaudit.report.glossary import GLOSSARY
@@ -170,6 +170,8 @@ def app(ctx: click.Context) -> int:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status: see `cli.command.STATUS`."""
     words = list(sys.argv[1:] if argv is None else argv)
+    if argv is None:
+        open_missing()
     if instruction := os.environ.get(COMPLETION_VARIABLE):
         from click.shell_completion import shell_complete
 
@@ -193,7 +195,7 @@ def _barely(words: str) -> int:
 
 def _run(words: list[str], ends: bool) -> int:
     """Run one command; `ends` says that its process ends with it."""
-    with _stoppable(ends):
+    with _stoppable(ends), plain_warnings():
         try:
             remove_left()
             return _status(words)
@@ -240,9 +242,12 @@ def _stoppable(ends: bool) -> Iterator[None]:
 
 
 def _status(words: list[str]) -> int:
+    lost.clear()
     try:
         with app.make_context("dpaudit", words) as context:
-            return int(app.invoke(context) or 0)
+            status = int(app.invoke(context) or 0)
+        # A violation stays one where its page was lost; anything else that was not shown is a missing result.
+        return 2 if lost and status != 1 else status
     except click.exceptions.Exit as done:
         return done.exit_code
     except click.UsageError as error:

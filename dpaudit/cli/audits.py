@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from dpaudit.cli.command import here, in_options, suffix_of
 from dpaudit.cli.options import FORMS, Parameters, Shown, Size, argument
-from dpaudit.cli.streams import notify, output, pending, say, wants_color, width_of
+from dpaudit.cli.streams import notify, output, pending, say, wants_color, width_of, written
 from dpaudit.errors import InputError, blamed
 
 if TYPE_CHECKING:
@@ -140,13 +140,16 @@ def show(results: Sequence[Result], seed: int, shown: Shown, repeat: str | None 
         say(terminal_text(verdict_summary(in_options(here()), results, repeat), shown.color))
         if shown.verbose:
             say("\n" + verdict_block(in_options(here()), results))
-    if shown.out is not None and suffix_of(shown.out) == "html":
-        _write(shown.out, render_finding(results, repeat).encode())
-    elif shown.out is not None:
-        write_report(run_of(results, seed, repeat, paths=shown.learners), shown.out)
+    status = 0
     if any(map(refutes, results)):
-        return 1
-    return OPEN if any(map(leaves_open, results)) and not shown.allow_no_evidence else 0
+        status = 1
+    elif any(map(leaves_open, results)) and not shown.allow_no_evidence:
+        status = OPEN
+    if (out := shown.out) is None:
+        return status
+    if suffix_of(out) == "html":
+        return written(status, lambda: _write(out, render_finding(results, repeat).encode()))
+    return written(status, lambda: write_report(run_of(results, seed, repeat, paths=shown.learners), out))
 
 
 UNNAMED = "; an audit with --relation names what neighbours are, without it the status is 3, not checked"
@@ -202,7 +205,7 @@ def write_report(run: Run, path: str) -> None:
 
 def _write(path: str, content: bytes) -> None:
     """Write a file; one that dpaudit did not write is kept beside it."""
-    from dpaudit.engine.files import keep_foreign, write_atomically
+    from dpaudit.files import keep_foreign, write_atomically
 
     keep_foreign(Path(path))
     write_atomically(Path(path), content)
@@ -223,13 +226,21 @@ def terminal_text(lines: Lines, color: str = "auto") -> str:
     return laid_out(lines, width_of(output()), wants_color(color))
 
 
-def show_plain(as_json: bool, out: str | None, shown: str, *, json: str, **parts: Any) -> None:
-    """Print a text, or JSON if that was asked for; `parts` are fields of `formats.Plain`, of which a file is made."""
+def show_plain(as_json: bool, out: str | None, shown: str, *, json: str, status: int = 0, **parts: Any) -> int:
+    """Print a text, or JSON if that was asked for, and return the status, which is 2 if a file cannot be written.
+
+    The `parts` are fields of `formats.Plain`, of which the file is made.
+    """
     say(json if as_json else shown)
-    if out is not None:
+    if out is None:
+        return status
+
+    def write() -> None:
         from dpaudit.report.formats import Plain, rendered  # loads what reports are made with
 
         _write(out, rendered(Plain(json=json, **parts), Path(out).suffix.lower()))
+
+    return written(status, write)
 
 
 def show_measured(
@@ -251,10 +262,11 @@ def show_measured(
 
     verdict = verdict or finding.verdict
     brief, page = (shows(finding, name, ShellCommand(repeat)) for shows in (measured_brief, measured_page))
-    show_plain(
+    return show_plain(
         shown.json,
         shown.out,
         terminal_text(brief, shown.color) + (f"\n{aligned(page)}" if shown.verbose else ""),
+        status=exit_status([verdict], allow_open=shown.allow_no_evidence),
         title=title,
         json=json_lines([{**data, "command": repeat}]),
         text=aligned(page),
@@ -262,12 +274,14 @@ def show_measured(
         case=Promise(name, "result", verdict, summed(brief)),
         figure=lambda: as_svg(finding.plot()),
     )
-    return exit_status([verdict], allow_open=shown.allow_no_evidence)
 
 
-def show_lines(shown: Shown, lines: Lines, record: Frozen, title: str, case: Promise | None = None) -> None:
-    """Print labelled lines, or the record that they are about as JSON."""
+def show_lines(
+    shown: Shown, lines: Lines, record: Frozen, title: str, case: Promise | None = None, *, status: int = 0
+) -> int:
+    """Print labelled lines, or the record that they are about as JSON, and return the status as `show_plain` does."""
     from dpaudit.report.terminal import laid_out
 
     parts = {"text": laid_out(lines), "lines": lines, "title": title, "case": case}
-    show_plain(shown.json, shown.out, terminal_text(lines, shown.color), json=json_lines([record]), **parts)
+    text = terminal_text(lines, shown.color)
+    return show_plain(shown.json, shown.out, text, json=json_lines([record]), status=status, **parts)

@@ -10,7 +10,7 @@ import click
 
 from dpaudit.cli.options import FORMS
 from dpaudit.cli.streams import kept_clean
-from dpaudit.errors import InputError, in_python
+from dpaudit.errors import DpauditError, InputError, in_python
 from dpaudit.report.glossary import STATUSES
 
 STATUS = """\
@@ -100,6 +100,8 @@ def option_words(command: click.Command, name: str, value: object = None) -> lis
     """Return the option of a command that sets a parameter, and its value, as they are typed; none if there is none."""
     for option in command.params:
         if isinstance(option, click.Option) and option.name == name:
+            if value == "False" and option.secondary_opts:
+                return option.secondary_opts[:1]
             return [option.opts[0], *([] if value is None or option.is_flag else [str(value)])]
     return []
 
@@ -107,6 +109,13 @@ def option_words(command: click.Command, name: str, value: object = None) -> lis
 def in_options(command: click.Command) -> Callable[[str, str | None], str]:
     """Return the function by which an `InputError` names a command's options; see `InputError.worded`."""
     return lambda name, value: " ".join(option_words(command, name, value)) or in_python(_PLACES.get(name, name), value)
+
+
+def in_words(error: DpauditError) -> str:
+    """Return the text of an error, in which bad input is in terms of the options of the command that is being run."""
+    if isinstance(error, InputError):
+        return error.worded(in_options(here()))
+    return str(error)
 
 
 def check_folder(name: str, path: str | None) -> None:

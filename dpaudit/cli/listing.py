@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 from dpaudit.cli.audits import find_learners, json_lines, run_of, show_plain, write_report
 from dpaudit.cli.command import command
 from dpaudit.cli.options import PLAIN, Color, Json, Learners, Quiet, ShownOut, argument, given, jobs, json_each
-from dpaudit.cli.streams import notify, output, say, wants_color, width_of
+from dpaudit.cli.streams import notify, output, say, wants_color, width_of, written
 from dpaudit.contract import OF_STATEMENTS
 from dpaudit.errors import InputError
 
@@ -40,10 +40,11 @@ def list_learners(
     """
     registry = find_learners(learners, to_audit=False)
     rows = [_row(entry) for entry in registry.entries if all or entry.fault is None]
-    show_plain(
+    return show_plain(
         json,
         out,
         _table(rows, wants_color(color)),
+        status=2 if any(problem.requested for problem in registry.problems) else 0,
         title="dpaudit: learners",
         json=dumps(rows, indent=1, sort_keys=True) + "\n",
         text=_table(rows, False),
@@ -51,7 +52,6 @@ def list_learners(
         heads=list(_HEADS),
         rows=[*map(_cells, rows)],
     )
-    return 2 if any(problem.requested for problem in registry.problems) else 0
 
 
 def _row(entry: Entry) -> dict[str, Any]:
@@ -151,13 +151,19 @@ def ledger(asked: LedgerOptions) -> int:
     else:
         table = ledger_table(shown, wants_color(asked.color), width_of(output()) if output().isatty() else WIDTH)
         say(table + ("\n" if shown else "") + f"{counts_text(rows)}\n")
-    if asked.out is not None:
-        write_report(run_of([_result(row) for row in rows], 0, shlex.join(["dpaudit", "ledger", *ids])), asked.out)
+    status = 0
+    if any(row.stopped_in for row in rows):
+        status = 3
+    if faults:
+        status = 2
+    if (out := asked.out) is not None:
+        run = run_of([_result(row) for row in rows], 0, shlex.join(["dpaudit", "ledger", *ids]))
+        status = written(status, lambda: write_report(run, out))
     for id, error in faults.items():
         notify("fault", f"{id}: {error}")
     if not rows and not faults:
         notify("note", "no module lists statements in STATEMENTS")
-    return 2 if faults else 3 if any(row.stopped_in for row in rows) else 0
+    return status
 
 
 def _result(row: LedgerRow) -> Result:

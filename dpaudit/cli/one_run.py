@@ -140,9 +140,9 @@ def _claims(asked: dict[str, Any]) -> tuple[dict[str, Any], Any]:
 
 def _outputs(path: str) -> Any:
     """Return the outputs in a file; the first line of a table must not be an output."""
-    from dpaudit.neighbours.own_data.tables import check_names, read_dataset
+    from dpaudit.neighbours.own_data.tables import LINES, check_names, read_dataset
 
-    found = read_dataset(path)
+    found = read_dataset(path, header=True if Path(path).suffix.lower() in LINES else None)
     check_names(path, getattr(found, "columns", ()), any)
     return found
 

@@ -17,7 +17,7 @@ from dpaudit.cli.audits import (
     show,
     show_lines,
 )
-from dpaudit.cli.command import check_folder, command
+from dpaudit.cli.command import check_folder, command, in_words
 from dpaudit.cli.options import (
     FORMS,
     PLAIN,
@@ -33,8 +33,8 @@ from dpaudit.cli.options import (
     jobs,
     of,
 )
-from dpaudit.cli.streams import keeping, pending, say
-from dpaudit.errors import InputError, blamed
+from dpaudit.cli.streams import keeping, notify, say, written
+from dpaudit.errors import DpauditError, InputError, blamed
 from dpaudit.progress import duration
 from dpaudit.report.numbers import count, percent, plural, significant
 
@@ -97,7 +97,6 @@ def privacy(learner: LearnerOptions, runs: PrivacyRunOptions, shown: Shown) -> i
     from dpaudit.engine.tasks import PrivacyArguments, Task
     from dpaudit.neighbours.named import is_source, pairs_of_source
     from dpaudit.registry.import_spec import is_place
-    from dpaudit.report.repeat import repeat_command
 
     audit = runs.audit
     check_folder("certificate", runs.certificate)
@@ -117,24 +116,37 @@ def privacy(learner: LearnerOptions, runs: PrivacyRunOptions, shown: Shown) -> i
                 raise InputError("{plan} takes no {" + name + "}", names=("plan", name))
         return write_plan(runs.plan, learner, asked, runs.seed, shown, spread)
     if is_place(learner.id):
-        result = _audit_mechanism(learner, asked, runs, options)
-    elif asked.batched or (asked.pairs is not None and not is_source(asked.pairs)):
+        return _audit_mechanism(learner, asked, runs, shown, options)
+    if asked.batched or (asked.pairs is not None and not is_source(asked.pairs)):
         raise InputError(
             f"--pairs and --batched are for FILE.py:function; the pairs of the learner {learner.id} are crafted, or "
             "drawn by --pairs random:COUNT"
         )
-    else:
-        entry, built, parameters = find_learner(learner.id, learner.parameter, shown.learners)
-        if learner.n is None:
-            note_taken(entry, {"n": entry.instance.n})
-            asked = replace(asked, n=entry.instance.n)
-        with keeping(runs.continued), blamed(f"the audit of {entry.id}"):
-            task = Task(entry.id, parameters, asked)
-            result = perform(task, seed=runs.seed, paths=shown.learners, continued=runs.continued, **options)
-        drawn = partial(pairs_of_source, str(asked.pairs), built, n=asked.n, relation=asked.relation, seed=runs.seed)
-        about = {"n": asked.n, "place": asked.pairs or "crafted pairs", "progress": not shown.quiet}
-        _certify(result, runs, built, drawn if asked.pairs else lambda: None, **about)
-    return show([result], runs.seed, shown, repeat_command(result, runs.seed, shown.learners, runs.continued))
+    entry, built, parameters = find_learner(learner.id, learner.parameter, shown.learners)
+    if learner.n is None:
+        note_taken(entry, {"n": entry.instance.n})
+        asked = replace(asked, n=entry.instance.n)
+    with keeping(runs.continued), blamed(f"the audit of {entry.id}"):
+        task = Task(entry.id, parameters, asked)
+        result = perform(task, seed=runs.seed, paths=shown.learners, continued=runs.continued, **options)
+    drawn = partial(pairs_of_source, str(asked.pairs), built, n=asked.n, relation=asked.relation, seed=runs.seed)
+    about = {"n": asked.n, "place": asked.pairs or "crafted pairs", "progress": not shown.quiet}
+    status = _show(result, runs, shown)
+    return _certify(status, result, runs, built, drawn if asked.pairs else lambda: None, **about)
+
+
+def _show(result: Result, runs: PrivacyRunOptions, shown: Shown) -> int:
+    """Print the verdict, before anything is done that may fail, and return the status."""
+    from dpaudit.audit.finding import PrivacyFinding
+    from dpaudit.report.repeat import repeat_command
+
+    status = show([result], runs.seed, shown, repeat_command(result, runs.seed, shown.learners, runs.continued))
+    assert isinstance(result.finding, PrivacyFinding)
+    continued = result.finding.continued
+    if not continued or not continued.unwritten:
+        return status
+    notify("error", f"{continued.unwritten}; the runs made since are in no file, what is printed stands")
+    return status if status == 1 else 2
 
 
 def _estimate(named: LearnerOptions, asked: PrivacyArguments, runs: PrivacyRunOptions, shown: Shown) -> int:
@@ -155,8 +167,8 @@ def _estimate(named: LearnerOptions, asked: PrivacyArguments, runs: PrivacyRunOp
 
 
 def _audit_mechanism(
-    named: LearnerOptions, asked: PrivacyArguments, runs: PrivacyRunOptions, options: dict[str, Any]
-) -> Result:
+    named: LearnerOptions, asked: PrivacyArguments, runs: PrivacyRunOptions, shown: Shown, options: dict[str, Any]
+) -> int:
     from msgspec.structs import replace
 
     from dpaudit.audit.audit import audit_privacy
@@ -173,25 +185,35 @@ def _audit_mechanism(
         about = {"strategy": given if is_strategy(given) else None, "n": named.n if subject.place is None else None}
         about |= {"name": named.id, "place": asked.data or subject.source or "crafted pairs"}
         pairs = subject.pairs if asked.data else lambda: subject.arguments.get("pairs")
-        _certify(result, runs, subject.mechanism, pairs, progress=options["progress"], **about)
-    return result
+        status = _show(result, runs, shown)
+        return _certify(status, result, runs, subject.mechanism, pairs, progress=options["progress"], **about)
 
 
 def _certify(
-    result: Result, runs: PrivacyRunOptions, mechanism: Any, pairs: Callable[[], Sequence[Any] | None], **about: Any
-) -> None:
-    """Write the certificate that was asked for, if the finding is a violation; a note says which file has it."""
+    status: int,
+    result: Result,
+    runs: PrivacyRunOptions,
+    mechanism: Any,
+    pairs: Callable[[], Sequence[Any] | None],
+    **about: Any,
+) -> int:
+    """Write the certificate that was asked for, if the finding is a violation, and return the status of the command.
+
+    The verdict has been printed: what prevents a certificate is a note, and leaves the status of a violation as it is.
+    """
     from dpaudit import certificates
     from dpaudit.audit.finding import PrivacyFinding
     from dpaudit.certificates.certificate import Referred
     from dpaudit.contract import Verdict
     from dpaudit.engine.tasks import PrivacyArguments
 
-    finding, arguments, prevented = result.finding, result.arguments, ""
+    finding = result.finding
+    arguments = result.arguments
     assert isinstance(finding, PrivacyFinding)
     assert isinstance(arguments, PrivacyArguments)
     if (path := runs.certificate) is None:
-        return
+        return status
+    prevented = ""
     if finding.verdict != Verdict.VIOLATION:
         prevented = "no violation was found, so no certificate is written"
     elif finding.curve_test is not None and finding.epsilon_lower <= finding.epsilon:
@@ -199,17 +221,31 @@ def _certify(
     elif finding.rests_on_time:
         prevented = "the verdict rests on run times, which a certificate does not hold, so none is written"
     if prevented:
-        pending.append(prevented)
-        return
+        notify("note", prevented)
+        return status
     about |= {name: getattr(arguments, name) for name in grouped("run", "certificate")} | {"n_jobs": runs.n_jobs}
-    made = certificates.make(finding, pairs(), mechanism=mechanism, **about)
-    made.write(path)
-    named = isinstance(made.data, Referred) or isinstance(made.neighbour, Referred)
-    data = arguments.data
-    again = f"; it names its inputs by recipe and digest: replay with --data {data}" if named and data else ""
-    checked = f"check it by python -P -m dpaudit.verify_certificate {path}{UNNAMED if made.relation is None else ''}"
-    lower = significant(made.epsilon_lower, "down", digits=3, apart_from=made.epsilon)
-    pending.append(f"the certificate {path} shows epsilon >= {lower}; {checked}{again}")
+    try:
+        made = certificates.make(finding, pairs(), mechanism=mechanism, **about)
+    except DpauditError as error:
+        notify("note", f"no certificate is written, and the violation stands: {in_words(error)}")
+        return status
+
+    def write() -> None:
+        made.write(path)
+        named = isinstance(made.data, Referred) or isinstance(made.neighbour, Referred)
+        data = arguments.data
+        again = f"; it names its inputs by recipe and digest: replay with --data {data}" if named and data else ""
+        checked = f"check it by python -P -m dpaudit.verify_certificate {path}"
+        if made.relation is None:
+            checked += UNNAMED
+        lower = significant(made.epsilon_lower, "down", digits=3, apart_from=made.epsilon)
+        notify("note", f"the certificate {path} shows epsilon >= {lower}; {checked}{again}")
+
+    try:
+        return written(status, write)
+    except DpauditError as error:  # the verifier's own arithmetic does not bear it out
+        notify("note", f"no certificate is written, and the violation stands: {in_words(error)}")
+        return status
 
 
 class Replaying(NamedTuple):
@@ -229,6 +265,7 @@ class Replaying(NamedTuple):
         str | None,
         given("the dataset that was audited, if the certificate names inputs by recipe and digest", metavar="FILE"),
     ]
+    header: Annotated[bool | None, of(OPTIONS["header"])]
     of_data: Annotated[dict[str, Any], Declared(OF_DATA)]
     running: Annotated[dict[str, Any], Declared(grouped("run", "replay"))]
     relation: Annotated[
@@ -276,8 +313,8 @@ def replay(asked: Replaying, shown: ShownPlain) -> int:
         found = certificates.replay(certificate, mechanism, progress=not shown.quiet, **named, **asked.running)
     lines = _lines(asked.id, certificate, found)
     case = Promise(asked.id, "result", found.verdict, summed(lines))
-    show_lines(shown, lines, found, title=f"dpaudit: the replay of {asked.file}", case=case)
-    return 1 if found.verdict == Verdict.VIOLATION else OPEN
+    status = 1 if found.verdict == Verdict.VIOLATION else OPEN
+    return show_lines(shown, lines, found, title=f"dpaudit: the replay of {asked.file}", case=case, status=status)
 
 
 def _pair(certificate: certificates.Certificate, asked: Replaying, given: Sequence[Place]) -> Any:
@@ -307,7 +344,8 @@ def _pair(certificate: certificates.Certificate, asked: Replaying, given: Sequen
     else:
         relation = certificate.relation or Relation.ADD_REMOVE_ONE
         options = asked.of_data | {"bounds": bounds_of_text(asked.of_data["bounds"])}
-        pairs = neighbours_of(read_dataset(str(asked.data)), relation, **options, seed=certificate.seed)
+        dataset = read_dataset(str(asked.data), header=asked.header)
+        pairs = neighbours_of(dataset, relation, **options, seed=certificate.seed)
     if named.index >= len(pairs):
         raise InputError(f"{source} must have the pair [{named.index}] of the certificate; it has {len(pairs)}")
     return pairs[named.index]

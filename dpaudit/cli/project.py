@@ -28,7 +28,7 @@ from dpaudit.cli.options import (
     jobs,
     json_each,
 )
-from dpaudit.cli.streams import complain, notify, output, say, wants_color, width_of
+from dpaudit.cli.streams import complain, notify, output, say, wants_color, width_of, written
 from dpaudit.errors import InputError
 from dpaudit.escaping import printable
 from dpaudit.progress import Line, duration
@@ -137,13 +137,18 @@ def check(asked: CheckOptions) -> int:
     finally:
         line.end()
     say(rows_text())
-    if asked.out is not None:
-        write_report(_run(asked, settings, checked), asked.out)
-    if not asked.names:  # a part of the audits is no check to compare others with
+    status = exit_status((one.row.verdict for one in checked), allow_open=asked.allow_no_evidence)
+    if (out := asked.out) is not None:
+        status = written(status, lambda: write_report(_run(asked, settings, checked), out))
+
+    def keep_check() -> None:
         kept, notes = keep([one.row for one in checked], root)
         for note in (*notes, f"kept in {kept}; dpaudit diff compares it with the last one"):
             notify("note", note)
-    return exit_status((one.row.verdict for one in checked), allow_open=asked.allow_no_evidence)
+
+    if not asked.names:  # a part of the audits is no check to compare others with
+        status = written(status, keep_check)
+    return status
 
 
 def _run(asked: CheckOptions, settings: Path, checked: Sequence[Checked]) -> Run:
@@ -199,7 +204,7 @@ def history(config: Config, json: Annotated[bool, json_each("check")], out: Show
     for line in notes:
         notify("note", line)
     columns, rows = history_cells(checks)
-    show_plain(
+    return show_plain(
         json,
         out,
         history_text(checks, wants_color("auto"), width_of(output())),
@@ -210,7 +215,6 @@ def history(config: Config, json: Annotated[bool, json_each("check")], out: Show
         heads=[column.text for column in columns],
         rows=rows,
     )
-    return 0
 
 
 @command("diff", "dpaudit diff reports/before reports/after", PLAIN)
@@ -246,10 +250,11 @@ def diff(
         notify("note", line)
     changes = compare(old, new)
     worse = sum(bool(change.worse) for change in changes)
-    show_plain(
+    return show_plain(
         json,
         out,
         changes_text(changes, wants_color(color), width_of(output())),
+        status=1 if worse else 0,
         title="dpaudit: what changed",
         json=json_lines(changes),
         text=changes_text(changes),
@@ -257,4 +262,3 @@ def diff(
         heads=["", *(column.text for column in CHANGES[1:])],
         rows=[change_cells(change) for change in changes],
     )
-    return 1 if worse else 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
@@ -30,7 +31,7 @@ from dpaudit.cli.options import (
     jobs,
     of,
 )
-from dpaudit.cli.streams import notify, output, say, wants_color, width_of
+from dpaudit.cli.streams import notify, output, say, wants_color, width_of, written
 from dpaudit.errors import InputError
 from dpaudit.report.numbers import plural
 
@@ -88,12 +89,12 @@ def run(asked: RunOptions, html: _Html, shown: Annotated[Shown, Showing(without=
     changed since. Without --resume a run starts afresh and keeps the old run.jsonl as run.jsonl.bak. A positive control
     that no audit detects counts as a violation: it shows that the audits are blind to its leak.
     """
-    from dpaudit.engine.files import locked_folder
     from dpaudit.engine.plan import make_plan
     from dpaudit.engine.records import Header
     from dpaudit.engine.store import FILENAME, Store
     from dpaudit.engine.subjects import subjects_of
     from dpaudit.engine.verification import sources
+    from dpaudit.files import locked_folder
     from dpaudit.seeding import check_seed
 
     check_seed(asked.seed)
@@ -153,15 +154,20 @@ def _report(html: bool, shown: Shown, path: Path) -> int:
     from dpaudit.engine.store import load_run
 
     run = load_run(path)
-    written = [path]
-    for form in ("json", "html") if html else ("json",):
-        written.append(path.with_name(f"report.{form}"))
-        write_report(run, str(written[-1]))
     found = outcome(run)
     say(rendered(run, "json") if shown.json else _on_console(run, shown))
     _show_faults(run, found)
-    notify("note", f"wrote {', '.join(map(str, written))}")
-    return found.allowed_status if shown.allow_no_evidence else found.status
+    status = found.allowed_status if shown.allow_no_evidence else found.status
+    made = [path]
+
+    def write(place: Path) -> None:
+        write_report(run, str(place))
+        made.append(place)
+
+    for form in ("json", "html") if html else ("json",):
+        status = written(status, partial(write, path.with_name(f"report.{form}")))
+    notify("note", f"wrote {', '.join(map(str, made))}")
+    return status
 
 
 class Rendering(NamedTuple):
@@ -187,9 +193,9 @@ def report(path: Annotated[str, argument("PATH")], shown: Rendering) -> int:
 
     PATH is a run (a folder, or run.jsonl) or its report.json. What follows from the counts is recomputed.
     """
-    from dpaudit.engine.files import write_atomically
     from dpaudit.engine.outcome import outcome
     from dpaudit.engine.store import load_run
+    from dpaudit.files import write_file
     from dpaudit.report.json import run_in
 
     suffix = "json" if shown.json else shown.format
@@ -199,14 +205,15 @@ def report(path: Annotated[str, argument("PATH")], shown: Rendering) -> int:
     run = run_in(stored.read_bytes(), path) if stored.suffix == ".json" and stored.is_file() else load_run(path)
     found = outcome(run)
     text = _on_console(run, shown) if suffix == "console" else rendered(run, suffix)
-    if shown.out is None:
+    status = found.allowed_status if shown.allow_no_evidence else found.status
+    if (out := shown.out) is None:
         say(text)
     else:
-        write_atomically(Path(shown.out), text.encode())
+        status = written(status, lambda: write_file(out, text.encode()))
     if found.missing:
         notify("note", f"{len(found.missing)} of {len(run.header.plan)} audits have no result; `--resume` goes on")
     _show_faults(run, found)
-    return found.allowed_status if shown.allow_no_evidence else found.status
+    return status
 
 
 def _on_console(run: Run, shown: Shown | Rendering) -> str:
@@ -243,8 +250,8 @@ def verify(
 
     options: dict[str, Any] = {"again": again, "total": total, "n_jobs": n_jobs, "progress": not shown.quiet}
     found = verify_run(path, **options, paths=shown.learners)
-    show_lines(shown, _lines(found), found, title=f"dpaudit: the seal of {found.path}")
-    return 0 if found.state == State.SEALED else OPEN
+    status = 0 if found.state == State.SEALED else OPEN
+    return show_lines(shown, _lines(found), found, title=f"dpaudit: the seal of {found.path}", status=status)
 
 
 def _lines(found: Verified) -> Lines:

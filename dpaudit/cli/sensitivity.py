@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
 from dpaudit.cli.audits import UNNAMED, show_measured
-from dpaudit.cli.command import check_folder, command
+from dpaudit.cli.command import check_folder, command, in_words
 from dpaudit.cli.options import DRAWN, Declared, DrawnApart, Seed, argument, given
 from dpaudit.cli.streams import pending
-from dpaudit.errors import InputError
+from dpaudit.errors import DpauditError, InputError
 from dpaudit.keyed import key_of
 
-_INPUTS = ("pairs", "data", "bounds", "unit", "outside", "relation", "include_data", "epsilon", "delta")
+_INPUTS = ("pairs", "data", "header", "bounds", "unit", "outside", "relation", "include_data", "epsilon", "delta")
 
 
 class SensitivityOptions(NamedTuple):
@@ -70,18 +70,22 @@ def sensitivity(id: Annotated[str, argument("ID")], asked: SensitivityOptions, s
         function = place.find()
         if audit["data"] is not None:
             key_of(make=True)
-            inputs = {"data": read_dataset(audit["data"]), "bounds": bounds_of_text(audit["bounds"])}
+            dataset = read_dataset(audit["data"], header=audit["header"])
+            inputs = {"data": dataset, "bounds": bounds_of_text(audit["bounds"])}
         else:
             inputs = {
                 "pairs": pairs_at(given_pairs or pairs_beside(place, "--pairs"), asked.seed),
                 "bounds": audit["bounds"],
             }
-        named = {name: audit[name] for name in _INPUTS if name not in ("pairs", "data", "bounds")}
+        named = {name: audit[name] for name in _INPUTS if name not in ("pairs", "data", "header", "bounds")}
         path = None if asked.certificate is None else Path(asked.certificate).absolute()
         claimed = {"claim": asked.claim, "metric": asked.metric, "seed": asked.seed}
         content = in_own_process(partial(_audited, id, path, function, **claimed, **inputs, **named))
-    finding: SensitivityFinding | RecordedFinding = decode(content, SensitivityFinding | RecordedFinding)
-    if asked.certificate is not None and finding.verdict != Verdict.VIOLATION:
+    made, _, unwritten = content.partition(b"\n")
+    finding: SensitivityFinding | RecordedFinding = decode(made, SensitivityFinding | RecordedFinding)
+    if unwritten:
+        pending.append(f"no certificate is written, and the violation stands: {unwritten.decode()}")
+    elif asked.certificate is not None and finding.verdict != Verdict.VIOLATION:
         pending.append("no violation was found, so no certificate is written")
     elif asked.certificate is not None:
         checked = f"check it by python -P -m dpaudit.verify_sensitivity {asked.certificate}"
@@ -94,7 +98,10 @@ def sensitivity(id: Annotated[str, argument("ID")], asked: SensitivityOptions, s
 
 
 def _audited(id: str, path: Path | None, function: Any, **arguments: Any) -> bytes:
-    """Return the finding as JSON; write its certificate here, for no report holds the inputs."""
+    """Return the finding as one line of JSON; write its certificate here, for no report holds the inputs.
+
+    A second line says why there is no certificate of a violation.
+    """
     from dpaudit import certificates
     from dpaudit.contract import Verdict
     from dpaudit.record import as_json
@@ -102,5 +109,10 @@ def _audited(id: str, path: Path | None, function: Any, **arguments: Any) -> byt
 
     found = audit_sensitivity(function, **arguments)
     if path is not None and found.verdict == Verdict.VIOLATION:
-        certificates.make_of_sensitivity(found, id).write(path)
+        try:
+            certificates.make_of_sensitivity(found, id).write(path)
+        except DpauditError as error:
+            return as_json(found) + b"\n" + in_words(error).encode(errors="backslashreplace")
+        except OSError as error:
+            return as_json(found) + f"\n{error.filename}: {error.strerror}".encode(errors="backslashreplace")
     return as_json(found)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Iterator
+import warnings
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 from dpaudit.escaping import printable, printable_page, shortened
 
@@ -20,6 +21,8 @@ _UNBROKEN = 1_000_000
 _ours: list[TextIO] = []
 pending: list[str] = []
 """Notes to be shown with the result; they go with the command that came to none."""
+lost: list[str] = []
+"""Why standard output took not all that was said, such as a full disk behind it."""
 
 
 @contextmanager
@@ -51,11 +54,45 @@ def say(text: str) -> None:
         stream.flush()
     except BrokenPipeError:
         drop_output()
+    except OSError as error:
+        lost.append(error.strerror or str(error))
+        notify("error", f"standard output: {lost[-1]}; what was found is not shown whole")
+        drop_output()
 
 
 def drop_output() -> None:
     """Send to nowhere what is still to be written: the reader has gone, and Python flushes at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), output().fileno())
+
+
+def open_missing() -> None:
+    """Open what the parent process closed of standard input, output and error, as nowhere.
+
+    Without this the next file that is opened takes its number, and what is meant for a stream is written into it.
+    """
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # takes the lowest number that is free, which is this one
+    for name in ("stdin", "stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "r" if name == "stdin" else "w", encoding="utf-8"))
+
+
+@contextmanager
+def plain_warnings() -> Iterator[None]:
+    """Escape in the block what a terminal could obey in warnings of audited code, which Python shows as they are."""
+    before = warnings.formatwarning
+
+    def formatted(*what: Any, **more: Any) -> str:
+        return "".join(f"{printable(line)}\n" for line in before(*what, **more).splitlines())
+
+    warnings.formatwarning = formatted
+    try:
+        yield
+    finally:
+        warnings.formatwarning = before
 
 
 def notify(kind: str, text: str) -> None:
@@ -65,6 +102,21 @@ def notify(kind: str, text: str) -> None:
 
 def _shortened(text: str) -> str:
     return shortened(printable(" ".join(shortened(text, 2 * _LONGEST_LINE).splitlines())), _LONGEST_LINE)
+
+
+def written(status: int, write: Callable[[], object]) -> int:
+    """Write a file that goes with what has been printed, and return the status of the command.
+
+    A file that cannot be written is named on standard error. The status is then 2, but never in the place of 1: the
+    violation that was printed stays one.
+    """
+    try:
+        write()
+    except OSError as error:
+        place = f"{error.filename}: " if error.filename else ""
+        notify("error", f"{place}{error.strerror or error}; the file was not written, what is printed stands")
+        return status if status == 1 else 2
+    return status
 
 
 @contextmanager

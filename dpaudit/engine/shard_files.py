@@ -13,9 +13,9 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from dpaudit.audit.evidence import Check
-from dpaudit.engine.files import write_atomically
 from dpaudit.errors import InputError, ToolFault
 from dpaudit.events.event import Event, range_labels, ranges_of
+from dpaudit.files import write_atomically
 from dpaudit.record import Count, Frozen, NonNegative, Size, decode, encodable
 
 

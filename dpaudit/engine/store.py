@@ -21,13 +21,13 @@ import msgspec
 from msgspec.structs import replace
 
 from dpaudit.audit.finding import PrivacyFinding
-from dpaudit.engine.files import append_line, free_backup, named, refuse_link, write_atomically
 from dpaudit.engine.lines import chained, digest_in, linked, write_line
 from dpaudit.engine.recomputed import at_most, recomputed, require
 from dpaudit.engine.records import Failure, Header, LedgerRow, Record, Result, Run, Seal, State
 from dpaudit.engine.tasks import ExactArguments, PrivacyArguments, Task, UtilityArguments
 from dpaudit.errors import InputError, ToolFault
 from dpaudit.exact.finding import LawFinding
+from dpaudit.files import append_line, free_backup, named, refuse_link, write_atomically
 from dpaudit.record import decode
 from dpaudit.results import SCHEMA_VERSION
 from dpaudit.utility.finding import UtilityFinding

@@ -15,10 +15,10 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
-from dpaudit.engine.files import append_line, locked_folder, refuse_link, write_atomically
 from dpaudit.engine.lines import is_written, write_line
 from dpaudit.engine.recomputed import not_recomputed
 from dpaudit.errors import InputError, ToolFault
+from dpaudit.files import append_line, locked_folder, refuse_link, write_atomically
 from dpaudit.keyed import FOLDER
 from dpaudit.project.standings import Standing, check_row, compute_together
 from dpaudit.record import Frozen, decode

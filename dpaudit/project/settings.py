@@ -17,6 +17,7 @@ from dpaudit.audit.options import OPTIONS, Options
 from dpaudit.contract import Relation
 from dpaudit.engine.tasks import with_options
 from dpaudit.errors import InputError, nearest
+from dpaudit.files import append_line, write_file
 from dpaudit.record import Amount, Count, Frozen, Level, Words
 
 _EXAMPLES_OF_KEYS = {
@@ -242,10 +243,20 @@ def begin(kind: Literal["mechanism", "learner"], name: str, folder: Path | None 
         if path.exists():
             raise InputError(f"{path.name} is there already: choose another name, or remove it")
     settings, entry = _entry(here, kind, name)
-    for path, template in made.items():
-        path.write_text(_filled(template, name), encoding="utf-8")
-    with settings.open("a", encoding="utf-8") as file:
-        file.write(entry)
+    begun = settings.exists()
+    written: list[Path] = []
+    try:
+        for path, template in made.items():
+            write_file(path, _filled(template, name).encode())
+            written.append(path)
+        append_line(settings.resolve(), entry.encode())  # a project may link to its settings
+    except OSError:
+        # A half of what is begun would be in the way of a second try.
+        for path in written:
+            path.unlink(missing_ok=True)
+        if not begun:
+            settings.unlink(missing_ok=True)
+        raise
     return (*made, settings)
 
 

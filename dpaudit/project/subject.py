@@ -115,11 +115,13 @@ def prepared(
 def _inputs(audit: Audit, mechanism: Any, pairs: Place | None, relation: Relation | None, seed: int) -> dict[str, Any]:
     bounds = bounds_of_text(audit.bounds) if isinstance(audit.bounds, str) else audit.bounds
     of_data = {"bounds": bounds, "unit": audit.unit, "outside": audit.outside}  # without data the audit refuses them
+    if audit.header is not None and audit.data is None:
+        raise InputError("{header} belongs to {data}, which must be given too", names=("header", "data"))
     if audit.data is not None:
         from dpaudit.neighbours.own_data.tables import read_dataset  # loads pandas
 
         key_of(make=True)
-        return {**of_data, "pairs": audit.pairs, "data": read_dataset(audit.data)}
+        return {**of_data, "pairs": audit.pairs, "data": read_dataset(audit.data, header=audit.header)}
     if pairs is not None:
         return {**of_data, "pairs": pairs_at(pairs, seed)}
     if audit.pairs is not None:

@@ -243,7 +243,10 @@ def continued_text(finding: PrivacyFinding) -> str:
     if not (found := finding.continued):
         return ""
     links = f"{plural(len(found.trials), 'link')} of a file (--trials {', '.join(map(str, found.trials))})"
-    return f"the runs are those of {links}; the digest of its last line is {found.digest}"
+    text = f"the runs are those of {links}; the digest of its last line is {found.digest}"
+    if found.unwritten:
+        text += f"; the last runs are not in it: {found.unwritten}"
+    return text
 
 
 def errors_text(finding: PrivacyFinding) -> str:

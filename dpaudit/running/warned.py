@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
+from dpaudit.escaping import printable
 from dpaudit.withheld import foreign, hides
 
 _PLAIN = frozenset({"__module__", "__doc__", "__weakref__", "__dict__", "__static_attributes__", "__firstlineno__"})
@@ -92,7 +93,10 @@ def _show(counts: WarningCounts) -> None:
         if type(kind) is type and issubclass(kind, Warning):
             named = (vars(builtins).get(base.__name__) is base or vars(base).keys() <= _PLAIN for base in kind.__mro__)
             category = kind if all(named) else UserWarning  # code of its own would run here
-        shown = text if number == 1 else f"{text} (this line warned {number:,} times)"
+        # Ends of lines stay; what else a terminal could obey is escaped.
+        shown = "\n".join(map(printable, text.split("\n")))
+        if number > 1:
+            shown += f" (this line warned {number:,} times)"
         warnings.warn_explicit(shown, category, place.file, place.line)
 
 

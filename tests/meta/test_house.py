@@ -27,6 +27,7 @@ FLOORS = {
         (
             "errors",
             "escaping",
+            "files",
             "keyed",
             "withheld",
             "jsonable",

@@ -131,7 +131,7 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, byt
     """Yield the file of a sealed run, its content, and the lines of another run of the same plan."""
     folder = tmp_path_factory.mktemp("fuzzed")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("dpaudit.engine.files.os.fsync", lambda handle: None)
+        patch.setattr("dpaudit.files.os.fsync", lambda handle: None)
         other = write_run(folder / "other", *KINDS, command="dpaudit run something else")
         path = write_run(folder / "run", *KINDS)
         yield path, path.read_bytes(), lines_of(other)

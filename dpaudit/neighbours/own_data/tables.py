@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import partial, singledispatch
+from functools import singledispatch
 from pathlib import Path
 from typing import Any
 
@@ -27,14 +28,20 @@ from dpaudit.neighbours.own_data.adapters import (
 from dpaudit.neighbours.own_data.columns import unfit
 
 
-def _read_lines(path: Path, separator: str) -> Any:
-    """Return the table in a file of lines, the first of which names the columns.
+def _read_lines(path: Path, separator: str, header: bool | None) -> Any:
+    """Return the table in a file of lines, the first of which names the columns unless `header` is False.
 
     pandas takes a first record for the names, gives a name that stands twice another one, and fills short lines up.
     """
+    if header is False:
+        return pd.read_csv(path, sep=separator, header=None).rename(columns=str)
     found = pd.read_csv(path, sep=separator)
     names = pd.read_csv(path, sep=separator, header=None, nrows=1, dtype=str).iloc[0].dropna()
-    check_names(path, names, all)
+    if header is None and _looks_like_record(names, found):
+        # The message shows no cell: it may be a value of somebody's record.
+        text = "{header} must be given: the first line of {path} looks like a record and not like the names of columns"
+        text += "; say {header:=True} if it names them, {header:=False} if it is a record"
+        raise InputError(text, names=("header",), parameter="header", path=str(path))
     if not names.is_unique:
         raise unfit("{data} must have columns of different names, and two of {path} have one name", path=str(path))
     if len(found) and found.iloc[:, -1].isna().any():  # what a short line lacks is missing in the last column too
@@ -47,6 +54,42 @@ def _read_lines(path: Path, separator: str) -> Any:
             text = "{data} must have a value for each column in every line, and line {line} of {path} is too short"
             raise unfit(text, line=short, path=str(path))
     return found
+
+
+VALUE = re.compile(
+    r"[-+]?[\d.,]*\d\s*%?"  # numbers, with a decimal comma too
+    r"|\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}([ T].*)?"  # dates
+    r"|\S+@\S+\.\S+"  # addresses
+    r"|true|false|yes|no|nan|null|none|na|n/a",
+    re.IGNORECASE,
+)
+"""Cells that are values rather than names of columns."""
+YEAR = re.compile("(19|20)[0-9]{2}")
+
+
+def _looks_like_record(names: pd.Series, found: pd.DataFrame) -> bool:
+    """Return whether the first line of a file holds a record: a cell that is a value, or one that recurs below it.
+
+    A year names a column in wide tables, unless the column holds years itself.
+    """
+    whole = len(names) == found.shape[1]
+    for place, name in enumerate(names):
+        cell = str(name).strip()
+        column = found.iloc[:, place] if whole else None
+        if YEAR.fullmatch(cell) and column is not None and not _holds_years(column):
+            continue
+        if VALUE.fullmatch(cell):
+            return True
+        if column is None or pd.api.types.is_numeric_dtype(column):
+            continue
+        if (column.astype(str).str.strip() == cell).any():
+            return True
+    return False
+
+
+def _holds_years(column: pd.Series) -> bool:
+    texts = column.dropna().astype(str).str.removesuffix(".0")
+    return len(texts) > 0 and bool(texts.map(lambda text: YEAR.fullmatch(text) is not None).mean() > 0.5)
 
 
 def check_names(path: Path | str, names: Iterable[Any], share: Callable[[Iterable[bool]], bool]) -> None:
@@ -67,13 +110,15 @@ def check_names(path: Path | str, names: Iterable[Any], share: Callable[[Iterabl
         raise InputError(f"the first line of {path} must name its columns, {instead}")
 
 
-READERS: dict[str, Callable[[Path], Any]] = {
-    ".csv": partial(_read_lines, separator=","),
-    ".tsv": partial(_read_lines, separator="\t"),
-    ".parquet": pd.read_parquet,
-    ".npy": partial(np.load, allow_pickle=False),
+READERS: dict[str, Callable[[Path, bool | None], Any]] = {
+    ".csv": lambda path, header: _read_lines(path, ",", header),
+    ".tsv": lambda path, header: _read_lines(path, "\t", header),
+    ".parquet": lambda path, _: pd.read_parquet(path),
+    ".npy": lambda path, _: np.load(path, allow_pickle=False),
 }
-"""The reader of each format of files."""
+"""The reader of each format of files, given whether the first line names the columns."""
+LINES = (".csv", ".tsv")
+"""The formats whose first line may be a record."""
 SPARSE_COLUMNS = 8
 """The columns of a sparse matrix in which new records differ: those that most records have an entry in."""
 ALLOWED = (
@@ -258,7 +303,7 @@ def register_dataset(kind: type, records: Callable[[Any], Any], rebuild: Callabl
         return replace(table, rebuilds=(*table.rebuilds, rebuild))
 
 
-def read_dataset(path: str | Path) -> Any:
+def read_dataset(path: str | Path, *, header: bool | None = None) -> Any:
     """Return the dataset in a file.
 
     Parameters
@@ -266,12 +311,16 @@ def read_dataset(path: str | Path) -> Any:
     path : str or Path
         A file .csv or .tsv with the names of the columns in its first line, or .parquet, each of which becomes a table
         of pandas; or .npy, which becomes an array. Objects, for which a file would have to be unpickled, are not read.
+    header : bool, optional
+        Whether the first line of a .csv or .tsv names the columns. If False, it is a record, and the columns are
+        named "0", "1" and so on. By default it names them, and one that looks like a record is refused: one of its
+        cells is a number, a date, an address or a word such as "yes", or occurs again in its column.
 
     Raises
     ------
     InputError
-        If there is no such file, it is of another format, holds no record, or cannot be read; if the columns of a .csv
-        or .tsv have no names but numbers, two have one name, or a line is too short.
+        If there is no such file, it is of another format, holds no record, or cannot be read; if the first line of a
+        .csv or .tsv looks like a record and `header` is not given, two columns have one name, or a line is too short.
     """
     path = Path(path)
     if path.is_dir():
@@ -283,8 +332,11 @@ def read_dataset(path: str | Path) -> Any:
     suffix = path.suffix.lower()
     if suffix not in READERS:
         raise InputError.of("data", str(path), f"a file {', '.join(READERS)}")
+    if header is not None and suffix not in LINES:
+        text = "{header} is for {formats}; {path} has names of its own, or none"
+        raise InputError(text, names=("header",), formats=" and ".join(LINES), path=str(path))
     try:
-        found = READERS[suffix](path)
+        found = READERS[suffix](path, header)
     except InputError:
         raise
     except Exception as error:  # whatever a reader raises for a malformed file; its message may show what is in it

@@ -15,8 +15,8 @@ from cli_support import HERE, TOYS, instant_privacy, run  # noqa: F401  # acts b
 from forked import begin
 from waiting import has_lines, wait_until
 
+from dpaudit import files as lock
 from dpaudit.cli import main
-from dpaudit.engine import files as lock
 from dpaudit.engine.store import FILENAME, load_run
 from dpaudit.report import html
 
@@ -74,7 +74,7 @@ def lives(group):
 
 def test_a_folder_is_held_by_one_run_only_and_by_no_dead_one(capsys, tmp_path):
     code = (
-        "import os, sys; from pathlib import Path; from dpaudit.engine.files import locked_folder\n"
+        "import os, sys; from pathlib import Path; from dpaudit.files import locked_folder\n"
         "with locked_folder(Path(sys.argv[1])): print(os.getpid(), flush=True); sys.stdin.readline(); os._exit(9)"
     )
     with subprocess.Popen(

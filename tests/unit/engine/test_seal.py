@@ -9,7 +9,7 @@ import pytest
 import toy_records
 from sealed_runs import KINDS, edited, header_of, lines_of, put, resealed, result, write_run
 
-from dpaudit.engine import files
+from dpaudit import files
 from dpaudit.engine.records import Failure
 from dpaudit.engine.store import FILENAME, Store, load_run
 from dpaudit.errors import DpauditError, ToolFault

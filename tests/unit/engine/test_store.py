@@ -15,13 +15,13 @@ import toy_records
 from msgspec.structs import replace
 from toy_records import arguments_of, ledger_row, result
 
-from dpaudit.engine import files
-from dpaudit.engine.files import write_atomically
+from dpaudit import files
 from dpaudit.engine.lines import digest_in, write_line
 from dpaudit.engine.records import Failure, Fault, Header, Record, Result, Seal, State
 from dpaudit.engine.store import FILENAME, Store, load_run
 from dpaudit.engine.tasks import Task, canonical
 from dpaudit.errors import InputError, ToolFault
+from dpaudit.files import write_atomically
 from dpaudit.record import decode
 
 VERSIONS = {"dpaudit": "1"}

@@ -10,10 +10,11 @@ from msgspec.structs import replace
 from sealed_runs import header_of, result
 from toy_records import LOWER
 
+from dpaudit import files
 from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.cli import main
 from dpaudit.contract import Verdict
-from dpaudit.engine import files, verification
+from dpaudit.engine import verification
 from dpaudit.engine.records import Result
 from dpaudit.engine.store import FILENAME, Store, load_run
 from dpaudit.engine.tasks import Task

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from pathlib import Path
 from typing import Any
 
@@ -170,8 +171,8 @@ FILES: dict[str, tuple[str, bytes | None, str]] = {
     "no file": ("agess.csv", None, "a file that is there, got .*agess.csv.; did you mean ages.csv"),
     "no array": ("broken.npy", b"age", r"data cannot be read: .* is no well-formed .npy file \(ValueError\)"),
     "one value": ("one.npy", ONE_VALUE.getvalue(), "data must be an array of records, and .*one.npy holds one value"),
-    "no names": ("bare.csv", b"1,2\n3,4\n", "the first line of .*bare.csv must name its columns, and has a number"),
-    "no names, by tabs": ("bare.tsv", b"1\t2\n3\t4\n", "the first line of .*bare.tsv must name its columns"),
+    "no names": ("bare.csv", b"1,2\n3,4\n", "header must be given: the first line of .*bare.csv"),
+    "no names, by tabs": ("bare.tsv", b"1\t2\n3\t4\n", "header must be given: the first line of .*bare.tsv"),
     "a name twice": ("twice.csv", b"x,x\n1,2\n", "columns of different names, and two of .*twice.csv have one name"),
     "a short line": ("short.csv", b"x,y\n1,2\n\n3\n4,5\n", "line 4 of .*short.csv is too short"),
     "ragged lines": ("ragged.csv", b"a,b\n1,2\n31,4,5\n", r"is no well-formed .csv file \(ParserError\)"),
@@ -192,6 +193,37 @@ def test_missing_values_and_names_with_numbers_among_them_are_read(tmp_path: Pat
     (tmp_path / "wide.csv").write_text('\ufeffcity,2019,2020\n\n"a, b",1,\nc,2,\n', encoding="utf-8")
     found = dpaudit.read_dataset(tmp_path / "wide.csv")
     assert (list(found.columns), found.shape) == (["city", "2019", "2020"], (2, 3))
+
+
+RECORDS = {
+    "a number": "Ann,34\nBob,21\n",
+    "a birth year": "Ann,1987\nBob,1990\nCid,2001\n",
+    "a date": "Ann,x,2020-01-31\nBob,y,2021-02-28\n",
+    "an address": "ann@example.org,x\nbob@example.org,y\n",
+    "a word of two": "Ann,yes\nBob,no\n",
+    "a value that recurs": "Ann,north\nBob,south\nCid,north\n",
+    "a decimal comma": '"3,5",x\n"4,5",y\n',
+}
+
+
+@pytest.mark.parametrize("kind", RECORDS)
+def test_a_first_line_that_looks_like_a_record_is_asked_about(kind: str, tmp_path: Path) -> None:
+    path = tmp_path / "people.csv"
+    path.write_text(RECORDS[kind])
+    with pytest.raises(InputError, match=r"header must be given: .* looks like a record") as caught:
+        dpaudit.read_dataset(path)
+    for cell in re.findall(r"[^,\n\"]+", RECORDS[kind].partition("\n")[0]):
+        assert cell not in str(caught.value).replace(str(path), "")
+    records = RECORDS[kind].count("\n")
+    assert len(dpaudit.read_dataset(path, header=False)) == records
+    assert list(dpaudit.read_dataset(path, header=False).columns[:2]) == ["0", "1"]
+    assert len(dpaudit.read_dataset(path, header=True)) == records - 1
+
+
+def test_a_header_is_of_lines_alone(tmp_path: Path) -> None:
+    np.save(tmp_path / "ages.npy", np.arange(3.0))
+    with pytest.raises(InputError, match=r"header is for .csv and .tsv; .*ages.npy"):
+        dpaudit.read_dataset(tmp_path / "ages.npy", header=True)
 
 
 def test_integers_beyond_floats_are_refused(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Writes files so that a kill, a full disk or a second run loses nothing."""
+"""Write files so that a kill, a full disk or a second run loses nothing; every error names the file."""
 
 from __future__ import annotations
 
@@ -30,16 +30,35 @@ def write_atomically(path: Path, content: bytes) -> None:
     No symbolic link is followed, neither at the name of the file nor at that of its scratch file, which does not stay.
     """
     scratch = path.with_name(path.name + ".tmp")
-    scratch.unlink(missing_ok=True)  # a kill left it, or it leads elsewhere
+    with named(path, only=True):
+        scratch.unlink(missing_ok=True)  # a kill left it, or it leads elsewhere
     try:
-        with named(path), open(scratch, "xb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(scratch, path)
+        with named(path, only=True):
+            with open(scratch, "xb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(scratch, path)
     except BaseException:  # after an interrupt too no scratch file stays
-        scratch.unlink(missing_ok=True)
+        with suppress(OSError):  # in a folder that is read-only there is none
+            scratch.unlink(missing_ok=True)
         raise
+
+
+def write_file(path: str | Path, content: bytes) -> None:
+    """Write a file that the user named: whole, or not at all.
+
+    Unlike `write_atomically` this follows a symbolic link, as other programs do. What is no regular file, such as
+    /dev/stdout or a pipe, cannot be replaced and is written to.
+    """
+    target = Path(os.path.realpath(path))
+    special = target.exists() and not target.is_file()
+    if special or str(path).startswith(("/dev/", "/proc/")):
+        with named(Path(path), only=True), open(path, "wb") as stream:
+            stream.write(content)
+    else:
+        with named(Path(path), only=True):
+            write_atomically(target, content)
 
 
 def append_line(path: Path, line: bytes) -> None:
@@ -72,12 +91,19 @@ def refuse_link(path: Path) -> None:
 
 
 @contextmanager
-def named(path: Path) -> Iterator[None]:
-    """Let errors of the system name the file: those of a write to an open one do not."""
+def named(path: Path, *, only: bool = False) -> Iterator[None]:
+    """Let errors of the system name the file: those of a write to an open one do not.
+
+    With `only` they name it in the place of any other, such as that of a scratch file, which the user has not heard of.
+    """
     try:
         yield
     except OSError as error:
-        error.filename = error.filename or str(path)
+        # One without a number is shown by its own words, which a name would replace.
+        if error.errno is not None and (only or not error.filename):
+            error.filename = str(path)
+            if error.filename2:
+                error.filename2 = None
         raise
 
 

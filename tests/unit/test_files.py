@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from source_tree import ROOT
 
+from dpaudit import files
 from dpaudit.cli import main
-from dpaudit.engine import files
-from dpaudit.engine.files import append_line, write_atomically
 from dpaudit.engine.store import FILENAME
+from dpaudit.files import append_line, write_atomically
 
 
 @pytest.mark.parametrize("link", ["x.tmp", "x"])

@@ -8,7 +8,7 @@ import os
 
 import pytest
 
-from dpaudit.engine import files as lock
+from dpaudit import files as lock
 from dpaudit.errors import InputError
 
 
