@@ -90,6 +90,8 @@ def perform(
         finding = _exact(arguments, learner, progress)
     elif isinstance(arguments, PrivacyArguments):
         chosen = structs.asdict(arguments)
+        if chosen.pop("header") is not None:  # of a file, which is read before an audit
+            raise InputError("{header} belongs to {data}, which a learner does not take", names=("header", "data"))
         if (source := chosen.pop("pairs")) is not None:
             n, relation = chosen.pop("n"), arguments.relation
             chosen["pairs"] = pairs_of_source(source, learner, n=n, relation=relation, seed=seed)
