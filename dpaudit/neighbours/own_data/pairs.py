@@ -60,7 +60,7 @@ def neighbours_of(
     Parameters
     ----------
     data : list, tuple, array, DataFrame, Series, dict of columns, tuple of arrays, or sparse matrix
-        One dataset. Records of a list are numbers, texts, tuples, dictionaries or data classes of the same fields, or
+        One dataset; tables may be of pandas, polars, pyarrow or xarray. Records of a list are numbers, texts, tuples, dictionaries or data classes of the same fields, or
         anything else, of which none are then made. `register_dataset` adds a kind.
     relation : Relation or str
         ADD_REMOVE_ONE or REPLACE_ONE, or an alias that `Relation.parse` knows.
@@ -71,6 +71,7 @@ def neighbours_of(
         greatest value of the data.
     unit : str or sequence of n names, optional
         What all rows of a user have in common: a column, or the names themselves. A record is then all rows of a user.
+        A row whose name is missing is a unit of its own; a new user of many rows without a name is tried too.
     count : int
         The most pairs.
     outside : bool
@@ -89,7 +90,7 @@ def neighbours_of(
     ------
     InputError
         If the dataset is of a kind that is not known, is empty, or holds records of different kinds; if bounds are
-        reversed; if a column does not exist; if a row has no unit, or a unit no row; if no record can be replaced.
+        reversed; if a column does not exist; if a unit has no row; if no record can be replaced.
 
     Examples
     --------

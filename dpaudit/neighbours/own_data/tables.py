@@ -24,7 +24,8 @@ from dpaudit.neighbours.own_data.adapters import (
     SparseTable,
     Table,
 )
-from dpaudit.neighbours.own_data.columns import unfit
+from dpaudit.neighbours.own_data.columns import DataColumn, unfit
+from dpaudit.neighbours.own_data.frames import LIBRARIES, library_of
 
 
 def _read_lines(path: Path, separator: str) -> Any:
@@ -77,8 +78,8 @@ READERS: dict[str, Callable[[Path], Any]] = {
 SPARSE_COLUMNS = 8
 """The columns of a sparse matrix in which new records differ: those that most records have an entry in."""
 ALLOWED = (
-    "a list or tuple of records, an array, a table of pandas, a dictionary of columns, a tuple of arrays of one "
-    "length, or a sparse matrix"
+    "a list or tuple of records, an array, a table of pandas, polars or pyarrow, a dataset of xarray, a dictionary of "
+    "columns, a tuple of arrays of one length, or a sparse matrix"
 )
 
 
@@ -92,6 +93,15 @@ class PartsTable(Table):
     def size(self) -> int:
         """The number of records."""
         return int(next(iter(self.data.values())).size)
+
+    @property
+    def columns(self) -> tuple[DataColumn, ...]:
+        """The columns of all parts, with their names."""
+        parts = [(name, column) for name, part in self.data.items() for column in part.columns]
+        return tuple(
+            replace(column, name=str(name) if column.name is None else f"{name}.{column.name}")
+            for name, column in parts
+        )
 
     def cells(self) -> pd.DataFrame:
         """Return the columns of all parts; that of a part with just one has the part's name."""
@@ -109,7 +119,7 @@ class PartsTable(Table):
     def _changed(self, rows: Any, cells: CellValues) -> Any:
         found, start = {}, 0
         for name, part in self.data.items():
-            stop = start + part.cells().shape[1]
+            stop = start + len(part.columns)
             own = {(row, c - start): value for (row, c), value in cells.items() if start <= c < stop}
             found[name], start = part._changed(rows[name], own), stop
         return found
@@ -133,6 +143,12 @@ def table_of(data: Any) -> Table:
 
     `InputError` is raised if it is of a kind that is not known, or its parts are not of one length.
     """
+    library = library_of(type(data))
+    if library is not None:
+        table: Table = LIBRARIES[library](data, library[1])
+        made = table.take(np.zeros(0, dtype=np.int64))
+        same = type(made) is type(data) or library[1] == "Array"  # arrays of pyarrow have a class for each type
+        return table if same else _of_subclass(table, type(data), made)
     text = "{data} must be {allowed_}, got a {kind}"
     if isinstance(data, str | bytes):
         text += "; it is one value and no dataset: pass a list of records, or what read_dataset(path) returns"
@@ -144,6 +160,22 @@ def table_of(data: Any) -> Table:
         text += "; to use it, say how its records become one of these and back: "
         text += "dpaudit.register_dataset({kind}, lambda data: ..., lambda records: {kind}(...))"
     raise unfit(text, allowed=ALLOWED, allowed_=ALLOWED, kind=type(data).__qualname__)
+
+
+def _of_subclass(table: Table, kind: type, made: Any) -> Table:
+    """Return a table whose datasets are made of `kind`, a subclass that its own rows are not of; `made` are such rows.
+
+    `InputError` if it cannot be made of them.
+    """
+    try:
+        same = type(kind(made)) is kind
+    except Exception:  # whatever its constructor raises
+        same = False
+    if not same:
+        text = "{data} must be a plain {plain}, got a {kind}, whose rows are none any more: pass the plain one, or say "
+        text += "how it is put together again: dpaudit.register_dataset({kind}, lambda data: ..., lambda records: "
+        raise unfit(text + "{kind}(...))", plain=type(made).__name__, kind=kind.__qualname__)
+    return replace(table, rebuilds=(*table.rebuilds, kind))
 
 
 @table_of.register(np.ndarray)
@@ -164,7 +196,9 @@ def _of_frame(data: Any) -> Table:
         raise unfit("{data} must have columns of different names; {twice} stands twice", twice=twice)
     if not len(data.columns):
         raise unfit("{data} must hold at least one column, got a table of none")
-    return FrameTable(data, False, whole=_counts_rows(data.index))
+    table = FrameTable(data, False, whole=_counts_rows(data.index))
+    rows = data.iloc[:0]
+    return table if type(rows) is type(data) else _of_subclass(table, type(data), rows)
 
 
 @table_of.register(pd.Series)
@@ -176,6 +210,8 @@ def _counts_rows(index: Any) -> bool:
     return isinstance(index, pd.RangeIndex) and index.start == 0 and index.step == 1
 
 
+# A dok_array is a dictionary too, which comes first among its bases.
+@table_of.register(sparse.dok_array)
 @table_of.register(sparse.sparray)
 @table_of.register(sparse.spmatrix)
 def _of_sparse(data: Any) -> Table:
@@ -214,8 +250,10 @@ def _of_parts(parts: Mapping[Any, Any], kind: Callable[[Any], Any] = dict) -> Ta
 
 def _is_part(value: Any) -> bool:
     """Return whether a value is an array or a table of a library: what tuples of parts consist of."""
-    return isinstance(value, pd.DataFrame | pd.Series) or (
-        (isinstance(value, np.ndarray) or sparse.issparse(value)) and value.ndim > 0
+    return (
+        isinstance(value, pd.DataFrame | pd.Series)
+        or library_of(type(value)) is not None
+        or ((isinstance(value, np.ndarray) or sparse.issparse(value)) and value.ndim > 0)
     )
 
 

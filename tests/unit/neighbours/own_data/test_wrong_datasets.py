@@ -101,11 +101,6 @@ WRONG: dict[str, tuple[Any, dict[str, Any], str]] = {
         "unit must name a column of data, got 'usr'; there are user, age, city; did you mean user?",
     ),
     "a unit of values": ([31, 47], {"unit": "user"}, "unit must name no column, for a record of data is one value"),
-    "a row of no unit": (
-        FRAME.assign(user=[1, None, 2]),
-        {"unit": "user"},
-        "unit must name the unit of every row: row 1 has none; fill it in, or leave such rows out",
-    ),
     "a unit in no row": (
         with_categories(),
         {"unit": "user"},
