@@ -67,6 +67,8 @@ def shared_ends(first: Any, second: Any, alike: Callable[[Any, Any], NDArray[np.
 
 def form(data: Any) -> Any:
     """Return what two neighbouring datasets share: types, dtypes, widths, and the columns in their order."""
+    if (schema := getattr(data, "schema", None)) is not None:  # of pyarrow or polars
+        return type(data), str(schema)
     if (columns := getattr(data, "columns", None)) is not None:
         return type(data), tuple(columns), tuple(map(str, data.dtypes))
     if isinstance(data, Mapping):

