@@ -13,7 +13,7 @@ from msgspec import UNSET
 
 from dpaudit.audit.clock import Clock
 from dpaudit.audit.evidence import Observations, gaps_of, identical, verdict_of
-from dpaudit.audit.finding import PrivacyFinding
+from dpaudit.audit.finding import PrivacyFinding, Reach
 from dpaudit.audit.options import CURVE_SHARE, OF_DATA, OPTIONS, SLOW_RUN, Options
 from dpaudit.audit.power import Power
 from dpaudit.audit.preflight import Hygiene, runs_a_side
@@ -29,7 +29,7 @@ from dpaudit.events.wide import least_dense_shift, least_shift
 from dpaudit.neighbours.check import check_pairs, check_samples
 from dpaudit.neighbours.crafted import crafted_pairs
 from dpaudit.neighbours.named import SampleMoves, is_strategy, pairs_from_strategy
-from dpaudit.neighbours.own_data.pairs import OwnDataMoves, neighbours_of
+from dpaudit.neighbours.own_data.pairs import COUNTED, MadeData, OwnDataMoves, neighbours_of
 from dpaudit.running.sampling import Sampler
 from dpaudit.sensitivity.screening import Shortlist
 
@@ -327,11 +327,15 @@ class Request:
             checks=checks,
         )
         verdict = verdict_of(refuted, gaps, run_by_run=run_by_run)
+        reach = self._reach(not_run)
+        # That no number of runs could look at these makes no gap: power speaks of the pairs that were tried.
+        beyond = () if reach is None else reach.not_tried
         return PrivacyFinding(
             verdict=verdict,
             in_any_state=run_by_run,
             gaps=gaps,
-            not_looked_at=(*unseen, *pilot.not_compared),
+            not_looked_at=(*unseen, *pilot.not_compared, *beyond),
+            reach=UNSET if reach is None else reach,
             checks=checks,
             epsilon=claim.epsilon,
             delta=claim.delta,
@@ -351,6 +355,14 @@ class Request:
             replayed=UNSET if self.shortlist is None else self.shortlist.runs,
             **found,
         )
+
+    def _reach(self, not_run: int) -> Reach | None:
+        """Return how far pairs made of a dataset reach, for `not_run` of which there were no runs; None for others."""
+        side = self.pairs[0].sides[0]
+        if self.options.data is None or not isinstance(side, MadeData):
+            return None
+        offered = max(side.source.offered, len(self.pairs))
+        return Reach(len(self.pairs) - not_run, offered, side.source.offered < COUNTED, self.options.group)
 
     def _warnings(self, width: int, summed: int, not_run: int) -> Iterator[str]:
         """Yield what limits the finding; the parameters are as for it, `width` is that of rows of numbers, or 0."""
