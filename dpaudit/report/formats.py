@@ -40,6 +40,7 @@ from dpaudit.report.sentences import CAVEAT, Phrase, accuracy_words, headline, p
 from dpaudit.report.summary import Lost, Summary, shown_of, summarise
 from dpaudit.report.terminal import Lines, ShellCommand, label_text
 from dpaudit.report.view import AuditedMechanism, mechanisms
+from dpaudit.report.wording import reach_words
 
 _SUBJECTS = ("privacy", "accuracy", "control")
 _BROKEN = "accuracy-broken"

@@ -250,7 +250,7 @@ def read_bounds(bounds: Any, columns: Sequence[DataColumn]) -> ColumnBounds:
             found[number] = _pair(given, bounds, f" of column {name!r}")
         return found
     if isinstance(bounds, str) or not hasattr(bounds, "__len__"):
-        raise InputError.of("bounds", bounds, _ALLOWED)
+        raise InputError.of("bounds", bounds, _ALLOWED, _line(bounds))
     numeric = [i for i, column in enumerate(columns) if column.numeric]
     if not numeric:
         held = ", ".join(f"{column.title}: {_contents(column)}" for column in columns[:_NAMED])
@@ -262,6 +262,15 @@ def read_bounds(bounds: Any, columns: Sequence[DataColumn]) -> ColumnBounds:
     if len(bounds) != len(numeric):
         raise InputError.of("bounds", bounds, f"{_ALLOWED}; there are {len(numeric)} columns of numbers")
     return {i: _pair(given, bounds, f" of {columns[i].title}") for i, given in zip(numeric, bounds, strict=True)}
+
+
+def _line(bounds: Any) -> str:
+    """Return the argument to write in the place of bounds that are given as a text, as commands take them."""
+    try:
+        found = bounds_of_text(bounds) if isinstance(bounds, str) else None
+    except InputError:
+        found = None
+    return "write bounds=(0, 100), or bounds={'age': (0, 100)}" if found is None else f"write bounds={found!r}"
 
 
 def _contents(column: DataColumn) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial, singledispatch
@@ -36,6 +37,7 @@ def _read_lines(path: Path, separator: str) -> Any:
     found = pd.read_csv(path, sep=separator)
     names = pd.read_csv(path, sep=separator, header=None, nrows=1, dtype=str).iloc[0].dropna()
     check_names(path, names, all)
+    _check_commas(path, found, separator)
     if not names.is_unique:
         raise unfit("{data} must have columns of different names, and two of {path} have one name", path=str(path))
     if len(found) and found.iloc[:, -1].isna().any():  # what a short line lacks is missing in the last column too
@@ -48,6 +50,32 @@ def _read_lines(path: Path, separator: str) -> Any:
             text = "{data} must have a value for each column in every line, and line {line} of {path} is too short"
             raise unfit(text, line=short, path=str(path))
     return found
+
+
+_COMMA = re.compile(r"\s*[-+]?\d+(?:\.\d{3})*,(\d+)\s*")
+"""A number with a comma in the place of the point, after which there are these digits."""
+_THOUSANDS = re.compile(r"\s*[-+]?\d{1,3}(?:,\d{3})+(?:\.\d+)?\s*")
+"""A number whose thousands are separated by commas."""
+_CELLS = 1_000
+"""The cells of a column that are looked at to see whether all of them are such numbers."""
+
+
+def _check_commas(path: Path, found: pd.DataFrame, separator: str) -> None:
+    """Raise `InputError` if a column holds nothing but numbers that pandas takes for text because of their commas."""
+    for name in found.columns:
+        cells = found[name].dropna()
+        if not pd.api.types.is_string_dtype(cells.dtype) or not len(cells):
+            continue
+        texts = [str(cell) for cell in cells.iloc[:_CELLS]]
+        if not all(_COMMA.fullmatch(text) or _THOUSANDS.fullmatch(text) for text in texts):
+            continue
+        thousands = all(map(_THOUSANDS.fullmatch, texts))
+        what = "commas between thousands" if thousands else "decimal commas"
+        option = "thousands=','" if thousands else "decimal=','"
+        sep = "" if separator == "," else f", sep={separator!r}"
+        text = "{data} must have points in its numbers, and column {name} of {path} has {what}, so that it is read as "
+        text += "text: write it with points, or in Python pass pandas.read_csv({path!r}{sep}, {option})"
+        raise unfit(text, name=repr(str(name)), path=str(path), what=what, sep=sep, option=option)
 
 
 def check_names(path: Path | str, names: Iterable[Any], share: Callable[[Iterable[bool]], bool]) -> None:
@@ -338,7 +366,8 @@ def read_dataset(path: str | Path) -> Any:
         raise unfit("{data} must be an array of records, and {path} holds one value", path=str(path))
     if suffix == ".csv" and found.shape[1] == 1 and ";" in str(found.columns[0]):
         text = "{data} must have its columns separated by commas, and {path} has semicolons: write it with commas, or "
-        raise unfit(text + "in Python pass pandas.read_csv({path!r}, sep=';')", path=str(path))
+        text += "in Python pass pandas.read_csv({path!r}, sep=';'), and decimal=',' if its numbers have commas"
+        raise unfit(text, path=str(path))
     if not len(found):
         raise unfit("{data} must hold at least one record, and {path} holds none", path=str(path))
     return found
