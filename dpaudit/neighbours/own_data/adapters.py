@@ -10,6 +10,7 @@ import hashlib
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
 from typing import Any, Self
@@ -296,7 +297,10 @@ def _fields(record: Any) -> tuple[Hashable, ...] | None:
 
 def _with_field(record: Any, key: Any, value: Any) -> Any:
     if key is None:
-        return record.dtype.type(value) if isinstance(record, np.generic) else value
+        if isinstance(record, np.generic):
+            with suppress(OverflowError, ValueError):  # records of several types, of which this one does not hold it
+                return record.dtype.type(value)
+        return value
     if isinstance(record, dict):
         return {**record, key: value}
     if isinstance(record, tuple | list):

@@ -204,7 +204,9 @@ def _of_objects(name: str | None, values: NDArray[Any]) -> DataColumn:
             raise unfit(text, where=where) from None
         if found == ["decimal"]:
             return DataColumn(name, ValueKind.REAL, numbers, digits=_digits_of(values), nullable=True)
-        return DataColumn(name, ValueKind.INTEGER if whole else ValueKind.REAL, numbers, nullable=True)
+        kinds = {value.dtype if isinstance(value, np.generic) else None for value in values}
+        inner = next(iter(kinds)) if len(kinds) == 1 else None
+        return DataColumn(name, ValueKind.INTEGER if whole else ValueKind.REAL, numbers, inner, nullable=True)
     plain = ["missing" if is_missing(value) else "" for value in values]
     objects = np.array([None if kind else value for kind, value in zip(plain, values, strict=True)] + [None], object)
     kind = ValueKind(found[0]) if found in (["text"], ["boolean"]) else ValueKind.OTHER
