@@ -210,7 +210,7 @@ def check_names(audit: Callable[..., Any], given: Mapping[str, object], more: Co
     parameters = signature(audit).parameters
     if any(one.kind is one.VAR_KEYWORD for one in parameters.values()):
         return
-    known = [*parameters, *more]
+    known = [*more, *parameters]
     for name, value in given.items():
         if name in known:
             continue

@@ -291,8 +291,8 @@ class PrivacyFinding(AuditFinding, kw_only=True, frozen=True, tag="privacy"):
     checks : tuple of Check
         The checks of the mechanism's randomness and state, made on a few runs.
     not_looked_at : tuple of str
-        Output components that were not analysed (a gap), relations between parts that no feature shows, and what no pair
-        made of a dataset changes.
+        Output components that were not analysed (a gap), relations between parts that no feature shows, and what no
+        pair made of a dataset changes.
     reach : Reach
         Of an audit of a dataset: the pairs that were tried, of those that it gives.
     grade : {"statistical"}

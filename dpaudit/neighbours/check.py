@@ -121,7 +121,9 @@ def _is_dataset(pairs: Any) -> bool:
     """Return whether an object holds columns, numbers or characters, of which none is a pair."""
     if isinstance(pairs, str | bytes | Mapping):
         return True
-    return hasattr(pairs, "shape") or hasattr(pairs, "columns") or hasattr(pairs, "to_pylist") or hasattr(pairs, "to_list")
+    return (
+        hasattr(pairs, "shape") or hasattr(pairs, "columns") or hasattr(pairs, "to_pylist") or hasattr(pairs, "to_list")
+    )
 
 
 def check_pair(index: int, pair: Pair, relation: Relation) -> bool:

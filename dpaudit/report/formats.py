@@ -268,7 +268,10 @@ def _table(shown: Sequence[AuditedMechanism]) -> str:
         verdict = f"{mechanism.state.tone.sign} {mechanism.state}{' (!)' * mechanism.tested.conflict}"
         cells = [escaped(raised(column.text(numbers))) for column in columns]
         rows.append((escaped(mechanism.name), verdict, *cells, *[str(mechanism.accuracy)] * accuracy))
-    unseen = [(m.name, "; ".join(filter(None, (reach_words(m.tested.blackbox), unseen_words(m.tested.blackbox))))) for m in shown]
+    unseen = [
+        (m.name, "; ".join(filter(None, (reach_words(m.tested.blackbox), unseen_words(m.tested.blackbox)))))
+        for m in shown
+    ]
     notes = [CATCHES, *(f"{name}: {words}." for name, words in unseen if words)]
     return "\n".join([*(f"| {' | '.join(row)} |" for row in rows), "", *(f"- {escaped(note)}" for note in notes)])
 

@@ -62,7 +62,7 @@ SCALARS: dict[str, Callable[[Random], Any]] = {
     "bytes": lambda r: r.choice([b"", b"a", b"\xff\x00"]),
     "date": day,
     "datetime": lambda r: datetime.datetime.combine(day(r), datetime.time(r.randrange(24))),
-    "zone": lambda r: datetime.datetime.combine(day(r), datetime.time(r.randrange(24)), datetime.timezone.utc),
+    "zone": lambda r: datetime.datetime.combine(day(r), datetime.time(r.randrange(24)), datetime.UTC),
     "delta": lambda r: datetime.timedelta(days=r.randrange(9)),
     "decimal": lambda r: decimal.Decimal(r.randrange(1_000)) / 100,
     "fraction": lambda r: fractions.Fraction(r.randrange(9), 1 + r.randrange(9)),
@@ -85,7 +85,9 @@ def columns(random: Random, size: int) -> dict[str, list[Any]]:
 
 
 def records(random: Random, size: int) -> Any:
-    kind = random.choice([*SCALARS, "tuple", "named", "dictionary", "class", "list", "ragged", "mixed", "set", "nested"])
+    kind = random.choice(
+        [*SCALARS, "tuple", "named", "dictionary", "class", "list", "ragged", "mixed", "set", "nested"]
+    )
     if kind in SCALARS:
         return missing(random, [SCALARS[kind](random) for _ in range(size)])
     makes: dict[str, Callable[[], Any]] = {
@@ -105,7 +107,9 @@ def records(random: Random, size: int) -> Any:
 
 def array(random: Random, size: int) -> Any:
     rng = np.random.default_rng(random.randrange(2**32))
-    kind = random.choice(["f8", "f4", "f2", "i1", "i8", "u1", "u8", "?", "c16", "M8[D]", "m8[s]", "U3", "S3", "O", "longdouble"])
+    kind = random.choice(
+        ["f8", "f4", "f2", "i1", "i8", "u1", "u8", "?", "c16", "M8[D]", "m8[s]", "U3", "S3", "O", "longdouble"]
+    )
     shape = (size, *random.choice([(), (), (3,), (2, 2), (0,)]))
     values = rng.integers(0, 9, size=shape)
     if kind == "structured":
@@ -157,7 +161,9 @@ def xarray(random: Random, size: int) -> Any:
     data = {"heat": (("day", "place"), rng.random((size, 2))), "count": ("day", rng.integers(0, 9, size))}
     coords: dict[str, Any] = {"place": ["x", "y"]} if random.random() < 0.5 else {}
     if random.random() < 0.5:
-        coords["day"] = random.choice([pd.date_range("2001-01-01", periods=size), list(range(size)), [f"d{i}" for i in range(size)]])
+        coords["day"] = random.choice(
+            [pd.date_range("2001-01-01", periods=size), list(range(size)), [f"d{i}" for i in range(size)]]
+        )
     found = xr.Dataset(data, coords=coords)
     return found["heat"] if random.random() < 0.3 else found
 
@@ -254,7 +260,11 @@ PRIVATE: dict[str, Callable[[int], Mechanism]] = {
     "an array": lambda scale: lambda data, rng: rng.normal(size=3),
     "raises": lambda scale: lambda data, rng: 1 / int(rng.integers(2)),
     "size": lambda scale: lambda data, rng: float(size_of(data) + rng.laplace(scale=scale)),
-    "whole size": lambda scale: lambda data, rng: int(size_of(data) + rng.geometric(1 - math.exp(-1 / scale)) - rng.geometric(1 - math.exp(-1 / scale))),
+    "whole size": lambda scale: (
+        lambda data, rng: int(
+            size_of(data) + rng.geometric(1 - math.exp(-1 / scale)) - rng.geometric(1 - math.exp(-1 / scale))
+        )
+    ),
     "many at times": lambda scale: lambda data, rng: [float(rng.random())] * int(rng.integers(3)),
     "special": lambda scale: lambda data, rng: [None, math.nan, math.inf, -0.0, 2**70, b"", ()][int(rng.integers(7))],
     "day": lambda scale: lambda data, rng: datetime.date(2000, 1, 1 + int(rng.integers(20))),
@@ -340,7 +350,10 @@ def claim_of(random: Random) -> dict[str, Any]:
         return {"claim": dpaudit.PrivacyClaim.zero_concentrated(0.5)}
     if how == 2:
         return {"claim": dpaudit.PrivacyClaim.points([(1.0, 0.01), (2.0, 0.0)])}
-    return {"epsilon": random.choice([0.0, 0.5, 1.0, 1.0, 1.0, 3.0]), "delta": random.choice([0.0, 0.0, 0.0, 1e-5, 0.1])}
+    return {
+        "epsilon": random.choice([0.0, 0.5, 1.0, 1.0, 1.0, 3.0]),
+        "delta": random.choice([0.0, 0.0, 0.0, 1e-5, 0.1]),
+    }
 
 
 def draw(seed: int) -> Draw:
@@ -349,7 +362,10 @@ def draw(seed: int) -> Draw:
     size = random.choice([1, 2, 3, 5, 8, 20, 60])
     dataset = random.choice(DATASETS)
     data = dataset(random, size)
-    arguments: dict[str, Any] = {"trials": int(math.exp(random.uniform(math.log(150), math.log(2_000)))), "seed": seed % 7}
+    arguments: dict[str, Any] = {
+        "trials": int(math.exp(random.uniform(math.log(150), math.log(2_000)))),
+        "seed": seed % 7,
+    }
     arguments |= claim_of(random)
     arguments["relation"] = random.choice(["replace-one", "add-remove-one"])
     unit = False
@@ -374,11 +390,15 @@ def draw(seed: int) -> Draw:
         except InputError:
             pairs = [(data, data)]
         plain = random.random() < 0.7
-        arguments["pairs"] = [(pair.data, pair.neighbour) if plain and not isinstance(pair, tuple) else pair for pair in pairs]
+        arguments["pairs"] = [
+            (pair.data, pair.neighbour) if plain and not isinstance(pair, tuple) else pair for pair in pairs
+        ]
         if random.random() < 0.5:
             del arguments["relation"]
     else:
-        arguments["pairs"] = [(SCALARS[random.choice([*SCALARS])](random), SCALARS[random.choice([*SCALARS])](random)) for _ in range(3)]
+        arguments["pairs"] = [
+            (SCALARS[random.choice([*SCALARS])](random), SCALARS[random.choice([*SCALARS])](random)) for _ in range(3)
+        ]
         del arguments["relation"]
     if random.random() < 0.2:
         arguments["sequential"] = True

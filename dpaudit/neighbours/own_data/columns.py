@@ -168,7 +168,9 @@ def column_of(name: str | None, values: pd.Series[Any]) -> DataColumn:
     if isinstance(kind, np.dtype):
         if kind.kind == "O":
             return _of_objects(name, values.to_numpy())
-        return DataColumn(name, _KINDS.get(kind.kind, ValueKind.OTHER), values.to_numpy(), kind, nullable=kind.kind == "f")
+        return DataColumn(
+            name, _KINDS.get(kind.kind, ValueKind.OTHER), values.to_numpy(), kind, nullable=kind.kind == "f"
+        )
     inner = getattr(kind, "numpy_dtype", None)
     if isinstance(inner, np.dtype) and inner.kind in "iuf":
         numbers = values.to_numpy(dtype=float, na_value=np.nan)

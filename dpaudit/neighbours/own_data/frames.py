@@ -207,7 +207,9 @@ class ArrowTable(ColumnarTable):
             return _Held(ValueKind.BOOLEAN)
         if pyarrow.types.is_decimal(kind):
             return _Held(ValueKind.REAL, digits=(kind.precision, kind.scale))
-        return _Held.of_name({"halffloat": "float16", "float": "float32", "double": "float64"}.get(str(kind), str(kind)))
+        return _Held.of_name(
+            {"halffloat": "float16", "float": "float32", "double": "float64"}.get(str(kind), str(kind))
+        )
 
     def _column(self, number: int, name: str | None) -> DataColumn:
         found = super()._column(number, name)

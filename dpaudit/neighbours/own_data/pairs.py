@@ -62,8 +62,9 @@ def neighbours_of(
     Parameters
     ----------
     data : list, tuple, array, DataFrame, Series, dict of columns, tuple of arrays, or sparse matrix
-        One dataset; tables may be of pandas, polars, pyarrow or xarray. Records of a list are numbers, texts, tuples, dictionaries or data classes of the same fields, or
-        anything else, of which none are then made. `register_dataset` adds a kind.
+        One dataset; tables may be of pandas, polars, pyarrow or xarray. Records of a list are numbers, texts, tuples,
+        dictionaries or data classes of the same fields, or anything else, of which none are then made.
+        `register_dataset` adds a kind.
     relation : Relation or str
         ADD_REMOVE_ONE or REPLACE_ONE, or an alias that `Relation.parse` knows.
     group : int

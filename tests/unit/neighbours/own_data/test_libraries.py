@@ -1,4 +1,4 @@
-"""Datasets of other libraries, and what pandas reads of files with empty cells: neighbours of the type that was given."""
+"""Datasets of other libraries, and of cells that are missing: neighbours have the type that was given."""
 
 from __future__ import annotations
 
@@ -136,7 +136,9 @@ DATASETS: dict[str, Callable[[], Any]] = {
     "attrs of a series": lambda: with_attrs()["age"],
     "a subclass of a frame": lambda: Named({"age": [31, 47, 60]}),
     "a subclass that is kept": lambda: Kept({"age": [31, 47, 60]}),
-    "texts with NaN": lambda: pd.DataFrame({"city": pd.Series(["Aa", float("nan"), "Bb"], dtype=object), "x": [1, 2, 3]}),
+    "texts with NaN": lambda: pd.DataFrame(
+        {"city": pd.Series(["Aa", float("nan"), "Bb"], dtype=object), "x": [1, 2, 3]}
+    ),
     "texts with None": lambda: pd.Series(["Aa", None, "Bb"], dtype=object),
     "texts with both": lambda: pd.Series(["Aa", None, float("nan"), pd.NA, "Bb"], dtype=object),
     "truths with NaN": lambda: pd.Series([True, float("nan"), False], dtype=object),
@@ -165,13 +167,19 @@ DATASETS: dict[str, Callable[[], Any]] = {
     "several indexes": lambda: pd.DataFrame(
         {"x": [1.0, 2.0, 3.0]}, index=pd.MultiIndex.from_tuples([("a", 1), ("a", 2), ("b", 1)])
     ),
-    "several heads": lambda: pd.DataFrame([[1, 2.0], [3, 4.0]], columns=pd.MultiIndex.from_tuples([("a", 1), ("a", 2)])),
+    "several heads": lambda: pd.DataFrame(
+        [[1, 2.0], [3, 4.0]], columns=pd.MultiIndex.from_tuples([("a", 1), ("a", 2)])
+    ),
     "one row": lambda: pd.DataFrame({"x": [1.0], "city": ["Aa"]}),
     "decimals": lambda: [Decimal("1.25"), Decimal("3.5"), Decimal("10")],
     "texts of a width": lambda: np.array(["one", "two", "six"]),
     **{
         f"{form} of SciPy": lambda form=form: getattr(sparse, form)(np.eye(4))
-        for form in (f"{name}_{kind}" for name in ("bsr", "coo", "csc", "csr", "dia", "dok", "lil") for kind in ("array", "matrix"))
+        for form in (
+            f"{name}_{kind}"
+            for name in ("bsr", "coo", "csc", "csr", "dia", "dok", "lil")
+            for kind in ("array", "matrix")
+        )
     },
 }
 RELATIONS = ("unbounded", "bounded")
@@ -191,7 +199,10 @@ def records(data: Any) -> list[str]:
     if hasattr(data, "to_pylist"):
         return list(map(repr, data.to_pylist()))
     if hasattr(data, "dims"):
-        return [repr({name: held["data"] for name, held in _variables(data.isel(day=[i])).items()}) for i in range(data.sizes["day"])]
+        return [
+            repr({name: held["data"] for name, held in _variables(data.isel(day=[i])).items()})
+            for i in range(data.sizes["day"])
+        ]
     if isinstance(data, pd.DataFrame):
         return [repr(one) for one in data.itertuples(index=False, name=None)]
     return [repr(one) for one in (data.tolist() if hasattr(data, "tolist") else data)]
@@ -213,13 +224,18 @@ def form(data: Any) -> Any:
         return tuple(map(form, data))
     if hasattr(data, "collect"):
         return form(data.collect())
-    found: list[Any] = [type(data), getattr(data, "attrs", None), getattr(data, "name", None), getattr(data, "crs", None)]
+    found: list[Any] = [
+        type(data),
+        getattr(data, "attrs", None),
+        getattr(data, "name", None),
+        getattr(data, "crs", None),
+    ]
     schema = getattr(data, "schema", None)
     if hasattr(schema, "metadata"):  # of pyarrow
         found += [schema, schema.metadata, [schema.field(i).metadata for i in range(len(schema))]]
-        assert [column.num_chunks for column in getattr(data, "itercolumns", list)() if hasattr(column, "num_chunks")] == [
-            1 for column in getattr(data, "itercolumns", list)() if hasattr(column, "num_chunks")
-        ] or not len(data)
+        assert [
+            column.num_chunks for column in getattr(data, "itercolumns", list)() if hasattr(column, "num_chunks")
+        ] == [1 for column in getattr(data, "itercolumns", list)() if hasattr(column, "num_chunks")] or not len(data)
     elif hasattr(data, "rows") and hasattr(data, "schema"):
         found += [data.schema, data.n_chunks()]
     elif hasattr(data, "dims") and hasattr(data, "coords"):
@@ -314,9 +330,15 @@ def test_decimals_and_numbers_may_stand_together() -> None:
 
 
 def test_texts_of_an_array_are_no_longer_than_its_type_holds() -> None:
-    found = {str(record) for pair in dpaudit.neighbours_of(np.array(["Aaaaaa", "Bb"]), count=500) for record in pair.neighbour}
+    found = {
+        str(record)
+        for pair in dpaudit.neighbours_of(np.array(["Aaaaaa", "Bb"]), count=500)
+        for record in pair.neighbour
+    }
     assert found == {"Aaaaaa", "Bb", "", "unseen"}
-    found = {str(record) for pair in dpaudit.neighbours_of(np.array(["Aa", "Bb"]), count=500) for record in pair.neighbour}
+    found = {
+        str(record) for pair in dpaudit.neighbours_of(np.array(["Aa", "Bb"]), count=500) for record in pair.neighbour
+    }
     assert found == {"Aa", "Bb", ""}
 
 

@@ -227,20 +227,47 @@ SCORES = pd.DataFrame({"age": [4242, 1717]})
 LINES: dict[str, tuple[dict[str, Any], str]] = {
     "eps": ({"pairs": [(1, 2)], "eps": 1.0}, "there is no argument 'eps', but .*; write epsilon=1.0"),
     "another name of data": ({"dataset": SCORES, "epsilon": 1.0}, "no argument 'dataset', but .*; write data=data"),
-    "one pair by another name": ({"pair": (1, 2), "epsilon": 1.0}, r"no argument 'pair', but .*; write pairs=\[\(1, 2\)\]"),
+    "one pair by another name": (
+        {"pair": (1, 2), "epsilon": 1.0},
+        r"no argument 'pair', but .*; write pairs=\[\(1, 2\)\]",
+    ),
     "a slip": ({"pairs": [(1, 2)], "epsilon": 1.0, "trails": 9}, "no argument 'trails', but .*; did you mean trials"),
     "a bare pair": ({"pairs": (1, 2), "epsilon": 1.0}, r"this is one pair: write pairs=\[\(data, neighbour\)\]"),
-    "a bare pair of lists": ({"pairs": ([0, 1], [0, 2]), "epsilon": 1.0}, r"one pair: write pairs=\[\(data, neighbour\)\]"),
-    "a bare pair of frames": ({"pairs": (SCORES, SCORES[:1]), "epsilon": 1.0}, r"one pair: write pairs=\[\(data, neigh"),
-    "a bare Pair": ({"pairs": dpaudit.Pair(1, 2), "epsilon": 1.0}, r"this is one pair: write pairs=\[\(data, neighbour\)\]"),
-    "a frame": ({"pairs": SCORES, "epsilon": 1.0}, "got a DataFrame; if it is one dataset, write data=data in its place"),
-    "an array": ({"pairs": np.array([[4242, 1], [2, 3]]), "epsilon": 1.0}, "got a ndarray; if it is one dataset, write data="),
+    "a bare pair of lists": (
+        {"pairs": ([0, 1], [0, 2]), "epsilon": 1.0},
+        r"one pair: write pairs=\[\(data, neighbour\)\]",
+    ),
+    "a bare pair of frames": (
+        {"pairs": (SCORES, SCORES[:1]), "epsilon": 1.0},
+        r"one pair: write pairs=\[\(data, neigh",
+    ),
+    "a bare Pair": (
+        {"pairs": dpaudit.Pair(1, 2), "epsilon": 1.0},
+        r"this is one pair: write pairs=\[\(data, neighbour\)\]",
+    ),
+    "a frame": (
+        {"pairs": SCORES, "epsilon": 1.0},
+        "got a DataFrame; if it is one dataset, write data=data in its place",
+    ),
+    "an array": (
+        {"pairs": np.array([[4242, 1], [2, 3]]), "epsilon": 1.0},
+        "got a ndarray; if it is one dataset, write data=",
+    ),
     "columns": ({"pairs": {"age": [4242]}, "epsilon": 1.0}, "got a dict; if it is one dataset, write data=data"),
-    "a list of records": ({"pairs": [1, 2, 3], "epsilon": 1.0}, "pair 0 must be a tuple .*; if they are the records of one"),
+    "a list of records": (
+        {"pairs": [1, 2, 3], "epsilon": 1.0},
+        "pair 0 must be a tuple .*; if they are the records of one",
+    ),
     "bounds as text": ({"data": SCORES, "bounds": "0,100", "epsilon": 1.0}, r"; write bounds=\(0.0, 100.0\)"),
-    "bounds of a column": ({"data": SCORES, "bounds": "age=0,9", "epsilon": 1.0}, r"write bounds=\{'age': \(0.0, 9.0\)\}"),
-    "bounds as a word": ({"data": SCORES, "bounds": "all", "epsilon": 1.0}, r"write bounds=\(0, 100\), or bounds=\{'age'"),
-}  # fmt: skip
+    "bounds of a column": (
+        {"data": SCORES, "bounds": "age=0,9", "epsilon": 1.0},
+        r"write bounds=\{'age': \(0.0, 9.0\)\}",
+    ),
+    "bounds as a word": (
+        {"data": SCORES, "bounds": "all", "epsilon": 1.0},
+        r"write bounds=\(0, 100\), or bounds=\{'age'",
+    ),
+}
 
 
 @pytest.mark.parametrize("name", LINES)
