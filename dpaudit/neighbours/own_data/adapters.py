@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from dpaudit.jsonable import stable_repr
-from dpaudit.neighbours.own_data.columns import DataColumn, column_of, unfit
+from dpaudit.neighbours.own_data.columns import DataColumn, column_of, is_missing, unfit
 
 Index = NDArray[np.int64]
 """Numbers of rows, in the order of a dataset; a row may stand in it many times."""
@@ -265,6 +265,11 @@ class RecordTable(Table):
 
         values = [pd.Series([field(record, key) for record in self.data], dtype=object) for key in self._keys]
         return frame_of([None if key is None else str(key) for key in self._keys], values)
+
+    @property
+    def columns(self) -> tuple[DataColumn, ...]:
+        """The fields of the records; nothing says that one may be missing but that it is."""
+        return tuple(replace(one, nullable=any(map(is_missing, one.values))) for one in super().columns)
 
     def _rows(self, index: Index) -> Any:
         return [self.data[row] for row in index.tolist()]

@@ -7,6 +7,7 @@ import dataclasses
 import datetime
 import decimal
 import enum
+import math
 import uuid
 from fractions import Fraction
 
