@@ -179,7 +179,7 @@ class Witness(Frozen, frozen=True, dict=True):
 
 
 class Reach(Frozen, frozen=True):
-    """How far the pairs that are made of a dataset reach: those that were tried, and what none of them changes.
+    """The reach of the pairs that are made of a dataset: those that were tried, and what none of them changes.
 
     Attributes
     ----------
@@ -198,7 +198,7 @@ class Reach(Frozen, frozen=True):
 
     @property
     def in_words(self) -> str:
-        """How many of the pairs that the dataset gives were tried, in words."""
+        """The number of pairs that were tried, of those that the dataset gives, in words."""
         least = "" if self.counted else "at least "
         if self.counted and self.tried == self.offered:
             return "the one pair" if self.offered == 1 else f"all {self.offered:,} pairs"
@@ -206,7 +206,7 @@ class Reach(Frozen, frozen=True):
 
     @property
     def not_tried(self) -> tuple[str, ...]:
-        """What was not looked at, for want of pairs."""
+        """The parts that were not looked at, for want of pairs."""
         left = self.offered - self.tried
         least = "" if self.counted else "at least "
         others = (f"{least}{left:,} of {least}{self.offered:,} pairs that this dataset gives",) if left else ()
@@ -214,7 +214,7 @@ class Reach(Frozen, frozen=True):
 
 
 UNCHANGED = "records, dates, categories and conjunctions that no pair changes"
-"""What no number of runs on the pairs of a dataset looks at."""
+"""The part of a dataset at which no number of runs on its pairs looks."""
 
 
 class PrivacyFinding(AuditFinding, kw_only=True, frozen=True, tag="privacy"):

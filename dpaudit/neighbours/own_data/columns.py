@@ -84,7 +84,7 @@ class DataColumn:
 
     @property
     def missing(self) -> Any:
-        """What stands for a missing value: NaN where the type is a float of NumPy."""
+        """The stand-in for a missing value: NaN where the type is a float of NumPy."""
         return math.nan if self.type is not None and self.type.kind == "f" else None
 
     def fits(self, text: str) -> bool:

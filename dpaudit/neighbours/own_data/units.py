@@ -93,7 +93,7 @@ def read_units(unit: Any, data: Any, size: int, columns: tuple[DataColumn, ...])
 
 @dataclass(frozen=True)
 class _NoName:
-    """What stands for the name of a row that has none."""
+    """The stand-in for the name of a row that has none."""
 
     row: int
 
