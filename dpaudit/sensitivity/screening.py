@@ -27,8 +27,8 @@ class Shortlist:
     """The pairs that runs are spent on, each with its place among those given, or their number for any other pair.
 
     Of one pair it is `sure` that a released value loses more than the claim; else bets decide among the pairs, or among
-    all where none is listed. `runs` were made, of which no bound knows, on `tried` pairs: on `looked` of those given, and
-    on variations of them.
+    all where none is listed. `runs` were made, of which no bound knows, on `tried` pairs: on `looked` of those given,
+    and on variations of them.
     """
 
     pairs: tuple[tuple[int, Pair], ...]

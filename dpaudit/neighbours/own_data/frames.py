@@ -451,7 +451,7 @@ LIBRARIES: Mapping[tuple[str, str], Any] = {
     ("xarray", "Dataset"): xarray_table,
     ("xarray", "DataArray"): xarray_table,
 }
-"""The function that makes a table of an object, by the library and the name of its class, or of one that it inherits from."""
+"""The function that makes a table of an object, by the library and the name of its class or of a base of it."""
 
 
 def library_of(kind: type) -> tuple[str, str] | None:
