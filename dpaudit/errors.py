@@ -98,6 +98,10 @@ def _rebuilt(kind: type[InputError], message: str, parts: dict[str, Any]) -> Inp
     return error
 
 
+class UnknownArgument(InputError, TypeError):
+    """A function was called with an argument that it does not have, which Python calls a `TypeError`."""
+
+
 class Exited(InputError):
     """A mechanism or learner raised `SystemExit`, which no audit takes for an output."""
 

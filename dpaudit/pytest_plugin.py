@@ -6,7 +6,6 @@ but the declarations of options, which need only the standard library.
 
 from __future__ import annotations
 
-import inspect
 import warnings
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -16,7 +15,7 @@ import pytest
 from dpaudit.audit.options import OPTIONS, SEED
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from dpaudit.audit.finding import PrivacyFinding
     from dpaudit.utility.finding import UtilityFinding
@@ -85,7 +84,7 @@ def assert_private(request: pytest.FixtureRequest) -> Callable[..., PrivacyFindi
 
         chosen = {**_settings(request.config), **_marked(request), **arguments}
         with _as_own_line():
-            _check_names(arguments, audit_privacy, "allow_no_evidence", taken=("mechanism", "pairs"))
+            _check_names(arguments, audit_privacy, "allow_no_evidence")
             finding = audit_privacy(mechanism, pairs, **chosen)
         _record(request, finding, "epsilon_lower", "epsilon", "detectable_epsilon")
         for text in _limits(finding):
@@ -151,14 +150,10 @@ def _marked(request: pytest.FixtureRequest) -> dict[str, Any]:
     return found
 
 
-def _check_names(given: Iterable[str], audit: Callable[..., Any], own: str, taken: Collection[str] = ()) -> None:
-    from dpaudit.errors import InputError, nearest
+def _check_names(given: Mapping[str, Any], audit: Callable[..., Any], own: str) -> None:
+    from dpaudit.results import check_names
 
-    allowed = [own, *(name for name in inspect.signature(audit).parameters if name not in taken)]
-    for name in given:
-        if name not in allowed:
-            message = f"there is no argument {name!r}, but {', '.join(allowed)}{nearest(name, allowed)}"
-            raise InputError(message, parameter=name)
+    check_names(audit, given, (own,))
 
 
 @contextmanager

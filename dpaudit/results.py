@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import is_dataclass
 from functools import cache, wraps
 from inspect import signature
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, ParamSpec, Self, TypeV
 import msgspec
 
 from dpaudit.contract import CurveClaim, PrivacyClaim, Verdict
-from dpaudit.errors import InputError, ToolFault
+from dpaudit.errors import InputError, ToolFault, UnknownArgument, nearest
 from dpaudit.files import write_file
 from dpaudit.jsonable import stable_repr
 from dpaudit.presentation import recomputed, shown
@@ -176,6 +176,7 @@ def remembering(audit: Callable[P, F]) -> Callable[P, F]:
 
     @wraps(audit)
     def remembered(*args: P.args, **kwargs: P.kwargs) -> F:
+        check_names(audit, kwargs)
         finding = audit(*args, **kwargs)
         given = signature(audit).bind(*args, **kwargs).arguments
         finding.__dict__.setdefault("audited", _shown(*next(iter(given.items()))))
@@ -183,6 +184,43 @@ def remembering(audit: Callable[P, F]) -> Callable[P, F]:
         return finding
 
     return remembered
+
+
+_OTHER_NAMES = {
+    "dataset": "data",
+    "df": "data",
+    "eps": "epsilon",
+    "frame": "data",
+    "jobs": "n_jobs",
+    "n_runs": "trials",
+    "n_trials": "trials",
+    "neighbors": "pairs",
+    "neighbours": "pairs",
+    "pair": "pairs",
+    "random_state": "seed",
+    "runs": "trials",
+}
+"""Names that parameters have elsewhere."""
+
+
+def check_names(audit: Callable[..., Any], given: Mapping[str, object], more: Collection[str] = ()) -> None:
+    """Raise `UnknownArgument` for the first argument that an audit does not have; it shows the line to write.
+
+    A caller has the parameters `more` of its own.
+    """
+    parameters = signature(audit).parameters
+    if any(one.kind is one.VAR_KEYWORD for one in parameters.values()):
+        return
+    known = [*more, *parameters]
+    for name, value in given.items():
+        if name in known:
+            continue
+        meant = _OTHER_NAMES.get(name, "")
+        hint = nearest(name, known)
+        if meant in known:
+            shown = f"[{_shown(name, value)}]" if name == "pair" else _shown(meant, value)
+            hint = f"; write {meant}={shown}"
+        raise UnknownArgument(f"there is no argument {name!r}, but {', '.join(known)}{hint}", parameter=name)
 
 
 def _call_text(function: Callable[..., Any], given: Mapping[str, Any]) -> str:

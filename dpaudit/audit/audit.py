@@ -47,6 +47,7 @@ def audit_privacy(
     bounds: Any = None,
     unit: Any = None,
     outside: bool = True,
+    group: int = 1,
     epsilon: float | None = None,
     delta: float | None = None,
     claim: Any = None,
@@ -96,6 +97,10 @@ def audit_privacy(
     bounds, unit, outside : optional
         Of `data`: the values that are allowed, what all rows of a user have in common, and whether values outside of
         the bounds, NaN and infinity are tried; as for `neighbours_of`.
+    group : int
+        Of `data`: how many records (or units) the inputs of a pair differ in, at most. The claim must then be that for
+        groups of so many: what is (epsilon, delta)-private for one record is (k epsilon, delta (e^(k epsilon) - 1) /
+        (e^epsilon - 1))-private for k. The finding says so, and `finding.reach` has the number.
     epsilon, delta : float, optional
         The claim; a learner's own by default, and delta 0 for a callable.
     claim : PrivacyClaim or CurveClaim, optional

@@ -178,6 +178,45 @@ class Witness(Frozen, frozen=True, dict=True):
         return likely / other if other else math.inf if likely else math.nan
 
 
+class Reach(Frozen, frozen=True):
+    """The reach of the pairs that are made of a dataset: those that were tried, and what none of them changes.
+
+    Attributes
+    ----------
+    tried, offered : int
+        The pairs that had runs, and those that the dataset gives.
+    counted : bool
+        Whether that is their number; else there are at least so many.
+    group : int
+        How many records (or users) the two inputs of a pair differ in, at most: the claim is one for such groups.
+    """
+
+    tried: Count
+    offered: Size
+    counted: bool = True
+    group: Size = 1
+
+    @property
+    def in_words(self) -> str:
+        """The number of pairs that were tried, of those that the dataset gives, in words."""
+        least = "" if self.counted else "at least "
+        if self.counted and self.tried == self.offered:
+            return "the one pair" if self.offered == 1 else f"all {self.offered:,} pairs"
+        return f"{self.tried:,} of {least}{self.offered:,} pairs"
+
+    @property
+    def not_tried(self) -> tuple[str, ...]:
+        """The parts that were not looked at, for want of pairs."""
+        left = self.offered - self.tried
+        least = "" if self.counted else "at least "
+        others = (f"{least}{left:,} of {least}{self.offered:,} pairs that this dataset gives",) if left else ()
+        return (*others, UNCHANGED)
+
+
+UNCHANGED = "records, dates, categories and conjunctions that no pair changes"
+"""The part of a dataset at which no number of runs on its pairs looks."""
+
+
 class PrivacyFinding(AuditFinding, kw_only=True, frozen=True, tag="privacy"):
     """The finding of a black-box audit of a claim of (epsilon, delta)-differential privacy.
 
@@ -252,7 +291,10 @@ class PrivacyFinding(AuditFinding, kw_only=True, frozen=True, tag="privacy"):
     checks : tuple of Check
         The checks of the mechanism's randomness and state, made on a few runs.
     not_looked_at : tuple of str
-        Output components that were not analysed (a gap), and relations between parts that no feature shows.
+        Output components that were not analysed (a gap), relations between parts that no feature shows, and what no
+        pair made of a dataset changes.
+    reach : Reach
+        Of an audit of a dataset: the pairs that were tried, of those that it gives.
     grade : {"statistical"}
         The kind of the evidence.
     tested_claim : CurveTest
@@ -312,6 +354,7 @@ class PrivacyFinding(AuditFinding, kw_only=True, frozen=True, tag="privacy"):
     compared: Size | UnsetType = UNSET
     run_time: RunTime | UnsetType = UNSET
     continued: Continued | UnsetType = UNSET
+    reach: Reach | UnsetType = UNSET
 
     @property
     def curve_test(self) -> CurveTest | None:
@@ -355,8 +398,11 @@ def withheld(finding: PrivacyFinding, pairs: Iterable[Pair]) -> PrivacyFinding:
     made = next((pair.sides[0] for pair in pairs if pair.withheld), None)
     if made is None:
         return finding
-    parts = ("witness", "tests", "representation", "gaps", "scores", "not_looked_at", "distinguisher")
-    return replace(finding, **{name: _coarse(made.coarse, getattr(finding, name)) for name in parts})
+    parts = ("witness", "tests", "representation", "gaps", "scores", "distinguisher")
+    shown = {name: _coarse(made.coarse, getattr(finding, name)) for name in parts}
+    own = () if finding.reach is UNSET else finding.reach.not_tried
+    unseen = (one if one in own else _coarse(made.coarse, one) for one in finding.not_looked_at)
+    return replace(finding, not_looked_at=tuple(unseen), **shown)
 
 
 def is_coarse(coarse: Coarse, event: Event) -> bool:

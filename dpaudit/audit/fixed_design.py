@@ -69,12 +69,13 @@ class Training:
     """The choice of a pair, and of the discretizers whose events promise most on it.
 
     Of `pairs` pairs and variations of them, `not_run` of which there were no runs for, the `candidate` is most likely
-    to leak; the search had so many `runs_of` the others, by their index.
+    to leak; the search had so many `runs_of` the others.
     """
 
     def __init__(self, request: Request) -> None:
         """Search among several pairs; then look at some outputs of the best one, first of all at how large they are."""
-        self.pairs, self.not_run, self.runs_of = len(request.pairs), 0, dict[int, int]()
+        self.pairs, self.not_run = len(request.pairs), 0
+        self.runs_of: tuple[int, ...] = ()
         self.place = PairPlace()
         index, pair, request = self._search(request)
         first = request.sampler.sides(pair, ("peek",), 1)
@@ -110,21 +111,25 @@ class Training:
         self.place = PairPlace(best.index, short is not None)
         index = best.index if short is None else short.pairs[best.index][0]
         used, nearby, self.not_run = search.runs_used, 0, search.not_run
-        self.runs_of = {bets.index: bets.runs for bets in search.bets}
+        # By round and place in its list: pairs of a shortlist that are not among those given share one index.
+        runs_of = {(-1, bets.index): bets.runs for bets in search.bets}
+        chosen = (-1, best.index)
         for step in range(LOCAL_ROUNDS if budget.local else 0):
             variations = request.moves(best.pair, step) if request.moves else []
             if variations:
                 rivals, runs = replace(betting, pairs=(best.pair, *variations)), 2 * budget.local // LOCAL_ROUNDS
                 search = Session(rivals, runs, SURE, name=f"search near {step}", first=best)
                 best = search.search()
+                runs_of[chosen] = search.bets[0].runs
+                runs_of |= {(step, bets.index): bets.runs for bets in search.bets[1:]}
                 if best.index:
                     self.place = replace(self.place, moves=(*self.place.moves, (step, best.index - 1)))
-                numbers = [index, *range(self.pairs, self.pairs + len(variations))]
-                self.runs_of |= dict(zip(numbers, (bets.runs for bets in search.bets), strict=True))
-                index = numbers[best.index]
+                    index = self.pairs + best.index - 1
+                    chosen = (step, best.index)
                 nearby += search.runs_used
             self.pairs += len(variations)
-        self.runs_of.pop(index)
+        runs_of.pop(chosen)
+        self.runs_of = tuple(runs_of.values())
         return index, best.pair, replace(request, searched=(-(-used // 2), -(-nearby // 2)))
 
     def train(self) -> Candidate:
@@ -251,7 +256,7 @@ def choose(request: Request) -> tuple[Request, Choice]:
         pilot=training.pilot,
         not_run=training.not_run,
         pairs=training.pairs,
-        runs_of=tuple(training.runs_of.values()),
+        runs_of=training.runs_of,
         reads=tuple(tuple(training.reads(event, one.discretizer) for event in one.events) for one in selected),
         read=training.read,
     )

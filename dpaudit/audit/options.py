@@ -162,6 +162,14 @@ class Options(_Declared):
         "input",
         usual="they are tried",
     )
+    group: int = _option(
+        1,
+        "how many records of --data, or users, the inputs of a pair differ in; the claim is then one for groups of so "
+        "many",
+        "input",
+        ge=1,
+        metavar="N",
+    )
     include_data: bool = _option(
         False,
         "show values of --data",
@@ -229,7 +237,7 @@ class Options(_Declared):
 
 OPTIONS = {name: one for name, one in vars(Options).items() if isinstance(one, Option)}
 """The declarations by name."""
-OF_DATA = ("bounds", "unit", "outside")
+OF_DATA = ("bounds", "unit", "outside", "group")
 """Those that say how pairs are made of a dataset."""
 SEED = Option(0, name="seed", ge=0, metavar="N", help="root of all randomness")
 """The root seed, of a run rather than of one audit."""

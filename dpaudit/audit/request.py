@@ -13,7 +13,7 @@ from msgspec import UNSET
 
 from dpaudit.audit.clock import Clock
 from dpaudit.audit.evidence import Observations, gaps_of, identical, verdict_of
-from dpaudit.audit.finding import PrivacyFinding
+from dpaudit.audit.finding import PrivacyFinding, Reach
 from dpaudit.audit.options import CURVE_SHARE, OF_DATA, OPTIONS, SLOW_RUN, Options
 from dpaudit.audit.power import Power
 from dpaudit.audit.preflight import Hygiene, runs_a_side
@@ -29,7 +29,7 @@ from dpaudit.events.wide import least_dense_shift, least_shift
 from dpaudit.neighbours.check import check_pairs, check_samples
 from dpaudit.neighbours.crafted import crafted_pairs
 from dpaudit.neighbours.named import SampleMoves, is_strategy, pairs_from_strategy
-from dpaudit.neighbours.own_data.pairs import OwnDataMoves, neighbours_of
+from dpaudit.neighbours.own_data.pairs import COUNTED, MadeData, OwnDataMoves, neighbours_of
 from dpaudit.running.sampling import Sampler
 from dpaudit.sensitivity.screening import Shortlist
 
@@ -307,12 +307,14 @@ class Request:
         not_run: int,
         *,
         refuted: bool,
+        tried: int | None = None,
         **found: Any,
     ) -> PrivacyFinding:
         """Return the finding: whether the claim was refuted, the audit's power and limits, and all else it `found`.
 
         `summed` are the runs on each side that chose the columns of wide outputs to look at; for `not_run` of the pairs
-        there were no runs.
+        there were no runs, which is said where more trials would have made some; `tried` are those with runs, by
+        default all others.
         """
         claim, checks, unseen = self.claim, (*self.hygiene.close(), *seen.checks), tuple(pilot.plan.unseen)
         by_coins = found["bound"] != MELDED and not (found["bound"] == COIN and claim.delta)
@@ -327,11 +329,15 @@ class Request:
             checks=checks,
         )
         verdict = verdict_of(refuted, gaps, run_by_run=run_by_run)
+        reach = self._reach(len(self.pairs) - not_run if tried is None else tried)
+        # That no number of runs could look at these makes no gap: power speaks of the pairs that were tried.
+        beyond = () if reach is None else reach.not_tried
         return PrivacyFinding(
             verdict=verdict,
             in_any_state=run_by_run,
             gaps=gaps,
-            not_looked_at=(*unseen, *pilot.not_compared),
+            not_looked_at=(*unseen, *pilot.not_compared, *beyond),
+            reach=UNSET if reach is None else reach,
             checks=checks,
             epsilon=claim.epsilon,
             delta=claim.delta,
@@ -351,6 +357,19 @@ class Request:
             replayed=UNSET if self.shortlist is None else self.shortlist.runs,
             **found,
         )
+
+    def _reach(self, tried: int) -> Reach | None:
+        """Return how far pairs made of a dataset reach, of which so many were tried; None for others.
+
+        Those that recorded noise has compared were tried as well, where it speaks for some of them.
+        """
+        side = self.pairs[0].sides[0]
+        if self.options.data is None or not isinstance(side, MadeData):
+            return None
+        offered = max(side.source.offered, len(self.pairs))
+        if self.shortlist is not None and self.shortlist.pairs:
+            tried = min(self.shortlist.looked, offered)
+        return Reach(tried, offered, side.source.offered < COUNTED, self.options.group)
 
     def _warnings(self, width: int, summed: int, not_run: int) -> Iterator[str]:
         """Yield what limits the finding; the parameters are as for it, `width` is that of rows of numbers, or 0."""

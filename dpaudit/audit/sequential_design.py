@@ -360,6 +360,7 @@ def sequential_finding(request: Request) -> PrivacyFinding:
         found.summed,
         found.not_run if able == allowed else 0,
         refuted=found.rejected,
+        tried=pairs - found.not_run,
         epsilon_lower=found.epsilon_lower,
         selection_trials=0,
         confirmation_trials=found.runs_used // 2,

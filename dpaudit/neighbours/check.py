@@ -67,6 +67,8 @@ def shared_ends(first: Any, second: Any, alike: Callable[[Any, Any], NDArray[np.
 
 def form(data: Any) -> Any:
     """Return what two neighbouring datasets share: types, dtypes, widths, and the columns in their order."""
+    if (schema := getattr(data, "schema", None)) is not None:  # of pyarrow or polars
+        return type(data), str(schema)
     if (columns := getattr(data, "columns", None)) is not None:
         return type(data), tuple(columns), tuple(map(str, data.dtypes))
     if isinstance(data, Mapping):
@@ -82,12 +84,20 @@ def check_pairs(pairs: Any, relation: Relation | None) -> list[Pair]:
     `InputError` is raised if there is no pair, an entry is no pair, or two inputs are not neighbours. Opaque inputs
     cannot be checked.
     """
+    if _is_one_pair(pairs):
+        text = "{pairs} must be a list of pairs, and this is one pair: write {pairs:=[(data, neighbour)]}"
+        raise InputError(text, names=("pairs",), value=pairs)
+    if _is_dataset(pairs):
+        text = "{pairs} must be a list of pairs [(data, neighbour), ...], got a {kind}; if it is one dataset, write "
+        raise InputError(text + "{data:=data} in its place", names=("pairs", "data"), kind=type(pairs).__qualname__)
     if not isinstance(pairs, Iterable):
-        raise InputError.of("pairs", pairs, "a sequence of (data, neighbour) pairs")
+        raise InputError.of("pairs", pairs, "a sequence of (data, neighbour) pairs", "write pairs=[(data, neighbour)]")
     checked = []
     for index, entry in enumerate(pairs):
         if not isinstance(entry, Pair) and (not isinstance(entry, tuple | list) or len(entry) != 2):
-            raise InputError(f"pair {index} must be a tuple (data, neighbour), got {entry!r:.100}", parameter="pairs")
+            hint = "; if they are the records of one dataset, write data=records" if index == 0 else ""
+            message = f"pair {index} must be a tuple (data, neighbour), got {entry!r:.100}{hint}"
+            raise InputError(message, parameter="pairs")
         checked.append(entry if isinstance(entry, Pair) else Pair(*entry))
     if not checked:
         raise InputError("{pairs} must hold at least one (data, neighbour) pair, got none", names=("pairs",))
@@ -95,6 +105,25 @@ def check_pairs(pairs: Any, relation: Relation | None) -> list[Pair]:
         for index, pair in enumerate(checked):
             check_pair(index, pair, relation)
     return checked
+
+
+def _is_one_pair(pairs: Any) -> bool:
+    """Return whether two inputs are given that are not in a list, and are no pairs themselves."""
+    if isinstance(pairs, Pair):
+        return True
+    if not isinstance(pairs, tuple) or len(pairs) != 2 or any(isinstance(one, Pair) for one in pairs):
+        return False
+    # Tuples of two may be pairs; lists of two in a tuple are inputs of two records.
+    return not all(isinstance(one, tuple) and len(one) == 2 for one in pairs)
+
+
+def _is_dataset(pairs: Any) -> bool:
+    """Return whether an object holds columns, numbers or characters, of which none is a pair."""
+    if isinstance(pairs, str | bytes | Mapping):
+        return True
+    return (
+        hasattr(pairs, "shape") or hasattr(pairs, "columns") or hasattr(pairs, "to_pylist") or hasattr(pairs, "to_list")
+    )
 
 
 def check_pair(index: int, pair: Pair, relation: Relation) -> bool:

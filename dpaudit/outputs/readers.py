@@ -132,11 +132,17 @@ def whole(values: Sequence[Any] | NDArray[Any]) -> WholeValues:
     return WholeValues.of(values)
 
 
+_NUMBERS = (int, float, np.number, np.bool_)
+
+
 def real(values: Sequence[Any] | NDArray[Any]) -> NDArray[np.float64]:
-    """Read floats."""
+    """Read floats; NaN in the place of what is no number, where training saw numbers of several kinds alone."""
     if isinstance(values, np.ndarray):
         return values.astype(np.float64)
-    return np.fromiter(values, np.float64, len(values))
+    try:
+        return np.fromiter(values, np.float64, len(values))
+    except (TypeError, ValueError, OverflowError):
+        return np.array([_number(value) if isinstance(value, _NUMBERS) else np.nan for value in values])
 
 
 def text(values: Sequence[Any]) -> list[str]:

@@ -167,7 +167,7 @@ def _encoded(value: Any, left: list[int], depth: int) -> JsonValue:
         return Failed(value.kind, value.message)
     if (kind is np.ndarray or isinstance(value, np.generic)) and value.dtype.name in get_args(DType):
         return _array(value, left, depth)
-    if kind.__name__ == "DataFrame":
+    if kind.__name__ == "DataFrame" and hasattr(value, "iloc"):  # of pandas; polars has a class of that name too
         return _frame(value, left, depth)
     if isinstance(value, Sample):
         return _sample(value)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import datetime
+import json
 import keyword
 import math
+import re
 import tomllib
 from collections.abc import Iterable
+from contextlib import suppress
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
@@ -18,6 +21,7 @@ from dpaudit.contract import Relation
 from dpaudit.engine.tasks import with_options
 from dpaudit.errors import InputError, nearest
 from dpaudit.files import append_line, write_file
+from dpaudit.neighbours.own_data.columns import bounds_of_text
 from dpaudit.record import Amount, Count, Frozen, Level, Words
 
 _EXAMPLES_OF_KEYS = {
@@ -205,7 +209,30 @@ def _value(kind: Any, given: Any, where: str) -> Any:
     try:
         return msgspec.convert(given, kind)
     except msgspec.ValidationError:
-        raise InputError(f"{where}: must be {_allowed(msgspec.inspect.type_info(kind))}, got {given!r:.60}") from None
+        allowed = _allowed(msgspec.inspect.type_info(kind))
+        raise InputError(f"{where}: must be {allowed}, got {given!r:.60}{_line(where, given)}") from None
+
+
+def _line(where: str, given: Any) -> str:
+    """Return the line to write in the place of bounds that are given as a text, as commands take them."""
+    if not where.startswith("bounds of ") or not isinstance(given, str):
+        return ""
+    with suppress(InputError):
+        bounds = bounds_of_text(given)
+        if isinstance(bounds, dict):
+            pairs = (f"{key_in_toml(name)} = {_pair_in_toml(ends)}" for name, ends in bounds.items())
+            return f"; write bounds = {{ {', '.join(pairs)} }}"
+        return f"; write bounds = {_pair_in_toml(bounds)}"
+    return "; write bounds = [0, 100], or bounds = { age = [0, 100] } for one column"
+
+
+def _pair_in_toml(ends: Iterable[float]) -> str:
+    return f"[{', '.join(repr(float(end)).removesuffix('.0') for end in ends)}]"
+
+
+def key_in_toml(name: str) -> str:
+    """Return a key as a file .toml has it: in quotes where it does not consist of letters, digits, - and _."""
+    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else json.dumps(name)
 
 
 def _allowed(info: msgspec.inspect.Type) -> str:

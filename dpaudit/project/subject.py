@@ -114,7 +114,8 @@ def prepared(
 
 def _inputs(audit: Audit, mechanism: Any, pairs: Place | None, relation: Relation | None, seed: int) -> dict[str, Any]:
     bounds = bounds_of_text(audit.bounds) if isinstance(audit.bounds, str) else audit.bounds
-    of_data = {"bounds": bounds, "unit": audit.unit, "outside": audit.outside}  # without data the audit refuses them
+    # Without data the audit refuses them.
+    of_data = {"bounds": bounds, "unit": audit.unit, "outside": audit.outside, "group": audit.group}
     if audit.header is not None and audit.data is None:
         raise InputError("{header} belongs to {data}, which must be given too", names=("header", "data"))
     if audit.data is not None:

@@ -111,9 +111,9 @@ def statement(found: Sequence[OneAudit], name: str) -> str:
 def _claimed(finding: OneAudit) -> str:
     match finding:
         case PrivacyFinding() if finding.curve_test is not None:
-            return f"claims {wording.curve_claim_words(finding.curve_test.claim)}"
+            return f"claims {wording.curve_claim_words(finding.curve_test.claim)}{wording.group_words(finding)}"
         case PrivacyFinding():
-            return f"claims {wording.claim_words(finding.epsilon, finding.delta)}"
+            return f"claims {wording.claim_words(finding.epsilon, finding.delta)}{wording.group_words(finding)}"
         case LawFinding(claimed_epsilon=None):
             return "promises no privacy"
         case LawFinding(claimed_epsilon=float(epsilon)):
@@ -160,7 +160,7 @@ def reasons(finding: OneAudit, decoded: wording.Decoded = None, shown: Shown = i
             return [("power", f"none: {why}"), ("next", remedy)]
         case PrivacyFinding() if not refuted:
             caught = wording.curve_power_words(finding) or wording.power_words(finding)
-            power = "; ".join(filter(None, (caught, unseen_words(finding))))
+            power = "; ".join(filter(None, (caught, wording.reach_words(finding), unseen_words(finding))))
             return said(("power", power), ("more time", _more_time(finding, shown)))
         case LawFinding() if not refuted:
             return [("covers", covers_text(finding))]
@@ -174,6 +174,8 @@ def reasons(finding: OneAudit, decoded: wording.Decoded = None, shown: Shown = i
 def unseen_words(finding: PrivacyFinding | None) -> str:
     """Return what was not looked at, at most three kinds by name; empty where everything was."""
     unseen = finding.not_looked_at if finding else ()
+    if finding and finding.reach is not UNSET:  # `reach_words` has these
+        unseen = tuple(one for one in unseen if one not in finding.reach.not_tried)
     if len(unseen) > 3:
         return f"{len(unseen)} kinds of features not looked at: -v or finding.not_looked_at names them"
     return f"not looked at: {', '.join(unseen)}" if unseen else ""

@@ -40,6 +40,7 @@ from dpaudit.report.sentences import CAVEAT, Phrase, accuracy_words, headline, p
 from dpaudit.report.summary import Lost, Summary, shown_of, summarise
 from dpaudit.report.terminal import Lines, ShellCommand, label_text
 from dpaudit.report.view import AuditedMechanism, mechanisms
+from dpaudit.report.wording import reach_words
 
 _SUBJECTS = ("privacy", "accuracy", "control")
 _BROKEN = "accuracy-broken"
@@ -267,7 +268,11 @@ def _table(shown: Sequence[AuditedMechanism]) -> str:
         verdict = f"{mechanism.state.tone.sign} {mechanism.state}{' (!)' * mechanism.tested.conflict}"
         cells = [escaped(raised(column.text(numbers))) for column in columns]
         rows.append((escaped(mechanism.name), verdict, *cells, *[str(mechanism.accuracy)] * accuracy))
-    notes = [CATCHES, *(f"{m.name}: {words}." for m in shown if (words := unseen_words(m.tested.blackbox)))]
+    unseen = [
+        (m.name, "; ".join(filter(None, (reach_words(m.tested.blackbox), unseen_words(m.tested.blackbox)))))
+        for m in shown
+    ]
+    notes = [CATCHES, *(f"{name}: {words}." for name, words in unseen if words)]
     return "\n".join([*(f"| {' | '.join(row)} |" for row in rows), "", *(f"- {escaped(note)}" for note in notes)])
 
 

@@ -15,7 +15,7 @@ from dpaudit.audit.curve_claims import TESTABLE, untestable_orders
 from dpaudit.audit.finding import PowerAt, PrivacyFinding
 from dpaudit.audit.power import MASSES
 from dpaudit.audit.tested import CurveTest
-from dpaudit.contract import FAIL, CurveClaim, PrivacyClaim, Verdict
+from dpaudit.contract import FAIL, CurveClaim, OriginKind, PrivacyClaim, Verdict
 from dpaudit.engine.records import codes_of
 from dpaudit.events import event as events
 from dpaudit.events.event import Cells, Event, Interval
@@ -163,6 +163,22 @@ def _likely_text(finding: PrivacyFinding) -> str:
     event = f"as likely as the {one} tested"
     event = f"of probability {value_text(MASSES[0])}" if finding.design == "sequential" else event
     return f"{event} on the likelier side" if finding.detectable_at == PowerAt.LIKELIER else event
+
+
+def reach_words(finding: PrivacyFinding | None) -> str:
+    """Return how far the pairs that were made of a dataset reach; empty where there is none."""
+    if finding is None or finding.reach is UNSET:
+        return ""
+    unchanged = "records, dates, categories and conjunctions that none of them changes were not looked at"
+    return f"on {finding.reach.in_words} that this dataset gives; {unchanged}"
+
+
+def group_words(finding: PrivacyFinding) -> str:
+    """Return for which groups a claim is tested; empty where inputs differ in one record."""
+    if finding.reach is UNSET or finding.reach.group == 1:
+        return ""
+    users = any(origin.kind is OriginKind.OWN_USERS for origin in finding.origins)
+    return f" for groups of {finding.reach.group} {'users' if users else 'records'}"
 
 
 def pairs_words(finding: PrivacyFinding) -> str:

@@ -27,13 +27,15 @@ class Shortlist:
     """The pairs that runs are spent on, each with its place among those given, or their number for any other pair.
 
     Of one pair it is `sure` that a released value loses more than the claim; else bets decide among the pairs, or among
-    all where none is listed. `runs` were made, of which no bound knows, on `tried` pairs.
+    all where none is listed. `runs` were made, of which no bound knows, on `tried` pairs: on `looked` of those given,
+    and on variations of them.
     """
 
     pairs: tuple[tuple[int, Pair], ...]
     sure: bool
     runs: int
     tried: int
+    looked: int = 0
 
 
 class _Spent(Exception):
@@ -145,7 +147,9 @@ def shortlist(
         listed = [(min(first, len(pairs)) if not way else len(pairs), ways.again(first, way)) for first, way in chosen]
     except (ValueError, TypeError, LookupError):
         raise ToolFault("the process of the mechanism sent what is no list of pairs") from None
-    return Shortlist(tuple(listed), bool(sure), int(runs), int(tried))
+    # Variations come after all that were given.
+    looked = min(int(tried), len(pairs) + len(more))
+    return Shortlist(tuple(listed), bool(sure), int(runs), int(tried), looked)
 
 
 def _searched(

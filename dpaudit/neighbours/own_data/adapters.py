@@ -10,6 +10,7 @@ import hashlib
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
 from typing import Any, Self
@@ -20,7 +21,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from dpaudit.jsonable import stable_repr
-from dpaudit.neighbours.own_data.columns import DataColumn, column_of, unfit
+from dpaudit.neighbours.own_data.columns import DataColumn, column_of, is_missing, unfit
 
 Index = NDArray[np.int64]
 """Numbers of rows, in the order of a dataset; a row may stand in it many times."""
@@ -109,14 +110,26 @@ class Table(ABC):
 class ArrayTable(Table):
     """An array of NumPy whose first axis numbers the records, structured or not."""
 
+    @property
+    def columns(self) -> tuple[DataColumn, ...]:
+        """The fields of a structured array, the cells of a row, or the values themselves."""
+        kinds = [self.data.dtype[i] for i in range(len(self.data.dtype.names or ()))] or [self.data.dtype]
+        found = super().columns
+        # A table of pandas does not know that an array's texts have a greatest length.
+        kinds = kinds if self.data.dtype.names else kinds * len(found)
+        return tuple(
+            replace(column, type=kind, nullable=False) if kind.kind == "U" else column
+            for column, kind in zip(found, kinds, strict=True)
+        )
+
     def cells(self) -> pd.DataFrame:
         """Return the fields of a structured array, the cells of a row, or the values themselves."""
         names = self.data.dtype.names
         if names:
-            return _frame(names, [_flat(self.data[name])[:, 0] for name in names])
-        flat = _flat(self.data)
-        names = [None] if self.data.ndim == 1 else [str(c) for c in range(flat.shape[1])]
-        return pd.DataFrame(flat, columns=pd.Index(names, dtype=object))
+            return frame_of(names, [flat(self.data[name])[:, 0] for name in names])
+        rows = flat(self.data)
+        names = [None] if self.data.ndim == 1 else [str(c) for c in range(rows.shape[1])]
+        return pd.DataFrame(rows, columns=pd.Index(names, dtype=object))
 
     def _changed(self, rows: Any, cells: CellValues) -> Any:
         names = rows.dtype.names
@@ -130,7 +143,7 @@ class ArrayTable(Table):
 
     def _content(self) -> Iterator[bytes]:
         yield f"{self.data.dtype.descr} {self.data.shape}".encode()
-        yield _text(self.data.tolist()) if self.data.dtype.hasobject else self.data.tobytes()
+        yield text_of_values(self.data.tolist()) if self.data.dtype.hasobject else self.data.tobytes()
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,12 +175,9 @@ class FrameTable(Table):
         return rows
 
     def _joined(self, rows: Any) -> Any:
-        known = self.data.index
-        # Labels that no other row has, where the type of the index allows some.
-        if known.nlevels == 1 and pd.api.types.is_integer_dtype(known.dtype):
-            rows.index = pd.Index(np.arange(1, len(rows) + 1) + int(known.max()), dtype=known.dtype, name=known.name)
-        elif known.nlevels == 1 and pd.api.types.is_string_dtype(known.dtype):
-            rows.index = pd.Index([f"added {i}" for i in range(len(rows))], dtype=known.dtype, name=known.name)
+        labels = fresh_labels(self.data.index, len(rows))
+        if labels is not None:
+            rows.index = labels
         return pd.concat([self.data, rows])
 
     def _given(self, rows: Any) -> Any:
@@ -180,7 +190,7 @@ class FrameTable(Table):
         for label, values in [*labels, *((str(name), self.data[name]) for name in self.data.columns)]:
             yield f"{label} {values.dtype}".encode()
             held = values.to_numpy()
-            yield _text(held.tolist()) if held.dtype.hasobject else held.tobytes()
+            yield text_of_values(held.tolist()) if held.dtype.hasobject else held.tobytes()
 
 
 @dataclass(frozen=True, eq=False)
@@ -254,7 +264,12 @@ class RecordTable(Table):
             return record[key] if isinstance(record, dict) or isinstance(key, int) else getattr(record, key)
 
         values = [pd.Series([field(record, key) for record in self.data], dtype=object) for key in self._keys]
-        return _frame([None if key is None else str(key) for key in self._keys], values)
+        return frame_of([None if key is None else str(key) for key in self._keys], values)
+
+    @property
+    def columns(self) -> tuple[DataColumn, ...]:
+        """The fields of the records; nothing says that one may be missing but that it is."""
+        return tuple(replace(one, nullable=any(map(is_missing, one.values))) for one in super().columns)
 
     def _rows(self, index: Index) -> Any:
         return [self.data[row] for row in index.tolist()]
@@ -271,7 +286,7 @@ class RecordTable(Table):
         return self.kind(rows)
 
     def _content(self) -> Iterator[bytes]:
-        yield _text(self.data)
+        yield text_of_values(self.data)
 
 
 def _fields(record: Any) -> tuple[Hashable, ...] | None:
@@ -287,7 +302,10 @@ def _fields(record: Any) -> tuple[Hashable, ...] | None:
 
 def _with_field(record: Any, key: Any, value: Any) -> Any:
     if key is None:
-        return record.dtype.type(value) if isinstance(record, np.generic) else value
+        if isinstance(record, np.generic):
+            with suppress(OverflowError, ValueError):  # records of several types, of which this one does not hold it
+                return record.dtype.type(value)
+        return value
     if isinstance(record, dict):
         return {**record, key: value}
     if isinstance(record, tuple | list):
@@ -297,17 +315,36 @@ def _with_field(record: Any, key: Any, value: Any) -> Any:
     return dataclasses.replace(record, **{key: value})
 
 
-def _text(values: list[Any]) -> bytes:
+def text_of_values(values: list[Any]) -> bytes:
     """Return values as text that depends on nothing else; `repr` alone is faster where it does."""
     plain = all(type(value) in _PLAIN for value in values)
     return (repr(values) if plain else stable_repr(values)).encode("utf-8", "surrogatepass")
 
 
-def _flat(array: NDArray[Any]) -> NDArray[Any]:
+def flat(array: NDArray[Any]) -> NDArray[Any]:
+    """Return an array of any number of axes with two: records and their cells."""
     return array.reshape(len(array), math.prod(array.shape[1:]))
 
 
-def _frame(names: Sequence[str | None], values: Sequence[Any]) -> pd.DataFrame:
+def column_of_array(name: str | None, values: NDArray[Any]) -> DataColumn:
+    """Return a column of an array of NumPy, whose type may limit the length of a text."""
+    found = column_of(name, pd.Series(values))
+    return replace(found, type=values.dtype, nullable=False) if values.dtype.kind == "U" else found
+
+
+def fresh_labels(known: pd.Index[Any], number: int) -> pd.Index[Any] | None:
+    """Return labels that no other row has; None where the type of the index allows none."""
+    if known.nlevels == 1 and pd.api.types.is_integer_dtype(known.dtype):
+        labels: Any = np.arange(1, number + 1) + int(known.max())
+    elif known.nlevels == 1 and pd.api.types.is_string_dtype(known.dtype):
+        labels = [f"added {i}" for i in range(number)]
+    else:
+        return None
+    return pd.Index(labels, dtype=known.dtype, name=known.name)
+
+
+def frame_of(names: Sequence[str | None], values: Sequence[Any]) -> pd.DataFrame:
+    """Return a table of these columns; a name may be None."""
     found = pd.DataFrame(dict(enumerate(values)), copy=False)
     found.columns = pd.Index(names, dtype=object)
     return found

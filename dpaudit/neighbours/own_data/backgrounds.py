@@ -169,6 +169,8 @@ def _backgrounds(
     shared = Rows.all_but(size - left_out)
     words = f"the data without {words_of_rows(tuple(range(size - left_out, size)))}" if left_out else "the data"
     yield _Background(words, shared, nothing, tuple(crowds + made + doubled + like))
+    if unnamed := tuple(candidates.unnamed()):
+        yield _Background(words, shared, nothing, unnamed)
     yield from _equal(candidates, tuple(made[:2] + doubled[:1]), tuple(made[:2]), left_out)
     if adds:
         yield from _sums(candidates, tuple(made[:1]))

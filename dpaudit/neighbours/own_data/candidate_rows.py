@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 from enum import Enum
+from itertools import islice
 from typing import Any
 
 from dpaudit.jsonable import stable_repr
@@ -75,16 +77,18 @@ class CandidateRows:
         self.values = {i: _values(c, self.bounds.get(i)) for i, c in enumerate(self.columns) if i != unit}
         self.names = [] if unit is None else _fresh_names(self.columns[unit], self.group + 1)
         self.adds_units = unit is None or len(self.names) > self.group
+        self.adds_unnamed = unit is not None and self.columns[unit].nullable and (self.outside or self.units.unnamed)
         real = [column.values for column in self.columns if column.kind is ValueKind.REAL]
         complete = (row for row in range(self.size) if all(math.isfinite(values[row]) for values in real))
         self.template = next(complete, 0)
         self._known: dict[tuple[int, str], int] = {}
 
-    def row(self, cells: Mapping[int, Any], unit: int = 0, template: int | None = None) -> int:
-        """Return the number of a row with these values, of the new unit of that number."""
+    def row(self, cells: Mapping[int, Any], unit: int | None = 0, template: int | None = None) -> int:
+        """Return the number of a row with these values, of the new unit of that number; of None without a name."""
         like = self.template if template is None else template
         if self.units.column is not None:
-            cells = {**cells, self.units.column: self.names[unit]}
+            column = self.columns[self.units.column]
+            cells = {**cells, self.units.column: column.missing if unit is None else self.names[unit]}
         number = self._known.setdefault((like, self._content(like, cells)), self.size + len(self.new))
         if number == self.size + len(self.new):
             self.new.append((like, cells))
@@ -150,7 +154,10 @@ class CandidateRows:
         if self.units.column is not None:
             codes = self.units.codes[list(rows)].tolist()
             number = {code: i for i, code in enumerate(dict.fromkeys(codes))}
-            rows = tuple(self.row({}, number[code], row) for row, code in zip(rows, codes, strict=True))
+            rows = tuple(
+                row if code in self.units.unnamed else self.row({}, number[code], row)
+                for row, code in zip(rows, codes, strict=True)
+            )
         return UnitRows(rows, f"a copy of {unit.words}")
 
     def crowds(self) -> list[UnitRows]:
@@ -160,6 +167,26 @@ class CandidateRows:
         times = min(MOST_ROWS, MANY * int(self.units.sizes.max()))
         words = f" of {times} rows each"
         return [unit for value in ALLOWED for unit in self.with_value(value, times=times, words=words)]
+
+    def unnamed(self) -> list[UnitRows]:
+        """Return new units without a name, of many rows and of one; none where the type of the names allows none.
+
+        Rows without a name may all be of one user, whose contribution nothing bounds then. Values that bounds do not
+        allow are another subject: these have those at the bounds.
+        """
+        if not self.adds_unnamed:
+            return []
+        times = min(MOST_ROWS, MANY * int(self.units.sizes.max())) if self.outside else 1
+        units = "a new unit" if self.group == 1 else f"{self.group} new units"
+        found = []
+        for value in ALLOWED:
+            cells = self.cells(value)
+            row = self.row(cells, None)
+            words = f" with {value.value}" if cells else ""
+            if times > 1:
+                found.append(UnitRows((row,) * self.group * times, f"{units} of {times} rows without a name{words}"))
+            found.append(UnitRows((row,) * self.group, f"{units} without a name{words}"))
+        return found
 
     def like(self, unit: UnitRows, value: NewValue) -> list[UnitRows]:
         """Return records like a unit but for a value in all columns that can have it; none where rows are no units."""
@@ -186,7 +213,7 @@ class CandidateRows:
 def _text(value: Any) -> str:
     """Return a number as the same text whatever its type, and anything else as its own."""
     plain = value.item() if hasattr(value, "item") and getattr(value, "ndim", 1) == 0 else value
-    if isinstance(plain, int | float):
+    if isinstance(plain, int | float | Decimal):
         return repr(float(plain))
     # An object whose text does not show its content differs from all others.
     return str(id(plain)) if repr(plain) == object.__repr__(plain) else stable_repr(plain)
@@ -196,7 +223,8 @@ def _fresh_names(column: DataColumn, number: int) -> list[Any]:
     """Return names of units that no row has; none where the type of the column allows no other."""
     if column.kind is ValueKind.TEXT:
         held = set(column.values.tolist())
-        return [text for i in range(len(held) + number) if (text := f"added {i}") not in held][:number]
+        names = (text for i in range(len(held) + number) if (text := f"added {i}") not in held and column.fits(text))
+        return list(islice(names, number))
     if not column.numeric:
         return []
     most = int(column.finite.max())
@@ -210,11 +238,14 @@ def _values(column: DataColumn, bounds: tuple[float, float] | None) -> dict[NewV
     if column.kind is ValueKind.TEXT:
         held = set(column.values.tolist())
         unseen = next(text for text in ("unseen" + "!" * i for i in range(len(held) + 1)) if text not in held)
-        return {NewValue.UNSEEN: unseen, NewValue.EMPTY: "", NewValue.LONG: " ".join(["long"] * LONG)}
+        texts = {NewValue.UNSEEN: unseen, NewValue.EMPTY: "", NewValue.LONG: " ".join(["long"] * LONG)}
+        return {value: text for value, text in texts.items() if column.fits(text)}
     if not column.numeric:
         return {}
     if bounds is None:
-        bounds = (float(column.finite.min()), float(column.finite.max())) if len(column.finite) else (0.0, 1.0)
+        # Integers beyond 2^53 are no floats.
+        number = int if column.kind is ValueKind.INTEGER else float
+        bounds = (number(column.finite.min()), number(column.finite.max())) if len(column.finite) else (0.0, 1.0)
     values = {value: column.held(number) for value, number in _numbers(column, *bounds).items()}
     return {value: number for value, number in values.items() if number is not None}
 
@@ -226,6 +257,11 @@ def _numbers(column: DataColumn, low: Any, high: Any) -> dict[NewValue, Any]:
         low, high = math.ceil(low), math.floor(high)
         width: Any = max(1, high - low)
         made: dict[NewValue, Any] = {NewValue.MIDDLE: (low + high) // 2}
+    elif column.digits is not None:
+        # Towards the inside of the bounds: what is rounded must not lie outside of them.
+        low, high = column.rounded(low, math.ceil), column.rounded(high, math.floor)
+        width = (high - low) or 1.0
+        made = {NewValue.MIDDLE: low / 2 + high / 2}
     else:
         width = (high - low) or 1.0
         made = {NewValue.MIDDLE: low / 2 + high / 2, NewValue.NAN: math.nan}

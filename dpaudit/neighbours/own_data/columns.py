@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal, InvalidOperation
 from enum import StrEnum
+from fractions import Fraction
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
 ColumnBounds = dict[int, tuple[float, float]]
 """The bounds by number of the column."""
 
+_CHARACTER = np.dtype("U1").itemsize
+"""Bytes of a character of a text in an array."""
 _NAMED = 5
 """The most columns that a message names."""
 _ALLOWED = "a pair (low, high) with low < high, a pair for each column of numbers, or a dictionary of them by column"
@@ -44,13 +48,17 @@ class DataColumn:
     """One field of all records.
 
     Its name stands in messages and recipes, and is None where a record is a single value. The values, shape (n,), are
-    numbers or objects. A value has to fit into the type; None stands for Python's own, whose integers have no end.
+    numbers or objects. A value has to fit into the type; None stands for Python's own, whose integers have no end. Of
+    decimals there are `digits` in all and after the point, and numbers are floats here. A `nullable` column may have
+    missing values, whether there are any or not.
     """
 
     name: str | None
     kind: ValueKind
     values: NDArray[Any]
     type: np.dtype[Any] | None = None
+    digits: tuple[int, int] | None = None
+    nullable: bool = False
 
     @property
     def numeric(self) -> bool:
@@ -74,11 +82,27 @@ class DataColumn:
         """The values of a column of numbers that are finite."""
         return np.asarray(self.values[np.isfinite(self.values.astype(float))])
 
+    @property
+    def missing(self) -> Any:
+        """The stand-in for a missing value: NaN where the type is a float of NumPy."""
+        return math.nan if self.type is not None and self.type.kind == "f" else None
+
+    def fits(self, text: str) -> bool:
+        """Return whether the column's type, which may limit the length, holds a text."""
+        return self.type is None or self.type.kind != "U" or len(text) <= self.type.itemsize // _CHARACTER
+
+    def rounded(self, number: float, towards: Callable[[Fraction], int]) -> float:
+        """Return a number with the digits of the column's decimals, rounded up or down."""
+        unit = 10 ** (self.digits or (0, 0))[1]
+        return float(Fraction(towards(Fraction(repr(float(number))) * unit), unit))
+
     def held(self, number: float) -> Any:
         """Return a number as the column's type has it, or None.
 
-        Integers hold no fractions; floats of every width hold infinity and NaN.
+        Integers hold no fractions; floats of every width hold infinity and NaN, and decimals neither.
         """
+        if self.digits is not None:
+            return decimal_of(number, self.digits)
         whole, finite = self.kind is ValueKind.INTEGER, math.isfinite(number)
         if whole and (not finite or number != int(number)):
             return None
@@ -89,6 +113,29 @@ class DataColumn:
         return self.type.type(exact(number)) if fits else None
 
 
+MOST_DIGITS = 28
+"""The digits of decimals of Python, of which no type says how many they may have."""
+
+
+def decimal_of(number: float, digits: tuple[int, int]) -> Decimal | None:
+    """Return a number as a decimal of so many digits in all and after the point; None where it has more or no end."""
+    if not math.isfinite(number):
+        return None
+    precision, scale = digits
+    try:
+        found = Decimal(repr(float(number))).quantize(Decimal(1).scaleb(-scale))
+    except InvalidOperation:
+        return None
+    return found if len(found.as_tuple().digits) <= precision else None
+
+
+def is_missing(value: Any) -> bool:
+    """Return whether a value stands for none: None, NaN, or what pandas has in their place."""
+    if value_type(value) == "missing":
+        return True
+    return isinstance(value, float | np.floating | Decimal) and value != value
+
+
 def value_type(value: Any) -> str:
     """Return the type of a value as far as the values of one column must agree in it."""
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
@@ -97,6 +144,8 @@ def value_type(value: Any) -> str:
         return "boolean"
     if isinstance(value, int | float | np.integer | np.floating):
         return "number"
+    if isinstance(value, Decimal):
+        return "decimal"
     return "text" if isinstance(value, str) else type(value).__qualname__
 
 
@@ -104,16 +153,28 @@ def column_of(name: str | None, values: pd.Series[Any]) -> DataColumn:
     """Return a column of a table of pandas; `InputError` if numbers, text and others are mixed."""
     import pandas as pd
 
-    if isinstance(values.dtype, pd.StringDtype | pd.BooleanDtype):
-        values = values.astype(object).where(values.notna(), None)
     kind = values.dtype
+    arrow = getattr(kind, "pyarrow_dtype", None)
+    # An arrow-backed type says by its class of Python what it holds; a dictionary of texts says nothing.
+    held = kind.type if arrow is not None else None
+    if isinstance(kind, pd.StringDtype | pd.BooleanDtype) or held in (str, bool):
+        objects = values.astype(object).where(values.notna(), None).to_numpy()
+        return replace(_of_objects(name, objects), nullable=True)
+    if held is Decimal and arrow is not None:
+        objects = values.astype(object).where(values.notna(), None)
+        numbers = np.array([math.nan if value is None else float(value) for value in objects], dtype=float)
+        digits = (arrow.precision, arrow.scale)
+        return DataColumn(name, ValueKind.REAL, numbers, digits=digits, nullable=True)
     if isinstance(kind, np.dtype):
         if kind.kind == "O":
             return _of_objects(name, values.to_numpy())
-        return DataColumn(name, _KINDS.get(kind.kind, ValueKind.OTHER), values.to_numpy(), kind)
+        return DataColumn(
+            name, _KINDS.get(kind.kind, ValueKind.OTHER), values.to_numpy(), kind, nullable=kind.kind == "f"
+        )
     inner = getattr(kind, "numpy_dtype", None)
     if isinstance(inner, np.dtype) and inner.kind in "iuf":
-        return DataColumn(name, _KINDS[inner.kind], values.to_numpy(dtype=float, na_value=np.nan), inner)
+        numbers = values.to_numpy(dtype=float, na_value=np.nan)
+        return DataColumn(name, _KINDS[inner.kind], numbers, inner, nullable=True)
     return DataColumn(name, ValueKind.OTHER, values.astype(object).to_numpy())
 
 
@@ -122,22 +183,42 @@ def _of_objects(name: str | None, values: NDArray[Any]) -> DataColumn:
     types = [value_type(value) for value in values]
     found = [kind for kind in dict.fromkeys(types) if kind != "missing"]
     if len(found) > 1:
+        # NaN among texts, dates and others is what pandas reads from an empty cell.
+        types = ["missing" if is_missing(value) else kind for kind, value in zip(types, values, strict=True)]
+        found = [kind for kind in dict.fromkeys(types) if kind != "missing"]
+    if found == ["number", "decimal"] or found == ["decimal", "number"]:
+        types = ["number" if kind == "decimal" else kind for kind in types]
+        found = ["number"]
+    if len(found) > 1:
         one, other = found[:2]
         where = "records" if name is None else f"in column {name!r} values"
         text = "{data} must hold {where} of one kind: row {row} is of kind {one}, row {place} of kind {other}; convert "
         text += "one of them, or leave such rows out"
         raise unfit(text, where=where, row=types.index(one), one=one, place=types.index(other), other=other)
-    if "number" in found:
+    if found in (["number"], ["decimal"]):
         pairs = list(zip(types, values, strict=True))
         whole = all(kind == "missing" or isinstance(value, int | np.integer) for kind, value in pairs)
         try:
             numbers = np.array([math.nan if kind == "missing" else value for kind, value in pairs], dtype=float)
-        except OverflowError:
+        except (OverflowError, ValueError):  # ValueError of a signalling NaN
             where = "numbers" if name is None else f"in column {name!r} numbers"
             text = "{data} must hold {where} that are at most 1.8e308, and has a larger integer"
             raise unfit(text, where=where) from None
-        return DataColumn(name, ValueKind.INTEGER if whole else ValueKind.REAL, numbers)
-    return DataColumn(name, ValueKind(found[0]) if found in (["text"], ["boolean"]) else ValueKind.OTHER, values)
+        if found == ["decimal"]:
+            return DataColumn(name, ValueKind.REAL, numbers, digits=_digits_of(values), nullable=True)
+        kinds = {value.dtype if isinstance(value, np.generic) else None for value in values}
+        inner = next(iter(kinds)) if len(kinds) == 1 else None
+        return DataColumn(name, ValueKind.INTEGER if whole else ValueKind.REAL, numbers, inner, nullable=True)
+    plain = ["missing" if is_missing(value) else "" for value in values]
+    objects = np.array([None if kind else value for kind, value in zip(plain, values, strict=True)] + [None], object)
+    kind = ValueKind(found[0]) if found in (["text"], ["boolean"]) else ValueKind.OTHER
+    return DataColumn(name, kind, objects[:-1] if kind is not ValueKind.OTHER else values, nullable=True)
+
+
+def _digits_of(values: NDArray[Any]) -> tuple[int, int]:
+    """Return the most digits of decimals of Python, and the most after the point that some have."""
+    parts = [value.as_tuple() for value in values if isinstance(value, Decimal) and value.is_finite()]
+    return MOST_DIGITS, max((-int(part.exponent) for part in parts), default=0)
 
 
 def unfit(text: str, **given: Any) -> InputError:
@@ -173,7 +254,7 @@ def read_bounds(bounds: Any, columns: Sequence[DataColumn]) -> ColumnBounds:
             found[number] = _pair(given, bounds, f" of column {name!r}")
         return found
     if isinstance(bounds, str) or not hasattr(bounds, "__len__"):
-        raise InputError.of("bounds", bounds, _ALLOWED)
+        raise InputError.of("bounds", bounds, _ALLOWED, _line(bounds))
     numeric = [i for i, column in enumerate(columns) if column.numeric]
     if not numeric:
         held = ", ".join(f"{column.title}: {_contents(column)}" for column in columns[:_NAMED])
@@ -185,6 +266,15 @@ def read_bounds(bounds: Any, columns: Sequence[DataColumn]) -> ColumnBounds:
     if len(bounds) != len(numeric):
         raise InputError.of("bounds", bounds, f"{_ALLOWED}; there are {len(numeric)} columns of numbers")
     return {i: _pair(given, bounds, f" of {columns[i].title}") for i, given in zip(numeric, bounds, strict=True)}
+
+
+def _line(bounds: Any) -> str:
+    """Return the argument to write in the place of bounds that are given as a text, as commands take them."""
+    try:
+        found = bounds_of_text(bounds) if isinstance(bounds, str) else None
+    except InputError:
+        found = None
+    return "write bounds=(0, 100), or bounds={'age': (0, 100)}" if found is None else f"write bounds={found!r}"
 
 
 def _contents(column: DataColumn) -> str:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
-from itertools import chain
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 COUNT = 40
 """The most pairs that are made by default."""
+COUNTED = 1_000
+"""The most pairs that a dataset is said to give; beyond it gives "at least" so many."""
 FEW = 64
 """Rows of a dataset that are compared one by one, to see whether it is made twice."""
 PROPOSALS = 6
@@ -60,8 +62,9 @@ def neighbours_of(
     Parameters
     ----------
     data : list, tuple, array, DataFrame, Series, dict of columns, tuple of arrays, or sparse matrix
-        One dataset. Records of a list are numbers, texts, tuples, dictionaries or data classes of the same fields, or
-        anything else, of which none are then made. `register_dataset` adds a kind.
+        One dataset; tables may be of pandas, polars, pyarrow or xarray. Records of a list are numbers, texts, tuples,
+        dictionaries or data classes of the same fields, or anything else, of which none are then made.
+        `register_dataset` adds a kind.
     relation : Relation or str
         ADD_REMOVE_ONE or REPLACE_ONE, or an alias that `Relation.parse` knows.
     group : int
@@ -71,6 +74,7 @@ def neighbours_of(
         greatest value of the data.
     unit : str or sequence of n names, optional
         What all rows of a user have in common: a column, or the names themselves. A record is then all rows of a user.
+        A row whose name is missing is a unit of its own; a new user of many rows without a name is tried too.
     count : int
         The most pairs.
     outside : bool
@@ -89,7 +93,7 @@ def neighbours_of(
     ------
     InputError
         If the dataset is of a kind that is not known, is empty, or holds records of different kinds; if bounds are
-        reversed; if a column does not exist; if a row has no unit, or a unit no row; if no record can be replaced.
+        reversed; if a column does not exist; if a unit has no row; if no record can be replaced.
 
     Examples
     --------
@@ -120,13 +124,16 @@ def neighbours_of(
     candidates = CandidateRows(table.size, columns, units, ends, group, bool(outside))
     known = standing_out(columns, units, group, seed)
     proposed = recipes_of(candidates, known, small_groups(columns, units.column), relation)
-    recipes = _distinct(proposed, candidates, count)
+    distinct = _distinct(proposed, candidates)
+    recipes = list(islice(distinct, count))
     if not recipes:
         text = "{data} has no pair of neighbours by {relation}: its records are equal, and of a kind of which "
         raise InputError(text + "no others are made; use add-remove-one, or more records", names=("data", "relation"))
     made = tuple(candidates.made())
     pool, digest, given = table.extended(candidates.new), keyed(table.digest(), key_of()), chain(*ends.values())
-    source = RowSource(pool, table.size, digest, made, units.alone, frozenset(given))
+    # The rows of the pairs that are only counted are not kept.
+    more = sum(1 for _ in islice(distinct, max(0, COUNTED - len(recipes))))
+    source = RowSource(pool, table.size, digest, made, units.alone, frozenset(given), len(recipes) + more)
     return [
         MadePair(
             MadeData(source, one.data, one.background),
@@ -137,16 +144,17 @@ def neighbours_of(
     ]
 
 
-def _distinct(recipes: Iterable[Recipe], candidates: CandidateRows, count: int) -> list[Recipe]:
-    """Return the first recipes whose two sides differ, none twice, whichever way round."""
+def _distinct(recipes: Iterable[Recipe], candidates: CandidateRows) -> Iterator[Recipe]:
+    """Yield the recipes whose two sides differ, without duplicates, ignoring the order of the sides."""
     key = cache(candidates.key)
-    found: dict[frozenset[tuple[object, ...]], Recipe] = {}
+    found: set[frozenset[tuple[object, ...]]] = set()
     for recipe in recipes:
-        if sorted(map(key, recipe.gone)) != sorted(map(key, recipe.come)):
-            found.setdefault(frozenset((_content(recipe.data, key), _content(recipe.neighbour, key))), recipe)
-        if len(found) == count:
-            break
-    return list(found.values())
+        if sorted(map(key, recipe.gone)) == sorted(map(key, recipe.come)):
+            continue
+        content = frozenset((_content(recipe.data, key), _content(recipe.neighbour, key)))
+        if content not in found:
+            found.add(content)
+            yield recipe
 
 
 def _content(rows: Rows, key: Callable[[int], str]) -> tuple[object, ...]:
@@ -214,7 +222,8 @@ class RowSource:
     """The rows that datasets are made of: those of the dataset, `size` with this keyed digest, followed by new ones.
 
     `units` are what a local search may let come. It may change what both sides share if every row is a unit, `alone`.
-    `given` are the bounds that the user gave.
+    `given` are the bounds that the user gave, and `offered` how many pairs the dataset gives, or `COUNTED` if there are
+    at least so many.
     """
 
     pool: Table = field(repr=False)
@@ -223,6 +232,7 @@ class RowSource:
     units: tuple[UnitRows, ...] = field(repr=False)
     alone: bool = field(repr=False)
     given: frozenset[float] = field(repr=False)
+    offered: int
 
     @cached_property
     def coarse(self) -> Coarse:

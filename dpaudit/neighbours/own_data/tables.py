@@ -25,7 +25,8 @@ from dpaudit.neighbours.own_data.adapters import (
     SparseTable,
     Table,
 )
-from dpaudit.neighbours.own_data.columns import unfit
+from dpaudit.neighbours.own_data.columns import DataColumn, unfit
+from dpaudit.neighbours.own_data.frames import LIBRARIES, library_of
 
 
 def _read_lines(path: Path, separator: str, header: bool | None) -> Any:
@@ -42,6 +43,7 @@ def _read_lines(path: Path, separator: str, header: bool | None) -> Any:
         text = "{header} must be given: the first line of {path} looks like a record and not like the names of columns"
         text += "; say {header:=True} if it names them, {header:=False} if it is a record"
         raise InputError(text, names=("header",), parameter="header", path=str(path))
+    _check_commas(path, found, separator)
     if not names.is_unique:
         raise unfit("{data} must have columns of different names, and two of {path} have one name", path=str(path))
     if len(found) and found.iloc[:, -1].isna().any():  # what a short line lacks is missing in the last column too
@@ -92,6 +94,32 @@ def _holds_years(column: pd.Series) -> bool:
     return len(texts) > 0 and bool(texts.map(lambda text: YEAR.fullmatch(text) is not None).mean() > 0.5)
 
 
+_COMMA = re.compile(r"\s*[-+]?\d+(?:\.\d{3})*,(\d+)\s*")
+"""A number with a comma in the place of the point, after which there are these digits."""
+_THOUSANDS = re.compile(r"\s*[-+]?\d{1,3}(?:,\d{3})+(?:\.\d+)?\s*")
+"""A number whose thousands are separated by commas."""
+_CELLS = 1_000
+"""The cells of a column that are looked at to see whether all of them are such numbers."""
+
+
+def _check_commas(path: Path, found: pd.DataFrame, separator: str) -> None:
+    """Raise `InputError` if a column holds nothing but numbers that pandas takes for text because of their commas."""
+    for name in found.columns:
+        cells = found[name].dropna()
+        if not pd.api.types.is_string_dtype(cells.dtype) or not len(cells):
+            continue
+        texts = [str(cell) for cell in cells.iloc[:_CELLS]]
+        if not all(_COMMA.fullmatch(text) or _THOUSANDS.fullmatch(text) for text in texts):
+            continue
+        thousands = all(map(_THOUSANDS.fullmatch, texts))
+        what = "commas between thousands" if thousands else "decimal commas"
+        option = "thousands=','" if thousands else "decimal=','"
+        sep = "" if separator == "," else f", sep={separator!r}"
+        text = "{data} must have points in its numbers, and column {name} of {path} has {what}, so that it is read as "
+        text += "text: write it with points, or in Python pass pandas.read_csv({path!r}{sep}, {option})"
+        raise unfit(text, name=repr(str(name)), path=str(path), what=what, sep=sep, option=option)
+
+
 def check_names(path: Path | str, names: Iterable[Any], share: Callable[[Iterable[bool]], bool]) -> None:
     """Raise `InputError` if the names of the columns in a file are numbers, `all` or `any` of them.
 
@@ -122,8 +150,8 @@ LINES = (".csv", ".tsv")
 SPARSE_COLUMNS = 8
 """The columns of a sparse matrix in which new records differ: those that most records have an entry in."""
 ALLOWED = (
-    "a list or tuple of records, an array, a table of pandas, a dictionary of columns, a tuple of arrays of one "
-    "length, or a sparse matrix"
+    "a list or tuple of records, an array, a table of pandas, polars or pyarrow, a dataset of xarray, a dictionary of "
+    "columns, a tuple of arrays of one length, or a sparse matrix"
 )
 
 
@@ -137,6 +165,15 @@ class PartsTable(Table):
     def size(self) -> int:
         """The number of records."""
         return int(next(iter(self.data.values())).size)
+
+    @property
+    def columns(self) -> tuple[DataColumn, ...]:
+        """The columns of all parts, with their names."""
+        parts = [(name, column) for name, part in self.data.items() for column in part.columns]
+        return tuple(
+            replace(column, name=str(name) if column.name is None else f"{name}.{column.name}")
+            for name, column in parts
+        )
 
     def cells(self) -> pd.DataFrame:
         """Return the columns of all parts; that of a part with just one has the part's name."""
@@ -154,7 +191,7 @@ class PartsTable(Table):
     def _changed(self, rows: Any, cells: CellValues) -> Any:
         found, start = {}, 0
         for name, part in self.data.items():
-            stop = start + part.cells().shape[1]
+            stop = start + len(part.columns)
             own = {(row, c - start): value for (row, c), value in cells.items() if start <= c < stop}
             found[name], start = part._changed(rows[name], own), stop
         return found
@@ -178,6 +215,12 @@ def table_of(data: Any) -> Table:
 
     `InputError` is raised if it is of a kind that is not known, or its parts are not of one length.
     """
+    library = library_of(type(data))
+    if library is not None:
+        table: Table = LIBRARIES[library](data, library[1])
+        made = table.take(np.zeros(0, dtype=np.int64))
+        same = type(made) is type(data) or library[1] == "Array"  # arrays of pyarrow have a class for each type
+        return table if same else _of_subclass(table, type(data), made)
     text = "{data} must be {allowed_}, got a {kind}"
     if isinstance(data, str | bytes):
         text += "; it is one value and no dataset: pass a list of records, or what read_dataset(path) returns"
@@ -189,6 +232,22 @@ def table_of(data: Any) -> Table:
         text += "; to use it, say how its records become one of these and back: "
         text += "dpaudit.register_dataset({kind}, lambda data: ..., lambda records: {kind}(...))"
     raise unfit(text, allowed=ALLOWED, allowed_=ALLOWED, kind=type(data).__qualname__)
+
+
+def _of_subclass(table: Table, kind: type, made: Any) -> Table:
+    """Return a table whose datasets are made of `kind`, a subclass that its own rows are not of; `made` are such rows.
+
+    `InputError` if it cannot be made of them.
+    """
+    try:
+        same = type(kind(made)) is kind
+    except Exception:  # whatever its constructor raises
+        same = False
+    if not same:
+        text = "{data} must be a plain {plain}, got a {kind}, whose rows are none any more: pass the plain one, or say "
+        text += "how it is put together again: dpaudit.register_dataset({kind}, lambda data: ..., lambda records: "
+        raise unfit(text + "{kind}(...))", plain=type(made).__name__, kind=kind.__qualname__)
+    return replace(table, rebuilds=(*table.rebuilds, kind))
 
 
 @table_of.register(np.ndarray)
@@ -209,7 +268,9 @@ def _of_frame(data: Any) -> Table:
         raise unfit("{data} must have columns of different names; {twice} stands twice", twice=twice)
     if not len(data.columns):
         raise unfit("{data} must hold at least one column, got a table of none")
-    return FrameTable(data, False, whole=_counts_rows(data.index))
+    table = FrameTable(data, False, whole=_counts_rows(data.index))
+    rows = data.iloc[:0]
+    return table if type(rows) is type(data) else _of_subclass(table, type(data), rows)
 
 
 @table_of.register(pd.Series)
@@ -221,6 +282,8 @@ def _counts_rows(index: Any) -> bool:
     return isinstance(index, pd.RangeIndex) and index.start == 0 and index.step == 1
 
 
+# A dok_array is a dictionary too, which comes first among its bases.
+@table_of.register(sparse.dok_array)
 @table_of.register(sparse.sparray)
 @table_of.register(sparse.spmatrix)
 def _of_sparse(data: Any) -> Table:
@@ -259,8 +322,10 @@ def _of_parts(parts: Mapping[Any, Any], kind: Callable[[Any], Any] = dict) -> Ta
 
 def _is_part(value: Any) -> bool:
     """Return whether a value is an array or a table of a library: what tuples of parts consist of."""
-    return isinstance(value, pd.DataFrame | pd.Series) or (
-        (isinstance(value, np.ndarray) or sparse.issparse(value)) and value.ndim > 0
+    return (
+        isinstance(value, pd.DataFrame | pd.Series)
+        or library_of(type(value)) is not None
+        or ((isinstance(value, np.ndarray) or sparse.issparse(value)) and value.ndim > 0)
     )
 
 
@@ -352,7 +417,8 @@ def read_dataset(path: str | Path, *, header: bool | None = None) -> Any:
         raise unfit("{data} must be an array of records, and {path} holds one value", path=str(path))
     if suffix == ".csv" and found.shape[1] == 1 and ";" in str(found.columns[0]):
         text = "{data} must have its columns separated by commas, and {path} has semicolons: write it with commas, or "
-        raise unfit(text + "in Python pass pandas.read_csv({path!r}, sep=';')", path=str(path))
+        text += "in Python pass pandas.read_csv({path!r}, sep=';'), and decimal=',' if its numbers have commas"
+        raise unfit(text, path=str(path))
     if not len(found):
         raise unfit("{data} must hold at least one record, and {path} holds none", path=str(path))
     return found

@@ -12,7 +12,7 @@ import numpy as np
 from dpaudit import seeding
 from dpaudit.bounds.base import Integers
 from dpaudit.errors import InputError
-from dpaudit.neighbours.own_data.columns import DataColumn, ValueKind, column_number, value_type
+from dpaudit.neighbours.own_data.columns import DataColumn, ValueKind, column_number, is_missing
 
 COLUMNS = 8
 """Columns that are examined one by one."""
@@ -37,12 +37,13 @@ class Units:
     """The units of privacy of a dataset: the number of the unit of each row.
 
     `column` is the number of the column that holds the units' names, if there is one, and `alone` whether every row is
-    a unit of its own.
+    a unit of its own, as are rows without a name, whose units are `unnamed`.
     """
 
     codes: Integers
     column: int | None = None
     alone: bool = True
+    unnamed: frozenset[int] = frozenset()
 
     @property
     def sizes(self) -> Integers:
@@ -51,14 +52,18 @@ class Units:
 
 
 def read_units(unit: Any, data: Any, size: int, columns: tuple[DataColumn, ...]) -> Units:
-    """Return the units that a column or an array names, as `neighbours_of` takes it, in a dataset of `size` records."""
+    """Return the units that a column or an array names, as `neighbours_of` takes it, in a dataset of `size` records.
+
+    A row whose name is missing is a unit of its own: nothing says whose it is.
+    """
     if unit is None:
         return Units(np.arange(size))
     column = None
     if isinstance(unit, str):
         column = column_number("unit", unit, columns)
         names = columns[column].values.tolist()
-        kind = getattr(data.dtypes[unit], "categories", None) if hasattr(data, "dtypes") else None
+        pandas = hasattr(data, "iloc") and hasattr(data, "dtypes")
+        kind = getattr(data.dtypes[unit], "categories", None) if pandas else None
         if kind is not None and (absent := len(kind) - data[unit].nunique()):
             text = "{unit} names a column that knows {absent} unit(s) in no row, which the mechanism could count: take "
             text += "them out with data[{given}].cat.remove_unused_categories()"
@@ -70,15 +75,27 @@ def read_units(unit: Any, data: Any, size: int, columns: tuple[DataColumn, ...])
     if len(names) != size:
         text = "{unit} must name the unit of every row of {data}: {given} names were given for {size} rows"
         raise InputError(text, names=("unit", "data"), given=len(names), size=size)
+    numbers: dict[object, int] = {}
+    codes = []
+    unnamed = set()
     for row, name in enumerate(names):
-        if value_type(name) == "missing" or name != name:
-            text = "{unit} must name the unit of every row: row {row} has none; fill it in, or leave such rows out"
-            raise InputError(text, names=("unit",), row=row)
-        if not isinstance(name, Hashable):
+        missing = is_missing(name)
+        if not missing and not isinstance(name, Hashable):
             text = "{unit} must hold texts or numbers; row {row} has a {kind}"
             raise InputError(text, names=("unit",), row=row, kind=type(name).__qualname__)
-    numbers = {name: number for number, name in enumerate(dict.fromkeys(names))}
-    return Units(np.array([numbers[name] for name in names], dtype=np.int64), column, False)
+        # No name that is given equals a row's own.
+        code = numbers.setdefault(_NoName(row) if missing else name, len(numbers))
+        codes.append(code)
+        if missing:
+            unnamed.add(code)
+    return Units(np.array(codes, dtype=np.int64), column, False, frozenset(unnamed))
+
+
+@dataclass(frozen=True)
+class _NoName:
+    """The stand-in for the name of a row that has none."""
+
+    row: int
 
 
 def standing_out(columns: tuple[DataColumn, ...], units: Units, group: int, seed: int) -> list[UnitRows]:
@@ -103,6 +120,9 @@ def _chosen(columns: tuple[DataColumn, ...], units: Units, group: int, seed: int
         order = np.argsort(sizes, kind="stable")
         yield order[-group:].tolist()
         yield order[:group].tolist()
+    if units.unnamed:
+        first = sorted(units.unnamed)[:group]
+        yield list(dict.fromkeys([*first, *range(min(len(sizes), 2 * group))]))[:group]
     yield list(range(group))
     yield list(range(len(sizes) - group, len(sizes)))
     rng = seeding.generator(seed, "own data", "units")
@@ -122,9 +142,16 @@ def small_groups(columns: tuple[DataColumn, ...], unit: int | None) -> list[tupl
         except TypeError:  # values that have no hash
             continue
         rarest, size = min(counts.items(), key=lambda item: item[1])
-        if 2 <= len(counts) <= GROUPS and size <= LARGE and rarest == rarest:  # NaN is no group
-            found.append((column.title, tuple(row for row, value in enumerate(values) if value == rarest)))
+        group = rarest is None or not is_missing(rarest)  # NaN is no group, and NA equals nothing
+        if 2 <= len(counts) <= GROUPS and size <= LARGE and group:
+            found.append((column.title, tuple(_places(values, rarest))))
     return sorted(found, key=lambda one: len(one[1]))
+
+
+def _places(values: list[Any], rarest: Any) -> Iterator[int]:
+    for row, value in enumerate(values):
+        if value is rarest or (not is_missing(value) and value == rarest):  # NA compared with anything is no truth
+            yield row
 
 
 def _words(rows: tuple[int, ...], units: Units, group: int) -> str:
@@ -132,7 +159,8 @@ def _words(rows: tuple[int, ...], units: Units, group: int) -> str:
         return words_of_rows(rows)
     number = "1 row" if len(rows) == 1 else f"{len(rows)} rows"
     if group == 1:
-        return f"the unit of row {rows[0]} ({number})"
+        unnamed = int(units.codes[rows[0]]) in units.unnamed
+        return f"row {rows[0]}, which names no unit" if unnamed else f"the unit of row {rows[0]} ({number})"
     firsts = dict(zip(units.codes[list(rows)].tolist()[::-1], rows[::-1], strict=True))
     return f"the units of rows {', '.join(map(str, firsts.values()))} ({number})"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 import logging
 import math
@@ -13,6 +14,7 @@ from unittest import mock
 import numpy as np
 import pandas as pd
 import pytest
+from msgspec import UNSET
 from rare_leaks import LEAKS
 
 import dpaudit
@@ -303,3 +305,76 @@ def test_values_outside_of_the_bounds_are_left_out_where_something_clips_before(
         dpaudit.audit_privacy(noisy_total, [([0.0], [1.0])], epsilon=1, outside=False)
     with pytest.raises(InputError, match="outside must be True or False"):
         dpaudit.audit_privacy(noisy_total, data=data, epsilon=1, outside="no")
+
+
+def noisy_size(data: Any, rng: np.random.Generator) -> float:
+    return float(len(data) + rng.laplace())
+
+
+def test_power_speaks_of_the_pairs_that_were_tried_and_no_verdict_depends_on_it() -> None:
+    data = [0.1 * i for i in range(30)]
+    finding = dpaudit.audit_privacy(noisy_size, data=data, epsilon=1.0, trials=4_000)
+    assert finding.verdict == "consistent"
+    assert finding.gaps == ()
+    reach = finding.reach
+    offered = len(dpaudit.neighbours_of(data, count=10_000))
+    assert (reach.tried, reach.offered, reach.counted, reach.group) == (40, offered, True, 1)
+    told = " ".join(str(finding).split())
+    assert f"on 40 of {offered} pairs that this dataset gives; records, dates, categories and conjunctions" in told
+    left = f"{offered - 40} of {offered} pairs that this dataset gives"
+    assert finding.not_looked_at[-2:] == (left, "records, dates, categories and conjunctions that no pair changes")
+    assert told.count("pairs that this dataset gives") == 1
+    assert dpaudit.PrivacyFinding.from_dict(finding.to_dict()) == finding
+
+
+def test_a_dataset_may_give_no_more_pairs_than_were_tried_or_too_many_to_count() -> None:
+    few = dpaudit.audit_privacy(noisy_size, data=[object(), object()], epsilon=1.0, trials=2_000)
+    assert few.reach.tried == few.reach.offered
+    assert f"on all {few.reach.offered} pairs that this dataset gives" in " ".join(str(few).split())
+    assert few.not_looked_at[-1:] == ("records, dates, categories and conjunctions that no pair changes",)
+    wide = pd.DataFrame({f"column {i}": np.arange(900) for i in range(8)})
+    source = dpaudit.neighbours_of(wide)[0].sides[0].source
+    assert source.offered == min(1_000, len(dpaudit.neighbours_of(wide, count=1_000)))
+    given = dpaudit.audit_privacy(noisy_size, [([1], [])], epsilon=1.0, trials=400)
+    assert given.reach is UNSET
+    assert "dataset gives" not in str(given)
+
+
+def test_pairs_without_runs_were_not_tried() -> None:
+    finding = dpaudit.audit_privacy(raw_greatest, data=PEOPLE, unit="user", epsilon=1.0, trials=20)
+    assert any("were not run" in text for text in finding.warnings)
+    assert 0 < finding.reach.tried < len(finding.origins)
+
+
+def test_the_claim_of_groups_is_the_groups() -> None:
+    """Noise for one record of epsilon 1: two records lose 2, which a claim of 1 for groups of two does not allow."""
+    data = [0.1 * i for i in range(30)]
+    options = {"data": data, "group": 2, "trials": 10_000}
+    broken = dpaudit.audit_privacy(noisy_size, epsilon=1.0, **options)
+    assert broken.verdict == "violation"
+    assert broken.epsilon_lower > 1.3
+    assert "claims epsilon = 1 for groups of 2 records" in " ".join(str(broken).split())
+    kept = dpaudit.audit_privacy(noisy_size, epsilon=2.0, **options)
+    assert kept.verdict == "consistent"
+    assert kept.reach.group == 2
+    users = dpaudit.audit_privacy(noisy_size, epsilon=9.0, unit=[i // 2 for i in range(30)], **options)
+    assert "for groups of 2 users" in " ".join(str(users).split())
+    with pytest.raises(InputError, match="group belongs to data, which must be given too"):
+        dpaudit.audit_privacy(noisy_size, [([0.0], [1.0])], epsilon=1, group=2)
+    with pytest.raises(InputError, match="group must be an integer >= 1"):
+        dpaudit.audit_privacy(noisy_size, data=data, epsilon=1, group=0)
+    with pytest.raises(InputError, match="group must be at most 30, the number of records"):
+        dpaudit.audit_privacy(noisy_size, data=data, epsilon=1, group=31)
+
+
+@pytest.mark.parametrize("trials", [200, 400])
+def test_a_pair_that_recorded_noise_has_listed_is_found_again(trials: int) -> None:
+    days = [datetime.date(1987, 6, 5), datetime.date(1990, 1, 2), datetime.date(1975, 12, 31)]
+    numbers = [[36.5], [41.25, 3.5], [28.75]]
+    for data, mechanism in (
+        (days, lambda d, rng: max(d, default=datetime.date(2000, 1, 1))),
+        (numbers, lambda d, rng: max((x for q in d for x in q), default=0.0)),
+    ):
+        finding = dpaudit.audit_privacy(mechanism, data=data, epsilon=1.0, trials=trials)
+        assert finding.verdict == "violation"
+        assert 1 <= finding.compared <= finding.pairs

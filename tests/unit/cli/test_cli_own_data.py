@@ -99,3 +99,18 @@ def test_a_certificate_without_values_outside_is_replayed_without_them(capsys: p
     bound = json.loads(Path("found.json").read_text())["epsilon_lower"]
     assert noted[1] == said[1]
     assert 0 <= bound - float(noted[1]) < 0.01
+
+
+def test_groups_have_a_claim_of_their_own_and_the_command_that_repeats_it(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ("sums.py:total", "--no-outside", "--group", "2", "--trials", "4000", "--seed", "1")
+    said = audit(capsys, *words, status=1)
+    assert "claims epsilon = 1.2 for groups of 2 records" in said
+    assert "--group 2" in said.partition("dpaudit privacy")[2]
+    assert main(["privacy", "sums.py:total", "--group", "2", "--epsilon", "1"]) == 2
+    assert main(["privacy", "sums.py:total", "--data", "shares.csv", "--group", "0", "--epsilon", "1"]) == 2
+
+
+def test_what_the_pairs_of_a_file_reach_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+    said = audit(capsys, "sums.py:total", "--no-outside", "--trials", "1000", "--seed", "1", "-v", status=0)
+    assert re.search(r"on (\d+ of|all) \d+ pairs that this dataset gives; records, dates, categories and conj", said)
+    assert "records, dates, categories and conjunctions that no pair changes" in said

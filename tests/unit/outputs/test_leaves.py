@@ -7,6 +7,7 @@ import dataclasses
 import datetime
 import decimal
 import enum
+import math
 import uuid
 from fractions import Fraction
 
@@ -246,3 +247,12 @@ def test_a_missing_key_of_a_mapping_with_a_default_is_missing_and_stays_so(kind)
     assert numbers_of(rows, "value", ("b",)).tolist()[1::2] == [2.0] * 10
     assert np.isnan(numbers_of(rows, "value", ("b",))[::2]).all()
     assert [dict(row) for row in rows] == kept
+
+
+def test_a_value_that_is_no_number_is_nan_where_training_saw_numbers_alone() -> None:
+    plan = LeafPlan.of([1, 2.5, math.nan, 3] * 20)
+    leaf = next(leaf for leaf in plan.leaves if leaf.name == "value of output")
+    found, where = leaf.read([1, (), b"", None, 10**400, "x", 2.5])
+    assert where is None
+    assert np.isnan(found[[1, 2, 3, 5]]).all()
+    assert found[[0, 4, 6]].tolist() == [1.0, math.inf, 2.5]

@@ -276,12 +276,21 @@ def test_pairs_are_made_of_a_dataset_whose_values_are_not_stored(project: Path) 
     assert isinstance(estimate(project)["one"], float)
 
 
+def test_a_group_is_of_the_settings(project: Path) -> None:
+    (project.parent / "people.csv").write_text("v\n" + "0.5\n" * 20)
+    project.write_text(DATA + "group = 2\n")
+    ((_, (result,)),) = check(project)
+    assert (result.arguments.group, result.finding.reach.group) == (2, 2)
+
+
 @pytest.mark.parametrize(
     ("entry", "told"),
     [
         ('data = "peple.csv"', "did you mean people.csv"),
         ('data = "people.csv"\npairs = "rr.py:PAIRS"', "pairs must be left out where data is given"),
         ("bounds = [0, 1]", "bounds belongs to data, which must be given too"),
+        ("group = 2", "group belongs to data, which must be given too"),
+        ('data = "people.csv"\ngroup = 3', "group must be at most 2, the number of records in data; got 3"),
         ('data = "people.csv"\nbounds = { w = [0, 1] }', "w"),
         ('data = "people.csv"\nunit = "person"', "person"),
     ],

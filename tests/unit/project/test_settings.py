@@ -76,6 +76,13 @@ def test_where_there_are_none_the_message_says_how_to_begin(tmp_path: Path) -> N
         (ONE + "confidence = 1.5", "confidence of audit 'mean': must be a number > 0 and < 1, got 1.5"),
         (ONE + "randomness = 'mine'", "randomness of audit 'mean': must be \"argument\" or \"own\", got 'mine'"),
         (ONE + "bound = 'melded'", "audit 'mean' has no key 'bound'; did you mean bounds?"),
+        (
+            ONE + "bounds = '0,100'",
+            r"bounds of audit 'mean': must be a list or a table, got '0,100'; write bounds = \[0, 100\]",
+        ),
+        (ONE + "bounds = 'age=0,99.5;a b=-1,1'", r'; write bounds = \{ age = \[0, 99.5\], "a b" = \[-1, 1\] \}'),
+        (ONE + "bounds = 'all'", r"; write bounds = \[0, 100\], or bounds = \{ age = \[0, 100\] \} for one column"),
+        (ONE + "group = 0", "group of audit 'mean': must be a whole number >= 1, got 0"),
         (ONE + "batched = 1", "batched of audit 'mean': must be true or false, got 1"),
         (
             ONE + "accepted = { reason = 'x', date = 'soon', epsilon = 1 }",

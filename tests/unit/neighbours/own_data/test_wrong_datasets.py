@@ -102,11 +102,6 @@ WRONG: dict[str, tuple[Any, dict[str, Any], str]] = {
         "unit must name a column of data, got 'usr'; there are user, age, city; did you mean user?",
     ),
     "a unit of values": ([31, 47], {"unit": "user"}, "unit must name no column, for a record of data is one value"),
-    "a row of no unit": (
-        FRAME.assign(user=[1, None, 2]),
-        {"unit": "user"},
-        "unit must name the unit of every row: row 1 has none; fill it in, or leave such rows out",
-    ),
     "a unit in no row": (
         with_categories(),
         {"unit": "user"},
@@ -258,3 +253,91 @@ def test_a_parquet_file_is_read_or_what_reads_it_is_told(tmp_path: Path) -> None
             dpaudit.read_dataset(tmp_path / "people.parquet")
     else:
         assert dpaudit.read_dataset(tmp_path / "people.parquet").equals(FRAME)
+
+
+SCORES = pd.DataFrame({"age": [4242, 1717]})
+LINES: dict[str, tuple[dict[str, Any], str]] = {
+    "eps": ({"pairs": [(1, 2)], "eps": 1.0}, "there is no argument 'eps', but .*; write epsilon=1.0"),
+    "another name of data": ({"dataset": SCORES, "epsilon": 1.0}, "no argument 'dataset', but .*; write data=data"),
+    "one pair by another name": (
+        {"pair": (1, 2), "epsilon": 1.0},
+        r"no argument 'pair', but .*; write pairs=\[\(1, 2\)\]",
+    ),
+    "a slip": ({"pairs": [(1, 2)], "epsilon": 1.0, "trails": 9}, "no argument 'trails', but .*; did you mean trials"),
+    "a bare pair": ({"pairs": (1, 2), "epsilon": 1.0}, r"this is one pair: write pairs=\[\(data, neighbour\)\]"),
+    "a bare pair of lists": (
+        {"pairs": ([0, 1], [0, 2]), "epsilon": 1.0},
+        r"one pair: write pairs=\[\(data, neighbour\)\]",
+    ),
+    "a bare pair of frames": (
+        {"pairs": (SCORES, SCORES[:1]), "epsilon": 1.0},
+        r"one pair: write pairs=\[\(data, neigh",
+    ),
+    "a bare Pair": (
+        {"pairs": dpaudit.Pair(1, 2), "epsilon": 1.0},
+        r"this is one pair: write pairs=\[\(data, neighbour\)\]",
+    ),
+    "a frame": (
+        {"pairs": SCORES, "epsilon": 1.0},
+        "got a DataFrame; if it is one dataset, write data=data in its place",
+    ),
+    "an array": (
+        {"pairs": np.array([[4242, 1], [2, 3]]), "epsilon": 1.0},
+        "got a ndarray; if it is one dataset, write data=",
+    ),
+    "columns": ({"pairs": {"age": [4242]}, "epsilon": 1.0}, "got a dict; if it is one dataset, write data=data"),
+    "a list of records": (
+        {"pairs": [1, 2, 3], "epsilon": 1.0},
+        "pair 0 must be a tuple .*; if they are the records of one",
+    ),
+    "bounds as text": ({"data": SCORES, "bounds": "0,100", "epsilon": 1.0}, r"; write bounds=\(0.0, 100.0\)"),
+    "bounds of a column": (
+        {"data": SCORES, "bounds": "age=0,9", "epsilon": 1.0},
+        r"write bounds=\{'age': \(0.0, 9.0\)\}",
+    ),
+    "bounds as a word": (
+        {"data": SCORES, "bounds": "all", "epsilon": 1.0},
+        r"write bounds=\(0, 100\), or bounds=\{'age'",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LINES)
+def test_the_error_shows_the_line_to_write(name: str) -> None:
+    arguments, message = LINES[name]
+    with pytest.raises(InputError, match=message) as caught:
+        dpaudit.audit_privacy(mechanism, **arguments)
+    assert "4242" not in str(caught.value)
+
+
+def test_an_argument_that_is_not_there_is_a_type_error_too() -> None:
+    with pytest.raises(TypeError, match="eps"):
+        dpaudit.audit_privacy(mechanism, [([1], [2])], eps=1.0)  # type: ignore[call-arg]
+
+
+def test_pairs_in_a_tuple_are_pairs() -> None:
+    for pairs in (((0, 1), (1, 2)), [[0, 1], [1, 2]], (dpaudit.Pair(0, 1),)):
+        finding = dpaudit.audit_privacy(lambda data, rng: data + rng.laplace(), pairs, epsilon=1.0, trials=20)
+        assert finding.pairs == len(pairs)
+
+
+COMMAS = {
+    "decimal commas": (',price\n1,"1,5"\n2,"20,25"\n3,\n', ".csv", "has decimal commas, .*, decimal=','"),
+    "decimal commas by tabs": ("id\tprice\n1\t1,5\n2\t1.000,25\n", ".tsv", r"decimal commas, .*sep='\\t', decimal=','"),
+    "thousands": ('id,pay\n1,"1,500"\n2,"12,000.5"\n', ".csv", "has commas between thousands, .*, thousands=','"),
+    "semicolons": ("id;price\n1;1,5\n", ".csv", "has semicolons: .*sep=';'.*, and decimal=',' if its numbers"),
+}
+
+
+@pytest.mark.parametrize("name", COMMAS)
+def test_commas_in_numbers_get_a_hint(name: str, tmp_path: Path) -> None:
+    content, suffix, message = COMMAS[name]
+    (tmp_path / f"prices{suffix}").write_text(content)
+    with pytest.raises(InputError, match=message) as caught:
+        dpaudit.read_dataset(tmp_path / f"prices{suffix}")
+    assert "20,25" not in str(caught.value)
+
+
+def test_commas_in_texts_are_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "texts.csv").write_text('id,place\n1,"1,5"\n2,"Aa, Bb"\n')
+    assert list(dpaudit.read_dataset(tmp_path / "texts.csv")["place"]) == ["1,5", "Aa, Bb"]

@@ -1,0 +1,460 @@
+"""Adapters of the tables of other libraries: polars, pyarrow and xarray, none of which is loaded before it is given.
+
+Nothing goes through another library's table on its way: a column that is not changed is moved about by its own library,
+so that types, nulls, schema, metadata and attributes are those of the dataset that was given.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from dpaudit.neighbours.own_data.adapters import (
+    CellValues,
+    Index,
+    Table,
+    column_of_array,
+    flat,
+    frame_of,
+    fresh_labels,
+    text_of_values,
+)
+from dpaudit.neighbours.own_data.columns import DataColumn, ValueKind, unfit
+
+_INTEGERS = {f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)}
+_FLOATS = {"float16", "float32", "float64"}
+
+
+@dataclass(frozen=True)
+class _Held:
+    """The kind of the values of a column: the type of NumPy that holds its numbers, or digits if it has decimals."""
+
+    kind: ValueKind
+    type: np.dtype[Any] | None = None
+    digits: tuple[int, int] | None = None
+
+    @classmethod
+    def of_name(cls, name: str) -> _Held:
+        """Return the kind of the type of numbers of a name, as NumPy has it, and of any other."""
+        if name in _INTEGERS:
+            return cls(ValueKind.INTEGER, np.dtype(name))
+        if name in _FLOATS:
+            return cls(ValueKind.REAL, np.dtype(name))
+        return cls(ValueKind.OTHER)
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnarTable(Table):
+    """A table whose columns have one type each, and missing values in any of them; `series` if it is one column."""
+
+    series: bool = field(default=False, kw_only=True)
+
+    @abstractmethod
+    def _names(self) -> Sequence[str]: ...
+
+    @abstractmethod
+    def _held(self, column: int) -> _Held: ...
+
+    @abstractmethod
+    def _listed(self, rows: Any, column: int) -> list[Any]:
+        """Return the values of a column as Python has them, None where one is missing."""
+
+    @abstractmethod
+    def _numbers(self, column: int) -> NDArray[Any] | None:
+        """Return a column of numbers without missing ones; None if some are missing."""
+
+    @abstractmethod
+    def _with_column(self, rows: Any, column: int, values: list[Any]) -> Any:
+        """Return rows with other values in a column, of the same type."""
+
+    @cached_property
+    def _columns(self) -> tuple[DataColumn, ...]:
+        return tuple(self._column(i, None if self.series else name) for i, name in enumerate(self._names()))
+
+    @property
+    def columns(self) -> tuple[DataColumn, ...]:
+        """The fields of a record; for one column, one without a name."""
+        return self._columns
+
+    def _column(self, number: int, name: str | None) -> DataColumn:
+        held = self._held(number)
+        if held.kind in (ValueKind.REAL, ValueKind.INTEGER):
+            values = self._numbers(number) if held.digits is None else None
+            if values is None:
+                listed = self._listed(self.data, number)
+                values = np.array([np.nan if value is None else float(value) for value in listed], dtype=float)
+        else:
+            values = _objects(self._listed(self.data, number))
+        return DataColumn(name, held.kind, values, held.type, digits=held.digits, nullable=True)
+
+    def cells(self) -> pd.DataFrame:
+        """Return the columns as objects of Python, but for numbers of which none is missing."""
+        found = [
+            self._numbers(i) if column.numeric and column.digits is None else None
+            for i, column in enumerate(self.columns)
+        ]
+        series = [
+            pd.Series(_objects(self._listed(self.data, i)), dtype=object) if values is None else pd.Series(values)
+            for i, values in enumerate(found)
+        ]
+        return frame_of([column.name for column in self.columns], series)
+
+    def _changed(self, rows: Any, cells: CellValues) -> Any:
+        for column in sorted({column for _, column in cells}):
+            values = self._listed(rows, column)
+            for (row, other), value in cells.items():
+                if other == column:
+                    values[row] = value.item() if isinstance(value, np.generic) else value
+            rows = self._with_column(rows, column, values)
+        return rows
+
+    def _content(self) -> Iterator[bytes]:
+        yield self._types().encode()
+        for i, name in enumerate(self._names()):
+            yield name.encode()
+            numbers = self._numbers(i) if self._held(i).type is not None else None
+            yield text_of_values(self._listed(self.data, i)) if numbers is None else numbers.tobytes()
+
+    @abstractmethod
+    def _types(self) -> str:
+        """Return the types of the columns as text."""
+
+
+@dataclass(frozen=True, eq=False)
+class PolarsTable(ColumnarTable):
+    """A table of polars, or one of its columns, held as a table of one; `lazy` if it was given as a query."""
+
+    name: str = ""
+    lazy: bool = False
+
+    def _names(self) -> Sequence[str]:
+        names: list[str] = self.data.columns
+        return names
+
+    def _held(self, column: int) -> _Held:
+        import polars
+
+        kind = self.data.dtypes[column]
+        if kind == polars.String:
+            return _Held(ValueKind.TEXT)
+        if kind == polars.Boolean:
+            return _Held(ValueKind.BOOLEAN)
+        if isinstance(kind, polars.Decimal):
+            return _Held(ValueKind.REAL, digits=(kind.precision or 38, kind.scale))
+        return _Held.of_name(str(kind).lower())
+
+    def records(self) -> list[Any]:
+        """Return the records one by one."""
+        rows: list[Any] = self.data.rows()
+        return rows
+
+    def _listed(self, rows: Any, column: int) -> list[Any]:
+        values: list[Any] = rows.to_series(column).to_list()
+        return values
+
+    def _numbers(self, column: int) -> NDArray[Any] | None:
+        series = self.data.to_series(column)
+        return None if series.null_count() else np.asarray(series.to_numpy())
+
+    def _with_column(self, rows: Any, column: int, values: list[Any]) -> Any:
+        import polars
+
+        series = polars.Series(self._names()[column], values, dtype=self.data.dtypes[column])
+        return rows.with_columns(series)
+
+    def _rows(self, index: Index) -> Any:
+        return self.data[index] if len(index) else self.data.clear()
+
+    def _joined(self, rows: Any) -> Any:
+        import polars
+
+        return polars.concat([self.data, rows])
+
+    def _given(self, rows: Any) -> Any:
+        rows = rows.rechunk()  # the number of chunks tells how a table was put together
+        if self.series:
+            return rows.to_series(0).rename(self.name)
+        return rows.lazy() if self.lazy else rows
+
+    def _types(self) -> str:
+        return f"polars {self.data.schema} {self.series} {self.lazy}"
+
+
+@dataclass(frozen=True, eq=False)
+class ArrowTable(ColumnarTable):
+    """A table of pyarrow, a batch, or an array, held as a table; `form` is the kind that was given."""
+
+    form: str = "Table"
+
+    def _names(self) -> Sequence[str]:
+        names: list[str] = self.data.column_names
+        return names
+
+    def _held(self, column: int) -> _Held:
+        import pyarrow
+
+        kind = self.data.schema.field(column).type
+        if pyarrow.types.is_string(kind) or pyarrow.types.is_large_string(kind) or str(kind) == "string_view":
+            return _Held(ValueKind.TEXT)
+        if pyarrow.types.is_boolean(kind):
+            return _Held(ValueKind.BOOLEAN)
+        if pyarrow.types.is_decimal(kind):
+            return _Held(ValueKind.REAL, digits=(kind.precision, kind.scale))
+        return _Held.of_name(
+            {"halffloat": "float16", "float": "float32", "double": "float64"}.get(str(kind), str(kind))
+        )
+
+    def _column(self, number: int, name: str | None) -> DataColumn:
+        found = super()._column(number, name)
+        return DataColumn(
+            found.name, found.kind, found.values, found.type, found.digits, self.data.schema.field(number).nullable
+        )
+
+    def records(self) -> list[Any]:
+        """Return the records one by one."""
+        columns = [self._listed(self.data, i) for i in range(self.data.num_columns)]
+        return list(zip(*columns, strict=True))
+
+    def _listed(self, rows: Any, column: int) -> list[Any]:
+        values: list[Any] = rows.column(column).to_pylist()
+        return values
+
+    def _numbers(self, column: int) -> NDArray[Any] | None:
+        values = self.data.column(column)
+        return None if values.null_count else np.asarray(values.to_numpy())
+
+    def _with_column(self, rows: Any, column: int, values: list[Any]) -> Any:
+        import pyarrow
+
+        named = self.data.schema.field(column)
+        return rows.set_column(column, named, pyarrow.array(values, type=named.type))
+
+    def _rows(self, index: Index) -> Any:
+        import pyarrow
+
+        return self.data.take(pyarrow.array(index)) if len(index) else self.data.slice(0, 0)
+
+    def _joined(self, rows: Any) -> Any:
+        import pyarrow
+
+        return pyarrow.concat_tables([self.data, rows])
+
+    def _given(self, rows: Any) -> Any:
+        import pyarrow
+
+        rows = rows.combine_chunks()  # the number of chunks tells how a table was put together
+        if self.form == "Table":
+            return rows
+        if self.form == "ChunkedArray":
+            return rows.column(0)
+        parts = [column.chunk(0) if column.num_chunks else _empty(column.type) for column in rows.columns]
+        return pyarrow.RecordBatch.from_arrays(parts, schema=rows.schema) if self.form == "RecordBatch" else parts[0]
+
+    def _types(self) -> str:
+        return f"pyarrow {self.form} {self.data.schema.to_string(show_schema_metadata=False)}"
+
+
+def _empty(kind: Any) -> Any:
+    import pyarrow
+
+    return pyarrow.array([], type=kind)
+
+
+@dataclass(frozen=True, eq=False)
+class XarrayTable(Table):
+    """A dataset of xarray, or one array, held as a dataset; the records are numbered along one dimension.
+
+    What lacks this dimension is the same in every dataset made. An index that merely counts records does so in all of
+    them; other labels may be part of a record, which is not `whole` then. `array` is whether one array was given.
+    """
+
+    dimension: str
+    counts: bool
+    array: bool = False
+    name: Any = None
+
+    @property
+    def size(self) -> int:
+        """The number of records."""
+        return int(self.data.sizes[self.dimension])
+
+    @cached_property
+    def _variables(self) -> tuple[Any, ...]:
+        """The names of the variables that differ from record to record, those of labels apart."""
+        return tuple(
+            name
+            for name, held in self.data.variables.items()
+            if self.dimension in held.dims and name not in self.data.xindexes
+        )
+
+    def _cells_of(self, rows: Any, name: Any) -> NDArray[Any]:
+        """Return the cells of a variable by record and place, of a shape (n, k)."""
+        held = rows.variables[name]
+        return flat(np.moveaxis(np.asarray(held.values), held.dims.index(self.dimension), 0))
+
+    @cached_property
+    def _places(self) -> tuple[tuple[Any, int], ...]:
+        """The variable and the place in it of each column."""
+        return tuple((name, i) for name in self._variables for i in range(self._cells_of(self.data, name).shape[1]))
+
+    def _title(self, name: Any, place: int) -> str | None:
+        if self.data.variables[name].ndim > 1:
+            return f"{place}" if self.array and name == _ARRAY else f"{name}.{place}"
+        return None if self.array and len(self._variables) == 1 else str(name)
+
+    @cached_property
+    def _columns(self) -> tuple[DataColumn, ...]:
+        held = {name: self._cells_of(self.data, name) for name in self._variables}
+        return tuple(column_of_array(self._title(name, i), held[name][:, i]) for name, i in self._places)
+
+    @property
+    def columns(self) -> tuple[DataColumn, ...]:
+        """The cells of a record."""
+        return self._columns
+
+    def cells(self) -> pd.DataFrame:
+        """Return the cells of the records."""
+        held = {name: self._cells_of(self.data, name) for name in self._variables}
+        values = [pd.Series(list(held[name][:, i])) for name, i in self._places]
+        return frame_of([self._title(name, i) for name, i in self._places], values)
+
+    def records(self) -> list[Any]:
+        """Return the records one by one."""
+        parts = [list(self._cells_of(self.data, name)) for name in self._variables]
+        return list(zip(*parts, strict=True))
+
+    def _rows(self, index: Index) -> Any:
+        return self.data.isel({self.dimension: index}).copy(deep=True)
+
+    def _changed(self, rows: Any, cells: CellValues) -> Any:
+        changed: dict[Any, Any] = {}
+        for (row, column), value in cells.items():
+            name, place = self._places[column]
+            held = rows.variables[name]
+            axis = held.dims.index(self.dimension)
+            if name not in changed:
+                changed[name] = np.array(held.values)
+            records = np.moveaxis(changed[name], axis, 0)  # a view
+            records[(row, *np.unravel_index(place, records.shape[1:]))] = value
+        for name, values in changed.items():
+            held = rows.variables[name]
+            rows = rows.assign({name: held.copy(data=values)})
+        return rows
+
+    def _joined(self, rows: Any) -> Any:
+        import xarray
+
+        if not self.counts and self.dimension in self.data.indexes:
+            labels = fresh_labels(self.data.indexes[self.dimension], len(rows[self.dimension]))
+            if labels is not None:
+                rows = rows.assign_coords({self.dimension: rows[self.dimension].copy(data=labels)})
+        return xarray.concat(
+            [self.data, rows],
+            dim=self.dimension,
+            data_vars="minimal",
+            coords="minimal",
+            compat="override",
+            join="override",
+            combine_attrs="override",
+        )
+
+    def _given(self, rows: Any) -> Any:
+        if self.counts and self.dimension in rows.indexes:
+            held = rows.variables[self.dimension]
+            labels = np.arange(rows.sizes[self.dimension]).astype(held.dtype)
+            rows = rows.assign_coords({self.dimension: (self.dimension, labels, held.attrs)})
+        return rows[_ARRAY].rename(self.name) if self.array else rows
+
+    def _content(self) -> Iterator[bytes]:
+        for name, held in self.data.variables.items():
+            yield f"{name} {held.dims} {held.dtype} {held.shape}".encode()
+            values = np.asarray(held.values)
+            yield text_of_values(values.tolist()) if values.dtype.hasobject else values.tobytes()
+
+
+_ARRAY = "the values of the array"
+"""The name that the values of one array have in the dataset that holds them."""
+
+
+def polars_table(data: Any, kind: str) -> Table:
+    """Return a frame, a query or a column of polars as a table."""
+    if kind == "Series":
+        return PolarsTable(data.rename("0").to_frame(), series=True, name=data.name)
+    lazy = kind == "LazyFrame"
+    found = data.collect() if lazy else data
+    if not found.width:
+        raise unfit("{data} must hold at least one column, got a table of none")
+    return PolarsTable(found, lazy=lazy)
+
+
+def arrow_table(data: Any, kind: str) -> Table:
+    """Return a table, a batch or an array of pyarrow as a table."""
+    import pyarrow
+
+    if kind == "Table":
+        table = data
+    elif kind == "RecordBatch":
+        table = pyarrow.Table.from_batches([data])
+    else:
+        table = pyarrow.table({"0": data})
+    if not table.num_columns:
+        raise unfit("{data} must hold at least one column, got a table of none")
+    names = table.column_names
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise unfit("{data} must have columns of different names; {twice} stands twice", twice=repr(twice))
+    return ArrowTable(table, form=kind, series=kind in ("Array", "ChunkedArray"))
+
+
+def xarray_table(data: Any, kind: str) -> Table:
+    """Return a dataset or an array of xarray as a table: the first dimension that all variables share has the records.
+
+    Where they share none it is the first dimension of the first variable.
+    """
+    array = kind == "DataArray"
+    held = data.to_dataset(name=_ARRAY, promote_attrs=False) if array else data
+    variables = list(held.data_vars.values())
+    if not variables or not variables[0].ndim:
+        raise unfit("{data} must hold variables with a dimension that numbers the records, got none")
+    first = variables[0].dims
+    dimension = next((one for one in first if all(one in other.dims for other in variables)), first[0])
+    index = held.indexes.get(dimension)
+    counts = index is None or (index.nlevels == 1 and np.array_equal(index.to_numpy(), np.arange(len(index))))
+    others = any(dimension in found.dims for name, found in held.variables.items() if name in held.xindexes)
+    name = data.name if array else None
+    return XarrayTable(held, dimension, counts, array, name, whole=counts and not (others and index is None))
+
+
+def _objects(values: Sequence[Any]) -> NDArray[Any]:
+    """Return values as an array of one axis, also where they are lists."""
+    found = np.empty(len(values), dtype=object)
+    for i, value in enumerate(values):
+        found[i] = value
+    return found
+
+
+LIBRARIES: Mapping[tuple[str, str], Any] = {
+    ("polars", "DataFrame"): polars_table,
+    ("polars", "LazyFrame"): polars_table,
+    ("polars", "Series"): polars_table,
+    ("pyarrow", "Table"): arrow_table,
+    ("pyarrow", "RecordBatch"): arrow_table,
+    ("pyarrow", "ChunkedArray"): arrow_table,
+    ("pyarrow", "Array"): arrow_table,
+    ("xarray", "Dataset"): xarray_table,
+    ("xarray", "DataArray"): xarray_table,
+}
+"""The function that makes a table of an object, by the library and the name of its class or of a base of it."""
+
+
+def library_of(kind: type) -> tuple[str, str] | None:
+    """Return the library and the class by which objects of a type are taken as tables; None where there is none."""
+    named = ((base.__module__.partition(".")[0], base.__name__) for base in kind.__mro__)
+    return next((one for one in named if one in LIBRARIES), None)
