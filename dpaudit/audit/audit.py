@@ -87,7 +87,10 @@ def audit_privacy(
     ----------
     mechanism : Learner or callable
         A learner, or ``(data, rng) -> output``, or with ``batched=True`` ``(data, rng, size) -> size outputs``. The
-        generator may be for a keyword alone. An exception raised by an unbatched mechanism is an output like any other.
+        generator is passed to a parameter named `rng`, `generator`, `random_state`, `random_generator` or `prng`,
+        wherever it stands and also with a default; if there is none, to the second positional parameter without a
+        default. Other parameters with a default, ``*args`` and what `functools.partial` has set are never filled. An
+        exception raised by an unbatched mechanism is an output like any other.
     pairs : sequence of (data, neighbour) or Pair, or a hypothesis strategy of them, optional
         Neighbouring inputs, opaque to dpaudit; those of a strategy are drawn from the root seed. For a learner the
         default is crafted samples of `n` examples.
@@ -147,7 +150,8 @@ def audit_privacy(
         neighbours are refused; so are datasets (as for `data`) where it is given.
     randomness : {"argument", "own"}
         "own" declares a mechanism whose randomness is its own by design, as that of OpenDP or diffprivlib: equal
-        generators are then not asked to give equal outputs, and the mechanism may take `data` alone.
+        generators are then not asked to give equal outputs, and the mechanism may take `data` alone, or ``(data,
+        size)`` if batched. A generator that it asks for is passed all the same.
     timeout : float, optional
         The most seconds that a run may take (of a batched mechanism, a call has so many for each of its runs). Runs are
         then made in a process of their own, which is ended with a run that takes longer, so that a mechanism may hang,

@@ -29,7 +29,7 @@ from dpaudit.errors import InputError
 from dpaudit.jsonable import stable_repr
 from dpaudit.outputs.canonical import TIMED_OUT, Raised, canonical, contents
 from dpaudit.outputs.objects import refuse_promises
-from dpaudit.running.adapters import Mechanism
+from dpaudit.running.adapters import Mechanism, fixed_seed_warnings
 from dpaudit.running.isolated import Context
 from dpaudit.running.run_notes import running_on
 from dpaudit.running.sampling import Sampler
@@ -104,7 +104,8 @@ class Hygiene:
                 names=("data",),
                 said=self.outputs[0].words,
             )
-        self.warnings = _probe_warnings(self.mechanism, [*self.outputs, *self.others])
+        probe = _probe_warnings(self.mechanism, [*self.outputs, *self.others])
+        self.warnings = (*probe, *fixed_seed_warnings(self.mechanism))
         self.others = []
         for side, data, earlier in zip(_SIDES, self.inputs, before, strict=True):
             if contents(data) != earlier:

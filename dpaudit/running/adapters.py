@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import nullcontext, suppress
+from contextlib import nullcontext
 from dataclasses import dataclass, field, is_dataclass, replace
 from functools import partial
 from itertools import islice, repeat
@@ -19,6 +18,7 @@ from dpaudit.errors import InputError, blamed
 from dpaudit.jsonable import stable_repr
 from dpaudit.outputs.canonical import Raised, canonical, shares_store
 from dpaudit.running.isolated import Context, InTurn, Isolated, Timeout, predicted
+from dpaudit.running.passing import generator_lacks, replaced_seed, with_generator
 from dpaudit.running.run_notes import noted
 from dpaudit.withheld import foreign
 
@@ -26,8 +26,6 @@ COMPOSED = 1_000
 """Copies of a measurement that are composed at most: more save nothing."""
 WATCHED = 8
 """Runs in which the outputs of a mechanism that returns one object again and again are compared."""
-GENERATORS = ("rng", "generator", "random_state")
-"""The names of a parameter, for a keyword alone, that takes the generator."""
 
 
 @dataclass(frozen=True)
@@ -211,24 +209,12 @@ def _label(output: Any) -> Any:
         return None
 
 
-@dataclass(frozen=True)
-class Called:
-    """Calls a function with its generator by `keyword`, or without one where that is empty."""
-
-    function: Callable[..., Any]
-    keyword: str
-
-    def __call__(self, data: Any, rng: np.random.Generator, *size: int) -> Any:
-        """Return the output."""
-        return self.function(data, *size, **({self.keyword: rng} if self.keyword else {}))
-
-
 def as_mechanism(source: Any, *, batched: bool = False, probe: Any = None, timeout: Timeout | None = None) -> Mechanism:
     """Return a `Mechanism` for a learner or a callable.
 
     The source is a learner (its `run` is batched), a callable ``(data, rng) -> output``, or if `batched` a callable
-    ``(data, rng, size) -> size outputs``; `rng` may be for a keyword alone, and one whose randomness is its own may
-    take `data` alone. An OpenDP measurement is taken as it is; it draws its own noise, so an audit of it cannot be
+    ``(data, rng, size) -> size outputs``. The generator is passed to a parameter that asks for it, and to no other
+    (`passing.form_of`); one whose randomness is its own may take ``(data)``, or ``(data, size)``. An OpenDP measurement is taken as it is; it draws its own noise, so an audit of it cannot be
     repeated bit by bit, and it stays in this process (``n_jobs=1``). If `batched`, it is invoked as a composition of
     copies of itself, which is three times as fast for scalars; one that may raise must be run one by one.
 
@@ -257,7 +243,7 @@ def _plain(source: Any, batched: bool) -> Mechanism:
         return Mechanism(runs, "measurement", batched)
     if not callable(source):
         raise InputError.of("mechanism", source, "a learner or a callable (data, rng) -> output")
-    called = with_generator(source, 3 if batched else 2)
+    called = with_generator(source, batched=batched)
     return Mechanism(called if batched else _OneByOne(called), _name(source), batched)
 
 
@@ -271,49 +257,24 @@ def _name(source: Callable[..., Any]) -> str:
 
 def check_generator(mechanism: Mechanism) -> None:
     """Raise `InputError` if the generator of a run is not passed to the function that makes it."""
+    why = generator_lacks(_inner(mechanism))
+    if why:
+        wanted = "(data, rng, size)" if mechanism.batched else "(data, rng)"
+        message = "mechanism must take {wanted}: {name} {why}; if its randomness is its own, pass {randomness:=own}"
+        shown = {"name": mechanism.name, "why": why, "wanted": wanted}
+        raise InputError(message, names=("randomness",), parameter="mechanism", **shown)
+
+
+def fixed_seed_warnings(mechanism: Mechanism) -> tuple[str, ...]:
+    """Return the warning that a fixed seed is the default of the parameter that gets the generator."""
+    replaced = replaced_seed(_inner(mechanism))
+    if not replaced:
+        return ()
+    text = f"the default {replaced} of {mechanism.name} is a fixed seed: the audit passed its own generator in its place; "
+    return (text + "called without one, the mechanism adds the same noise each time, which hides nothing",)
+
+
+def _inner(mechanism: Mechanism) -> Any:
+    """Return the function that is called with the data and the generator."""
     function = mechanism.function.mechanism.function if isinstance(mechanism.function, Isolated) else mechanism.function
-    called = function.function if isinstance(function, _OneByOne) else function
-    if isinstance(called, Called) and not called.keyword:
-        message = "mechanism must take (data, rng): {name} takes no generator; if its randomness is its own, pass "
-        message += "{randomness:=own}"
-        raise InputError(message, names=("randomness",), parameter="mechanism", name=mechanism.name)
-
-
-def with_generator(function: Callable[..., Any], arguments: int) -> Callable[..., Any]:
-    """Return a function that takes so many arguments, the generator second.
-
-    `InputError` is raised if a call must fail: the same TypeError in every run would look like privacy.
-    """
-    try:
-        signature = inspect.signature(function)
-    except (ValueError, TypeError):  # some built-ins have none
-        return function
-    try:
-        signature.bind(*[None] * arguments)
-    except TypeError as error:
-        for keyword in (*GENERATORS, *([""] if arguments == 2 else [])):
-            with suppress(TypeError):
-                signature.bind(*[None] * (arguments - 1), **({keyword: None} if keyword else {}))
-                return Called(function, keyword)
-        _refuse_more(function, signature, arguments)
-        wanted = "(data, rng, size) if batched" if arguments == 3 else "(data, rng), or (data, rng, size) if batched"
-        message = f"mechanism must take {wanted}; {_name(function)}{signature} does not: {error}"
-        raise InputError(message, parameter="mechanism", allowed=wanted) from None
-    return function
-
-
-def _refuse_more(function: Callable[..., Any], signature: inspect.Signature, arguments: int) -> None:
-    """Raise `InputError` if a function needs more than so many arguments: the message shows how to fix them."""
-    required = [p for p in signature.parameters.values() if p.default is p.empty]
-    by_place = [p.name for p in required if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
-    more = [*by_place[arguments:], *(p.name for p in required if p.kind is p.KEYWORD_ONLY)]
-    if not more:
-        return
-    shown = {"function": _name(function), "signature": str(signature), "more": ", ".join(more)}
-    shown |= {"filled": ", ".join(f"{name}=..." for name in more)}
-    message = "mechanism must take {wanted}; {function}{signature} also needs {more}: fix it, as "
-    message += "functools.partial({function}, {filled}) does"
-    if arguments == 2 and more == by_place[2:3]:
-        message += ", or pass {batched:=True} if it is the number of runs to make"
-    wanted = "(data, rng)" if arguments == 2 else "(data, rng, size)"
-    raise InputError(message, parameter="mechanism", allowed=wanted, names=("batched",), wanted=wanted, **shown)
+    return function.function if isinstance(function, _OneByOne) else function
