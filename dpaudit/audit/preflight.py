@@ -73,6 +73,7 @@ class Hygiene:
 
     def __init__(self, sampler: Sampler, pairs: tuple[Pair, ...], trials: int, own: bool) -> None:
         self.sampler, self.mechanism, self.pairs, self.own = sampler, sampler.mechanism, pairs, own
+        self.trials = trials
         self.runs = min(BATCHED if self.mechanism.batched else ONE_BY_ONE, max(1, trials // SHARE))
         self.spent, self.used, self.seconds = 0, False, math.inf
         self.inputs: tuple[Any, ...] = ()
@@ -81,6 +82,10 @@ class Hygiene:
         self.first: tuple[list[Label] | None, ...] = ()
         self.checks: tuple[Check, ...] = ()
         self.warnings: tuple[str, ...] = ()
+
+    def again(self, sampler: Sampler) -> Hygiene:
+        """Return the same checks, none of them made, of the mechanism of another sampler."""
+        return Hygiene(sampler, self.pairs, self.trials, self.own)
 
     def open(self) -> None:
         """Make the batches before an audit.

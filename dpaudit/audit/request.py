@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +30,8 @@ from dpaudit.neighbours.check import check_pairs, check_samples
 from dpaudit.neighbours.crafted import crafted_pairs
 from dpaudit.neighbours.named import SampleMoves, is_strategy, pairs_from_strategy
 from dpaudit.neighbours.own_data.pairs import OwnDataMoves, neighbours_of
+from dpaudit.outputs.sharing import Place
+from dpaudit.running.adapters import leaving_out
 from dpaudit.running.sampling import Sampler
 from dpaudit.sensitivity.screening import Shortlist
 
@@ -331,7 +333,7 @@ class Request:
             verdict=verdict,
             in_any_state=run_by_run,
             gaps=gaps,
-            not_looked_at=(*unseen, *pilot.not_compared),
+            not_looked_at=(*unseen, *pilot.not_compared, *(text for _, text in self.sampler.mechanism.left_out)),
             checks=checks,
             epsilon=claim.epsilon,
             delta=claim.delta,
@@ -366,6 +368,11 @@ class Request:
         same = (i for i, pair in enumerate(self.pairs) if identical(pair))
         yield from (f"pair {i}: both inputs are the same, so it can show no leak" for i in same)
         yield from self.clock.warnings
+
+    def leaving_out(self, places: tuple[tuple[Place, str], ...]) -> Request:
+        """Return the audit, not yet begun, of outputs without parts that all runs share."""
+        sampler = replace(self.sampler, mechanism=leaving_out(self.sampler.mechanism, places))
+        return replace(self, sampler=sampler, hygiene=self.hygiene.again(sampler))
 
     def check_power(self) -> None:
         """Raise `InputError` if the budget is more than bounds can do, or no number of runs can refute the claim."""

@@ -1,9 +1,9 @@
 """Decides which parameters of a callable get the data, the generator and the number of runs.
 
-The generator goes to a parameter that asks for it by one of the names in `GENERATORS`, wherever it stands and whether it
-has a default or not; where there is no such name, to the second positional parameter without a default. It goes to no
-other parameter: an option with a default, ``*args`` and ``**kwargs`` stay as the mechanism's author left them, because an
-audit that fills an option runs another mechanism than its users do.
+The generator goes to a parameter that asks for it by one of the names in `GENERATORS`, wherever it stands and whether
+it has a default or not; where there is no such name, to the second positional parameter without a default. It goes to
+no other parameter: an option with a default, ``*args`` and ``**kwargs`` stay as the mechanism's author left them,
+because an audit that fills an option runs another mechanism than its users do.
 """
 
 from __future__ import annotations
@@ -116,8 +116,9 @@ def _refuses_generator(error: BaseException) -> bool:
     as those of scikit-learn's `check_random_state` and of its checks of parameters do.
     """
     if isinstance(error, AttributeError):
-        of_generator = isinstance(error.obj, np.random.Generator)
-        return of_generator and hasattr(np.random.RandomState, error.name)
+        if not isinstance(error.obj, np.random.Generator) or error.name is None:
+            return False
+        return hasattr(np.random.RandomState, error.name)
     if not isinstance(error, TypeError | ValueError):
         return False
     said = str(error)
@@ -154,9 +155,10 @@ def form_of(
 
     A parameter with one of the names in `GENERATORS` gets the generator: a required one, else the first in the list's
     order that has a default and was not set by `functools.partial`. The data goes to the first other positional
-    parameter, or to ``*args`` if there is none, or to the only parameter that must be named. If `batched`, a parameter named `SIZE` gets the number of runs. What is
-    left of required positional parameters gets, in this order, the generator and the number of runs, if these have no
-    parameter yet; where `batched` and only one is left, it gets the number of runs.
+    parameter, or to ``*args`` if there is none, or to the only parameter that must be named. If `batched`, a parameter
+    named `SIZE` gets the number of runs. What is left of required positional parameters gets, in this order, the
+    generator and the number of runs, if these have no parameter yet; where `batched` and only one is left, it gets the
+    number of runs.
     """
     declared = _signature(function)
     actual = _signature(_bare(function))
@@ -293,13 +295,13 @@ class _Reader:
         others = [one for one in signature.parameters.values() if one.kind is not kinds.VAR_KEYWORD][1:]
         if any(one.kind is kinds.VAR_POSITIONAL for one in signature.parameters.values()):
             return (
-                f"takes no generator: its signature {shown} names none (a decorator should use functools.wraps; or pass "
-                "lambda data, rng: ...)"
+                f"takes no generator: its signature {shown} names none (a decorator should use functools.wraps; or "
+                "pass lambda data, rng: ...)"
             )
         if others:
             return (
-                f"takes no generator: in {shown} no parameter is named {', '.join(GENERATORS[:-1])} or {GENERATORS[-1]}, "
-                "and an option is never filled"
+                f"takes no generator: in {shown} no parameter is named {', '.join(GENERATORS[:-1])} or "
+                f"{GENERATORS[-1]}, and an option is never filled"
             )
         return "takes no generator"
 

@@ -4,6 +4,8 @@
 needs `randomness="own"`, or refuse it with a message.
 """
 
+# ruff: noqa: E501, E731  # a table is read line by line
+# fmt: off
 from __future__ import annotations
 
 import functools

@@ -23,7 +23,7 @@ pytest_plugins = ["pytester"]
 
 TABLE = [*((name, False, wanted) for name, wanted in SINGLE.items()), *((name, True, w) for name, w in BATCHED.items())]
 EPSILON = 2.0
-"""Twice the true epsilon of every mechanism that is called as it asks: an accusation has probability far below 0.001."""
+"""Twice the true epsilon of what is called as it asks: an accusation has probability far below 0.001."""
 NO_GENERATOR = r"takes no generator"
 FILE = Path(signatures.__file__)
 
@@ -191,7 +191,7 @@ def test_every_name_of_the_list_asks_for_the_generator(name: str, default: str, 
         assert with_generator(function)(0, rng) == (1.0, rng)
 
 
-@pytest.mark.parametrize("name", sorted(QUANTITIES) + ["Epsilon", "noise_scale", "eps0", "n_bins", "top_k"])
+@pytest.mark.parametrize("name", [*sorted(QUANTITIES), "Epsilon", "noise_scale", "eps0", "n_bins", "top_k"])
 def test_a_second_required_parameter_that_is_a_quantity_is_refused(name: str) -> None:
     scope: dict = {}
     exec(f"def f(data, {name}): return 0", scope)
@@ -219,7 +219,7 @@ def test_what_a_partial_sets_is_not_replaced() -> None:
     def fixed(data: float, rng: np.random.Generator | int | None = None) -> float:
         return data + float(np.random.default_rng(rng).laplace())
 
-    with pytest.raises(InputError, match="takes no generator: functools.partial has set rng; .* randomness=own"):
+    with pytest.raises(InputError, match=r"takes no generator: functools.partial has set rng; .* randomness=own"):
         dpaudit.audit_privacy(functools.partial(fixed, rng=0), [(0.0, 1.0)], epsilon=1.0, trials=200)
     # A fixed seed is a total leak.
     found = dpaudit.audit_privacy(
@@ -339,7 +339,7 @@ def test_other_doors_pass_the_generator_by_the_same_rule() -> None:
         noise_multiplier=1.0,
         direction=[1.0, 0.0],
     )
-    with pytest.raises(InputError, match="the step takes no generator; .* pass randomness=own"):
+    with pytest.raises(InputError, match=r"the step takes no generator; .* pass randomness=own"):
         own_step.audit(trials=300)
     assert own_step.audit(trials=300, randomness="own").verdict != "violation"
 
