@@ -11,7 +11,7 @@ import sys
 import warnings
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import pytest
 
@@ -29,6 +29,7 @@ _PREFIX = "dpaudit_"
 _ERROR = f"{_PREFIX}error"
 
 
+_Finding = TypeVar("_Finding")
 _ITEM = pytest.StashKey[pytest.Item]()
 """The test that runs."""
 _AUDITS = pytest.StashKey["_Audits"]()
@@ -78,7 +79,7 @@ class _Audits:
         self._now: _Calls | None = None
         self._failed: _Calls | None = None
 
-    def finding(self, audit: Callable[[], Any]) -> tuple[Any, bool]:
+    def finding(self, audit: Callable[[], _Finding]) -> tuple[_Finding, bool]:
         """Return a finding, and whether an audit made it now; after an example that failed others are rejected."""
         data = _example()
         drawn = "" if data is None else _drawn(data)
