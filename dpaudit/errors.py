@@ -106,6 +106,10 @@ class Exited(InputError):
     """A mechanism or learner raised `SystemExit`, which no audit takes for an output."""
 
 
+class SharedPart(InputError):
+    """Outputs of several runs share a part and change it; the value is the places of such parts, as JSON."""
+
+
 class ToolFault(DpauditError, RuntimeError):
     """The tool itself failed (a worker died, a result file is corrupt); nothing is known of the mechanism."""
 

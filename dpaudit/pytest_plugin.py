@@ -6,9 +6,11 @@ but the declarations of options, which need only the standard library.
 
 from __future__ import annotations
 
+import sys
 import warnings
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import pytest
 
@@ -24,6 +26,13 @@ _DECLARED = {"trials": OPTIONS["trials"], "confidence": OPTIONS["confidence"], "
 _DEFAULTS = {name: one.default for name, one in _DECLARED.items()} | {"trials": 20_000}
 _PREFIX = "dpaudit_"
 _ERROR = f"{_PREFIX}error"
+
+
+_Finding = TypeVar("_Finding")
+_ITEM = pytest.StashKey[pytest.Item]()
+"""The test that runs."""
+_AUDITS = pytest.StashKey["_Audits"]()
+_NOT_SMALLER = "hypothesis: the first example that failed; it is not made smaller, as each step would be an audit"
 
 
 class AuditWarning(UserWarning):
@@ -46,6 +55,89 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(_Session(), "dpaudit-session")
 
 
+@dataclass
+class _Calls:
+    """The audits of one example of hypothesis, or of a test without it: what was drawn before each, and its finding.
+
+    `data` is hypothesis's own record of the example.
+    """
+
+    data: Any
+    made: list[tuple[str, Any]] = field(default_factory=list)
+
+
+class _Audits:
+    """The audits of the test that runs.
+
+    Hypothesis makes an example that fails smaller, by hundreds of other examples, and runs it again at the end. Each of
+    them would be an audit. So after the first example that failed no other one is audited, and its findings hold when
+    it is run again.
+    """
+
+    def __init__(self) -> None:
+        self._now: _Calls | None = None
+        self._failed: _Calls | None = None
+
+    def finding(self, audit: Callable[[], _Finding]) -> tuple[_Finding, bool]:
+        """Return a finding, and whether an audit made it now; after an example that failed others are rejected."""
+        data = _example()
+        drawn = "" if data is None else _drawn(data)
+        if not drawn:
+            return audit(), True
+        self._begin(data)
+        assert self._now is not None
+        number = len(self._now.made)
+        if self._failed is not None and number < len(self._failed.made):
+            before, known = self._failed.made[number]
+            if before != drawn:
+                from hypothesis import reject
+
+                reject()
+            if known is not None:
+                self._now.made.append((drawn, known))
+                return known, False
+        self._now.made.append((drawn, None))  # there is no finding yet, and none if the audit raises
+        found = audit()
+        self._now.made[number] = (drawn, found)
+        return found, True
+
+    def _begin(self, data: Any) -> None:
+        if self._now is not None and self._now.data is data:
+            return
+        if self._failed is None and self._now is not None and _failed(self._now.data):
+            self._failed = self._now
+        self._now = _Calls(data)
+
+
+def _example() -> Any:
+    """Return hypothesis's record of the example that a test runs on; None where none does."""
+    if "hypothesis" not in sys.modules:
+        return None
+    try:  # of the internals of hypothesis, which may change: an audit is then made for each example
+        from hypothesis.control import current_build_context, currently_in_test_context
+
+        return current_build_context().data if currently_in_test_context() else None
+    except Exception:
+        return None
+
+
+def _drawn(data: Any) -> str:
+    """Return what an example has drawn so far, as a text; empty if that is nothing, or is not known."""
+    choices = getattr(data, "choices", ())
+    return repr(choices) if choices else ""
+
+
+def _failed(data: Any) -> bool:
+    return str(getattr(getattr(data, "status", None), "name", "")) == "INTERESTING"
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Note which test runs: the fixtures are those of the session, as hypothesis wants it."""
+    item.config.stash[_ITEM] = item
+    item.stash[_AUDITS] = _Audits()
+
+
 class _Session:
     """Adds up the chance of a false alarm over all audits of a session."""
 
@@ -65,7 +157,7 @@ class _Session:
             terminalreporter.write_line(f"dpaudit: {audits}, chance of a false alarm at most {chance:.10g}")
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def assert_private(request: pytest.FixtureRequest) -> Callable[..., PrivacyFinding]:
     """Return a function that audits a mechanism and fails the test unless its claim of privacy is consistent.
 
@@ -73,6 +165,9 @@ def assert_private(request: pytest.FixtureRequest) -> Callable[..., PrivacyFindi
     probability at most 1 - confidence (0.001 by default). Where the audit could not have seen that the claim fails, the
     test fails too, unless ``allow_no_evidence=True``. Trials, confidence and seed are those of the call, else of the
     test's marker ``dpaudit``, else of the command line, else of the configuration.
+
+    Inside ``@given`` of hypothesis every example is an audit until one fails; that one is shown as it is, and no other
+    is audited after it.
     """
 
     def audit(
@@ -82,23 +177,25 @@ def assert_private(request: pytest.FixtureRequest) -> Callable[..., PrivacyFindi
         from dpaudit.audit.audit import audit_privacy
         from dpaudit.contract import Verdict
 
-        chosen = {**_settings(request.config), **_marked(request), **arguments}
+        item = request.config.stash[_ITEM]
+        chosen = {**_settings(request.config), **_marked(item), **arguments}
         with _as_own_line():
             _check_names(arguments, audit_privacy, "allow_no_evidence")
-            finding = audit_privacy(mechanism, pairs, **chosen)
-        _record(request, finding, "epsilon_lower", "epsilon", "detectable_epsilon")
-        for text in _limits(finding):
-            warnings.warn(f"dpaudit: {text}", AuditWarning, stacklevel=2)
+            finding, made = item.stash[_AUDITS].finding(lambda: audit_privacy(mechanism, pairs, **chosen))
+        if made:
+            _record(item, finding, "epsilon_lower", "epsilon", "detectable_epsilon")
+            for text in _limits(finding):
+                warnings.warn(f"dpaudit: {text}", AuditWarning, stacklevel=2)
         if finding.verdict == Verdict.VIOLATION:
-            pytest.fail(_because(finding))
+            pytest.fail(_because(finding) + _noted())
         if finding.verdict == Verdict.NO_EVIDENCE and not allow_no_evidence:
-            pytest.fail(f"{finding}\nallow_no_evidence=True lets it pass")
+            pytest.fail(f"{finding}\nallow_no_evidence=True lets it pass{_noted()}")
         return finding
 
     return audit
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def assert_utility(request: pytest.FixtureRequest) -> Callable[..., UtilityFinding]:
     """Return a function that audits a learner and fails the test unless its claim of utility holds, or is vacuous.
 
@@ -115,15 +212,17 @@ def assert_utility(request: pytest.FixtureRequest) -> Callable[..., UtilityFindi
 
         settings = _settings(request.config)
         del settings["trials"]
-        chosen = {**settings, **_marked(request), **arguments}
+        item = request.config.stash[_ITEM]
+        chosen = {**settings, **_marked(item), **arguments}
         with _as_own_line():
             _check_names(arguments, audit_utility, "allow_undecided")
-            finding = audit_utility(*given, **chosen)
-        _record(request, finding, "failure_lower", "beta")
+            finding, made = item.stash[_AUDITS].finding(lambda: audit_utility(*given, **chosen))
+        if made:
+            _record(item, finding, "failure_lower", "beta")
         if finding.verdict == Verdict.VIOLATION:
-            pytest.fail(str(finding))
+            pytest.fail(f"{finding}{_noted()}")
         if finding.verdict == Verdict.UNDECIDED and not allow_undecided:
-            pytest.fail(f"{finding}\nallow_undecided=True lets it pass")
+            pytest.fail(f"{finding}\nallow_undecided=True lets it pass{_noted()}")
         return finding
 
     return audit
@@ -140,8 +239,14 @@ def _settings(config: pytest.Config) -> dict[str, Any]:
     return found
 
 
-def _marked(request: pytest.FixtureRequest) -> dict[str, Any]:
-    marks = list(request.node.iter_markers("dpaudit"))
+def _noted() -> str:
+    """Return the line that says what hypothesis shows; empty outside of it."""
+    data = _example()
+    return f"\n{_NOT_SMALLER}" if data is not None and _drawn(data) else ""
+
+
+def _marked(item: pytest.Item) -> dict[str, Any]:
+    marks = list(item.iter_markers("dpaudit"))
     found: dict[str, Any] = {}
     for mark in reversed(marks):
         if mark.args or not mark.kwargs.keys() <= _DEFAULTS.keys():
@@ -169,12 +274,12 @@ def _as_own_line() -> Iterator[None]:
         raise InputError(printable(str(error)), parameter=error.parameter, value=error.value) from None
 
 
-def _record(request: pytest.FixtureRequest, finding: Any, *names: str) -> None:
+def _record(item: pytest.Item, finding: Any, *names: str) -> None:
     """Let the reports of the test have an audit as properties, JUnit's too."""
     numbers = {name: getattr(finding, name) for name in names}
     recorded = {"verdict": str(finding.verdict), **numbers, "error": 1 - finding.confidence}
     # The fixture record_property does the same, and warns where the family is xunit2, whose schema has no properties.
-    request.node.user_properties += [(f"{_PREFIX}{name}", f"{value}") for name, value in recorded.items()]
+    item.user_properties += [(f"{_PREFIX}{name}", f"{value}") for name, value in recorded.items()]
 
 
 def _limits(finding: PrivacyFinding) -> list[str]:

@@ -75,7 +75,12 @@ class StepAudit:
     def audit(self, **options: Any) -> Any:
         """Return the finding of `dpaudit.audit_privacy` on the pairs and the claim, with its other options."""
         from dpaudit.audit.audit import audit_privacy
+        from dpaudit.running.passing import generator_lacks
 
+        why = generator_lacks(_with_generator(self.step, self.batched))
+        if why and options.get("randomness") != "own":
+            message = "the step {why}; if its randomness is its own, pass {randomness:=own}"
+            raise InputError(message, names=("randomness",), parameter="step", why=why)
         claimed = {"epsilon": self.claim.epsilon, "delta": self.claim.delta}
         return audit_privacy(self, self.pairs, batched=True, **(claimed | options))
 
@@ -101,7 +106,8 @@ def noisy_step(
     step : callable
         ``(data, rng) -> output``, or with `batched` ``(data, rng, size) -> size outputs``: what one step releases, as
         an array, a tensor, or a list or dictionary of them. Parameters and clip norm are its own; its randomness comes
-        from `rng`, a NumPy generator, which may seed a generator of another library.
+        from `rng`, a NumPy generator, which may seed a generator of another library and is passed as by
+        `audit_privacy`.
     data : object
         The examples without the canary: of one batch, or where the step draws its batch, all of them.
     canary : object
@@ -153,6 +159,7 @@ def noisy_step(
             raise InputError("claim must be given for several steps with sampling: dpaudit accounts for one step")
         found = step_delta(epsilon, noise_multiplier=sigma / math.sqrt(steps), sampling_rate=sampling_rate)
         claim = PrivacyClaim(epsilon, found, Relation.ADD_REMOVE_ONE)
+    _with_generator(step, batched)
     pair = ((join or joined)(data, canary), data)
     along = _direction(step, pair, steps, batched, direction)
     return StepAudit(step, [pair], claim, along, steps, batched)
@@ -242,9 +249,16 @@ def _rate(value: Any) -> float:
 def _runs(step: Callable[..., Any], data: Any, rng: np.random.Generator, size: int, batched: bool) -> Floats:
     import numpy as np
 
+    called = _with_generator(step, batched)
     if batched:
-        return np.asarray(step(data, rng, size), dtype=np.float64)
-    return np.stack([_flat(step(data, rng)) for _ in range(size)])
+        return np.asarray(called(data, rng, size), dtype=np.float64)
+    return np.stack([_flat(called(data, rng)) for _ in range(size)])
+
+
+def _with_generator(step: Callable[..., Any], batched: bool) -> Callable[..., Any]:
+    from dpaudit.running.passing import with_generator
+
+    return with_generator(step, batched=batched, name="step")
 
 
 def _flat(output: Any) -> Floats:

@@ -24,11 +24,12 @@ from dpaudit.audit.request import Request, probe_of, resolve_inputs
 from dpaudit.audit.run_time import with_run_time
 from dpaudit.audit.sequential_design import LEAST_RUNS, sequential_finding
 from dpaudit.contract import Learner, MadePair, Pair, Relation
-from dpaudit.errors import InputError, withholding
+from dpaudit.errors import InputError, SharedPart, withholding
 from dpaudit.neighbours.own_data.pairs import neighbours_of
+from dpaudit.outputs.sharing import places_of
 from dpaudit.progress import Progress, followed
 from dpaudit.results import remembering
-from dpaudit.running.adapters import as_mechanism, check_generator, one_run
+from dpaudit.running.adapters import as_mechanism, check_generator, leaving_out, one_run
 from dpaudit.running.isolated import Timeout
 from dpaudit.running.processes import APART
 from dpaudit.running.sampling import Sampler
@@ -88,7 +89,10 @@ def audit_privacy(
     ----------
     mechanism : Learner or callable
         A learner, or ``(data, rng) -> output``, or with ``batched=True`` ``(data, rng, size) -> size outputs``. The
-        generator may be for a keyword alone. An exception raised by an unbatched mechanism is an output like any other.
+        generator is passed to a parameter named `rng`, `generator`, `random_state`, `random_generator` or `prng`,
+        wherever it stands and also with a default; if there is none, to the second positional parameter without a
+        default. Other parameters with a default, ``*args`` and what `functools.partial` has set are never filled. An
+        exception raised by an unbatched mechanism is an output like any other.
     pairs : sequence of (data, neighbour) or Pair, or a hypothesis strategy of them, optional
         Neighbouring inputs, opaque to dpaudit; those of a strategy are drawn from the root seed. For a learner the
         default is crafted samples of `n` examples.
@@ -152,7 +156,8 @@ def audit_privacy(
         neighbours are refused; so are datasets (as for `data`) where it is given.
     randomness : {"argument", "own"}
         "own" declares a mechanism whose randomness is its own by design, as that of OpenDP or diffprivlib: equal
-        generators are then not asked to give equal outputs, and the mechanism may take `data` alone.
+        generators are then not asked to give equal outputs, and the mechanism may take `data` alone, or ``(data,
+        size)`` if batched. A generator that it asks for is passed all the same.
     timeout : float, optional
         The most seconds that a run may take (of a batched mechanism, a call has so many for each of its runs). Runs are
         then made in a process of their own, which is ended with a run that takes longer, so that a mechanism may hang,
@@ -267,6 +272,24 @@ def sampler_of(
     )
 
 
+def without_shared(sampler: Sampler, pair: Pair) -> Sampler:
+    """Return what makes the runs of a mechanism, without the parts that a few runs on a pair share and change.
+
+    An audit finds these when they change; runs that follow an audit, as those for a certificate, have to know before.
+    """
+    for _ in range(SHARED_PARTS):
+        try:
+            sampler.sides(pair, ("shared parts",), SHARING_RUNS)
+            return sampler
+        except SharedPart as found:
+            sampler = replace(sampler, mechanism=leaving_out(sampler.mechanism, places_of(found)))
+    return sampler
+
+
+SHARED_PARTS = 8
+"""The most times that an audit begins again because its runs share another part of their outputs."""
+SHARING_RUNS = 8
+"""Runs on each side that show what runs share."""
 SCREENED, SCREENED_SHARE = 400, 20
 """The most pairs of a dataset on which noise is recorded, and of how many runs a side there is one for each."""
 RECORDED_SHARE = 0.5
@@ -296,6 +319,16 @@ def shortlist_of(request: Request) -> Shortlist | None:
 def _audited(request: Request, progress: Progress) -> PrivacyFinding:
     if request.options.time:
         return with_run_time(request, partial(_audited, progress=progress))
+    for _ in range(SHARED_PARTS):
+        try:
+            return _made(request, progress)
+        except SharedPart as found:
+            # The audit begins again, at the same addresses, without what its runs share.
+            request = request.leaving_out(places_of(found))
+    return _made(request, progress)
+
+
+def _made(request: Request, progress: Progress) -> PrivacyFinding:
     with opened(request, progress) as request:
         finding = sequential_finding(request) if request.sequential else fixed_finding(request)
         return concluded(request, finding)

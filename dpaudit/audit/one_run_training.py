@@ -20,6 +20,7 @@ from dpaudit.contract import CurveClaim, PrivacyClaim, Relation
 from dpaudit.errors import InputError, blamed
 from dpaudit.outputs.canonical import canonical
 from dpaudit.results import remembering
+from dpaudit.running.passing import with_generator
 
 
 @remembering
@@ -43,7 +44,8 @@ def audit_one_run(
     ----------
     train : callable
         ``(canaries, rng) -> released``: trains with the canaries it is given, beside data of its own, and returns what
-        is released. Its randomness may come from `rng`, a NumPy generator.
+        is released. Its randomness may come from `rng`, a NumPy generator, which is passed as by `audit_privacy`; a
+        training with randomness of its own may take the canaries alone.
     canaries : list, tuple or array
         At least two, all different.
     claim, epsilon, delta, confidence, relation
@@ -72,6 +74,9 @@ def audit_one_run(
         its attributes `coins` and `scores` hold what was computed, as those of a `KeyboardInterrupt` do.
     """
     listed = _distinct(canaries)
+    if not callable(train):
+        raise InputError.of("train", train, "a function (canaries, rng) -> released")
+    training = with_generator(train, name="train", data="canaries")
     runs, check = read_integer("runs", runs), read_flag("check", check)
     curve, point = resolve_claims(None, claim, epsilon, delta, relation)
     read_number("confidence", confidence, 0, 1)
@@ -82,7 +87,7 @@ def audit_one_run(
         rng = seeding.generator(root, "one run", "training", run)
         with blamed("train"):
             some = canaries[chosen] if isinstance(canaries, np.ndarray) else list(compress(canaries, chosen))
-            released = train(some, rng)
+            released = training(some, rng)
         with blamed("score"):
             return score(released, canaries)
 

@@ -29,7 +29,7 @@ from dpaudit.errors import InputError
 from dpaudit.jsonable import stable_repr
 from dpaudit.outputs.canonical import TIMED_OUT, Raised, canonical, contents
 from dpaudit.outputs.objects import refuse_promises
-from dpaudit.running.adapters import Mechanism
+from dpaudit.running.adapters import Mechanism, fixed_seed_warnings
 from dpaudit.running.isolated import Context
 from dpaudit.running.run_notes import running_on
 from dpaudit.running.sampling import Sampler
@@ -73,6 +73,7 @@ class Hygiene:
 
     def __init__(self, sampler: Sampler, pairs: tuple[Pair, ...], trials: int, own: bool) -> None:
         self.sampler, self.mechanism, self.pairs, self.own = sampler, sampler.mechanism, pairs, own
+        self.trials = trials
         self.runs = min(BATCHED if self.mechanism.batched else ONE_BY_ONE, max(1, trials // SHARE))
         self.spent, self.used, self.seconds = 0, False, math.inf
         self.inputs: tuple[Any, ...] = ()
@@ -81,6 +82,10 @@ class Hygiene:
         self.first: tuple[list[Label] | None, ...] = ()
         self.checks: tuple[Check, ...] = ()
         self.warnings: tuple[str, ...] = ()
+
+    def again(self, sampler: Sampler) -> Hygiene:
+        """Return the same checks, none of them made, of the mechanism of another sampler."""
+        return Hygiene(sampler, self.pairs, self.trials, self.own)
 
     def open(self) -> None:
         """Make the batches before an audit.
@@ -104,7 +109,8 @@ class Hygiene:
                 names=("data",),
                 said=self.outputs[0].words,
             )
-        self.warnings = _probe_warnings(self.mechanism, [*self.outputs, *self.others])
+        probe = _probe_warnings(self.mechanism, [*self.outputs, *self.others])
+        self.warnings = (*probe, *fixed_seed_warnings(self.mechanism))
         self.others = []
         for side, data, earlier in zip(_SIDES, self.inputs, before, strict=True):
             if contents(data) != earlier:

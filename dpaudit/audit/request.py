@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +30,8 @@ from dpaudit.neighbours.check import check_pairs, check_samples
 from dpaudit.neighbours.crafted import crafted_pairs
 from dpaudit.neighbours.named import SampleMoves, is_strategy, pairs_from_strategy
 from dpaudit.neighbours.own_data.pairs import COUNTED, MadeData, OwnDataMoves, neighbours_of
+from dpaudit.outputs.sharing import Place
+from dpaudit.running.adapters import leaving_out
 from dpaudit.running.sampling import Sampler
 from dpaudit.sensitivity.screening import Shortlist
 
@@ -332,11 +334,12 @@ class Request:
         reach = self._reach(len(self.pairs) - not_run if tried is None else tried)
         # That no number of runs could look at these makes no gap: power speaks of the pairs that were tried.
         beyond = () if reach is None else reach.not_tried
+        shared = (text for _, text in self.sampler.mechanism.left_out)
         return PrivacyFinding(
             verdict=verdict,
             in_any_state=run_by_run,
             gaps=gaps,
-            not_looked_at=(*unseen, *pilot.not_compared, *beyond),
+            not_looked_at=(*unseen, *pilot.not_compared, *shared, *beyond),
             reach=UNSET if reach is None else reach,
             checks=checks,
             epsilon=claim.epsilon,
@@ -385,6 +388,11 @@ class Request:
         same = (i for i, pair in enumerate(self.pairs) if identical(pair))
         yield from (f"pair {i}: both inputs are the same, so it can show no leak" for i in same)
         yield from self.clock.warnings
+
+    def leaving_out(self, places: tuple[tuple[Place, str], ...]) -> Request:
+        """Return the audit, not yet begun, of outputs without parts that all runs share."""
+        sampler = replace(self.sampler, mechanism=leaving_out(self.sampler.mechanism, places))
+        return replace(self, sampler=sampler, hygiene=self.hygiene.again(sampler))
 
     def check_power(self) -> None:
         """Raise `InputError` if the budget is more than bounds can do, or no number of runs can refute the claim."""

@@ -52,6 +52,10 @@ class KnownChecks(Hygiene):
         super().__init__(sampler, pairs, trials, own=True)
         self._known = checks
 
+    def again(self, sampler: Sampler) -> KnownChecks:
+        """Return the same checks of the mechanism of another sampler."""
+        return KnownChecks(sampler, self.pairs, self.trials, self._known)
+
     def _before(self) -> tuple[Check, ...]:
         self._check_batch(0, "data")
         self._check_batch(1, "neighbour")

@@ -10,7 +10,7 @@ from typing import Any
 from msgspec import UNSET, structs
 
 from dpaudit.arguments import check_built, read_choice, read_integer
-from dpaudit.audit.audit import sampler_of
+from dpaudit.audit.audit import sampler_of, without_shared
 from dpaudit.audit.finding import PrivacyFinding, is_coarse
 from dpaudit.audit.tested import COIN, MELDED
 from dpaudit.certificates.certificate import (
@@ -133,7 +133,7 @@ def make(
         maker = replace(maker, name=name or sampler.mechanism.name)
         words, hidden = "runs for the certificate", not include_data and any(pair.withheld for pair in listed)
         with withholding(hidden), gathered(), followed(progress, (SEARCH + 2) * runs, words) as report:
-            sampler = replace(sampler, report=report)
+            sampler = without_shared(replace(sampler, report=report), listed[0])
             search = WitnessSearch(sampler, finding.epsilon, finding.delta, 1 - finding.confidence, runs, float_bits)
             for index, start, share in maker.begun(search):
                 smaller = maker.smaller(search, index, start, strategy, bounds) if shrinks else [start]

@@ -11,7 +11,7 @@ from msgspec import UNSET, structs
 
 from dpaudit import seeding
 from dpaudit.arguments import CONFIDENCE, check_built, read_integer, read_number
-from dpaudit.audit.audit import audit_privacy, sampler_of
+from dpaudit.audit.audit import audit_privacy, sampler_of, without_shared
 from dpaudit.audit.options import OPTIONS
 from dpaudit.audit.tested import COIN
 from dpaudit.certificates.certificate import Certificate, Counts, Given, Input, Referred, counted
@@ -147,7 +147,7 @@ def replay(
             )
             lower, bound = finding.epsilon_lower, finding.bound
         else:
-            bound, sampler = certificate.bound, sampler_of(mechanism, seed, **running)
+            bound, sampler = certificate.bound, without_shared(sampler_of(mechanism, seed, **running), known)
             counts = _counted(certificate, sampler, known, runs, progress)
             sides = 1 if certificate.opposite is UNSET else 2
             lower = counts.epsilon_lower(bound, certificate.delta, 1 - confidence, sides=sides)

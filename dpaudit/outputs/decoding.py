@@ -265,6 +265,11 @@ def _class(module: str, name: str, number: bool) -> type[StandIn]:
     return type(name, (NumberStandIn if number else StandIn,), {"__module__": module, "__slots__": ()})
 
 
+def stand_in(kind: type, held: Any) -> StandIn:
+    """Return a stand-in for an object of a class that is no number, with some parts."""
+    return _class(kind.__module__[:NAMES], kind.__qualname__[:NAMES], False)(held)
+
+
 def _foreign(count: int, depth: int, module: str, name: str, number: bool, column: Any) -> list[Any]:
     return list(map(_class(module, name, bool(number)), _read(column, count, depth)))
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import nullcontext, suppress
+from contextlib import nullcontext
 from dataclasses import dataclass, field, is_dataclass, replace
 from functools import partial
 from itertools import islice, repeat
@@ -17,8 +16,10 @@ from dpaudit.arguments import addressed_parameters_of, parameters_of
 from dpaudit.contract import Learner
 from dpaudit.errors import InputError, blamed
 from dpaudit.jsonable import stable_repr
-from dpaudit.outputs.canonical import Raised, canonical, shares_store
+from dpaudit.outputs.canonical import Raised
+from dpaudit.outputs.sharing import Part, Place, label_of, overwritten, refuse_shared, shared_parts, without
 from dpaudit.running.isolated import Context, InTurn, Isolated, Timeout, predicted
+from dpaudit.running.passing import generator_lacks, replaced_seed, with_generator
 from dpaudit.running.run_notes import noted
 from dpaudit.withheld import foreign
 
@@ -26,8 +27,8 @@ COMPOSED = 1_000
 """Copies of a measurement that are composed at most: more save nothing."""
 WATCHED = 8
 """Runs in which the outputs of a mechanism that returns one object again and again are compared."""
-GENERATORS = ("rng", "generator", "random_state")
-"""The names of a parameter, for a keyword alone, that takes the generator."""
+FIXED = (bool, int, float, complex, str, bytes, type(None))
+"""Types of outputs that cannot change."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,8 @@ class Mechanism:
     `batched` says whether one call makes many runs, which decides the chunk size only. The `stream`, by default the
     name, is a part of the address of every random stream. On the points of a `probe` predictions of hypotheses replace
     them; outputs that are no hypotheses stay as they are. That runs of one call are independent is `promised` by the
-    contract of a learner, and by a random order of outputs that were recorded.
+    contract of a learner, and by a random order of outputs that were recorded. Parts that all runs share are
+    `left_out` of outputs: the place of each, and what is there, in words.
     """
 
     function: Callable[[Any, np.random.Generator, int], Any] | Isolated
@@ -46,6 +48,12 @@ class Mechanism:
     stream: str = ""
     probe: Any = field(default=None, compare=False)
     promised: bool = False
+    left_out: tuple[tuple[Place, str], ...] = field(default=(), compare=False)
+
+    @property
+    def places(self) -> tuple[Place, ...]:
+        """The places of parts that are left out of outputs."""
+        return tuple(place for place, _ in self.left_out)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "stream", self.stream or self.name)
@@ -62,7 +70,9 @@ class Mechanism:
                 continue
             noted().turn = side
             outputs = self(inputs.sides[side], inputs.generators[side], runs)
-            _refuse_overwritten(before)
+            if before and label_of(before[0][0]) != before[0][1]:
+                # What two calls share is what has changed.
+                refuse_shared(shared_parts(before[0][0], outputs[0]), before[0][0])
             # A mechanism may return the same array or list from every call.
             made[side] = outputs.copy() if isinstance(outputs, np.ndarray | list) else outputs
             before = _labelled([made[side][0]])
@@ -82,6 +92,8 @@ class Mechanism:
                     outputs = self.function(data, rng, size)
             if self.probe is not None and not isinstance(self.function, Isolated):
                 outputs = [predicted(output, self.probe) for output in outputs]
+            if self.left_out and not isinstance(self.function, Isolated):
+                outputs = [without(output, self.places) for output in outputs]
         message = "with {batched:=True} the mechanism {name} must return {size} outputs"
         named: dict[str, Any] = {"names": ("batched",), "name": self.name, "size": size}
         if isinstance(outputs, Mapping | str | bytes) or hasattr(outputs, "columns"):
@@ -99,22 +111,24 @@ class Mechanism:
 
 @dataclass(frozen=True)
 class _OneByOne:
-    """Runs an unbatched mechanism `size` times; each output, or exception, is emitted before the next run begins."""
+    """Runs an unbatched mechanism `size` times; each output, or exception, is emitted before the next run begins.
+
+    Whether runs write into the outputs of earlier ones is looked at in what the audit sees of these: their predictions
+    on the points of a `probe`, and nothing at the places that are `left_out`.
+    """
 
     function: Callable[[Any, np.random.Generator], Any]
     emit: Callable[[Any], None] | None = None
+    probe: Any = field(default=None, compare=False)
+    left_out: tuple[Place, ...] = field(default=(), compare=False)
 
     def __call__(self, data: Any, rng: np.random.Generator, size: int) -> Sequence[Any]:
         runs: Iterator[Any] = data.runs() if isinstance(data, InTurn) else repeat((data, rng), size)
         outputs = [self._once(*one) for one in islice(runs, 2)]
-        if len(outputs) == 2 and shares_store(*outputs):  # is each output written into the same place?
-            for one in islice(runs, WATCHED):
-                before = _labelled(outputs[-1:])
-                outputs.append(self._once(*one))
-                _refuse_overwritten(before)
+        held = self._watched(outputs, runs)
         if self.emit is not None:
             return outputs + [self._once(*one) for one in runs]
-        before = _labelled(outputs[:2])  # several objects may be used by turns
+        before = _labelled(self._seen(outputs[:2]))  # several objects may be used by turns
         # A call of a method for each run would take as long as a simple mechanism.
         function, add, going = self.function, outputs.append, True
         while going:
@@ -124,8 +138,35 @@ class _OneByOne:
                 going = False
             except Exception as error:  # as in `_once`
                 add(Raised(error))
+        if held:
+            _refuse_changed(held, before[0][0])
         _refuse_overwritten(before)
         return outputs
+
+    def _watched(self, outputs: list[Any], runs: Iterator[Any]) -> list[Part]:
+        """Return what the outputs of the first two runs share; if anything, add those of further runs.
+
+        `InputError` is raised if it changes.
+        """
+        if len(outputs) < 2 or type(outputs[0]) in FIXED:
+            return []
+        if outputs[0] is outputs[1] and not isinstance(outputs[0], tuple | frozenset):
+            for one in islice(runs, WATCHED):
+                before = label_of(self._seen(outputs[-1:])[0])
+                outputs.append(self._once(*one))
+                if label_of(self._seen(outputs[-2:-1])[0]) != before:
+                    raise overwritten(outputs[-2])
+            return []
+        first, second = self._seen(outputs)
+        held = shared_parts(first, second)
+        for one in islice(runs, WATCHED if held else 0):
+            outputs.append(self._once(*one))
+            _refuse_changed(held, first)
+        return held
+
+    def _seen(self, outputs: Sequence[Any]) -> list[Any]:
+        """Return outputs as the audit sees them."""
+        return [without(predicted(output, self.probe), self.left_out) for output in outputs]
 
     def _once(self, data: Any, rng: np.random.Generator) -> Any:
         try:
@@ -142,7 +183,13 @@ def one_run(mechanism: Mechanism) -> Callable[[Any, np.random.Generator], Any] |
     function = mechanism.function
     if isinstance(function, Isolated) and function.timeout.unlimited:
         function = function.mechanism.function
-    return function.function if isinstance(function, _OneByOne) else None
+    if not isinstance(function, _OneByOne):
+        return None
+    return function.function if not function.left_out else partial(_stripped, function)
+
+
+def _stripped(made: _OneByOne, data: Any, rng: np.random.Generator) -> Any:
+    return without(made.function(data, rng), made.left_out)
 
 
 @dataclass(frozen=True)
@@ -193,43 +240,40 @@ def _composed(measurement: Any, data: Any, rng: np.random.Generator, size: int) 
 def _refuse_overwritten(before: Sequence[tuple[Any, Any]]) -> None:
     """Raise `InputError` if an output is not what it was, given with its earlier label."""
     for output, label in before:
-        if _label(output) != label:
-            kind = foreign(type(output).__name__, "object")
-            why = f"the mechanism returns the same {kind} from several runs and changes it in between, so that outputs "
-            raise InputError(why + "are lost: return a new one each time, as copy.deepcopy(output)")
+        if label_of(output) != label:
+            raise overwritten(output)
+
+
+def _refuse_changed(held: Sequence[Part], output: Any) -> None:
+    """Raise `InputError` if parts that an output shares with others are not what they were."""
+    changed = [part for part in held if part.changed]
+    if changed:
+        refuse_shared(changed, output)
 
 
 def _labelled(outputs: Sequence[Any]) -> list[tuple[Any, Any]]:
-    return [(output, _label(output)) for output in outputs]
+    return [(output, label_of(output)) for output in outputs]
 
 
-def _label(output: Any) -> Any:
-    """Return the cell of an output; None of one that cannot be taken apart, which is refused elsewhere."""
-    try:
-        return canonical(output)
-    except InputError:
-        return None
-
-
-@dataclass(frozen=True)
-class Called:
-    """Calls a function with its generator by `keyword`, or without one where that is empty."""
-
-    function: Callable[..., Any]
-    keyword: str
-
-    def __call__(self, data: Any, rng: np.random.Generator, *size: int) -> Any:
-        """Return the output."""
-        return self.function(data, *size, **({self.keyword: rng} if self.keyword else {}))
+def leaving_out(mechanism: Mechanism, places: tuple[tuple[Place, str], ...]) -> Mechanism:
+    """Return a mechanism that leaves parts which all its runs share out of its outputs."""
+    left_out = tuple(dict.fromkeys((*mechanism.left_out, *places)))
+    function = mechanism.function
+    if isinstance(function, Isolated):
+        function = Isolated(leaving_out(function.mechanism, places), function.timeout)
+    elif isinstance(function, _OneByOne):
+        function = replace(function, left_out=tuple(place for place, _ in left_out))
+    return replace(mechanism, function=function, left_out=left_out)
 
 
 def as_mechanism(source: Any, *, batched: bool = False, probe: Any = None, timeout: Timeout | None = None) -> Mechanism:
     """Return a `Mechanism` for a learner or a callable.
 
     The source is a learner (its `run` is batched), a callable ``(data, rng) -> output``, or if `batched` a callable
-    ``(data, rng, size) -> size outputs``; `rng` may be for a keyword alone, and one whose randomness is its own may
-    take `data` alone. An OpenDP measurement is taken as it is; it draws its own noise, so an audit of it cannot be
-    repeated bit by bit, and it stays in this process (``n_jobs=1``). If `batched`, it is invoked as a composition of
+    ``(data, rng, size) -> size outputs``. The generator is passed to a parameter that asks for it, and to no other
+    (`passing.form_of`); one whose randomness is its own may take ``(data)``, or ``(data, size)``.
+    An OpenDP measurement is taken as it is; it draws its own noise, so an audit of it cannot be repeated bit by bit,
+    and it stays in this process (``n_jobs=1``). If `batched`, it is invoked as a composition of
     copies of itself, which is three times as fast for scalars; one that may raise must be run one by one.
 
     On the points of a `probe` the predictions of outputs with a method `predict` replace them. With a `timeout`, the
@@ -240,7 +284,10 @@ def as_mechanism(source: Any, *, batched: bool = False, probe: Any = None, timeo
         points = probe if hasattr(probe, "iloc") else np.asarray(probe)
         if not points.ndim or not len(points):
             raise InputError.of("probe", probe, "points, one a row")
-        mechanism = replace(mechanism, probe=points)
+        function = mechanism.function
+        if isinstance(function, _OneByOne):
+            function = replace(function, probe=points)
+        mechanism = replace(mechanism, function=function, probe=points)
     return mechanism if timeout is None else replace(mechanism, function=Isolated(mechanism, timeout))
 
 
@@ -257,7 +304,7 @@ def _plain(source: Any, batched: bool) -> Mechanism:
         return Mechanism(runs, "measurement", batched)
     if not callable(source):
         raise InputError.of("mechanism", source, "a learner or a callable (data, rng) -> output")
-    called = with_generator(source, 3 if batched else 2)
+    called = with_generator(source, batched=batched)
     return Mechanism(called if batched else _OneByOne(called), _name(source), batched)
 
 
@@ -271,49 +318,24 @@ def _name(source: Callable[..., Any]) -> str:
 
 def check_generator(mechanism: Mechanism) -> None:
     """Raise `InputError` if the generator of a run is not passed to the function that makes it."""
+    why = generator_lacks(_inner(mechanism))
+    if why:
+        wanted = "(data, rng, size)" if mechanism.batched else "(data, rng)"
+        message = "mechanism must take {wanted}: {name} {why}; if its randomness is its own, pass {randomness:=own}"
+        shown = {"name": mechanism.name, "why": why, "wanted": wanted}
+        raise InputError(message, names=("randomness",), parameter="mechanism", **shown)
+
+
+def fixed_seed_warnings(mechanism: Mechanism) -> tuple[str, ...]:
+    """Return the warning that a fixed seed is the default of the parameter that gets the generator."""
+    replaced = replaced_seed(_inner(mechanism))
+    if not replaced:
+        return ()
+    text = f"the default {replaced} of {mechanism.name} is a fixed seed, and the audit passed a generator instead; "
+    return (text + "called without one, the mechanism adds the same noise each time, which hides nothing",)
+
+
+def _inner(mechanism: Mechanism) -> Any:
+    """Return the function that is called with the data and the generator."""
     function = mechanism.function.mechanism.function if isinstance(mechanism.function, Isolated) else mechanism.function
-    called = function.function if isinstance(function, _OneByOne) else function
-    if isinstance(called, Called) and not called.keyword:
-        message = "mechanism must take (data, rng): {name} takes no generator; if its randomness is its own, pass "
-        message += "{randomness:=own}"
-        raise InputError(message, names=("randomness",), parameter="mechanism", name=mechanism.name)
-
-
-def with_generator(function: Callable[..., Any], arguments: int) -> Callable[..., Any]:
-    """Return a function that takes so many arguments, the generator second.
-
-    `InputError` is raised if a call must fail: the same TypeError in every run would look like privacy.
-    """
-    try:
-        signature = inspect.signature(function)
-    except (ValueError, TypeError):  # some built-ins have none
-        return function
-    try:
-        signature.bind(*[None] * arguments)
-    except TypeError as error:
-        for keyword in (*GENERATORS, *([""] if arguments == 2 else [])):
-            with suppress(TypeError):
-                signature.bind(*[None] * (arguments - 1), **({keyword: None} if keyword else {}))
-                return Called(function, keyword)
-        _refuse_more(function, signature, arguments)
-        wanted = "(data, rng, size) if batched" if arguments == 3 else "(data, rng), or (data, rng, size) if batched"
-        message = f"mechanism must take {wanted}; {_name(function)}{signature} does not: {error}"
-        raise InputError(message, parameter="mechanism", allowed=wanted) from None
-    return function
-
-
-def _refuse_more(function: Callable[..., Any], signature: inspect.Signature, arguments: int) -> None:
-    """Raise `InputError` if a function needs more than so many arguments: the message shows how to fix them."""
-    required = [p for p in signature.parameters.values() if p.default is p.empty]
-    by_place = [p.name for p in required if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
-    more = [*by_place[arguments:], *(p.name for p in required if p.kind is p.KEYWORD_ONLY)]
-    if not more:
-        return
-    shown = {"function": _name(function), "signature": str(signature), "more": ", ".join(more)}
-    shown |= {"filled": ", ".join(f"{name}=..." for name in more)}
-    message = "mechanism must take {wanted}; {function}{signature} also needs {more}: fix it, as "
-    message += "functools.partial({function}, {filled}) does"
-    if arguments == 2 and more == by_place[2:3]:
-        message += ", or pass {batched:=True} if it is the number of runs to make"
-    wanted = "(data, rng)" if arguments == 2 else "(data, rng, size)"
-    raise InputError(message, parameter="mechanism", allowed=wanted, names=("batched",), wanted=wanted, **shown)
+    return function.function if isinstance(function, _OneByOne) else function

@@ -24,6 +24,7 @@ from dpaudit.folders import enter_folder
 from dpaudit.outputs.canonical import contents, timed_out
 from dpaudit.outputs.decoding import decode
 from dpaudit.outputs.encoding import encode
+from dpaudit.outputs.sharing import without
 from dpaudit.running.child import Child, Late
 from dpaudit.running.processes import APART, ChildDied, can_fork
 from dpaudit.running.run_notes import RunFault, noted
@@ -201,7 +202,7 @@ class Isolated:
     def _work(self, emit: Callable[[bytes], None], content: bytes, items: Sequence[Any]) -> bytes:
         """Work on items, in the child, and send what is made of each; return the warnings."""
         work = _read_work(content)
-        mechanism = replace(self.mechanism, function=partial(self._checked, self.mechanism), probe=None)
+        mechanism = replace(self.mechanism, function=partial(self._checked, self.mechanism), probe=None, left_out=())
         for item in items:
             emit(encode([work(mechanism, item)]))
         return _warnings()
@@ -225,9 +226,11 @@ class Isolated:
         """Make runs, in the child; return outputs that are made as a batch, and send others one by one."""
         mechanism = self.mechanism
         if not self._at_once:
-            probe = mechanism.probe
-            each = replace(mechanism.function, emit=lambda output: emit(encode([predicted(output, probe)])))
-            mechanism = replace(mechanism, function=each, probe=None)
+            probe, places = mechanism.probe, mechanism.places
+            each = replace(
+                mechanism.function, emit=lambda output: emit(encode([without(predicted(output, probe), places)]))
+            )
+            mechanism = replace(mechanism, function=each, probe=None, left_out=())
         outputs = self._checked(mechanism, data, rng, size, context)
         content, state = encode(outputs) if self._at_once else b"", rng.bit_generator.state
         del outputs

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from dpaudit.errors import DpauditError, Exited, InputError, ToolFault, place_of
+from dpaudit.errors import DpauditError, Exited, InputError, SharedPart, ToolFault, place_of
 from dpaudit.outputs.decoding import decode
 from dpaudit.outputs.encoding import encode
 from dpaudit.registry.import_spec import cloudpickle
@@ -23,7 +23,9 @@ _UNSENDABLE = (
 )
 MOST_TEXT = 100_000
 """Characters of an exception's message that are sent."""
-_ERRORS: dict[str, type[DpauditError]] = {kind.__name__: kind for kind in (Exited, RunFault, InputError, ToolFault)}
+_ERRORS: dict[str, type[DpauditError]] = {
+    kind.__name__: kind for kind in (Exited, SharedPart, RunFault, InputError, ToolFault)
+}
 """The types that errors come back as; others of dpaudit come as those that they are derived from."""
 _Part = str | tuple[str, str | None]
 """A text, or a parameter with what is shown of its value, if anything is."""

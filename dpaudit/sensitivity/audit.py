@@ -16,7 +16,7 @@ from dpaudit.contract import Pair, Relation, Verdict
 from dpaudit.errors import InputError, withholding
 from dpaudit.outputs.canonical import Raised
 from dpaudit.results import remembering
-from dpaudit.running.adapters import with_generator
+from dpaudit.running.passing import generator_lacks, with_generator
 from dpaudit.running.warned import gathered
 from dpaudit.sensitivity.finding import Counterexample, Moved, RecordedFinding, SensitivityFinding
 from dpaudit.sensitivity.metrics import METRICS, Distance, read_metric, read_sensitivity
@@ -88,7 +88,7 @@ def audit_sensitivity(
     ----------
     f : callable or OpenDP transformation
         ``(data) -> output``: a query, the value that noise is added to. Or ``(data, rng) -> output``, a mechanism; one
-        that takes `data` alone and is random by itself is recorded too.
+        that takes `data` alone and is random by itself is recorded too. The generator is passed as by `audit_privacy`.
     pairs : sequence of (data, neighbour) or Pair, optional
         Neighbouring inputs.
     data : dataset, optional
@@ -217,10 +217,12 @@ def _as_run(f: Any, pair: Pair) -> Run | None:
     except ValueError:  # some built-ins have none; none of them takes a generator
         return None
     except TypeError:
-        return with_generator(f, 2)
+        called = with_generator(f, name="f")
+        if not generator_lacks(called):
+            return called
     plain = _Function(f, "absolute")
     first, second = (plain(inputs_of(pair)[0]) for _ in range(2))
-    return None if same(first, second) else with_generator(f, 2)
+    return None if same(first, second) else with_generator(f, name="f")
 
 
 _OPENDP_METRICS = {

@@ -214,3 +214,167 @@ def test_many_small_audits_load_no_library_that_they_do_not_need(pytester: pytes
     result = pytester.runpytest_subprocess(*QUIET)
     result.assert_outcomes(passed=3)
     result.stdout.fnmatch_lines(["dpaudit: 3 audits, chance of a false alarm at most 0.003"])
+
+
+GIVEN = """
+import dpaudit
+import pytest
+from hypothesis import Phase, example, given, settings, strategies as st
+
+AUDITED = []
+
+def audit(assert_private, scale, epsilon=1.0, **more):
+    AUDITED.append(scale)
+    def noisy(data, rng):
+        return round(sum(data) + rng.laplace(scale=scale), 3)
+    return assert_private(noisy, [([1, 0], [0, 0])], epsilon=epsilon, trials=1_000, **more)
+"""
+RIGHT = """
+@settings(max_examples=3, deadline=None, database=None, derandomize=True)
+@given(scale=st.floats(1.5, 3.0))
+def test_right(assert_private, scale):
+    audit(assert_private, scale)
+"""
+WRONG = """
+@settings(max_examples=50, deadline=None, database=None, derandomize=True)
+@given(scale=st.floats(0.05, 0.3), data=st.data())
+def test_wrong(assert_private, scale, data):
+    data.draw(st.lists(st.integers()))
+    audit(assert_private, scale)
+"""
+SOMETIMES = """
+@settings(max_examples=50, deadline=None, database=None, derandomize=True)
+@given(scale=st.floats(0.2, 3.0).filter(lambda scale: not 0.4 < scale < 1.5))
+def test_sometimes(assert_private, scale):
+    audit(assert_private, scale)
+    print("kept", scale)
+"""
+AFTERWARDS = """
+@settings(max_examples=50, deadline=None, database=None, derandomize=True)
+@given(scale=st.floats(2.0, 3.0))
+def test_afterwards(assert_private, scale):
+    first = audit(assert_private, scale)
+    second = audit(assert_private, scale, seed=1)
+    assert first.seed == second.seed
+"""
+CAUGHT = """
+@settings(max_examples=5, deadline=None, database=None, derandomize=True)
+@given(scale=st.floats(0.05, 0.3))
+def test_caught(assert_private, scale):
+    with pytest.raises(pytest.fail.Exception):
+        audit(assert_private, scale)
+"""
+EXPLICIT = """
+@example(scale=2.0)
+@example(scale=0.1)
+@settings(max_examples=5, deadline=None, database=None, derandomize=True)
+@given(scale=st.floats(2.0, 3.0))
+def test_explicit(assert_private, scale):
+    audit(assert_private, scale)
+"""
+NO_EVIDENCE = """
+@settings(max_examples=20, deadline=None, database=None, derandomize=True)
+@given(number=st.integers(0, 5))
+def test_constant(assert_private, number):
+    assert_private(lambda data, rng: number, [([1], [0])], epsilon=1.0, trials=300)
+"""
+BAD_INPUT = """
+@settings(max_examples=20, deadline=None, database=None, derandomize=True)
+@given(scale=st.floats(2.0, 3.0), epsilon=st.sampled_from([-1.0, 2.0]))
+def test_bad(assert_private, scale, epsilon):
+    audit(assert_private, scale, epsilon)
+"""
+GIVEN_UTILITY = """
+@settings(max_examples=20, deadline=None, database=None, derandomize=True)
+@given(beta=st.floats(0.001, 0.01))
+def test_useless(assert_utility, beta):
+    learner = dpaudit.pac.get_learner("point-exponential", domain_size=4, epsilon=1.0)
+    assert_utility(learner, 1, "uniform", alpha=0.2, beta=beta, n=1, trials=200)
+"""
+
+
+def run_given(pytester: pytest.Pytester, code: str) -> pytest.RunResult:
+    """Run a test inside `@given` with the plugin of hypothesis, which looks at the scope of fixtures."""
+    pytest.importorskip("hypothesis")
+    pytester.makepyfile(GIVEN + code + "\ndef test_last():\n    print('audited', len(AUDITED), *AUDITED)\n")
+    return pytester.runpytest_subprocess("-p", "no:cacheprovider", "-p", "no:xdist", "-rP", "-W", "ignore")
+
+
+def test_a_right_mechanism_passes_inside_given(pytester: pytest.Pytester) -> None:
+    result = run_given(pytester, RIGHT)
+    result.assert_outcomes(passed=2)
+    result.stdout.fnmatch_lines(["*dpaudit: 3 audits, chance of a false alarm at most 0.003*"])
+
+
+@pytest.mark.parametrize(
+    ("code", "audits"), [(WRONG, 1), (AFTERWARDS, 2), (NO_EVIDENCE, 1)], ids=["wrong", "afterwards", "no evidence"]
+)
+def test_the_first_example_that_fails_is_the_last_one_audited(
+    pytester: pytest.Pytester, code: str, audits: int
+) -> None:
+    """Without this, hypothesis makes the example smaller by hundreds of audits."""
+    result = run_given(pytester, code)
+    result.assert_outcomes(passed=1, failed=1)
+    told = f"{audits} audit{'s' if audits > 1 else ''}, chance of a false alarm at most 0.00{audits}"
+    result.stdout.fnmatch_lines([f"*dpaudit: {told}*"])
+    text = result.stdout.str()
+    assert "Flaky" not in text
+    assert "Unreliable" not in text
+    if audits == 1:
+        result.stdout.fnmatch_lines(["*hypothesis: the first example that failed; it is not made smaller*"])
+
+
+def test_the_example_that_is_shown_is_one_that_was_audited_and_failed(pytester: pytest.Pytester) -> None:
+    result = run_given(pytester, SOMETIMES)
+    result.assert_outcomes(passed=1, failed=1)
+    text = result.stdout.str()
+    shown = float(text.split("scale=")[-1].split(",")[0])
+    assert shown <= 0.4
+    audited = [float(word) for word in text.split("audited ")[-1].split("\n")[0].split()[1:]]
+    assert shown in audited
+    # Examples that kept the claim before it, and the runs of the one that failed: none after it.
+    failing = audited.index(shown)
+    assert all(scale >= 1.5 for scale in audited[:failing])
+    errors = int(text.split("dpaudit: ")[-1].split(" audit")[0])
+    assert errors == failing + 1
+
+
+def test_a_failure_that_the_test_expects_ends_nothing(pytester: pytest.Pytester) -> None:
+    result = run_given(pytester, CAUGHT)
+    result.assert_outcomes(passed=2)
+    result.stdout.fnmatch_lines(["*dpaudit: 5 audits, chance of a false alarm at most 0.005*"])
+
+
+def test_explicit_examples_are_audited_each(pytester: pytest.Pytester) -> None:
+    result = run_given(pytester, EXPLICIT)
+    result.assert_outcomes(passed=1, failed=1)
+    assert "scale=0.1" in result.stdout.str()
+    result.stdout.fnmatch_lines(["*VIOLATION *"])
+
+
+def test_bad_input_in_an_example_is_bad_input(pytester: pytest.Pytester) -> None:
+    result = run_given(pytester, BAD_INPUT)
+    result.assert_outcomes(passed=1, failed=1)
+    text = result.stdout.str()
+    assert "InputError: epsilon must be" in text
+    assert "Flaky" not in text
+
+
+def test_an_audit_of_utility_inside_given(pytester: pytest.Pytester) -> None:
+    result = run_given(pytester, GIVEN_UTILITY)
+    result.assert_outcomes(passed=1, failed=1)
+    result.stdout.fnmatch_lines(["*dpaudit: 1 audit, chance of a false alarm at most 0.001*"])
+
+
+def test_a_fixture_of_a_module_may_audit(pytester: pytest.Pytester) -> None:
+    code = """
+@pytest.fixture(scope="module")
+def finding(assert_private):
+    return assert_private(response, [(0, 1)], epsilon=1.2)
+
+def test_first(finding): assert finding.verdict == "consistent"
+def test_second(finding): assert finding.verdict == "consistent"
+"""
+    result = run(pytester, code, FEW)
+    result.assert_outcomes(passed=2)
+    result.stdout.fnmatch_lines(["dpaudit: 1 audit, chance of a false alarm at most 0.001"])

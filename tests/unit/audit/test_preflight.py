@@ -94,7 +94,7 @@ def test_outputs_that_are_no_values_are_refused_with_their_type(mechanism, kind,
             False,
             r"must take \(data, rng\): .*<lambda> takes no generator; .* pass randomness=own",
         ),
-        (lambda: 0, False, r"must take \(data, rng\), or .* too many positional arguments"),
+        (lambda: 0, False, r"must take \(data, rng\), or .* no positional parameter for the data"),
     ],
 )
 def test_a_required_argument_too_many_is_named(mechanism, batched, told) -> None:

@@ -250,7 +250,7 @@ def test_a_mechanism_of_the_current_directory_travels_to_worker_processes(tmp_pa
         ),
         (
             ("mine:respond", "--pairs", "mine:PAIRS", "--epsilon", "1", "--batched"),
-            "mechanism must take (data, rng, size) if batched; respond(bit, rng) does not: too many",
+            "mechanism must take (data, rng, size) if batched; respond(bit, rng) does not: it has no parameter for the",
         ),
         (("mine:ToyCoin",), "mine:ToyCoin must be a learner, not its class"),
         (("mine:ToyCoin", "--pairs", "mine:PAIRS"), "build ToyCoin with its parameters first"),

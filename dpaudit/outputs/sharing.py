@@ -1,0 +1,212 @@
+"""Finds what the outputs of several runs share, and shows outputs without it.
+
+A mechanism may return the same array from every run and write each output into it: earlier outputs are then lost. Or
+its outputs are new objects that hold one common part beside their own, as the models of diffprivlib hold an accountant.
+What such a part was when an output was released is not known any more, so it is left out, and named.
+"""
+
+from __future__ import annotations
+
+import json
+from array import array
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dpaudit.errors import InputError, SharedPart
+from dpaudit.outputs.canonical import canonical
+from dpaudit.outputs.decoding import stand_in
+from dpaudit.outputs.parts import parts
+from dpaudit.withheld import foreign
+
+LEVELS, EACH, MOST = 6, 64, 2_000
+"""Levels of parts that are looked through, parts of each that are, and parts of an output in all."""
+LEFT_OUT = True
+"""Stands in an output for what is left out of it: that it is there is seen."""
+
+Step = tuple[str, str | int]
+"""A step from an output to a part: "key" or "item" and which, or "part" and the name of an attribute."""
+Place = tuple[Step, ...]
+
+_FIXED = (bool, int, float, complex, str, bytes, type(None), type, np.generic)
+_BUFFERS = (np.ndarray, bytearray, memoryview, array)
+_CONTAINERS = (dict, list, tuple)
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of two outputs that is one object, or arrays of one memory; at no place it is the outputs themselves.
+
+    The `label` is the cell of what it held when it was found.
+    """
+
+    place: Place
+    held: Any
+    label: Any
+
+    @property
+    def changed(self) -> bool:
+        """Whether it holds something else now."""
+        return bool(label_of(self.held) != self.label)
+
+    @property
+    def overwritten(self) -> bool:
+        """Whether it is memory that outputs are written into, so that what it held before is lost.
+
+        It is an array, or a list of as many numbers as before; a list that has grown, a dictionary and an object of a
+        class of its own may be a log, a cache or an accountant.
+        """
+        if isinstance(self.held, _BUFFERS) or hasattr(type(self.held), "__array__"):
+            return True
+        if not isinstance(self.held, list | deque) or not self.held:
+            return False
+        same = isinstance(self.label, tuple) and len(self.label) == 2 and len(self.label[1]) == len(self.held)
+        return same and all(isinstance(one, int | float | complex | np.number) for one in self.held)
+
+
+def label_of(value: Any) -> Any:
+    """Return the cell of a value; None of one that cannot be taken apart, which is refused elsewhere."""
+    try:
+        return canonical(value)
+    except InputError:
+        return None
+
+
+def shared_parts(first: Any, second: Any) -> list[Part]:
+    """Return the outermost parts that two outputs share and that could change."""
+    if type(first) in _FIXED:
+        return []
+    left = [MOST]
+    return [Part(place, held, label_of(held)) for place, held in _shared(first, second, (), left)]
+
+
+def _shared(first: Any, second: Any, place: Place, left: list[int]) -> Iterator[tuple[Place, Any]]:
+    left[0] -= 1
+    if left[0] < 0 or len(place) > LEVELS or isinstance(first, _FIXED):
+        return
+    if isinstance(first, np.ndarray) and isinstance(second, np.ndarray):
+        if first.size and np.may_share_memory(first, second):
+            yield place, first
+        return
+    if first is second and not isinstance(first, tuple | frozenset):
+        yield place, first
+        return
+    if type(first) is not type(second):
+        return
+    others = dict(_inside(second))
+    for step, part in _inside(first):
+        if step in others:
+            yield from _shared(part, others[step], (*place, step), left)
+
+
+def _inside(value: Any) -> list[tuple[Step, Any]]:
+    """Return the parts of a value with the steps to them; none of what is looked at as a whole."""
+    kind = type(value)
+    if kind is dict:
+        items = list(value.items())[:EACH]
+        return [(("key", key), part) for key, part in items if type(key) in (str, int)]
+    if kind in (list, tuple):
+        return [(("item", i), part) for i, part in enumerate(value[:EACH])]
+    if isinstance(value, (*_FIXED, *_CONTAINERS, set, frozenset)):
+        return []
+    held = _parts(value)
+    if type(held) is not dict:
+        return []
+    return [(("part", name), part) for name, part in list(held.items())[:EACH] if type(name) is str]
+
+
+def _parts(value: Any) -> Any:
+    try:
+        return parts(value)
+    except (InputError, RecursionError):
+        return None
+
+
+def without(output: Any, places: Sequence[Place]) -> Any:
+    """Return an output, or a stand-in for it, that has `LEFT_OUT` at the places given.
+
+    A number, a text or None in such a place stays: it is no part that runs share.
+    """
+    if not places:
+        return output
+    if () in places:
+        return output if isinstance(output, _FIXED) else LEFT_OUT
+    below: dict[Step, list[Place]] = {}
+    for step, *rest in places:
+        below.setdefault(step, []).append(tuple(rest))
+    found = dict(_inside(output))
+    replaced = {step: without(found[step], rest) for step, rest in below.items() if step in found}
+    if not replaced:
+        return output
+    kind = type(output)
+    if kind is dict:
+        return {key: replaced.get(("key", key), part) if _plain(key) else part for key, part in output.items()}
+    if kind in (list, tuple):
+        return kind([replaced.get(("item", i), part) for i, part in enumerate(output)])
+    held = parts(output)
+    shown = {name: replaced.get(("part", name), part) for name, part in held.items()}
+    return stand_in(kind, shown)
+
+
+def _plain(key: Any) -> bool:
+    return type(key) in (str, int)
+
+
+def remains(output: Any, places: Sequence[Place]) -> bool:
+    """Say whether an output holds anything beside the parts at some places."""
+    if () in places:
+        return False
+    below: dict[Step, list[Place]] = {}
+    for step, *rest in places:
+        below.setdefault(step, []).append(tuple(rest))
+    return any(step not in below or remains(part, below[step]) for step, part in _inside(output))
+
+
+def refuse_shared(found: Sequence[Part], output: Any) -> None:
+    """Raise `SharedPart` for parts that runs share and change; `InputError` where outputs are lost by that."""
+    if not found:
+        raise overwritten(output)
+    places = tuple(part.place for part in found)
+    lost = next((part for part in found if part.overwritten or not part.place), None)
+    if lost is None and not remains(output, places):
+        lost = found[0]
+    if lost is not None:
+        raise overwritten(lost.held)
+    told = [f"{in_words(part.place)}, {_kind(part.held)}" for part in found]
+    raise shared_part(tuple(zip(places, told, strict=True)))
+
+
+def overwritten(held: Any) -> InputError:
+    """Return the error of a mechanism that writes each output into the same object."""
+    kind = foreign(type(held).__name__, "object")
+    why = f"the mechanism returns the same {kind} from several runs and changes it in between, so that outputs "
+    return InputError(why + "are lost: return a new one each time, as copy.deepcopy(output)")
+
+
+def shared_part(told: Sequence[tuple[Place, str]]) -> SharedPart:
+    """Return the error of outputs that share parts, given the place of each and what it is in words."""
+    words = "; ".join(text for _, text in told)
+    message = f"all runs share a part of their outputs and change it in between: {words}; return what matters of the "
+    message += "output without it, or give each run one of its own"
+    value = json.dumps([[list(map(list, place)), text] for place, text in told])
+    return SharedPart(message, value=value)
+
+
+def places_of(error: SharedPart) -> tuple[tuple[Place, str], ...]:
+    """Return the places that an error names, and what is there, in words."""
+    read = json.loads(str(error.value))
+    return tuple((tuple((kind, at) for kind, at in place), text) for place, text in read)
+
+
+def in_words(place: Place) -> str:
+    """Return a place in the words that features have: output['accountant'], output[1]."""
+    steps = (f"[{at}]" if kind == "item" else f"[{foreign(repr(at))}]" for kind, at in place)
+    return f"output{''.join(steps)}"
+
+
+def _kind(held: Any) -> str:
+    name = foreign(type(held).__name__, "object")
+    return f"{'an' if name[:1].lower() in 'aeiou' else 'a'} {name} that all runs share and change"

@@ -1,0 +1,352 @@
+"""Who gets the generator: a table of signatures, through every door at which a mechanism comes in."""
+
+from __future__ import annotations
+
+import functools
+import operator
+from pathlib import Path
+
+import cli_support
+import numpy as np
+import pytest
+import signatures
+from signatures import BATCHED, FILLED, OWN, PAIRS, SINGLE
+
+import dpaudit
+from dpaudit.audit.evidence import CheckName
+from dpaudit.errors import InputError
+from dpaudit.project.check import check
+from dpaudit.running.adapters import as_mechanism
+from dpaudit.running.passing import GENERATORS, QUANTITIES, form_of, generator_lacks, with_generator
+
+pytest_plugins = ["pytester"]
+
+TABLE = [*((name, False, wanted) for name, wanted in SINGLE.items()), *((name, True, w) for name, w in BATCHED.items())]
+EPSILON = 2.0
+"""Twice the true epsilon of what is called as it asks: an accusation has probability far below 0.001."""
+NO_GENERATOR = r"takes no generator"
+FILE = Path(signatures.__file__)
+
+
+def mechanism_of(name: str):
+    return operator.attrgetter(name)(signatures)
+
+
+def audited(name: str, batched: bool, randomness: str) -> dpaudit.PrivacyFinding:
+    return dpaudit.audit_privacy(
+        mechanism_of(name), PAIRS, epsilon=EPSILON, trials=60, batched=batched, randomness=randomness
+    )
+
+
+def test_there_are_enough_signatures_and_each_kind_of_answer_in_both_forms() -> None:
+    assert len(SINGLE) >= 40
+    assert len(BATCHED) >= 30
+    for table in (SINGLE, BATCHED):
+        answers = list(table.values())
+        assert answers.count(FILLED) >= 20
+        assert answers.count(OWN) >= 8
+        assert len(set(answers)) >= 5
+
+
+@pytest.mark.parametrize(("name", "batched", "wanted"), TABLE)
+def test_from_python(name: str, batched: bool, wanted: str) -> None:
+    if wanted == FILLED:
+        found = audited(name, batched, "argument")
+        (generator,) = (one for one in found.checks if one.name == CheckName.GENERATOR)
+        assert generator.passed
+        assert found.verdict != "violation"
+        # The generator is passed where it is asked for, whatever is declared.
+        assert audited(name, batched, "own").verdict != "violation"
+    elif wanted == OWN:
+        with pytest.raises(InputError, match=f"{NO_GENERATOR}.*randomness=own"):
+            audited(name, batched, "argument")
+        assert audited(name, batched, "own").verdict != "violation"
+    else:
+        for randomness in ("argument", "own"):
+            with pytest.raises(InputError, match=f"^mechanism must take .*{wanted}"):
+                audited(name, batched, randomness)
+
+
+@pytest.mark.parametrize(
+    "misfilled",
+    [
+        lambda data, rng: signatures.flag(data, rng),
+        lambda data, rng: signatures.option_before(data, rng),
+        lambda data, rng: signatures.rows(data, rng),
+        lambda data, rng: signatures.another_name(data, rng),
+        lambda data, rng: signatures.named(data, None),
+    ],
+)
+def test_a_mechanism_of_the_table_gives_its_data_away_if_it_gets_what_it_did_not_ask_for(misfilled) -> None:
+    assert dpaudit.audit_privacy(misfilled, PAIRS, epsilon=EPSILON, trials=200).verdict == "violation"
+
+
+@pytest.mark.parametrize(("name", "batched", "wanted"), TABLE)
+def test_from_the_command_line(capsys: pytest.CaptureFixture[str], name: str, batched: bool, wanted: str) -> None:
+    words = ["privacy", f"{FILE}:{name}", "--epsilon", str(EPSILON), "--trials", "60", "--seed", "0"]
+    words += ["--batched"] if batched else []
+    status, out, err = cli_support.call(capsys, *words)
+    if wanted == FILLED:
+        assert status in (0, 3), out + err
+    else:
+        assert status == 2
+        assert "mechanism must take" in err
+        assert ("--randomness own" if wanted == OWN else wanted) in " ".join(err.split())
+    if wanted == OWN:
+        status, out, err = cli_support.call(capsys, *words, "--randomness", "own")
+        assert status in (0, 3), out + err
+
+
+@pytest.mark.parametrize("randomness", ["argument", "own"])
+def test_from_the_settings_of_a_project(tmp_path: Path, randomness: str) -> None:
+    settings = tmp_path / "audit.toml"
+    text = "trials = 60\n"
+    for name, batched, _ in TABLE:
+        text += f"[[audit]]\nname = '{name}'\nmechanism = '{FILE}:{name}'\nepsilon = {EPSILON}\n"
+        text += f"randomness = '{randomness}'\n"
+        text += "batched = true\n" if batched else ""
+    settings.write_text(text)
+    rows = {one.row.name: one.row for one in check(settings)}
+    assert len(rows) == len(TABLE)
+    for name, _, wanted in TABLE:
+        row = rows[name]
+        if wanted == FILLED or (wanted == OWN and randomness == "own"):
+            assert row.verdict in ("consistent", "no evidence"), f"{name}: {row.why}"
+        else:
+            assert row.verdict == "failed", name
+            assert (NO_GENERATOR if wanted == OWN else wanted) in row.why
+
+
+SUITE = """
+import operator
+import pytest
+import signatures
+from dpaudit import InputError
+
+TABLE = [(n, False, w) for n, w in signatures.SINGLE.items()] + [(n, True, w) for n, w in signatures.BATCHED.items()]
+
+@pytest.mark.parametrize(("name", "batched", "wanted"), TABLE)
+@pytest.mark.parametrize("randomness", ["argument", "own"])
+def test_one(assert_private, name, batched, wanted, randomness):
+    def audit():
+        mechanism = operator.attrgetter(name)(signatures)
+        assert_private(mechanism, signatures.PAIRS, epsilon=2.0, trials=60, batched=batched, randomness=randomness,
+                       allow_no_evidence=True)
+    if wanted == signatures.FILLED or (wanted == signatures.OWN and randomness == "own"):
+        audit()
+    else:
+        with pytest.raises(InputError, match="mechanism must take"):
+            audit()
+"""
+
+
+def test_from_the_fixture(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(SUITE)
+    result = pytester.runpytest_inprocess("-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:hypothesispytest", "-q")
+    result.assert_outcomes(passed=2 * len(TABLE), warnings=result.parseoutcomes().get("warnings", 0))
+
+
+@pytest.mark.parametrize("builtin", [max, operator.itemgetter(0), dict])
+@pytest.mark.parametrize("batched", [False, True])
+def test_a_builtin_without_a_signature_is_never_given_a_generator(builtin, batched: bool) -> None:
+    called = with_generator(builtin, batched=batched)
+    assert "shows no signature" in generator_lacks(called)
+    assert form_of(builtin, batched=batched).positional == (("data", "size") if batched else ("data",))
+
+
+def test_a_builtin_is_audited_as_it_is_where_its_randomness_is_its_own() -> None:
+    pairs = [([0, 1], [0, 2])]
+    with pytest.raises(InputError, match=r"shows no signature, so that .* lambda data, rng: .*randomness=own"):
+        dpaudit.audit_privacy(max, pairs, epsilon=1.0, trials=100)
+    assert dpaudit.audit_privacy(max, pairs, epsilon=1.0, trials=100, randomness="own").verdict == "violation"
+    assert dpaudit.audit_privacy(sum, pairs, epsilon=1.0, trials=100, randomness="own").verdict == "violation"
+
+
+def test_a_compiled_function() -> None:
+    numba = pytest.importorskip("numba")
+
+    @numba.njit
+    def by_name(data, scale=1.0, rng=None):
+        return np.round(data + rng.laplace(0.0, scale))
+
+    @numba.njit
+    def alone(data, debug=False):
+        return float(data) if debug else np.round(data + np.random.laplace(0.0, 1.0))  # noqa: NPY002
+
+    for function, randomness in ((by_name, "argument"), (alone, "own")):
+        found = dpaudit.audit_privacy(function, [(0.0, 1.0)], epsilon=EPSILON, trials=200, randomness=randomness)
+        assert found.verdict != "violation"
+        assert found.epsilon_lower < 1.0
+
+
+@pytest.mark.parametrize("name", GENERATORS)
+@pytest.mark.parametrize("default", ["", "=None"])
+@pytest.mark.parametrize("mark", ["", "*, "])
+def test_every_name_of_the_list_asks_for_the_generator(name: str, default: str, mark: str) -> None:
+    scope: dict = {}
+    exec(f"def asks(data, scale=1.0, *, {name}{default}): return scale, {name}", scope)
+    exec(f"def among(data, {mark}{name}{default}, scale=1.0): return scale, {name}", scope)
+    for function in (scope["asks"], scope["among"]):
+        rng = np.random.default_rng(0)
+        assert with_generator(function)(0, rng) == (1.0, rng)
+
+
+@pytest.mark.parametrize("name", [*sorted(QUANTITIES), "Epsilon", "noise_scale", "eps0", "n_bins", "top_k"])
+def test_a_second_required_parameter_that_is_a_quantity_is_refused(name: str) -> None:
+    scope: dict = {}
+    exec(f"def f(data, {name}): return 0", scope)
+    with pytest.raises(InputError, match=rf"{name}, is a quantity .* functools.partial\(f, {name}=...\)"):
+        as_mechanism(scope["f"])
+    exec(f"def g(data, {name}, number): return 0", scope)
+    if name != "size":  # which asks for the number of runs
+        with pytest.raises(InputError, match=rf"functools.partial\(g, {name}=...\)"):
+            as_mechanism(scope["g"], batched=True)
+    told = "pass batched=True and randomness=own"
+    with pytest.raises(InputError) as raised:
+        as_mechanism(scope["f"])
+    assert (told in str(raised.value)) == (name == "size")
+
+
+@pytest.mark.parametrize("name", ["token", "gen", "key", "noise", "seed", "random"])
+def test_any_other_second_required_parameter_gets_the_generator(name: str) -> None:
+    scope: dict = {}
+    exec(f"def f(data, {name}): return {name}", scope)
+    rng = np.random.default_rng(0)
+    assert with_generator(scope["f"])(0, rng) is rng
+
+
+def test_what_a_partial_sets_is_not_replaced() -> None:
+    def fixed(data: float, rng: np.random.Generator | int | None = None) -> float:
+        return data + float(np.random.default_rng(rng).laplace())
+
+    with pytest.raises(InputError, match=r"takes no generator: functools.partial has set rng; .* randomness=own"):
+        dpaudit.audit_privacy(functools.partial(fixed, rng=0), [(0.0, 1.0)], epsilon=1.0, trials=200)
+    # A fixed seed is a total leak.
+    found = dpaudit.audit_privacy(
+        functools.partial(fixed, rng=0), [(0.0, 1.0)], epsilon=1.0, trials=200, randomness="own"
+    )
+    assert found.verdict == "violation"
+
+
+def test_a_fixed_seed_as_the_default_of_the_generator_is_named() -> None:
+    def seeded(data: float, random_state: int = 0) -> float:
+        return round(data + float(np.random.default_rng(random_state).laplace()))
+
+    found = dpaudit.audit_privacy(seeded, [(0, 1)], epsilon=EPSILON, trials=1000)
+    assert found.verdict == "consistent"
+    (told,) = (text for text in found.warnings if "fixed seed" in text)
+    assert told.startswith("the default random_state=0 of ")
+
+
+def test_a_fixed_seed_under_another_name_is_a_total_leak() -> None:
+    def seeded(data: float, seed: int = 0) -> float:
+        return data + float(np.random.default_rng(seed).laplace())
+
+    found = dpaudit.audit_privacy(seeded, [(0.0, 1.0)], epsilon=1.0, trials=200, randomness="own")
+    assert found.verdict == "violation"
+
+
+def sklearn_like(data: float, random_state: np.random.RandomState) -> float:
+    return round(data + signatures.check_random_state(random_state).laplace())
+
+
+@pytest.mark.parametrize("given", [{}, {"timeout": 5.0}, {"n_jobs": 2}, {"sequential": True}, {"time": True}])
+def test_a_random_state_is_an_address_as_a_generator_is(given: dict) -> None:
+    found = dpaudit.audit_privacy(sklearn_like, [(0, 1)], epsilon=EPSILON, trials=1000, **given)
+    (generator,) = (one for one in found.checks if one.name == CheckName.GENERATOR)
+    assert generator.passed
+    assert found.verdict == "consistent"
+    again = dpaudit.audit_privacy(sklearn_like, [(0, 1)], epsilon=EPSILON, trials=1000, **given)
+    if "time" not in given:
+        assert found.to_dict() == again.to_dict()
+
+
+def test_a_random_state_draws_from_the_stream_of_the_run_and_advances_it() -> None:
+    called = with_generator(sklearn_like)
+    rng, twin = np.random.default_rng(5), np.random.default_rng(5)
+    outputs = [called(0, rng) for _ in range(5)]
+    assert outputs == [round(np.random.RandomState(twin.bit_generator).laplace()) for _ in range(5)]
+    assert rng.bit_generator.state == twin.bit_generator.state != np.random.default_rng(5).bit_generator.state
+
+
+def test_a_generator_is_kept_where_it_is_not_refused_and_exceptions_of_the_data_stay() -> None:
+    def raises(data: float, random_state: np.random.Generator) -> float:
+        assert isinstance(random_state, np.random.Generator)
+        if data:
+            raise ValueError("no data of this kind")
+        return float(random_state.laplace())
+
+    called = with_generator(raises)
+    rng = np.random.default_rng(0)
+    called(0, rng)
+    with pytest.raises(ValueError, match="no data of this kind"):
+        called(1, rng)
+    called(0, rng)
+
+    def takes_neither(data: float, random_state: object) -> float:
+        raise ValueError(f"{random_state!r} is no seed of numpy.random")
+
+    with pytest.raises(ValueError, match=r"^Generator\(PCG64\)"):
+        with_generator(takes_neither)(0, rng)
+
+
+def test_what_came_before_the_refusal_is_drawn_again() -> None:
+    def late(data: float, random_state: object) -> tuple:
+        first = random_state.random()  # type: ignore[attr-defined]
+        return first, signatures.check_random_state(random_state).random_sample()
+
+    made = with_generator(late)(0, np.random.default_rng(3))
+    other = np.random.RandomState(np.random.default_rng(3).bit_generator)
+    assert made == (other.random_sample(), other.random_sample())
+
+
+def test_other_doors_pass_the_generator_by_the_same_rule() -> None:
+    def train(canaries: list, clip: float = 1.0, *, rng: np.random.Generator) -> float:
+        assert clip == 1.0
+        return sum(canaries) + float(rng.normal())
+
+    def score(released: float, canaries: list) -> np.ndarray:
+        return np.arange(len(canaries)) * released
+
+    assert dpaudit.audit_one_run(train, list(range(20)), epsilon=1.0, score=score, seed=0).canaries == 20
+    dpaudit.audit_one_run(lambda canaries: 1.0, list(range(20)), epsilon=1.0, score=score, seed=0)
+    with pytest.raises(InputError, match=r"train must take \(canaries, rng\); .* epsilon, is a quantity"):
+        dpaudit.audit_one_run(lambda canaries, epsilon: 1.0, list(range(20)), epsilon=1.0, score=score)
+    with pytest.raises(InputError, match="train must be a function"):
+        dpaudit.audit_one_run(3, list(range(20)), epsilon=1.0, score=score)  # type: ignore[arg-type]
+
+    def noisy(data: list, scale: float = 1.0, rng: np.random.Generator | None = None) -> float:
+        return sum(data) + (rng or np.random.default_rng()).laplace(scale=scale)
+
+    def own(data: list, exact: bool = False) -> float:
+        return sum(data) if exact else sum(data) + np.random.laplace()  # noqa: NPY002
+
+    for mechanism in (noisy, own, lambda data, *, prng: noisy(data, rng=prng)):
+        found = dpaudit.audit_sensitivity(mechanism, [([1, 0], [0, 0])], claim=1)
+        assert isinstance(found, dpaudit.RecordedFinding)
+        assert found.verdict == "not refuted"
+
+    def step(batch: list, noise: float = 1.0, *, random_state: np.random.RandomState) -> np.ndarray:
+        assert noise == 1.0
+        return np.array([sum(batch), 0.0]) + signatures.check_random_state(random_state).normal(size=2)
+
+    made = dpaudit.training.noisy_step(step, [0.0], 1.0, noise_multiplier=1.0)
+    assert made.audit(trials=300).verdict != "violation"
+    own_step = dpaudit.training.noisy_step(
+        lambda batch: np.array([sum(batch), 0.0]) + np.random.normal(size=2),  # noqa: NPY002
+        [0.0],
+        1.0,
+        noise_multiplier=1.0,
+        direction=[1.0, 0.0],
+    )
+    with pytest.raises(InputError, match=r"the step takes no generator; .* pass randomness=own"):
+        own_step.audit(trials=300)
+    assert own_step.audit(trials=300, randomness="own").verdict != "violation"
+
+
+def test_addresses_of_streams_are_what_they_were() -> None:
+    """The form of a call is no part of a mechanism's address."""
+    assert as_mechanism(signatures.named).stream == "named"
+    assert as_mechanism(signatures.keyword_only).stream == "keyword_only"
+    assert as_mechanism(signatures.a_partial).stream == "with_epsilon of [(), {'epsilon': 1.0}]"
+    assert as_mechanism(signatures.callable_object).stream == "CallableObject"
