@@ -167,10 +167,15 @@ def order_warning(flipped: Bools) -> str:
     `ORDER`. A score that changes with the place of a canary, and not with its coin, is taken for a leak where members
     stand first, for instance.
     """
-    found = [*_by_trend(flipped), *_by_distance(flipped), *_by_stretch(flipped), *_by_canary(flipped)]
-    words = next((words for p_value, words in found if p_value * len(found) < ORDER), "")
-    if not words:
+    trends = _by_trend(flipped)
+    others = [*_by_distance(flipped), *_by_stretch(flipped), *_by_canary(flipped)]
+    least = ORDER / (len(trends) + len(others))
+    # Members first is what a file in two parts has: it is named before the blocks that it also consists of.
+    named = [words for p_value, words in trends if p_value < least]
+    named += [words for p_value, words in sorted(others) if p_value < least]
+    if not named:
         return ""
+    words = named[0]
     why = f"fair coins do that with a probability below {ORDER:g}"
     return f"{words}: {why}, and scores that depend on the place of a canary, not on its coin, are taken for a leak"
 
@@ -212,8 +217,9 @@ def _by_distance(flipped: Bools) -> _Tested:
     half = n // 2
     mirrored = float(np.count_nonzero(signs[:half] == signs[::-1][:half]))
     found: _Tested = []
-    for best in sorted({0, int(p_values.argmin())}):
-        found.append((float(p_values[best]), _distance_words(int(lags[best]), alike[best] > pairs[best] / 2, m, runs)))
+    best = int(p_values.argmin())
+    words = _distance_words(int(lags[best]), bool(alike[best] > pairs[best] / 2), m, runs)
+    found.append((float(p_values[best]), words))
     opposite = "the opposite of those" if 2 * mirrored < half else "those"
     words = f"the coins read backwards are mostly {opposite} read forwards"
     found.append((float(_two_sided(np.array([mirrored]), np.array([half]))[0]), words))

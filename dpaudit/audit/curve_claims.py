@@ -172,9 +172,7 @@ def curve_test(
     return CurveTest(claim, lower, detectable_shortfall=short, holder=holder)
 
 
-def _mu_of_test(
-    unlikelier: float, met: int, runs: int, mu: float, gamma: float
-) -> tuple[float, float | UnsetType]:
+def _mu_of_test(unlikelier: float, met: int, runs: int, mu: float, gamma: float) -> tuple[float, float | UnsetType]:
     """Return the least mu that is detected on the event tested; else on the likeliest event on which one is, and it."""
     able = Power.mu_of_test(unlikelier, met, runs, mu, gamma)
     if math.isfinite(able):

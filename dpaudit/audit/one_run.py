@@ -103,7 +103,7 @@ class Ranked:
         return cls(right, turned, flipped, coins, tied, bool((values == values[:, :1]).all()))
 
     def counts(self, name: RankingName, schedule: Schedule, *, turned: bool = False) -> Integers:
-        """Return the right guesses among the first so many of a schedule, of those that are `turned` around if asked."""
+        """Return the right guesses among the first so many of a schedule, of those `turned` around if asked."""
         right = self.reversed[name] if turned else self.right[name]
         return np.asarray(np.cumsum(right)[np.array(schedule.guesses) - 1], np.int64)
 
@@ -389,9 +389,7 @@ def finding_of(
     )
 
 
-def derived(
-    test: GuessTest, points: ClaimPoints, curve: CurveClaim | None, share: float = 1.0
-) -> dict[str, Any]:
+def derived(test: GuessTest, points: ClaimPoints, curve: CurveClaim | None, share: float = 1.0) -> dict[str, Any]:
     """Return the fields of a finding that follow from the right guesses of a test of points, by name.
 
     The test has a `share` of the verdict's error, to which the p-value is raised.

@@ -267,7 +267,9 @@ def _one_run(found: OneRunFinding) -> tuple[str, ...]:
         else:
             nothing = name.startswith("detectable") and found.verdict == Verdict.NO_EVIDENCE and value is not None
             same(name, getattr(found, name), math.inf if nothing else value)
-    alike = math.isclose(found.p_value, min(1.0, test.at(points).p_value / share), rel_tol=_SAME)  # however small both are
+    alike = math.isclose(
+        found.p_value, min(1.0, test.at(points).p_value / share), rel_tol=_SAME
+    )  # however small both are
     require(alike, f"p_value {found.p_value} is not what its counts give")
     few = all(one.critical > one.guesses for one in found.schedule)
     said_few = any(isinstance(gap, FewCanaries) for gap in found.gaps)
