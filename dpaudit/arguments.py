@@ -9,9 +9,10 @@ import math
 import os
 import re
 from collections.abc import Collection
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any
 
+from dpaudit.contract.numbers import plain_number
 from dpaudit.errors import InputError
 
 CONFIDENCE = 0.999
@@ -24,21 +25,22 @@ JOBS = 32, 8
 
 def read_integer(name: str, value: Any, least: int = 1, most: float = math.inf) -> int:
     """Return an integer (of Python or NumPy, or a float as 1e4) from `least` to `most`, or raise `InputError`."""
-    whole = isinstance(value, Integral) or (isinstance(value, Real) and float(value).is_integer())
-    if isinstance(value, bool) or not whole or not least <= int(value) <= most:
+    number = plain_number(value)
+    whole = number is not None and (isinstance(number, int) or number.is_integer())
+    if number is None or not whole or not least <= int(number) <= most:
         bounded = "" if math.isinf(most) else f" and <= {most}"
         raise InputError.of(name, value, f"an integer >= {least}{bounded}")
-    return int(value)
+    return int(number)
 
 
 def read_number(name: str, value: Any, low: float, high: float, *, closed: bool = False) -> float:
     """Return a number (of Python or NumPy) in (low, high), or [low, high) if `closed`, or raise `InputError`."""
-    inside = not isinstance(value, bool) and isinstance(value, Real)
-    if not (inside and (low < float(value) < high or (closed and value == low))):
+    number = plain_number(value)
+    if number is None or not (low < number < high or (closed and number == low)):
         half_line = closed and math.isinf(high)
         allowed = f"a finite number >= {low:g}" if half_line else f"in {'[' if closed else '('}{low:g}, {high:g})"
         raise InputError.of(name, value, allowed)
-    return float(value)
+    return float(number)
 
 
 def read_flag(name: str, value: Any) -> bool:

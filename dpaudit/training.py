@@ -9,12 +9,14 @@ over several steps alone.
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from dpaudit.arguments import read_flag, read_integer, read_number
 from dpaudit.contract import PrivacyClaim, Relation
+from dpaudit.contract.numbers import plain_number
 from dpaudit.errors import InputError
 
 if TYPE_CHECKING:
@@ -158,6 +160,9 @@ def noisy_step(
         if steps > 1 and sampling_rate < 1:
             raise InputError("claim must be given for several steps with sampling: dpaudit accounts for one step")
         found = step_delta(epsilon, noise_multiplier=sigma / math.sqrt(steps), sampling_rate=sampling_rate)
+        if found >= 1:
+            hint = "so little noise promises nothing there: take a larger epsilon"
+            raise InputError.of("noise_multiplier", noise_multiplier, f"such that delta is below 1 at {epsilon=}", hint)
         claim = PrivacyClaim(epsilon, found, Relation.ADD_REMOVE_ONE)
     _with_generator(step, batched)
     pair = ((join or joined)(data, canary), data)
@@ -183,24 +188,59 @@ def step_delta(epsilon: float, *, noise_multiplier: float, sampling_rate: float 
     epsilon = read_number("epsilon", epsilon, 0, math.inf, closed=True)
     sigma = read_number("noise_multiplier", noise_multiplier, 0, math.inf)
     q = _rate(sampling_rate)
-    growth, variance = math.exp(min(epsilon, 700.0)), sigma**2
-
-    def tail(threshold: float, sign: int) -> tuple[float, float]:
-        """Return P and Q of x > threshold, or of x < threshold where the sign is -1."""
-        without = math.erfc(sign * threshold / sigma / math.sqrt(2)) / 2
-        shifted = math.erfc(sign * (threshold - 1) / sigma / math.sqrt(2)) / 2
-        return (1 - q) * without + q * shifted, without
-
-    def end(ratio: float) -> float:
-        return variance * math.log((ratio - 1 + q) / q) + 0.5
-
-    p, without = tail(end(growth), 1)
-    removed = p - growth * without
+    mu = 1 / sigma if sigma > 1 / sys.float_info.max else math.inf
+    # P - e^epsilon Q = q (N(1, sigma^2) - ratio Q) with ratio = (e^epsilon - 1 + q) / q, and mirrored
+    # Q - e^epsilon P = whole (Q - ratio N(1, sigma^2)) with whole = 1 - (1 - q) e^epsilon and
+    # ratio = q e^epsilon / whole: both are those of a step without sampling at the logarithm of the ratio, which does
+    # not overflow.
+    if epsilon < _LARGE:
+        at = math.log1p(math.expm1(epsilon) / q)
+    else:
+        at = epsilon - math.log(q) + math.log1p(-(1 - q) * math.exp(-epsilon))
+    removed = q * _gaussian_delta(at, mu)
     added = 0.0
-    if 1 / growth > 1 - q:
-        p, without = tail(end(1 / growth), -1)
-        added = without - growth * p
-    return max(0.0, removed, added)
+    left = 0.0 if q == 1 else epsilon + math.log1p(-q)
+    # Without sampling both are the same; with sampling the ratio of densities has no half-line beyond -ln(1 - q).
+    if q < 1 and left < 0:
+        whole = -math.expm1(left)
+        added = whole * _gaussian_delta(epsilon + math.log(q) - math.log(whole), mu)
+    return min(1.0, max(0.0, removed, added))
+
+
+_LARGE = 30.0
+"""From this epsilon on 1 is next to nothing beside e^epsilon."""
+_SMALL = 1e-5
+"""Below this mu the two tails of the formula are equal but for their last digits, and their slope is taken."""
+_FAR = 39.0
+"""Standard deviations beyond which the normal density is 0 as a float."""
+
+
+def _gaussian_delta(epsilon: float, mu: float) -> float:
+    r"""Return delta(epsilon) of N(0, 1) against N(mu, 1), with a relative error of about 1e-9 at most.
+
+    With a = mu/2 - epsilon/mu and b = a - mu it is Phi(a) - e^epsilon Phi(b), and e^epsilon phi(b) = phi(a). So it is
+    phi(a) (R(-a) - R(-b)) with Mills' ratio R(x) = Phi(-x) / phi(x), in which nothing over- or underflows.
+    """
+    from scipy.special import erfcx, log_ndtr
+
+    if mu == math.inf:
+        return 1.0
+    if epsilon == 0:
+        return math.erf(mu / 2 / math.sqrt(2))
+    shift = epsilon / mu
+    a, b = mu / 2 - shift, -mu / 2 - shift
+    if a < -_FAR:
+        return 0.0
+    if a > 0:  # nothing is small here
+        return float(math.exp(log_ndtr(a)) - math.exp(epsilon + log_ndtr(b)))
+    density = math.exp(-a * a / 2) / math.sqrt(2 * math.pi)
+
+    def mills(x: float) -> float:
+        return float(math.sqrt(math.pi / 2) * erfcx(x / math.sqrt(2)))
+
+    if mu < _SMALL:
+        return density * mu * (1 - shift * mills(shift))  # R'(x) = x R(x) - 1
+    return density * (mills(-a) - mills(-b))
 
 
 def random_directions(count: int, dimension: int, rng: np.random.Generator, *, norm: float = 1.0) -> Floats:
@@ -243,7 +283,11 @@ def joined(data: Any, canary: Any) -> Any:
 
 
 def _rate(value: Any) -> float:
-    return 1.0 if value == 1 else read_number("sampling_rate", value, 0, 1)
+    """Return a sampling rate in (0, 1], or raise `InputError`."""
+    number = plain_number(value)
+    if number is None or not 0 < number <= 1:
+        raise InputError.of("sampling_rate", value, "in (0, 1]")
+    return float(number)
 
 
 def _runs(step: Callable[..., Any], data: Any, rng: np.random.Generator, size: int, batched: bool) -> Floats:

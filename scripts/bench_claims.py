@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import ndtr, ndtri
 
-from dpaudit import PrivacyClaim, audit_privacy
+from dpaudit import PrivacyClaim, PrivacyFinding, audit_privacy
 from dpaudit.bounds.holder import by_label, fit_bet, label_ends
 from dpaudit.bounds.melded import Melded
 from dpaudit.bounds.tangent import ClaimPoints, gaussian_delta, orders_of
@@ -67,10 +67,10 @@ def by_counts(claim: CurveClaim, shortfall: float, runs: int, rng: np.random.Gen
     for step in (1, -1):
         first, second = training[::step]
         cells, others = np.cumsum(first[::step])[:-1], np.cumsum(second[::step])[:-1]
-        scores = points.scores(cells, trained, others, trained)
-        if scores.max() > best:
-            best = float(scores.max())
-            j, k = divmod(int(scores.argmax()), scores.shape[1])
+        shares = points.shares(cells, trained, others, trained)
+        if shares.max() > best:
+            best = float(shares.max())
+            j, k = divmod(int(shares.argmax()), shares.shape[1])
             x, y = (float(side[::step][: k + 1].sum()) for side in counts[::step])
             test = {"epsilon": float(points.epsilon[j]), "delta": float(points.delta[j]), "gamma": GAMMA}
             found = bool(Melded().p_value(x, fresh, y, fresh, **test) <= GAMMA)
@@ -129,6 +129,31 @@ def by_audits(claim: CurveClaim, shortfall: float, runs: int, seed: int, sequent
     return found.verdict == "violation"
 
 
+SLACK = (0.0, 0.2, 0.5, 0.7, 0.9, 1.0)
+"""Shifts at which a claim of mu = 1 is kept."""
+
+
+def slack(audits: int, seed: int) -> None:
+    """Print what audits of Gaussian noise show of a claim of mu = 1 that is kept, and what they would have detected."""
+    print("\nA claim of mu = 1 that is kept, 100,000 runs a side, confidence .999\n")
+    print("| true mu | audits | accused | least and mean bound on mu | greatest detectable mu | detected there |")
+    print("|---" * 6 + "|")
+    claim = PrivacyClaim.gaussian(1.0)
+    for mu in SLACK:
+        found = [_at_shift(claim, mu, one) for one in range(seed, seed + audits)]
+        tests = [one.curve_test for one in found if one.curve_test is not None]
+        bounds = [one.mu_lower or 0.0 for one in tests]
+        able = max(one.detectable_mu or math.inf for one in tests)
+        caught = sum(_at_shift(claim, able, one).verdict == "violation" for one in range(seed, seed + audits))
+        accused = sum(one.verdict == "violation" for one in found)
+        shown = f"{min(bounds):.3f}, {np.mean(bounds):.3f}"
+        print(f"| {mu:g} | {audits} | {accused} | {shown} | {able:.3f} | {caught} |", flush=True)
+
+
+def _at_shift(claim: CurveClaim, mu: float, seed: int) -> PrivacyFinding:
+    return audit_privacy(gaussian(1.0), [(0.0, mu)], claim=claim, seed=seed, batched=True, sequential=False)
+
+
 def share(found: list[bool]) -> str:
     """Return a share with the number of audits."""
     return f"{np.mean(found):.3f} of {len(found):,}"
@@ -154,6 +179,7 @@ def main() -> None:
     parser.add_argument("--counts", type=int, default=3_000, help="audits by counts at the exact claim")
     parser.add_argument("--audits", type=int, default=200, help="audits through audit_privacy at the exact claim")
     parser.add_argument("--bets", type=int, default=0, help="the same in the sequential design")
+    parser.add_argument("--slack", type=int, default=20, help="audits of claims that are kept with slack")
     parser.add_argument("--seed", type=int, default=0)
     asked = parser.parse_args()
 
@@ -177,6 +203,8 @@ def main() -> None:
         table("Audits by counts", (10_000, 100_000), counted)
     if asked.audits:
         table("Audits by `audit_privacy`", (100_000,), audited(False, asked.audits))
+    if asked.slack:
+        slack(asked.slack, asked.seed)
     if asked.bets:
         table("Audits by bets", (20_000,), audited(True, asked.bets))
 

@@ -1,10 +1,14 @@
 """Measure audits in one run: how often true claims are accused, and how much of a true epsilon is found.
 
-    python scripts/bench_one_run.py [level] [boundary] [chance] [curves] [faults] [rules]
+    python scripts/bench_one_run.py [level] [shapes] [boundary] [chance] [curves] [faults] [rules]
                                     [--audits N] [--gamma G] [--canaries M ...] [--privacy-meter AUDIT.py]
 
 level: how often dpaudit accuses independent randomised responses exactly as private as the claim, in --level-audits
 audits, at gamma and a fifth of it, beside the exact probability.
+
+shapes: how often `audit_scores`, with the guesses turned around among its tests, accuses scores that are exactly as
+private as the claim, in --level-audits audits, with the exact interval: with ties, with infinite scores, that run the
+other way, and of several runs; beside it, how often it says of scores without a signal that they run the other way.
 
 boundary: randomised responses of the canaries, independent and exactly as private as the claim, which is the worst case
 of a count; independent Gaussian scores; and scores without a signal. Beside each, how often a truth with twice the
@@ -48,6 +52,7 @@ from dpaudit import CurveClaim, PrivacyClaim
 from dpaudit.audit.one_run import Ranked, guess_test
 from dpaudit.bounds.coin import epsilon_lower
 from dpaudit.bounds.guesses import Schedule, lower_bound
+from dpaudit.bounds.limits import lower_limit, upper_limit
 from dpaudit.bounds.tangent import ClaimPoints, gaussian_delta
 from dpaudit_learners.training.noisy_sgd import FAULTS, Examples, Logistic, NoisySGD, one_training
 
@@ -141,6 +146,56 @@ def level(given: argparse.Namespace) -> bool:
                 rates = (f"{100 * accused / audits:.2f} %", f"{100 * exact:.2f} %")
                 print(line((*words, *rates), widths), flush=True)
                 failed |= bool(binom.sf(accused - 1, audits, gamma) < CHANCE / 8 / len(given.canaries))
+    return failed
+
+
+def shaped(shape: str, m: int, rng: np.random.Generator) -> tuple[Floats, Bools]:
+    """Return scores of independent randomised responses of epsilon 1, of a shape, and the coins."""
+    scores, coins = responses(1.0, m, rng)
+    answers = np.where(scores > 0, 1.0, -1.0)
+    match shape:
+        case "ties":
+            return answers, coins
+        case "ties of some":
+            return np.where(rng.random(m) < 0.5, answers, scores), coins
+        case "infinite":
+            return answers * np.inf, coins
+        case "infinite of some":
+            return np.where(rng.random(m) < 0.3, answers * np.inf, scores), coins
+        case "reversed":
+            return -scores, coins
+        case "four runs":
+            return scores.reshape(4, -1), coins.reshape(4, -1)
+        case "rounded, no signal":
+            return np.round(rng.normal(size=m)), coins
+        case "infinite, no signal":
+            return np.where(rng.random(m) < 0.3, np.inf, rng.normal(size=m)), coins
+    return scores, coins
+
+
+SHAPES = ("plain", "ties", "ties of some", "infinite", "infinite of some", "reversed", "four runs")
+SIGNALLESS = ("rounded, no signal", "infinite, no signal")
+"""Audited against a claim of epsilon 0."""
+
+
+def shapes(given: argparse.Namespace) -> bool:
+    """Print how often scores of several shapes are accused at the exact claim, and say whether that is too often."""
+    widths, failed = (22, 10, 9, 9, 18, 10), False
+    print(line(("scores", "canaries", "audits", "accused", "95 % interval, %", "reversed"), widths))
+    for m in given.canaries:
+        for shape in (*SHAPES, *SIGNALLESS):
+            epsilon, audits = 0.0 if shape in SIGNALLESS else 1.0, given.level_audits
+            found = []
+            for seed in range(given.first, given.first + audits):
+                scores, coins = shaped(shape, m, np.random.default_rng([seed, m, 9]))
+                found.append(dpaudit.audit_scores(scores, coins, epsilon=epsilon, confidence=1 - given.gamma))
+            accused = sum(one.verdict == "violation" for one in found)
+            turned = sum(one.reversed is True for one in found)
+            low = float(lower_limit(accused, audits, 0.025))
+            high = float(upper_limit(accused, audits, 0.025))
+            words = (shape, f"{m:,}", f"{audits:,}", str(accused), f"{100 * low:.2f} to {100 * high:.2f}", str(turned))
+            print(line(words, widths), flush=True)
+            failed |= bool(binom.sf(accused - 1, audits, given.gamma) < CHANCE / 9 / len(given.canaries))
     return failed
 
 
@@ -313,6 +368,7 @@ def by_rules(scores: Floats, coins: Bools, gamma: float) -> list[float]:
 
 PARTS: dict[str, Callable[[argparse.Namespace], bool]] = {
     "level": level,
+    "shapes": shapes,
     "boundary": boundary,
     "chance": chance,
     "curves": curves,

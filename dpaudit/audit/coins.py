@@ -12,10 +12,11 @@ from typing import Annotated, Any
 
 import msgspec
 import numpy as np
+from scipy.special import bdtr
 
 from dpaudit import seeding
 from dpaudit.arguments import read_integer
-from dpaudit.bounds.base import MAX_COINS, Bools
+from dpaudit.bounds.base import MAX_COINS, Array, Bools
 from dpaudit.errors import InputError
 from dpaudit.files import write_file
 from dpaudit.record import Count, Frozen, Words, decode, encodable
@@ -23,6 +24,10 @@ from dpaudit.record import Count, Frozen, Words, decode, encodable
 LEAST = 2
 """The least number of canaries."""
 _BYTES = 16
+ORDER = 1e-9
+"""An order of coins that fair ones have with a smaller probability is a warning."""
+_LAGS = 4096
+"""Distances, at most, at which coins are compared."""
 
 
 class Coins(Frozen, frozen=True):
@@ -155,3 +160,111 @@ def read_included(included: Any, sealed: Coins | None) -> tuple[Bools, Coins | N
             message = "included must be the coins that were sealed: {differ_}"
             raise InputError(message, names=("included",), differ_=differ)
     return found, sealed
+
+
+def order_warning(flipped: Bools) -> str:
+    """Return what is unlikely about the order of coins (runs, m) that were given as fair; empty where nothing is.
+
+    Each of the tests below has an exact p-value, or one from above, under fair independent coins, and they share
+    `ORDER`. A score that changes with the place of a canary, and not with its coin, is taken for a leak where members
+    stand first, for instance.
+    """
+    trends = _by_trend(flipped)
+    others = [*_by_distance(flipped), *_by_stretch(flipped), *_by_canary(flipped)]
+    least = ORDER / (len(trends) + len(others))
+    # Members first is what a file in two parts has: it is named before the blocks that it also consists of.
+    named = [words for p_value, words in trends if p_value < least]
+    named += [words for p_value, words in sorted(others) if p_value < least]
+    if not named:
+        return ""
+    words = named[0]
+    why = f"fair coins do that with a probability below {ORDER:g}"
+    return f"{words}: {why}, and scores that depend on the place of a canary, not on its coin, are taken for a leak"
+
+
+_Tested = list[tuple[float, str]]
+"""p-values of tests, with the words for what each has found."""
+
+
+def _by_trend(flipped: Bools) -> _Tested:
+    """Return tests of whether the canaries that are in stand first or last, of all runs in a row and of each."""
+    found: _Tested = []
+    for part in (flipped.reshape(1, -1), flipped):
+        runs, m = part.shape
+        places = np.arange(m) - (m - 1) / 2
+        total = float(((2.0 * part - 1) @ places).sum())
+        # Hoeffding: each coin adds or subtracts its place.
+        exponent = total**2 / (2 * runs * float(places @ places))
+        where = "first, and those that are out last" if total < 0 else "last, and those that are out first"
+        found.append((2 * math.exp(-exponent), f"the canaries that are in stand {where}, most of them"))
+    return found
+
+
+def _by_distance(flipped: Bools) -> _Tested:
+    """Return tests of whether coins at some distance, or in places mirrored, are alike or opposite too often.
+
+    Of independent fair coins the pairs at a distance d are alike or not independently of each other, each with
+    probability 1/2: given all but the last of each chain i, i + d, i + 2 d, ... the next one is fair.
+    """
+    runs, m = flipped.shape
+    signs = 2.0 * flipped.ravel() - 1
+    n = signs.size
+    size = 1 << (2 * n - 1).bit_length()
+    products = np.fft.irfft(np.abs(np.fft.rfft(signs, size)) ** 2, size)
+    of_runs = np.arange(m, n, m)[:_LAGS]
+    lags = np.unique(np.concatenate([np.arange(1, min(n // 2, _LAGS) + 1), [n // 2], of_runs]))
+    pairs = n - lags
+    alike = np.rint((pairs + products[lags]) / 2)
+    p_values = _two_sided(alike, pairs) * len(lags)
+    half = n // 2
+    mirrored = float(np.count_nonzero(signs[:half] == signs[::-1][:half]))
+    found: _Tested = []
+    best = int(p_values.argmin())
+    words = _distance_words(int(lags[best]), bool(alike[best] > pairs[best] / 2), m, runs)
+    found.append((float(p_values[best]), words))
+    opposite = "the opposite of those" if 2 * mirrored < half else "those"
+    words = f"the coins read backwards are mostly {opposite} read forwards"
+    found.append((float(_two_sided(np.array([mirrored]), np.array([half]))[0]), words))
+    return found
+
+
+def _distance_words(lag: int, alike: bool, m: int, runs: int) -> str:
+    if lag == 1:
+        if alike:
+            return "canaries that are in stand in long blocks, and so do those that are out"
+        return "canaries are in and out by turns, most of them"
+    if runs > 1 and lag % m == 0:
+        return "the coins of several runs are mostly the same" if alike else "the coins of runs are mostly opposite"
+    return f"coins {lag} places apart are mostly {'the same' if alike else 'opposite'}"
+
+
+def _by_stretch(flipped: Bools) -> _Tested:
+    """Return tests of the longest row of equal coins, and of how far canaries in exceed canaries out up to a place."""
+    coins = flipped.ravel()
+    n = coins.size
+    changes = np.flatnonzero(np.diff(coins)) + 1
+    longest = int(np.diff(np.concatenate([[0], changes, [n]])).max())
+    # A row of so many begins at one of so many places, and all but its first coin are as that one.
+    of_row = (n - longest + 1) * 2.0 ** -(longest - 1)
+    # By the principle of reflection the largest partial sum is no more than twice as likely to exceed t as the last.
+    excess = float(np.abs(np.cumsum(2.0 * coins - 1)).max())
+    return [
+        (of_row, f"{longest} canaries in a row are all in, or all out"),
+        (4 * math.exp(-(excess**2) / (2 * n)), "long stretches of canaries are mostly in, or mostly out"),
+    ]
+
+
+def _by_canary(flipped: Bools) -> _Tested:
+    """Return the test of whether some canary is in, or out, in too many of several runs; nothing of one run."""
+    runs, m = flipped.shape
+    if runs == 1:
+        return []
+    often = flipped.sum(axis=0).astype(np.float64)
+    p_values = _two_sided(often, np.full(m, runs)) * m
+    return [(float(p_values.min()), f"canary {int(p_values.argmin())} is in, or out, in nearly all runs")]
+
+
+def _two_sided(counts: Array, numbers: Array) -> Array:
+    """Return p-values of counts of fair coins, for too few and too many."""
+    fewer = np.minimum(counts, numbers - counts)
+    return np.asarray(np.minimum(1.0, 2 * bdtr(fewer, numbers.astype(np.int64), 0.5)))

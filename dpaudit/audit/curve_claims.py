@@ -9,18 +9,19 @@ on all outputs (`bounds.holder`), on the same fresh runs.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from msgspec import UNSET, UnsetType
 
 from dpaudit.audit.candidate import Candidate
-from dpaudit.audit.finding import PowerAt
-from dpaudit.audit.power import LEARNING, Power
+from dpaudit.audit.power import LEARNING, MASSES, Power
 from dpaudit.audit.request import Request, resolve_claim
 from dpaudit.audit.tested import CurveTest, EventTest, HolderEvidence
-from dpaudit.bounds.holder import by_label, detectable_shortfall, fit_bet, label_ends
-from dpaudit.bounds.tangent import ClaimPoints, delta_lower, mu_between, mu_of_delta, orders_of
+from dpaudit.bounds.holder import SHORTFALLS, by_label, detectable_shortfall, fit_bet, label_ends
+from dpaudit.bounds.tangent import ClaimPoints, delta_lower, mu_of_delta, orders_of, tangent_probability
 from dpaudit.contract import CurveClaim, PrivacyClaim, Relation
 from dpaudit.errors import InputError
 from dpaudit.events.event import Tally
@@ -117,14 +118,14 @@ def resolve_claims(
 
 
 def choose_point(request: Request, candidate: Candidate) -> tuple[Selection, Request]:
-    """Return the event that most exceeds a point of the claim on the training runs, and the request for that point."""
+    """Return the event that shows most of a point of the claim on the training runs, and the request for that point."""
     assert request.curve_claim is not None
     points = ClaimPoints.of(request.curve_claim)
     families = (
         CellFamilies.of(discretizer, tallies)
         for discretizer, tallies in zip(candidate.discretizers, candidate.tallies, strict=True)
     )
-    _, i, event = max((one.refuting_points(points) for one in families), key=lambda one: one[0])
+    _, i, event = max((one.of_points(points) for one in families), key=lambda one: one[0])
     claim = replace(request.claim, epsilon=float(points.epsilon[i]), delta=float(points.delta[i]), claim_id="")
     return event, replace(request, claim=claim)
 
@@ -136,11 +137,12 @@ def event_share(claim: CurveClaim | None) -> float:
 
 def curve_test(
     request: Request, main: Selection, counts: tuple[Tally, Tally], test: EventTest, sides: tuple[int, int],
-    power: Power, gamma: float,
+    met: int, gamma: float,
 ) -> CurveTest | None:  # fmt: skip
     """Return the test of a claim that is a curve by fresh counts, by the cells of the main event; None without one.
 
-    `test` is that of the event at the point, `sides` are the runs made on either, `gamma` is the error of the verdict.
+    `test` is that of the event at the point, `sides` are the runs made on either, so many training runs of a side
+    `met` rare events, and `gamma` is the error of the verdict.
     """
     claim, point = request.curve_claim, request.claim
     if claim is None:
@@ -148,18 +150,14 @@ def curve_test(
     first, other = likelier_first(test.direction, *sides)
     lower = delta_lower(test.hits, first, test.neighbour_hits, other, epsilon=point.epsilon, gamma=test.error)
     if claim.mu is not None:
-        q, able = main.neighbour_mass, math.inf
-        if power.at is PowerAt.UNLIKELIER and math.isfinite(power.epsilon):
-            p = math.exp(power.epsilon) * q + point.delta
-            able = max(claim.mu, mu_between(p, q)) if p < 1 else math.inf
-        return CurveTest(claim, lower, mu_lower=mu_of_delta(point.epsilon, lower), detectable_mu=able)
+        able, mass = _mu_of_test(main.neighbour_mass, met, sum(sides) // 2, claim.mu, gamma)
+        mu = mu_of_delta(point.epsilon, lower)
+        return CurveTest(claim, lower, mu_lower=mu, detectable_mu=able, detectable_mass=mass)
     orders = orders_of(claim, LARGEST_ORDER)
     if not orders:
         return CurveTest(claim, lower)
     error, runs = gamma * (1 - event_share(claim)), min(sides)
-    # The largest shift, in standard deviations, with which Gaussian noise keeps a claim on orders.
-    exact = min(math.sqrt(2 * epsilon / order) for order, epsilon in orders)
-    short = detectable_shortfall(orders, exact, max(1, runs // LEARNING), error)
+    short = detectable_shortfall(orders, kept_shift(orders), max(1, runs // LEARNING), error)
     # Labels are cells in the event's order. The bet that training fits pays on as many runs of either side.
     trained, made = (
         np.array([[side[atom] for atom in main.ranking] for side in one])
@@ -174,17 +172,53 @@ def curve_test(
     return CurveTest(claim, lower, detectable_shortfall=short, holder=holder)
 
 
-def bet_test(request: Request, epsilon_lower: float) -> CurveTest | None:
+def _mu_of_test(unlikelier: float, met: int, runs: int, mu: float, gamma: float) -> tuple[float, float | UnsetType]:
+    """Return the least mu that is detected on the event tested; else on the likeliest event on which one is, and it."""
+    able = Power.mu_of_test(unlikelier, met, runs, mu, gamma)
+    if math.isfinite(able):
+        return able, UNSET
+    for mass in MASSES:
+        able = Power.mu_of_test(mass, met, runs, mu, gamma)
+        if math.isfinite(able):
+            return able, mass
+    return math.inf, UNSET
+
+
+def kept_shift(orders: Sequence[tuple[float, float]]) -> float:
+    """Return the largest shift, in standard deviations, with which Gaussian noise keeps a claim on orders."""
+    return min(math.sqrt(2 * epsilon / order) for order, epsilon in orders)
+
+
+def bet_test(request: Request, epsilon_lower: float, runs: int) -> CurveTest | None:
     """Return the test of a claim that is a curve by bets against one point of it; None without such a claim.
 
     What is not (epsilon, delta)-private for any epsilon below a bound is mu-Gaussian private for no smaller mu than
-    that of which the curve goes through the bound and delta.
+    that of which the curve goes through the bound and delta. The power is that of bets on so many `runs` of the leading
+    pair: the mu, or the noise of one number, of which they detect the event that exceeds the point soonest.
     """
-    claim = request.curve_claim
+    claim, point = request.curve_claim, request.claim
     if claim is None:
         return None
-    mu = None if claim.mu is None else mu_of_delta(epsilon_lower, request.claim.delta if epsilon_lower else 0.0)
-    return CurveTest(claim, 0.0, mu_lower=mu)
+    if claim.mu is not None:
+        lower = mu_of_delta(epsilon_lower, point.delta if epsilon_lower else 0.0)
+        able = _mu_of_bets(point, claim.mu, runs, request.gamma)
+        return CurveTest(claim, 0.0, mu_lower=lower, detectable_mu=able)
+    orders = orders_of(claim)
+    if not orders:
+        return CurveTest(claim, 0.0)
+    # Noise that keeps the claim need not reach its point: the shift must be larger than that of which the curve does.
+    kept, through = kept_shift(orders), mu_of_delta(point.epsilon, point.delta)
+    able = _mu_of_bets(point, max(kept, through), runs, request.gamma)
+    short = 1 - kept / able
+    return CurveTest(claim, 0.0, detectable_shortfall=short if short <= SHORTFALLS[1] else math.inf)
+
+
+def _mu_of_bets(point: PrivacyClaim, mu: float, runs: int, gamma: float) -> float:
+    """Return the least mu that bets detect on the event at which a point supports mu-Gaussian privacy."""
+    if runs < 1:
+        return math.inf
+    power = Power.of_bets(tangent_probability(point.epsilon, mu), runs, point, gamma)
+    return power.mu(point, mu)
 
 
 def untestable_orders(claim: CurveClaim) -> list[float]:

@@ -283,7 +283,7 @@ def finding_of(request: Request, choice: Choice, shown: Confirmation) -> Privacy
     met = met if choice.pilot.sufficient else min(SCREENED, met // 2)
     hits, trained, *_ = main.hits
     power = Power.of_test((hits + 0.5) / (trained + 1), main.neighbour_mass, met, fresh, claim, look * gamma)
-    tested_claim = curve_test(request, main, shown.counts[0], best, shown.sides, power, look * gamma)
+    tested_claim = curve_test(request, main, shown.counts[0], best, shown.sides, met, look * gamma)
     errors = {"verdict": gamma} | ({"curve": request.gamma - gamma} if request.options.curve else {})
     counted = {name: getattr(best, name) for name in ("hits", "neighbour_hits", "opposite", "count")}
     counted |= {"trials": trials, "neighbour_trials": other_trials}

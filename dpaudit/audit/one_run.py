@@ -18,7 +18,7 @@ from msgspec import UNSET
 
 from dpaudit import seeding
 from dpaudit.arguments import CONFIDENCE, read_choice, read_integer, read_number
-from dpaudit.audit.coins import LEAST, Coins, read_included
+from dpaudit.audit.coins import LEAST, Coins, order_warning, read_included
 from dpaudit.audit.curve_claims import resolve_claims
 from dpaudit.audit.one_run_finding import (
     EqualScores,
@@ -50,6 +50,12 @@ from dpaudit.contract.curve_claims import MOST
 from dpaudit.errors import InputError
 from dpaudit.results import remembering
 
+REVERSE_SHARE = 0.1
+"""Of the verdict's error, for the guesses turned around: losses given as scores are smaller for members. The others
+lose a twentieth of a standard error by it."""
+REVERSED = 1e-3
+"""Scores run the other way if guesses that are turned around are right more often than all but this share of guesses
+at fair coins."""
 UNFAIR = 1e-6
 """Coins, of a run or of all, of which fair ones have so many or so few in with a smaller probability are refused."""
 RANKINGS: tuple[RankingName, ...] = ("two-sided", "in")
@@ -58,9 +64,13 @@ RANKINGS: tuple[RankingName, ...] = ("two-sided", "in")
 
 @dataclass(frozen=True)
 class Ranked:
-    """Scores and coins in the order of the guesses: for each ranking, whether the guesses are right."""
+    """Scores and coins in the order of the guesses: for each ranking, whether the guesses are right.
+
+    Those of `reversed` are of guesses that take smaller scores for those of canaries that are in.
+    """
 
     right: dict[RankingName, Bools]
+    reversed: dict[RankingName, Bools]
     included: Bools
     coins: Coins | None
     tied: int
@@ -83,33 +93,61 @@ class Ranked:
         alike = (np.unique(row, return_counts=True)[1] for row in values)
         tied = sum(int(counts[counts > 1].sum()) for counts in alike)
         shuffled = seeding.generator(0, "one run", "ties").permutation(values.size)
-        # Between two groups of scores of different sizes the mean of the quartiles parts them, and no median does.
-        centre = np.quantile(values, (0.25, 0.75), axis=1).mean(axis=0)
-        centred = (values - centre[:, None]).ravel()[shuffled]
+        centred = _centred(values).ravel()[shuffled]
         coin = flipped.ravel()[shuffled]
         above = np.where(centred == 0, np.arange(values.size) % 2 == 0, centred > 0)
         by_distance, by_score = (np.argsort(-key, kind="stable") for key in (np.abs(centred), centred))
         right: dict[RankingName, Bools] = {"two-sided": (above == coin)[by_distance], "in": coin[by_score]}
-        return cls(right, flipped, coins, tied, bool((values == values[:, :1]).all()))
+        from_below = np.argsort(centred, kind="stable")
+        turned: dict[RankingName, Bools] = {"two-sided": ~right["two-sided"], "in": coin[from_below]}
+        return cls(right, turned, flipped, coins, tied, bool((values == values[:, :1]).all()))
 
-    def counts(self, name: RankingName, schedule: Schedule) -> Integers:
-        """Return the right guesses among the first so many of a schedule."""
-        return np.asarray(np.cumsum(self.right[name])[np.array(schedule.guesses) - 1], np.int64)
+    def counts(self, name: RankingName, schedule: Schedule, *, turned: bool = False) -> Integers:
+        """Return the right guesses among the first so many of a schedule, of those `turned` around if asked."""
+        right = self.reversed[name] if turned else self.right[name]
+        return np.asarray(np.cumsum(right)[np.array(schedule.guesses) - 1], np.int64)
 
 
 def _numbers(scores: Any) -> Array:
-    """Return scores as an array (runs, m) of finite numbers, or raise `InputError`."""
+    """Return scores as an array (runs, m) of numbers, infinite ones among them, or raise `InputError`."""
+    if isinstance(scores, np.ma.MaskedArray) and np.ma.is_masked(scores):
+        raise InputError.of("scores", scores, "an array without masked values: each canary has a score")
     try:
         values = np.asarray(scores, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise InputError.of("scores", scores, "an array of numbers of shape (m,) or (runs, m)") from None
     if values.ndim not in (1, 2) or not values.size:
         raise InputError.of("scores", values.shape, "an array of shape (m,) or (runs, m)")
-    bad = np.argwhere(~np.isfinite(values))
+    bad = np.argwhere(np.isnan(values))
     if len(bad):
-        hint = f"{len(bad)} are not, the first is [{', '.join(map(str, bad[0]))}]"
-        raise InputError.of("scores", float(values[tuple(bad[0])]), "finite numbers,", hint=hint, comma="")
+        hint = f"{len(bad)} are NaN, the first is [{', '.join(map(str, bad[0]))}], and NaN has no rank"
+        raise InputError.of("scores", math.nan, "numbers, finite or infinite,", hint=hint, comma="")
     return np.atleast_2d(values)
+
+
+_HUGE = 1e300
+"""Scores beyond it are scaled, so that differences are finite."""
+
+
+def _centred(values: Array) -> Array:
+    """Return the scores of each run less the mean of their quartiles, which infinite scores do not move.
+
+    Between two groups of scores of different sizes the mean of the quartiles parts them, and no median does. Infinite
+    scores count there as the largest, or the smallest, finite score of their run, and are farther from the mean than
+    any other.
+    """
+    finite = np.isfinite(values)
+    if finite.any() and np.abs(values[finite]).max() > _HUGE:
+        values = values / 16
+    clipped = values
+    if not finite.all():
+        low = np.where(finite, values, np.inf).min(axis=1, keepdims=True)
+        high = np.where(finite, values, -np.inf).max(axis=1, keepdims=True)
+        # A run without a finite score has scores on both sides of 0, or equal ones.
+        low, high = np.where(np.isfinite(low), low, -1.0), np.where(np.isfinite(high), high, 1.0)
+        clipped = np.clip(values, low, high)
+    centre = np.quantile(clipped, (0.25, 0.75), axis=1).mean(axis=0)
+    return np.asarray(values - centre[:, None])
 
 
 def _check_fair(flipped: Bools) -> None:
@@ -154,8 +192,10 @@ def audit_scores(
     Parameters
     ----------
     scores : array, shape (m,) or (runs, m)
-        Finite numbers. Of several runs with fresh coins, those of each are centred at the mean of their quartiles, and
-        all are ranked together. Equal scores are put in an order that does not depend on the coins.
+        Numbers, of which infinite ones are ranks like others. Of several runs with fresh coins, those of each are
+        centred at the mean of their quartiles, and all are ranked together. Equal scores are put in an order that does
+        not depend on the coins. Scores that are smaller for canaries that are in, such as losses, are tested too, with
+        a tenth of the error: `finding.reversed` says so.
     included : array of bool, shape (m,) or (runs, m), or Coins
         The coins.
     claim : PrivacyClaim or CurveClaim, optional
@@ -186,7 +226,7 @@ def audit_scores(
     Raises
     ------
     InputError
-        If scores are not finite numbers, or not as many as the coins; if there are fewer than two canaries; if coins
+        If scores are no numbers, or NaN, or not as many as the coins; if there are fewer than two canaries; if coins
         are not those sealed, or so many are in, in all or in a run, as fair coins have with probability below 1e-6; if
         there are two claims, or none.
 
@@ -230,6 +270,11 @@ class GuessTest:
         """Say whether points are refuted."""
         return self.at(points).p_value <= self.error
 
+    @property
+    def beats_chance(self) -> bool:
+        """Whether more guesses are right than of fair coins, but for a share of `REVERSED`."""
+        return self.at(ClaimPoints.one(0.0, 0.0)).p_value <= REVERSED
+
     def union_lower(self, delta: float) -> float:
         """Return the bound on epsilon at a delta by the union bound over the schedule; simultaneous over delta."""
         numbers, runs = np.array(self.schedule.guesses), float(self.schedule.delta_runs(np.array(delta)))
@@ -254,9 +299,15 @@ class GuessTest:
 
 
 def guess_test(
-    ranked: Ranked, points: ClaimPoints, gamma: float, ranking: str = RANKINGS[0], guesses: int | None = None
+    ranked: Ranked,
+    points: ClaimPoints,
+    gamma: float,
+    ranking: str = RANKINGS[0],
+    guesses: int | None = None,
+    *,
+    turned: bool = False,
 ) -> GuessTest:
-    """Return the test, whose schedule the claim and the number of canaries fix."""
+    """Return the test, whose schedule the claim and the number of canaries fix; of guesses `turned` around if asked."""
     name = cast(RankingName, read_choice("ranking", ranking, RANKINGS))
     m, one_sided = ranked.included.size, name == "in"
     if guesses is not None:
@@ -272,7 +323,7 @@ def guess_test(
         schedule = Schedule((numbers[best],), m, one_sided)
     else:
         schedule = Schedule.doubling(m, one_sided=one_sided).useful(points, gamma)
-    return GuessTest(schedule, gamma, ranked.counts(name, schedule))
+    return GuessTest(schedule, gamma, ranked.counts(name, schedule, turned=turned))
 
 
 def points_of(curve: CurveClaim | None, epsilon: float, delta: float) -> ClaimPoints:
@@ -297,12 +348,19 @@ def finding_of(
     """Return the finding on ranked scores; `ignored` says if the training gave the same with other coins, if known."""
     gamma = 1 - read_number("confidence", confidence, 0, 1)
     points = points_of(curve, point.epsilon, point.delta)
-    test = guess_test(ranked, points, gamma, ranking, guesses)
-    found, coins = derived(test, points, curve), ranked.coins
+    shares = {False: 1 - REVERSE_SHARE, True: REVERSE_SHARE}
+    tests = {
+        turned: guess_test(ranked, points, share * gamma, ranking, guesses, turned=turned)
+        for turned, share in shares.items()
+    }
+    # Which of both is told may depend on the outcome, for both hold together with all of the error.
+    turned = not tests[False].rejects(points) and (tests[True].rejects(points) or tests[True].beats_chance)
+    test = tests[turned]
+    found, coins = derived(test, points, curve, shares[turned]), ranked.coins
     gaps: list[OneRunGap] = []
     if all(one.critical > one.guesses for one in found["schedule"]):
         numbers = (math.ceil(2 ** (i / 8)) for i in range(8 * int(math.log2(MAX_COINS))))
-        refuting = (m for m in numbers if Schedule((m,), m).p_values([m], points)[0][0] <= gamma)
+        refuting = (m for m in numbers if Schedule((m,), m).p_values([m], points)[0][0] <= test.error)
         gaps.append(FewCanaries(ranked.included.size, next(refuting, None)))
     if ranked.all_equal:
         gaps.append(EqualScores(ranked.tied, ranked.included.size))
@@ -325,12 +383,17 @@ def finding_of(
         gaps=tuple(gaps),
         curve_claim=curve or UNSET,
         checked=ignored is not None,
+        reversed=turned,
+        warnings=tuple(filter(None, [order_warning(ranked.included)])),
         **found,
     )
 
 
-def derived(test: GuessTest, points: ClaimPoints, curve: CurveClaim | None) -> dict[str, Any]:
-    """Return the fields of a finding that follow from the right guesses of a test of points, by name."""
+def derived(test: GuessTest, points: ClaimPoints, curve: CurveClaim | None, share: float = 1.0) -> dict[str, Any]:
+    """Return the fields of a finding that follow from the right guesses of a test of points, by name.
+
+    The test has a `share` of the verdict's error, to which the p-value is raised.
+    """
     schedule, outcome = test.schedule, test.at(points)
     critical = list(map(int, schedule.critical(schedule.level(points, test.error), points)))
     claimed, delta = float(points.epsilon[outcome.point]), float(points.delta[outcome.point])
@@ -340,7 +403,7 @@ def derived(test: GuessTest, points: ClaimPoints, curve: CurveClaim | None) -> d
         "epsilon": claimed,
         "delta": delta,
         "epsilon_lower": test.epsilon_lower(delta, claimed) if curve is None else test.union_lower(delta),
-        "p_value": outcome.p_value,
+        "p_value": min(1.0, outcome.p_value / share),
         "detectable_epsilon": detectable_epsilon(numbers, critical, POWER),
         "schedule": tuple(map(Guesses, numbers, map(int, test.right), critical)),
         "decided_by": outcome.at,

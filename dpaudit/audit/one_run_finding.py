@@ -8,7 +8,7 @@ from msgspec import UNSET, UnsetType
 
 from dpaudit.contract import OF_PRIVACY, CurveClaim, Grade, Relation, Verdict
 from dpaudit.errors import InputError
-from dpaudit.record import Amount, Count, Frozen, Level, NonNegative, Probability, Size
+from dpaudit.record import Amount, Count, Frozen, Level, NonNegative, Probability, Size, Words
 from dpaudit.results import AuditFinding
 
 RankingName = Literal["two-sided", "in"]
@@ -140,6 +140,12 @@ class OneRunFinding(AuditFinding, kw_only=True, frozen=True, tag="one run"):
     checked : bool
         Whether a further training, with the other canaries and an equal generator, was compared with the first one.
         Findings of an earlier version lack it.
+    reversed : bool
+        Whether scores are smaller for canaries that are in. Guesses are then turned around, and the schedule, bounds
+        and power are those of these guesses, which have a tenth of the error. Findings of an earlier version, in which
+        the guesses as given have all of it, lack it.
+    warnings : tuple of str
+        What is unlikely of fair coins in the order of those that were given.
     """
 
     verdicts: ClassVar[tuple[Verdict, ...]] = OF_PRIVACY
@@ -167,6 +173,8 @@ class OneRunFinding(AuditFinding, kw_only=True, frozen=True, tag="one run"):
     mu_lower: Amount | None = None
     detectable_mu: NonNegative | None = None
     checked: bool | UnsetType = UNSET
+    reversed: bool | UnsetType = UNSET
+    warnings: tuple[Words, ...] = ()
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -46,6 +46,7 @@ from dpaudit.bounds import POWER
 from dpaudit.bounds.base import Array
 from dpaudit.bounds.detectable import detectable_delta, detectable_epsilon, least_where
 from dpaudit.bounds.melded import Melded
+from dpaudit.bounds.tangent import gaussian_delta, mu_between, tangent_epsilon
 from dpaudit.contract import PrivacyClaim
 from dpaudit.events.expected_bound import PlannedTest, learnable_delta, learnable_epsilon
 
@@ -219,6 +220,32 @@ class Power:
 
         delta = max(_detectable_delta(runs, runs, **test), learnable_delta(training, learned, claim.epsilon))
         return cls._of(least, likelier, unlikelier, runs, claim, delta)
+
+    @classmethod
+    def mu_of_test(cls, unlikelier: float, training: int, runs: int, mu: float, gamma: float) -> float:
+        """Return the least mu that refutes a claim of mu-Gaussian privacy on an event; infinite if none does.
+
+        The event has the probability `unlikelier` on that side. Of a mechanism that leaks so much training would choose
+        the point of the claim whose line supports its region at this event: that point is tested. Other parameters are
+        those of `of_test`.
+        """
+        epsilon = tangent_epsilon(unlikelier, mu)
+        point = PrivacyClaim(abs(epsilon), float(gaussian_delta(mu, abs(epsilon))))
+        if epsilon >= 0:
+            power = cls.of_test(unlikelier, unlikelier, training, runs, point, gamma)
+        else:  # the line is that of the complement, whose probability on the likelier side is known
+            power = cls.of_test(1 - unlikelier, 1.0, training, runs, point, gamma)
+        return power.mu(point, mu)
+
+    def mu(self, point: PrivacyClaim, claimed: float) -> float:
+        """Return the mu of Gaussian privacy with the leak that is detected at a point of a claim; infinite if none is.
+
+        It is at least the mu that is `claimed`.
+        """
+        if self.at is PowerAt.FRONTIER or not math.isfinite(self.epsilon):
+            return math.inf
+        p = math.exp(self.epsilon) * self.mass + point.delta
+        return max(claimed, mu_between(p, self.mass))
 
     @classmethod
     @lru_cache(maxsize=256)

@@ -352,7 +352,8 @@ def sequential_finding(request: Request) -> PrivacyFinding:
     failed = () if agree else (Check(CheckName.CALLS, Answer.DEPENDS, 0),)
     # Scores take few of the runs, the choice of columns more than can be left out.
     promised = max(0, able - found.fitted) if pilot.width else able
-    power = Power.of_bets(MASSES[0], leading_pair_runs(promised, pairs), claim, gamma)
+    leading = leading_pair_runs(promised, pairs)
+    power = Power.of_bets(MASSES[0], leading, claim, gamma)
     return request.finding(
         power,
         Observations(found.bet, sum(bets.different for bets in found.bets), found.raised, failed),
@@ -374,6 +375,6 @@ def sequential_finding(request: Request) -> PrivacyFinding:
         budget={"used": found.runs_used, "allowed": allowed, "checks": request.check_runs},
         errors={"verdict": gamma},
         scores=(),
-        tested_claim=bet_test(request, found.epsilon_lower) or UNSET,
+        tested_claim=bet_test(request, found.epsilon_lower, leading) or UNSET,
         continued=UNSET if saved is None else saved.continued,
     )

@@ -210,6 +210,9 @@ class CurveTest(Frozen, frozen=True):
         probability, about, were the output one number; infinite if half of the noise is not too little.
     holder : HolderEvidence or None
         The test by Holder's inequality, where the claim is one of Renyi or zero-concentrated privacy.
+    detectable_mass : float
+        The probability, on the unlikelier side, of the event on which `detectable_mu` is stated, where on the event
+        tested no mu would be detected.
     """
 
     claim: CurveClaim
@@ -218,6 +221,7 @@ class CurveTest(Frozen, frozen=True):
     detectable_mu: NonNegative | None = None
     detectable_shortfall: NonNegative | None = None
     holder: HolderEvidence | None = None
+    detectable_mass: Share | UnsetType = UNSET
 
     @property
     def by_holder(self) -> bool:

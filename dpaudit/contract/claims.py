@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import enum
-import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from numbers import Real
 
 from dpaudit.contract.curve_claims import CurveClaim, points_claim, profile_claim, trade_off_claim
+from dpaudit.contract.numbers import is_finite, plain_number, without_rounding
 from dpaudit.errors import InputError
 
 __all__ = ["FIXED_SETTINGS", "SETTINGS", "PrivacyClaim", "Relation", "UtilityClaim"]
@@ -82,13 +81,17 @@ class PrivacyClaim:
     source: str = ""
 
     def __post_init__(self) -> None:
-        if not (isinstance(self.epsilon, Real) and 0 <= self.epsilon < math.inf):
+        epsilon = plain_number(self.epsilon)
+        if epsilon is None or epsilon < 0 or not is_finite(epsilon):
             raise InputError.of("epsilon", self.epsilon, "a finite number >= 0")
-        if not (isinstance(self.delta, Real) and 0 <= self.delta < 1):
+        delta = plain_number(self.delta)
+        if delta is not None:
+            delta = without_rounding(delta)
+        if delta is None or not 0 <= delta < 1:
             raise InputError.of("delta", self.delta, "in [0, 1)")
-        for name in ("epsilon", "delta"):  # scalars of NumPy, fractions
-            if not isinstance(value := getattr(self, name), int | float):
-                object.__setattr__(self, name, float(value))
+        # Scalars of NumPy, fractions and decimals become numbers of Python, so that claims are shown and stored alike.
+        object.__setattr__(self, "epsilon", epsilon)
+        object.__setattr__(self, "delta", delta)
 
     @property
     def call(self) -> str:
@@ -110,13 +113,18 @@ class PrivacyClaim:
     @staticmethod
     def renyi(alpha: float | Sequence[tuple[float, float]], epsilon: float | None = None) -> CurveClaim:
         """Return the claim of (alpha, epsilon)-Renyi privacy, alpha > 1; or, of a list of such pairs, all at once."""
-        if isinstance(alpha, Real):
+        order = plain_number(alpha)
+        if order is not None:
             if epsilon is None:
                 raise InputError.of("epsilon", epsilon, "given with a single order alpha")
-            return CurveClaim("renyi", orders=((float(alpha), float(epsilon)),))
+            return CurveClaim("renyi", orders=((order, epsilon),))
         if epsilon is not None:
             raise InputError.of("epsilon", epsilon, "left out where a list of pairs (alpha, epsilon) is given")
-        orders = tuple((float(order), float(most)) for order, most in alpha)  # type: ignore[union-attr]
+        try:
+            orders = tuple((one, most) for one, most in alpha)  # type: ignore[union-attr]
+        except (TypeError, ValueError):
+            allowed = "a number, with epsilon beside it, or a list of pairs (alpha, epsilon)"
+            raise InputError.of("alpha", alpha, allowed) from None
         if not orders:
             raise InputError.of("orders", alpha, "at least one pair (alpha, epsilon)")
         return CurveClaim("renyi", orders=orders)

@@ -10,9 +10,9 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from numbers import Real
 from typing import Any, Literal
 
+from dpaudit.contract.numbers import ROUNDING, is_finite, plain_number, without_rounding
 from dpaudit.errors import InputError, blamed
 
 __all__ = ["CurveClaim"]
@@ -24,7 +24,7 @@ RATES = 512
 MOST = 50.0
 """The largest mu, and the largest order: beyond it no number of runs shows anything."""
 _SLACK = 1e-12
-"""By how much functions may fail to descend, or to be convex, for rounding; bounds on delta are raised by it."""
+"""Bounds on delta that follow from trade-off functions are raised by it, or by `ROUNDING` where rounding shows."""
 
 
 @dataclass(frozen=True)
@@ -61,22 +61,20 @@ class CurveClaim:
             raise InputError.among("name", self.name, _PARAMETER_OF)
         own = _PARAMETER_OF[self.name]
         for name in ("mu", "rho", "orders", "points"):
-            given = getattr(self, name) not in (None, ())
-            if given != (name == own):
+            value = getattr(self, name)
+            # Orders and points may be an array, which does not compare with ().
+            empty = value is None or (name in ("orders", "points") and len(value) == 0)
+            if empty == (name == own):
                 raise InputError(f"a claim {self.name!r} has {own} and nothing else", parameter=name)
+        # Numbers of any library become numbers of Python, so that claims are compared, shown and stored alike.
         if self.mu is not None:
-            _in_range("mu", self.mu, MOST)
+            object.__setattr__(self, "mu", _in_range("mu", self.mu, MOST))
         if self.rho is not None:
-            _in_range("rho", self.rho, MOST**2 / 2)
-        for alpha, epsilon in self.orders:
-            if not 1 < alpha <= 10 * MOST:
-                raise InputError.of("alpha", alpha, f"an order above 1 and at most {10 * MOST:g}")
-            _in_range("epsilon", epsilon, MOST**2)
-        for epsilon, delta in self.points:
-            if not 0 <= epsilon < math.inf:
-                raise InputError.of("epsilon", epsilon, "a finite number >= 0")
-            if not 0 <= delta < 1:
-                raise InputError.of("delta", delta, "in [0, 1)")
+            object.__setattr__(self, "rho", _in_range("rho", self.rho, MOST**2 / 2))
+        orders = tuple((_order(alpha), _in_range("epsilon", epsilon, MOST**2)) for alpha, epsilon in self.orders)
+        points = tuple(_point(epsilon, delta) for epsilon, delta in self.points)
+        object.__setattr__(self, "orders", orders)
+        object.__setattr__(self, "points", points)
 
     @property
     def call(self) -> str:
@@ -100,15 +98,40 @@ _PARAMETER_OF = {
 }
 
 
-def _in_range(name: str, value: Any, most: float) -> None:
-    if isinstance(value, bool) or not isinstance(value, Real) or not 0 < float(value) <= most:
+def _in_range(name: str, value: Any, most: float) -> float:
+    """Return a number in (0, most], or raise `InputError`."""
+    number = plain_number(value)
+    if number is None or not 0 < number <= most:
         raise InputError.of(name, value, f"a number in (0, {most:g}]")
+    return float(number)
+
+
+def _order(value: Any) -> float:
+    """Return an order of Renyi privacy, or raise `InputError`."""
+    number = plain_number(value)
+    if number is None or not 1 < number <= 10 * MOST:
+        raise InputError.of("alpha", value, f"an order above 1 and at most {10 * MOST:g}")
+    return float(number)
+
+
+def _point(epsilon: Any, delta: Any) -> tuple[float, float]:
+    """Return a point (epsilon, delta) of a claim, without what rounding explains, or raise `InputError`."""
+    at, most = plain_number(epsilon), plain_number(delta)
+    if at is not None:
+        at = without_rounding(at, high=math.inf)
+    if at is None or at < 0 or not is_finite(at):
+        raise InputError.of("epsilon", epsilon, "a finite number >= 0")
+    if most is not None:
+        most = without_rounding(most)
+    if most is None or not 0 <= most < 1:
+        raise InputError.of("delta", delta, "in [0, 1)")
+    return float(at), float(most)
 
 
 def points_claim(points: Iterable[Sequence[float]]) -> CurveClaim:
     """Return the claim of some points, or raise `InputError`."""
     try:
-        listed = tuple((float(epsilon), float(delta)) for epsilon, delta in points)
+        listed = tuple((epsilon, delta) for epsilon, delta in points)
     except (TypeError, ValueError):
         raise InputError.of("points", points, "pairs (epsilon, delta) of numbers") from None
     if not listed:
@@ -120,10 +143,10 @@ def profile_claim(delta_of_epsilon: Callable[[float], float]) -> CurveClaim:
     """Return the points of a function at `EPSILONS` as a claim; see `PrivacyClaim.profile`."""
     found: list[tuple[float, float]] = []
     for epsilon in EPSILONS:
-        delta = _number("profile", delta_of_epsilon, epsilon)
+        delta = without_rounding(_number("profile", delta_of_epsilon, epsilon))
         if not 0 <= delta <= 1:
             raise InputError.of("profile", delta, f"in [0, 1], as at {epsilon:g}")
-        if found and delta > found[-1][1] + _SLACK:
+        if found and delta > found[-1][1] + ROUNDING:
             raise InputError(
                 f"{{profile}} must not grow with epsilon: it is {found[-1][1]:g} at {found[-1][0]:g} and {delta:g} at "
                 f"{epsilon:g}",
@@ -149,29 +172,76 @@ def trade_off_claim(f: Callable[[float], float]) -> CurveClaim:
     xs = [0.0, *lower, *(1 - x for x in reversed(lower[:-1])), 1.0]
     ys = [_number("trade_off", f, x) for x in xs]
     for x, y in zip(xs, ys, strict=True):
-        if not -_SLACK <= y <= 1 - x + _SLACK:
+        if not -ROUNDING <= y <= 1 - x + ROUNDING:
             raise InputError(
                 f"trade_off must be in [0, 1 - x]: it is {y:g} at x = {x:g}", parameter="trade_off", value=y
             )
-    slopes = [(b - a) / (v - u) for u, v, a, b in zip(xs, xs[1:], ys, ys[1:], strict=False)]
-    for i, (left, right) in enumerate(pairwise(slopes), 1):
-        if left > right + 1e-6 * max(1.0, abs(right)) or right > 1e-6:
-            raise InputError(
-                f"trade_off must be convex and must not grow: its slope is {left:g} before x = {xs[i]:g} and {right:g} "
-                "after it",
-                parameter="trade_off",
-                value=ys[i],
-            )
-    corners = _corners(xs, ys, slopes)
+    ys = [min(max(y, 0.0), 1 - x) for x, y in zip(xs, ys, strict=True)]
+    slopes = _slopes(xs, ys)
+    slack = _SLACK
+    if _bent(slopes) is not None:
+        # Between points that are close to each other rounding alone bends the function. The largest convex function
+        # below it claims no more; where it differs by rounding alone, its corners stand for the function.
+        corners = _convex_corners(xs, ys)
+        if _distance(xs, ys, corners) <= ROUNDING:
+            xs = [xs[i] for i in corners]
+            ys = [ys[i] for i in corners]
+            slopes = _slopes(xs, ys)
+            slack = ROUNDING
+    i = _bent(slopes)
+    if i is not None:
+        raise InputError(
+            f"trade_off must be convex and must not grow: its slope is {slopes[i - 1]:g} before x = {xs[i]:g} and "
+            f"{slopes[i]:g} after it",
+            parameter="trade_off",
+            value=ys[i],
+        )
+    possible = _corners(xs, ys, slopes)
 
     def delta(ratio: float) -> float:
-        return max(1 - y - ratio * x for x, y in corners) + _SLACK
+        return max(1 - y - ratio * x for x, y in possible) + slack
 
     points = [(e, min(delta(math.exp(e)), 1 - (1 - delta(math.exp(-e))) * math.exp(e))) for e in EPSILONS]
     said = tuple((e, max(d, 0.0)) for e, d in points if d < 1)
     if not said:
         raise InputError("trade_off says nothing: it is 0 everywhere", parameter="trade_off")
     return CurveClaim("trade-off function", points=said)
+
+
+def _slopes(xs: list[float], ys: list[float]) -> list[float]:
+    """Return the slopes between successive points."""
+    return [(b - a) / (v - u) for u, v, a, b in zip(xs, xs[1:], ys, ys[1:], strict=False)]
+
+
+def _bent(slopes: list[float]) -> int | None:
+    """Return the place of the first point at which a function is not convex or grows; None where there is none."""
+    for i, (left, right) in enumerate(pairwise(slopes), 1):
+        if left > right + 1e-6 * max(1.0, abs(right)) or right > 1e-6:
+            return i
+    return None
+
+
+def _convex_corners(xs: list[float], ys: list[float]) -> list[int]:
+    """Return which points are corners of the greatest convex function below all of them, ascending."""
+    corners: list[int] = []
+    for i in range(len(xs)):
+        while len(corners) > 1:
+            a, b = corners[-2:]
+            if (ys[b] - ys[a]) * (xs[i] - xs[b]) < (ys[i] - ys[b]) * (xs[b] - xs[a]):
+                break
+            corners.pop()
+        corners.append(i)
+    return corners
+
+
+def _distance(xs: list[float], ys: list[float], corners: list[int]) -> float:
+    """Return by how much, at most, points lie above the chords between some of them."""
+    most = 0.0
+    for a, b in pairwise(corners):
+        slope = (ys[b] - ys[a]) / (xs[b] - xs[a])
+        for i in range(a + 1, b):
+            most = max(most, ys[i] - ys[a] - slope * (xs[i] - xs[a]))
+    return most
 
 
 def _corners(xs: list[float], ys: list[float], slopes: list[float]) -> list[tuple[float, float]]:
@@ -195,10 +265,7 @@ def _number(name: str, function: Callable[[float], float], at: float) -> float:
         raise InputError.of(name, function, "a function of one number")
     with blamed(f"the claim's {name}"):
         value = function(at)
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        number = math.nan
-    if math.isnan(number):
-        raise InputError.of(name, value, f"a function that returns a number, as at {at:g}")
-    return number
+    number = plain_number(value)
+    if number is None or not is_finite(number):
+        raise InputError.of(name, value, f"a function that returns a finite number, as at {at:g}")
+    return float(number)

@@ -245,7 +245,7 @@ def _in_either_case(
 
 
 def _one_run(found: OneRunFinding) -> tuple[str, ...]:
-    from dpaudit.audit.one_run import GuessTest, derived, points_of
+    from dpaudit.audit.one_run import REVERSE_SHARE, GuessTest, derived, points_of
     from dpaudit.bounds.guesses import Schedule
 
     numbers, coins = tuple(one.guesses for one in found.schedule), found.canaries * found.runs
@@ -255,15 +255,21 @@ def _one_run(found: OneRunFinding) -> tuple[str, ...]:
     for one in found.schedule:
         at_most("right guesses", one.right, one.guesses)
     gamma, points = 1 - found.confidence, points_of(found.curve, found.epsilon, found.delta)
-    test = GuessTest(Schedule(numbers, coins, found.ranking == "in"), gamma, np.array(right, dtype=np.int64))
-    for name, value in derived(test, points, found.curve).items():
+    share = 1.0  # of the error, in an earlier version
+    if found.reversed is not UNSET:
+        share = REVERSE_SHARE if found.reversed else 1 - REVERSE_SHARE
+    schedule = Schedule(numbers, coins, found.ranking == "in")
+    test = GuessTest(schedule, share * gamma, np.array(right, dtype=np.int64))
+    for name, value in derived(test, points, found.curve, share).items():
         if name == "if_gaussian" and found.if_gaussian is not None:
             for part in value.__struct_fields__:
                 same(f"if_gaussian.{part}", getattr(found.if_gaussian, part), getattr(value, part))
         else:
             nothing = name.startswith("detectable") and found.verdict == Verdict.NO_EVIDENCE and value is not None
             same(name, getattr(found, name), math.inf if nothing else value)
-    alike = math.isclose(found.p_value, test.at(points).p_value, rel_tol=_SAME)  # however small both are
+    alike = math.isclose(
+        found.p_value, min(1.0, test.at(points).p_value / share), rel_tol=_SAME
+    )  # however small both are
     require(alike, f"p_value {found.p_value} is not what its counts give")
     few = all(one.critical > one.guesses for one in found.schedule)
     said_few = any(isinstance(gap, FewCanaries) for gap in found.gaps)

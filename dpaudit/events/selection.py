@@ -177,18 +177,20 @@ class CellFamilies:
         expected, _ = prefix_bounds(*self._sides(counted.families[family]), test, ordered=ordered)
         return float(best.max(initial=-np.inf)), counted._selected(family, length, expected[length - 1])
 
-    def refuting_points(self, points: ClaimPoints) -> tuple[float, int, Selection]:
-        """Return the prefix that most exceeds one of several points of a claim, with its score and the point's index.
+    def of_points(self, points: ClaimPoints) -> tuple[float, int, Selection]:
+        """Return the prefix that shows the greatest share of one of several points of a claim, with it and the point.
 
-        As for `refuting` an atom counts one more on the unlikelier side where counts alone order the atoms.
+        The share, of `ClaimPoints.shares`, exceeds 1 if counts promise to refute the point; the point is its index. As
+        for `refuting` an atom counts one more on the unlikelier side where counts alone order the atoms.
         """
-        counted, scores = self._by_counts, []
+        counted, shares = self._by_counts, []
         for one in counted.families:
             hits, others = (np.cumsum(side).astype(np.float64) for side in self._sides(one))
             luck = 0 if self.discretizer.ordered else np.arange(1, len(others) + 1)
             raised = np.minimum(others + luck, others[-1])
-            scores.append(points.scores(hits[:-1], int(hits[-1]), raised[:-1], int(others[-1])))
-        found = scores[family := _greatest(scores)]
+            shares.append(points.shares(hits[:-1], int(hits[-1]), raised[:-1], int(others[-1])))
+        family = _greatest(shares)
+        found = shares[family]
         point, length = divmod(int(found.argmax()), found.shape[1]) if found.size else (0, 0)
         best = float(found.max(initial=-np.inf))
         return best, point, counted._selected(family, length + 1, best, points=len(points.epsilon))

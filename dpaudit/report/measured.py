@@ -30,6 +30,14 @@ _GUESSED = {
     "two-sided": "in above the mean of the quartiles of the scores and out below, the farthest from it first",
     "in": "all in, the highest score first",
 }
+_TURNED = {
+    "two-sided": "turned around: in below the mean of the quartiles of the scores and out above, the farthest first",
+    "in": "turned around: all in, the lowest score first",
+}
+_REVERSED = (
+    "scores are smaller for the canaries that are in, as losses are: guesses were turned around, with a tenth of the "
+    "error (scores must be larger for canaries that seem to be in)"
+)
 
 
 def one_run_lines(finding: OneRunFinding, name: str) -> tuple[Lines, Lines]:
@@ -44,7 +52,9 @@ def one_run_lines(finding: OneRunFinding, name: str) -> tuple[Lines, Lines]:
     gaps = [("power", f"none: {_canary_gap_words(gap)}") for gap in finding.gaps]
     power = gaps or [("power", _canary_power_words(finding))]
     assumed = ("if Gaussian", assumed_words(finding))
-    limits = [f"the coins come from the chosen seed {finding.seed}"] if finding.seed is not None else []
+    limits = [*finding.warnings]
+    limits += [_REVERSED] if finding.reversed is True else []
+    limits += [f"the coins come from the chosen seed {finding.seed}"] if finding.seed is not None else []
     limits += [] if finding.seal else ["the coins were not sealed before the training"]
     limits += [f"{count(finding.tied)} of {count(coins)} scores are tied"] if finding.tied else []
     warned = ("warning", "; ".join(limits))
@@ -59,7 +69,7 @@ def one_run_lines(finding: OneRunFinding, name: str) -> tuple[Lines, Lines]:
         ("p-value", f"{significant(finding.p_value, 'up', digits=2)}, over all numbers of guesses"),
         *power,
         ("coins", f"{included}; {coins_words(finding)}; {tied}"),
-        ("guesses", _GUESSED[finding.ranking]),
+        ("guesses", (_TURNED if finding.reversed is True else _GUESSED)[finding.ranking]),
         *((f"  {count(one.guesses)}", _counted(one)) for one in finding.schedule),
         assumed,
         ("seal", finding.seal or "none"),

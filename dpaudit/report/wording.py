@@ -301,9 +301,13 @@ def shows_words(finding: PrivacyFinding, tested: CurveTest) -> str:
         lower = significant(finding.epsilon_lower, "down", digits=3, apart_from=finding.epsilon)
         point = f"ε ≤ {significant(finding.epsilon, digits=3)} at δ = {significant(finding.delta, digits=3)}"
         return f"so {point}; shows ε ≥ {lower} there"
-    least = significant(tested.delta_lower, "down", digits=3, apart_from=finding.delta)
     most = significant(finding.delta, "up", digits=3, apart_from=tested.delta_lower)
-    return f"so δ ≤ {most} at ε = {significant(finding.epsilon, digits=3)}; shows δ ≥ {least} there"
+    point = f"so δ ≤ {most} at ε = {significant(finding.epsilon, digits=3)}"
+    if not tested.delta_lower and finding.epsilon_lower:
+        lower = significant(finding.epsilon_lower, "down", digits=3, apart_from=finding.epsilon)
+        return f"{point}; shows ε ≥ {lower} at that δ"
+    least = significant(tested.delta_lower, "down", digits=3, apart_from=finding.delta)
+    return f"{point}; shows δ ≥ {least} there"
 
 
 def holder_words(tested: CurveTest) -> str:
@@ -326,7 +330,12 @@ def curve_power_words(finding: PrivacyFinding) -> str:
         if math.isinf(tested.detectable_mu):
             return "no mu, however large, would be detected on the event tested"
         least = significant(tested.detectable_mu, "up", apart_from=tested.claim.mu)
-        where = f"on an event as likely as the one tested, {pairs_words(finding)}"
+        event = "an event as likely as the one tested"
+        if tested.detectable_mass is not UNSET:
+            event = f"an event of probability {value_text(tested.detectable_mass)}"
+        elif finding.design == "sequential":
+            event = "the event that exceeds the point bet against soonest"
+        where = f"on {event}, {pairs_words(finding)}"
         return f"any μ ≥ {least} would be detected {OFTEN}, {where}"
     short = tested.detectable_shortfall
     if short is None:
@@ -334,7 +343,21 @@ def curve_power_words(finding: PrivacyFinding) -> str:
     if math.isinf(short):
         return "not even half of the Gaussian noise that the claim needs would be detected, were the output one number"
     least = significant(100 * short, "up", digits=2)
-    return f"were the output one number, Gaussian noise too small by about {least} % would be detected {OFTEN}"
+    noise = f"were the output one number, Gaussian noise too small by about {least} % would be detected {OFTEN}"
+    return f"{noise} ({_shortfall_words(tested.claim, short)})"
+
+
+def _shortfall_words(claim: CurveClaim, short: float) -> str:
+    """Return what noise that is too small by a share has in the parameters of a claim on orders, "ε = 1.2 at order 2".
+
+    Divergences of Gaussian noise are proportional to the square of its shift in standard deviations. Of several orders
+    it is the one that the noise keeps exactly.
+    """
+    larger = (1 - short) ** -2
+    if claim.rho is not None:
+        return f"ρ = {significant(larger * claim.rho, 'up', digits=3, apart_from=claim.rho)}"
+    order, epsilon = min(claim.orders, key=lambda one: one[1] / one[0])
+    return f"ε = {significant(larger * epsilon, 'up', digits=3, apart_from=epsilon)} at order {value_text(order)}"
 
 
 def curve_lines(finding: PrivacyFinding) -> Lines:

@@ -45,6 +45,36 @@ def test_at_epsilon_zero_the_claim_is_the_total_variation() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("epsilon", "sigma", "q", "delta"),
+    [
+        (37, 0.1, 1, 0.883752525982872),
+        (37.5, 0.1, 1, 0.873738644843785),
+        (40, 0.1, 1, 0.814779437760082),
+        (40, 0.1, 0.999999, 0.814778596415348),
+        (40, 0.1, 0.5, 0.397900105968449),
+        (710, 0.02, 0.25, 0.25),
+        (5000, 0.01, 1, 0.496010976018642),
+        (1e-6, 1e6, 1, 8.33155122454254e-8),
+        (1e-7, 1e6, 0.3, 7.62708513116715e-8),
+        (13.8, 0.15, 0.999999, 0.864560917341724),
+        (200, 0.05, 1e-4, 3.0507771934196e-5),
+    ],
+)
+def test_a_step_at_extreme_parameters(epsilon: float, sigma: float, q: float, delta: float) -> None:
+    """Computed with 60 digits: the hockey-stick divergences of the two laws, each on its half-line."""
+    assert step_delta(epsilon, noise_multiplier=sigma, sampling_rate=q) == pytest.approx(delta, rel=1e-8)
+
+
+def test_a_step_has_a_delta_for_all_floats() -> None:
+    for epsilon in (0.0, 5e-324, 1.0, 700.0, 1e308):
+        for sigma in (5e-324, 1e-160, 1.0, 1e160, 1e308):
+            for q in (5e-324, 0.5, 1 - 2**-53, 1.0):
+                assert 0 <= step_delta(epsilon, noise_multiplier=sigma, sampling_rate=q) <= q
+    with pytest.raises(InputError, match="noise_multiplier must be such that delta is below 1"):
+        noisy_step(step_of(1.0, 1.0), BATCH, CANARY, noise_multiplier=0.01, batched=True)
+
+
 def test_the_direction_is_the_canarys_gradient() -> None:
     made = noisy_step(step_of(1.0, 1.0), BATCH, CANARY, noise_multiplier=1.0, batched=True)
     assert made.direction == pytest.approx([0.6, 0.8])

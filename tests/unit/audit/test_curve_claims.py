@@ -58,6 +58,88 @@ def test_a_gaussian_claim_has_a_bound_on_mu_and_the_mu_that_would_be_detected() 
     assert 1 < tested.detectable_mu < 1.25
 
 
+@pytest.mark.parametrize("mu", [0.2, 0.5, 0.7, 0.9])
+def test_a_claim_kept_with_slack_is_measured_where_the_mechanism_leaks(mu: float) -> None:
+    """The bound is near the truth, and exceeds it in one seed of 1,000; the power is not that of a far tail."""
+    found = dpaudit.audit_privacy(gaussian(1.0), [(0.0, mu)], claim=CLAIMS[0], batched=True)
+    tested = found.curve_test
+    assert found.verdict == "consistent"
+    assert tested is not None
+    assert tested.mu_lower is not None
+    assert tested.detectable_mu is not None
+    assert mu - 0.05 <= tested.mu_lower <= mu
+    assert 1 < tested.detectable_mu <= 1.15
+    assert PrivacyFinding.from_dict(found.to_dict()) == found
+
+
+def test_what_is_called_detectable_of_a_claim_kept_with_slack_is_detected() -> None:
+    """Probability 0.95 each: fewer than 9 of 12 are detected in one seed of 400."""
+    options = RUNS | {"claim": CLAIMS[0], "trials": 5_000}
+    slack = dpaudit.audit_privacy(gaussian(1.0), [(0.0, 0.4)], **options).curve_test
+    assert slack is not None
+    assert slack.detectable_mu is not None
+    pairs = [(0.0, slack.detectable_mu)]
+    caught = [str(dpaudit.audit_privacy(gaussian(1.0), pairs, seed=seed, **options).verdict) for seed in range(12)]
+    assert caught.count("violation") >= 9
+
+
+@pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.name)
+def test_no_signal_and_little_signal_are_tested_on_an_event_that_occurs(claim: CurveClaim) -> None:
+    """A far tail, where every claim allows next to nothing and nothing is seen, says nothing of the audit's power."""
+    for shift in (0.0, 0.3):
+        found = dpaudit.audit_privacy(gaussian(1.0), [(1e-9, shift)], claim=claim, **RUNS | {"seed": 5})
+        assert found.verdict == "consistent"
+        assert found.witness.rates is not None
+        assert 0.02 < min(found.witness.rates)
+        assert max(found.witness.rates) < 0.98
+        tested = found.curve_test
+        assert tested is not None
+        if claim.points and shift:
+            # Of the total variation, 0.119, training sees most, and the claim allows 0.383.
+            assert 0.08 < tested.delta_lower < 0.12
+            assert found.epsilon == 0
+
+
+def test_a_large_mu_that_is_not_detectable_on_the_event_tested_is_stated_on_another() -> None:
+    found = dpaudit.audit_privacy(gaussian(1.0), [(0.0, 0.8)], claim=PrivacyClaim.gaussian(4.0), **RUNS)
+    tested = found.curve_test
+    assert tested is not None
+    assert tested.detectable_mu is not None
+    assert 4 < tested.detectable_mu < 6
+    assert tested.detectable_mass in (0.1, 0.01)
+    assert f"on an event of probability {tested.detectable_mass:g}" in " ".join(str(found).split())
+    assert PrivacyFinding.from_dict(found.to_dict()) == found
+
+
+@pytest.mark.parametrize("claim", CLAIMS[:3], ids=lambda claim: claim.name)
+def test_in_the_sequential_design_claims_state_what_would_be_detected(claim: CurveClaim) -> None:
+    found = dpaudit.audit_privacy(
+        gaussian(1.0), [(0.0, 0.7)], claim=claim, **RUNS | {"sequential": True, "trials": 10_000}
+    )
+    tested, said = found.curve_test, " ".join(str(found).split())
+    assert tested is not None
+    if claim.mu is not None:
+        assert tested.detectable_mu is not None
+        assert 1 < tested.detectable_mu < 1.3
+        assert "any mu >= 1." in said
+        assert "would be detected" in said
+        stronger = tested.detectable_mu
+    else:
+        assert tested.detectable_shortfall is not None
+        assert 0 < tested.detectable_shortfall < 0.5
+        assert "Gaussian noise too small by about" in said
+        assert ("rho = " if claim.rho else "at order 2") in said
+        stronger = 1 / (1 - tested.detectable_shortfall)
+    verdicts = [
+        dpaudit.audit_privacy(
+            gaussian(1.0), [(0.0, stronger)], claim=claim, **RUNS | {"sequential": True, "trials": 10_000, "seed": seed}
+        ).verdict
+        for seed in range(6)
+    ]
+    # Detected with probability 0.95 each: fewer than 4 of 6 in one seed of 450.
+    assert [str(verdict) for verdict in verdicts].count("violation") >= 4
+
+
 def test_orders_are_refuted_by_a_bet_and_orders_that_are_too_high_are_named() -> None:
     bad = audit(0.75, CLAIMS[2])
     assert bad.curve_test is not None

@@ -1,5 +1,6 @@
 """An audit in one run: verdicts, bounds, bad input, rankings, ties, several runs, curves, and a training made here."""
 
+import itertools
 import json
 import math
 
@@ -8,9 +9,12 @@ import pytest
 from jsonschema import Draft202012Validator
 
 import dpaudit
-from dpaudit import InputError, OneRunFinding, PrivacyClaim
+from dpaudit import InputError, OneRunFinding, PrivacyClaim, ToolFault
+from dpaudit.audit import coins as coins_module
+from dpaudit.audit.coins import order_warning
 from dpaudit.audit.one_run_finding import EqualScores, FewCanaries, IgnoredCanaries
 from dpaudit.bounds.coin import epsilon_lower
+from dpaudit.engine.recomputed import recomputed
 from dpaudit.report import schema
 
 M = 400
@@ -57,8 +61,124 @@ def test_no_signal_and_the_wrong_sign_bound_nothing():
     assert found.verdict == "consistent"
     assert found.epsilon_lower < 0.5
     assert 1 < found.detectable_epsilon < 1.7
-    wrong = audit(-3.0 * coins + noise, coins)
-    assert (wrong.verdict, wrong.epsilon_lower, wrong.p_value) == ("consistent", 0.0, 1.0)
+    assert found.reversed is False
+
+
+def test_scores_that_run_the_other_way_are_tested_and_the_finding_says_so():
+    """Losses are smaller for members. The guesses turned around have a tenth of the error."""
+    rng = np.random.default_rng(5)
+    noise, coins = rng.normal(size=M), rng.random(M) < 0.5
+    for ranking in ("two-sided", "in"):
+        right, wrong = (audit(sign * (3.0 * coins + noise), coins, ranking=ranking) for sign in (1, -1))
+        assert (right.verdict, right.reversed) == (wrong.verdict, not wrong.reversed) == ("violation", False)
+        assert 0.7 * right.epsilon_lower < wrong.epsilon_lower <= right.epsilon_lower
+        assert "scores are smaller for the canaries that are in, as losses are" in " ".join(str(wrong).split())
+        assert "scores are smaller" not in " ".join(str(right).split())
+        assert "turned around" in wrong.summary()
+        for finding in (right, wrong):
+            assert OneRunFinding.from_dict(finding.to_dict()).not_recomputed == ()
+
+
+def test_the_power_of_scores_that_run_the_other_way_is_that_of_their_own_test():
+    """A leak within the claim: no violation, and what would be detected is what the tenth of the error detects."""
+    scores, coins = responses(0.6, 1000, 0)
+    right, wrong = audit(scores, coins), audit(-scores, coins)
+    assert (right.verdict, wrong.verdict) == ("consistent", "consistent")
+    assert (right.reversed, wrong.reversed) == (False, True)
+    assert wrong.detectable_epsilon > right.detectable_epsilon
+    caught = 0
+    for seed in range(40):
+        strong, flipped = responses(wrong.detectable_epsilon, 1000, seed)
+        caught += audit(-strong, flipped).verdict == "violation"
+    assert caught >= 33  # of 40 with probability 0.95 each: fewer once in 10,000
+
+
+def test_a_bound_of_scores_that_run_the_other_way_is_no_bound_of_an_earlier_version():
+    scores, coins = responses(3.0, M, 0)
+    stored = audit(-scores, coins).to_dict()
+    assert OneRunFinding.from_dict(stored).not_recomputed == ()
+    for changed in ({**stored, "reversed": False}, {key: one for key, one in stored.items() if key != "reversed"}):
+        with pytest.raises(ToolFault, match="is not what"):
+            _ = recomputed(OneRunFinding.from_dict(changed))
+
+
+def test_true_claims_are_accused_seldom_with_ties_infinities_and_the_other_way():
+    """At most 5 % each; 40 audits exceed 8 once in 5,000. A larger measurement is `bench_one_run.py shapes`."""
+    for sign, shape in ((1, np.sign), (-1, np.sign), (1, lambda x: np.sign(x) * np.inf), (-1, lambda x: x)):
+        accused = 0
+        for seed in range(40):
+            scores, coins = responses(1.0, 100, seed)
+            accused += audit(sign * shape(scores), coins).verdict == "violation"
+        assert accused <= 8
+
+
+def test_infinite_scores_are_ranks_like_others():
+    scores, coins = responses(3.0, M, 0)
+    middle = np.quantile(scores, [0.25, 0.75]).mean()
+    far = np.abs(scores - middle) > np.quantile(np.abs(scores - middle), 0.9)
+    infinite = audit(np.where(far, np.inf * np.sign(scores), scores), coins)
+    assert (infinite.verdict, infinite.tied) == ("violation", int(far.sum()))
+    (large,) = (one.right for one in infinite.schedule if one.guesses == 256)
+    (same,) = (one.right for one in audit(scores, coins).schedule if one.guesses == 256)
+    assert abs(large - same) <= 4
+    alone = audit(np.where(scores > 0, np.inf, -np.inf), coins)
+    assert alone.verdict == "violation"
+    assert audit([math.inf] * M, coins).gaps == (EqualScores(M, M),)
+    assert audit(1e308 * np.sign(scores), coins).verdict == "violation"
+    halves = audit(np.where(coins & (np.arange(M) % 2 == 0), np.inf, scores), coins)
+    assert halves.verdict == "violation"
+    runs = audit(np.stack([scores, np.full(M, np.inf)]), np.stack([coins, ~coins]))
+    assert runs.runs == 2
+
+
+@pytest.mark.parametrize(
+    ("order", "words"),
+    [
+        (np.arange(100) < 50, "the canaries that are in stand first"),
+        (np.arange(100) >= 50, "the canaries that are in stand last"),
+        (np.arange(100) % 2 == 0, "canaries are in and out by turns"),
+        (np.arange(1000) % 40 < 20, "coins 20 places apart are mostly opposite"),
+        (np.repeat(np.random.default_rng(4).random(60) < 0.5, 12), "in long blocks"),
+        (np.tile(np.random.default_rng(0).random(7) < 0.5, 60), "coins 7 places apart are mostly the same"),
+        (np.tile(np.random.default_rng(3).random(100) < 0.5, (4, 1)), "the coins of several runs are mostly the same"),
+        (np.repeat([np.arange(50) < 25], 8, axis=0), "stand first"),
+        (
+            np.concatenate([half := np.random.default_rng(1).random(100) < 0.5, half[::-1]]),
+            "the coins read backwards are mostly those read forwards",
+        ),
+        (np.concatenate([half, ~half]), "coins 100 places apart are mostly opposite"),
+    ],
+)
+def test_an_order_that_fair_coins_hardly_have_is_a_warning(order, words):
+    found = audit(np.random.default_rng(2).normal(size=order.shape), order)
+    (warning,) = found.warnings
+    assert words in warning
+    assert "fair coins do that with a probability below 1e-09" in warning
+    assert words in " ".join(str(found).split())
+    assert OneRunFinding.from_dict(found.to_dict()).warnings == found.warnings
+
+
+def test_fair_coins_have_no_warning_about_their_order():
+    """Each test has an error of 1e-9 at most: 2,000 vectors show no mistake of its order of magnitude."""
+    rng = np.random.default_rng(0)
+    for _ in range(500):
+        for shape in ((2,), (3,), (20,), (101,), (7, 12)):
+            assert order_warning(np.atleast_2d(rng.random(shape) < 0.5)) == ""
+    assert order_warning(np.atleast_2d(dpaudit.flip_coins(100_000, seed=1).included)) == ""
+
+
+@pytest.mark.parametrize("kind", ["trend", "distance", "stretch"])
+def test_the_p_values_of_orders_are_no_smaller_than_how_often_they_occur(kind):
+    tests = {
+        "trend": coins_module._by_trend,
+        "distance": coins_module._by_distance,
+        "stretch": coins_module._by_stretch,
+    }
+    vectors = np.array(list(itertools.product([False, True], repeat=12)))
+    found = np.array([[p for p, _ in tests[kind](one[None])] for one in vectors])
+    for column in found.T:
+        for p_value in np.unique(column[column < 0.5]):
+            assert (column <= p_value).mean() <= p_value * (1 + 1e-9)
 
 
 def test_what_is_called_detectable_is_detected():
@@ -76,7 +196,7 @@ def test_a_leak_of_a_few_canaries_is_found():
 def test_a_fixed_number_of_guesses_has_the_bound_of_the_coin():
     found = audit(*responses(2.0, M, 2), guesses=100, delta=1e-5)
     assert [one.guesses for one in found.schedule] == [100]
-    own = float(epsilon_lower(found.best.right, 100, 0.05, delta_runs=M * 1e-5))
+    own = float(epsilon_lower(found.best.right, 100, 0.9 * 0.05, delta_runs=M * 1e-5))
     assert found.epsilon_lower == pytest.approx(own, rel=1e-6)
 
 
@@ -122,8 +242,10 @@ def test_ties_are_ordered_without_the_coins():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"scores": [1.0, math.nan, 2.0, 3.0]}, r"scores must be finite numbers, got nan; 1 are not, .* is \[1\]"),
-        ({"scores": [1.0, 2.0, math.inf, math.nan]}, r"got inf; 2 are not, the first is \[2\]"),
+        ({"scores": [1.0, math.nan, 2.0, 3.0]}, r"scores must be numbers, finite or infinite, got nan; 1 are NaN, .*1"),
+        ({"scores": [1.0, 2.0, math.inf, math.nan]}, r"got nan; 1 are NaN, the first is \[3\], and NaN has no rank"),
+        ({"scores": np.ma.masked_less([1.0, 2.0, 3.0, 0.0], 0.5)}, "scores must be an array without masked values"),
+        ({"scores": [10**400, 1, 2, 3]}, "scores must be an array of numbers"),
         ({"scores": [1.0, 2.0, 3.0]}, r"scores must be as many as the coins: there are \(1, 3\), and coins \(1, 4\)"),
         ({"scores": ["a", "b", "c", "d"]}, "scores must be an array of numbers"),
         ({"scores": np.zeros((2, 2, 2))}, "scores must be an array of shape"),
@@ -329,7 +451,7 @@ def test_two_claims_or_none_are_refused_before_any_training():
 
 
 def test_an_error_after_the_training_keeps_coins_and_scores():
-    with pytest.raises(InputError, match="finite numbers, got nan") as caught:
+    with pytest.raises(InputError, match="numbers, finite or infinite, got nan") as caught:
         dpaudit.audit_one_run(train, CANARIES, epsilon=1.0, score=lambda r, c: np.full(60, np.nan))
     assert caught.value.coins.included.shape == (60,)
     assert np.shape(caught.value.scores) == (1, 60)

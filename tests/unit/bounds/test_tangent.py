@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import math
+from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import pytest
 from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri
 
+import dpaudit
+from dpaudit import InputError
 from dpaudit.bounds.melded import Melded
 from dpaudit.bounds.tangent import (
     ClaimPoints,
@@ -140,7 +144,7 @@ def test_bounds_on_delta_are_zero_without_a_signal_and_hold_at_the_boundary() ->
         (lambda: PrivacyClaim.profile(lambda e: 1 / 0), r"the claim's profile raised ZeroDivisionError.*line"),
         (lambda: PrivacyClaim.trade_off(lambda x: 1 / 0), r"the claim's trade_off raised ZeroDivisionError"),
         (lambda: PrivacyClaim.profile(lambda e: 1.0), "says nothing"),
-        (lambda: PrivacyClaim.profile(lambda e: "x"), "profile must be a function that returns a number"),
+        (lambda: PrivacyClaim.profile(lambda e: "x"), "profile must be a function that returns a finite number"),
         (lambda: PrivacyClaim.trade_off(lambda x: 1.0), "trade_off must be in"),
         (lambda: PrivacyClaim.trade_off(lambda x: 0.25 if x < 0.5 else 0.0), "trade_off must be convex"),
         (lambda: PrivacyClaim.trade_off(lambda x: 0.0), "says nothing"),
@@ -152,3 +156,95 @@ def test_bad_claims_are_named(make: object, named: str) -> None:
     with pytest.raises(Exception, match=named) as caught:
         make()  # type: ignore[operator]
     assert type(caught.value).__name__ == "InputError"
+
+
+@pytest.mark.parametrize(
+    "number",
+    [np.float64(0.3), np.float32(0.25), np.array(0.3), np.int64(2), np.array(2), Fraction(1, 3), Decimal("0.3"), 2],
+    ids=repr,
+)
+def test_what_is_a_number_makes_every_kind_of_claim(number) -> None:
+    value = float(number)
+    assert PrivacyClaim.gaussian(number) == PrivacyClaim.gaussian(value)
+    assert PrivacyClaim.zero_concentrated(number).rho == value
+    assert PrivacyClaim.renyi(np.float64(3), number).orders == ((3.0, value),)
+    assert PrivacyClaim.renyi([(Fraction(5, 2), number)]).orders == ((2.5, value),)
+    assert PrivacyClaim.points([(number, np.float64(0.1))]).points == ((value, 0.1),)
+    assert PrivacyClaim(number, np.array(0.1)) == PrivacyClaim(value, 0.1)
+    assert PrivacyClaim.profile(lambda epsilon: np.array(0.1)).points[0] == (0.0, 0.1)
+    for claim in (PrivacyClaim.gaussian(number), PrivacyClaim.renyi(3, number), PrivacyClaim(number)):
+        assert "np." not in claim.call
+        assert "Fraction" not in claim.call
+        assert eval(claim.call, {"dpaudit": dpaudit}) == claim
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [True, np.bool_(True), "1", np.array([0.3]), np.array(True), np.array("1"), None, 1j, math.nan, 10**400, [0.3]],
+    ids=lambda value: f"{value!r:.20}",
+)
+def test_what_is_no_number_is_refused_by_every_kind_of_claim(wrong) -> None:
+    makers = (
+        PrivacyClaim.gaussian,
+        PrivacyClaim.zero_concentrated,
+        lambda value: PrivacyClaim.renyi(value, 1.0),
+        lambda value: PrivacyClaim.renyi(2.0, value),
+        lambda value: PrivacyClaim.renyi([(2.0, value)]),
+        lambda value: PrivacyClaim.points([(value, 0.1)]),
+        lambda value: PrivacyClaim.points([(1.0, value)]),
+        lambda value: PrivacyClaim.profile(lambda epsilon: value),
+        PrivacyClaim,
+        lambda value: PrivacyClaim(1.0, value),
+    )
+    for make in makers:
+        with pytest.raises(InputError, match=r"must be|and nothing else"):
+            make(wrong)
+
+
+def test_orders_and_points_may_be_arrays() -> None:
+    assert PrivacyClaim.points(np.array([[0.5, 0.1], [1.0, 0.01]])).points == ((0.5, 0.1), (1.0, 0.01))
+    assert PrivacyClaim.renyi(np.array([[2.0, 1.0], [4.0, 2.0]])).orders == ((2.0, 1.0), (4.0, 2.0))
+    with pytest.raises(InputError, match="at least one pair"):
+        PrivacyClaim.points(np.empty((0, 2)))
+    for wrong in ("2,1", 2j, {2: 1}, [3.0]):
+        with pytest.raises(InputError, match="alpha must be a number, with epsilon beside it, or a list"):
+            PrivacyClaim.renyi(wrong)
+
+
+def test_what_rounding_explains_is_no_negative_probability() -> None:
+    """Accountants that compose by Fourier transforms return such numbers; -1e-9 is more than they err."""
+
+    def wavy(epsilon: float) -> float:
+        return 0.5 * math.exp(-epsilon) if epsilon < 20 else -9e-14 + 1e-14 * math.sin(9 * epsilon)
+
+    points = dict(PrivacyClaim.profile(wavy).points)
+    assert {delta for epsilon, delta in points.items() if epsilon >= 20} == {0.0}
+    assert PrivacyClaim.profile(lambda epsilon: 1 + 1e-12 if epsilon < 1 else 0.25).points[0] == (1.0, 0.25)
+    assert PrivacyClaim.points([(1.0, -9e-14), (-1e-16, 0.5)]).points == ((1.0, 0.0), (0.0, 0.5))
+    assert PrivacyClaim(1.0, -9e-14).delta == 0.0
+    for make in (
+        lambda: PrivacyClaim.profile(lambda epsilon: -1e-9),
+        lambda: PrivacyClaim.profile(lambda epsilon: 1 + 1e-9),
+        lambda: PrivacyClaim.profile(lambda epsilon: 0.5 + 1e-9 * epsilon),
+        lambda: PrivacyClaim.points([(1.0, -1e-9)]),
+        lambda: PrivacyClaim(1.0, -1e-9),
+        lambda: PrivacyClaim.trade_off(lambda x: 1 - x + 1e-9),
+        lambda: PrivacyClaim.trade_off(lambda x: max(0.0, 1 - 2 * x) - 1e-9),
+    ):
+        with pytest.raises(InputError, match="must"):
+            make()
+
+
+@pytest.mark.parametrize("error", [1e-15, 1e-13, 1e-11, 4e-11])
+def test_a_trade_off_function_with_rounding_claims_no_more_than_the_exact_one(error: float) -> None:
+    rng = np.random.default_rng(0)
+
+    def exact(x: float) -> float:
+        return float(ndtr(ndtri(1 - x) - 1.0))
+
+    rounded = dict(PrivacyClaim.trade_off(lambda x: exact(x) + error * rng.uniform(-1, 1)).points)
+    for epsilon, delta in PrivacyClaim.trade_off(exact).points:
+        assert delta - 2e-9 <= rounded[epsilon]
+        assert rounded[epsilon] <= delta + 3e-6  # 1 - exact at the first rate
+    with pytest.raises(InputError, match="trade_off must be convex"):
+        PrivacyClaim.trade_off(lambda x: min(max(exact(x) + 1e-7 * math.sin(1e5 * x), 0.0), 1 - x))

@@ -48,6 +48,22 @@ def test_coins_are_written_once(capsys: Any, tmp_path: Path) -> None:
     assert json.loads(out)["seal"] == dpaudit.Coins.load(tmp_path / "two.json").seal
 
 
+def test_infinite_scores_and_losses_are_read_and_an_unlikely_order_is_named(capsys: Any, tmp_path: Path) -> None:
+    file, coins = tmp_path / "scores.csv", dpaudit.flip_coins(M, seed=4).included
+    options = ("--epsilon", "1", "--confidence", "0.95")
+    rows = [f"{'inf' if coin else '-Infinity'},{int(coin)}" for coin in coins]
+    file.write_text("\n".join(["score,included", *rows]) + "\n")
+    status, out, _ = call(capsys, "scores", str(file), *options)
+    assert (status, "VIOLATION" in out, "scores are smaller" in out) == (1, True, False)
+    file.write_text("\n".join(["score,included", *(f"{-int(coin)},{int(coin)}" for coin in coins)]) + "\n")
+    status, out, _ = call(capsys, "scores", str(file), *options, "--json")
+    found = json.loads(out)["finding"]
+    assert (status, found["reversed"], found["warnings"]) == (1, True, [])
+    file.write_text("\n".join(["score,included", *(f"{place},{int(place < 100)}" for place in range(200))]) + "\n")
+    status, out, _ = call(capsys, "scores", str(file), *options)
+    assert "the canaries that are in stand first" in " ".join(out.split())
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -129,7 +145,7 @@ def test_a_file_may_have_several_runs(capsys: Any, tmp_path: Path) -> None:
         ("", ("--epsilon", "1"), "must have a column 'score', got an empty file"),
         ("score,included\n1,1\nx,0\n", ("--epsilon", "1"), "line 3: score must be a number, got 'x'"),
         ("score,included\n1,1\n,0\n", ("--epsilon", "1"), "line 3: score must be a number, got ''"),
-        ("score,included\nnan,1\n2,0\n", ("--epsilon", "1"), "scores must be finite numbers, got nan"),
+        ("score,included\nnan,1\n2,0\n", ("--epsilon", "1"), "scores must be numbers, finite or infinite, got nan"),
         ("score,included\n1,1\n2,3\n", ("--epsilon", "1"), "included must be an array of True and False"),
         ("score,included\n1,1\n2,0\n", (), "--epsilon must be given"),
         ("score,included\n1,1\n2,0\n", ("--epsilon", "1", "--mu", "1"), "there is one claim"),
