@@ -27,6 +27,8 @@ from dpaudit.events.feature_screening.compared import (
 )
 from dpaudit.events.feature_screening.feature import (
     ABSENT,
+    DIGIT,
+    PERIOD,
     CellNumbers,
     Feature,
     LeafFeature,
@@ -36,6 +38,7 @@ from dpaudit.events.feature_screening.feature import (
     one_of,
     promise,
 )
+from dpaudit.events.feature_screening.periods import digits_and_periods
 from dpaudit.events.feature_screening.products import Product, Sides, products, signs
 from dpaudit.events.wide import PAIR_WIDTH, WIDTH
 from dpaudit.jsonable import stable_repr
@@ -55,6 +58,8 @@ ENOUGH = 0.3
 """If nothing promises so much more than the claim, features chosen by comparing the sides are looked at too."""
 MARKDOWN = 0.1
 """So much more must be promised by features that the sides chose of very many: by luck some promise a little."""
+SECONDARY = (DIGIT, PERIOD)
+"""The kinds of features that must promise more than every ordinary one: a value that leaks leaks through these too."""
 MOST_COLUMNS = 256
 """Numbers of an output whose products and signs are compared."""
 MOST_WHOLE = 6
@@ -110,6 +115,9 @@ def screen_features(
         of_each = [_counts(feature(outputs), groups) for feature in chosen]
         again = np.append(again, _promises(of_each, confirm, [feature.ordered for feature in chosen])[1])
     order = np.append(np.argsort(-promised[:screened], kind="stable")[:RECOUNTED], np.arange(screened, len(features)))
+    ordinary = again[order[order < screened]].max(initial=0.0)
+    worse = [i >= screened and features[i].kind in SECONDARY and again[i] - MARKDOWN <= ordinary for i in order.tolist()]
+    order = order[~np.array(worse, dtype=np.bool_)]
     order = order[np.argsort(-(again - MARKDOWN * (np.arange(len(features)) >= screened))[order], kind="stable")]
     # The best feature of each kind comes before any second one of a kind: a number leaks through its sums and
     # differences with others as well, and some of so many promise more by luck. A tail of one number was lost where
@@ -143,6 +151,7 @@ def _chosen(
             if not leaf.in_row:
                 columns += [(one, spread(one.column.read(read), where, len(outputs), -np.inf)) for one in numeric]
     columns = columns[:MOST_COLUMNS]
+    yield from digits_and_periods(columns, neighbour, fit)
     yield from products(columns, neighbour, fit)
     bits = [*signs(columns), *bits]
     if bits:
