@@ -37,6 +37,8 @@ ALWAYS = frozenset(
     "True False None nan inf -inf NaN NaT missing yes no 0 1 0.0 1.0 -0.0 '' b'' () [] {} set()".split()
 ) | {
     "not NaN",
+    "no exception",
+    "another exception",
     "",
 }
 """Values that identify nobody: Booleans, also as numbers, what is missing, infinite or empty."""
@@ -61,6 +63,11 @@ _PARTS = re.compile(r"""\w+'s?(?= )|'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|-?\d+(?:
 _CUTS = re.compile(r"\babove (-?\d+(?:\.\d*)?(?:e[+-]?\d+)?)")
 _VALUES = re.compile(r"\b(?:centre|scale|presence of|membership of) ([^\s'\"][^\s,)]*)")
 """The numbers in names that are no positions: of cuts, and of values."""
+
+_TERMS = re.compile(r"(?:^-?|(?<= [+-] ))(?:\d+(?:\.\d*)?(?:e[+-]?\d+)? )?(.+?)(?= [+-] |$)")
+"""The names in a sum of multiples."""
+_TIMED_OUT = re.compile(r"timed out after [0-9.e+-]+ s")
+"""The words of a run that was ended, which hold the limit that the user gave."""
 
 _blocks: list[int] = []
 
@@ -121,6 +128,8 @@ class Coarse(NamedTuple):
         """Return whether a value, or its words, may be shown."""
         if isinstance(value, int | float) and (value in self.given or not math.isfinite(value)):
             return True
+        if isinstance(value, str) and _TIMED_OUT.fullmatch(value):
+            return True
         return any(text in found for text in {str(value), repr(value)} for found in (ALWAYS, KINDS, self.common))
 
     def threshold(self, number: float) -> bool:
@@ -152,6 +161,14 @@ class Coarse(NamedTuple):
         known = all(map(self.value, _VALUES.findall(text)))
         known = known and all(self.value(cut) or self.threshold(float(cut)) for cut in _CUTS.findall(text))
         return known and all(map(self._part, _PARTS.findall(text)))
+
+    def sum_of(self, text: str) -> str | None:
+        """Return what a sum of multiples is of, without its numbers, where names may be shown; None if it is no sum."""
+        if " + " not in text and " - " not in text:
+            return None
+        names = _TERMS.findall(text)
+        shown = all(self.step(name) or self.name(name) for name in names)
+        return f"a sum of multiples of {' and '.join(names) if shown else 'some of its numbers'}"
 
     def step(self, step: int | str) -> bool:
         """Return whether a step to a part of an output may be shown."""

@@ -1,8 +1,8 @@
 """Features of single numbers that the sides choose: decimal digits, and remainders by periods that need not be whole.
 
-Digits are compared place by place. Periods are found by Fourier transforms: a number x leaks through x modulo q where the
-mean of exp(2 pi i x / q) differs between the sides. One transform of a fine histogram gives all periods down to some
-hundred-thousandth of the range at once; finer ones are tried if they are likely: powers of ten, fractions of 1,
+Digits are compared place by place. Periods are found by Fourier transforms: a number x leaks through x modulo q where
+the mean of exp(2 pi i x / q) differs between the sides. One transform of a fine histogram gives all periods down to
+some hundred-thousandth of the range at once; finer ones are tried if they are likely: powers of ten, fractions of 1,
 multiples of pi and of the smallest step.
 """
 
@@ -253,9 +253,7 @@ def _step(values: Array) -> float:
     return 0.0
 
 
-def _scanned(
-    values: Array, weights: Array, span: float, step: float, cells: int
-) -> Iterator[tuple[float, float]]:
+def _scanned(values: Array, weights: Array, span: float, step: float, cells: int) -> Iterator[tuple[float, float]]:
     """Yield powers and periods at which the transform of the histogram peaks."""
     # The values fill half of the cells, so that frequencies lie twice as close as periods in the range tell apart.
     cell = np.minimum((values * (cells / 2 / span)).astype(np.int64), cells // 2)

@@ -116,7 +116,9 @@ def screen_features(
         again = np.append(again, _promises(of_each, confirm, [feature.ordered for feature in chosen])[1])
     order = np.append(np.argsort(-promised[:screened], kind="stable")[:RECOUNTED], np.arange(screened, len(features)))
     ordinary = again[order[order < screened]].max(initial=0.0)
-    worse = [i >= screened and features[i].kind in SECONDARY and again[i] - MARKDOWN <= ordinary for i in order.tolist()]
+    worse = [
+        i >= screened and features[i].kind in SECONDARY and again[i] - MARKDOWN <= ordinary for i in order.tolist()
+    ]
     order = order[~np.array(worse, dtype=np.bool_)]
     order = order[np.argsort(-(again - MARKDOWN * (np.arange(len(features)) >= screened))[order], kind="stable")]
     # The best feature of each kind comes before any second one of a kind: a number leaks through its sums and
