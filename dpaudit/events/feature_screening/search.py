@@ -28,7 +28,9 @@ from dpaudit.events.feature_screening.compared import (
 from dpaudit.events.feature_screening.feature import (
     ABSENT,
     DIGIT,
+    ORDER,
     PERIOD,
+    RUNS,
     CellNumbers,
     Feature,
     LeafFeature,
@@ -40,6 +42,7 @@ from dpaudit.events.feature_screening.feature import (
 )
 from dpaudit.events.feature_screening.periods import digits_and_periods
 from dpaudit.events.feature_screening.products import Product, Sides, products, signs
+from dpaudit.events.feature_screening.sequences import orders, runs
 from dpaudit.events.wide import PAIR_WIDTH, WIDTH
 from dpaudit.jsonable import stable_repr
 from dpaudit.outputs import readers
@@ -58,7 +61,7 @@ ENOUGH = 0.3
 """If nothing promises so much more than the claim, features chosen by comparing the sides are looked at too."""
 MARKDOWN = 0.1
 """So much more must be promised by features that the sides chose of very many: by luck some promise a little."""
-SECONDARY = (DIGIT, PERIOD)
+SECONDARY = (DIGIT, PERIOD, ORDER, RUNS)
 """The kinds of features that must promise more than every ordinary one: a value that leaks leaks through these too."""
 MOST_COLUMNS = 256
 """Numbers of an output whose products and signs are compared."""
@@ -142,7 +145,7 @@ def _chosen(
         if leaf.representation or not len(values):
             continue
         if leaf.reader in (readers.text, readers.byte_string):
-            for kind, choose in (("place", far_places), ("check", check_characters)):
+            for kind, choose in (("place", far_places), ("check", check_characters), (RUNS, runs)):
                 yield from (Feature(leaf, one, kind) for one in choose(values, neighbour[place], fit[place]))
         for read, features in features_of(leaf, values, _SINGLE.__contains__) if len(columns) < MOST_COLUMNS else ():
             numeric = [one for one in features if one.kind in ("value", "entries") and not one.reduced]
@@ -152,6 +155,7 @@ def _chosen(
                 yield from (Feature(numeric[0].leaf, one, "remainder") for one in chosen)
             if not leaf.in_row:
                 columns += [(one, spread(one.column.read(read), where, len(outputs), -np.inf)) for one in numeric]
+    yield from orders(plan, outputs, neighbour, fit)
     columns = columns[:MOST_COLUMNS]
     yield from digits_and_periods(columns, neighbour, fit)
     yield from products(columns, neighbour, fit)
@@ -178,7 +182,7 @@ def not_compared(plan: LeafPlan, outputs: Any) -> tuple[str, ...]:
             found += [f"products of two numbers of {name}"] if leaf.reader.width > PAIR_WIDTH else []
         elif leaf.reader in (readers.text, readers.byte_string):
             longest = max(map(len, leaf.read(outputs)[0]), default=0)
-            found += [f"relations of characters of {name}, but for check characters"] if longest > 2 else []
+            found += [f"relations of characters of {name}, but for check characters and runs"] if longest > 2 else []
             found += [f"check characters of {name}"] if longest > texts.CHECKED_WIDTH else []
             found += [f"characters of {name} beyond the first {WIDEST}"] if longest > WIDEST + texts.NEAR else []
         elif leaf.reader is readers.whole:
