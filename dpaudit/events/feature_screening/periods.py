@@ -36,8 +36,9 @@ MOST_PERIODIC = 16
 """Numbers of an output whose digits and periods are looked at."""
 CHOSEN = 2
 """Digits, and periods, of one number that are returned."""
-COMPARED = 2_000
-"""Values a side that single digits and periods are compared on; the transform takes all."""
+COMPARED, FEWER = 2_000, 1_000
+"""Values a side that digits are compared on, of few numbers and of many, and single periods; transforms take all."""
+FEW_NUMBERS = 4
 LEAST_VALUES = 50
 """Values a side below which nothing is compared."""
 SIGNIFICANT = 9
@@ -46,9 +47,9 @@ LEAST_EXCESS = 6.0
 """Standard deviations by which the chi-squared statistic of a digit must exceed its mean: 7e-5 by chance."""
 LEAST_POWER = 6.0
 """By how much the power at a frequency must exceed the logarithm of the number of frequencies: 0.0025 by chance."""
-TRANSFORMED = 2**19
+TRANSFORMED = 2**18
 """Cells of the histograms of all numbers together."""
-MOST_CELLS, FEWEST_CELLS = 2**18, 2**14
+MOST_CELLS, FEWEST_CELLS = 2**17, 2**14
 """Cells of the histogram of one number."""
 LEAST_CYCLES = 4
 """Periods in the range below which the values themselves show as much."""
@@ -64,6 +65,10 @@ NICE = 0.97
 """The part of the greatest power that a period with fewer digits must have."""
 SNAP = 2.0**-44
 """The relative error by which numbers as 0.29 * 100 fall short of whole ones."""
+STEPS = 500
+"""Values whose smallest step is taken for that of all."""
+DECADES = 8
+"""Powers of ten that are tried as periods, where they are too short for the transform."""
 HALF_PERIODS = np.arange(4, 71) / 10
 MULTIPLES = np.array([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 16, 20, 32, 50, 60, 64, 100])
 NAMED_PERIODS = {1: "pi", 2: "2 pi", 0.5: "pi / 2", 4: "4 pi"}
@@ -77,13 +82,14 @@ def digits_and_periods(columns: Sequence[tuple[Feature, Array]], neighbour: Side
     columns = columns[:MOST_PERIODIC]
     most = TRANSFORMED // max(1, len(columns))
     cells = min(MOST_CELLS, max(FEWEST_CELLS, 2 ** (most.bit_length() - 1)))
+    compared = COMPARED if len(columns) <= FEW_NUMBERS else FEWER
     for feature, column in columns:
         taken = fit & is_usual(column)
         values, side = column[taken], neighbour[taken]
         if min(side.sum(), (~side).sum()) < LEAST_VALUES or values.min() == values.max():
             continue
         if feature.leaf.reader is not readers.whole:  # integers have digits of their own
-            yield from _digits(feature, *_some(values, side))
+            yield from _digits(feature, *_some(values, side, compared))
         yield from _periods(feature, values, side, cells)
 
 
@@ -92,8 +98,8 @@ def _told(feature: Feature) -> str:
     return feature.leaf.name if feature.kind == "value" else feature.name
 
 
-def _some(values: Array, side: Sides) -> tuple[Array, Sides]:
-    places = np.concatenate([np.flatnonzero(side == one)[:COMPARED] for one in (False, True)])
+def _some(values: Array, side: Sides, most: int) -> tuple[Array, Sides]:
+    places = np.concatenate([np.flatnonzero(side == one)[:most] for one in (False, True)])
     return values[places], side[places]
 
 
@@ -199,31 +205,39 @@ def _excess(counts: Array) -> float:
 
 def _periods(feature: Feature, values: Array, side: Sides, cells: int) -> Iterator[Feature]:
     """Yield remainders of a number, or of its magnitude, by the periods in which the sides differ most."""
-    yield from _periods_of(feature, False, values, side, cells)
     positive = float((values > 0).mean())
-    if BOTH_SIGNS < positive < 1 - BOTH_SIGNS:
-        yield from _periods_of(feature, True, np.abs(values), side, cells)
+    both = BOTH_SIGNS < positive < 1 - BOTH_SIGNS
+    # Periods of numbers and those of magnitudes are the same among the numbers of one sign.
+    taken = (values > 0) == (positive >= 0.5) if both else np.ones(len(values), dtype=np.bool_)
+    for period in _periods_of(np.abs(values[taken]) if both else values[taken], side[taken], cells):
+        powers = [_power(one, _weights(side), np.array([1 / period]))[0] for one in (values, np.abs(values))]
+        magnitude = both and powers[1] > powers[0]
+        yield _period_feature(feature, magnitude, period, np.abs(values) if magnitude else values, side)
 
 
-def _periods_of(feature: Feature, magnitude: bool, values: Array, side: Sides, cells: int) -> Iterator[Feature]:
+def _weights(side: Sides) -> Array:
+    """Return weights of either side whose squares add up to 1, as much on one side as on the other."""
+    sizes = (~side).sum(), side.sum()
+    return np.where(side, -1 / sizes[1], 1 / sizes[0]) * math.sqrt(sizes[0] * sizes[1] / len(side))
+
+
+def _periods_of(values: Array, side: Sides, cells: int) -> list[float]:
     low, high = np.quantile(values, [CENTRAL, 1 - CENTRAL], method="lower").tolist()
     span = high - low
     if not 1e-290 < span < 1e290:
-        return
+        return []
     inside = (values >= low) & (values <= high)
     values, side = values[inside], side[inside]
-    sizes = (~side).sum(), side.sum()
-    if min(sizes) < LEAST_VALUES:
-        return
-    weights = np.where(side, -1 / sizes[1], 1 / sizes[0]) * math.sqrt(sizes[0] * sizes[1] / len(side))
-    step = _step(values)
+    if min((~side).sum(), side.sum()) < LEAST_VALUES:
+        return []
+    weights, step = _weights(side), _step(values)
     found = [*_scanned(values - low, weights, span, step, cells), *_tried(values, weights, span, step, cells)]
     found.sort(key=itemgetter(0), reverse=True)
-    seen: list[float] = []
+    chosen: list[float] = []
     for _, period in found:
-        if len(seen) < CHOSEN and not any(math.isclose(period, other, rel_tol=1e-3) for other in seen):
-            seen.append(period)
-            yield _period_feature(feature, magnitude, period, values, side)
+        if len(chosen) < CHOSEN and not any(math.isclose(period, other, rel_tol=1e-3) for other in chosen):
+            chosen.append(period)
+    return chosen
 
 
 def _power(values: Array, weights: Array, frequencies: Array) -> Array:
@@ -239,7 +253,7 @@ def _power(values: Array, weights: Array, frequencies: Array) -> Array:
 
 def _step(values: Array) -> float:
     """Return the smallest step between values, of which all steps are multiples; 0 where there is none."""
-    different = np.unique(values)
+    different = np.unique(values[:STEPS])
     if len(different) < 3:
         return 0.0
     step = float(np.diff(different).min())
@@ -263,11 +277,11 @@ def _scanned(values: Array, weights: Array, span: float, step: float, cells: int
     if step:  # a period of less than two steps is another one's alias
         power[math.floor(span / step * (1 + 1e-6)) + 2 :] = 0.0
     level = math.log(len(power)) + LEAST_POWER
-    power = to_grid(power)
     for _ in range(CHOSEN + 1):
-        peak = int(power.argmax())
-        if power[peak] < level:
+        above = np.flatnonzero(power > level)
+        if not len(above):
             return
+        peak = int(above[to_grid(power[above]).argmax()])
         power[max(0, peak - 8) : peak + 9] = 0.0
         yield _refined(values, weights, peak / (2 * span), 0.5 / span, step)
 
@@ -309,12 +323,12 @@ def _tried(values: Array, weights: Array, span: float, step: float, cells: int) 
     """Yield powers and periods of likely periods that are too short for the transform."""
     greatest = float(np.abs(values).max())
     longest, shortest = 4 * span / cells, greatest / PRECISE
-    tens = 10.0 ** np.arange(math.floor(math.log10(max(shortest, 1e-300))), math.ceil(math.log10(longest)) + 1)
-    likely = np.concatenate([tens, 2 * tens, 1.0 / MULTIPLES, 2 * HALF_PERIODS, math.pi * MULTIPLES[:4], [math.pi / 2]])
+    tens = 10.0 ** (math.floor(math.log10(longest)) - np.arange(DECADES))
+    likely = np.concatenate([tens, 1.0 / MULTIPLES, 2 * HALF_PERIODS, math.pi * MULTIPLES[:4], [math.pi / 2]])
     likely = np.concatenate([likely, step * MULTIPLES[1:]]) if step else likely
     likely = np.unique(likely[(likely > shortest) & (likely < longest) & (likely >= 2 * step * (1 - 1e-9))])
     # All values may be multiples of a period, of which their step is one too.
-    some = np.concatenate([np.flatnonzero(weights > 0)[:COMPARED], np.flatnonzero(weights < 0)[:COMPARED]])
+    some = np.concatenate([np.flatnonzero(one)[:FEWER] for one in (weights > 0, weights < 0)])
     scale = math.sqrt(len(values) / len(some))
     power = _power(values[some], weights[some] * scale, 1 / likely)
     for at in np.flatnonzero(power > math.log(len(likely) + 1) + LEAST_POWER).tolist():

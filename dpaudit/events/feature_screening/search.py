@@ -40,9 +40,9 @@ from dpaudit.events.feature_screening.feature import (
     one_of,
     promise,
 )
-from dpaudit.events.feature_screening.periods import digits_and_periods
+from dpaudit.events.feature_screening.periods import MOST_PERIODIC, digits_and_periods
 from dpaudit.events.feature_screening.products import Product, Sides, products, signs
-from dpaudit.events.feature_screening.sequences import orders, runs
+from dpaudit.events.feature_screening.sequences import READ_WIDTH, orders, runs
 from dpaudit.events.wide import PAIR_WIDTH, WIDTH
 from dpaudit.jsonable import stable_repr
 from dpaudit.outputs import readers
@@ -171,28 +171,34 @@ def not_compared(plan: LeafPlan, outputs: Any) -> tuple[str, ...]:
     Only those are named that outputs of these types and sizes can have.
     """
     found: list[str] = []
-    single, integers, bits = 0, 0, 0
+    single, integers, bits, numeric = 0, 0, 0, 0
     for leaf in plan.leaves:
         if leaf.representation or leaf.in_row:
             continue
         name = leaf.name
         if isinstance(leaf.reader, readers.Block):
+            numeric += leaf.reader.width
             found += [f"relations of three and more numbers of {name}"] if leaf.reader.width > 2 else []
             found += [f"the parity of the order of {name}"] if leaf.reader.width > WIDTH else []
             found += [f"products of two numbers of {name}"] if leaf.reader.width > PAIR_WIDTH else []
         elif leaf.reader in (readers.text, readers.byte_string):
             longest = max(map(len, leaf.read(outputs)[0]), default=0)
             found += [f"relations of characters of {name}, but for check characters and runs"] if longest > 2 else []
+            found += [f"runs of characters of {name} beyond the first {READ_WIDTH}"] if longest > READ_WIDTH else []
             found += [f"check characters of {name}"] if longest > texts.CHECKED_WIDTH else []
             found += [f"characters of {name} beyond the first {WIDEST}"] if longest > WIDEST + texts.NEAR else []
         elif leaf.reader is readers.whole:
             values = leaf.read(outputs)[0]
-            single, integers = single + 1, integers + 1
+            single, integers, numeric = single + 1, integers + 1, numeric + 1
             bits += int(values.length.max(initial=0))
             large = values.real.max(initial=0) - values.real.min(initial=0) > MODULUS**2
             found += [f"most remainders of {name} by numbers above {MODULUS}"] if large else []
         elif leaf.reader is readers.real:
-            single += 1
+            single, numeric = single + 1, numeric + 1
+        elif isinstance(leaf.reader, readers.Categories) and leaf.reader.of is tuple:
+            found += [f"orders of three and more {name.removeprefix('order of the ')}"]
+    if numeric > MOST_PERIODIC:
+        found += [f"digits and periods of numbers beyond the first {MOST_PERIODIC}"]
     found += [f"remainders of integers beyond the first {MOST_WHOLE}"] if integers > MOST_WHOLE else []
     found += [f"products of two numbers beyond the first {MOST_COLUMNS}"] if single > MOST_COLUMNS else []
     found += [f"parities of integers' bits beyond the first {MOST_BITS}"] if bits > MOST_BITS else []

@@ -23,6 +23,10 @@ from dpaudit.outputs.plan import LeafPlan
 
 COMPARED = 2_000
 """Values a side that are compared."""
+FEW = 20
+"""Rows that show whether rows have members in common."""
+COMMONEST = 32
+"""Characters that are counted."""
 CHOSEN = 3
 """Features of a leaf that are returned."""
 LEAST_GAP = 4.0
@@ -66,8 +70,9 @@ def orders(plan: LeafPlan, outputs: Any, neighbour: Sides, fit: Sides) -> Iterat
         if len(places) < 4 or side.all() or not side.any():
             continue
         leaf = Leaf(path, in_order, name)
-        rows = in_order([values[i] for i in places.tolist()])
-        yield from (Feature(leaf, one, ORDER) for one in _orders_of(rows, side, kind, name))
+        rows = [values[i] for i in places.tolist()]
+        if _shared(in_order(rows[:FEW])):
+            yield from (Feature(leaf, one, ORDER) for one in _orders_of(in_order(rows), side, kind, name))
 
 
 def _ordered(plan: LeafPlan) -> Iterator[tuple[Any, str, str]]:
@@ -94,10 +99,7 @@ def in_order(values: Sequence[Any]) -> list[Any]:
 
 
 def _orders_of(rows: Sequence[Any], side: Sides, kind: str, name: str) -> Iterator[LeafFeature]:
-    try:
-        counts = Counter(member for row in rows for member in dict.fromkeys(islice(row, MEMBERS)))
-    except TypeError:  # a list of lists has no members that can be looked up
-        return
+    counts = Counter(member for row in rows for member in dict.fromkeys(islice(row, MEMBERS)))
     known = sorted((one for one, count in counts.most_common(MEMBERS) if count >= PRESENT * len(rows)), key=stable_repr)
     if len(known) < 3:  # two are told by what stands first
         return
@@ -112,6 +114,15 @@ def _orders_of(rows: Sequence[Any], side: Sides, kind: str, name: str) -> Iterat
         words = f"order of the {kind}s {_shown(first)} and {_shown(second)} in {name}"
         cells = one_of(f"{_shown(second)} first", f"{_shown(first)} first", "absent")
         yield LeafFeature(words, partial(_before, first, second), cells)
+
+
+def _shared(rows: Sequence[Any]) -> bool:
+    """Say whether a few rows have members in common: those of numbers of a continuum do not, nor lists of lists."""
+    try:
+        counts = Counter(member for row in rows for member in dict.fromkeys(islice(row, MEMBERS)))
+    except TypeError:
+        return False
+    return sum(count >= PRESENT * len(rows) for count in counts.values()) >= 3
 
 
 def _shown(member: Any) -> str:
@@ -154,7 +165,7 @@ def runs(values: Sequence[Any], neighbour: Sides, fit: Sides) -> list[LeafFeatur
         return []
     table = _table(some, width)
     found: list[tuple[float, LeafFeature]] = []
-    common = Counter(table[table >= 0].tolist()).most_common(64)
+    common = Counter(table[table >= 0].tolist()).most_common(COMMONEST)
     for name, read in (
         ("longest run of a character", _longest_run),
         ("equal neighbouring characters", _equal_neighbours),
