@@ -67,6 +67,8 @@ SNAP = 2.0**-44
 """The relative error by which numbers as 0.29 * 100 fall short of whole ones."""
 STEPS = 500
 """Values whose smallest step is taken for that of all."""
+MOST_STEPS = 512
+"""Steps that are told as a period."""
 DECADES = 8
 """Powers of ten that are tried as periods, where they are too short for the transform."""
 HALF_PERIODS = np.arange(4, 71) / 10
@@ -294,7 +296,7 @@ def _refined(values: Array, weights: Array, frequency: float, reach: float, step
         frequency = float(near[power.argmax()])
         reach /= 8
     best = float(power.max())
-    nice = [one for one in _nice(frequency, 4 * reach, step) if one > 0]
+    nice = list(_nice(frequency, 4 * reach, step))
     powers = _power(values, weights, 1 / np.array(nice)) if nice else np.zeros(0)
     for period, one in zip(nice, powers.tolist(), strict=True):
         if one >= NICE * best:
@@ -306,17 +308,12 @@ def _nice(frequency: float, reach: float, step: float) -> Iterator[float]:
     """Yield periods about as long as one, those first that are told in the fewest words."""
     period = 1 / frequency
     error = period * period * 2 * reach
-    for number in (step, math.pi):
-        if number and abs(period - number * max(1, round(period / number))) <= error:
-            yield number * max(1, round(period / number))
-    if abs(period - math.pi / 2) <= error:
-        yield math.pi / 2
-    if abs(frequency - round(frequency)) <= 2 * reach and round(frequency):
-        yield 1 / round(frequency)
-    for digits in range(1, 7):
-        number = float(f"{period:.{digits}g}")
-        if abs(period - number) <= error:
-            yield number
+    short = [float(f"{period:.{digits}g}") for digits in range(1, 7)]
+    candidates = short[:2]
+    candidates += [math.pi / 2] if period < 2 else [math.pi * round(period / math.pi)]
+    candidates += [1 / round(frequency)] if round(frequency) else []
+    candidates += [step * round(period / step)] if step and period < MOST_STEPS * step else []
+    yield from (one for one in candidates + short[2:] if one > 0 and abs(one - period) <= error)
 
 
 def _tried(values: Array, weights: Array, span: float, step: float, cells: int) -> Iterator[tuple[float, float]]:
