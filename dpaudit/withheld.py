@@ -172,8 +172,9 @@ class Coarse(NamedTuple):
         if " + " not in text and " - " not in text:
             return None
         names = _TERMS.findall(text)
-        shown = all(self.step(name) or self.name(name) for name in names)
-        return f"a sum of multiples of {' and '.join(names) if shown else 'some of its numbers'}"
+        if not all(self.step(name) or self.name(name) for name in names):
+            return "a sum of multiples of some of its numbers"
+        return f"a sum of multiples of {', '.join(names[:-1])} and {names[-1]}"
 
     def step(self, step: int | str) -> bool:
         """Return whether a step to a part of an output may be shown."""
