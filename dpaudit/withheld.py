@@ -37,6 +37,8 @@ ALWAYS = frozenset(
     "True False None nan inf -inf NaN NaT missing yes no 0 1 0.0 1.0 -0.0 '' b'' () [] {} set()".split()
 ) | {
     "not NaN",
+    "no exception",
+    "another exception",
     "",
 }
 """Values that identify nobody: Booleans, also as numbers, what is missing, infinite or empty."""
@@ -53,14 +55,23 @@ WORDS = frozenset(
     ranked ranks ratio relations remainder remainders repeated right rows s say scale score sequence set shape sign
     small sorted sparse special square squares standardised start statistics stored sum summaries text the those three
     to too trailing trees two type types up value values weights with within word XOR zeros maximum minimum
-    size integers' Luhn's neighbours' signs""".split()
+    size integers' Luhn's neighbours' signs st nd rd th modulo pi significant multiples longest run runs neighbouring
+    occurrences orders periods characters kinds exceptions its some""".split()
 )
 """The words of the names of features."""
 _PARTS = re.compile(r"""\w+'s?(?= )|'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?|\w+|['"]""")
 """The parts of a name: possessives, quoted texts, numbers, words."""
 _CUTS = re.compile(r"\babove (-?\d+(?:\.\d*)?(?:e[+-]?\d+)?)")
 _VALUES = re.compile(r"\b(?:centre|scale|presence of|membership of) ([^\s'\"][^\s,)]*)")
-"""The numbers in names that are no positions: of cuts, and of values."""
+_OFFSETS = re.compile(r" - (\d+(?:\.\d*)?(?:e[+-]?\d+)?)\) modulo")
+"""The numbers in names that are no positions: of cuts, of values, and of where a period begins."""
+_TEN = re.compile(r"(?<=\bmodulo) (?:10*|0\.0*1|1e[+-]?\d+)$")
+"""The powers of ten, which are periods of digits whatever the data are."""
+
+_TERMS = re.compile(r"(?:^-?|(?<= [+-] ))(?:\d+(?:\.\d*)?(?:e[+-]?\d+)? )?(.+?)(?= [+-] |$)")
+"""The names in a sum of multiples."""
+_TIMED_OUT = re.compile(r"timed out after [0-9.e+-]+ s")
+"""The words of a run that was ended, which hold the limit that the user gave."""
 
 _blocks: list[int] = []
 
@@ -121,6 +132,8 @@ class Coarse(NamedTuple):
         """Return whether a value, or its words, may be shown."""
         if isinstance(value, int | float) and (value in self.given or not math.isfinite(value)):
             return True
+        if isinstance(value, str) and _TIMED_OUT.fullmatch(value):
+            return True
         return any(text in found for text in {str(value), repr(value)} for found in (ALWAYS, KINDS, self.common))
 
     def threshold(self, number: float) -> bool:
@@ -150,8 +163,18 @@ class Coarse(NamedTuple):
     def name(self, text: str) -> bool:
         """Return whether the name of a feature may be shown: of `WORDS`, positions, columns and coarse values alone."""
         known = all(map(self.value, _VALUES.findall(text)))
-        known = known and all(self.value(cut) or self.threshold(float(cut)) for cut in _CUTS.findall(text))
-        return known and all(map(self._part, _PARTS.findall(text)))
+        cuts = (*_CUTS.findall(text), *_OFFSETS.findall(text))
+        known = known and all(self.value(cut) or self.threshold(float(cut)) for cut in cuts)
+        return known and all(map(self._part, _PARTS.findall(_TEN.sub("", text))))
+
+    def sum_of(self, text: str) -> str | None:
+        """Return what a sum of multiples is of, without its numbers, where names may be shown; None if it is no sum."""
+        if " + " not in text and " - " not in text:
+            return None
+        names = _TERMS.findall(text)
+        if not all(self.step(name) or self.name(name) for name in names):
+            return "a sum of multiples of some of its numbers"
+        return f"a sum of multiples of {', '.join(names[:-1])} and {names[-1]}"
 
     def step(self, step: int | str) -> bool:
         """Return whether a step to a part of an output may be shown."""

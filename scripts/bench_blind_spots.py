@@ -119,6 +119,105 @@ CHECKS: dict[str, tuple[Callable[[list[int]], int], int]] = {
     "a number in a table": (lambda digits: _ORDER[int("".join(map(str, digits))) % 23], 23),
 }
 
+LIKELY = 0.9
+"""The probability of what leaks on one input, and one less it on the other: a true epsilon of 2.197."""
+
+
+def coin(x: int, rng: Rng) -> bool:
+    return bool(rng.random() < (LIKELY if x else 1 - LIKELY))
+
+
+def digit(
+    place: int, scale: float, grid: bool = False, laws: Callable[[Rng], float] = Rng.standard_normal
+) -> Mechanism:
+    """Return numbers whose significant digit at a place is below 5 on one side, with more digits unless on a grid."""
+
+    def mechanism(x: int, rng: Rng) -> float:
+        value = float(laws(rng))
+        unit = 10.0 ** (place - 1 - np.floor(np.log10(abs(value))))
+        whole = np.floor(abs(value) * unit)
+        whole += -(whole % 10) + rng.integers(5) + 5 * (not coin(x, rng))
+        return float(np.copysign((whole + (0.0 if grid else rng.random())) / unit * scale, value))
+
+    return mechanism
+
+
+def half_periods(half: float, periods: float) -> Mechanism:
+    """Return numbers that lie in the first half of a period on one side, over so many periods."""
+
+    def mechanism(x: int, rng: Rng) -> float:
+        return float(half * (rng.random() + (not coin(x, rng)) + 2 * rng.integers(periods)))
+
+    return mechanism
+
+
+def steps(step: float, modulus: int) -> Mechanism:
+    """Return multiples of a step, which are multiples of more of them on one side."""
+
+    def mechanism(x: int, rng: Rng) -> float:
+        whole = int(np.rint(rng.normal() * 1e4))
+        rest = 0 if coin(x, rng) else int(rng.integers(1, modulus))
+        return float((whole - whole % modulus + rest) * step)
+
+    return mechanism
+
+
+def placed(mechanism: Mechanism, shown: Callable[[float, Rng], Any]) -> Mechanism:
+    """Return outputs that hold the number of another mechanism."""
+    return lambda x, rng: shown(mechanism(x, rng), rng)
+
+
+def ordered(shown: Callable[[list[int]], Any]) -> Mechanism:
+    """Return thirty members in an order in which the fourth comes before the eighteenth on one side."""
+
+    def mechanism(x: int, rng: Rng) -> Any:
+        order = rng.permutation(30).tolist()
+        i, j = order.index(3), order.index(17)
+        if (i < j) != coin(x, rng):
+            order[i], order[j] = order[j], order[i]
+        return shown(order)
+
+    return mechanism
+
+
+def letters(held: Callable[[Rng], str]) -> Mechanism:
+    """Return letters with some text at a random place on one side."""
+
+    def mechanism(x: int, rng: Rng) -> str:
+        text = "".join(map(chr, 97 + rng.integers(26, size=40)))
+        if not coin(x, rng):
+            return text
+        part = held(rng)
+        at = int(rng.integers(40 - len(part)))
+        return text[:at] + part + text[at + len(part) :]
+
+    return mechanism
+
+
+NUMBERS: dict[str, tuple[Mechanism, str]] = {
+    **{f"digit {place} of 1": (digit(place, 1.0), "") for place in (2, 3, 4, 5)},
+    "digit 3 of 1e-6": (digit(3, 1e-6), "digit"),
+    "digit 5 of 1e6 on a grid": (digit(5, 1e6, grid=True), "digit"),
+    "digit 4 of many scales": (digit(4, 1.0, laws=lambda rng: rng.lognormal(0, 3)), "4th significant digit"),
+    "digit 4 in a tuple": (placed(digit(4, 1.0), lambda v, rng: (rng.normal(), v, "a")), "digit"),
+    "digit 4 in an array": (placed(digit(4, 1.0), lambda v, rng: np.append(rng.normal(size=6), v)), "digit"),
+    **{
+        f"half-periods of {half:.4g}": (half_periods(half, 1000), name)
+        for half, name in (
+            *((half, "part behind the point") for half in (0.05, 1 / 6, 0.5)),
+            *((half, "modulo") for half in (0.4, 1.3, 5.5, 7.0)),
+            (np.pi / 2, "modulo pi"),
+            (np.pi, "modulo 2 pi"),
+            (500.0, "digit"),
+        )
+    },
+    "half-periods of 0.7, a million": (half_periods(0.7, 1e6), "modulo 1.4"),
+    "half-periods of 0.5, a million": (half_periods(0.5, 1e6), "part behind the point"),
+    "steps of 0.01, every second": (steps(0.01, 2), ""),
+    "steps of 0.37, every third": (steps(0.37, 3), "modulo 1.11"),
+}
+"""Numbers that leak in a digit, or through a period."""
+
 LEAKS: dict[str, tuple[Mechanism, str]] = {
     **{f"correlation at width {width}": (correlated(width), "product") for width in (7, 20, 40, 100, WIDTH)},
     "correlation of far numbers": (correlated(40, lambda v: 100 + v * np.arange(1, 41)), "product"),
@@ -134,6 +233,11 @@ LEAKS: dict[str, tuple[Mechanism, str]] = {
     **{f"check letter by {name}": (check_letter(*rule), "last character") for name, rule in CHECKS.items()},
     "check byte": (check_byte, "last character"),
     "permutation": (permutation(30), "parity of the order"),
+    **NUMBERS,
+    "order of two keys": (ordered(lambda order: {f"k{i}": 0 for i in order}), "order of the keys 'k17' and 'k3'"),
+    "order of two names": (ordered(lambda order: [f"k{i}" for i in order]), "output[0]"),
+    "run of three letters": (letters(lambda rng: 3 * chr(97 + rng.integers(26))), "longest run of a character"),
+    "two letters anywhere": (letters(lambda rng: "qz"), "occurrence of the characters 'qz'"),
 }
 
 

@@ -150,6 +150,12 @@ class Candidate(CountedPair):
             best = next(same, best)
         return self._guessed(*best, test)
 
+    def best_of(self, discretizer: Discretizer, tallies: tuple[Tally, Tally]) -> Selection:
+        """Return the best event over the cells of a discretizer that was not compared, with its guesses of coins."""
+        test = self._test(1.0)
+        families = CellFamilies.of(discretizer, tallies, careful=test.delta == 0)
+        return self._guessed(families, families.best(test), test)
+
     def _guessed(self, families: CellFamilies, event: Selection, test: PlannedTest) -> Selection:
         """Return an event with guesses of coins, if they promise more than its hits (less `LUCK`, where delta > 0)."""
         if test.delta == 0:

@@ -18,6 +18,7 @@ from dpaudit.contract import OF_PRIVACY, Direction, Grade, Origin, OriginKind, P
 from dpaudit.contract.pairs import differing
 from dpaudit.errors import InputError
 from dpaudit.events.event import YES_OR_NO, Cells, Event, Interval, Withheld, is_table
+from dpaudit.events.exceptions import by_name
 from dpaudit.events.explicit import choose
 from dpaudit.events.families import likelier_first
 from dpaudit.neighbours.shown import words_of
@@ -78,15 +79,34 @@ class PlainEvent(Frozen, frozen=True):
         some = [outputs[:runs] for outputs in sides]
         found = choose(some, delta, PLAIN_ERROR, worth=PLAIN_WORTH)
         if found is None or found.lower <= epsilon:
-            return UNSET
+            return cls._of_sum(some, epsilon, delta)
         seen = [(int(found.event.holds(outputs).sum()), len(outputs)) for outputs in some]
         likelier, other = likelier_first(found.direction, *seen)
-        return cls(found.event, found.direction, *likelier, *other)
+        return cls(_by_name(found.event, some), found.direction, *likelier, *other)
+
+    @classmethod
+    def _of_sum(cls, sides: Sequence[Any], epsilon: float, delta: float) -> PlainEvent | UnsetType:
+        """Return the event of a sum of a few named numbers that was seen too often for the claim, if there is one."""
+        from dpaudit.events.formula import sum_event
+
+        found = sum_event(sides, epsilon, delta)
+        if found is None:
+            return UNSET
+        event, direction, seen = found
+        return cls(event, direction, *seen[0], *seen[1])
 
     @property
     def rates(self) -> tuple[float, float]:
         """The shares of runs in the event on the likelier side and on the other."""
         return self.hits / self.trials, self.neighbour_hits / self.neighbour_trials
+
+
+def _by_name(event: Event, sides: Sequence[Any]) -> Event:
+    """Return the event of the exceptions that were seen, by their names, in the place of that of any exception."""
+    if not isinstance(event, Interval) or event.feature != "raised" or event.path or event.low <= 0:
+        return event
+    outputs = [output for side in sides for output in side]
+    return by_name(outputs, [True] * len(outputs)) or event
 
 
 class Witness(Frozen, frozen=True, dict=True):
@@ -429,12 +449,15 @@ def _coarse(coarse: Coarse, part: Any) -> Any:
                 vars(found).update(vars(part))
             return found
         case PlainEvent():
-            return part if is_coarse(coarse, part.event) else UNSET
+            if is_coarse(coarse, part.event):
+                return part
+            words = coarse.sum_of(part.event.feature) if isinstance(part.event, Interval) else None
+            return replace(part, event=Withheld(words)) if words else UNSET
         case NotLookedAt():
             return NotLookedAt(_coarse(coarse, part.parts))
         case AllRaised():
             kind = kind_words(part.error_type)
             return replace(part, usual=f"{kind} ({HOW})", error_type=kind)
         case Cells() | Interval() if not is_coarse(coarse, part):
-            return Withheld(part.feature if coarse.name(part.feature) else UNSET)
+            return Withheld(part.feature if coarse.name(part.feature) else coarse.sum_of(part.feature) or UNSET)
     return part

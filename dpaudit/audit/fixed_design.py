@@ -34,6 +34,7 @@ from dpaudit.contract import Pair
 from dpaudit.events.cells import separation, tally
 from dpaudit.events.discretizers import CountCells, Discretizer, Pilot
 from dpaudit.events.event import Event, Tally
+from dpaudit.events.exceptions import as_exceptions, exceptions_first
 from dpaudit.events.expected_bound import PlannedTest
 from dpaudit.events.explicit import is_plain
 from dpaudit.events.families import likelier_first
@@ -194,6 +195,11 @@ class Training:
             return True
         return not discretizer.learned and not is_intricate(discretizer, self.read[0][0]) and is_plain(event)
 
+    def named(self, selected: Selection) -> Selection:
+        """Return an event over the names of exceptions in the place of one that holds the same training outputs."""
+        found = None if self.request.coded else as_exceptions(selected, self.read)
+        return selected if found is None else exceptions_first(self.candidate.best_of(*found))
+
     def _representation_event(self, first: list[Any], second: list[Any]) -> Selection | None:
         """Return the best event over how floats are stored, on training outputs; None where there is none to test."""
         request, plan, claim = self.request, self.pilot.plan, self.request.claim
@@ -241,6 +247,7 @@ def choose(request: Request) -> tuple[Request, Choice]:
         # An event that was tested twice would have two bounds, each with a part of the error alone.
         if refuting and not main.agrees(refuting):
             selected, shares = [main, refuting], [1 - REFUTING_SHARE, REFUTING_SHARE]
+    selected = [training.named(one) for one in selected]
     stored = candidate.representation
     return request, Choice(
         index=candidate.index,

@@ -19,7 +19,9 @@ from dpaudit.contract import FAIL, CurveClaim, OriginKind, PrivacyClaim, Verdict
 from dpaudit.engine.records import codes_of
 from dpaudit.events import event as events
 from dpaudit.events.event import Cells, Event, Interval
+from dpaudit.events.exceptions import EXCEPTION, NO_EXCEPTION
 from dpaudit.exact.finding import LawFinding
+from dpaudit.outputs.canonical import TIMED_OUT
 from dpaudit.report.glossary import OFTEN
 from dpaudit.report.numbers import count, plural, significant, value_text
 from dpaudit.report.terminal import Lines, said
@@ -113,7 +115,16 @@ def _part(path: Sequence[int | str]) -> str:
     return "output" + "".join(f"[{step!r}]" for step in path)
 
 
+def _exception_words(event: Cells) -> str:
+    """Return the exceptions of an event as "raised KeyError or timed out after 5 s"."""
+    raised = [label for label in event.labels if not label.startswith((TIMED_OUT, NO_EXCEPTION, "another"))]
+    others = [label for label in event.labels if label not in raised]
+    return " or ".join([*others, *([f"raised {' or '.join(raised)}"] if raised else [])])
+
+
 def _cells_words(event: Cells, decoded: Decoded) -> str:
+    if event.feature == EXCEPTION:
+        return _exception_words(event) + (f" or {_RARE}" if event.rare else "")
     subject, whole = _subject(event.feature, event.path), event.feature == "output"
     ranges = [label for ends in event.ranges for label in events.range_labels(*ends)]
     labels = [*ranges, *event.labels]

@@ -34,6 +34,10 @@ ABSENT = -1
 """The cell of an output that has no such leaf."""
 INTRICATE = ("repeats", "repeated_entries", "parity of the ones", "parity of the order", "sum of squares")
 """The features that say little to a person, by their kind or their name."""
+DIGIT, PERIOD, ORDER, RUNS = "decimal digit", "period", "order", "runs"
+"""The kinds of features that are looked at only where ordinary ones promise nothing."""
+NAMED = (DIGIT, PERIOD, ORDER)
+"""Those whose names say themselves of which part of an output they are."""
 REPEATING = 0.25
 """The share of different values up to which texts are looked at once each."""
 
@@ -100,7 +104,7 @@ class Feature:
     def name(self) -> str:
         """The name of the feature, as "bit 3 of output['count']"."""
         name = self.column.name
-        if self.reduced:
+        if self.reduced or self.kind in NAMED:
             return name
         return f"{name} of {self.leaf.name}" if name else self.leaf.name
 

@@ -27,6 +27,10 @@ from dpaudit.events.feature_screening.compared import (
 )
 from dpaudit.events.feature_screening.feature import (
     ABSENT,
+    DIGIT,
+    ORDER,
+    PERIOD,
+    RUNS,
     CellNumbers,
     Feature,
     LeafFeature,
@@ -36,7 +40,9 @@ from dpaudit.events.feature_screening.feature import (
     one_of,
     promise,
 )
+from dpaudit.events.feature_screening.periods import MOST_PERIODIC, digits_and_periods
 from dpaudit.events.feature_screening.products import Product, Sides, products, signs
+from dpaudit.events.feature_screening.sequences import READ_WIDTH, orders, runs
 from dpaudit.events.wide import PAIR_WIDTH, WIDTH
 from dpaudit.jsonable import stable_repr
 from dpaudit.outputs import readers
@@ -55,6 +61,8 @@ ENOUGH = 0.3
 """If nothing promises so much more than the claim, features chosen by comparing the sides are looked at too."""
 MARKDOWN = 0.1
 """So much more must be promised by features that the sides chose of very many: by luck some promise a little."""
+SECONDARY = (DIGIT, PERIOD, ORDER, RUNS)
+"""The kinds of features that must promise more than every ordinary one: a value that leaks leaks through these too."""
 MOST_COLUMNS = 256
 """Numbers of an output whose products and signs are compared."""
 MOST_WHOLE = 6
@@ -110,6 +118,11 @@ def screen_features(
         of_each = [_counts(feature(outputs), groups) for feature in chosen]
         again = np.append(again, _promises(of_each, confirm, [feature.ordered for feature in chosen])[1])
     order = np.append(np.argsort(-promised[:screened], kind="stable")[:RECOUNTED], np.arange(screened, len(features)))
+    ordinary = again[order[order < screened]].max(initial=0.0)
+    worse = [
+        i >= screened and features[i].kind in SECONDARY and again[i] - MARKDOWN <= ordinary for i in order.tolist()
+    ]
+    order = order[~np.array(worse, dtype=np.bool_)]
     order = order[np.argsort(-(again - MARKDOWN * (np.arange(len(features)) >= screened))[order], kind="stable")]
     # The best feature of each kind comes before any second one of a kind: a number leaks through its sums and
     # differences with others as well, and some of so many promise more by luck. A tail of one number was lost where
@@ -132,7 +145,7 @@ def _chosen(
         if leaf.representation or not len(values):
             continue
         if leaf.reader in (readers.text, readers.byte_string):
-            for kind, choose in (("place", far_places), ("check", check_characters)):
+            for kind, choose in (("place", far_places), ("check", check_characters), (RUNS, runs)):
                 yield from (Feature(leaf, one, kind) for one in choose(values, neighbour[place], fit[place]))
         for read, features in features_of(leaf, values, _SINGLE.__contains__) if len(columns) < MOST_COLUMNS else ():
             numeric = [one for one in features if one.kind in ("value", "entries") and not one.reduced]
@@ -142,7 +155,9 @@ def _chosen(
                 yield from (Feature(numeric[0].leaf, one, "remainder") for one in chosen)
             if not leaf.in_row:
                 columns += [(one, spread(one.column.read(read), where, len(outputs), -np.inf)) for one in numeric]
+    yield from orders(plan, outputs, neighbour, fit)
     columns = columns[:MOST_COLUMNS]
+    yield from digits_and_periods(columns, neighbour, fit)
     yield from products(columns, neighbour, fit)
     bits = [*signs(columns), *bits]
     if bits:
@@ -156,28 +171,34 @@ def not_compared(plan: LeafPlan, outputs: Any) -> tuple[str, ...]:
     Only those are named that outputs of these types and sizes can have.
     """
     found: list[str] = []
-    single, integers, bits = 0, 0, 0
+    single, integers, bits, numeric = 0, 0, 0, 0
     for leaf in plan.leaves:
         if leaf.representation or leaf.in_row:
             continue
         name = leaf.name
         if isinstance(leaf.reader, readers.Block):
+            numeric += leaf.reader.width
             found += [f"relations of three and more numbers of {name}"] if leaf.reader.width > 2 else []
             found += [f"the parity of the order of {name}"] if leaf.reader.width > WIDTH else []
             found += [f"products of two numbers of {name}"] if leaf.reader.width > PAIR_WIDTH else []
         elif leaf.reader in (readers.text, readers.byte_string):
             longest = max(map(len, leaf.read(outputs)[0]), default=0)
-            found += [f"relations of characters of {name}, but for check characters"] if longest > 2 else []
+            found += [f"relations of characters of {name}, but for check characters and runs"] if longest > 2 else []
+            found += [f"runs of characters of {name} beyond the first {READ_WIDTH}"] if longest > READ_WIDTH else []
             found += [f"check characters of {name}"] if longest > texts.CHECKED_WIDTH else []
             found += [f"characters of {name} beyond the first {WIDEST}"] if longest > WIDEST + texts.NEAR else []
         elif leaf.reader is readers.whole:
             values = leaf.read(outputs)[0]
-            single, integers = single + 1, integers + 1
+            single, integers, numeric = single + 1, integers + 1, numeric + 1
             bits += int(values.length.max(initial=0))
             large = values.real.max(initial=0) - values.real.min(initial=0) > MODULUS**2
             found += [f"most remainders of {name} by numbers above {MODULUS}"] if large else []
         elif leaf.reader is readers.real:
-            single += 1
+            single, numeric = single + 1, numeric + 1
+        elif isinstance(leaf.reader, readers.Categories) and leaf.reader.of is tuple:
+            found += [f"orders of three and more {name.removeprefix('order of the ')}"]
+    if numeric > MOST_PERIODIC:
+        found += [f"digits and periods of numbers beyond the first {MOST_PERIODIC}"]
     found += [f"remainders of integers beyond the first {MOST_WHOLE}"] if integers > MOST_WHOLE else []
     found += [f"products of two numbers beyond the first {MOST_COLUMNS}"] if single > MOST_COLUMNS else []
     found += [f"parities of integers' bits beyond the first {MOST_BITS}"] if bits > MOST_BITS else []

@@ -41,7 +41,7 @@ def telling(x, rng):
     [
         (of_another_length, "len(output) < "),
         (of_another_key, "keys of output = {'"),
-        (raising, "type of output = 'exception'"),
+        (raising, "raised ValueError: "),
         (telling, "json.loads(output)['total'] < "),
     ],
 )

@@ -22,6 +22,8 @@ bench = script("bench_blind_spots")
 ALIKE = {
     "correlation at width 20", "correlation at width 100", "correlation of far numbers", "signs with exceptions",
     "multiples of 97", "multiples of 10007", "check letter by weights", "check letter by weights 3 and 1", "check byte",
+    "digit 3 of 1", "digit 2 of 1", "half-periods of 0.5", "half-periods of 1.3", "half-periods of 5.5",
+    "half-periods of 7", "half-periods of 0.1667",
 }  # fmt: skip
 """Leaks beside which another one of its kind is in every profile: widths, remainders, check characters, bytes."""
 
@@ -72,18 +74,27 @@ def test_the_table_has_all_audits_of_a_leak_and_none_of_its_twin(name, capsys):
         (lambda rng: f"{rng.integers(9)}a", []),
         (lambda rng: int(rng.integers(10**9)), ["most remainders of output by numbers above 512"]),
         (lambda rng: rng.normal(size=3), ["relations of three and more numbers of output"]),
-        (lambda rng: rng.bytes(9), ["relations of characters of output, but for check characters"]),
+        (lambda rng: rng.bytes(9), ["relations of characters of output, but for check characters and runs"]),
         (
             lambda rng: "n" * int(rng.integers(9000)),
             [
-                "relations of characters of output, but for check characters",
+                "relations of characters of output, but for check characters and runs",
+                "runs of characters of output beyond the first 512",
                 "check characters of output",
                 "characters of output beyond the first 4096",
             ],
         ),
         (
             lambda rng: rng.normal(size=200),
-            ["relations of three and more numbers of output", "the parity of the order of output"],
+            [
+                "relations of three and more numbers of output",
+                "the parity of the order of output",
+                "digits and periods of numbers beyond the first 16",
+            ],
+        ),
+        (
+            lambda rng: {str(key): 0 for key in rng.permutation(3)},
+            ["orders of three and more keys of output"],
         ),
     ],
 )

@@ -1,0 +1,170 @@
+"""Sums of multiples of two or three numbers of an output, with few digits: what a person can compute.
+
+A fitted score of many columns says the same where a leak is in a sum of named numbers, and says it to nobody.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dpaudit.bounds.base import Array
+from dpaudit.contract import Direction
+from dpaudit.events.columns import Flattener
+from dpaudit.events.discretizers import score_edges
+from dpaudit.events.event import Event, Interval
+from dpaudit.events.scores import Discriminant
+from dpaudit.outputs import readers
+from dpaudit.outputs.leaf import Leaf
+
+TERMS = 3
+"""The most terms."""
+MOST_NAMED = 16
+"""Numbers of an output among which they are chosen; of longer rows a sum of three is seldom all."""
+DIGITS = range(1, 4)
+"""Significant digits of coefficients, the greatest of which is 1: the fewest that do as well."""
+AS_GOOD = 0.98
+"""The part of the separation by all digits that fewer must keep."""
+CUT_DIGITS = 3
+"""Significant digits of the range of a sum that its thresholds have."""
+LEAST_SHARE = 0.05
+"""The part of the weightiest term's share that a term must have."""
+LEAST_RUNS = 20
+"""Runs a side below which no sum is fitted."""
+_KEY = re.compile(r"output\['([A-Za-z_]\w*)'\]")
+
+
+@dataclass(frozen=True, eq=False)
+class Formula:
+    """A sum of multiples of numbers of an output, by their places among the columns of flattened outputs."""
+
+    flattener: Flattener
+    places: tuple[int, ...]
+    coefficients: tuple[float, ...]
+    text: str
+
+    def __call__(self, outputs: Any) -> Array:
+        """Return the sum of each output."""
+        table = self.flattener(outputs)
+        return np.asarray(table[:, list(self.places)] @ np.array(self.coefficients))
+
+    @classmethod
+    def fit(cls, data: Any, neighbour: Any) -> Formula | None:
+        """Return the sum that distinguishes two batches of outputs best; None where they have no few named numbers."""
+        flattener = Flattener.fit([data, neighbour])
+        named = _named(flattener)
+        if not 2 <= len(named) <= MOST_NAMED:
+            return None
+        columns = list(named)
+        left, right = (flattener(side)[:, columns] for side in (data, neighbour))
+        spread = np.concatenate([left, right]).std(axis=0)
+        share = np.abs(Discriminant.fit(left, right).weights) * spread
+        if not np.isfinite(share).all() or not share.any():
+            return None
+        chosen = np.argsort(-share, kind="stable")[:TERMS]
+        chosen = np.sort(chosen[share[chosen] > LEAST_SHARE * share.max()])
+        if len(chosen) < 2:
+            return None
+        coefficients = _few_digits(left[:, chosen], right[:, chosen])
+        places = tuple(columns[i] for i in chosen.tolist())
+        text = _written([named[place] for place in places], coefficients)
+        return cls(flattener, places, coefficients, text)
+
+
+def _few_digits(left: Array, right: Array) -> tuple[float, ...]:
+    """Return the coefficients of a linear discriminant, the first positive, with as few digits as separate as well."""
+    weights = Discriminant.fit(left, right).weights
+    scaled = weights / np.abs(weights).max() * (1.0 if weights[0] >= 0 else -1.0)
+    rounded = [np.array([float(f"{one:.{digits}g}") for one in scaled.tolist()]) for digits in DIGITS]
+    least = AS_GOOD * _separation(left, right, scaled)
+    found = next((one for one in rounded if _separation(left, right, one) >= least), rounded[-1])
+    return tuple(found.tolist())
+
+
+def _separation(left: Array, right: Array, coefficients: Array) -> float:
+    first, second = left @ coefficients, right @ coefficients
+    return float(np.square(first.mean() - second.mean()) / max(first.var() + second.var(), 1e-300))
+
+
+def _named(flattener: Flattener) -> dict[int, str]:
+    """Return the names of the columns that are single numbers or elements of rows, by their places."""
+    found: dict[int, str] = {}
+    start = 0
+    for leaf in flattener.leaves:
+        if isinstance(leaf.reader, readers.Block):
+            width = leaf.reader.width
+            found |= {start + j: f"{_short(leaf)}[{j}]" for j in range(width)}
+        else:
+            # Of a text there is which one it is, and its length; by these, and by categories, nobody computes.
+            width = 2 if hasattr(leaf.reader, "known") else 1
+            if leaf.reader in (readers.whole, readers.real):
+                found[start] = _short(leaf)
+        start += width
+    # Leaves of other widths, as sparse rows, have no names here.
+    return found if start == flattener.width else {}
+
+
+def _short(leaf: Leaf) -> str:
+    key = _KEY.fullmatch(leaf.name)
+    return key[1] if key else leaf.name
+
+
+def _written(names: Sequence[str], coefficients: Sequence[float]) -> str:
+    """Return a sum as "client_a - 0.5 client_b"."""
+    text = ""
+    for name, coefficient in zip(names, coefficients, strict=True):
+        sign = "-" if coefficient < 0 else ""
+        if text:
+            sign = " - " if coefficient < 0 else " + "
+        times = "" if abs(coefficient) == 1 else f"{abs(coefficient):g} "
+        text += f"{sign}{times}{name}"
+    return text
+
+
+def sum_event(
+    sides: Sequence[Any], epsilon: float, delta: float
+) -> tuple[Event, Direction, list[tuple[int, int]]] | None:
+    """Return the half-line of a sum that was seen too often for a claim, its likelier side, and its hits and runs.
+
+    Those of the likelier side come first. Half of the outputs choose the sum, all of them the half-line. None if there
+    is none that exceeds the claim.
+    """
+    halves = [side[::2] for side in sides]
+    if min(map(len, halves)) < LEAST_RUNS:
+        return None
+    formula = Formula.fit(*halves)
+    if formula is None:
+        return None
+    sums = list(map(formula, sides))
+    cuts = _round_cuts(score_edges(np.concatenate(sums)))
+    below = [np.searchsorted(np.sort(one), cuts, side="left") for one in sums]
+    sizes = list(map(len, sums))
+    allowed = math.exp(min(epsilon, 700.0))
+    best = 0.0
+    found: tuple[Event, Direction, list[tuple[int, int]]] | None = None
+    for upwards in (True, False):
+        hits = [size - one if upwards else one for size, one in zip(sizes, below, strict=True)]
+        for first, direction in enumerate(Direction):
+            (x, y), (m, k) = (pair if first == 0 else pair[::-1] for pair in (hits, sizes))
+            p, q = (x + 0.5) / (m + 1), (y + 0.5) / (k + 1)
+            excess = (x / m - allowed * y / k - delta) / np.sqrt(p * (1 - p) / m + allowed**2 * q * (1 - q) / k)
+            at = int(np.argmax(excess))
+            if excess[at] > best:
+                best = float(excess[at])
+                low, high = (float(cuts[at]), math.inf) if upwards else (-math.inf, float(cuts[at]))
+                found = Interval(formula.text, low, high), direction, [(int(x[at]), m), (int(y[at]), k)]
+    return found
+
+
+def _round_cuts(cuts: Array) -> Array:
+    """Return thresholds with few digits for the range that most of them span."""
+    low, high = np.quantile(cuts, [0.1, 0.9], method="lower").tolist()
+    if not 0 < high - low < math.inf:
+        return cuts
+    places = CUT_DIGITS - 1 - math.floor(math.log10(high - low))
+    return np.unique(np.round(cuts, places)) if -300 < places < 300 else cuts

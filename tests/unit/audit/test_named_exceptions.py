@@ -1,0 +1,223 @@
+"""Exceptions are told by their names at any number of runs, and sums of named numbers as formulas."""
+
+from __future__ import annotations
+
+import html
+import math
+import re
+
+import numpy as np
+import pytest
+from msgspec import UNSET, structs
+
+import dpaudit
+from dpaudit.audit.finding import PlainEvent, _coarse
+from dpaudit.cli import main
+from dpaudit.contract import Direction
+from dpaudit.events.event import Cells, Interval, Withheld
+from dpaudit.events.exceptions import ExceptionKinds, as_exceptions, by_name, exceptions_of
+from dpaudit.events.formula import Formula, sum_event
+from dpaudit.outputs.canonical import Raised, timed_out
+from dpaudit.report.wording import answer_words
+from dpaudit.withheld import Coarse
+
+
+class Unusual(Exception):
+    """An exception of the mechanism."""
+
+
+def divides(x, rng):
+    return 1 / (1 - x) + rng.laplace()
+
+
+def sometimes(x, rng):
+    if rng.random() < (0.5 if x else 0.02):
+        raise KeyError(f"at {rng.random()}")
+    return (rng.normal(), "a")
+
+
+def of_two_kinds(x, rng):
+    if rng.random() < (0.6 if x else 0.02):
+        raise (Unusual if rng.random() < 0.5 else ValueError)("no")
+    return rng.normal()
+
+
+def of_one_of_two(x, rng):
+    if rng.random() < 0.5:
+        raise (Unusual if rng.random() < (0.95 if x else 0.05) else ValueError)("no")
+    return (rng.normal(), "a")
+
+
+def told(finding):
+    assert finding.verdict == "violation"
+    return " ".join(str(finding).split()).partition(" because ")[2]
+
+
+@pytest.mark.parametrize("trials", [60, 100, 300, 2_000])
+def test_a_division_by_zero_is_told_by_its_name_at_any_number_of_runs(trials):
+    for pair, direction in (((0, 1), "backward"), ((1, 0), "forward")):
+        finding = dpaudit.audit_privacy(divides, [pair], epsilon=1.0, trials=trials)
+        assert told(finding).startswith("raised ZeroDivisionError: 100 % on 1, never on 0")
+        shown = finding.witness.plain or finding.witness
+        assert shown.direction == direction
+
+
+@pytest.mark.parametrize("sequential", [False, True])
+@pytest.mark.parametrize(
+    ("mechanism", "words"),
+    [
+        (sometimes, "raised KeyError: "),
+        (of_two_kinds, "raised Unusual or ValueError: "),
+    ],
+)
+def test_exceptions_of_some_runs_are_told_by_their_names(mechanism, words, sequential):
+    finding = dpaudit.audit_privacy(mechanism, [(0, 1)], epsilon=1.0, trials=1_000, sequential=sequential)
+    assert told(finding).startswith(words)
+    assert dpaudit.PrivacyFinding.from_dict(finding.to_dict()) == finding
+
+
+def test_one_of_two_exceptions_is_told_apart():
+    assert re.match("raised (Unusual|ValueError): ", told(dpaudit.audit_privacy(
+        of_one_of_two, [(0, 1)], epsilon=1.0, trials=1_000)))  # fmt: skip
+
+
+def test_a_timeout_is_told_with_its_limit():
+    import time
+
+    def hangs(x, rng):
+        while x:
+            time.sleep(0.01)
+        return rng.normal()
+
+    finding = dpaudit.audit_privacy(hangs, [(0, 1)], epsilon=1.0, trials=60, timeout=0.02, confidence=0.9)
+    assert told(finding).startswith("timed out after 0.02 s: 100 % on 1, never on 0")
+
+
+@pytest.mark.parametrize("suffix", [".html", ".md", ".xml", ".txt"])
+def test_every_format_names_the_exception(tmp_path, capsys, suffix):
+    file = tmp_path / "divides.py"
+    file.write_text("PAIRS = [(0, 1)]\n\ndef divides(x, rng):\n    return 1 / (1 - x) + rng.laplace()\n")
+    out = tmp_path / f"report{suffix}"
+    assert main(["privacy", f"{file}:divides", "--epsilon", "1", "--trials", "80", "--out", str(out)]) == 1
+    assert "raised ZeroDivisionError" in " ".join(capsys.readouterr().out.split())
+    assert "raised ZeroDivisionError" in html.unescape(out.read_text().replace("\\", ""))
+
+
+def test_kinds_are_those_of_training_and_others_have_a_cell_of_their_own():
+    outputs = [1.0, Raised(KeyError("a")), Raised(KeyError("b")), timed_out(0.5)]
+    kinds = exceptions_of(outputs)
+    assert kinds == ExceptionKinds(("KeyError", "timed out after 0.5 s"))
+    assert kinds([*outputs, Raised(ValueError())]).tolist() == [0, 1, 1, 2, 3]
+    assert kinds(np.zeros(3)).tolist() == [0, 0, 0]
+    assert exceptions_of(outputs[1:]) is None  # nothing to tell them from
+    assert exceptions_of([1.0]) is None
+    assert by_name(outputs, [True] * 4) == Cells.of_values("exception", kinds.kinds)
+    assert by_name(outputs, [True, False, False, False]) is None
+
+
+def test_an_event_that_holds_other_outputs_too_is_left_as_it_is():
+    class Holds:
+        """A selection that holds the negative numbers and, of exceptions, as many as it says."""
+
+        def __init__(self, *cells):
+            self.cells, self.event = cells, self
+
+        def discretizer(self, outputs):
+            return np.array([7 if type(one) is Raised else int(one < 0) for one in outputs])
+
+        def has(self, cell):
+            return cell in self.cells
+
+    sides = [[-1.0, 1.0, Raised(KeyError())], [-1.0, 1.0, 2.0]]
+    assert as_exceptions(Holds(7), sides)[1][0] == {0: 2, 1: 1}
+    assert as_exceptions(Holds(0, 1), sides) is not None  # that there was none
+    assert as_exceptions(Holds(1, 7), sides) is None
+    assert as_exceptions(Holds(0), sides) is None
+    assert as_exceptions(Holds(7), [np.zeros(3), np.zeros(3)]) is None
+
+
+def test_names_of_exceptions_of_the_mechanism_are_withheld_and_others_are_not():
+    coarse = Coarse()
+    assert all(map(coarse.value, ["ZeroDivisionError", "no exception", "timed out after 0.05 s", "another exception"]))
+    assert not any(map(coarse.value, ["Unusual", "timed out after Zeb", "timed out after 5 s, Zeb"]))
+
+
+# Formulas
+
+COUPLING = 0.5
+
+
+def joint(data, rng, size):
+    """Return two releases, each of which keeps its own claim of mu = 1."""
+    first, second = rng.normal(data, 1, size), rng.normal(COUPLING * data, 1, size)
+    return [{"client_a": a, "client_b": b} for a, b in zip(first.tolist(), second.tolist(), strict=True)]
+
+
+def test_a_score_of_named_numbers_is_told_as_a_formula():
+    finding = dpaudit.audit_privacy(
+        joint, [(1.0, 0.0)], claim=dpaudit.PrivacyClaim.gaussian(1.0), trials=20_000, confidence=0.95, batched=True
+    )
+    assert re.match(r"client_a \+ 0\.[4-6]\d? client_b (<|>=) -?[\d.]+: ", told(finding))
+    assert "linear discriminant" not in str(finding)
+    assert finding.witness.plain.hits <= finding.witness.plain.trials
+
+
+def test_a_formula_has_few_terms_and_few_digits_and_holds_what_it_says():
+    rng = np.random.default_rng(0)
+    sides = [rng.normal(x * np.array([2.0, 0.0, -1.0, 0.0]), 1, (4_000, 4)) for x in (0, 1)]
+    formula = Formula.fit(*sides)
+    assert formula.text == "output[0] - 0.5 output[2]"
+    assert formula(sides[0]).tolist() == pytest.approx((sides[0][:, 0] - 0.5 * sides[0][:, 2]).tolist())
+    event, direction, ((x, m), (y, k)) = sum_event(sides, 1.0, 0.0)
+    assert isinstance(event, Interval)
+    likely = formula(sides[1 if direction is Direction.BACKWARD else 0])
+    assert x == ((event.low <= likely) & (likely < event.high)).sum()
+    assert x / m > math.e * y / k
+
+
+def test_numbers_of_other_sizes_have_coefficients_of_theirs():
+    rng = np.random.default_rng(0)
+    sides = [[(1000 * a, b, "n") for a, b in rng.normal(x, 1, (2_000, 2)).tolist()] for x in (0, 1)]
+    assert Formula.fit(*sides).text == "0.001 output[0] + output[1]"
+
+
+def test_there_is_no_formula_where_the_claim_is_kept_or_nothing_is_named():
+    rng = np.random.default_rng(0)
+    alike = [rng.normal(size=(500, 2)) for _ in (0, 1)]
+    assert sum_event(alike, 2.0, 0.0) is None
+    assert sum_event([side[:, 0] for side in alike], 0.0, 0.0) is None
+    assert Formula.fit(*(rng.normal(x, 1, (500, 40)) for x in (0, 1))) is None
+    assert sum_event([side[:3] for side in alike], 0.0, 0.0) is None
+
+
+@pytest.mark.parametrize(
+    ("feature", "names", "words"),
+    [
+        ("client_a - 0.5 client_b", (), "a sum of multiples of some of its numbers"),
+        ("client_a - 0.5 client_b", ("client_a", "client_b"), "a sum of multiples of client_a and client_b"),
+        ("-0.25 output[0] + 1e-05 output[3] + output[4]", (),
+         "a sum of multiples of output[0], output[3] and output[4]"),
+        ("value", (), None),
+    ],
+)  # fmt: skip
+def test_own_data_shows_a_formula_without_its_numbers(feature, names, words):
+    assert Coarse(names=frozenset(names)).sum_of(feature) == words
+
+
+def test_own_data_shows_no_coefficient_and_no_threshold():
+    event = Interval("client_a + 0.5 client_b", 1.57, math.inf)
+    seen = PlainEvent(event, Direction.FORWARD, 300, 1_000, 30, 1_000)
+    hidden = _coarse(Coarse(names=frozenset({"client_a", "client_b"})), seen)
+    assert hidden.event == Withheld("a sum of multiples of client_a and client_b")
+    assert _coarse(Coarse(), event) == Withheld("a sum of multiples of some of its numbers")
+    assert not any(digit in answer_words(hidden.event) for digit in "0123456789")
+    # Where a threshold of one number may not be shown, nothing is said in simpler words, as before.
+    assert _coarse(Coarse(), PlainEvent(Interval("value", 1.57, math.inf), *structs.astuple(seen)[1:])) is UNSET
+
+
+def test_the_sum_of_a_plain_event_is_made_from_outputs_alone():
+    rng = np.random.default_rng(0)
+    sides = [joint(x, rng, 1_000) for x in (1.0, 0.0)]
+    found = PlainEvent.of(sides, 2.2, 0.0)
+    assert "client_a" in answer_words(found.event)
+    assert "client_b" in answer_words(found.event)
