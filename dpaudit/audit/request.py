@@ -331,7 +331,7 @@ class Request:
             verdict=verdict,
             in_any_state=run_by_run,
             gaps=gaps,
-            not_looked_at=(*unseen, *pilot.not_compared),
+            not_looked_at=(*unseen, *pilot.plan.aside, *pilot.not_compared),
             checks=checks,
             epsilon=claim.epsilon,
             delta=claim.delta,
