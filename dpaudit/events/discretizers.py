@@ -252,7 +252,8 @@ MOST_COMPARED = 100_000
 """Outputs of more numbers are not looked through for such that repeat."""
 
 
-_ONE_CLASS = frozenset({bool, int, float, str, bytes, type(None)})
+_ONE_CLASS = frozenset({bool, int, float, str, bytes, type(None), np.float64, np.int64, np.bool_, np.str_})
+"""Classes of which each family has no two that differ."""
 
 
 def _are_all(cells: Iterable[Hashable], outputs: Any) -> bool:

@@ -22,6 +22,7 @@ def attributes(value: Any) -> dict[str, Any]:
 
 
 def all_attributes(value: Any) -> dict[str, Any]:
+    """Return the attributes of an object, those of its slots included."""
     kind: type = type(value)
     found = {name: getattr(value, name) for name in _slots(kind) if hasattr(value, name)}
     found.update(getattr(value, "__dict__", {}))
@@ -29,7 +30,7 @@ def all_attributes(value: Any) -> dict[str, Any]:
 
 
 def added_attributes(value: Any, base: type) -> dict[str, Any]:
-    """Return the attributes that an object has beyond what is read of instances of a class that its own derives from."""
+    """Return the attributes that an object has beyond what is read of instances of a class that its own is made of."""
     every = dict(getattr(value, "__dict__", {}))
     kind = type(value)
     derived = kind.__mro__[: kind.__mro__.index(base)]
@@ -39,6 +40,7 @@ def added_attributes(value: Any, base: type) -> dict[str, Any]:
 
 
 def is_opaque(part: Any) -> bool:
+    """Return whether an attribute is no value, but known by its name or by its place in memory."""
     return type(part) not in PLAIN and _shows_nothing(part)
 
 

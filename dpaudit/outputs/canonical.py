@@ -178,11 +178,20 @@ def kind_of(value: object) -> str:
 
 
 def class_of(value: object) -> str:
-    """Return the name of a value's class; of a number of NumPy that of its type."""
+    """Return the name of a value's class; of a number of NumPy that of its type, of Python's width the name in Python.
+
+    A sum is of the one class or the other by which operand came first, and says nothing else.
+    """
     kind = type(value)
     if isinstance(value, np.number | np.bool_):
-        return str(value.dtype)
+        words = str(value.dtype)
+        return _OF_PYTHON.get(words, words)
+    if isinstance(value, np.str_ | np.bytes_):
+        return "str" if isinstance(value, str) else "bytes"
     return kind.__qualname__ if kind.__module__ == "builtins" else _own(kind)
+
+
+_OF_PYTHON = {"float64": "float", "int64": "int", "complex128": "complex"}
 
 
 def dtype_of(value: Any) -> str:

@@ -261,8 +261,6 @@ _CLASSES: dict[str, Callable[[Any], Any]] = {
     "Counter": Counter,
     "mappingproxy": MappingProxyType,
     "bytearray": bytearray,
-    "str_": np.str_,
-    "bytes_": np.bytes_,
     "matrix": lambda array: array.view(np.matrix),
     "fortran": np.asfortranarray,
     "recarray": lambda array: array.view(np.recarray),

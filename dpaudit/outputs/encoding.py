@@ -135,8 +135,6 @@ _NAMES_OF_CLASSES: dict[type, str] = {
     Counter: "Counter",
     MappingProxyType: "mappingproxy",
     bytearray: "bytearray",
-    np.str_: "str_",
-    np.bytes_: "bytes_",
     np.matrix: "matrix",
     np.recarray: "recarray",
 }

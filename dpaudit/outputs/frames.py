@@ -1,8 +1,8 @@
 """Data frames and labelled arrays: their values a column at a time, and beside these names, types and metadata.
 
-Columns stay apart, so that integers keep all their digits and what is missing stays distinct from NaN. pandas and xarray
-are read as they are, for they have an index, attributes or coordinates; frames of other libraries through `narwhals`,
-and whatever exports an Arrow stream through the library that reads it.
+Columns stay apart, so that integers keep all their digits and what is missing stays distinct from NaN. pandas and
+xarray are read as they are, for they have an index, attributes or coordinates; frames of other libraries through
+`narwhals`, and whatever exports an Arrow stream through the library that reads it.
 """
 
 from __future__ import annotations
@@ -39,12 +39,8 @@ def reader_of(kind: type) -> Reader | None:
     if issubclass(kind, Iterator):  # a stream that can be read once shows nothing until it is
         return None
     if hasattr(kind, "__arrow_c_stream__") or hasattr(kind, "__dataframe__"):
-        return partial(_of_derived, object, _frame) if _has_attributes(kind) else _frame
+        return _frame
     return _arrow_stream if hasattr(kind, "__arrow_c_array__") else None
-
-
-def _has_attributes(kind: type) -> bool:
-    return kind.__module__.partition(".")[0] != "polars" and kind.__dictoffset__ != 0
 
 
 def _of_derived(base: type, read: Reader, value: Any) -> Any:
@@ -213,10 +209,17 @@ def _frame(value: Any) -> Any:
     if isinstance(held, narwhals.LazyFrame):
         return _lazy_frame(value)
     if isinstance(held, narwhals.Series):
-        return converted({"values": _column(held)}, value, _of_column, _metadata)
+        return converted({"values": _column(held)}, value, _of_column, _metadata, *_own(value))
     columns = zip(held.columns, held.iter_columns(), strict=True)
     found = {"rows": len(held)} | {f"{i} {name}": _column(column) for i, (name, column) in enumerate(columns)}
-    return converted(found, value, _of_columns, _metadata)
+    return converted(found, value, _of_columns, _metadata, *_own(value))
+
+
+def _own(value: Any) -> tuple[Reader, ...]:
+    """Return the functions that find what a frame has beside what its library keeps there."""
+    kind = type(value)
+    base = next((one for one in kind.__mro__ if vars(one).keys() & {"__arrow_c_stream__", "__dataframe__"}), kind)
+    return partial(_added, base), partial(_printed, base)
 
 
 def _column(column: Any) -> Any:
@@ -322,7 +325,7 @@ def _arrow_field(value: Any) -> Any:
 
 
 def _arrow_stream(value: Any) -> Any:
-    """Return the parts of what exports an Arrow stream or array, read by pyarrow or polars, and what these leave out."""
+    """Return the parts of what exports an Arrow stream or array, read by pyarrow or polars."""
     name = foreign(type(value).__qualname__)
     try:
         import pyarrow
@@ -339,8 +342,8 @@ def _arrow_stream(value: Any) -> Any:
                 f"an output of type {name} exports an Arrow stream, which takes pyarrow or polars to read: install one"
             ) from None
         found = polars.DataFrame(value)
-        return converted({"frame": found}, value, _metadata_of_schema_unseen)
-    return {"frame": found}
+        return converted({"frame": found}, value, _metadata_of_schema_unseen, *_own(value))
+    return converted({"frame": found}, value, *_own(value))
 
 
 def _metadata_of_schema_unseen(value: Any) -> dict[str, Any]:

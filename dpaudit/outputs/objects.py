@@ -203,8 +203,8 @@ def stored_entries(value: Any) -> tuple[tuple[NDArray[Any], ...], NDArray[Any]]:
 
 
 _BESIDE_ARRAYS = (
-    "name", "names", "dims", "coords", "attrs", "unit", "units", "crs", "fill_value", "requires_grad", "grad", "weak_type",
-    "metadata",
+    "name", "names", "dims", "coords", "attrs", "unit", "units", "crs", "fill_value", "requires_grad", "grad",
+    "weak_type", "metadata",
 )  # fmt: skip
 """Attributes that libraries of arrays give them, beside those that are known by their words."""
 _BY_WORDS = ("dtype", "device", "layout", "sharding", "memory_format")

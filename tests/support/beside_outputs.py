@@ -116,7 +116,7 @@ class Money(decimal.Decimal): ...
 class Day(datetime.date): ...
 
 
-class Named(collections.namedtuple("Named", "x")): ...  # noqa: PYI024, SLOT002
+class Named(collections.namedtuple("Named", "x")): ...
 
 
 class Word(str):
@@ -178,20 +178,19 @@ ALWAYS: dict[str, Make] = {
     "dtype of an array": lambda x, n: np.array([n], ["f4", "f8"][x]),
     "memory order": lambda x, n: np.array([[n, 1], [2, 3]], order="CF"[x]),
     "class of a scalar": lambda x, n: [np.float32, np.float64][x](n),
-    "class of a text": lambda x, n: [str, np.str_][x](n),
-    "class of an array": lambda x, n: [np.asarray, np.asmatrix][x]([[n]]),
+    "class of an array": lambda x, n: np.array([[n]]).view([np.ndarray, np.matrix][x]),
     "class of a sequence": lambda x, n: [list, tuple][x]([n]),
     "class of a set": lambda x, n: [set, frozenset][x]([n]),
     "class of a mapping": lambda x, n: [dict, collections.OrderedDict][x](a=n),
     "class of bytes": lambda x, n: [bytes, bytearray][x]([n % 256]),
-    "class of an element": lambda x, n: (n, [1, np.int64(1)][x]),
+    "class of an element": lambda x, n: (n, [1, np.int32(1)][x]),
     "class of a sparse matrix": lambda x, n: [sparse.csr_matrix, sparse.csr_array][x]([[0, n]]),
     "format of a sparse matrix": lambda x, n: sparse.csr_matrix([[0, n]]).asformat(["csr", "coo"][x]),
     "types of records": lambda x, n: np.array([(1, n)], [("a", ["i4", "i8"][x]), ("b", "f8")]),
     "fill value": lambda x, n: np.ma.array([n, 2], mask=[0, 1], fill_value=7 + x),
     "under the mask": lambda x, n: np.ma.array([n, 2 + x], mask=[0, 1]),
     "attribute of an array": lambda x, n: with_attribute(np.full(2, n).view(Quantity), x),
-    "attribute of a matrix": lambda x, n: with_attribute(np.matrix([[n]]).view(Grid), x),
+    "attribute of a matrix": lambda x, n: with_attribute(np.array([[n]]).view(Grid), x),
     "unit of an array": lambda x, n: Converts(n, "ms"[x]),
     "around a function": lambda x, n: Closes(n, x),
     "printed": lambda x, n: Printed(n, x),
