@@ -43,20 +43,21 @@ ALWAYS = frozenset(
 }
 """Values that identify nobody: Booleans, also as numbers, what is missing, infinite or empty."""
 WORDS = frozenset(
-    """a above absent all alternating and another array ascents ASCII b Bayes before behind being betting between beyond
-    big binary bit bits blanks bool boosted but by byte bytes capital category cells centre character characters check
-    column common decimal decimals dense differences different digit digits direction discriminant divisor dtype
-    element elements end endian entries entry equal exact exception explicit exponent family finest first flat float
-    floating for form format formula from greatest half halves hexadecimal histogram in infinities int integers item
-    json key keys kind last law leading learned least len length letters likelihood linear lines little loads lower
-    lowest Luhn magnitude magnitudes mantissa median membership message minus modulo more most naive NaN NaNs negative
-    neighbours noise none normal not number numbers occurrence of on ones or order other output outputs parities parity
-    part parts patterns perfect place places plus point pooled positive power presence present product products raised
-    ranked ranks ratio relations remainder remainders repeated right rows s say scale score sequence set shape sign
-    small sorted sparse special square squares standardised start statistics stored sum summaries text the those three
-    to too trailing trees two type types up value values weights with within word XOR zeros maximum minimum
-    size integers' Luhn's neighbours' signs st nd rd th modulo pi significant multiples longest run runs neighbouring
-    occurrences orders periods characters kinds exceptions its some""".split()
+    """a above absent all alternating and another array ascents ASCII b Bayes before behind being betting between
+    beyond big binary bit bits blanks bool boosted but by byte bytes capital category cells centre character
+    characters check column common decimal decimals dense differences different digit digits direction discriminant
+    divisor dtype element elements end endian entries entry equal exact exception explicit exponent family finest
+    first flat float floating for form format formula from greatest half halves hexadecimal histogram in infinities
+    int integers item json key keys kind last law leading learned least len length letters likelihood linear lines
+    little loads lower lowest Luhn magnitude magnitudes mantissa median membership message minus modulo more most
+    naive NaN NaNs negative neighbours noise none normal not number numbers occurrence of on ones or order other
+    output outputs parities parity part parts patterns perfect place places plus point pooled positive power
+    presence present product products raised ranked ranks ratio relations remainder remainders repeated right rows s
+    say scale score sequence set shape sign small sorted sparse special square squares standardised start statistics
+    stored sum summaries text the those three to too trailing trees two type types up value values weights with
+    within word XOR zeros maximum minimum size integers' Luhn's neighbours' signs st nd rd th pi significant
+    multiples longest run runs neighbouring occurrences orders periods kinds exceptions its some beside class holds
+    memory what""".split()
 )
 """The words of the names of features."""
 _PARTS = re.compile(r"""\w+'s?(?= )|'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?|\w+|['"]""")

@@ -339,7 +339,7 @@ class Request:
             verdict=verdict,
             in_any_state=run_by_run,
             gaps=gaps,
-            not_looked_at=(*unseen, *pilot.not_compared, *shared, *beyond),
+            not_looked_at=(*unseen, *pilot.plan.aside, *pilot.not_compared, *shared, *beyond),
             reach=UNSET if reach is None else reach,
             checks=checks,
             epsilon=claim.epsilon,

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dpaudit.bounds.base import Array
 from dpaudit.events.event import Tally
-from dpaudit.outputs.canonical import canonical
+from dpaudit.outputs.canonical import canonical_each
 
 GRIDS = (2**13, 2**16)
 """Numbers of squares that are tried for a grid: the fewer, the better they stay in the cache."""
@@ -176,7 +176,7 @@ def tally(cells: Any) -> Tally:
             return Counter(dict(zip([value + low for value in seen.tolist()], counts[seen].tolist(), strict=True)))
         values, counts = np.unique(cells, return_counts=True)
         return Counter(dict(zip(values.tolist(), counts.tolist(), strict=True)))
-    return Counter(canonical(value) for value in cells)
+    return Counter(canonical_each(cells))
 
 
 def separation(data: Tally, neighbour: Tally) -> float:

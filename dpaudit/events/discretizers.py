@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Self
@@ -19,7 +19,7 @@ from dpaudit.events.event import Cells, CellSet, Event, Interval, Tally
 from dpaudit.events.feature_screening.search import not_compared
 from dpaudit.events.wide import wide_leaves
 from dpaudit.jsonable import stable_repr
-from dpaudit.outputs.canonical import canonical
+from dpaudit.outputs.canonical import canonical_each, holds_unseen
 from dpaudit.outputs.plan import LeafPlan
 from dpaudit.outputs.readers import Block
 
@@ -141,7 +141,7 @@ class Atoms(Discretizer):
     def __call__(self, outputs: Any) -> Integers:
         """Return the number of each output's atom."""
         if not (isinstance(outputs, np.ndarray) and outputs.ndim == 1 and outputs.dtype.kind == "f"):
-            return np.array([self.numbers.get(canonical(value), OTHER) for value in outputs], dtype=np.int64)
+            return np.array([self.numbers.get(cell, OTHER) for cell in canonical_each(outputs)], dtype=np.int64)
         cells = np.full(len(outputs), OTHER)
         for atom, number in self.numbers.items():
             value = float(atom[1]) if isinstance(atom, tuple) else np.nan
@@ -229,7 +229,7 @@ class Ranked(ScoreBins):
             known, bins = self._sorted
             at = places_of(known, cells)
             return np.where(at < 0, self.middle, bins[at])
-        return np.array([self.bins.get(canonical(v), self.middle) for v in cells], dtype=np.int64)
+        return np.array([self.bins.get(cell, self.middle) for cell in canonical_each(cells)], dtype=np.int64)
 
     def refit(self, data: Any, neighbour: Any) -> None:
         """Return None: bins of another fit would hold other cells."""
@@ -250,6 +250,17 @@ REPEATED = 3
 agree by chance, three seldom."""
 MOST_COMPARED = 100_000
 """Outputs of more numbers are not looked through for such that repeat."""
+
+
+_ONE_CLASS = frozenset({bool, int, float, str, bytes, type(None), np.float64, np.int64, np.bool_, np.str_})
+"""Classes of which each family has no two that differ."""
+
+
+def _are_all(cells: Iterable[Hashable], outputs: Any) -> bool:
+    """Say whether cells say all of some outputs: of no class, or part, whose likes share a cell."""
+    if isinstance(outputs, np.ndarray) and outputs.dtype != object:
+        return True
+    return set(map(type, outputs)) <= _ONE_CLASS and not any(map(holds_unseen, cells))
 
 
 @dataclass(frozen=True)
@@ -278,10 +289,14 @@ class Pilot:
         rows = isinstance(outputs, np.ndarray) and outputs.dtype.kind in "iu" and outputs.ndim == 2
         # Rows of integers that fit into one integer each are packed.
         found: Discretizer = (PackedRows.of(outputs, 2**62 - 1) if rows else None) or Identity()
-        counts = Counter(canonical(cell) for cell in found(outputs))
+        counts = Counter(canonical_each(found(outputs)))
         repeated = sum(c for c in counts.values() if c >= REPEATED) / max(1, len(outputs))
         sufficient = repeated > 0.5 and len(counts) <= FEW
-        plan = LeafPlan() if sufficient else LeafPlan.of(outputs)
+        plan = LeafPlan() if sufficient and _are_all(counts, outputs) else LeafPlan.of(outputs)
+        if sufficient and not any(leaf.tells_likes_apart for leaf in plan.leaves):
+            plan = LeafPlan(aside=plan.aside)
+        else:
+            sufficient = False
         relations, different = not_compared(plan, outputs), len(outputs) - max(counts.values(), default=0)
         if repeated > 0.5:
             return cls(found, sufficient, plan, relations, None, different)

@@ -334,7 +334,11 @@ def _loaded(text: str) -> Any:
 
 def _value(value: Any) -> float:
     with suppress(TypeError, ValueError, OverflowError):
-        return math.nan if isinstance(value, str | bytes) else float(value)
+        if isinstance(value, str | bytes):
+            return math.nan
+        if getattr(value, "ndim", 0):  # NumPy and pandas make no number of an array with one element any more
+            return float(np.asarray(value).item())
+        return float(value)
     return math.nan
 
 

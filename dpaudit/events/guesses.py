@@ -36,7 +36,7 @@ from dpaudit.events.cells import to_grid
 from dpaudit.events.event import CellSet, Tally
 from dpaudit.events.expected_bound import PlannedTest
 from dpaudit.events.families import PrefixFamily, likelier_first
-from dpaudit.outputs.canonical import canonical
+from dpaudit.outputs.canonical import canonical_each
 
 MOST = 5
 """Guesses that share the error at most: with a fifth of it each a bound is 2 % lower, or less."""
@@ -128,7 +128,7 @@ class GuessCodes:
             known: list[Any] = values.tolist()
         else:
             index: dict[Hashable, int] = {}
-            places = np.array([index.setdefault(canonical(cell), len(index)) for cell in cells], dtype=np.intp)
+            places = np.array([index.setdefault(cell, len(index)) for cell in canonical_each(cells)], dtype=np.intp)
             known = list(index)
         counts = np.bincount(places, minlength=len(known)).tolist()
         bits = np.array([self._codes.get(cell, self._other) for cell in known], dtype=np.uint16)

@@ -10,9 +10,12 @@ import enum
 import hashlib
 import math
 import os
-from collections.abc import Callable, Hashable, Mapping
+import threading
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Hashable, Iterable
 from fractions import Fraction
 from functools import cache, partial
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -20,7 +23,8 @@ from numpy.typing import NDArray
 
 from dpaudit.errors import InputError, place_of
 from dpaudit.jsonable import MOST_BITS, stable_repr
-from dpaudit.outputs.parts import REGISTERED, parts
+from dpaudit.outputs.beside import UNSEEN, Beside, Labelled, Unseen
+from dpaudit.outputs.parts import REGISTERED, has_numbers, parts
 from dpaudit.withheld import HOW, foreign, hides, kind_words, message_of
 
 TIMED_OUT = "timed out"
@@ -38,9 +42,13 @@ _OLD_NAMES = {
 
 
 class Raised:
-    """The output of a run that ended in an exception: its type, and separately its message and its line."""
+    """The output of a run that ended in an exception: its type, and separately its message and its line.
+
+    What stands `beside` the message, in words: notes, attributes, the exceptions of a group and those it came from.
+    """
 
     def __init__(self, error: BaseException) -> None:
+        self.beside = _beside_message(error)
         self.kind = type(error).__qualname__
         self.message = message_of(error)
         self.place = os.path.basename(place_of(error)) if error.__traceback__ else ""
@@ -48,10 +56,11 @@ class Raised:
             self.message += f"; it has {_OLD_NAMES[error.name]}" if error.name in _OLD_NAMES else ""
 
     @classmethod
-    def of(cls, kind: str, message: str, place: str = "") -> Raised:
+    def of(cls, kind: str, message: str, place: str = "", beside: str = "") -> Raised:
         """Return the output of a run that ended in an exception, by its texts."""
         found = cls.__new__(cls)
         found.kind, found.message, found.place = kind, message, place
+        found.beside = beside
         return found
 
     @property
@@ -59,6 +68,46 @@ class Raised:
         """The exception as people are shown it, with its line."""
         said = f"{kind_words(self.kind)} ({HOW})" if hides() else f"{self.kind}: {self.message}"
         return said + (f" ({self.place})" if self.place else "")
+
+
+CAUSES = 8
+"""Exceptions behind an exception that are looked at, and members of a group on each level."""
+
+
+def _beside_message(error: BaseException, depth: int = CAUSES) -> str:
+    """Return in words what an exception holds beside its type and its message; "" of nearly all.
+
+    That are its notes, the attributes that were given to it, arguments that its message does not show, the exceptions
+    of a group, and the exception that it came from.
+    """
+    said: list[str] = []
+    try:
+        held = dict(error.__dict__)
+        said += [f"note {note}" for note in held.pop("__notes__", ())]
+        said += [f"{name} = {_in_short(part)}" for name, part in held.items()]
+        if type(error).__str__ not in _SHOW_ARGUMENTS and error.args:
+            said.append(f"arguments {_in_short(error.args)}")
+        others = list(error.exceptions[:CAUSES]) if isinstance(error, BaseExceptionGroup) else []
+        source = error.__context__ if error.__cause__ is None and not error.__suppress_context__ else error.__cause__
+        others += [] if source is None else [source]
+        for other in others if depth else []:
+            inside = f"{type(other).__qualname__}: {message_of(other)}", _beside_message(other, depth - 1)
+            said.append(f"from {' '.join(filter(None, inside))}")
+    except Exception:  # attributes of exceptions are third-party code
+        said.append("what cannot be shown")
+    return "; ".join(said)
+
+
+_SHOW_ARGUMENTS = (BaseException.__str__, OSError.__str__, KeyError.__str__, SyntaxError.__str__, ImportError.__str__)
+"""The methods of exceptions whose messages show their arguments."""
+
+
+def _in_short(part: Any) -> str:
+    """Return what an exception holds in words, or its class where it cannot be taken apart."""
+    try:
+        return in_words(canonical(part))
+    except Exception:  # it is an attribute of an exception, and third-party code
+        return type(part).__qualname__
 
 
 def timed_out(seconds: float) -> Raised:
@@ -75,12 +124,14 @@ _BASES: tuple[tuple[str, tuple[type, ...]], ...] = (
     ("float", (float, np.floating)),
     ("complex", (complex, np.complexfloating)),
     ("text", (str,)),
-    ("bytes", (bytes, bytearray, memoryview)),
+    ("bytes", (bytes, bytearray)),
     ("none", (type(None),)),
     ("array", (np.ndarray,)),
-    ("mapping", (dict,)),
     ("set", (set, frozenset)),
 )
+_OF_CONVERSIONS: dict[type, str] = {Labelled: "labelled", Unseen: "unseen"}
+_MAPPINGS = frozenset({dict, OrderedDict, Counter, MappingProxyType})
+"""The mappings that hold nothing but their items."""
 _OURS = frozenset({"builtins", "numpy", "collections"})
 """Modules whose classes derived from plain types hold nothing more."""
 
@@ -102,6 +153,10 @@ def family(kind: type) -> str:
 def _family(kind: type) -> str:
     if kind in (list, tuple):
         return "sequence"
+    if kind in _MAPPINGS:
+        return "mapping"
+    if kind in _OF_CONVERSIONS:
+        return _OF_CONVERSIONS[kind]
     if issubclass(kind, Raised | BaseException):
         return "exception"
     if kind.__module__.startswith("scipy.sparse") and hasattr(kind, "tocoo"):
@@ -110,8 +165,6 @@ def _family(kind: type) -> str:
         for name, bases in _BASES:
             if issubclass(kind, bases) and kind.__module__ in _OURS:
                 return name
-        if issubclass(kind, Mapping) and not issubclass(kind, dict):
-            return "mapping"
     return _own(kind)
 
 
@@ -123,6 +176,36 @@ def kind_of(value: object) -> str:
     """Return the family of a value's type."""
     return family(type(value))
 
+
+def class_of(value: object) -> str:
+    """Return the name of a value's class; of a number of NumPy that of its type, of Python's width the name in Python.
+
+    A sum is of the one class or the other by which operand came first, and says nothing else.
+    """
+    kind = type(value)
+    if isinstance(value, np.number | np.bool_):
+        words = str(value.dtype)
+        return _OF_PYTHON.get(words, words)
+    if isinstance(value, np.str_ | np.bytes_):
+        return "str" if isinstance(value, str) else "bytes"
+    return kind.__qualname__ if kind.__module__ == "builtins" else _own(kind)
+
+
+_OF_PYTHON = {"float64": "float", "int64": "int", "complex128": "complex"}
+
+
+def dtype_of(value: Any) -> str:
+    """Return the type of the numbers of an array or sparse matrix; the fields of records are looked at themselves."""
+    return _words(value.dtype) if value.dtype.names is None else "records"
+
+
+def order_of(value: NDArray[Any]) -> str:
+    """Return the order in which the numbers of an array of several dimensions lie in memory."""
+    flags = value.flags
+    return "Fortran" if value.ndim > 1 and flags.f_contiguous and not flags.c_contiguous else "C"
+
+
+_words = cache(str)
 
 SPELT = 32
 """Numbers of an array that a label spells out, so that an event can show them; longer arrays have a digest."""
@@ -157,7 +240,7 @@ def _float(value: Any) -> Hashable:
 def _array(value: NDArray[Any]) -> Hashable:
     """Label an array by its shape and its elements; one of many numbers by the bytes of these, which are soon had."""
     kind = value.dtype.kind
-    if kind not in "iufb":
+    if not has_numbers(value.dtype):
         return ("array", value.shape, kind, canonical(parts(value)))
     kind = "i" if kind == "u" else kind
     if value.size <= SPELT or value.dtype.itemsize > 8:
@@ -172,12 +255,74 @@ def _array(value: NDArray[Any]) -> Hashable:
 
 def _exception(value: Any) -> Hashable:
     raised = value if isinstance(value, Raised) else Raised(value)
-    return ("exception", raised.kind, raised.message)
+    more = (raised.beside,) if raised.beside else ()
+    return ("exception", raised.kind, raised.message, *more)
 
 
 def _other(value: Any) -> Hashable:
-    return ("object", type(value).__qualname__, canonical(parts(value)))
+    known = _MET.known
+    if known is not None and id(value) in known:
+        return known[id(value)][1]
+    cell = ("object", type(value).__qualname__, canonical(parts(value)))
+    if known is not None and len(known) < MOST_MET:
+        known[id(value)] = (value, cell)  # the object is kept, so that no other gets its place in memory
+    return cell
 
+
+class _Met(threading.local):
+    known: dict[int, tuple[Any, Hashable]] | None = None
+
+
+_MET = _Met()
+MOST_MET = 1_000
+"""Objects of a batch whose cells are remembered: those that many outputs hold are met in the first ones."""
+
+
+def canonical_each(values: Iterable[Any]) -> list[Hashable]:
+    """Return the cells of a batch of outputs; an object that several of them hold, as a policy, is labelled once."""
+    _MET.known = {}
+    try:
+        return list(map(canonical, values))
+    finally:
+        _MET.known = None
+
+
+def _labelled(value: Labelled) -> Hashable:
+    held = canonical(value.values)
+    beside = _cell_beside(value.beside)
+    return ("labelled", held, beside) if beside else held
+
+
+def looked_at(beside: Beside) -> dict[str, Any]:
+    """Return what stands beside the values of an output, by names; `UNSEEN` in the place of what nobody can look at."""
+    _cell_beside(beside)
+    return beside.held
+
+
+def _cell_beside(beside: Beside) -> Hashable:
+    """Return the cell of what stands beside values; None where that is nothing."""
+    if beside.cell is None and beside.held:
+        cells = []
+        for name, part in beside.held.items():
+            try:
+                cell = canonical(part)
+                hash(cell)
+            except (InputError, TypeError):
+                beside.held[name] = UNSEEN
+                cell = _UNSEEN
+            cells.append((("str", name), cell))
+        beside.cell = ("mapping", tuple(cells))
+    return beside.cell
+
+
+def holds_unseen(cell: Hashable) -> bool:
+    """Say whether a cell is that of something of which a part cannot be looked at."""
+    if isinstance(cell, tuple | frozenset):
+        return cell == _UNSEEN or any(map(holds_unseen, cell))
+    return False
+
+
+_UNSEEN = ("unseen",)
 
 _LABELS: dict[str, Callable[[Any], Hashable]] = {
     "bool": lambda value: ("bool", bool(value)),
@@ -194,6 +339,8 @@ _LABELS: dict[str, Callable[[Any], Hashable]] = {
     "set": lambda values: ("set", frozenset(map(canonical, values))),
     "mapping": lambda value: ("mapping", tuple((canonical(k), canonical(v)) for k, v in value.items())),
     "exception": _exception,
+    "labelled": _labelled,
+    "unseen": lambda value: _UNSEEN,
 }
 """The functions that label values, by `family`."""
 
@@ -222,6 +369,8 @@ def in_words(cell: Any, *, fractions: bool = False) -> str:
             return repr(value)
         case ("exception", kind, message):
             return f"{TIMED_OUT} {message}" if kind == TIMED_OUT else f"{kind}({message!r})"
+        case ("exception", kind, message, beside):
+            return f"{kind}({message!r}) with {beside}"
         case ("sequence", values):
             return f"({', '.join(map(words, values))})"
         case ("array", _, kind, values):
@@ -234,6 +383,10 @@ def in_words(cell: Any, *, fractions: bool = False) -> str:
             return f"array of shape {shape} with digest {hashlib.blake2b(held, digest_size=8).hexdigest()}"
         case ("object", name, parts):
             return f"{name} {words(parts)}"
+        case ("labelled", values, beside):
+            return f"{words(values)} with {words(beside)}"
+        case ("unseen",):
+            return "what is not looked at"
     return stable_repr(cell)
 
 

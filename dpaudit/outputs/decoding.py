@@ -8,17 +8,19 @@ else, so that leaves, cells and features are those of the outputs themselves. Wh
 from __future__ import annotations
 
 import math
-from collections import Counter
+from collections import Counter, OrderedDict
 from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache, partial
 from itertools import accumulate, pairwise
+from types import MappingProxyType
 from typing import Any
 
 import msgspec
 import numpy as np
 
 from dpaudit.errors import ToolFault
+from dpaudit.outputs.beside import UNSEEN, Beside, Labelled
 from dpaudit.outputs.canonical import Raised, canonical
 from dpaudit.outputs.parts import parts
 
@@ -64,7 +66,8 @@ class NumberStandIn(StandIn):
 
     def __float__(self) -> float:
         """Return the number that the output holds, alone or beside what its class adds to it, as decimals do."""
-        held = self.parts["value"] if type(self.parts) is dict and "value" in self.parts else self.parts
+        parts = self.parts.values if isinstance(self.parts, Labelled) else self.parts
+        held = parts["value"] if type(parts) is dict and "value" in parts else parts
         if not isinstance(held, int | float | np.number | np.ndarray):
             raise TypeError("an object that holds no number")
         return float(held)
@@ -253,9 +256,39 @@ def _tables(
     return found
 
 
+_CLASSES: dict[str, Callable[[Any], Any]] = {
+    "OrderedDict": OrderedDict,
+    "Counter": Counter,
+    "mappingproxy": MappingProxyType,
+    "bytearray": bytearray,
+    "matrix": lambda array: array.view(np.matrix),
+    "fortran": np.asfortranarray,
+    "recarray": lambda array: array.view(np.recarray),
+}
+"""Classes of the standard library and of NumPy that are made of plain values."""
+
+
+def _of_class(count: int, depth: int, name: str, column: Any) -> list[Any]:
+    return list(map(_CLASSES[name], _read(column, count, depth)))
+
+
+def _labelled(count: int, depth: int, values: Any, beside: Any) -> list[Any]:
+    both = zip(_read(values, count, depth), _read(beside, count, depth), strict=True)
+    return [Labelled(held, _kept(dropped)) for held, dropped in both]
+
+
+def _kept(dropped: Any) -> Beside:
+    _check(type(dropped) is dict and set(map(type, dropped)) <= {str})
+    return Beside.of(dropped)
+
+
+def _unseen(count: int, depth: int) -> list[Any]:
+    return [UNSEEN] * count
+
+
 def _raised(count: int, depth: int, *columns: Any) -> list[Any]:
     texts = [_read(column, count, depth) for column in columns]
-    _check(len(texts) == 3 and all(set(map(type, column)) <= {str} for column in texts))
+    _check(len(texts) == 4 and all(set(map(type, column)) <= {str} for column in texts))
     return [Raised.of(*one) for one in zip(*texts, strict=True)]
 
 
@@ -297,6 +330,9 @@ _READERS: dict[str, Callable[..., list[Any]]] = {
     "objects": _objects,
     "sparse": _sparse,
     "tables": _tables,
+    "class": _of_class,
+    "labelled": _labelled,
+    "unseen": _unseen,
     "raised": _raised,
     "foreign": _foreign,
     "shared": _shared,

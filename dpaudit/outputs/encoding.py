@@ -6,18 +6,20 @@ column by column: each is a list of the name of its form and what the form needs
 
 from __future__ import annotations
 
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from fractions import Fraction
 from functools import lru_cache
 from itertools import chain
+from types import MappingProxyType
 from typing import Any
 
 import msgspec
 import numpy as np
 
 from dpaudit.errors import DpauditError, InputError
-from dpaudit.outputs.canonical import Raised, family
+from dpaudit.outputs.canonical import Raised, family, looked_at, order_of
 from dpaudit.outputs.decoding import CONTAINERS, DTYPES, LEVELS, NAMES, PLAIN, TABLES, TEXTS, decode
 from dpaudit.outputs.objects import refuse_promises
 from dpaudit.outputs.parts import parts
@@ -71,6 +73,8 @@ def plain(outputs: Any, *, alone: bool = False) -> Any:
     they are where all outputs of an audit are made in one process, `alone`.
     """
     same, array = False, type(outputs) is np.ndarray
+    if array and outputs.dtype.isbuiltin == 2:  # rows of a type of another library, as bfloat16
+        outputs, array = list(outputs), False
     with suppress(Exception):  # methods of outputs are third-party code
         if array and outputs.dtype.kind in DTYPES:
             same = True
@@ -94,7 +98,7 @@ def _look_the_same(values: list[Any], alone: bool, depth: int) -> bool:
                 if nested and not _look_the_same(list(chain.from_iterable(held)), alone, depth - 1):
                     return False
         elif kind is np.ndarray or family(kind) == "sparse":
-            if not all(one.dtype.kind in DTYPES for one in some):
+            if not all(one.dtype.kind in DTYPES and one.dtype.isbuiltin != 2 for one in some):
                 return False
         elif _is_table(kind):
             taken = list(map(_taken, some))
@@ -115,7 +119,8 @@ def _is_opaque(kind: type) -> bool:
 
 
 def _is_table(kind: type) -> bool:
-    return kind.__name__ in TABLES and kind.__module__.partition(".")[0] == "pandas"
+    """Return whether a class is a table or series of pandas, and no stand-in of one."""
+    return kind.__name__ in TABLES and kind.__module__.partition(".")[0] == "pandas" and hasattr(kind, "iloc")
 
 
 def _too_deep() -> InputError:
@@ -123,6 +128,17 @@ def _too_deep() -> InputError:
         f"an output holds itself, or is nested deeper than {LEVELS} levels, too deep to be compared; return what of it "
         "matters"
     )
+
+
+_NAMES_OF_CLASSES: dict[type, str] = {
+    OrderedDict: "OrderedDict",
+    Counter: "Counter",
+    MappingProxyType: "mappingproxy",
+    bytearray: "bytearray",
+    np.matrix: "matrix",
+    np.recarray: "recarray",
+}
+"""The names by which `decoding` makes classes of plain values."""
 
 
 class _Writer:
@@ -145,6 +161,8 @@ class _Writer:
             return self._mixed(values, [None if type(value) in PLAIN else type(value) for value in values], depth)
         (kind,) = kinds
         write = _WRITERS.get(family(kind), _Writer._foreign)
+        if _NAMES_OF_CLASSES.get(kind) is not None:
+            return ["class", _NAMES_OF_CLASSES[kind], write(self, values, depth + 1)]
         if kind is Fraction:
             write = _Writer._rational
         elif _is_table(kind):
@@ -199,12 +217,23 @@ class _Writer:
         both = [[value.numerator for value in values], [value.denominator for value in values]]
         return ["rational", *(self.column(one, depth) for one in both)]
 
+    def _labelled(self, values: Sequence[Any], depth: int) -> Column:
+        kept = self.column([value.values for value in values], depth)
+        return ["labelled", kept, self.column([looked_at(value.beside) for value in values], depth)]
+
     def _array(self, values: Sequence[Any], depth: int) -> Column:
         values = list(map(np.asarray, values))  # without what a class of NumPy's own adds
         first = values[0]
+        fortran = [order_of(value) != "C" for value in values] if first.ndim > 1 else []
         if any(value.dtype != first.dtype or value.shape != first.shape for value in values):
             return self._mixed(values, [(value.dtype, value.shape) for value in values], depth - 1)
+        if any(fortran):
+            if not all(fortran):
+                return self._mixed(values, fortran, depth - 1)
+            return ["class", "fortran", self._array(list(map(np.ascontiguousarray, values)), depth)]
         dtype, shape = first.dtype, list(first.shape)
+        if dtype.isbuiltin == 2:  # of another library, that the process of the audit may not have
+            return self._foreign(values, depth)
         if dtype.names is not None:
             return [
                 "records",
@@ -232,7 +261,7 @@ class _Writer:
 
     def _exception(self, values: Sequence[Any], depth: int) -> Column:
         raised = [value if type(value) is Raised else Raised(value) for value in values]
-        texts = [[one.kind for one in raised], [one.message for one in raised], [one.place for one in raised]]
+        texts = [[getattr(one, name) for one in raised] for name in ("kind", "message", "place", "beside")]
         return ["raised", *(self.column(one, depth) for one in texts)]
 
     def _foreign(self, values: Sequence[Any], depth: int) -> Column:
@@ -261,6 +290,8 @@ _WRITERS: dict[str, Callable[[_Writer, Sequence[Any], int], Column]] = {
     "array": _Writer._array,
     "sparse": lambda writer, values, depth: ["sparse", writer.column(list(map(_stored, values)), depth)],
     "exception": _Writer._exception,
+    "labelled": _Writer._labelled,
+    "unseen": lambda writer, values, depth: ["unseen"],
 }
 """The methods that write values of one type, by its family; all others are foreign."""
 
@@ -269,7 +300,8 @@ def _taken(table: Any) -> tuple[tuple[Any, ...], list[Any]] | None:
     """Return the head of a table or series of pandas, and the arrays of its columns and its index.
 
     The head holds the type, the names and dtypes of the columns, and the name of the index in a list, or None where
-    rows are numbered from 0. None is returned where a part has a type that NumPy lacks, or a name is no plain value.
+    rows are numbered from 0. None is returned where a part has a type that NumPy lacks, a name is no plain value, or
+    something else stands beside the values.
     """
     kind, index = type(table).__name__, table.index
     columns = [(table.name, table)] if kind == "Series" else list(table.items())
@@ -278,10 +310,21 @@ def _taken(table: Any) -> tuple[tuple[Any, ...], list[Any]] | None:
     names = tuple(name for name, _ in columns)
     plain = all(isinstance(one.dtype, np.dtype) or one.dtype == TEXTS for one in held) and index.nlevels == 1
     known = len(set(names)) == len(names) and {*map(type, (*names, index.name))} <= PLAIN
-    if not (columns and plain and known):
+    if not (columns and plain and known) or _has_more(table):
         return None
     dtypes = tuple(str(one.dtype) for one in held)
     return (kind, names, dtypes, None if numbered else (index.name,)), [np.asarray(one.to_numpy()) for one in held]
+
+
+_ALONE = frozenset({"_mgr", "_attrs", "_flags", "_name", "_item_cache", "_is_copy", "_cacher"})
+
+
+def _has_more(table: Any) -> bool:
+    """Return whether a table or series holds more than names, values and an index of numbers, texts or times."""
+    if table.attrs or not table.flags.allows_duplicate_labels or not vars(table).keys() <= _ALONE:
+        return True
+    named = table.ndim > 1 and (table.columns.name is not None or table.columns.nlevels > 1)
+    return bool(named) or getattr(table.index, "freq", None) is not None
 
 
 def _stored(value: Any) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from dpaudit.jsonable import stable_repr
 from dpaudit.outputs import readers
-from dpaudit.outputs.canonical import family
+from dpaudit.outputs.canonical import Raised, class_of, dtype_of, family, looked_at, order_of
 from dpaudit.outputs.parts import parts
 from dpaudit.outputs.shared import Recent, Shared, follow
 
@@ -153,6 +153,11 @@ def _explicit_zeros(value: Any) -> tuple[int, ...]:
     return tuple(places[held == 0].tolist())
 
 
+def _beside_message(error: Any) -> str:
+    raised = error if isinstance(error, Raised) else Raised(error)
+    return raised.beside
+
+
 def _numbers(text: str) -> tuple[int, ...]:
     return tuple([int(found[:MOST_DIGITS]) for found in _DIGITS.findall(text[:LOOKED_THROUGH])])
 
@@ -176,6 +181,16 @@ def _from_hexadecimal(text: str) -> Any:
     return int(text[:LOOKED_THROUGH].replace("-", ""), 16) if _HEXADECIMAL.fullmatch(text) else NO_PART
 
 
+def _lowest_bits(integers: Any) -> Any:
+    """Return what the last 32 bits of each of some integers stand for; `NO_PART` of anything else."""
+    if isinstance(integers, np.ndarray):
+        return integers & 0xFFFFFFFF if integers.dtype.kind in "iu" and integers.dtype.itemsize == 8 else NO_PART
+    try:
+        return tuple([int(one) & 0xFFFFFFFF for one in integers])
+    except (TypeError, ValueError, OverflowError):
+        return NO_PART
+
+
 def template(text: str) -> Hashable:
     """Return a text with every run of digits as one sign."""
     return _DIGITS.sub("#", text[:LOOKED_THROUGH])
@@ -193,7 +208,11 @@ _STEPS: dict[str, tuple[Callable[[Any, Any], Taken], str]] = {
     "keys": (_each(tuple), "keys of {0}"),
     "values": (_each(lambda mapping: tuple(mapping.values())), "values of {0}"),
     "elements": (_each(_sorted), "sorted({0})"),
+    "labelled": (_each(attrgetter("values")), "{0}"),
+    "lowest bits": (_each(_lowest_bits), "last 32 bits of {0}"),
+    "beside": (_each(lambda labelled: looked_at(labelled.beside)), "{0}"),
     "message": (_each(lambda error: str(getattr(error, "message", error))), "message of {0}"),
+    "beside the message": (_each(_beside_message), "what {0} holds beside its message"),
     "stored entries": (_each(lambda matrix: int(matrix.nnz)), "stored entries of {0}"),
     "explicit zeros": (_each(_explicit_zeros), "places of the zeros stored in {0}"),
     "numbers": (_each_text(_numbers), "numbers in {0}"),
@@ -221,6 +240,11 @@ class Leaf:
     name: str
     in_row: bool = False
     representation: bool = False
+
+    @property
+    def tells_likes_apart(self) -> bool:
+        """Whether the leaf distinguishes outputs that share a cell: a list and a tuple, or arrays of two types."""
+        return isinstance(self.reader, readers.Categories) and self.reader.of in (class_of, dtype_of, order_of)
 
     def read(self, rows: Sequence[Any] | NDArray[Any]) -> Reached:
         """Return the parts of a batch of outputs that are there, and their rows' numbers (None where all have one)."""

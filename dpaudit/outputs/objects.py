@@ -8,8 +8,9 @@ from __future__ import annotations
 import dataclasses
 import functools
 import inspect
+import sys
 import types
-from collections.abc import AsyncIterable, Awaitable, Collection, Iterable, Iterator
+from collections.abc import AsyncIterable, Awaitable, Callable, Collection, Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -17,15 +18,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.errors import InputError
+from dpaudit.outputs.attributes import (
+    ADDRESS,
+    PLAIN_BASES,
+    all_attributes,
+    has_state,
+    is_opaque,
+    more_state,
+    state_of,
+)
+from dpaudit.outputs.beside import KINDS, converted, known_by_name, named, printed, prints_more
+from dpaudit.outputs.frames import reader_of
 from dpaudit.withheld import foreign
-
-PLAIN = (bool, int, float, complex, str, bytes, type(None), list, tuple, dict, set, frozenset, np.ndarray, np.generic)
-_BASES: tuple[Any, ...] = (str, bytes, bytearray, int, float, list, tuple, dict, set, frozenset)
-_NO_STATE = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.ModuleType, types.MethodWrapperType)
-_ADDRESS = " at 0x"
-KINDS = 256
-"""Classes whose nature is remembered: it is asked of every output."""
-
 
 _FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, functools.partial)
 
@@ -49,7 +53,7 @@ def refuse_promises(outputs: Iterable[Any]) -> None:
 
 def parts(value: Any) -> Any:
     """Return the parts of an object; `InputError` if it shows nothing, or only once it is run."""
-    waits, named, base = _nature(value.__class__)
+    waits, fields, base = _nature(value.__class__)
     if waits:
         if inspect.iscoroutine(value):
             value.close()  # or it warns that nobody awaited it
@@ -57,22 +61,37 @@ def parts(value: Any) -> Any:
             f"an output is a {foreign(type(value).__qualname__)}, which shows nothing until it is run: "
             "return what it makes, as list(output)"
         )
-    held = attributes(value)
-    if named:
-        return {**dict(zip(value._fields, value, strict=True)), **held}
-    if base is not None:  # a class derived from a plain one may hold more than that
-        return {"value": base(value), **held}
-    if held or dataclasses.is_dataclass(value):
-        return held
-    if hasattr(value, "numerator") and hasattr(value, "denominator"):
-        return {"numerator": int(value.numerator), "denominator": int(value.denominator)}
-    if isinstance(value, Collection):
-        return tuple(value)
-    state = _state(value)
+    if isinstance(value, type):
+        return _class(value)
+    kind = type(value)
+    every = all_attributes(value)
+    held = {name: part for name, part in every.items() if not is_opaque(part)}
+    dropped = _dropped_by(kind)
+    if len(held) < len(every):
+        dropped = (*dropped, _opaque_attributes)
+    found: Any = held
+    if fields:
+        found = {**dict(zip(value._fields, value, strict=True)), **held}
+    elif base is not None:  # a class derived from a plain one may hold more than that
+        found = {"value": plain_value(base, value), **held}
+    elif isinstance(value, Mapping):
+        found = _with_items(dict(value.items()), held)
+    elif isinstance(value, Collection):
+        elements = tuple(value)
+        found = {"elements": elements, **held} if held else elements
+    elif not (held or dataclasses.is_dataclass(value)):
+        found = _without_attributes(value)
+        dropped = tuple(function for function in dropped if function is not more_state)  # that is what was found
+    return converted(found, value, *dropped) if dropped else found
+
+
+def _without_attributes(value: Any) -> Any:
+    """Return the state of an object that shows no attributes, or what it is printed as."""
+    state = state_of(value)
     if state is not None:
         return state
     shown = repr(value)
-    if _ADDRESS not in shown:
+    if ADDRESS not in shown:
         return shown
     name = foreign(type(value).__qualname__)
     why = (
@@ -90,107 +109,89 @@ def parts(value: Any) -> Any:
 def _nature(kind: type) -> tuple[bool, bool, type | None]:
     """Return whether a class shows nothing until it is run, whether it is a named tuple, and its plain base."""
     waits = issubclass(kind, Iterator | Awaitable | AsyncIterable)
-    base = next((base for base in _BASES if issubclass(kind, base)), None)
+    base = next((base for base in PLAIN_BASES if issubclass(kind, base)), None)
     return waits, base is tuple and hasattr(kind, "_fields"), base
 
 
-def attributes(value: Any) -> dict[str, Any]:
-    """Return the attributes of an object, those of its slots included, but for what has no state of its own."""
-    kind: type = type(value)
-    found = {name: getattr(value, name) for name in _slots(kind) if hasattr(value, name)}
-    found.update(getattr(value, "__dict__", {}))
-    return {str(name): part for name, part in found.items() if type(part) in PLAIN or not _shows_nothing(part)}
+def plain_value(base: type, value: Any) -> Any:
+    """Return the plain value of an instance of a class derived from a plain one.
+
+    A text is not asked for what its class shows in its place.
+    """
+    return str.__str__(value) if base is str else base(value)
+
+
+def _with_items(items: dict[Any, Any], held: dict[str, Any]) -> dict[Any, Any]:
+    """Return the items of a mapping; with attributes beside them unless these hold the same items."""
+    others = {name: part for name, part in held.items() if not _same_items(part, items)}
+    return {"value": items, **others} if others else items
+
+
+def _same_items(part: Any, items: dict[Any, Any]) -> bool:
+    if type(part) is not dict or part.keys() != items.keys():
+        return False
+    return all(part[key] is item for key, item in items.items())
+
+
+def _class(value: type) -> Any:
+    """Return a class by its name; one that was made while the mechanism ran holds more than its name."""
+    name = f"{value.__module__}.{value.__qualname__}"
+    found: Any = sys.modules.get(value.__module__)
+    for step in value.__qualname__.split("."):
+        found = getattr(found, step, None)
+    return name if found is value else converted(name, value, _of_class)
+
+
+def _of_class(value: type) -> dict[str, Any]:
+    """Return the bases, attributes and methods of a class; of the two latter those of its own."""
+    found: dict[str, Any] = {"bases": tuple(f"{base.__module__}.{base.__qualname__}" for base in value.__bases__)}
+    for name, part in vars(value).items():
+        if isinstance(part, (staticmethod, classmethod)):
+            part = part.__func__
+        elif isinstance(part, property):
+            part = part.fget
+        if isinstance(part, types.FunctionType):
+            found[name] = known_by_name(part)
+        elif name in ("__doc__", "__annotations__") or not (name.startswith("__") or hasattr(type(part), "__get__")):
+            found[name] = part
+    return found
 
 
 @lru_cache(maxsize=KINDS)
-def _slots(kind: type) -> tuple[str, ...]:
-    names = []
-    for base in kind.__mro__:
-        slots = base.__dict__.get("__slots__") or ()
-        for name in (slots,) if isinstance(slots, str) else slots:
-            private = name.startswith("__") and not name.endswith("__")
-            names.append(f"_{base.__name__.lstrip('_')}{name}" if private else name)
-    return tuple(name for name in names if name not in ("__dict__", "__weakref__"))
+def _dropped_by(kind: type) -> tuple[Callable[[Any], dict[str, Any]], ...]:
+    """Return the functions that find what instances of a class have beside their attributes and elements."""
+    found: list[Callable[[Any], dict[str, Any]]] = []
+    if prints_more(kind):
+        found.append(_printed)
+    if has_state(kind):
+        found.append(more_state)
+    return tuple(found)
 
 
-def _shows_nothing(value: Any) -> bool:
-    """Say whether an attribute is known by its place in memory alone, as functions, locks and loggers are."""
-    if isinstance(value, PLAIN):
-        return False
-    if isinstance(value, _NO_STATE):
-        return True
-    if getattr(value, "__dict__", None) or isinstance(value, Collection) or hasattr(value, "__array__"):
-        return False
-    return _state(value) is None and _ADDRESS in repr(value)
+def _opaque_attributes(value: Any) -> dict[str, Any]:
+    """Return the attributes that are known by their place in memory, by their names and what these hold."""
+    return {name: known_by_name(part) for name, part in all_attributes(value).items() if is_opaque(part)}
 
 
-def _state(value: Any) -> Any:
-    """Return what an object of compiled code would be pickled with; None where that is nothing."""
-    kind: type = type(value)
-    if isinstance(value, (type, *_NO_STATE)) or _slots(kind) or getattr(value, "__dict__", None):
-        return None
-    try:
-        reduced = value.__reduce_ex__(4)
-    except Exception:  # classes refuse pickling with exceptions of many types
-        return None
-    if isinstance(reduced, str):
-        return None
-    made, state = [part for part in reduced[1] if not isinstance(part, type)], reduced[2] if len(reduced) > 2 else None
-    if state is None and not made:
-        return None
-    return {"made of": tuple(made), "state": state}
+def _printed(value: Any) -> dict[str, Any]:
+    return printed(value, all_attributes(value))
 
 
 def parts_of_libraries(value: Any) -> Any:
-    """Return the parts of a value of pandas or scipy.sparse, or the array that another object holds; None of others."""
+    """Return the parts of a frame, labelled array or sparse matrix, or the array that another object holds.
+
+    None is returned of other objects.
+    """
     kind = type(value)
-    library = kind.__module__.partition(".")[0]
-    if library == "pandas":
-        return _pandas(value)
-    if library == "scipy" and hasattr(kind, "tocoo"):
+    read = reader_of(kind)
+    if read is not None:
+        return read(value)
+    if kind.__module__.partition(".")[0] == "scipy" and hasattr(kind, "tocoo"):
         places, held = stored_entries(value)
         return {"shape": tuple(value.shape), "pattern": np.stack(places), "values": held}
     if hasattr(kind, "__array__") or hasattr(kind, "__dlpack__"):
-        return _as_array(value)
+        return converted(_as_array(value), value, _of_array, _attributes_of_array, _printed_by_array)
     return None
-
-
-def _pandas(value: Any) -> Any:
-    """Return the parts of a Series, DataFrame, Index, Categorical or scalar of pandas.
-
-    The type is asked, as a table looks an attribute that it lacks up among its labels.
-    """
-    kind = type(value)
-    if hasattr(kind, "columns"):
-        columns = list(value.items())
-        whole = {"columns": tuple(name for name, _ in columns), "index": _index(value.index), "rows": len(value)}
-        return whole | {f"{i} {name}": _values(column) for i, (name, column) in enumerate(columns)}
-    if hasattr(kind, "iloc"):
-        return {"name": value.name, "index": _index(value.index), "values": _values(value)}
-    if hasattr(kind, "codes") and hasattr(kind, "categories"):
-        return _categories(value)
-    if hasattr(kind, "to_numpy") and hasattr(kind, "__len__"):
-        return _index(value) if hasattr(kind, "names") else _values(value)
-    return repr(value)
-
-
-def _index(value: Any) -> Any:
-    return {"names": tuple(value.names), "values": _values(value)}
-
-
-def _categories(value: Any) -> Any:
-    return {"categories": tuple(value.categories), "ordered": bool(value.ordered), "codes": np.asarray(value.codes)}
-
-
-def _values(values: Any) -> Any:
-    """Return the values of a column or index: numbers and times as an array, all else as a tuple."""
-    if isinstance(values.dtype, np.dtype):
-        array = values.to_numpy()
-    elif values.dtype.name == "category":
-        return _categories(values.cat if hasattr(type(values), "cat") else values)
-    else:
-        array = np.asarray(values)
-    return array if array.dtype.kind in "iufbcmM" else tuple(array.tolist())
 
 
 def stored_entries(value: Any) -> tuple[tuple[NDArray[Any], ...], NDArray[Any]]:
@@ -199,6 +200,41 @@ def stored_entries(value: Any) -> tuple[tuple[NDArray[Any], ...], NDArray[Any]]:
     entries.sum_duplicates()
     places = entries.coords if hasattr(entries, "coords") else (entries.row, entries.col)
     return tuple(map(np.asarray, places)), np.asarray(entries.data)
+
+
+_BESIDE_ARRAYS = (
+    "name", "names", "dims", "coords", "attrs", "unit", "units", "crs", "fill_value", "requires_grad", "grad",
+    "weak_type", "metadata",
+)  # fmt: skip
+"""Attributes that libraries of arrays give them, beside those that are known by their words."""
+_BY_WORDS = ("dtype", "device", "layout", "sharding", "memory_format")
+_ATTRIBUTES_ARE_ALL = frozenset({"torch", "jax", "jaxlib", "tensorflow", "cupy", "mlx", "dask", "sparse"})
+"""Libraries whose arrays print their values, dtype and device, and nothing else that no attribute holds."""
+
+
+def _of_array(value: Any) -> dict[str, Any]:
+    """Return what libraries of arrays keep beside the values of one."""
+    words = {name: str(part) for name, part in named(value, _BY_WORDS).items()}
+    return words | named(value, _BESIDE_ARRAYS)
+
+
+def _attributes_of_array(value: Any) -> dict[str, Any]:
+    """Return the attributes of an object that gives an array, but for those that are this array."""
+    known = set(_of_array(value))
+    array = _as_array(value)
+    found = {}
+    for name, part in all_attributes(value).items():
+        same = isinstance(part, np.ndarray) and isinstance(array, np.ndarray) and np.may_share_memory(part, array)
+        if not same and name not in known:
+            found[name] = known_by_name(part) if is_opaque(part) else part
+    return found
+
+
+def _printed_by_array(value: Any) -> dict[str, Any]:
+    kind = type(value)
+    if kind.__module__.partition(".")[0] in _ATTRIBUTES_ARE_ALL:
+        return {}
+    return printed(value, {**all_attributes(value), **_of_array(value)})
 
 
 def _as_array(value: Any) -> Any:

@@ -6,15 +6,19 @@ attributes, its elements or its own `repr`; an object with none of these is refu
 
 from __future__ import annotations
 
+import array
+import collections
 import datetime
 import decimal
+import email.message
 import enum
 import fractions
 import logging
+import pathlib
 import random
 import uuid
 from collections.abc import Callable, Mapping
-from functools import partial, reduce, singledispatch
+from functools import cache, partial, reduce, singledispatch
 from typing import Any
 
 import numpy as np
@@ -22,6 +26,8 @@ from numpy.typing import NDArray
 
 from dpaudit.errors import DpauditError, InputError
 from dpaudit.outputs import objects
+from dpaudit.outputs.attributes import PLAIN, added_attributes, attributes
+from dpaudit.outputs.beside import NO_STATE, UNSEEN, converted, known_by_name, named, printed
 from dpaudit.withheld import foreign, raised_words
 
 REGISTERED: dict[type, Callable[[Any], Any]] = {}
@@ -59,7 +65,7 @@ def register_flattener(kind: type, function: Callable[[Any], Any]) -> None:
     """
     if not isinstance(kind, type):
         raise InputError.of("type", kind, "a class")
-    if kind in objects.PLAIN or kind is object or issubclass(kind, np.generic):
+    if kind in PLAIN or kind is object or issubclass(kind, np.generic):
         raise InputError.of("type", kind, "a class of your own; plain types are taken apart as they are")
     if not callable(function):
         raise InputError.of("function", function, "a callable that takes an output")
@@ -106,7 +112,7 @@ def _not_plain(found: Any, depth: int) -> str | None:
     elif isinstance(found, list | tuple | set | frozenset):
         inside = list(found)
     else:
-        return None if isinstance(found, objects.PLAIN) else f"a {type(found).__qualname__}"
+        return None if isinstance(found, PLAIN) else f"a {type(found).__qualname__}"
     return next((wrong for part in inside if (wrong := _not_plain(part, depth + 1)) is not None), None)
 
 
@@ -145,7 +151,8 @@ def _datetime(value: datetime.datetime) -> Any:
     if value != value:  # pandas' NaT is an instance of datetime
         return "NaT"
     since = (value.replace(tzinfo=None, fold=0) - datetime.datetime(1970, 1, 1)) // datetime.timedelta(microseconds=1)
-    return {"microseconds": int(since), "nanoseconds": int(getattr(value, "nanosecond", 0)), **_zone(value)}
+    found = {"microseconds": int(since), "nanoseconds": int(getattr(value, "nanosecond", 0)), **_zone(value)}
+    return found if type(value) is datetime.datetime else converted(found, value, _unit)
 
 
 def _time(value: datetime.time) -> Any:
@@ -161,7 +168,13 @@ def _zone(value: datetime.datetime | datetime.time) -> dict[str, Any]:
 
 def _timedelta(value: datetime.timedelta) -> Any:
     since = (value.days * 86_400 + value.seconds) * 10**6 + value.microseconds
-    return {"microseconds": since, "nanoseconds": int(getattr(value, "nanoseconds", 0))}
+    found = {"microseconds": since, "nanoseconds": int(getattr(value, "nanoseconds", 0))}
+    return found if type(value) is datetime.timedelta else converted(found, value, _unit)
+
+
+def _unit(value: datetime.datetime | datetime.timedelta) -> dict[str, Any]:
+    """Return the unit in which pandas keeps a time."""
+    return named(value, ("unit",))
 
 
 def _fields(value: Any) -> dict[str, Any]:
@@ -171,26 +184,152 @@ def _fields(value: Any) -> dict[str, Any]:
 def _masked(value: np.ma.MaskedArray[Any, Any]) -> Any:
     """Return the values with what is masked as 0, and the mask; of records each field."""
     if value.dtype.names:
-        return _fields(value)
+        return converted(_fields(value), value, _of_records, _of_subclass, _fill_value)
     mask = np.ma.getmaskarray(value)
-    return {"values": np.where(mask, np.zeros((), value.dtype), np.asarray(value.data)), "mask": np.array(mask)}
+    found = {"values": np.where(mask, np.zeros((), value.dtype), np.asarray(value.data)), "mask": np.array(mask)}
+    return converted(found, value, _under_the_mask, _fill_value, _of_subclass)
+
+
+def _under_the_mask(value: np.ma.MaskedArray[Any, Any]) -> dict[str, Any]:
+    mask = np.ma.getmaskarray(value)
+    data = np.asarray(value.data)
+    return {"under the mask": np.where(mask, data, np.zeros((), data.dtype)), "dtype": str(data.dtype)}
+
+
+def _fill_value(value: np.ma.MaskedArray[Any, Any]) -> dict[str, Any]:
+    return {"fill value": value.fill_value}
+
+
+_OF_MASKED = frozenset(vars(np.ma.masked_array([0], [True]))) | {"_sharedmask", "_baseclass", "_isfield", "_optinfo"}
+"""Attributes by which NumPy keeps mask and fill value."""
+
+
+def _of_subclass(value: NDArray[Any]) -> dict[str, Any]:
+    """Return what a class derived from NumPy's arrays adds to an array."""
+    return {name: part for name, part in attributes(value).items() if name not in _OF_MASKED}
+
+
+def _of_records(value: NDArray[Any]) -> dict[str, Any]:
+    return {"dtype": _types_of_fields(value.dtype)}
+
+
+def _types_of_fields(dtype: np.dtype[Any]) -> Any:
+    """Return the types of the fields of records by their names, wherever these are stored."""
+    if dtype.subdtype is not None:
+        inside, shape = dtype.subdtype
+        return (_types_of_fields(inside), shape)
+    if dtype.names is None:
+        return str(dtype)
+    return {name: _types_of_fields(dtype[name]) for name in dtype.names}
 
 
 def _array(value: NDArray[Any]) -> Any:
     """Return arrays of records, times, complex numbers and objects by their parts; what a subclass adds beside them."""
     plain = np.asarray(value)
-    if plain.dtype.names:
-        found: Any = _fields(plain)
-    elif plain.dtype.kind in "mM":
+    kind = plain.dtype.kind
+    if not has_numbers(plain.dtype) and plain.dtype.isbuiltin == 2:
+        found: Any = converted(_built_in_numbers(plain), plain, _dtype)
+    elif plain.dtype.names:
+        found = converted(_fields(plain), plain, _of_records)
+    elif kind in "mM":
         found = {"times": plain.astype(np.int64), "unit": str(np.datetime_data(plain.dtype))}
-    elif plain.dtype.kind == "c":
+    elif kind == "c":
         found = {"real": np.ascontiguousarray(plain.real), "imaginary": np.ascontiguousarray(plain.imag)}
-    elif plain.dtype.kind in "OSUV":
-        found = {"shape": plain.shape, "values": tuple(plain.ravel().tolist())}
-    else:
+    elif kind in "iufb":
         found = plain
-    more = objects.attributes(value) if type(value) is not np.ndarray else None
+    else:  # objects, texts of any length, bytes
+        found = {"shape": plain.shape, "values": tuple(plain.ravel().tolist())}
+    more = attributes(value) if type(value) is not np.ndarray else None
     return {"array": found, **more} if more else found
+
+
+def has_numbers(dtype: np.dtype[Any]) -> bool:
+    """Say whether a type of arrays is one of NumPy's own types of numbers: it says of some others that they are."""
+    return dtype.kind in "iufb" and dtype.isbuiltin != 2
+
+
+def _built_in_numbers(array: NDArray[Any]) -> NDArray[Any]:
+    """Return numbers of a type that another library adds to NumPy, as float8 and int4, in one of NumPy's own."""
+    for wider in (np.int64, np.float64, np.complex128):
+        if np.can_cast(array.dtype, wider):
+            return array.astype(wider)
+    return array.astype(np.float64)
+
+
+def _dtype(value: Any) -> dict[str, Any]:
+    return {"dtype": str(value.dtype)}
+
+
+def _scalar(value: np.generic) -> Any:
+    """Return a number of a type that another library adds to NumPy, which its class says."""
+    return _built_in_numbers(np.asarray(value)).item()
+
+
+def _state_of_generator(value: Any) -> dict[str, Any]:
+    """Return that a generator has a state: it is the stream of the run, and nobody looks at it."""
+    return {"state": UNSEEN}
+
+
+def _deque(value: collections.deque[Any]) -> Any:
+    return converted(tuple(value), value, lambda held: {"maxlen": held.maxlen})
+
+
+def _default_dict(value: collections.defaultdict[Any, Any]) -> Any:
+    return converted(dict(value), value, _default_factory)
+
+
+def _default_factory(value: collections.defaultdict[Any, Any]) -> dict[str, Any]:
+    factory = value.default_factory
+    return {"default_factory": known_by_name(factory) if isinstance(factory, NO_STATE) else factory}
+
+
+def _chain_map(value: collections.ChainMap[Any, Any]) -> Any:
+    return converted(dict(value), value, lambda held: {"maps": tuple(held.maps)})
+
+
+def _typed_array(value: array.array[Any]) -> Any:
+    return converted(tuple(value), value, lambda held: {"typecode": held.typecode})
+
+
+def _view(value: memoryview) -> Any:
+    return converted(value.tobytes(), value, lambda held: {"format": held.format, "shape": held.shape})
+
+
+def _message(value: email.message.Message[Any, Any]) -> Any:
+    """Return a message by its headers as they are written and its content; what it makes of these is made again."""
+    headers = tuple((name, str(text)) for name, text in value.raw_items())
+    found = {"headers": headers, "payload": value.get_payload()}
+    return converted(found, value, _of_message)
+
+
+def _of_message(value: email.message.Message[Any, Any]) -> dict[str, Any]:
+    read = {"_headers", "_payload", "policy"}
+    held = {name: part for name, part in vars(value).items() if name not in read}
+    return {**held, "policy": type(value.policy).__qualname__}
+
+
+def _subclass_of(base: type, function: Callable[[Any], Any], value: Any) -> Any:
+    """Return what a function makes of instances of a class; of a derived class its attributes beside that."""
+    found = function(value)
+    if not _may_add(type(value), base):
+        return found
+    return converted(found, value, partial(_added, base))
+
+
+@cache
+def _may_add(kind: type, base: type) -> bool:
+    derived = kind.__mro__[: kind.__mro__.index(base)] if base in kind.__mro__ else ()
+    library = kind.__module__.partition(".")[0]
+    return bool(derived) and library not in ("numpy", "pandas", "email") and not issubclass(kind, enum.Enum)
+
+
+def _added(base: type, value: Any) -> dict[str, Any]:
+    """Return what a class derived from one of the table adds to it, and what it prints in its own way."""
+    found = added_attributes(value, base)
+    printing = any(
+        vars(kind).keys() & {"__repr__", "__str__"} for kind in type(value).__mro__[: type(value).__mro__.index(base)]
+    )
+    return found | printed(value, found) if printing else found
 
 
 _TABLE: tuple[tuple[tuple[type, ...], Callable[[Any], Any]], ...] = (
@@ -203,22 +342,36 @@ _TABLE: tuple[tuple[tuple[type, ...], Callable[[Any], Any]], ...] = (
     ((datetime.time,), _time),
     ((datetime.timedelta,), _timedelta),
     ((uuid.UUID,), lambda value: value.bytes),
+    ((pathlib.PurePath,), str),
     ((range, slice), lambda value: {"start": value.start, "stop": value.stop, "step": value.step}),
     ((logging.Logger,), lambda value: value.name),
     (
         (random.Random, np.random.Generator, np.random.RandomState, np.random.BitGenerator),
-        lambda value: type(value).__qualname__,
+        lambda value: converted(type(value).__qualname__, value, _state_of_generator),
     ),
     (
         (np.datetime64, np.timedelta64),
         lambda value: {"time": int(value.astype(np.int64)), "unit": str(np.datetime_data(value.dtype))},
     ),
-    ((np.void,), lambda value: _fields(value) or value.tobytes()),
-    ((np.ma.MaskedArray,), _masked),
-    ((np.ndarray,), _array),
+    ((collections.deque,), _deque),
+    ((collections.defaultdict,), _default_dict),
+    ((collections.ChainMap,), _chain_map),
+    ((array.array,), _typed_array),
+    ((memoryview,), _view),
+    ((email.message.Message,), _message),
 )
 """The functions that take values of each type apart; the state of a random generator or a logger is no output."""
 
+_OF_NUMPY: tuple[tuple[type, Callable[[Any], Any]], ...] = (
+    (np.generic, _scalar),
+    (np.void, lambda value: _fields(value) or value.tobytes()),
+    (np.ma.MaskedArray, _masked),
+    (np.ndarray, _array),
+)
+"""Those of NumPy's own types, which look themselves at what a derived class adds."""
+
 for _types, _function in _TABLE:
     for _type in _types:
-        parts.register(_type, _function)
+        parts.register(_type, partial(_subclass_of, _type, _function))
+for _type, _function in _OF_NUMPY:
+    parts.register(_type, _function)

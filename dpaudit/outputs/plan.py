@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, partial
+from functools import partial
 from itertools import chain
 from operator import attrgetter
 from typing import Any, TypeAlias
@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 from dpaudit.errors import InputError
 from dpaudit.jsonable import stable_repr
 from dpaudit.outputs import readers
-from dpaudit.outputs.canonical import NUMERIC, family, kind_of
+from dpaudit.outputs.canonical import NUMERIC, canonical, class_of, dtype_of, family, holds_unseen, kind_of, order_of
 from dpaudit.outputs.leaf import Leaf, Path, Step, in_words, listed, template
+from dpaudit.outputs.parts import has_numbers
 from dpaudit.outputs.shared import counted, follow
 from dpaudit.withheld import foreign
 
@@ -36,6 +37,8 @@ KEYS = 256
 """Keys of mappings that are followed: the commonest."""
 DENSE = 10**6
 """Numbers of a sparse matrix up to which it becomes a row of numbers."""
+LARGEST_EXACT = 2**53
+"""Doubles hold all integers of no greater magnitude."""
 MOST_TEMPLATES = 64
 MOSTLY = 0.95
 """The share of texts that must be JSON, or hexadecimal, to be read as such."""
@@ -45,13 +48,15 @@ MOSTLY = 0.95
 class LeafPlan:
     """The leaves of some outputs, and what is not looked at, in words.
 
-    It is made from `total` outputs. While it is, `in_row` says whether a row of numbers holds what is planned now too,
+    It is made from `total` outputs. Of `unseen` parts an audit lacks evidence; what is `aside` are parts that nobody
+    can look at, which it names. While it is, `in_row` says whether a row of numbers holds what is planned now too,
     and `beyond` has the path of the first part that is one leaf too many.
     """
 
     leaves: list[Leaf] = field(default_factory=list)
     unseen: list[str] = field(default_factory=list)
     total: int = 0
+    aside: list[str] = field(default_factory=list)
     in_row: bool = False
     beyond: list[Path] = field(default_factory=list)
 
@@ -78,7 +83,7 @@ class LeafPlan:
 
     def node(self, values: Sequence[Any], path: Path) -> None:
         """Plan the values at the end of a path."""
-        if len(path) > DEPTH:
+        if len(path) > DEPTH and sum(step not in _NO_DEEPER for step in path) > DEPTH:
             raise InputError(
                 f"an output is nested deeper than {DEPTH} steps, or holds itself: {foreign(in_words(path)):.200}; "
                 "return what matters of it, or say what that is by dpaudit.register_flattener(TYPE, lambda output: ...)"
@@ -89,15 +94,20 @@ class LeafPlan:
                 self.unseen.append(f"parts beyond the first {MOST_LEAVES}, from {in_words(path):.200} on")
             return
         found: Counter[str] = Counter()
+        kinds: dict[str, set[type]] = {}
         for kind, count in counted(type, values).items():
-            found[family(kind)] += count
+            found[name := family(kind)] += count
+            kinds.setdefault(name, set()).add(kind)
         if len(found) > 1:
             self.category(kind_of, values, path, "type")
             if set(found) <= NUMERIC:
                 self.add(path, readers.real, "value")
         for name in sorted(found):
+            step = Step("family", name)
+            if len(kinds[name]) > 1 and name not in _CLASSES_APART:
+                # A tuple and a list, or a scalar of NumPy and one of Python, are taken apart alike, and differ.
+                self.category(class_of, follow(step, values)[0], (*path, step), "class")
             if len(found) == 1 or self.common(found[name]):
-                step = Step("family", name)
                 _HANDLERS.get(name, _HANDLERS["object"])(self, follow(step, values)[0], (*path, step))
 
     def common(self, count: int) -> bool:
@@ -114,6 +124,12 @@ class LeafPlan:
         name = in_words(path)
         shown = f"{what} of {name}" if what else name
         self.leaves.append(Leaf(path, reader, shown, self.in_row or representation, representation))
+
+    def large_integers(self, values: Sequence[Any], path: Path, width: int) -> None:
+        """Plan rows of integers that doubles do not hold: their lowest digits, which the row as doubles has not."""
+        step = Step("lowest bits")
+        if len(follow(step, values)[0]) == len(values):
+            self.add((*path, step), readers.Block(width))
 
     def category(
         self,
@@ -134,6 +150,11 @@ class LeafPlan:
         return replace(self, in_row=True)
 
 
+_NO_DEEPER = (Step("family", "labelled"), Step("labelled"))
+"""Steps from what a conversion made of an output to the values that it kept."""
+_CLASSES_APART = frozenset({"exception", "labelled"})
+"""Families whose handlers look at the classes themselves, or whose classes say nothing."""
+
 Handler: TypeAlias = Callable[[LeafPlan, list[Any], Path], None]
 """Plans values of one family, which stand at the end of a path."""
 
@@ -145,6 +166,8 @@ def _sequence(plan: LeafPlan, values: list[Any], path: Path) -> None:
     if len(lengths) > 1:
         plan.add((*path, Step("length")), readers.whole)
     inside = {family(kind) for kind in set(map(type, chain.from_iterable(values)))}
+    if inside == {"int"} and longest > NAMED_POSITIONS and any(map(_has_large_integers, values)):
+        plan.large_integers(values, path, longest)
     if len(inside) > 1 or not inside <= NUMERIC:
         plan.category(_types_of, values, path, "types")
     if inside <= NUMERIC:
@@ -178,25 +201,30 @@ def _array(plan: LeafPlan, values: list[NDArray[Any]], path: Path) -> None:
     """Plan arrays: their shape, kind and numbers; those of other things by their parts."""
     plan.category(attrgetter("shape"), values, path, "shape")
     plan.category(_kind_of_numbers, values, path, "kind of the numbers")
-    plan.category(_dtype, values, path, "dtype", representation=True)
-    if any(value.dtype.kind not in "iufb" for value in values):
+    plan.category(dtype_of, values, path, "dtype")
+    plan.category(order_of, values, path, "memory order")
+    if not all(has_numbers(value.dtype) for value in values):
         plan.step("parts", values, path)
         return
     widest = max(value.size for value in values)
     if len({value.size for value in values}) > 1:
         plan.add((*path, Step("size")), readers.whole)
+    if widest > NAMED_POSITIONS and any(map(_has_large_integers, values)):
+        plan.large_integers(values, path, widest)
     _row(plan, values, path, "entry", widest)
+
+
+def _has_large_integers(value: Any) -> bool:
+    """Say whether some integers of a row are beyond those that doubles hold exactly."""
+    if isinstance(value, np.ndarray):
+        if value.dtype.kind not in "iu" or value.dtype.itemsize < 8 or not value.size:
+            return False
+        return bool(value.max() > LARGEST_EXACT) or bool(value.min() < -LARGEST_EXACT)
+    return any(abs(one) > LARGEST_EXACT for one in value)
 
 
 def _kind_of_numbers(value: NDArray[Any]) -> str:
     return "i" if value.dtype.kind == "u" else value.dtype.kind
-
-
-def _dtype(value: Any) -> str:
-    return _words(value.dtype)
-
-
-_words = cache(str)
 
 
 def _sparse(plan: LeafPlan, values: list[Any], path: Path) -> None:
@@ -204,9 +232,9 @@ def _sparse(plan: LeafPlan, values: list[Any], path: Path) -> None:
     plan.category(attrgetter("shape"), values, path, "shape")
     plan.category(_kind_of_numbers, values, path, "kind of the numbers")
     plan.category(attrgetter("format"), values, path, "format", representation=True)
-    plan.category(_dtype, values, path, "dtype", representation=True)
+    plan.category(dtype_of, values, path, "dtype", representation=True)
     widths = {int(np.prod(value.shape, dtype=np.int64)) for value in values}
-    if len(widths) > 1 or max(widths) > DENSE or any(value.dtype.kind not in "iufb" for value in values):
+    if len(widths) > 1 or max(widths) > DENSE or not all(has_numbers(value.dtype) for value in values):
         plan.step("parts", values, path)
         return
     plan.add(path, readers.SparseRows(max(widths)))
@@ -271,10 +299,46 @@ def _text(plan: LeafPlan, values: list[str], path: Path) -> None:
 def _exception(plan: LeafPlan, values: list[Any], path: Path) -> None:
     plan.category(_exception_kind, values, path, "exception type")
     plan.step("message", values, path)
+    step = Step("beside the message")
+    if any(follow(step, values)[0]):
+        plan.step(step.name, values, path)
 
 
 def _exception_kind(error: Any) -> str:
     return str(getattr(error, "kind", type(error).__qualname__))
+
+
+def _labelled(plan: LeafPlan, values: list[Any], path: Path) -> None:
+    """Plan what a conversion of outputs kept, and what it dropped."""
+    plan.step("labelled", values, path)
+    to = (*path, Step("beside"))
+    _beside(plan, follow(to[-1], values)[0], to)
+
+
+def _beside(plan: LeafPlan, values: Sequence[Any], path: Path) -> None:
+    """Plan what stands beside the values of outputs: nothing where it is the same, else what differs."""
+    if all(map(_is_empty, values)):
+        return
+    keys = Counter(chain.from_iterable(values))
+    plan.category(frozenset, values, path, "keys")
+    for key, count in keys.items():
+        to = (*path, Step("family", "mapping"), Step("key", key))
+        below = follow(to[-1], values)[0]
+        cells = counted(canonical, below)
+        if any(map(holds_unseen, cells)):
+            plan.aside.append(in_words(to))
+        if len(cells) == 1 or not (plan.common(count) or count == len(values)):
+            continue
+        kinds = set(map(type, below))
+        if kinds == {dict} and all(plan.common(some) for some in Counter(chain.from_iterable(below)).values()):
+            plan.category(tuple, below, to, "order of the keys")
+            _beside(plan, below, to)
+        else:
+            plan.node(below, to)
+
+
+def _is_empty(held: Any) -> bool:
+    return not held
 
 
 def _leaf(reader: Callable[[Any], Any]) -> Handler:
@@ -290,6 +354,8 @@ _HANDLERS: dict[str, Handler] = {
     "object": lambda plan, values, path: plan.step("parts", values, path),
     "none": lambda plan, values, path: None,  # that an output is None is its type
     "exception": _exception,
+    "labelled": _labelled,
+    "unseen": lambda plan, values, path: None,  # that there is something is its type
     "sequence": _sequence,
     "array": _array,
     "sparse": _sparse,

@@ -91,7 +91,11 @@ class Recent(threading.local):
 
 
 def join(batches: Sequence[Any]) -> Any:
-    """Return batches of outputs as one batch: an array if all are arrays that fit together, else a list."""
-    if all(isinstance(b, np.ndarray) for b in batches) and len({b.shape[1:] for b in batches}) == 1:
+    """Return batches of outputs as one batch: an array if all are arrays that fit together, else a list.
+
+    Arrays of different types stay apart: one of both would have the type of neither.
+    """
+    arrays = all(isinstance(batch, np.ndarray) for batch in batches)
+    if arrays and len({(batch.shape[1:], batch.dtype) for batch in batches}) == 1:
         return np.concatenate(batches)
     return [value for batch in batches for value in batch]

@@ -22,6 +22,7 @@ from dpaudit.withheld import Coarse
 
 DOCS = Path(__file__).parents[3] / "docs" / "outputs.md"
 OUTPUTS = {**TYPES, **KINDS, **STRUCTURES,
+           "memory order": lambda rng, x: np.zeros((2, 2), order="CF"[x]),
            "sparse formats": lambda rng, x: sparse.eye(3, format="csr" if x else "csc")}  # fmt: skip
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import array
 import collections
 import datetime
 import decimal
@@ -34,6 +35,15 @@ class Tagged(float):
 
 Point = collections.namedtuple("Point", "x y")
 Other = collections.namedtuple("Other", "x y")
+
+
+def noted(text: object) -> Exception:
+    """Return an exception with a note."""
+    error = ValueError("x")
+    error.add_note(str(text))
+    return error
+
+
 NOON = datetime.datetime(2020, 1, 1, 12)
 
 DIFFERENT: list[Any] = [
@@ -49,12 +59,66 @@ DIFFERENT: list[Any] = [
     np.ma.array([0.0, 1.0], mask=[True, False]), np.ma.array([0.0, 1.0], mask=[False, False]), np.array([0j, 0]),
     np.array([0, "a"], dtype=object), np.array(["0", "a"]), np.longdouble(1) / 3, np.float64(1) / 3,
     Raised(ValueError("x")), Raised(ValueError("y")), Raised(TypeError("x")),
+    np.ma.array([5.0, 1.0], mask=[True, False]), np.ma.array([0.0, 1.0], mask=[True, False], fill_value=7.0),
+    collections.deque([1], maxlen=1), collections.deque([1], maxlen=2), array.array("b", [1]), array.array("i", [1]),
+    collections.defaultdict(int), collections.defaultdict(list), memoryview(b"0"), memoryview(array.array("b", b"0")),
+    collections.ChainMap({"a": 1}), collections.ChainMap({"a": 1}, {}), types.SimpleNamespace(a=1, f=lambda: 1),
+    types.SimpleNamespace(a=1, f=lambda: 2), types.SimpleNamespace(a=1, f=threading.Lock()), int, str,
+    type("Made", (), {"a": 1}), type("Made", (), {"a": 2}), Raised(noted("a")), Raised(noted("b")),
 ]  # fmt: skip
 
 
 def test_different_outputs_have_different_cells() -> None:
     for first, second in combinations(DIFFERENT, 2):
         assert canonical(first) != canonical(second), (first, second)
+
+
+@pytest.mark.parametrize(("first", "second"), [
+    (ValueError("x"), ValueError("x").with_traceback(None)),
+    (KeyError("x"), KeyError("x")),
+    (OSError(2, "x"), OSError(2, "x")),
+])  # fmt: skip
+def test_an_exception_without_more_is_its_type_and_message(first: Exception, second: Exception) -> None:
+    assert canonical(Raised(first)) == canonical(Raised(second)) == ("exception", type(first).__name__, str(first))
+
+
+def raised_from(source: BaseException | None, *, shown: bool = True) -> Exception:
+    """Return an exception that was raised while another one was handled."""
+    error = ValueError("x")
+    if shown:
+        error.__cause__ = source
+    else:
+        error.__context__ = source
+    return error
+
+
+class Silent(Exception):
+    """An exception whose message does not show its arguments."""
+
+    def __str__(self) -> str:
+        return "x"
+
+
+def tagged(value: int) -> Exception:
+    error = ValueError("x")
+    error.code = value  # type: ignore[attr-defined]
+    return error
+
+
+@pytest.mark.parametrize("made", [
+    noted,
+    tagged,
+    Silent,
+    lambda value: raised_from(KeyError(value)),
+    lambda value: raised_from(KeyError(value), shown=False),
+    lambda value: raised_from(noted(value)),
+    lambda value: ExceptionGroup("x", [ValueError("y"), KeyError(value)]),
+])  # fmt: skip
+def test_what_an_exception_holds_beside_its_message_is_in_its_cell(made: Any) -> None:
+    first, second = Raised(made(1)), Raised(made(2))
+    assert first.message == second.message
+    assert canonical(first) != canonical(second)
+    assert "1" in in_words(canonical(first))
 
 
 SQUARE = np.arange(64.0).reshape(8, 8)
@@ -74,13 +138,11 @@ LEFT_ALONE = {
         (np.array([0.5]), np.array([0.5], dtype=np.float32))],
     "the sign and payload of a NaN": [
         (float("nan"), -float("nan")), (np.full(99, np.nan), -np.full(99, np.nan))],
-    "what a masked array holds under its mask": [
-        (np.ma.array([1.0, 2.0], mask=[True, False]), np.ma.array([5.0, 2.0], mask=[True, False]))],
-    "an exception's traceback, cause and attributes": [(Raised(ValueError("x")), ValueError("x"))],
+    "an exception's traceback": [(Raised(ValueError("x")), ValueError("x"))],
     "the format of a sparse matrix": [(sparse.eye(3, format="csr"), sparse.eye(3, format="coo"))],
     "the state of a random generator": [(np.random.default_rng(0), np.random.default_rng(1))],
-    "functions, locks and whatever else an object's attribute shows by its address alone": [
-        (types.SimpleNamespace(a=1, f=lambda: 1), types.SimpleNamespace(a=1, f=threading.Lock()))],
+    "which of two locks an object holds": [
+        (types.SimpleNamespace(a=1, f=threading.Lock()), types.SimpleNamespace(a=1, f=threading.Lock()))],
 }  # fmt: skip
 """Pairs that share a cell on purpose, by their line in docs/outputs.md."""
 

@@ -33,7 +33,7 @@ class Service:
     """Holds a lock, a function, a generator of random numbers, and a value."""
 
     def __init__(self, value, rng):
-        self.lock, self.read, self.rng, self.value = threading.Lock(), lambda: value, rng, value
+        self.lock, self.read, self.rng, self.value = threading.Lock(), lambda: 1, rng, value
 
 
 async def coroutine():
@@ -85,6 +85,7 @@ def test_what_is_known_by_its_place_in_memory_alone_is_no_leak():
     data, neighbour = ([Service(float(rng.normal()), np.random.default_rng(x)) for _ in range(500)] for x in (0, 1))
     plan = LeafPlan.of([*data, *neighbour])
     assert not any("lock" in leaf.name or "read" in leaf.name for leaf in plan.leaves)
+    assert plan.aside == ["output['rng']['state']"]
     assert screen_features(plan, data, neighbour, 2_000)[0].promise < 0.5
 
 
