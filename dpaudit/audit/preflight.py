@@ -23,6 +23,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from dpaudit import seeding
+from dpaudit.audit.dependence import LAGS, Series, depends_on_order
 from dpaudit.audit.evidence import Answer, Check, CheckName
 from dpaudit.contract import MadePair, Pair
 from dpaudit.errors import InputError
@@ -33,6 +34,7 @@ from dpaudit.running.adapters import Mechanism
 from dpaudit.running.isolated import Context
 from dpaudit.running.run_notes import running_on
 from dpaudit.running.sampling import Sampler
+from dpaudit.running.watched import Use, watched, watcher
 
 ERROR = 1e-3
 """The greatest probability with which a check may accuse a mechanism whose runs are independent."""
@@ -54,6 +56,17 @@ REPEATS = 5
 said to differ. Of runs with randomness of their own this has probability at most 2 / 4^5, that the batches in this
 process agreed before 1/2: together below `ERROR`, however few runs a batch has."""
 
+ALIKE = (
+    "on an input gave the same output, although randomness is its own: if noise was drawn once and kept, what leaks is the "
+    "stream of answers that have it in common, and not one answer"
+)
+"""The end of the warning where outputs of a mechanism that is declared to draw randomness do not vary."""
+GENERATORS = 64
+"""Generators, at most, with which it is seen whether outputs vary, where a generator was read and not advanced."""
+ORDERED, ORDER_SECONDS = 128, 4.0
+"""Runs on each side, before an audit and as many again at its end, at most, which show whether consecutive runs depend
+on each other; and the seconds that all of them may take, about."""
+
 Label = Hashable
 
 _SIDES = ("data", "neighbour")
@@ -61,24 +74,40 @@ _SIDES = ("data", "neighbour")
 
 def runs_a_side(trials: int, own: bool) -> int:
     """Return the runs on each side that all batches take out of a budget of so many, of runs made one by one."""
-    return min(ONE_BY_ONE, max(1, trials // SHARE)) * (1 if own else BATCHES)
+    runs = min(ONE_BY_ONE, max(1, trials // SHARE))
+    return runs + 2 * ordered_runs(trials, runs) if own else runs * BATCHES
+
+
+def ordered_runs(trials: int, runs: int) -> int:
+    """Return how many runs on a side show in which order they come, before an audit or at its end, in calls of `runs`.
+
+    Fewer are made where a run takes long.
+    """
+    return max(1, min(ORDERED, trials // SHARE) // runs) * runs
 
 
 class Hygiene:
     """The checks of a mechanism's randomness and state, on the first pair: `open` before an audit, `close` after it.
 
     The number of their runs goes by the `trials` of the audit; `seconds` is what one takes in the fastest batch. Where
-    the mechanism is declared to have randomness of its `own`, nothing is asked of its generator.
+    the mechanism is declared to have randomness of its `own`, nothing is asked of its generator. Where the generator is
+    read and not advanced, and no output shows whether noise comes from a copy of it, runs are to have a `fresh` one each.
     """
 
     def __init__(self, sampler: Sampler, pairs: tuple[Pair, ...], trials: int, own: bool) -> None:
         self.sampler, self.mechanism, self.pairs, self.own = sampler, sampler.mechanism, pairs, own
+        self.trials = trials
+        self.calls = 0
         self.runs = min(BATCHED if self.mechanism.batched else ONE_BY_ONE, max(1, trials // SHARE))
         self.spent, self.used, self.seconds = 0, False, math.inf
         self.inputs: tuple[Any, ...] = ()
         self.outputs: list[Any] = []
         self.others: list[Any] = []
         self.first: tuple[list[Label] | None, ...] = ()
+        self.uses: tuple[list[Use], list[Use]] = ([], [])
+        self.ends: dict[str, tuple[Any, ...]] = {}
+        self.series: tuple[Series, ...] = ()
+        self.fresh = False
         self.checks: tuple[Check, ...] = ()
         self.warnings: tuple[str, ...] = ()
 
@@ -119,21 +148,93 @@ class Hygiene:
     def _before(self) -> tuple[Check, ...]:
         data = self._check_batch(0, "data")
         # At once, with no run on the other input between: at the end of the audit there will have been many.
+        left = self.ends.get("data")
         again = None if self.own or data is None else self._check_batch(0, "data")
         if data is None or again is None:
             self._check_batch(1, "neighbour")
             checks = self._checks(generator=Answer.NOT_ASKED, state=self._state(Answer.NOT_ASKED))
-            return (*checks, *self._workers()) if self.own else checks
+            checks = (*checks, *self._workers()) if self.own else checks
+            return (*checks, *self._begin_series())
         if again != data:
-            return self._blame(data, again)
+            checks = self._blame(data, again)
+            return (*checks, *self._begin_series())
+        # Noise that is drawn once is drawn by the first runs, and equal calls then treat equal generators differently.
+        once = left != self.ends.get("data")
         neighbour, other = self._check_batch(1, "neighbour"), self._check_batch(1, "another")
         self.first = data, neighbour
         repeated = other == neighbour and arrangements(other or ()) * ERROR > 1
         checks = self._checks(generator=Answer.PASSED, seed=_passed(not repeated), state=Answer.PASSED)
+        checks = (*checks, *self._advanced(neighbour != other))
+        if once:
+            checks = (*checks, *self._checks(order=Answer.DEPENDS))
         differ = self._spread and self._workers_differ()
         # Where workers agree, a finding is the same with one job or several.
         of_process = self._checks(process=Answer.DEPENDS)
         return (*checks, *of_process) if differ else checks
+
+    def _advanced(self, varied: bool) -> tuple[Check, ...]:
+        """Return the check of what a generator is used for, if a run has read it and not advanced it.
+
+        The next run then has it again. Whether that matters, outputs of several generators show: whether they `varied`
+        on the neighbour is known. Equal generators have given equal outputs, so that nothing else varies them.
+        """
+        sides = [side for side, uses in enumerate(self.uses) if any(use.copied for use in uses)]
+        if not sides:
+            return ()
+        varied = varied and 1 in sides
+        for side in sides:
+            seen: set[Label] = set()
+            for number in range(min(GENERATORS, self.trials)):
+                if varied:
+                    break
+                seen.update(self._check_batch(side, f"generator {number}", runs=1) or ())
+                varied = len(seen) > 1
+        self.fresh = not varied
+        return self._checks(advanced=Answer.DEPENDS if varied else Answer.UNMOVED)
+
+    def _begin_series(self) -> tuple[Check, ...]:
+        """Make runs on each side in their order, unless they take too long: those at the end will come after them.
+
+        The generator does not decide alone here what a run returns, and so does not make runs independent. The check of
+        a generator that is read and not advanced is returned, if it is: whether that matters, no comparison of single
+        outputs shows here, and with fresh generators it does not.
+        """
+        calls = ordered_runs(self.trials, self.runs) // self.runs
+        # By the time that is left for each of four times so many calls.
+        self.calls = min(calls, int(ORDER_SECONDS / (4 * self.runs * max(self.seconds, 1e-9))))
+        if self.calls:
+            self.series = Series(), Series()
+            self._go_on("before")
+        self.fresh = any(use.copied for uses in self.uses for use in uses)
+        return self._checks(advanced=Answer.UNMOVED) if self.fresh else ()
+
+    def _go_on(self, when: str) -> None:
+        """Make runs that follow those of the series on each side, in calls with generators of their own."""
+        for side, series in enumerate(self.series):
+            for number in range(self.calls):
+                outputs = self._made(side, f"order, {when} {number}", self.runs)
+                # The clock says which runs time out, and a busy machine lets them come together.
+                kept = [one for one in outputs if not (isinstance(one, Raised) and one.kind == TIMED_OUT)]
+                known = labels(kept)
+                if known is not None:
+                    series.add(kept, known)
+
+    def _ordered(self) -> tuple[Check, ...]:
+        """Return whether consecutive runs depend on each other, after the runs at the end."""
+        if not self.series:
+            return self._checks(order=Answer.NOT_ASKED)
+        self._go_on("after")
+        if min(len(one.labels) for one in self.series) <= max(LAGS):
+            return self._checks(order=Answer.NOT_ASKED)
+        rng = seeding.generator(self.sampler.seed, "probe", "orders")
+        depends = depends_on_order(self.series, rng)
+        if depends and self.fresh:
+            return self._checks(order=Answer.NOT_ASKED, advanced=Answer.DEPENDS)
+        kept = [set(one.labels) for one in self.series]
+        if self.own and kept[0] != kept[1] and max(map(len, kept)) == 1:
+            runs = sum(len(one.labels) for one in self.series)
+            self.warnings = (*self.warnings, f"{runs} runs {ALIKE}")
+        return self._checks(order=_passed(not depends))
 
     def shown(self) -> list[list[Any]]:
         """Return an output of the batches before an audit, as a list of one batch, and forget all of them."""
@@ -142,7 +243,14 @@ class Hygiene:
 
     def close(self) -> tuple[Check, ...]:
         """Return the checks after the batches at the end of an audit, which show what its many calls have changed."""
-        return self.closed(self.last() == self.seen) if self.seen else self.checks
+        if self.seen:
+            return self.closed(self.last() == self.seen)
+        if not any(check.name == CheckName.SEED for check in self.checks):
+            found = self._ordered()
+            # What they say of the generator takes the place of what was known before.
+            found_names = {check.name for check in found}
+            self.checks = (*(check for check in self.checks if check.name not in found_names), *found)
+        return self.checks
 
     @property
     def seen(self) -> str | None:
@@ -165,22 +273,33 @@ class Hygiene:
             for check in self.checks
         )
 
-    def _check_batch(self, side: int, address: str, context: Context = nullcontext) -> list[Label] | None:
+    def _check_batch(
+        self, side: int, address: str, context: Context = nullcontext, runs: int | None = None
+    ) -> list[Label] | None:
         """Make the runs of a batch on one side with the generator at an address, in a context if one is given."""
-        rng = seeding.generator(self.sampler.seed, "probe", address)
-        before = rng.bit_generator.state
-        where = ("the data of pairs[0]", "the neighbour of pairs[0]")[side]
-        with running_on((where,), self.runs, self.sampler.audit):
-            began = time.perf_counter()
-            outputs = self.mechanism(self.inputs[side], rng, self.runs, context)
-            # The first calls may load what all others find loaded.
-            self.seconds = min(self.seconds, (time.perf_counter() - began) / self.runs)
-        if not isinstance(outputs, np.ndarray) or outputs.dtype == object:
-            refuse_promises(outputs)
-        self.spent += self.runs
-        self.used |= rng.bit_generator.state != before
+        outputs = self._made(side, address, self.runs if runs is None else runs, context)
         (self.others if side else self.outputs).extend(outputs)
         return labels(outputs)
+
+    def _made(self, side: int, address: str, runs: int, context: Context = nullcontext) -> Any:
+        """Return the outputs of runs on one side with the generator at an address, and note the use of that."""
+        rng = watched(seeding.generator(self.sampler.seed, "probe", address))
+        where = ("the data of pairs[0]", "the neighbour of pairs[0]")[side]
+        with running_on((where,), runs, self.sampler.audit):
+            began = time.perf_counter()
+            outputs = self.mechanism(self.inputs[side], rng, runs, context)
+            # The first calls may load what all others find loaded.
+            self.seconds = min(self.seconds, (time.perf_counter() - began) / runs)
+        if not isinstance(outputs, np.ndarray) or outputs.dtype == object:
+            refuse_promises(outputs)
+        self.spent += runs
+        watch = watcher(rng)
+        assert watch is not None
+        uses = watch.used()
+        self.uses[side].extend(uses)
+        self.used |= any(use.advanced for use in uses)
+        self.ends[address] = watch.mark()
+        return outputs
 
     def _blame(self, data: list[Label], again: list[Label]) -> tuple[Check, ...]:
         """Return the checks where two batches with equal generators gave different outputs."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field, is_dataclass, replace
 from functools import partial
-from itertools import islice, repeat
+from itertools import islice
 from time import perf_counter_ns
 from typing import Any
 
@@ -20,6 +20,7 @@ from dpaudit.jsonable import stable_repr
 from dpaudit.outputs.canonical import Raised, canonical, shares_store
 from dpaudit.running.isolated import Context, InTurn, Isolated, Timeout, predicted
 from dpaudit.running.run_notes import noted
+from dpaudit.running.watched import each_run
 from dpaudit.withheld import foreign
 
 COMPOSED = 1_000
@@ -105,7 +106,7 @@ class _OneByOne:
     emit: Callable[[Any], None] | None = None
 
     def __call__(self, data: Any, rng: np.random.Generator, size: int) -> Sequence[Any]:
-        runs: Iterator[Any] = data.runs() if isinstance(data, InTurn) else repeat((data, rng), size)
+        runs: Iterator[Any] = data.runs() if isinstance(data, InTurn) else each_run(data, rng, size)
         outputs = [self._once(*one) for one in islice(runs, 2)]
         if len(outputs) == 2 and shares_store(*outputs):  # is each output written into the same place?
             for one in islice(runs, WATCHED):

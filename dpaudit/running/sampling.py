@@ -72,7 +72,8 @@ class Sampler:
     `n_jobs` and `backend` are as for `joblib.Parallel`, but for the backend "dask", whose scheduler has the `address`;
     else one job runs in this process. An output holds about so many `numbers`; memory, and so the split of many wide
     runs, goes by it. The `view` of a batch of outputs is returned; `report` is called with the number of runs made,
-    batch by batch. `audit` marks the audit in the notes of processes that make runs of several.
+    batch by batch. `audit` marks the audit in the notes of processes that make runs of several. With `fresh` each run of
+    a call that makes one has a generator of its own, for mechanisms that never advance the one they are given.
     """
 
     mechanism: Mechanism
@@ -83,6 +84,7 @@ class Sampler:
     view: Callable[[Any], Any] | None = None
     report: Report | None = None
     address: str | None = None
+    fresh: bool = False
     audit: bytes = field(default_factory=partial(os.urandom, MARK), compare=False, repr=False)
 
     def chunk(self, runs: int) -> int:
@@ -190,7 +192,7 @@ class Sampler:
         data, neighbour = (job.data.build() if isinstance(job.data, Made) else job.data for job in couple)
         with running_on(tuple(job.in_words() for job in couple), sum(job.size for job in couple), self.audit):
             order = self.turns(couple, by_calls=self.mechanism.batched)
-            outputs = self.mechanism.in_turn(InTurn((data, neighbour), (first, second), order))
+            outputs = self.mechanism.in_turn(InTurn((data, neighbour), (first, second), order, self.fresh))
         ours, others = (self._reduced(reduce, made) for made in outputs)
         return ours, others
 
