@@ -337,5 +337,6 @@ def opened(request: Request, progress: Progress) -> Iterator[Request]:
         least = LEAST_RUNS // 2 if request.sequential else OPTIONS["trials"].limits["ge"]
         trials = request.clock.trials(request.trials, 2, pace, least)
         report = stack.enter_context(followed(progress, 2 * trials, "runs", request.clock.left))
-        request = replace(request, trials=trials, sampler=replace(sampler, report=report, fresh=sampler.fresh or request.hygiene.fresh))
+        request = replace(request, trials=trials, sampler=request.hygiene.watching(sampler, trials))
+        request = replace(request, sampler=replace(request.sampler, report=report))
         yield replace(request, shortlist=shortlist_of(request))

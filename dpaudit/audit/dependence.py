@@ -17,6 +17,8 @@ from numpy.typing import NDArray
 from scipy.special import gammaln
 from scipy.stats import rankdata
 
+from dpaudit.running.values import Sketch
+
 Floats = NDArray[np.float64]
 
 LAGS = (1, 2, 3, 4)
@@ -165,10 +167,6 @@ def depends_on_order(series: Sequence[Series], rng: np.random.Generator) -> bool
 
 PIECE = 500
 """Random orders that are held at a time."""
-
-
-Sketch = tuple[str, tuple[tuple[str, NDArray[np.uint64]], ...]]
-"""The worker that made some runs, and for each input the fingerprints of some outputs."""
 
 
 class SharedValues:

@@ -16,14 +16,15 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
-from msgspec.structs import replace
+from msgspec.structs import replace as changed
 
 from dpaudit import seeding
-from dpaudit.audit.dependence import LAGS, Series, depends_on_order
+from dpaudit.audit.dependence import LAGS, Series, SharedValues, depends_on_order
 from dpaudit.audit.evidence import Answer, Check, CheckName
 from dpaudit.contract import MadePair, Pair
 from dpaudit.errors import InputError
@@ -56,6 +57,8 @@ REPEATS = 5
 said to differ. Of runs with randomness of their own this has probability at most 2 / 4^5, that the batches in this
 process agreed before 1/2: together below `ERROR`, however few runs a batch has."""
 
+VALUES = 4_000
+"""Runs on each side of which it is noted which worker returned what; of longer audits that of a share of all values."""
 ALIKE = (
     "on an input gave the same output, although randomness is its own: if noise was drawn once and kept, what leaks is the "
     "stream of answers that have it in common, and not one answer"
@@ -108,6 +111,7 @@ class Hygiene:
         self.ends: dict[str, tuple[Any, ...]] = {}
         self.series: tuple[Series, ...] = ()
         self.fresh = False
+        self.values: SharedValues | None = None
         self.checks: tuple[Check, ...] = ()
         self.warnings: tuple[str, ...] = ()
 
@@ -153,8 +157,8 @@ class Hygiene:
         if data is None or again is None:
             self._check_batch(1, "neighbour")
             checks = self._checks(generator=Answer.NOT_ASKED, state=self._state(Answer.NOT_ASKED))
-            checks = (*checks, *self._workers()) if self.own else checks
-            return (*checks, *self._begin_series())
+            of_workers = self._workers() if self.own else ()
+            return (*checks, *of_workers, *self._begin_series())
         if again != data:
             checks = self._blame(data, again)
             return (*checks, *self._begin_series())
@@ -206,7 +210,16 @@ class Hygiene:
             self.series = Series(), Series()
             self._go_on("before")
         self.fresh = any(use.copied for uses in self.uses for use in uses)
+        if self._spread:
+            self.values = SharedValues()
         return self._checks(advanced=Answer.UNMOVED) if self.fresh else ()
+
+    def watching(self, sampler: Sampler, trials: int) -> Sampler:
+        """Return a sampler of an audit of so many runs a side that notes what these checks have to know."""
+        fresh = sampler.fresh or self.fresh
+        if self.values is None:
+            return replace(sampler, fresh=fresh)
+        return replace(sampler, fresh=fresh, sketched=min(1.0, VALUES / trials), values=self.values.add)
 
     def _go_on(self, when: str) -> None:
         """Make runs that follow those of the series on each side, in calls with generators of their own."""
@@ -220,7 +233,19 @@ class Hygiene:
                     series.add(kept, known)
 
     def _ordered(self) -> tuple[Check, ...]:
-        """Return whether consecutive runs depend on each other, after the runs at the end."""
+        """Return whether consecutive runs depend on each other, after the runs at the end, and whether workers do."""
+        return (*self._of_order(), *self._of_workers())
+
+    def _of_workers(self) -> tuple[Check, ...]:
+        """Return whether workers repeat each other, by the values that all runs of the audit have returned."""
+        if self.values is None or self.values.workers < 2:
+            return ()
+        if any(check.name == CheckName.WORKERS and check.meaningless for check in self.checks):
+            return ()
+        runs = sum(check.runs for check in self.checks if check.name == CheckName.WORKERS)
+        return (Check(CheckName.WORKERS, _passed(not self.values.repeated()), runs),)
+
+    def _of_order(self) -> tuple[Check, ...]:
         if not self.series:
             return self._checks(order=Answer.NOT_ASKED)
         self._go_on("after")
@@ -269,7 +294,7 @@ class Hygiene:
         """Return the checks after the end, where the batches showed whether many calls have changed nothing."""
         runs, answer = 2 * self.runs, _passed(passed)
         return tuple(
-            replace(check, answer=answer, runs=check.runs + runs) if check.name == CheckName.STATE else check
+            changed(check, answer=answer, runs=check.runs + runs) if check.name == CheckName.STATE else check
             for check in self.checks
         )
 
@@ -330,7 +355,12 @@ class Hygiene:
                 found.setdefault(worker, seen)  # equal states begin with equal outputs, however many calls each gets
             if len(found) > 1:
                 break
-        streams = [tuple(seen) for seen in found.values() if seen is not None and arrangements(seen) * ERROR > 1]
+        known = [tuple(seen) for seen in found.values() if seen is not None]
+        # What never varies where it is made, and differs elsewhere, was drawn once in each process.
+        once = [seen for seen in known if len(seen) >= REPEATS and len(set(seen)) == 1]
+        if len(set(once)) > 1:
+            return self._checks(workers=Answer.PASSED, process=Answer.DEPENDS)
+        streams = [seen for seen in known if arrangements(seen) * ERROR > 1]
         return self._checks(workers=_passed(len(set(streams)) == len(streams)) if len(found) > 1 else Answer.NOT_ASKED)
 
     def _workers_differ(self) -> bool:
