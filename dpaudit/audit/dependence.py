@@ -63,8 +63,10 @@ def _add_numbers(label: Hashable, found: list[float]) -> None:
                 return
             _add_numbers(part, found)
     elif isinstance(label, int | float):
-        # An integer may be too large for a float: its rank then is that of infinity.
-        found.append(float(label) if abs(label) < 2**1000 else math.copysign(math.inf, label))
+        try:
+            found.append(float(label))
+        except OverflowError:  # an integer beyond all floats ranks as infinity does
+            found.append(math.inf if label > 0 else -math.inf)
 
 
 class Series:

@@ -66,6 +66,8 @@ ALIKE = (
 """The end of the warning where outputs of a mechanism that is declared to draw randomness do not vary."""
 GENERATORS = 64
 """Generators, at most, with which it is seen whether outputs vary, where a generator was read and not advanced."""
+ORDER_SHARE = 40
+"""Runs of an audit on a side for each run on that side, before it, whose order is looked at."""
 ORDERED, ORDER_SECONDS = 128, 4.0
 """Runs on each side, before an audit and as many again at its end, at most, which show whether consecutive runs depend
 on each other; and the seconds that all of them may take, about."""
@@ -86,7 +88,7 @@ def ordered_runs(trials: int, runs: int) -> int:
 
     Fewer are made where a run takes long.
     """
-    return max(1, min(ORDERED, trials // SHARE) // runs) * runs
+    return max(1, min(ORDERED, trials // ORDER_SHARE) // runs) * runs
 
 
 class Hygiene:
@@ -157,8 +159,8 @@ class Hygiene:
         if data is None or again is None:
             self._check_batch(1, "neighbour")
             checks = self._checks(generator=Answer.NOT_ASKED, state=self._state(Answer.NOT_ASKED))
-            of_workers = self._workers() if self.own else ()
-            return (*checks, *of_workers, *self._begin_series())
+            # Where runs time out the clock decides too: whether the generator does alone is not known.
+            return (*checks, *self._workers(), *self._begin_series()) if self.own else checks
         if again != data:
             checks = self._blame(data, again)
             return (*checks, *self._begin_series())
