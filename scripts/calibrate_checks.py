@@ -1,4 +1,4 @@
-"""Count how often the checks of dependence speak: on independent runs (false alarms), and on planted dependence (power).
+"""Count how often the checks of dependence speak: of independent runs (false alarms), and of dependent ones (power).
 
     python scripts/calibrate_checks.py [--audits N] [--power N] [--trials T ...] [--orders N] [--workers N] [--jobs J]
 
@@ -35,7 +35,10 @@ INDEPENDENT: dict[str, tuple[Draw, Callable[[int, Any], Any]]] = {
     "randomised response": (lambda rng: rng.random() < 0.73, lambda x, keep: int(x if keep else 1 - x)),
     "rare event": (lambda rng: rng.random() < 0.02, lambda x, event: bool(event)),
     "vector": (lambda rng: rng.laplace(size=5), lambda x, noise: np.array([x, 0, 0, 0, 0]) + noise),
-    "text and number": (lambda rng: rng.laplace(), lambda x, noise: {"mean": x + noise, "unit": "abc"[int(abs(noise)) % 3]}),
+    "text and number": (
+        lambda rng: rng.laplace(),
+        lambda x, noise: {"n": x + noise, "unit": "abc"[int(abs(noise)) % 3]},
+    ),
 }
 """How noise is drawn, and what becomes of it on an input."""
 DEPENDENT = ("kept", "autoregressive")
@@ -155,7 +158,8 @@ def main() -> int:
     for name in INDEPENDENT:
         for runs in (16, 80, 256):
             each = given.orders // 3
-            counted(f"order, {runs} runs: {name}", [delayed(orders)(name, runs, seed) for seed in range(each)], ORDER_ERROR)
+            calls = [delayed(orders)(name, runs, seed) for seed in range(each)]
+            counted(f"order, {runs} runs: {name}", calls, ORDER_ERROR)
     for name in INDEPENDENT:
         calls = [delayed(shared)(name, given.runs, 0.0, seed) for seed in range(given.workers)]
         counted(f"workers, {given.runs:,} runs, nothing repeated: {name}", calls, SHARED_ERROR)

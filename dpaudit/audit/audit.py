@@ -106,7 +106,8 @@ def audit_privacy(
     trials : int
         Runs on each side in all, of every pair and every purpose. Of several pairs the most promising ones get most.
         Some that check randomness and state are among them where each run takes a call (where calls make many, they
-        come on top: at most 16 in each of six calls), and so are those with recorded noise that compare the pairs of
+        come on top: at most 16 in each of six calls, and up to 256 on each side where the mechanism has randomness of
+        its own), and so are those with recorded noise that compare the pairs of
         `data`. Those that a `time_limit` makes to see how long one takes come on top: fewer than `trials` in all.
     confidence : float
         Of the verdict, over all pairs, events and directions together: a claim that holds is refuted with probability

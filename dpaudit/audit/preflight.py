@@ -60,8 +60,8 @@ process agreed before 1/2: together below `ERROR`, however few runs a batch has.
 VALUES = 4_000
 """Runs on each side of which it is noted which worker returned what; of longer audits that of a share of all values."""
 ALIKE = (
-    "on an input gave the same output, although randomness is its own: if noise was drawn once and kept, what leaks is the "
-    "stream of answers that have it in common, and not one answer"
+    "on an input gave the same output, although randomness is its own: if noise was drawn once and kept, what leaks is "
+    "the stream of answers that have it in common, and not one answer"
 )
 """The end of the warning where outputs of a mechanism that is declared to draw randomness do not vary."""
 GENERATORS = 64
@@ -95,8 +95,9 @@ class Hygiene:
     """The checks of a mechanism's randomness and state, on the first pair: `open` before an audit, `close` after it.
 
     The number of their runs goes by the `trials` of the audit; `seconds` is what one takes in the fastest batch. Where
-    the mechanism is declared to have randomness of its `own`, nothing is asked of its generator. Where the generator is
-    read and not advanced, and no output shows whether noise comes from a copy of it, runs are to have a `fresh` one each.
+    the mechanism is declared to have randomness of its `own`, it is not asked whether the generator decides alone. Where
+    that is read and not advanced, and no output shows whether noise comes from a copy of it, each run is to have a
+    `fresh` one. Where several workers may repeat each other, `values` has what they return.
     """
 
     def __init__(self, sampler: Sampler, pairs: tuple[Pair, ...], trials: int, own: bool) -> None:

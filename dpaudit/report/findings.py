@@ -33,8 +33,8 @@ _MANY_TRIALS = 100_000
 _DEPENDS = {
     CheckName.INPUTS: "runs change their inputs",
     CheckName.GENERATOR: "equal generators gave different outputs",
-    CheckName.ADVANCED: "the generator was never advanced by runs that read it: the noise comes from a copy of it, or from "
-    "its seed or its state, so that runs with this generator repeat the same noise",
+    CheckName.ADVANCED: "the generator was never advanced by runs that read it: the noise comes from a copy of it, or "
+    "from its seed or its state, so that runs with this generator repeat the same noise",
     CheckName.SEED: "different generators gave the same outputs: a seed is fixed inside, and runs are repeated",
     CheckName.STATE: "equal generators gave outputs that depend on earlier calls, or on something else beside the "
     "arguments: a state is kept between runs, so that they are not independent (if a library draws noise of its own "
@@ -53,8 +53,8 @@ _OTHERS = {
     "audit cannot be repeated bit by bit",
     Answer.OWN: "equal generators gave different outputs: the mechanism has randomness of its own, so its audit cannot "
     'be repeated bit by bit; randomness="own" says that this is meant',
-    Answer.UNMOVED: "the generator that is passed is read and not advanced: runs that draw from a copy of it would repeat "
-    "their noise, so each run of this audit had a generator of its own",
+    Answer.UNMOVED: "the generator that is passed is read and not advanced: runs that draw from a copy of it would "
+    "repeat their noise, so each run of this audit had a generator of its own",
 }
 _PASSED = {
     CheckName.INPUTS: "inputs are left as they are",

@@ -73,9 +73,9 @@ class Sampler:
     `n_jobs` and `backend` are as for `joblib.Parallel`, but for the backend "dask", whose scheduler has the `address`;
     else one job runs in this process. An output holds about so many `numbers`; memory, and so the split of many wide
     runs, goes by it. The `view` of a batch of outputs is returned; `report` is called with the number of runs made,
-    batch by batch. `audit` marks the audit in the notes of processes that make runs of several. With `fresh` each run of
-    a call that makes one has a generator of its own, for mechanisms that never advance the one they are given. Of
-    a `sketched` share of all values it is noted which workers return them: `values` is called with that.
+    batch by batch. `audit` marks the audit in the notes of processes that make runs of several. With `fresh` each run
+    has a generator of its own where a call makes one, for mechanisms that never advance the one they are given. Of a
+    `sketched` share of all values it is noted which workers return them: `values` is called with that.
     """
 
     mechanism: Mechanism
@@ -160,7 +160,9 @@ class Sampler:
         summed = add is not None and self.mechanism.batched
         groups = _Groups(jobs, max(1, min(MOST_SUMMED, len(jobs) // GROUPS)) if summed else 1)
         # Workers are processes of their own: what the user has registered here travels with the work.
-        work = partial(_run, replace(self, mechanism=_ELSEWHERE, report=None, values=None), reduce, add, dict(REGISTERED))
+        work = partial(
+            _run, replace(self, mechanism=_ELSEWHERE, report=None, values=None), reduce, add, dict(REGISTERED)
+        )
         results: Iterator[tuple[tuple[T, T], Sketch | None]]
         if (apart := self.apart) is not None:
             from joblib import effective_n_jobs

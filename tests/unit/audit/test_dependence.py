@@ -172,7 +172,12 @@ def test_one_of_many_workers_that_repeats_another_is_found() -> None:
 
 
 def test_fingerprints_are_those_of_the_values() -> None:
-    for outputs in ([1.0, 2.0, 1.0], ["a", "b", "a"], [np.arange(3), np.ones(3), np.arange(3)], [{"a": 1}, {}, {"a": 1}]):
+    for outputs in (
+        [1.0, 2.0, 1.0],
+        ["a", "b", "a"],
+        [np.arange(3), np.ones(3), np.arange(3)],
+        [{"a": 1}, {}, {"a": 1}],
+    ):
         one, other, again = fingerprints(outputs, 1.0).tolist()
         assert one == again != other
     assert fingerprints([1.0, 2.0], 1.0).tolist() == fingerprints(np.array([1.0, 2.0]), 1.0).tolist()
