@@ -60,8 +60,8 @@ process agreed before 1/2: together below `ERROR`, however few runs a batch has.
 VALUES = 4_000
 """Runs on each side of which it is noted which worker returned what; of longer audits that of a share of all values."""
 ALIKE = (
-    "on an input gave the same output, although randomness is its own: if noise was drawn once and kept, what leaks is "
-    "the stream of answers that have it in common, and not one answer"
+    "gave the same output on each input, although randomness is the mechanism's own: if noise was drawn once and kept, "
+    "what leaks is the stream of answers that have it in common, and not one answer"
 )
 """The end of the warning where outputs of a mechanism that is declared to draw randomness do not vary."""
 GENERATORS = 64
@@ -95,7 +95,7 @@ class Hygiene:
     """The checks of a mechanism's randomness and state, on the first pair: `open` before an audit, `close` after it.
 
     The number of their runs goes by the `trials` of the audit; `seconds` is what one takes in the fastest batch. Where
-    the mechanism is declared to have randomness of its `own`, it is not asked whether the generator decides alone. Where
+    the mechanism is declared to have randomness of its `own`, it is not asked whether the generator decides alone. If
     that is read and not advanced, and no output shows whether noise comes from a copy of it, each run is to have a
     `fresh` one. Where several workers may repeat each other, `values` has what they return.
     """
@@ -261,7 +261,7 @@ class Hygiene:
         kept = [set(one.labels) for one in self.series]
         if self.own and kept[0] != kept[1] and max(map(len, kept)) == 1:
             runs = sum(len(one.labels) for one in self.series)
-            self.warnings = (*self.warnings, f"{runs} runs {ALIKE}")
+            self.warnings = (*self.warnings, f"all of {runs} runs {ALIKE}")
         return self._checks(order=_passed(not depends))
 
     def shown(self) -> list[list[Any]]:

@@ -77,8 +77,9 @@ def _flat(state: Any) -> tuple[Any, ...]:
 
 def watched(rng: np.random.Generator) -> np.random.Generator:
     """Return a generator that goes on as another does, a new PCG64, and is watched."""
-    bits = Watched(rng.bit_generator.seed_seq)
-    bits.state = rng.bit_generator.state
+    plain: Any = rng.bit_generator
+    bits = Watched(plain.seed_seq)
+    bits.state = plain.state
     bits.began = bits.mark()
     bits.noted = False
     return np.random.Generator(bits)
