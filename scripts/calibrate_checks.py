@@ -35,9 +35,9 @@ INDEPENDENT: dict[str, tuple[Draw, Callable[[int, Any], Any]]] = {
     "randomised response": (lambda rng: rng.random() < 0.73, lambda x, keep: int(x if keep else 1 - x)),
     "rare event": (lambda rng: rng.random() < 0.02, lambda x, event: bool(event)),
     "vector": (lambda rng: rng.laplace(size=5), lambda x, noise: np.array([x, 0, 0, 0, 0]) + noise),
-    "text and number": (
-        lambda rng: rng.laplace(),
-        lambda x, noise: {"n": x + noise, "unit": "abc"[int(abs(noise)) % 3]},
+    "number and text": (
+        lambda rng: (rng.laplace(), rng.integers(3)),
+        lambda x, noise: {"n": x + noise[0], "unit": "abc"[noise[1]]},
     ),
 }
 """How noise is drawn, and what becomes of it on an input."""

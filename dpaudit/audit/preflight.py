@@ -88,7 +88,7 @@ def ordered_runs(trials: int, runs: int) -> int:
 
     Fewer are made where a run takes long.
     """
-    return max(1, min(ORDERED, trials // ORDER_SHARE) // runs) * runs
+    return max(1, min(ORDERED, trials // ORDER_SHARE) // max(1, runs)) * runs
 
 
 class Hygiene:
@@ -104,6 +104,7 @@ class Hygiene:
         self.sampler, self.mechanism, self.pairs, self.own = sampler, sampler.mechanism, pairs, own
         self.trials = trials
         self.calls = 0
+        self.order_seconds = ORDER_SECONDS
         self.runs = min(BATCHED if self.mechanism.batched else ONE_BY_ONE, max(1, trials // SHARE))
         self.spent, self.used, self.seconds = 0, False, math.inf
         self.inputs: tuple[Any, ...] = ()
@@ -191,7 +192,7 @@ class Hygiene:
         varied = varied and 1 in sides
         for side in sides:
             seen: set[Label] = set()
-            for number in range(min(GENERATORS, self.trials)):
+            for number in range(min(GENERATORS, max(2, self._affordable(len(sides))))):
                 if varied:
                     break
                 seen.update(self._check_batch(side, f"generator {number}", runs=1) or ())
@@ -207,8 +208,8 @@ class Hygiene:
         outputs shows here, and with fresh generators it does not.
         """
         calls = ordered_runs(self.trials, self.runs) // self.runs
-        # By the time that is left for each of four times so many calls.
-        self.calls = min(calls, int(ORDER_SECONDS / (4 * self.runs * max(self.seconds, 1e-9))))
+        # On each side, before the audit and at its end, so many calls are made.
+        self.calls = min(calls, self._affordable(4 * self.runs))
         if self.calls:
             self.series = Series(), Series()
             self._go_on("before")
@@ -223,6 +224,10 @@ class Hygiene:
         if self.values is None:
             return replace(sampler, fresh=fresh)
         return replace(sampler, fresh=fresh, sketched=min(1.0, VALUES / trials), values=self.values.add)
+
+    def _affordable(self, runs: int) -> int:
+        """Return how many times so many runs can be made in the seconds for them."""
+        return int(min(self.order_seconds / (runs * max(self.seconds, 1e-9)), float(self.trials)))
 
     def _go_on(self, when: str) -> None:
         """Make runs that follow those of the series on each side, in calls with generators of their own."""
