@@ -115,7 +115,8 @@ def audit_privacy(
     trials : int
         Runs on each side in all, of every pair and every purpose. Of several pairs the most promising ones get most.
         Some that check randomness and state are among them where each run takes a call (where calls make many, they
-        come on top: at most 16 in each of six calls), and so are those with recorded noise that compare the pairs of
+        come on top: at most 16 in each of six calls, and up to 256 on each side where the mechanism has randomness of
+        its own), and so are those with recorded noise that compare the pairs of
         `data`. Those that a `time_limit` makes to see how long one takes come on top: fewer than `trials` in all.
     confidence : float
         Of the verdict, over all pairs, events and directions together: a claim that holds is refuted with probability
@@ -375,5 +376,6 @@ def opened(request: Request, progress: Progress) -> Iterator[Request]:
         least = LEAST_RUNS // 2 if request.sequential else OPTIONS["trials"].limits["ge"]
         trials = request.clock.trials(request.trials, 2, pace, least)
         report = stack.enter_context(followed(progress, 2 * trials, "runs", request.clock.left))
-        request = replace(request, trials=trials, sampler=replace(sampler, report=report))
+        request = replace(request, trials=trials, sampler=request.hygiene.watching(sampler, trials))
+        request = replace(request, sampler=replace(request.sampler, report=report))
         yield replace(request, shortlist=shortlist_of(request))

@@ -320,8 +320,8 @@ class PrivacyFinding(AuditFinding, kw_only=True, frozen=True, tag="privacy"):
     tested_claim : CurveTest
         The test of a claim that is a curve; there is none where the claim is (epsilon, delta)-privacy.
     in_any_state : bool
-        Whether the bound holds in whatever state earlier runs leave the mechanism, but not in one that several workers
-        share outside their processes; else runs are assumed to be independent.
+        Whether the bound holds in whatever state earlier runs leave the mechanism, if the claim holds in each of them,
+        but not in one that several workers share outside their processes; else runs are assumed to be independent.
     stopped : Stopped
         Of an audit with a time limit: the runs that it began with, and the looks that it had time for.
     replayed : int

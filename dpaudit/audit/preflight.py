@@ -16,13 +16,15 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
-from msgspec.structs import replace
+from msgspec.structs import replace as changed
 
 from dpaudit import seeding
+from dpaudit.audit.dependence import LAGS, Series, SharedValues, depends_on_order
 from dpaudit.audit.evidence import Answer, Check, CheckName
 from dpaudit.contract import MadePair, Pair
 from dpaudit.errors import InputError
@@ -33,6 +35,7 @@ from dpaudit.running.adapters import Mechanism, fixed_seed_warnings
 from dpaudit.running.isolated import Context
 from dpaudit.running.run_notes import running_on
 from dpaudit.running.sampling import Sampler
+from dpaudit.running.watched import Use, watched, watcher
 
 ERROR = 1e-3
 """The greatest probability with which a check may accuse a mechanism whose runs are independent."""
@@ -54,6 +57,21 @@ REPEATS = 5
 said to differ. Of runs with randomness of their own this has probability at most 2 / 4^5, that the batches in this
 process agreed before 1/2: together below `ERROR`, however few runs a batch has."""
 
+VALUES = 4_000
+"""Runs on each side of which it is noted which worker returned what; of longer audits that of a share of all values."""
+ALIKE = (
+    "gave the same output on each input, although randomness is the mechanism's own: if noise was drawn once and kept, "
+    "what leaks is the stream of answers that have it in common, and not one answer"
+)
+"""The end of the warning where outputs of a mechanism that is declared to draw randomness do not vary."""
+GENERATORS = 64
+"""Generators, at most, with which it is seen whether outputs vary, where a generator was read and not advanced."""
+ORDER_SHARE = 40
+"""Runs of an audit on a side for each run on that side, before it, whose order is looked at."""
+ORDERED, ORDER_SECONDS = 128, 4.0
+"""Runs on each side, before an audit and as many again at its end, at most, which show whether consecutive runs depend
+on each other; and the seconds that all of them may take, about."""
+
 Label = Hashable
 
 _SIDES = ("data", "neighbour")
@@ -61,25 +79,43 @@ _SIDES = ("data", "neighbour")
 
 def runs_a_side(trials: int, own: bool) -> int:
     """Return the runs on each side that all batches take out of a budget of so many, of runs made one by one."""
-    return min(ONE_BY_ONE, max(1, trials // SHARE)) * (1 if own else BATCHES)
+    runs = min(ONE_BY_ONE, max(1, trials // SHARE))
+    return runs + 2 * ordered_runs(trials, runs) if own else runs * BATCHES
+
+
+def ordered_runs(trials: int, runs: int) -> int:
+    """Return how many runs on a side show in which order they come, before an audit or at its end, in calls of `runs`.
+
+    Fewer are made where a run takes long.
+    """
+    return max(1, min(ORDERED, trials // ORDER_SHARE) // max(1, runs)) * runs
 
 
 class Hygiene:
     """The checks of a mechanism's randomness and state, on the first pair: `open` before an audit, `close` after it.
 
     The number of their runs goes by the `trials` of the audit; `seconds` is what one takes in the fastest batch. Where
-    the mechanism is declared to have randomness of its `own`, nothing is asked of its generator.
+    the mechanism is declared to have randomness of its `own`, it is not asked whether the generator decides alone. If
+    that is read and not advanced, and no output shows whether noise comes from a copy of it, each run is to have a
+    `fresh` one. Where several workers may repeat each other, `values` has what they return.
     """
 
     def __init__(self, sampler: Sampler, pairs: tuple[Pair, ...], trials: int, own: bool) -> None:
         self.sampler, self.mechanism, self.pairs, self.own = sampler, sampler.mechanism, pairs, own
         self.trials = trials
+        self.calls = 0
+        self.order_seconds = ORDER_SECONDS
         self.runs = min(BATCHED if self.mechanism.batched else ONE_BY_ONE, max(1, trials // SHARE))
         self.spent, self.used, self.seconds = 0, False, math.inf
         self.inputs: tuple[Any, ...] = ()
         self.outputs: list[Any] = []
         self.others: list[Any] = []
         self.first: tuple[list[Label] | None, ...] = ()
+        self.uses: tuple[list[Use], list[Use]] = ([], [])
+        self.ends: dict[str, tuple[Any, ...]] = {}
+        self.series: tuple[Series, ...] = ()
+        self.fresh = False
+        self.values: SharedValues | None = None
         self.checks: tuple[Check, ...] = ()
         self.warnings: tuple[str, ...] = ()
 
@@ -125,21 +161,118 @@ class Hygiene:
     def _before(self) -> tuple[Check, ...]:
         data = self._check_batch(0, "data")
         # At once, with no run on the other input between: at the end of the audit there will have been many.
+        left = self.ends.get("data")
         again = None if self.own or data is None else self._check_batch(0, "data")
         if data is None or again is None:
             self._check_batch(1, "neighbour")
             checks = self._checks(generator=Answer.NOT_ASKED, state=self._state(Answer.NOT_ASKED))
-            return (*checks, *self._workers()) if self.own else checks
+            # Where runs time out the clock decides too: whether the generator does alone is not known.
+            return (*checks, *self._workers(), *self._begin_series()) if self.own else checks
         if again != data:
-            return self._blame(data, again)
+            checks = self._blame(data, again)
+            return (*checks, *self._begin_series())
+        # Noise that is drawn once is drawn by the first runs, and equal calls then treat equal generators differently.
+        once = left != self.ends.get("data")
         neighbour, other = self._check_batch(1, "neighbour"), self._check_batch(1, "another")
         self.first = data, neighbour
         repeated = other == neighbour and arrangements(other or ()) * ERROR > 1
         checks = self._checks(generator=Answer.PASSED, seed=_passed(not repeated), state=Answer.PASSED)
+        checks = (*checks, *self._advanced(neighbour != other))
+        if once:
+            checks = (*checks, *self._checks(order=Answer.DEPENDS))
         differ = self._spread and self._workers_differ()
         # Where workers agree, a finding is the same with one job or several.
         of_process = self._checks(process=Answer.DEPENDS)
         return (*checks, *of_process) if differ else checks
+
+    def _advanced(self, varied: bool) -> tuple[Check, ...]:
+        """Return the check of what a generator is used for, if a run has read it and not advanced it.
+
+        The next run then has it again. Whether that matters, outputs of several generators show: whether they `varied`
+        on the neighbour is known. Equal generators have given equal outputs, so that nothing else varies them.
+        """
+        sides = [side for side, uses in enumerate(self.uses) if any(use.copied for use in uses)]
+        if not sides:
+            return ()
+        varied = varied and 1 in sides
+        for side in sides:
+            seen: set[Label] = set()
+            for number in range(min(GENERATORS, max(2, self._affordable(len(sides))))):
+                if varied:
+                    break
+                seen.update(self._check_batch(side, f"generator {number}", runs=1) or ())
+                varied = len(seen) > 1
+        self.fresh = not varied
+        return self._checks(advanced=Answer.DEPENDS if varied else Answer.UNMOVED)
+
+    def _begin_series(self) -> tuple[Check, ...]:
+        """Make runs on each side in their order, unless they take too long: those at the end will come after them.
+
+        The generator does not decide alone here what a run returns, and so does not make runs independent. The check of
+        a generator that is read and not advanced is returned, if it is: whether that matters, no comparison of single
+        outputs shows here, and with fresh generators it does not.
+        """
+        calls = ordered_runs(self.trials, self.runs) // self.runs
+        # On each side, before the audit and at its end, so many calls are made.
+        self.calls = min(calls, self._affordable(4 * self.runs))
+        if self.calls:
+            self.series = Series(), Series()
+            self._go_on("before")
+        self.fresh = any(use.copied for uses in self.uses for use in uses)
+        if self._spread:
+            self.values = SharedValues()
+        return self._checks(advanced=Answer.UNMOVED) if self.fresh else ()
+
+    def watching(self, sampler: Sampler, trials: int) -> Sampler:
+        """Return a sampler of an audit of so many runs a side that notes what these checks have to know."""
+        fresh = sampler.fresh or self.fresh
+        if self.values is None:
+            return replace(sampler, fresh=fresh)
+        return replace(sampler, fresh=fresh, sketched=min(1.0, VALUES / trials), values=self.values.add)
+
+    def _affordable(self, runs: int) -> int:
+        """Return how many times so many runs can be made in the seconds for them."""
+        return int(min(self.order_seconds / (runs * max(self.seconds, 1e-9)), float(self.trials)))
+
+    def _go_on(self, when: str) -> None:
+        """Make runs that follow those of the series on each side, in calls with generators of their own."""
+        for side, series in enumerate(self.series):
+            for number in range(self.calls):
+                outputs = self._made(side, f"order, {when} {number}", self.runs)
+                # The clock says which runs time out, and a busy machine lets them come together.
+                kept = [one for one in outputs if not (isinstance(one, Raised) and one.kind == TIMED_OUT)]
+                known = labels(kept)
+                if known is not None:
+                    series.add(kept, known)
+
+    def _ordered(self) -> tuple[Check, ...]:
+        """Return whether consecutive runs depend on each other, after the runs at the end, and whether workers do."""
+        return (*self._of_order(), *self._of_workers())
+
+    def _of_workers(self) -> tuple[Check, ...]:
+        """Return whether workers repeat each other, by the values that all runs of the audit have returned."""
+        if self.values is None or self.values.workers < 2:
+            return ()
+        if any(check.name == CheckName.WORKERS and check.meaningless for check in self.checks):
+            return ()
+        runs = sum(check.runs for check in self.checks if check.name == CheckName.WORKERS)
+        return (Check(CheckName.WORKERS, _passed(not self.values.repeated()), runs),)
+
+    def _of_order(self) -> tuple[Check, ...]:
+        if not self.series:
+            return self._checks(order=Answer.NOT_ASKED)
+        self._go_on("after")
+        if min(len(one.labels) for one in self.series) <= max(LAGS):
+            return self._checks(order=Answer.NOT_ASKED)
+        rng = seeding.generator(self.sampler.seed, "probe", "orders")
+        depends = depends_on_order(self.series, rng)
+        if depends and self.fresh:
+            return self._checks(order=Answer.NOT_ASKED, advanced=Answer.DEPENDS)
+        kept = [set(one.labels) for one in self.series]
+        if self.own and kept[0] != kept[1] and max(map(len, kept)) == 1:
+            runs = sum(len(one.labels) for one in self.series)
+            self.warnings = (*self.warnings, f"all of {runs} runs {ALIKE}")
+        return self._checks(order=_passed(not depends))
 
     def shown(self) -> list[list[Any]]:
         """Return an output of the batches before an audit, as a list of one batch, and forget all of them."""
@@ -148,7 +281,14 @@ class Hygiene:
 
     def close(self) -> tuple[Check, ...]:
         """Return the checks after the batches at the end of an audit, which show what its many calls have changed."""
-        return self.closed(self.last() == self.seen) if self.seen else self.checks
+        if self.seen:
+            return self.closed(self.last() == self.seen)
+        if not any(check.name == CheckName.SEED for check in self.checks):
+            found = self._ordered()
+            # What they say of the generator takes the place of what was known before.
+            found_names = {check.name for check in found}
+            self.checks = (*(check for check in self.checks if check.name not in found_names), *found)
+        return self.checks
 
     @property
     def seen(self) -> str | None:
@@ -167,26 +307,37 @@ class Hygiene:
         """Return the checks after the end, where the batches showed whether many calls have changed nothing."""
         runs, answer = 2 * self.runs, _passed(passed)
         return tuple(
-            replace(check, answer=answer, runs=check.runs + runs) if check.name == CheckName.STATE else check
+            changed(check, answer=answer, runs=check.runs + runs) if check.name == CheckName.STATE else check
             for check in self.checks
         )
 
-    def _check_batch(self, side: int, address: str, context: Context = nullcontext) -> list[Label] | None:
+    def _check_batch(
+        self, side: int, address: str, context: Context = nullcontext, runs: int | None = None
+    ) -> list[Label] | None:
         """Make the runs of a batch on one side with the generator at an address, in a context if one is given."""
-        rng = seeding.generator(self.sampler.seed, "probe", address)
-        before = rng.bit_generator.state
-        where = ("the data of pairs[0]", "the neighbour of pairs[0]")[side]
-        with running_on((where,), self.runs, self.sampler.audit):
-            began = time.perf_counter()
-            outputs = self.mechanism(self.inputs[side], rng, self.runs, context)
-            # The first calls may load what all others find loaded.
-            self.seconds = min(self.seconds, (time.perf_counter() - began) / self.runs)
-        if not isinstance(outputs, np.ndarray) or outputs.dtype == object:
-            refuse_promises(outputs)
-        self.spent += self.runs
-        self.used |= rng.bit_generator.state != before
+        outputs = self._made(side, address, self.runs if runs is None else runs, context)
         (self.others if side else self.outputs).extend(outputs)
         return labels(outputs)
+
+    def _made(self, side: int, address: str, runs: int, context: Context = nullcontext) -> Any:
+        """Return the outputs of runs on one side with the generator at an address, and note the use of that."""
+        rng = watched(seeding.generator(self.sampler.seed, "probe", address))
+        where = ("the data of pairs[0]", "the neighbour of pairs[0]")[side]
+        with running_on((where,), runs, self.sampler.audit):
+            began = time.perf_counter()
+            outputs = self.mechanism(self.inputs[side], rng, runs, context)
+            # The first calls may load what all others find loaded.
+            self.seconds = min(self.seconds, (time.perf_counter() - began) / runs)
+        if not isinstance(outputs, np.ndarray) or outputs.dtype == object:
+            refuse_promises(outputs)
+        self.spent += runs
+        watch = watcher(rng)
+        assert watch is not None
+        uses = watch.used()
+        self.uses[side].extend(uses)
+        self.used |= any(use.advanced for use in uses)
+        self.ends[address] = watch.mark()
+        return outputs
 
     def _blame(self, data: list[Label], again: list[Label]) -> tuple[Check, ...]:
         """Return the checks where two batches with equal generators gave different outputs."""
@@ -217,7 +368,12 @@ class Hygiene:
                 found.setdefault(worker, seen)  # equal states begin with equal outputs, however many calls each gets
             if len(found) > 1:
                 break
-        streams = [tuple(seen) for seen in found.values() if seen is not None and arrangements(seen) * ERROR > 1]
+        known = [tuple(seen) for seen in found.values() if seen is not None]
+        # What never varies where it is made, and differs elsewhere, was drawn once in each process.
+        once = [seen for seen in known if len(seen) >= REPEATS and len(set(seen)) == 1]
+        if len(set(once)) > 1:
+            return self._checks(workers=Answer.PASSED, process=Answer.DEPENDS)
+        streams = [seen for seen in known if arrangements(seen) * ERROR > 1]
         return self._checks(workers=_passed(len(set(streams)) == len(streams)) if len(found) > 1 else Answer.NOT_ASKED)
 
     def _workers_differ(self) -> bool:

@@ -77,7 +77,9 @@ def with_run_time(request: Request, audit: Callable[[Request], PrivacyFinding]) 
     half = request.gamma / 2
     options = Options(**vars(request.options) | {"confidence": 1 - half, "time": False})
     alone = audit(replace(request, options=options, clock=clock.part(AUDITS)))
-    sampler, pairs = replace(request.sampler, mechanism=mechanism), tuple(map(_copied, request.pairs))
+    # Whether each run needs a generator of its own, the audit of outputs has found out.
+    sampler = replace(request.sampler, mechanism=mechanism, fresh=request.hygiene.fresh)
+    pairs = tuple(map(_copied, request.pairs))
     measured = replace(
         request,
         sampler=sampler,

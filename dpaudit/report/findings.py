@@ -33,12 +33,16 @@ _MANY_TRIALS = 100_000
 _DEPENDS = {
     CheckName.INPUTS: "runs change their inputs",
     CheckName.GENERATOR: "equal generators gave different outputs",
+    CheckName.ADVANCED: "the generator was never advanced by runs that read it: the noise comes from a copy of it, or "
+    "from its seed or its state, so that runs with this generator repeat the same noise",
     CheckName.SEED: "different generators gave the same outputs: a seed is fixed inside, and runs are repeated",
     CheckName.STATE: "equal generators gave outputs that depend on earlier calls, or on something else beside the "
     "arguments: a state is kept between runs, so that they are not independent (if a library draws noise of its own "
     'besides, randomness="own" says that this is meant)',
     CheckName.PROCESS: "equal generators gave different outputs in different processes, so that runs of one do not "
     "have the law of all",
+    CheckName.ORDER: "consecutive runs on one input depend on each other: noise is used again or carried over from run "
+    "to run, so that the stream of answers leaks what one answer does not, and counts of runs say nothing of one",
     CheckName.WORKERS: "workers repeat each other's streams, so that the same runs are counted several times: seed the "
     "mechanism from the generator that is passed, or use one job",
     CheckName.CALLS: "outputs of one call depend on each other: counts differ from call to call by more than those of "
@@ -49,13 +53,17 @@ _OTHERS = {
     "audit cannot be repeated bit by bit",
     Answer.OWN: "equal generators gave different outputs: the mechanism has randomness of its own, so its audit cannot "
     'be repeated bit by bit; randomness="own" says that this is meant',
+    Answer.UNMOVED: "the generator that is passed is read and not advanced: runs that draw from a copy of it would "
+    "repeat their noise, so each run of this audit had a generator of its own",
 }
 _PASSED = {
     CheckName.INPUTS: "inputs are left as they are",
     CheckName.GENERATOR: "equal generators give equal outputs",
+    CheckName.ADVANCED: "the generator is advanced",
     CheckName.SEED: "different generators are not known to give the same outputs",
     CheckName.STATE: "no dependence on earlier calls",
     CheckName.PROCESS: "no dependence on the process",
+    CheckName.ORDER: "no dependence between consecutive runs on one input",
     CheckName.WORKERS: "workers do not repeat each other",
     CheckName.CALLS: "no dependence between the runs of a call",
 }
@@ -65,9 +73,11 @@ _DEFECTS = frozenset({"NameError", "UnboundLocalError", "AttributeError", "Impor
 _REMEDIES = {
     CheckName.INPUTS: "let the mechanism copy its input before it changes it",
     CheckName.GENERATOR: "draw all randomness from the generator that is passed",
+    CheckName.ADVANCED: "draw from the generator itself, or from its children (rng.spawn), not from a copy",
     CheckName.SEED: "take the seed that is fixed out of the mechanism, and draw from the generator that is passed",
     CheckName.STATE: "start every run without state of an earlier one",
     CheckName.PROCESS: "take out of the mechanism what differs between processes, or use one process",
+    CheckName.ORDER: "draw new noise in every run (and leave counters and times out of the output)",
     CheckName.WORKERS: "draw all randomness from the generator that is passed, or use one process",
     CheckName.CALLS: "draw for each run of a call what its law needs, or let a call make one run, not batched",
 }

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, is_dataclass, replace
 from functools import partial
-from itertools import islice, repeat
+from itertools import islice
 from time import perf_counter_ns
 from typing import Any
 
@@ -21,6 +21,7 @@ from dpaudit.outputs.sharing import Part, Place, label_of, overwritten, refuse_s
 from dpaudit.running.isolated import Context, InTurn, Isolated, Timeout, predicted
 from dpaudit.running.passing import generator_lacks, replaced_seed, with_generator
 from dpaudit.running.run_notes import noted
+from dpaudit.running.watched import each_run
 from dpaudit.withheld import foreign
 
 COMPOSED = 1_000
@@ -123,7 +124,7 @@ class _OneByOne:
     left_out: tuple[Place, ...] = field(default=(), compare=False)
 
     def __call__(self, data: Any, rng: np.random.Generator, size: int) -> Sequence[Any]:
-        runs: Iterator[Any] = data.runs() if isinstance(data, InTurn) else repeat((data, rng), size)
+        runs: Iterator[Any] = data.runs() if isinstance(data, InTurn) else each_run(data, rng, size)
         outputs = [self._once(*one) for one in islice(runs, 2)]
         held = self._watched(outputs, runs)
         if self.emit is not None:

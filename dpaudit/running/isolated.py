@@ -30,12 +30,15 @@ from dpaudit.running.processes import APART, ChildDied, can_fork
 from dpaudit.running.run_notes import RunFault, noted
 from dpaudit.running.sent import sendable, value_of
 from dpaudit.running.warned import WarnedAt, add, taken
+from dpaudit.running.watched import Use, watched, watcher
 from dpaudit.running.workers import Items, in_blocks
 
 LOOK = 16
 """Runs of a call after which it is seen whether the input is what it was; checks of mechanisms make so few."""
 AGAIN = 0x74696D65
 """Part of the address of the stream for the runs after one that was ended: no mechanism spawns so many streams."""
+UNKNOWN = Use(advanced=True, read=False)
+"""The use of a generator by runs of which some were ended: nothing is concluded from it."""
 Context = Callable[[], AbstractContextManager[Any]]
 Work = Callable[[Any, Any], Any]
 _RUNS, _WORK = "runs", "work"
@@ -48,18 +51,23 @@ class InTurn:
 
     The runs on either input have a generator of their own, so that their outputs do not depend on the order of the
     sides. The `turns`, shape (size,), are for each run, in the order in which they are made, the number of its input.
+    With `fresh` each run has a generator of its own, made from the address of that of its side.
     """
 
     sides: tuple[Any, Any]
     generators: tuple[np.random.Generator, np.random.Generator]
     turns: NDArray[np.uint8]
+    fresh: bool = False
 
     def runs(self) -> Iterator[tuple[Any, np.random.Generator]]:
         """Yield the input and the generator of each run, and note which input it is."""
         notes, known = noted(), tuple(zip(self.sides, self.generators, strict=True))
-        for turn in self.turns.tolist():
+        for number, turn in enumerate(self.turns.tolist()):
             notes.turn = turn
-            yield known[turn]
+            if self.fresh:
+                yield self.sides[turn], _further(self.generators[turn], number)
+            else:
+                yield known[turn]
 
     def split(self, outputs: Any) -> tuple[Any, Any]:
         """Return the outputs on either input, given those of all runs in their order."""
@@ -139,6 +147,9 @@ class Isolated:
         outputs: list[Any] = []
         name, batched = self.mechanism.name, self._at_once
         most = self.timeout.seconds * (size if batched else 1)
+        watch = watcher(rng)
+        if watch is not None:
+            watch.uses = (UNKNOWN,)
         while True:
             child = self._child(0)
             try:
@@ -170,7 +181,9 @@ class Isolated:
     ) -> Any:
         """Return the outputs of so many runs that a child makes, and leave the generator where it says."""
         batched, limit = self._at_once, None if self.timeout.unlimited else seconds
-        parts, returned = child.call(_RUNS, data, rng, size, context, seconds=limit, most=0 if batched else size)
+        watch = watcher(rng)
+        asked = data, rng, size, context, watch is not None
+        parts, returned = child.call(_RUNS, *asked, seconds=limit, most=0 if batched else size)
         try:
             ended = msgspec.msgpack.decode(returned, type=_Ended)
             made = decode(ended.outputs, size) if batched else _outputs(parts)
@@ -179,6 +192,8 @@ class Isolated:
             state, (number, has_half, half) = dict(rng.bit_generator.state), ended.state
             state |= {"state": {**state["state"], "state": int(number, 16)}, "has_uint32": has_half, "uinteger": half}
             rng.bit_generator.state = state
+            if watch is not None:
+                watch.uses = tuple(Use(*use) for use in ended.uses)
             _warned(ended.warned)
             return made
         except (msgspec.MsgspecError, ToolFault, ValueError, OverflowError) as error:
@@ -221,10 +236,18 @@ class Isolated:
         return outputs
 
     def _runs(
-        self, emit: Callable[[bytes], None], data: Any, rng: np.random.Generator, size: int, context: Context
+        self,
+        emit: Callable[[bytes], None],
+        data: Any,
+        rng: np.random.Generator,
+        size: int,
+        context: Context,
+        watching: bool,
     ) -> bytes:
         """Make runs, in the child; return outputs that are made as a batch, and send others one by one."""
         mechanism = self.mechanism
+        if watching:
+            rng = watched(rng)
         if not self._at_once:
             probe, places = mechanism.probe, mechanism.places
             each = replace(
@@ -232,10 +255,12 @@ class Isolated:
             )
             mechanism = replace(mechanism, function=each, probe=None, left_out=())
         outputs = self._checked(mechanism, data, rng, size, context)
+        watch = watcher(rng)
+        uses = watch.used() if watch is not None else ()
         content, state = encode(outputs) if self._at_once else b"", rng.bit_generator.state
         del outputs
         half = state["has_uint32"], state["uinteger"]
-        return msgspec.msgpack.encode(_Ended(content, (f"{state['state']['state']:x}", *half), _warnings()))
+        return msgspec.msgpack.encode(_Ended(content, (f"{state['state']['state']:x}", *half), _warnings(), uses))
 
 
 _read_work = lru_cache(1)(value_of)
@@ -243,11 +268,15 @@ _read_work = lru_cache(1)(value_of)
 
 
 class _Ended(msgspec.Struct, array_like=True):
-    """The end of a call: outputs that were made as a batch, what the generator's state is now, and the warnings."""
+    """The end of a call: outputs that were made as a batch, what the generator's state is now, and the warnings.
+
+    Where the generator is watched, the `uses` of it come last.
+    """
 
     outputs: bytes
     state: tuple[str, int, int]
     warned: bytes
+    uses: tuple[tuple[bool, bool], ...] = ()
 
 
 def _warnings() -> bytes:
@@ -275,7 +304,7 @@ def _rest(data: InTurn, runs: int) -> InTurn:
     """Return what is left after so many runs, with other generators: how much those had drawn is unknown."""
     made = data.turns[:runs].tolist()
     first, second = (_further(rng, 1 + made.count(side)) for side, rng in enumerate(data.generators))
-    return InTurn(data.sides, (first, second), data.turns[runs:])
+    return replace(data, generators=(first, second), turns=data.turns[runs:])
 
 
 def _further(rng: np.random.Generator, number: int) -> np.random.Generator:

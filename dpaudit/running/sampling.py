@@ -28,6 +28,7 @@ from dpaudit.running.adapters import Mechanism
 from dpaudit.running.isolated import InTurn, Isolated
 from dpaudit.running.processes import APART, WorkerDied
 from dpaudit.running.run_notes import MARK, brief, running_on
+from dpaudit.running.values import Fingerprints, Sketch, fingerprints, worker
 from dpaudit.running.workers import DASK, spread
 
 T = TypeVar("T")
@@ -72,7 +73,9 @@ class Sampler:
     `n_jobs` and `backend` are as for `joblib.Parallel`, but for the backend "dask", whose scheduler has the `address`;
     else one job runs in this process. An output holds about so many `numbers`; memory, and so the split of many wide
     runs, goes by it. The `view` of a batch of outputs is returned; `report` is called with the number of runs made,
-    batch by batch. `audit` marks the audit in the notes of processes that make runs of several.
+    batch by batch. `audit` marks the audit in the notes of processes that make runs of several. With `fresh` each run
+    has a generator of its own where a call makes one, for mechanisms that never advance the one they are given. Of a
+    `sketched` share of all values it is noted which workers return them: `values` is called with that.
     """
 
     mechanism: Mechanism
@@ -83,6 +86,9 @@ class Sampler:
     view: Callable[[Any], Any] | None = None
     report: Report | None = None
     address: str | None = None
+    fresh: bool = False
+    sketched: float = 0.0
+    values: Callable[[Sketch], None] | None = field(default=None, compare=False)
     audit: bytes = field(default_factory=partial(os.urandom, MARK), compare=False, repr=False)
 
     def chunk(self, runs: int) -> int:
@@ -154,8 +160,10 @@ class Sampler:
         summed = add is not None and self.mechanism.batched
         groups = _Groups(jobs, max(1, min(MOST_SUMMED, len(jobs) // GROUPS)) if summed else 1)
         # Workers are processes of their own: what the user has registered here travels with the work.
-        work = partial(_run, replace(self, mechanism=_ELSEWHERE, report=None), reduce, add, dict(REGISTERED))
-        results: Iterator[tuple[T, T]]
+        work = partial(
+            _run, replace(self, mechanism=_ELSEWHERE, report=None, values=None), reduce, add, dict(REGISTERED)
+        )
+        results: Iterator[tuple[tuple[T, T], Sketch | None]]
         if (apart := self.apart) is not None:
             from joblib import effective_n_jobs
 
@@ -167,7 +175,9 @@ class Sampler:
             calls = replace(groups, work=partial(work, self.mechanism))
             results = spread(calls, n_jobs=self.n_jobs, backend=self.backend, address=self.address)
         try:
-            for result, couples in zip(results, groups, strict=True):
+            for (result, sketch), couples in zip(results, groups, strict=True):
+                if self.values is not None and sketch is not None:
+                    self.values(sketch)
                 if self.report is not None:
                     self.report(sum(job.size for couple in couples for job in couple))
                 yield couples, result
@@ -184,13 +194,20 @@ class Sampler:
             return function
         return None
 
-    def _run_couple(self, reduce: Callable[[Any], T], couple: Couple) -> tuple[T, T]:
+    def _run_couple(
+        self, reduce: Callable[[Any], T], couple: Couple, kept: dict[str, list[Fingerprints]]
+    ) -> tuple[T, T]:
+        """Make the runs of a couple, and return what is kept of both sides; add fingerprints by input, if wanted."""
         stream = self.mechanism.stream
         first, second = (seeding.generator(self.seed, "privacy", stream, *job.address) for job in couple)
         data, neighbour = (job.data.build() if isinstance(job.data, Made) else job.data for job in couple)
         with running_on(tuple(job.in_words() for job in couple), sum(job.size for job in couple), self.audit):
             order = self.turns(couple, by_calls=self.mechanism.batched)
-            outputs = self.mechanism.in_turn(InTurn((data, neighbour), (first, second), order))
+            outputs = self.mechanism.in_turn(InTurn((data, neighbour), (first, second), order, self.fresh))
+        if self.sketched:
+            for job, made in zip(couple, outputs, strict=True):
+                if job.size:
+                    kept.setdefault(job.in_words(), []).append(fingerprints(made, self.sketched))
         ours, others = (self._reduced(reduce, made) for made in outputs)
         return ours, others
 
@@ -296,17 +313,20 @@ def _run(
     registered: dict[type, Callable[[Any], Any]],
     mechanism: Mechanism,
     couples: Sequence[Couple],
-) -> tuple[T, T]:
-    """Make the runs of couples by a mechanism, and return what is kept of both sides."""
+) -> tuple[tuple[T, T], Sketch | None]:
+    """Make the runs of couples by a mechanism; return what is kept of both sides, and a sketch of values, if wanted."""
     learn(registered)
     sampler = replace(sampler, mechanism=mechanism)
-    total, *others = (sampler._run_couple(reduce, couple) for couple in couples)
+    kept: dict[str, list[Fingerprints]] = {}
+    total, *others = (sampler._run_couple(reduce, couple, kept) for couple in couples)
     for other in others:
         assert add is not None
         sides = zip(total, other, strict=True)
         first, second = (b if a is None else a if b is None else add(a, b) for a, b in sides)
         total = first, second
-    return total
+    if not sampler.sketched:
+        return total, None
+    return total, (worker(), tuple((key, np.concatenate(parts)) for key, parts in kept.items()))
 
 
 def _unreduced(outputs: Any) -> Any:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import copy
 import datetime
 import itertools
 import os
+import pickle
 import random
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -39,7 +42,7 @@ def asked(mechanism: Any, *, batched: bool = False, own: bool = False, n_jobs: i
 
 
 def audit(mechanism: Any, **options: Any) -> dpaudit.PrivacyFinding:
-    return dpaudit.audit_privacy(mechanism, [(0, 1)], epsilon=2.0, **{"trials": 1_000} | options)
+    return dpaudit.audit_privacy(mechanism, [(0, 1)], **{"epsilon": 2.0, "trials": 1_000} | options)
 
 
 ONE_BY_ONE: dict[str, Callable[[int, Any], Any]] = {
@@ -168,7 +171,8 @@ def test_workers_that_repeat_streams_are_seen_however_many_calls_each_takes(
     taken = [(1, "a"), (1, "c"), (1, "d"), (2, second)]
 
     def uneven(calls: Any, **options: Any) -> list[Any]:
-        return [((worker, [f"{stream}{run}" for run in range(20)]), None) for worker, stream in taken]
+        answers = [(worker, [f"{stream}{run}" for run in range(20)]) for worker, stream in taken]
+        return [((answer, None), None) for answer in answers]  # of both sides of a couple; without a sketch
 
     monkeypatch.setattr(sampling, "spread", uneven)
     assert asked(lambda x, rng: x + random.SystemRandom().random(), n_jobs=2)["workers"] == answer
@@ -180,7 +184,7 @@ def test_workers_are_asked_again_where_one_has_taken_all_calls(monkeypatch: pyte
     def busy(calls: Any, **options: Any) -> list[Any]:
         sent.append(len(list(calls)))
         # The second worker answers in the third round.
-        return [((len(sent) // 3, call()[0][1]), None) for call in calls]
+        return [(((len(sent) // 3, call()[0][0][1]), None), None) for call in calls]
 
     monkeypatch.setattr(sampling, "spread", busy)
     monkeypatch.setattr(of_mechanisms, "PAUSE", 0.0)
@@ -198,7 +202,9 @@ def test_workers_that_differ_leave_no_evidence() -> None:
 def test_workers_that_agree_are_not_spoken_of() -> None:
     # A finding says nothing that a finding by one job does not say.
     assert asked(lambda x, rng: x + rng.laplace(), n_jobs=2) == asked(lambda x, rng: x + rng.laplace())
-    assert "process" not in asked(lambda x, rng: float(os.getpid()), n_jobs=2, own=True)
+    # What is declared to be random, and is the same in all runs of each process, was drawn once in each.
+    assert asked(lambda x, rng: float(os.getpid()), n_jobs=2, own=True)["process"] == Answer.DEPENDS
+    assert "process" not in asked(lambda x, rng: 0.0, n_jobs=2, own=True)
 
 
 def differ(answer: Callable[[int, Any], Any], monkeypatch: pytest.MonkeyPatch, audits: int = 1) -> int:
@@ -258,6 +264,203 @@ def test_labels_forgive_the_last_digits_of_floats_alone() -> None:
     assert labels([1.0, -0.0, 10**20]) != labels([1.0001, -0.0, 10**20])
     assert labels([10**20]) != labels([10**20 + 1])
     assert labels([object()]) is None
+
+
+COPYING: dict[str, Callable[[Any], Any]] = {
+    "deepcopy": copy.deepcopy,
+    "pickle": lambda rng: pickle.loads(pickle.dumps(rng)),
+    "seed sequence": lambda rng: np.random.default_rng(rng.bit_generator.seed_seq),
+    "state": lambda rng: np.random.default_rng(rng.bit_generator.state["state"]["state"]),
+    "jumped": lambda rng: np.random.Generator(rng.bit_generator.jumped()),
+}
+SPAWNING: dict[str, Callable[[Any], Any]] = {
+    "generator": lambda rng: rng.spawn(1)[0],
+    "bits": lambda rng: np.random.Generator(rng.bit_generator.spawn(1)[0]),
+    "seed sequence": lambda rng: np.random.default_rng(rng.bit_generator.seed_seq.spawn(1)[0]),
+}
+
+
+def answers(finding: dpaudit.PrivacyFinding) -> dict[str, str]:
+    return {str(check.name): str(check.answer) for check in finding.checks}
+
+
+def in_one_line(finding: dpaudit.PrivacyFinding) -> str:
+    return " ".join(str(finding).split())
+
+
+def copied(finding: dpaudit.PrivacyFinding) -> bool:
+    """Whether a finding says that the generator was never advanced, and nothing else of the mechanism."""
+    said = "the generator was never advanced" in in_one_line(finding)
+    return finding.verdict == "no evidence" and said and Meaningless(CheckName.ADVANCED) in finding.gaps
+
+
+@pytest.mark.parametrize("name", COPYING)
+@pytest.mark.parametrize("given", [{}, {"sequential": True}, {"timeout": 60.0}, {"delta": 1e-3}], ids=str)
+def test_a_generator_that_is_never_advanced_leaves_no_evidence(name: str, given: dict[str, Any]) -> None:
+    """Right but for that, and with a tenth of the noise."""
+    other = COPYING[name]
+    assert copied(audit(lambda x, rng: x + other(rng).laplace(), **given))
+    assert copied(audit(lambda x, rng: x + 0.1 * other(rng).laplace(), **given))
+    assert copied(audit(lambda x, rng: x if other(rng).random() < 0.7 else 1 - x, **given))
+
+
+def copying(x: int, rng: Any) -> float:
+    return float(x + copy.deepcopy(rng).laplace())
+
+
+def copying_on_one_side(x: int, rng: Any) -> float:
+    return float(x + (copy.deepcopy(rng) if x == 0 else rng).laplace())
+
+
+def restoring(x: int, rng: Any) -> float:
+    before = rng.bit_generator.state
+    found = float(x + rng.laplace())
+    rng.bit_generator.state = before
+    return found
+
+
+def lazy(x: int, rng: Any) -> float:
+    """Goes on with the generator in one run of ten or so, and stays where it is until then for ever."""
+    found = float(x + copy.deepcopy(rng).laplace())
+    if copy.deepcopy(rng).random() < 0.1:
+        rng.random()
+    return found
+
+
+@pytest.mark.parametrize("mechanism", [copying, copying_on_one_side, restoring, lazy])
+def test_a_generator_that_is_advanced_now_and_then_leaves_no_evidence(mechanism: Any) -> None:
+    assert copied(audit(mechanism))
+    assert copied(audit(mechanism, n_jobs=2))
+    assert copied(audit(lambda x, rng, size: [mechanism(x, rng) for _ in range(size)], batched=True))
+    assert copied(audit(lambda x, rng: {"rows": np.array([mechanism(x, rng)]), "unit": "m"}))
+
+
+@pytest.mark.parametrize("name", SPAWNING)
+@pytest.mark.parametrize("given", [{}, {"timeout": 60.0}], ids=str)
+def test_a_generator_that_spawns_is_advanced(name: str, given: dict[str, Any]) -> None:
+    found = audit(lambda x, rng: x + SPAWNING[name](rng).laplace(), epsilon=1.1, **given)
+    assert found.verdict == "consistent"
+    assert all(check.passed for check in found.checks)
+    # Spawning is no excuse for too little noise.
+    assert audit(lambda x, rng: x + 0.1 * SPAWNING[name](rng).laplace(), **given).verdict == "violation"
+
+
+def test_what_is_deterministic_by_design_stays_as_it_is() -> None:
+    assert "advanced" not in answers(audit(lambda x, rng: x))
+    assert audit(lambda x, rng: x).verdict == "violation"
+    assert audit(lambda x, rng: 0.0 if x == 0 else x + rng.laplace()).verdict == "violation"
+    constant = audit(lambda x, rng: 7)
+    assert "advanced" not in answers(constant)
+    assert constant.verdict == "no evidence"
+    # The generator is looked at, or copied for something else, and the answer is exact.
+    logged = audit(lambda x, rng: (rng.bit_generator.state and x, copy.deepcopy(rng) and 0))
+    assert logged.verdict == "violation"
+    assert answers(logged)["advanced"] == Answer.UNMOVED
+    assert "read and not advanced" in in_one_line(logged)
+
+
+def test_rare_noise_of_a_copy_accuses_nobody() -> None:
+    """Each run has a generator of its own: of a call that had one generator, all runs would be right or wrong."""
+    keep = 1 / (1 + np.exp(-4.0))
+    unmoved = 0
+    for seed in range(8):
+        found = audit(
+            lambda x, rng: x if copy.deepcopy(rng).random() < keep else 1 - x, seed=seed, trials=3_000, epsilon=4.0
+        )
+        assert found.verdict != "violation"
+        unmoved += answers(found)["advanced"] == Answer.UNMOVED
+    assert unmoved  # 64 generators on each side show the rare answer in nine audits of ten
+
+
+def test_noise_of_a_copy_beside_noise_of_its_own_accuses_nobody() -> None:
+    entropy = random.SystemRandom()
+    for own in (False, True):
+        found = audit(
+            lambda x, rng: x + copy.deepcopy(rng).laplace() + entropy.gauss(0, 0.3),
+            **({"randomness": "own"} if own else {}),
+        )
+        assert found.verdict != "violation"
+        assert answers(found)["advanced"] in (Answer.DEPENDS, Answer.UNMOVED)
+
+
+def once(x: int, rng: Any, noise: list[float]) -> float:
+    if not noise:
+        noise.append(float(rng.laplace()))
+    return x + noise[0]
+
+
+def test_noise_that_is_drawn_once_is_named() -> None:
+    found = audit(partial(once, noise=[]))
+    assert found.verdict == "no evidence"
+    assert Meaningless(CheckName.ORDER) in found.gaps
+    own = np.random.default_rng(0)
+    kept: list[float] = []
+    declared = audit(lambda x: once(x, own, kept), randomness="own")
+    assert declared.verdict == "violation"
+    assert "the stream of answers" in " ".join(declared.warnings)
+
+
+class Reusing:
+    """A mechanism with a generator of its own, which has some noise again, or some of its size."""
+
+    def __init__(self, seed: int, kept: float = 0.0, rho: float = 0.0) -> None:
+        self.rng, self.kept, self.rho, self.noise = np.random.default_rng(seed), kept, rho, 0.0
+
+    def __call__(self, x: int) -> float:
+        if self.rng.random() >= self.kept:
+            self.noise = float(self.rho * self.noise + np.sqrt(1 - self.rho**2) * self.rng.laplace())
+        return x + self.noise
+
+
+@pytest.mark.parametrize(
+    "given", [{"kept": 0.5}, {"kept": 0.9}, {"kept": 0.99}, {"rho": 0.6}, {"rho": 0.9}, {"rho": 0.99}], ids=str
+)
+@pytest.mark.parametrize("seed", range(3))
+def test_runs_that_depend_on_earlier_ones_are_no_evidence(given: dict[str, float], seed: int) -> None:
+    found = audit(Reusing(seed, **given), randomness="own", trials=2_000, epsilon=1.0, confidence=0.9, seed=seed)
+    assert answers(found)["order"] == Answer.DEPENDS
+    assert found.verdict == "no evidence"
+    assert "the stream of answers leaks" in in_one_line(found)
+
+
+def test_runs_that_do_not_depend_on_earlier_ones_are_left_alone() -> None:
+    for seed in range(5):
+        found = audit(Reusing(seed), randomness="own", trials=2_000, seed=seed)
+        assert answers(found)["order"] == Answer.PASSED
+        assert found.verdict == "consistent"
+        assert sum(found.budget.values()) == 2_000
+
+
+def test_the_order_of_slow_runs_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(of_mechanisms, "ORDER_SECONDS", 0.0)
+    assert asked(lambda x, rng: float(entropy.random()), own=True)["order"] == Answer.NOT_ASKED
+
+
+entropy = random.SystemRandom()
+
+
+def test_workers_that_go_on_from_different_places_are_found_by_their_values() -> None:
+    """Workers are kept from audit to audit, and with them how far each of them is."""
+    for seed in range(3):
+        found = audit(of_the_module, randomness="own", n_jobs=2, seed=seed, trials=2_000)
+        assert answers(found)["workers"] == Answer.DEPENDS
+        assert found.verdict == "no evidence"
+    sound = audit(of_the_system, randomness="own", n_jobs=2, trials=2_000)
+    assert answers(sound)["workers"] == Answer.PASSED
+    assert sound.verdict == "consistent"
+
+
+def of_the_system(x: int) -> float:
+    return round(float(x + np.random.default_rng().laplace()), 3)
+
+
+def test_noise_that_each_worker_draws_once_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    def spread(calls: Any, **options: Any) -> list[Any]:
+        return [((number % 2, [number % 2] * 8), None) for number, _ in enumerate(calls)]
+
+    monkeypatch.setattr(Hygiene, "_answers", lambda self, numbers, runs: [one for one, _ in spread(numbers)])
+    hygiene = Hygiene(Sampler(as_mechanism(lambda x, rng: 0), 0, 2), (Pair(0, 1),), 1_000, True)
+    assert [check.name for check in hygiene._workers() if check.meaningless] == [CheckName.PROCESS]
 
 
 def sharing(spread: float) -> Callable[[int, Any, int], Any]:

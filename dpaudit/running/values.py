@@ -1,0 +1,85 @@
+"""Fingerprints of outputs: what a worker returns of them, so that values that several workers return can be counted."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpaudit.errors import InputError
+from dpaudit.jsonable import stable_repr
+from dpaudit.outputs.canonical import Raised, canonical
+
+COLUMNS = 64
+"""Numbers of a row that a fingerprint is made of, at most."""
+
+Fingerprints = NDArray[np.uint64]
+Sketch = tuple[str, tuple[tuple[str, Fingerprints], ...]]
+"""The worker that made some runs, and for each input the fingerprints of some outputs."""
+
+
+def worker() -> str:
+    """Return the name of this process among all workers."""
+    return f"{platform.node()} {os.getpid()}"
+
+
+def fingerprints(outputs: Any, share: float) -> Fingerprints:
+    """Return the fingerprints of those outputs whose fingerprint is among the least, a `share` of all that there are.
+
+    Equal outputs have equal fingerprints in every process, so that each worker keeps the same values. Exceptions, which
+    are alike by nature, have none.
+    """
+    numbers = _numbers(outputs)
+    found = _of_labels(outputs) if numbers is None else _of_numbers(numbers)
+    return found if share >= 1 else found[found < np.uint64(int(share * 2.0**64))]
+
+
+def _numbers(outputs: Any) -> NDArray[Any] | None:
+    """Return numbers, or rows of numbers of one length, as an array; None if outputs are something else."""
+    if isinstance(outputs, np.ndarray):
+        array = outputs
+    elif not len(outputs) or not all(isinstance(one, int | float | np.number | np.ndarray) for one in outputs):
+        return None
+    else:
+        try:
+            array = np.array(outputs)
+        except (ValueError, OverflowError):  # rows of several lengths; integers of many digits
+            return None
+    return array if array.dtype.kind in "biuf" and array.dtype.itemsize <= 8 and array.ndim in (1, 2) else None
+
+
+def _of_numbers(numbers: NDArray[Any]) -> Fingerprints:
+    values = numbers.astype(np.float64 if numbers.dtype.kind == "f" else np.int64)
+    rows = values.reshape(len(values), -1)[:, :COLUMNS].view(np.uint64)
+    found: Fingerprints = np.full(len(rows), np.uint64(rows.shape[1]))
+    for column in rows.T:
+        found = _mixed(found ^ column)
+    return found
+
+
+def _mixed(words: Fingerprints) -> Fingerprints:
+    """Return words whose bits depend on all bits of given ones, one to one (the finaliser of SplitMix64)."""
+    words = words + np.uint64(0x9E3779B97F4A7C15)
+    words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return words ^ (words >> np.uint64(31))
+
+
+def _of_labels(outputs: Sequence[Any]) -> Fingerprints:
+    return np.array(list(_digests(outputs)), dtype=np.uint64)
+
+
+def _digests(outputs: Sequence[Any]) -> Iterator[int]:
+    for output in outputs:
+        if isinstance(output, Raised):
+            continue
+        try:
+            label = stable_repr(canonical(output))
+        except InputError:
+            continue
+        yield int.from_bytes(hashlib.blake2b(label.encode(), digest_size=8).digest(), "big")

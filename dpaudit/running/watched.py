@@ -1,0 +1,103 @@
+"""A generator that notes, run by run, whether it was advanced, and whether its state was read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import repeat
+from typing import Any, NamedTuple
+
+import numpy as np
+
+READING = frozenset({
+    "state", "seed_seq", "_seed_seq", "jumped", "spawn", "__reduce__", "__reduce_ex__", "__getstate__", "__deepcopy__",
+    "__copy__",
+})  # fmt: skip
+"""Attributes of a bit generator from which another generator can be made that repeats its stream."""
+
+
+class Use(NamedTuple):
+    """The use that a run, or a call that makes many, makes of its generator.
+
+    It is `advanced` by any draw, and by spawning; it is `read` where its state, its seed or a copy of it is asked for.
+    """
+
+    advanced: bool
+    read: bool
+
+    @property
+    def copied(self) -> bool:
+        """Whether noise can have come from a copy alone: the next run has the same generator again."""
+        return self.read and not self.advanced
+
+
+class Watched(np.random.PCG64):
+    """A PCG64 that notes what is read of it.
+
+    Copies of it are plain ones, and a `Generator` over it is of exactly that type. What draws numbers calls C functions
+    of the bit generator and reads none of the attributes named in `READING`.
+    """
+
+    noted: bool = False
+    """Whether anything was read since this was set to False."""
+    uses: tuple[Use, ...] = ()
+    """The use of each run that has ended, where runs are told apart."""
+    began: tuple[Any, ...] = ()
+    """Its `mark` when it was made."""
+
+    def __getattribute__(self, name: str) -> Any:
+        """Return an attribute, and note it if it is one of `READING`."""
+        if name in READING:
+            object.__setattr__(self, "noted", True)
+        return super().__getattribute__(name)
+
+    def __reduce__(self) -> Any:
+        """Return what makes a plain copy, so that another process needs nothing but numpy."""
+        plain = np.random.PCG64(_SEED.__get__(self))
+        plain.state = _STATE.__get__(self)
+        return plain.__reduce__()
+
+    def used(self) -> tuple[Use, ...]:
+        """Return the use of each run; where these are not told apart, that of all of them as one."""
+        return self.uses or (Use(self.mark() != self.began, self.noted),)
+
+    def mark(self) -> tuple[Any, ...]:
+        """Return what changes where it is advanced: its state, and how many children its seed has spawned."""
+        return (*_flat(_STATE.__get__(self)), _SEED.__get__(self).n_children_spawned)
+
+
+# Its state names its class, and is to be one that a plain PCG64 takes.
+Watched.__name__ = "PCG64"
+_STATE: Any = np.random.PCG64.state
+_SEED: Any = np.random.PCG64.seed_seq
+
+
+def _flat(state: Any) -> tuple[Any, ...]:
+    return (*state["state"].values(), state["has_uint32"], state["uinteger"])
+
+
+def watched(rng: np.random.Generator) -> np.random.Generator:
+    """Return a generator that goes on as another does, a new PCG64, and is watched."""
+    plain: Any = rng.bit_generator
+    bits = Watched(plain.seed_seq)
+    bits.state = plain.state
+    bits.began = bits.mark()
+    bits.noted = False
+    return np.random.Generator(bits)
+
+
+def watcher(rng: np.random.Generator) -> Watched | None:
+    """Return what watches a generator; None if nothing does."""
+    bits = rng.bit_generator
+    return bits if isinstance(bits, Watched) else None
+
+
+def each_run(data: Any, rng: np.random.Generator, size: int) -> Iterator[tuple[Any, np.random.Generator]]:
+    """Yield the input and the generator so many times, and note the use that is made of one that is watched."""
+    watch = watcher(rng)
+    if watch is None:
+        yield from repeat((data, rng), size)
+        return
+    for _ in range(size):
+        before, watch.noted = watch.mark(), False
+        yield data, rng
+        watch.uses = (*watch.uses, Use(watch.mark() != before, watch.noted))
