@@ -14,7 +14,7 @@ from typing import Any
 
 from dpaudit import seeding
 from dpaudit.arguments import CONFIDENCE, check_built, check_jobs
-from dpaudit.audit.clock import Clock, Stopped
+from dpaudit.audit.clock import BETTING, RUNNING, Clock, Stopped
 from dpaudit.audit.curve_claims import resolve_claims
 from dpaudit.audit.finding import PrivacyFinding, withheld
 from dpaudit.audit.fixed_design import fixed_finding
@@ -207,6 +207,7 @@ def guarded(request: Request) -> AbstractContextManager[None]:
 
 def request_of(given: dict[str, Any]) -> Request:
     """Return an audit with all its arguments checked, which are those of `audit_privacy`."""
+    clock = Clock(given["time_limit"])  # what is made here takes its time too
     mechanism, seed = given["mechanism"], given["seed"]
     relation, time_limit, continued = given["relation"], given["time_limit"], given["continued"]
     if continued is not None:
@@ -233,7 +234,7 @@ def request_of(given: dict[str, Any]) -> Request:
         relation=known,
         options=options,
         hygiene=Hygiene(sampler, made, options.trials, options.randomness == "own"),
-        clock=Clock(time_limit),
+        clock=clock,
         trials=options.trials,
         moves=moves,
         curve_claim=curve_claim,
@@ -262,6 +263,8 @@ def sampler_of(
     )
 
 
+LEAST_FIXED = 4
+"""Trials with which an audit of fixed design can be made at all, where a time limit leaves no time for more."""
 SCREENED, SCREENED_SHARE = 400, 20
 """The most pairs of a dataset on which noise is recorded, and of how many runs a side there is one for each."""
 RECORDED_SHARE = 0.5
@@ -285,7 +288,11 @@ def shortlist_of(request: Request) -> Shortlist | None:
         more = list(map(_shown, more)) if options.include_data else more
     runs = 2 * (request.trials - request.check_runs)
     kept = max(runs - int(RECORDED_SHARE * runs), LEAST_RUNS if request.sequential else 0)
-    return shortlist(run, pairs, more, moves, claim.epsilon, claim.delta, seed, runs - kept)
+    clock = request.clock
+    found = shortlist(run, pairs, more, moves, claim.epsilon, claim.delta, seed, runs - kept, clock.screened)
+    if found is not None and found.ended is not None:
+        clock.screening_ended(found.ended)
+    return found
 
 
 def _audited(request: Request, progress: Progress) -> PrivacyFinding:
@@ -333,9 +340,9 @@ def opened(request: Request, progress: Progress) -> Iterator[Request]:
     LOG.info("privacy of %s: %d pairs, %d runs a side", sampler.mechanism.name, len(pairs), request.trials)
     with ExitStack() as stack:
         stack.enter_context(gathered())
-        request.hygiene.open()
-        least = LEAST_RUNS // 2 if request.sequential else OPTIONS["trials"].limits["ge"]
-        trials = request.clock.trials(request.trials, 2, pace, least)
+        request.hygiene.open(request.clock)
+        least, share = (1, BETTING) if request.sequential else (LEAST_FIXED, RUNNING)
+        trials = request.clock.trials(request.trials, 2, pace, least, call=sampler.least_call, share=share)
         report = stack.enter_context(followed(progress, 2 * trials, "runs", request.clock.left))
         request = replace(request, trials=trials, sampler=replace(sampler, report=report))
         yield replace(request, shortlist=shortlist_of(request))

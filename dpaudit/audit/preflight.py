@@ -23,6 +23,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from dpaudit import seeding
+from dpaudit.audit.clock import Clock
 from dpaudit.audit.evidence import Answer, Check, CheckName
 from dpaudit.contract import MadePair, Pair
 from dpaudit.errors import InputError
@@ -75,6 +76,7 @@ class Hygiene:
         self.sampler, self.mechanism, self.pairs, self.own = sampler, sampler.mechanism, pairs, own
         self.runs = min(BATCHED if self.mechanism.batched else ONE_BY_ONE, max(1, trials // SHARE))
         self.spent, self.used, self.seconds = 0, False, math.inf
+        self.compares_workers = True
         self.inputs: tuple[Any, ...] = ()
         self.outputs: list[Any] = []
         self.others: list[Any] = []
@@ -82,8 +84,8 @@ class Hygiene:
         self.checks: tuple[Check, ...] = ()
         self.warnings: tuple[str, ...] = ()
 
-    def open(self) -> None:
-        """Make the batches before an audit.
+    def open(self, clock: Clock | None = None) -> None:
+        """Make the batches before an audit, of as many runs as a clock has time for.
 
         `InputError` if the mechanism returns a wrong number of outputs, or something that is no value, such as a
         generator; or if an input, which all runs share, is used up or changed by a run.
@@ -96,6 +98,8 @@ class Hygiene:
         # Made once, so that it shows if a run changes them.
         self.inputs = self.pairs[0].data, self.pairs[0].neighbour
         before = list(map(contents, self.inputs))
+        if clock is not None and clock.limited:
+            self._shrink(clock)
         checks, made = self._before(), isinstance(self.pairs[0], MadePair)  # of a user's dataset
         failing = all(isinstance(one, Raised) and one.kind != TIMED_OUT for one in self.outputs)
         if failing and made and len(self.outputs) >= FAILING:
@@ -116,7 +120,31 @@ class Hygiene:
         asked = all(earlier is not None for earlier in before)
         self.checks = (Check(CheckName.INPUTS, Answer.PASSED if asked else Answer.NOT_ASKED, 0), *checks)
 
+    def _shrink(self, clock: Clock) -> None:
+        """Let batches have fewer runs, or none, where a clock has no time for all; then workers are not compared.
+
+        A call that makes many runs takes its time whatever their number: of such calls all are made, or none.
+        """
+        batches = 2 if self.own else 2 * BATCHES
+        if self._spread:
+            batches += ROUNDS
+        call = self.runs if self.mechanism.batched else 1
+
+        def seconds() -> float:
+            self._check_batch(0, "first", runs=call)
+            return self.seconds
+
+        made = clock.checks(self.runs, batches, seconds, call)
+        self.compares_workers = made == self.runs
+        self.runs = made
+        if not self.outputs and not self.runs:  # an output shows how wide they are
+            self._check_batch(0, "first", runs=call)
+        elif self.runs:
+            self.outputs, self.used = [], False
+
     def _before(self) -> tuple[Check, ...]:
+        if not self.runs:
+            return self._checks(generator=Answer.NOT_ASKED, seed=Answer.NOT_ASKED, state=Answer.NOT_ASKED)
         data = self._check_batch(0, "data")
         # At once, with no run on the other input between: at the end of the audit there will have been many.
         again = None if self.own or data is None else self._check_batch(0, "data")
@@ -148,7 +176,7 @@ class Hygiene:
     def seen(self) -> str | None:
         """The digest of what the first batches returned; None where nothing is compared with it at the end."""
         checks = self.checks
-        compared = all(check.passed for check in checks) and CheckName.SEED in [check.name for check in checks]
+        compared = self.runs and all(check.passed for check in checks) and CheckName.SEED in [check.name for check in checks]
         return _digest(self.first) if compared else None
 
     def last(self) -> str | None:
@@ -165,19 +193,22 @@ class Hygiene:
             for check in self.checks
         )
 
-    def _check_batch(self, side: int, address: str, context: Context = nullcontext) -> list[Label] | None:
+    def _check_batch(
+        self, side: int, address: str, context: Context = nullcontext, runs: int | None = None
+    ) -> list[Label] | None:
         """Make the runs of a batch on one side with the generator at an address, in a context if one is given."""
+        runs = self.runs if runs is None else runs
         rng = seeding.generator(self.sampler.seed, "probe", address)
         before = rng.bit_generator.state
         where = ("the data of pairs[0]", "the neighbour of pairs[0]")[side]
-        with running_on((where,), self.runs, self.sampler.audit):
+        with running_on((where,), runs, self.sampler.audit):
             began = time.perf_counter()
-            outputs = self.mechanism(self.inputs[side], rng, self.runs, context)
+            outputs = self.mechanism(self.inputs[side], rng, runs, context)
             # The first calls may load what all others find loaded.
-            self.seconds = min(self.seconds, (time.perf_counter() - began) / self.runs)
+            self.seconds = min(self.seconds, (time.perf_counter() - began) / runs)
         if not isinstance(outputs, np.ndarray) or outputs.dtype == object:
             refuse_promises(outputs)
-        self.spent += self.runs
+        self.spent += runs
         self.used |= rng.bit_generator.state != before
         (self.others if side else self.outputs).extend(outputs)
         return labels(outputs)
@@ -234,7 +265,7 @@ class Hygiene:
     @property
     def _spread(self) -> bool:
         """Whether runs are made in other processes than this one."""
-        if self.sampler.n_jobs == 1 or self.sampler.backend in ("threading", "sequential"):
+        if not self.compares_workers or self.sampler.n_jobs == 1 or self.sampler.backend in ("threading", "sequential"):
             return False
         from joblib import effective_n_jobs
 

@@ -85,6 +85,11 @@ class Sampler:
     address: str | None = None
     audit: bytes = field(default_factory=partial(os.urandom, MARK), compare=False, repr=False)
 
+    @property
+    def least_call(self) -> int:
+        """The least number of runs that a call makes."""
+        return 1
+
     def chunk(self, runs: int) -> int:
         """Return how many of `runs` runs a job makes; the split depends on nothing else."""
         # A small budget is split too, so that every worker has something to do; short batches cost most of their time.
