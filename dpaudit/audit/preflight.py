@@ -313,6 +313,8 @@ def _probe_warnings(mechanism: Mechanism, outputs: Sequence[Any]) -> tuple[str, 
     return (f'{message}, on both inputs: choose points that distinguish models, as probe="data" does',)
 
 
+SHOWN_BYTES = 1 << 12
+"""Bytes of an array that its label holds; of more it holds a digest."""
 DIGITS = 9
 """Decimal digits of floats that are compared: sums over several threads differ in the last ones of sixteen."""
 
@@ -332,14 +334,20 @@ def _label(output: Any) -> Label:
     if isinstance(output, np.ndarray) and output.dtype.kind in "fc":
         parts = [output] if output.dtype.kind == "f" else [output.real, output.imag]
         split = (np.frexp(np.asarray(part, dtype=np.float64)) for part in parts)
-        return (output.shape, *(np.round(mantissa, DIGITS).tobytes() + power.tobytes() for mantissa, power in split))
+        stored = (np.round(mantissa, DIGITS).tobytes() + power.tobytes() for mantissa, power in split)
+        return (output.shape, *map(_shortened, stored))
     if isinstance(output, np.ndarray) and output.dtype.kind in "biuSU":
-        return (output.shape, output.tobytes())
+        return (output.shape, _shortened(output.tobytes()))
     if isinstance(output, Raised):
         if output.kind == TIMED_OUT:
             raise InputError("whether a run takes too long is for the clock to say, and not alike each time")
         return ("raised", output.kind)
     return _blurred(canonical(output))
+
+
+def _shortened(content: bytes) -> bytes:
+    """Return bytes, or a digest in the place of many: of wide outputs all labels would take seconds to write."""
+    return content if len(content) <= SHOWN_BYTES else hashlib.blake2b(content, digest_size=32).digest()
 
 
 def _blurred(label: Label) -> Label:

@@ -12,6 +12,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from msgspec import UNSET
 
 import dpaudit
 from dpaudit import seeding
@@ -214,7 +215,7 @@ def clocked(limit, asked, sides, each):
 def test_the_time_of_a_run_says_with_how_many_an_audit_begins(each, begun):
     clock, _, trials = clocked(20.0, 1_000, 2, each)
     assert trials == (begun if begun != 10 else trials)
-    assert trials in [1_000 // 2**k for k in range(10)]
+    assert trials in [*(1_000 // 2**k for k in range(7)), 10]
     assert trials >= 10
     assert clock.stopped == (Stopped(trials) if trials == 1_000 else Stopped(trials, None, 1_000))
     assert bool(clock.warnings) == (trials < 1_000)
@@ -233,6 +234,99 @@ def test_a_day_by_a_slow_clock():
     assert again.trials(1_000_000, 2, lambda runs: pytest.fail("nothing is timed"), 10) == 500_000
     assert [again.over(looks) for looks in (0, 1, 2)] == [False, False, True]
     assert again.warnings == clock.warnings
+
+
+def checked(limit, each, asked=8, batches=6, call=1):
+    """Return a clock and the runs that it leaves for a batch of checks, whose runs take so long each."""
+    now = Ticking()
+    clock = Clock(limit, now)
+
+    def first():
+        now.seconds += each * call
+        return each
+
+    return clock, now, clock.checks(asked, batches, first, call)
+
+
+@pytest.mark.parametrize(
+    ("limit", "each", "call", "left"),
+    [(None, 100.0, 1, 8), (60.0, 0.01, 1, 8), (10.0, 0.1, 1, 3), (10.0, 1.0, 1, 0), (10.0, 0.1, 8, 0), (30.0, 0.1, 8, 8)],
+)
+def test_checks_get_a_part_of_the_time(limit, each, call, left):
+    clock, now, runs = checked(limit, each, call=call)
+    assert runs == left
+    assert bool(clock.warnings) == (left < 8)
+    assert clock.stopped.checks == (left if left < 8 else UNSET)
+    if left < 8:
+        assert now.seconds + 6 * left * each <= 0.2 * limit + each * call
+        again = Clock(clock.stopped)
+        assert again.checks(8, 6, lambda: pytest.fail("nothing is timed"), call) == left
+        assert again.warnings == clock.warnings
+
+
+def test_a_search_that_the_time_ends_is_ended_at_the_same_step_again():
+    now = Ticking()
+    clock = Clock(10.0, now)
+    assert clock.begins_search()
+    now.seconds = 4.0
+    assert not clock.searched(3, 0.5)
+    assert clock.begins_search()
+    assert not clock.searched(0, 0.5)
+    assert clock.searched(1, 1.5)  # the next step would end at 5.5, after half of the time
+    assert not clock.begins_search()
+    assert clock.stopped.searched == (2, 1)
+    clock.trials(100, 2, lambda runs: None, 10)
+    again = Clock(clock.stopped)
+    again.begins_search()
+    assert not again.searched(100, 0.0)
+    again.begins_search()
+    assert [again.searched(steps, 0.0) for steps in (0, 1)] == [False, True]
+    assert not again.begins_search()
+
+
+@pytest.mark.parametrize(("passed", "seen", "halved"), [(1.0, 0.01, 0), (1.0, 0.1, 2), (8.0, 0.01, 4), (20.0, 0.01, 10)])
+def test_the_runs_that_decide_are_halved_before_the_first_of_them(passed, seen, halved):
+    now = Ticking()
+    clock = Clock(10.0, now)
+
+    def run(runs):
+        now.seconds += 0.01 * runs
+
+    clock.trials(1_000, 2, run, 10)
+    now.seconds = passed
+    clock.confirm(1_000 if passed > 1 else 800, seen)
+    assert (clock.stopped.halved or 0) == halved
+    looks = clock.all_looks(64)
+    assert looks[-1][0].stop == max(1, 64 // 2**halved)
+    assert sum(share for _, share in looks) == pytest.approx(1)
+    for _ in clock.looks(64):
+        pass
+    assert (clock.stopped.looks is None) == (halved == 0 and passed < 10)
+    again = Clock(clock.stopped)
+    again.confirm(1_000, 99.0)
+    assert again.all_looks(64) == looks
+    assert len(list(again.looks(64))) == (clock.stopped.looks or 3)
+
+
+def test_a_look_that_would_end_too_late_is_not_begun():
+    now = Ticking()
+    clock = Clock(10.0, now)
+    made = []
+    for chunks, _ in clock.looks(100):
+        now.seconds += 0.15 * (chunks.stop - chunks.start)
+        made.append(chunks.stop)
+    assert made == [25, 50]  # the last one would end after 15 s
+    assert clock.stopped.looks == 2
+
+
+def test_an_audit_without_time_for_checks_says_so_and_is_made_again():
+    given = {"epsilon": 0.9, "trials": 1_600, "sequential": False}
+    found = dpaudit.audit_privacy(noise, PAIR, **given, time_limit=Stopped(100, 2, 1_600, 0, UNSET, UNSET, 1))
+    assert found.stopped == Stopped(100, 2, 1_600, 0, UNSET, UNSET, 1)
+    assert {check.answer for check in found.checks} == {"not asked"}
+    assert "no runs for the checks of randomness and state" in "".join(found.warnings)
+    assert found == dpaudit.audit_privacy(noise, PAIR, **given, time_limit=found.stopped)
+    assert dpaudit.PrivacyFinding.from_dict(found.to_dict()) == found
 
 
 def test_the_looks_share_the_error():
