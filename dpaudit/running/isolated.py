@@ -211,7 +211,7 @@ class Isolated:
     ) -> Any:
         """Return the outputs of runs; see in a call of few that they do not change what all runs share."""
         held = data.sides if isinstance(data, InTurn) else data
-        before = contents(held) if size <= LOOK else None
+        before = contents(held) if size <= LOOK or mechanism.few(size) else None
         outputs = mechanism(data, rng, size, context)
         if before is not None and contents(held) != before:
             raise InputError(
