@@ -250,6 +250,8 @@ class Session:
         size = eprocess.batch_size(bets.runs) if bets.runs else self._first
         if self._searching and bets.runs:
             size = max(self._first // 4, size if self._growing else int(SEARCH_GROWTH * bets.runs))
+        # Calls of a batched function make no fewer runs, if each pair can have several batches of so many.
+        size = max(size, min(self.sampler.least_evened, self.runs // (4 * len(self.bets))))
         size = min(self.sampler.evened(size), self.runs - self.runs_used)
         if bets.outputs is not None:
             size = min(size, max(2, 2 * held_runs(self.request.sampler)), KEPT_RUNS)

@@ -91,12 +91,19 @@ class Sampler:
         """The least number of runs that a call makes."""
         return SIZES[0] if self.mechanism.even else 1
 
+    @property
+    def least_evened(self) -> int:
+        """The least number of tossed runs of which the calls on either side drop few; 1 if calls may differ."""
+        least = 2 * SIZES[0]
+        return least - math.isqrt(least) if self.mechanism.even else 1
+
     def evened(self, runs: int) -> int:
         """Return about so many tossed runs, of which the calls on either side drop few; any number if calls may differ.
 
-        They are less by two standard deviations of the heads than what calls of one size make on both sides.
+        They are less by two standard deviations of the heads than what calls of one size make on both sides. Fewer
+        than the smallest calls make stay as they are.
         """
-        if not self.mechanism.even:
+        if not self.mechanism.even or runs < self.least_evened:
             return runs
         size = max((size for size in SIZES if 2 * size <= runs), default=SIZES[0])
         made = max(1, runs // (2 * size)) * 2 * size
