@@ -30,7 +30,7 @@ from dpaudit.progress import Progress, followed
 from dpaudit.results import remembering
 from dpaudit.running.adapters import as_mechanism, check_generator, one_run
 from dpaudit.running.isolated import Timeout
-from dpaudit.running.processes import APART
+from dpaudit.running.processes import APART, listening
 from dpaudit.running.sampling import Sampler
 from dpaudit.running.warned import gathered
 from dpaudit.sensitivity.screening import Shortlist, shortlist
@@ -340,6 +340,7 @@ def opened(request: Request, progress: Progress) -> Iterator[Request]:
     LOG.info("privacy of %s: %d pairs, %d runs a side", sampler.mechanism.name, len(pairs), request.trials)
     with ExitStack() as stack:
         stack.enter_context(gathered())
+        stack.enter_context(listening(request.clock.left))
         request.hygiene.open(request.clock)
         least, share = (1, BETTING) if request.sequential else (LEAST_FIXED, RUNNING)
         trials = request.clock.trials(request.trials, 2, pace, least, call=sampler.least_call, share=share)

@@ -28,6 +28,9 @@ PACE = 0.05
 """Of the time, at most, for runs that measure how long one takes."""
 CHECKING = 0.2
 """Of the time, at most, for the checks of randomness and state, those at the end among them."""
+LOADING = 0.25
+"""Of the time that is left: if the first call takes less, but leaves no time for all checks, a second one shows how long
+calls take."""
 SCREENED, SEARCHED = 0.35, 0.5
 """Of the time, when recorded noise and the search among pairs must have ended: training and confirmation come then."""
 CONFIRMED = 0.9
@@ -151,11 +154,19 @@ class Clock:
             self._checks = None if self._again.checks is UNSET else self._again.checks
         elif self.limited:
             self._run = run()
-            left = min(CHECKING * self._seconds, self._until(SCREENED))
-            able = max(0, int(left / max(batches * self._run * call, 1e-9))) * call
+            able = self._able(batches, call)
+            # The first call may load a library, or compile a function.
+            if able < asked and self._run * call < LOADING * self.left:
+                self._run = min(self._run, run())
+                able = self._able(batches, call)
             self._checks = None if able >= asked else able
         self._checks_asked = asked
         return asked if self._checks is None else self._checks
+
+    def _able(self, batches: int, call: int) -> int:
+        """Return the runs of each of so many batches of checks that there is time for."""
+        left = min(CHECKING * self._seconds, self._until(SCREENED))
+        return max(0, int(left / max(batches * self._run * call, 1e-9))) * call
 
     def trials(
         self,

@@ -28,6 +28,7 @@ from dpaudit.running.child import Child, Late
 from dpaudit.running.processes import APART, ChildDied, can_fork
 from dpaudit.running.run_notes import RunFault, noted
 from dpaudit.running.sent import sendable, value_of
+from dpaudit.running.spawned import sendable_function, waiting_libraries
 from dpaudit.running.warned import WarnedAt, add, taken
 from dpaudit.running.workers import Items, in_blocks
 
@@ -99,6 +100,7 @@ class Isolated:
 
     def __init__(self, mechanism: Any, timeout: Timeout) -> None:
         self.mechanism, self.timeout = mechanism, timeout
+        self.fresh = False
         self._children = threading.local()
 
     @property
@@ -187,7 +189,10 @@ class Isolated:
         """Return a process of this thread by its number; another one if that has ended."""
         known: dict[int, Child] = self._children.__dict__.setdefault("known", {})
         if number not in known or known[number].closed:
-            known[number] = Child(partial(self._serve, bool(known)))
+            function = partial(self._serve, bool(known))
+            # A copy of this process would lack the threads that some libraries wait for.
+            content = sendable_function(function) if self.fresh or waiting_libraries() else None
+            known[number] = Child(function if content is None else content)
         return known[number]
 
     def _serve(self, again: bool, emit: Callable[[bytes], None], kind: str, *arguments: Any) -> bytes:

@@ -11,7 +11,8 @@ from typing import Any
 from dpaudit.bounds.tangent import gaussian_delta
 from dpaudit.contract import Pair
 from dpaudit.errors import ToolFault
-from dpaudit.running.processes import ChildDied
+from dpaudit.running.processes import APART, ChildDied
+from dpaudit.running.spawned import waiting_libraries
 from dpaudit.running.workers import in_own_process
 from dpaudit.sensitivity.recorded import REPEATS, RecordedMechanism, Run, ValueMove, loss_of_map, stands_in
 from dpaudit.sensitivity.search import Moves, Search
@@ -144,7 +145,7 @@ def shortlist(
     Where something random is not recorded, moves of values say nothing, and no pair is listed. ``over(looked, runs)``
     says after so many pairs whether there is no time for another one and for so many runs.
     """
-    if most < STEADY_RUNS + 2:
+    if most < STEADY_RUNS + 2 or (APART and waiting_libraries()):  # a copy of this process would wait for ever
         return None
     ways = _Ways(moves or (lambda pair, step: []), [*pairs, *more])
 

@@ -258,7 +258,7 @@ def test_checks_get_a_part_of_the_time(limit, each, call, left):
     assert bool(clock.warnings) == (left < 8)
     assert clock.stopped.checks == (left if left < 8 else UNSET)
     if left < 8:
-        assert now.seconds + 6 * left * each <= 0.2 * limit + each * call
+        assert now.seconds + 6 * left * each <= 0.2 * limit + 2 * each * call  # a second call where there is time
         again = Clock(clock.stopped)
         assert again.checks(8, 6, lambda: pytest.fail("nothing is timed"), call) == left
         assert again.warnings == clock.warnings
@@ -370,7 +370,7 @@ def test_a_time_limit_ends_an_audit_of_slow_runs():
     assert time.monotonic() - began < 30  # without a limit it would take an hour
     assert found.trials < 10**5
     assert found.stopped.trials == found.trials
-    assert "asked for" in found.warnings[0]
+    assert any("asked for" in text for text in found.warnings)
 
 
 @pytest.mark.parametrize(
