@@ -191,6 +191,9 @@ class Clock:
             began -= self._run * call
         else:
             run(made)
+            if 0 < 2 * self._run * call < self._now() - began < LOADING * self.left:  # as for checks
+                began = self._now()
+                run(made)
         while (took := self._now() - began) < min(PACE * self._seconds, self.left / 4) and 2 * made < asked:
             run(made)
             made *= 2

@@ -52,7 +52,7 @@ OVERHEAD = 1 << 24
 """Bytes of a message beside the outputs in it, at most."""
 SENT_WRONG = "sent what is no answer"
 SILENT = (
-    "gave no answer in {:g} s, the time limit of the audit. If it answers elsewhere, a library with threads may wait for "
+    "gave no answer in {:.3g} s, the time limit of the audit. If it answers elsewhere, a library with threads may wait for "
     "them in the process of its runs, which has none: begin an interpreter that has not used the library yet"
 )
 
@@ -71,13 +71,14 @@ class Child:
     What it prints goes to standard error. Its memory is limited to what is free when it begins, where the system sets
     limits, and its own children end with it. Arguments must pickle; the function, ``(emit, *arguments) -> bytes``, is
     there already. It may send parts of them, by calling `emit`, before it returns. Its `notes` say on what. A function
-    that is given as bytes is served by a fresh interpreter in the place of a copy of this process.
+    that is given as bytes is served by a fresh interpreter in the place of a copy of this process. It has `answered` once
+    it has sent a part or the end of a call.
     """
 
     def __init__(self, function: Callable[..., bytes] | bytes) -> None:
         self._owner, self.closed = os.getpid(), True  # until it has begun
         context, self.notes = get_context("fork"), Notes()
-        self._heard = time.monotonic()
+        self._heard, self.answered = time.monotonic(), False
         self._to_send: bytes | None = None
         try:
             requests, self._requests = context.Pipe(duplex=False)  # two of them are faster than one for both ways
@@ -161,6 +162,7 @@ class Child:
             elif not left:
                 return None
         kind, value = content
+        self.answered |= kind != BEGUN
         if kind in (RETURNED, RAISED) and self.notes.forked:
             raise ChildDied(FORKS + self.notes.words())
         if kind == RAISED:

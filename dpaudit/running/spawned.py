@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -36,6 +36,13 @@ def waiting_libraries() -> tuple[str, ...]:
     if "jax" in found and not getattr(sys.modules.get("jax._src.xla_bridge"), "_backends", True):
         found.remove("jax")
     return tuple(found)
+
+
+def has_threads() -> bool:
+    """Return whether this process has threads, those of libraries too, or may have some."""
+    with suppress(OSError):  # only Linux shows them
+        return len(os.listdir("/proc/self/task")) > 1
+    return True
 
 
 def sendable_function(function: Callable[..., bytes]) -> bytes | None:

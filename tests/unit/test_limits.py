@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ctypes
+import importlib
 import json
 import os
 import sys
 import threading
 import time
+import types
 from functools import cache
 
 import numpy as np
@@ -19,6 +21,7 @@ from dpaudit import seeding
 from dpaudit.audit.clock import LOOKS, SHARES, Clock, Stopped
 from dpaudit.errors import InputError
 from dpaudit.outputs.canonical import TIMED_OUT, Raised, canonical, in_words
+from dpaudit.running import processes, spawned
 from dpaudit.running.adapters import as_mechanism
 from dpaudit.running.child import Child, Late
 from dpaudit.running.isolated import RunFault, Timeout, _further
@@ -469,3 +472,113 @@ def test_integers_that_python_does_not_write_in_decimal_digits_are_outputs_and_i
     assert finding.verdict == "violation"
     assert "integer of 16610 bits with digest" in str(finding)
     assert dpaudit.PrivacyFinding.from_dict(finding.to_dict()) == finding
+
+
+LIBRARY = """
+import queue, threading
+
+asked = queue.Queue()
+threads = []
+
+def serve():
+    while True:
+        number, answer = asked.get()
+        answer.put(number)
+
+def ask(number):
+    if not threads:
+        threads.append(threading.Thread(target=serve, daemon=True))
+        threads[0].start()
+    answer = queue.Queue()
+    asked.put((number, answer))
+    return answer.get()
+
+def mechanism(x, rng):
+    return ask(x) + rng.laplace()
+"""
+
+
+@pytest.fixture
+def library(tmp_path, monkeypatch):
+    """Return a library whose thread is at work here, for which calls wait for ever in a copy of this process."""
+    (tmp_path / "library_with_a_thread.py").write_text(LIBRARY)
+    monkeypatch.syspath_prepend(tmp_path)
+    found = importlib.import_module("library_with_a_thread")
+    assert found.ask(3) == 3
+    yield found
+    del sys.modules["library_with_a_thread"]
+
+
+def test_runs_that_wait_in_a_copy_for_a_thread_are_made_in_a_fresh_interpreter(library):
+    found = dpaudit.audit_privacy(library.mechanism, PAIR, epsilon=1, trials=200, timeout=2)
+    assert found == dpaudit.audit_privacy(library.mechanism, PAIR, epsilon=1, trials=200)
+
+
+def test_a_time_limit_ends_runs_that_never_answer(library):
+    with pytest.raises(RunFault, match=r"gave no answer in \S+ s, the time limit of the audit.*a library with threads"):
+        dpaudit.audit_privacy(library.mechanism, PAIR, epsilon=1, trials=200, timeout=600, time_limit=1.0)
+
+
+def test_libraries_whose_threads_a_copy_lacks_are_known(monkeypatch):
+    backends = types.SimpleNamespace(_backends={})
+    for name in spawned.LIBRARIES:
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    monkeypatch.setitem(sys.modules, "jax._src.xla_bridge", backends)
+    assert spawned.waiting_libraries() == ()
+    monkeypatch.setitem(sys.modules, "jax", types.SimpleNamespace())
+    assert spawned.waiting_libraries() == ()  # it has computed nothing
+    backends._backends["cpu"] = object()
+    monkeypatch.setitem(sys.modules, "polars", types.SimpleNamespace())
+    assert spawned.waiting_libraries() == ("jax", "polars")
+
+
+@pytest.mark.parametrize("batched_too", [False, True])
+def test_a_fresh_interpreter_makes_the_same_runs(batched_too, monkeypatch):
+    monkeypatch.setattr(spawned, "LIBRARIES", ("json",))
+    factor = 2  # of the session: the function travels with what it refers to
+
+    def one(x, rng):
+        return factor * x + rng.laplace()
+
+    def many(x, rng, size):
+        return factor * x + rng.laplace(size=size)
+
+    given = {"epsilon": 1, "trials": 300, "batched": batched_too}
+    mechanism = many if batched_too else one
+    assert dpaudit.audit_privacy(mechanism, PAIR, **given, timeout=60) == dpaudit.audit_privacy(mechanism, PAIR, **given)
+
+
+def test_what_a_fresh_interpreter_says_of_its_end(monkeypatch):
+    monkeypatch.setattr(spawned, "LIBRARIES", ("json",))
+    with pytest.raises(RunFault, match=r"ended its process \(exit status 4\), on the data of"):
+        dpaudit.audit_privacy(lambda x, rng: os._exit(4), PAIR, epsilon=1, trials=100, timeout=60)
+
+    def slow(x, rng):
+        time.sleep(60 if rng.random() < 0.05 else 0)
+
+    with pytest.raises(RunFault, match=r"a run of the mechanism .* took longer than 0.5 s"):
+        dpaudit.audit_privacy(slow, PAIR, epsilon=1, trials=500, timeout=0.5, timeout_is="error")
+
+
+def test_what_cannot_be_sent_to_a_fresh_interpreter_runs_in_a_copy(monkeypatch):
+    monkeypatch.setattr(spawned, "LIBRARIES", ("json",))
+    lock = threading.Lock()
+
+    def locked(x, rng):
+        with lock:
+            return x + rng.laplace()
+
+    given = {"epsilon": 1, "trials": 100}
+    assert dpaudit.audit_privacy(locked, PAIR, **given, timeout=60).verdict
+
+
+def test_silence_is_measured_from_the_last_answer(monkeypatch):
+    now = Ticking()
+    monkeypatch.setattr(processes, "time", types.SimpleNamespace(monotonic=now))
+    with processes.listening(10.0):
+        now.seconds = 11.0
+        assert processes.silent_for_too_long(0.0) is None  # runs under way may end
+        now.seconds = 12.5
+        assert processes.silent_for_too_long(0.0) == 10.0
+        assert processes.silent_for_too_long(5.0) is None
+    assert processes.silent_for_too_long(0.0) is None

@@ -101,7 +101,7 @@ def test_the_finding_is_the_same_for_any_number_of_jobs_and_backend() -> None:
 
 def test_the_search_finds_the_one_leaking_pair() -> None:
     pairs = [(i, i) for i in range(31)] + [(0, 1)]
-    finding = dpaudit.audit_privacy(geometric, pairs, epsilon=0.8, trials=2_000, batched=True)
+    finding = dpaudit.audit_privacy(geometric, pairs, epsilon=0.8, trials=2_000, batched=True, seed=3)
     assert finding.witness.pair == 31
     assert finding.verdict == "violation"
     assert finding.pairs == 32
