@@ -106,8 +106,9 @@ def audit_privacy(
     trials : int
         Runs on each side in all, of every pair and every purpose. Of several pairs the most promising ones get most.
         Some that check randomness and state are among them where each run takes a call (where calls make many, they
-        come on top: at most 16 in each of six calls), and so are those with recorded noise that compare the pairs of
-        `data`. Those that a `time_limit` makes to see how long one takes come on top: fewer than `trials` in all.
+        come on top: six calls), and so are those with recorded noise that compare the pairs of `data`. Those that a
+        `time_limit` makes to see how long one takes come on top, fewer than `trials` in all, and so do the checks where
+        it leaves time for a part of them only.
     confidence : float
         Of the verdict, over all pairs, events and directions together: a claim that holds is refuted with probability
         at most 1 - confidence, by default once in a thousand audits.
@@ -118,7 +119,8 @@ def audit_privacy(
     address : str, optional
         That of the scheduler of a dask cluster, as tcp://127.0.0.1:8786.
     batched : bool
-        Whether a callable makes many runs in one call.
+        Whether a callable makes many runs in one call. It is called for 32, 256, 2,048 or 16,384 outputs, and surplus
+        ones are dropped: a function that is compiled for each size is compiled four times at most.
     float_bits : bool
         Look at the bits of floats too: noise added in floating point leaks through them, whatever its scale.
     curve : bool
@@ -152,12 +154,15 @@ def audit_privacy(
         The most seconds that a run may take (of a batched mechanism, a call has so many for each of its runs). Runs are
         then made in a process of their own, which is ended with a run that takes longer, so that a mechanism may hang,
         crash or exhaust memory: only where processes fork (not on Windows), and only for data that pickles. No number
-        of the finding depends on it where no run takes so long.
+        of the finding depends on it where no run takes so long. Where a library is loaded whose threads a copy of this
+        process would wait for, as those of JAX, the process is a fresh interpreter.
     time_limit : float or Stopped, optional
-        The most seconds that the audit may take, about. The time of a few runs says with how many the audit begins:
-        `trials`, or a half, a quarter and so on of it; and the runs that decide end early, at looks that are fixed in
-        advance and share the error of the verdict, where the time is over. A run under way is not ended: see `timeout`.
-        `finding.stopped`, given here, repeats an audit that a limit has stopped.
+        The most seconds that the audit may take, about, all that it does included. The time of a few runs says with how
+        many the audit begins: `trials`, or a half, a quarter and so on of it. The checks of randomness and the search
+        among pairs have parts of the time. The runs that decide end early, at looks that are fixed in advance and share
+        the error of the verdict, where the time is over. Warnings say what was left out. A run under way is not ended
+        (see `timeout`), but where runs have a process of their own, one that answers nothing for as long as this ends
+        with a `RunFault`. `finding.stopped`, given here, repeats an audit that a limit has stopped.
     timeout_is : {"output", "error"}
         What a run is that takes longer: an output "timed out", which may distinguish the sides like any other, or a
         `RunFault`. A call of a batched mechanism is always the latter. A `TimeoutError` of the mechanism's own is an

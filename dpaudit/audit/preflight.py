@@ -176,7 +176,9 @@ class Hygiene:
     def seen(self) -> str | None:
         """The digest of what the first batches returned; None where nothing is compared with it at the end."""
         checks = self.checks
-        compared = self.runs and all(check.passed for check in checks) and CheckName.SEED in [check.name for check in checks]
+        compared = (
+            self.runs and all(check.passed for check in checks) and CheckName.SEED in [check.name for check in checks]
+        )
         return _digest(self.first) if compared else None
 
     def last(self) -> str | None:

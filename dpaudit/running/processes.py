@@ -256,7 +256,8 @@ def supervised(command: Callable[[], int]) -> int:
             own = os.dup(1)
             os.dup2(2, 1)
             buffered = 1 if shown.line_buffering else -1
-            sys.stdout = open(own, "w", buffered, encoding=shown.encoding, errors=shown.errors)
+            # It is open until the process ends: a file that closed its descriptor would be told of as unclosed then.
+            sys.stdout = open(own, "w", buffered, encoding=shown.encoding, errors=shown.errors, closefd=False)
         keep_apart()
         status = command()
         notes.ended = 1 + status
