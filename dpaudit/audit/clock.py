@@ -29,8 +29,8 @@ PACE = 0.05
 CHECKING = 0.2
 """Of the time, at most, for the checks of randomness and state, those at the end among them."""
 LOADING = 0.25
-"""Of the time that is left: if the first call takes less, but leaves no time for all checks, a second one shows how long
-calls take."""
+"""Of the time that is left: if the first call takes less, but leaves no time for all checks, a second one shows how
+long calls take."""
 SCREENED, SEARCHED = 0.35, 0.5
 """Of the time, when recorded noise and the search among pairs must have ended: training and confirmation come then."""
 CONFIRMED = 0.9
@@ -204,7 +204,7 @@ class Clock:
         return self._trials
 
     def screened(self, looked: int, runs: int) -> bool:
-        """Say whether the time for recorded noise is over after so many pairs, and so many runs that come at its end."""
+        """Say whether the time for recorded noise is over after so many pairs, with so many runs that end it."""
         if self._again is not None:
             return self._again.recorded is not UNSET and looked >= self._again.recorded
         return self._until(SCREENED) <= runs * self._run

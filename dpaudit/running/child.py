@@ -52,8 +52,8 @@ OVERHEAD = 1 << 24
 """Bytes of a message beside the outputs in it, at most."""
 SENT_WRONG = "sent what is no answer"
 SILENT = (
-    "gave no answer in {:.3g} s, the time limit of the audit. If it answers elsewhere, a library with threads may wait for "
-    "them in the process of its runs, which has none: begin an interpreter that has not used the library yet"
+    "gave no answer in {:.3g} s, the time limit of the audit. If it answers elsewhere, a library with threads may wait "
+    "for them in the process of its runs, which has none: begin an interpreter that has not used the library yet"
 )
 
 
@@ -71,8 +71,8 @@ class Child:
     What it prints goes to standard error. Its memory is limited to what is free when it begins, where the system sets
     limits, and its own children end with it. Arguments must pickle; the function, ``(emit, *arguments) -> bytes``, is
     there already. It may send parts of them, by calling `emit`, before it returns. Its `notes` say on what. A function
-    that is given as bytes is served by a fresh interpreter in the place of a copy of this process. It has `answered` once
-    it has sent a part or the end of a call.
+    that is given as bytes is served by a fresh interpreter in the place of a copy of this process. It has `answered`
+    once it has sent a part or the end of a call.
     """
 
     def __init__(self, function: Callable[..., bytes] | bytes) -> None:

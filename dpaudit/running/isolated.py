@@ -171,7 +171,7 @@ class Isolated:
                 raise
 
     def _try_fresh(self) -> bool:
-        """Say whether to make the first run again in a fresh interpreter, once: a copy may lack threads it waits for."""
+        """Say whether to make a first run again in a fresh interpreter, once: a copy may lack threads it waits for."""
         tried, self._tried = self._tried, True
         self._fresh = not tried and has_threads()
         return self._fresh

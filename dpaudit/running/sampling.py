@@ -261,7 +261,7 @@ class Couples(Sequence[Couple]):
     ends: tuple[int, ...] | None = None
 
     def grouped(self, ends: Sequence[int]) -> Couples:
-        """Return the couples in groups with such ends, the last of which may be before that of all; else as they are."""
+        """Return the couples in groups with such ends, the last of which may be before that of all."""
         if self.ends is None:
             return self
         return replace(self, ends=tuple(dict.fromkeys((*ends, self.ends[-1]))))

@@ -60,7 +60,7 @@ class Spawned:
     """
 
     def __init__(self, function: bytes, requests: Connection, replies: Connection) -> None:
-        file = tempfile.TemporaryFile()  # noqa: SIM115  # the child has it too
+        file = tempfile.TemporaryFile()  # the child has it too
         file.truncate(ROOM)
         self.notes = Notes(file.fileno())
         line = parent_pipe()
