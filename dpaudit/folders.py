@@ -28,3 +28,13 @@ def enter_folder() -> None:
     """Go, in a process that only makes runs, to the folder that the modules of the mechanism went to when loaded."""
     while _LEFT:
         os.chdir(_LEFT.pop())
+
+
+def left() -> str | None:
+    """Return the folder that `enter_folder` goes to, if there is one; for another process, which then can `leave`."""
+    return _LEFT[-1] if _LEFT else None
+
+
+def leave(folder: str | None) -> None:
+    """Let `enter_folder` go to a folder, if one is given."""
+    _LEFT[:] = [] if folder is None else [folder]

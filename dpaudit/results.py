@@ -137,7 +137,8 @@ class AuditFinding(Finding, frozen=True, kw_only=True, dict=True):
         """Return a matplotlib figure of the finding.
 
         Of privacy it shows the curve delta(epsilon) that the claim allows, and what the audit ruled out or computed; of
-        utility the failure rate with its interval, against n and beta. `figure.savefig(path)` writes it.
+        utility the failure rate with its interval, against n and beta. `figure.savefig(path)` writes it, and a notebook
+        shows it where it is the last line of a cell.
         """
         figure: Figure = shown("figure", self)
         return figure

@@ -14,7 +14,7 @@ from typing import Any
 
 from dpaudit import seeding
 from dpaudit.arguments import CONFIDENCE, check_built, check_jobs
-from dpaudit.audit.clock import Clock, Stopped
+from dpaudit.audit.clock import BETTING, RUNNING, Clock, Stopped
 from dpaudit.audit.curve_claims import resolve_claims
 from dpaudit.audit.finding import PrivacyFinding, withheld
 from dpaudit.audit.fixed_design import fixed_finding
@@ -31,7 +31,7 @@ from dpaudit.progress import Progress, followed
 from dpaudit.results import remembering
 from dpaudit.running.adapters import as_mechanism, check_generator, leaving_out, one_run
 from dpaudit.running.isolated import Timeout
-from dpaudit.running.processes import APART
+from dpaudit.running.processes import APART, listening
 from dpaudit.running.sampling import Sampler
 from dpaudit.running.warned import gathered
 from dpaudit.sensitivity.screening import Shortlist, shortlist
@@ -115,9 +115,9 @@ def audit_privacy(
     trials : int
         Runs on each side in all, of every pair and every purpose. Of several pairs the most promising ones get most.
         Some that check randomness and state are among them where each run takes a call (where calls make many, they
-        come on top: at most 16 in each of six calls, and up to 256 on each side where the mechanism has randomness of
-        its own), and so are those with recorded noise that compare the pairs of
-        `data`. Those that a `time_limit` makes to see how long one takes come on top: fewer than `trials` in all.
+        come on top: six calls, and up to 256 runs on each side where the mechanism has randomness of its own), and so
+        are those with recorded noise that compare the pairs of `data`. Those that a `time_limit` makes to see how long one takes come on top, fewer than `trials` in all, and so do the checks where
+        it leaves time for a part of them only.
     confidence : float
         Of the verdict, over all pairs, events and directions together: a claim that holds is refuted with probability
         at most 1 - confidence, by default once in a thousand audits.
@@ -128,7 +128,8 @@ def audit_privacy(
     address : str, optional
         That of the scheduler of a dask cluster, as tcp://127.0.0.1:8786.
     batched : bool
-        Whether a callable makes many runs in one call.
+        Whether a callable makes many runs in one call. It is called for 32, 256, 2,048 or 16,384 outputs, and surplus
+        ones are dropped: a function that is compiled for each size is compiled four times at most.
     float_bits : bool
         Look at the bits of floats too: noise added in floating point leaks through them, whatever its scale.
     curve : bool
@@ -163,12 +164,15 @@ def audit_privacy(
         The most seconds that a run may take (of a batched mechanism, a call has so many for each of its runs). Runs are
         then made in a process of their own, which is ended with a run that takes longer, so that a mechanism may hang,
         crash or exhaust memory: only where processes fork (not on Windows), and only for data that pickles. No number
-        of the finding depends on it where no run takes so long.
+        of the finding depends on it where no run takes so long. Where a library is loaded whose threads a copy of this
+        process would wait for, as those of JAX, the process is a fresh interpreter.
     time_limit : float or Stopped, optional
-        The most seconds that the audit may take, about. The time of a few runs says with how many the audit begins:
-        `trials`, or a half, a quarter and so on of it; and the runs that decide end early, at looks that are fixed in
-        advance and share the error of the verdict, where the time is over. A run under way is not ended: see `timeout`.
-        `finding.stopped`, given here, repeats an audit that a limit has stopped.
+        The most seconds that the audit may take, about, all that it does included. The time of a few runs says with how
+        many the audit begins: `trials`, or a half, a quarter and so on of it. The checks of randomness and the search
+        among pairs have parts of the time. The runs that decide end early, at looks that are fixed in advance and share
+        the error of the verdict, where the time is over. Warnings say what was left out. A run under way is not ended
+        (see `timeout`), but where runs have a process of their own, one that answers nothing for as long as this ends
+        with a `RunFault`. `finding.stopped`, given here, repeats an audit that a limit has stopped.
     timeout_is : {"output", "error"}
         What a run is that takes longer: an output "timed out", which may distinguish the sides like any other, or a
         `RunFault`. A call of a batched mechanism is always the latter. A `TimeoutError` of the mechanism's own is an
@@ -218,6 +222,7 @@ def guarded(request: Request) -> AbstractContextManager[None]:
 
 def request_of(given: dict[str, Any]) -> Request:
     """Return an audit with all its arguments checked, which are those of `audit_privacy`."""
+    clock = Clock(given["time_limit"])  # what is made here takes its time too
     mechanism, seed = given["mechanism"], given["seed"]
     relation, time_limit, continued = given["relation"], given["time_limit"], given["continued"]
     if continued is not None:
@@ -244,7 +249,7 @@ def request_of(given: dict[str, Any]) -> Request:
         relation=known,
         options=options,
         hygiene=Hygiene(sampler, made, options.trials, options.randomness == "own"),
-        clock=Clock(time_limit),
+        clock=clock,
         trials=options.trials,
         moves=moves,
         curve_claim=curve_claim,
@@ -291,6 +296,8 @@ SHARED_PARTS = 8
 """The most times that an audit begins again because its runs share another part of their outputs."""
 SHARING_RUNS = 8
 """Runs on each side that show what runs share."""
+LEAST_FIXED = 4
+"""Trials with which an audit of fixed design can be made at all, where a time limit leaves no time for more."""
 SCREENED, SCREENED_SHARE = 400, 20
 """The most pairs of a dataset on which noise is recorded, and of how many runs a side there is one for each."""
 RECORDED_SHARE = 0.5
@@ -314,7 +321,11 @@ def shortlist_of(request: Request) -> Shortlist | None:
         more = list(map(_shown, more)) if options.include_data else more
     runs = 2 * (request.trials - request.check_runs)
     kept = max(runs - int(RECORDED_SHARE * runs), LEAST_RUNS if request.sequential else 0)
-    return shortlist(run, pairs, more, moves, claim.epsilon, claim.delta, seed, runs - kept)
+    clock = request.clock
+    found = shortlist(run, pairs, more, moves, claim.epsilon, claim.delta, seed, runs - kept, clock.screened)
+    if found is not None and found.ended is not None:
+        clock.screening_ended(found.ended)
+    return found
 
 
 def _audited(request: Request, progress: Progress) -> PrivacyFinding:
@@ -372,9 +383,10 @@ def opened(request: Request, progress: Progress) -> Iterator[Request]:
     LOG.info("privacy of %s: %d pairs, %d runs a side", sampler.mechanism.name, len(pairs), request.trials)
     with ExitStack() as stack:
         stack.enter_context(gathered())
-        request.hygiene.open()
-        least = LEAST_RUNS // 2 if request.sequential else OPTIONS["trials"].limits["ge"]
-        trials = request.clock.trials(request.trials, 2, pace, least)
+        stack.enter_context(listening(request.clock.left))
+        request.hygiene.open(request.clock)
+        least, share = (1, BETTING) if request.sequential else (LEAST_FIXED, RUNNING)
+        trials = request.clock.trials(request.trials, 2, pace, least, call=sampler.least_call, share=share)
         report = stack.enter_context(followed(progress, 2 * trials, "runs", request.clock.left))
         request = replace(request, trials=trials, sampler=request.hygiene.watching(sampler, trials))
         request = replace(request, sampler=replace(request.sampler, report=report))

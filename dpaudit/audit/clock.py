@@ -1,4 +1,9 @@
-"""The time that an audit may take: it chooses the budget before the runs that count, and stops at looks fixed then."""
+"""The time that an audit may take: it chooses the budget before the runs that count, and stops at looks fixed then.
+
+Whatever an audit does is counted from the call on: making pairs, checks of randomness and state, recorded noise, the
+search among pairs, training, confirmation. The checks and the search get parts of the limit; what they leave out is a
+warning of the finding. No clock looks at outputs, and what decides is fixed before the first run that decides.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +13,7 @@ from collections.abc import Callable, Iterator
 
 from msgspec import UNSET, UnsetType
 
-from dpaudit.record import Frozen, Size
+from dpaudit.record import Count, Frozen, Size
 
 LOOKS = (0.25, 0.5, 1.0)
 """Parts of the runs that decide, after each of which an audit of a fixed size may stop."""
@@ -17,8 +22,23 @@ SHARES = (0.05, 0.1, 0.85)
 whether the outputs have to do with it, as they may where some runs take longer than others."""
 RUNNING = 0.7
 """Of the time, for runs: the rest is for scores that are fitted, and for runs that take longer than the first ones."""
+BETTING = 1.4
+"""The same for bets, which end at any time: the most runs that there may be time for. A first batch is half of them."""
 PACE = 0.05
 """Of the time, at most, for runs that measure how long one takes."""
+CHECKING = 0.2
+"""Of the time, at most, for the checks of randomness and state, those at the end among them."""
+LOADING = 0.25
+"""Of the time that is left: if the first call takes less, but leaves no time for all checks, a second one shows how
+long calls take."""
+SCREENED, SEARCHED = 0.35, 0.5
+"""Of the time, when recorded noise and the search among pairs must have ended: training and confirmation come then."""
+CONFIRMED = 0.9
+"""Of the time, when the runs that decide must have ended as far as can be foreseen."""
+SLACK = 1.1
+"""Of the time, what may be used if the next step is expected to end then."""
+SMALLER = 10
+"""Times, at most, that the runs that decide are halved."""
 
 
 class Stopped(Frozen, frozen=True):
@@ -32,11 +52,23 @@ class Stopped(Frozen, frozen=True):
         Looks after which the time was over; None where it was not.
     asked : int
         The runs on each side that were asked for, where there was no time for them.
+    checks : int
+        The runs of a batch of checks, where there was no time for all; 0 where none were made.
+    recorded : int
+        The pairs that were looked at by recorded noise, where there was no time for all.
+    searched : (int, int)
+        The search among pairs, or near the best one, that the time ended, and its steps; no later one was begun.
+    halved : int
+        How often the runs that decide were halved after training, before any of them was made.
     """
 
     trials: Size
     looks: Size | None = None
     asked: Size | UnsetType = UNSET
+    checks: Count | UnsetType = UNSET
+    recorded: Count | UnsetType = UNSET
+    searched: tuple[Size, Count] | UnsetType = UNSET
+    halved: Size | UnsetType = UNSET
 
 
 class Clock:
@@ -49,56 +81,178 @@ class Clock:
         self._now, self._began = now, now()
         self._asked = self._trials = 0
         self._looks: int | None = None
+        self._checks: int | None = None
+        self._checks_asked = 0
+        self._recorded: int | None = None
+        self._searched: tuple[int, int] | None = None
+        self._searches = 0
+        self._halved = 0
+        self._run = 0.0
 
     def part(self, parts: int) -> Clock:
-        """Return the clock of one of so many parts of the audit, from now on."""
+        """Return the clock of one of so many parts of what is left, from now on."""
         limited = self.limited and self._again is None
-        return Clock(self._seconds / parts if limited else self._again, self._now)
+        return Clock(self.left / parts if limited else self._again, self._now)
 
     @property
     def left(self) -> float:
         """The seconds that are left; infinite without a limit."""
-        return max(0.0, self._seconds - (self._now() - self._began))
+        return max(0.0, self._seconds - self.elapsed)
+
+    @property
+    def elapsed(self) -> float:
+        """The seconds that have passed."""
+        return self._now() - self._began
+
+    def share(self, part: float) -> float:
+        """Return the seconds of a part of the whole limit; infinite without a limit."""
+        return part * self._seconds
+
+    def _until(self, share: float) -> float:
+        """Return the seconds until a share of the time is over; infinite without a limit, or below 0."""
+        return share * self._seconds - self.elapsed
 
     @property
     def stopped(self) -> Stopped:
         """The point at which the audit stopped, for its finding."""
-        return Stopped(self._trials, self._looks, self._asked if self._trials < self._asked else UNSET)
+        return Stopped(
+            self._trials,
+            self._looks,
+            self._asked if self._trials < self._asked else UNSET,
+            UNSET if self._checks is None else self._checks,
+            UNSET if self._recorded is None else self._recorded,
+            UNSET if self._searched is None else self._searched,
+            self._halved or UNSET,
+        )
 
     @property
     def warnings(self) -> tuple[str, ...]:
         """Words on what the finding lacks for want of time."""
         found = []
+        if self._checks == 0:
+            found.append(
+                "the time limit left no runs for the checks of randomness and state: that outputs depend on the input "
+                "and on fresh randomness alone, and not on earlier calls, is assumed"
+            )
+        elif self._checks is not None:
+            found.append(
+                f"the time limit left {self._checks} of {self._checks_asked} runs for each batch that checks "
+                "randomness and state, too few for some of them to see a fault, and workers were not compared"
+            )
+        if self._recorded is not None:
+            found.append(f"the time limit was reached after recorded noise had compared {self._recorded:,} pairs")
+        if self._searched is not None:
+            found.append("the time limit ended the search among pairs, so that some had fewer runs or none")
         if self._trials < self._asked:
             found.append(f"the time limit left {self._trials:,} trials of the {self._asked:,} asked for")
         if self._looks is not None:
             found.append(f"the time limit was reached: the runs that decide ended at look {self._looks}")
         return tuple(found)
 
-    def trials(self, asked: int, sides: int, run: Callable[[int], object], least: int) -> int:
+    def checks(self, asked: int, batches: int, run: Callable[[], float], call: int = 1) -> int:
+        """Return the runs of each of so many batches of checks: those asked for, fewer, or 0.
+
+        They are made in calls of `call` runs. `run` makes one such call, and returns the seconds of a run.
+        """
+        if self._again is not None:
+            self._checks = None if self._again.checks is UNSET else self._again.checks
+        elif self.limited:
+            self._run = run()
+            able = self._able(batches, call)
+            # The first call may load a library, or compile a function.
+            if able < asked and self._run * call < LOADING * self.left:
+                self._run = min(self._run, run())
+                able = self._able(batches, call)
+            self._checks = None if able >= asked else able
+        self._checks_asked = asked
+        return asked if self._checks is None else self._checks
+
+    def _able(self, batches: int, call: int) -> int:
+        """Return the runs of each of so many batches of checks that there is time for."""
+        left = min(CHECKING * self._seconds, self._until(SCREENED))
+        return max(0, int(left / max(batches * self._run * call, 1e-9))) * call
+
+    def trials(
+        self,
+        asked: int,
+        sides: int,
+        run: Callable[[int], object],
+        least: int,
+        *,
+        call: int = 1,
+        share: float = RUNNING,
+    ) -> int:
         """Return the runs to begin with on each of so many sides: those asked for, or a half, a quarter, ... of them.
 
-        A part of them is at least `least`. `run` makes so many runs, to see how long they take.
+        A part of them is at least `least`, which they are where no greater part is made in a `share` of the time.
+        `run` makes so many runs, to see how long they take; `call` are made in one call at least.
         """
         self._asked, self._trials = asked, self._again.trials if self._again else asked
         if self._again or not self.limited:
             return self._trials
-        began, made = self._now(), 1
-        run(made)
-        while (took := self._now() - began) < PACE * self._seconds and 2 * made < asked:
+        began, made = self._now(), call
+        if self._run * call > PACE * self._seconds:  # a check has shown it
+            began -= self._run * call
+        else:
+            run(made)
+            if 0 < 2 * self._run * call < self._now() - began < LOADING * self.left:  # as for checks
+                began = self._now()
+                run(made)
+        while (took := self._now() - began) < min(PACE * self._seconds, self.left / 4) and 2 * made < asked:
             run(made)
             made *= 2
-        most = RUNNING * (self._seconds - (self._now() - self._began)) * made / max(took, 1e-9)
-        while self._trials * sides > most and self._trials // 2 >= least:
-            self._trials //= 2
+        self._run = max(took, 1e-9) / made
+        most = share * self.left / self._run
+        while self._trials * sides > most and self._trials > least:
+            self._trials = max(least, self._trials // 2)
         return self._trials
 
-    def over(self, looks: int) -> bool:
-        """Say whether to stop after so many looks, at least one."""
+    def screened(self, looked: int, runs: int) -> bool:
+        """Say whether the time for recorded noise is over after so many pairs, with so many runs that end it."""
+        if self._again is not None:
+            return self._again.recorded is not UNSET and looked >= self._again.recorded
+        return self._until(SCREENED) <= runs * self._run
+
+    def screening_ended(self, looked: int) -> None:
+        """Note that recorded noise looked at no more than so many pairs, for want of time."""
+        self._recorded = looked
+
+    def begins_search(self) -> bool:
+        """Say whether there is time for another search, which then is under way."""
+        if self._searched is None:
+            self._searches += 1
+        return self._searched is None
+
+    def searched(self, steps: int, more: float) -> bool:
+        """Say whether the time for the search under way is over after so many steps; the next takes about `more`."""
+        if self._again is not None:
+            over = self._again.searched is not UNSET and (self._searches, steps) >= self._again.searched
+        else:
+            over = self._until(SEARCHED) <= more
+        if over:
+            self._searched = self._searches, steps
+        return over
+
+    def confirm(self, runs: int, seen: float) -> None:
+        """Fix which part of so many runs is to decide: all, or a half, a quarter, ..., that there seems to be time for.
+
+        It is called after training, before the first of them. `seen` are the seconds of a training run with all that
+        was made of it, which is more than those that confirm will take: for the first look there is time even so.
+        """
+        if self._again is not None:
+            self._halved = 0 if self._again.halved is UNSET else self._again.halved
+            return
+        left = self._until(CONFIRMED)
+        longest = max(self._run, LOOKS[0] * seen)
+        while self._halved < SMALLER and runs * longest / 2**self._halved > left:
+            self._halved += 1
+
+    def over(self, looks: int, more: float = 0.0) -> bool:
+        """Say whether to stop after so many looks, at least one; what comes next is expected to take `more` seconds."""
         if self._again is not None:
             over = self._again.looks is not None and looks >= self._again.looks
         else:
-            over = looks > 0 and self._now() - self._began >= self._seconds
+            over = looks > 0 and (self.left <= 0 or self.elapsed + more > SLACK * self._seconds)
         if over:
             self._looks = looks
         return over
@@ -108,16 +262,26 @@ class Clock:
 
         Looks that no chunk is left for give theirs to the next one; without a limit there is one look at all chunks.
         """
-        for looks, look in enumerate(self.all_looks(chunks), 1):
+        planned = self.all_looks(chunks)
+        for looks, look in enumerate(planned, 1):
+            began = self._now()
             yield look
-            if self.over(looks):
+            if looks == len(planned):
+                # Where the runs were halved before, fewer are made than the budget has.
+                self._looks = looks if self._halved else self._looks
+                return
+            done, next_one = look[0], planned[looks][0]
+            pace = (self._now() - began) / (done.stop - done.start)
+            if self.over(looks, pace * (next_one.stop - next_one.start)):
                 return
 
     def all_looks(self, chunks: int) -> list[tuple[slice, float]]:
         """Return the chunks of each look, and its share of the error, as if there were time for all."""
         made, kept, found = 0, 0.0, []
         for part, share in zip(LOOKS, SHARES, strict=True) if self.limited else ((1.0, 1.0),):
-            until, kept = int(part * chunks), kept + share
+            until, kept = int(part * chunks / 2**self._halved), kept + share
+            if part == 1.0:
+                until = max(1, until)
             if until > made:
                 found.append((slice(made, until), kept))
                 made, kept = until, 0.0

@@ -93,11 +93,12 @@ class Confirmation:
             replace(request.sampler, view=choice.reducer), [one.discretizer for one in choice.selected]
         )
         self.planned = 2 * request.budget.confirmation
-        self.couples = self.sampler.tossed(choice.pair, ("confirm", choice.index), self.planned, compared=True)
+        couples = self.sampler.tossed(choice.pair, ("confirm", choice.index), self.planned, compared=True)
         self.guesses = [
             (i, guess) for i, one in enumerate(choice.selected) for guess in (one.guesses if self._ordered else ())
         ]
-        looks = request.clock.all_looks(len(self.couples))
+        looks = request.clock.all_looks(len(couples))
+        self.couples = couples.grouped([chunks.stop for chunks, _ in looks])
         made = [min(self.planned, chunks.stop * self.couples.size) for chunks, _ in looks]
         self.hits = [Hits([self._number(guess, choice.shares[i], runs) for runs in made]) for i, guess in self.guesses]
         self.raised: Counter[tuple[str, ...]] = Counter()

@@ -323,7 +323,8 @@ class PrivacyFinding(AuditFinding, kw_only=True, frozen=True, tag="privacy"):
         Whether the bound holds in whatever state earlier runs leave the mechanism, if the claim holds in each of them,
         but not in one that several workers share outside their processes; else runs are assumed to be independent.
     stopped : Stopped
-        Of an audit with a time limit: the runs that it began with, and the looks that it had time for.
+        Of an audit with a time limit: the runs that it began with, the looks that it had time for, and what else the
+        limit has decided.
     replayed : int
         Runs with recorded noise, which bounds do not count, that looked for the pairs on which the others were made:
         there the values that noise is added to move most, or the data are read elsewhere.

@@ -70,7 +70,7 @@ class Training:
     """The choice of a pair, and of the discretizers whose events promise most on it.
 
     Of `pairs` pairs and variations of them, `not_run` of which there were no runs for, the `candidate` is most likely
-    to leak; the search had so many `runs_of` the others.
+    to leak; the search had so many `runs_of` the others. On that pair training `began` at a time.
     """
 
     def __init__(self, request: Request) -> None:
@@ -79,6 +79,7 @@ class Training:
         self.runs_of: tuple[int, ...] = ()
         self.place = PairPlace()
         index, pair, request = self._search(request)
+        self.began = request.clock.elapsed
         first = request.sampler.sides(pair, ("peek",), 1)
         sampler = knowing(request.sampler, first)
         runs = min(request.budget.pilot, held_runs(sampler))
@@ -107,6 +108,7 @@ class Training:
         betting = replace(request, sampler=knowing(request.sampler, request.hygiene.shown()))
         budget = request.budget
         among = betting if short is None else replace(betting, pairs=tuple(pair for _, pair in short.pairs))
+        request.clock.begins_search()
         search = Session(among, 2 * (budget.search - request.recorded_runs), SURE, name="search")
         best = search.search()
         self.place = PairPlace(best.index, short is not None)
@@ -116,6 +118,8 @@ class Training:
         runs_of = {(-1, bets.index): bets.runs for bets in search.bets}
         chosen = (-1, best.index)
         for step in range(LOCAL_ROUNDS if budget.local else 0):
+            if not request.clock.begins_search():
+                break
             variations = request.moves(best.pair, step) if request.moves else []
             if variations:
                 rivals, runs = replace(betting, pairs=(best.pair, *variations)), 2 * budget.local // LOCAL_ROUNDS
@@ -234,9 +238,14 @@ def choose(request: Request) -> tuple[Request, Choice]:
     The verdict's error is all of 1 - confidence, less `CURVE_SHARE` of it where a curve is asked for.
     Where several events are tested they share it: by the union bound all of their bounds hold but with that error.
     """
+    clock = request.clock
     training = Training(request)
-    candidate, curve_claim = training.train(), request.curve_claim
-    request = training.request
+    request, curve_claim = training.request, request.curve_claim
+    began = training.began
+    candidate = training.train()
+    budget = request.budget
+    seen = (clock.elapsed - began) / (2 * (budget.pilot + budget.training))
+    clock.confirm(2 * budget.confirmation, seen)
     if curve_claim is not None:
         main, request = choose_point(request, candidate)
     else:

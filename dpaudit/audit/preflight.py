@@ -25,6 +25,7 @@ from msgspec.structs import replace as changed
 
 from dpaudit import seeding
 from dpaudit.audit.dependence import LAGS, Series, SharedValues, depends_on_order
+from dpaudit.audit.clock import Clock
 from dpaudit.audit.evidence import Answer, Check, CheckName
 from dpaudit.contract import MadePair, Pair
 from dpaudit.errors import InputError
@@ -72,6 +73,9 @@ ORDERED, ORDER_SECONDS = 128, 4.0
 """Runs on each side, before an audit and as many again at its end, at most, which show whether consecutive runs depend
 on each other; and the seconds that all of them may take, about."""
 
+ORDERING = 0.1
+"""Of a time limit, at most, for the runs that show whether consecutive runs depend on each other."""
+
 Label = Hashable
 
 _SIDES = ("data", "neighbour")
@@ -107,6 +111,7 @@ class Hygiene:
         self.order_seconds = ORDER_SECONDS
         self.runs = min(BATCHED if self.mechanism.batched else ONE_BY_ONE, max(1, trials // SHARE))
         self.spent, self.used, self.seconds = 0, False, math.inf
+        self.compares_workers = True
         self.inputs: tuple[Any, ...] = ()
         self.outputs: list[Any] = []
         self.others: list[Any] = []
@@ -123,8 +128,8 @@ class Hygiene:
         """Return the same checks, none of them made, of the mechanism of another sampler."""
         return Hygiene(sampler, self.pairs, self.trials, self.own)
 
-    def open(self) -> None:
-        """Make the batches before an audit.
+    def open(self, clock: Clock | None = None) -> None:
+        """Make the batches before an audit, of as many runs as a clock has time for.
 
         `InputError` if the mechanism returns a wrong number of outputs, or something that is no value, such as a
         generator; or if an input, which all runs share, is used up or changed by a run.
@@ -137,6 +142,9 @@ class Hygiene:
         # Made once, so that it shows if a run changes them.
         self.inputs = self.pairs[0].data, self.pairs[0].neighbour
         before = list(map(contents, self.inputs))
+        if clock is not None and clock.limited:
+            self._shrink(clock)
+            self.order_seconds = min(ORDER_SECONDS, clock.share(ORDERING))
         checks, made = self._before(), isinstance(self.pairs[0], MadePair)  # of a user's dataset
         failing = all(isinstance(one, Raised) and one.kind != TIMED_OUT for one in self.outputs)
         if failing and made and len(self.outputs) >= FAILING:
@@ -158,7 +166,31 @@ class Hygiene:
         asked = all(earlier is not None for earlier in before)
         self.checks = (Check(CheckName.INPUTS, Answer.PASSED if asked else Answer.NOT_ASKED, 0), *checks)
 
+    def _shrink(self, clock: Clock) -> None:
+        """Let batches have fewer runs, or none, where a clock has no time for all; then workers are not compared.
+
+        A call that makes many runs takes its time whatever their number: of such calls all are made, or none.
+        """
+        batches = 2 if self.own else 2 * BATCHES
+        if self._spread:
+            batches += ROUNDS
+        call = self.runs if self.mechanism.batched else 1
+
+        def seconds() -> float:
+            self._check_batch(0, "first", runs=call)
+            return self.seconds
+
+        made = clock.checks(self.runs, batches, seconds, call)
+        self.compares_workers = made == self.runs
+        self.runs = made
+        if not self.outputs and not self.runs:  # an output shows how wide they are
+            self._check_batch(0, "first", runs=call)
+        elif self.runs:
+            self.outputs, self.used = [], False
+
     def _before(self) -> tuple[Check, ...]:
+        if not self.runs:
+            return self._checks(generator=Answer.NOT_ASKED, seed=Answer.NOT_ASKED, state=Answer.NOT_ASKED)
         data = self._check_batch(0, "data")
         # At once, with no run on the other input between: at the end of the audit there will have been many.
         left = self.ends.get("data")
@@ -294,7 +326,9 @@ class Hygiene:
     def seen(self) -> str | None:
         """The digest of what the first batches returned; None where nothing is compared with it at the end."""
         checks = self.checks
-        compared = all(check.passed for check in checks) and CheckName.SEED in [check.name for check in checks]
+        compared = (
+            self.runs and all(check.passed for check in checks) and CheckName.SEED in [check.name for check in checks]
+        )
         return _digest(self.first) if compared else None
 
     def last(self) -> str | None:
@@ -396,7 +430,7 @@ class Hygiene:
     @property
     def _spread(self) -> bool:
         """Whether runs are made in other processes than this one."""
-        if self.sampler.n_jobs == 1 or self.sampler.backend in ("threading", "sequential"):
+        if not self.compares_workers or self.sampler.n_jobs == 1 or self.sampler.backend in ("threading", "sequential"):
             return False
         from joblib import effective_n_jobs
 
@@ -444,6 +478,8 @@ def _probe_warnings(mechanism: Mechanism, outputs: Sequence[Any]) -> tuple[str, 
     return (f'{message}, on both inputs: choose points that distinguish models, as probe="data" does',)
 
 
+SHOWN_BYTES = 1 << 12
+"""Bytes of an array that its label holds; of more it holds a digest."""
 DIGITS = 9
 """Decimal digits of floats that are compared: sums over several threads differ in the last ones of sixteen."""
 
@@ -463,14 +499,20 @@ def _label(output: Any) -> Label:
     if isinstance(output, np.ndarray) and output.dtype.kind in "fc":
         parts = [output] if output.dtype.kind == "f" else [output.real, output.imag]
         split = (np.frexp(np.asarray(part, dtype=np.float64)) for part in parts)
-        return (output.shape, *(np.round(mantissa, DIGITS).tobytes() + power.tobytes() for mantissa, power in split))
+        stored = (np.round(mantissa, DIGITS).tobytes() + power.tobytes() for mantissa, power in split)
+        return (output.shape, *map(_shortened, stored))
     if isinstance(output, np.ndarray) and output.dtype.kind in "biuSU":
-        return (output.shape, output.tobytes())
+        return (output.shape, _shortened(output.tobytes()))
     if isinstance(output, Raised):
         if output.kind == TIMED_OUT:
             raise InputError("whether a run takes too long is for the clock to say, and not alike each time")
         return ("raised", output.kind)
     return _blurred(canonical(output))
+
+
+def _shortened(content: bytes) -> bytes:
+    """Return bytes, or a digest in the place of many: of wide outputs all labels would take seconds to write."""
+    return content if len(content) <= SHOWN_BYTES else hashlib.blake2b(content, digest_size=32).digest()
 
 
 def _blurred(label: Label) -> Label:

@@ -218,6 +218,8 @@ class Budget:
         return self.search + self.local + self.pilot + self.training
 
 
+LEAST_COUNTED = 10
+"""Trials with fewer of which, by a time limit, the runs of checks come on top: else none would be left."""
 NOTED_SHIFT = 3.0
 """Standard deviations: where all weaker shifts of all numbers of a row escape, the finding says so."""
 
@@ -283,9 +285,11 @@ class Request:
 
     @property
     def check_runs(self) -> int:
-        """The runs on each side that check randomness and state."""
+        """The runs on each side that check randomness and state; on top come those that a time limit lets be few."""
         own = self.options.randomness == "own"
-        return 0 if self.sampler.mechanism.batched else runs_a_side(self.trials, own)
+        if self.sampler.mechanism.batched or self.clock.stopped.checks is not UNSET or self.trials < LEAST_COUNTED:
+            return 0
+        return runs_a_side(self.trials, own)
 
     @property
     def recorded_runs(self) -> int:

@@ -57,6 +57,8 @@ class KnownChecks(Hygiene):
         return KnownChecks(sampler, self.pairs, self.trials, self._known)
 
     def _before(self) -> tuple[Check, ...]:
+        if not self.runs:
+            return ()
         self._check_batch(0, "data")
         self._check_batch(1, "neighbour")
         return ()
@@ -87,11 +89,11 @@ def with_run_time(request: Request, audit: Callable[[Request], PrivacyFinding]) 
         moves=None,
         options=Options(**vars(options) | {"randomness": "own"}),
         hygiene=KnownChecks(sampler, pairs, request.trials, alone.checks),
-        clock=clock.part(AUDITS),
+        clock=clock.part(AUDITS - 1),
     )
     both, control = audit(measured), None
     if both.verdict == Verdict.VIOLATION and alone.verdict != Verdict.VIOLATION:
-        control = audit(_of_equal_inputs(measured, both.witness.pair, clock.part(AUDITS)))
+        control = audit(_of_equal_inputs(measured, both.witness.pair, clock.part(1)))
     counted = control is not None and control.verdict != Verdict.VIOLATION
     lower = UNSET if control is None else control.epsilon_lower
     found, other = (both, ALONE) if counted else (alone, TIMED)

@@ -57,6 +57,8 @@ WIDE_SHARE, WIDE_AGAIN, LEAST_WIDE_RUNS = 0.5, 4, 32
 these grow until columns are chosen again; and the least on each side."""
 LEAST_RUNS = 100
 """Fewer leave next to nothing to bet on after the first batch."""
+LEAST_IN_TIME = 2
+"""The same where a time limit leaves no time for more: such an audit can see nothing, and says so."""
 SHORTLIST_SHARE = 0.5
 """Of the runs, to the pairs that recorded noise speaks for, before any other pair is run."""
 LEAST_SHARE = 0.25
@@ -150,17 +152,29 @@ class Session:
                 self._bet(self.bets[index], step)
         for bets in self.bets if self.saved is not None else ():
             self._reduce_if_due(bets)
-        report, began, known = self.sampler.report, time.monotonic(), self.runs_used
-        while self._open and not self.request.clock.over(sum(bets.batches for bets in self.bets)):
-            self._bet(self._next())
+        report, began, known, clock = self.sampler.report, time.monotonic(), self.runs_used, self.request.clock
+        since = clock.elapsed
+        while self._open:
+            bets = self._next()
+            pace = (clock.elapsed - since) / max(1, self.runs_used - known)
+            if clock.over(sum(one.batches for one in self.bets), pace * self._size(bets)):
+                break
+            self._bet(bets)
             if report is not None:
                 report(0, self.in_words((time.monotonic() - began) / (self.runs_used - known)))
         return self
 
     def search(self) -> PairBets:
-        """Bet until claim or budget is over, whatever the time, and return the pair most likely to be leaking."""
+        """Bet until claim, budget or the time of searches is over; return the pair most likely to be leaking."""
+        clock, steps = self.request.clock, 0
+        since = clock.elapsed
         while self._open:
-            self._bet(self._next())
+            bets = self._next()
+            pace = (clock.elapsed - since) / max(1, self.runs_used)
+            if clock.searched(steps, pace * self._size(bets)):
+                break
+            self._bet(bets)
+            steps += 1
         if self.rejected:
             return self._leading
         return self._strongest() if self.runs_used else self.bets[0]
@@ -231,14 +245,21 @@ class Session:
         best = np.flatnonzero(ratio == ratio.max()).tolist()
         return self.bets[next((i for i in best if len(best) > 1 and self.bets[i].different), best[0])]
 
-    def _bet(self, bets: PairBets, known: list[Any] | None = None) -> None:
-        """Bet on one batch of a pair, whose outputs may be known by side, and only then learn from it."""
+    def _size(self, bets: PairBets) -> int:
+        """Return the runs of the next batch of a pair."""
         size = eprocess.batch_size(bets.runs) if bets.runs else self._first
         if self._searching and bets.runs:
             size = max(self._first // 4, size if self._growing else int(SEARCH_GROWTH * bets.runs))
-        size = min(size, self.runs - self.runs_used)
+        # Calls of a batched function make no fewer runs, if each pair can have several batches of so many.
+        size = max(size, min(self.sampler.least_evened, self.runs // (4 * len(self.bets))))
+        size = min(self.sampler.evened(size), self.runs - self.runs_used)
         if bets.outputs is not None:
             size = min(size, max(2, 2 * held_runs(self.request.sampler)), KEPT_RUNS)
+        return size
+
+    def _bet(self, bets: PairBets, known: list[Any] | None = None) -> None:
+        """Bet on one batch of a pair, whose outputs may be known by side, and only then learn from it."""
+        size = self._size(bets)
         # An epsilon once rejected stays so; no more is bet against it.
         live = np.flatnonzero(~self.refuted)
         sides, outputs = self._batch(bets, size, known)
@@ -326,9 +347,10 @@ def sequential_finding(request: Request) -> PrivacyFinding:
     what bets on one given event, of the pair that leads, refute within all the runs allowed.
     """
     gamma, claim, pairs = request.gamma, request.claim, len(request.pairs)
-    if 2 * request.trials < LEAST_RUNS:
-        raise InputError.of("trials", request.trials, f"at least {LEAST_RUNS // 2} in a sequential audit")
-    allowed = max(LEAST_RUNS, 2 * (request.trials - request.check_runs - request.recorded_runs))
+    if 2 * request.options.trials < LEAST_RUNS:
+        raise InputError.of("trials", request.options.trials, f"at least {LEAST_RUNS // 2} in a sequential audit")
+    least = LEAST_RUNS if request.trials == request.options.trials else LEAST_IN_TIME
+    allowed = max(least, 2 * (request.trials - request.check_runs - request.recorded_runs))
     shown = request.hygiene.shown()
     request = replace(request, sampler=knowing(request.sampler, shown))
     saved = None

@@ -50,11 +50,12 @@ def painted(paint: Callable[[Axes], Sequence[str]]) -> Figure:
     """Return what a function paints on axes, in the style of all figures; it returns the labels that come first."""
     from matplotlib import style
     from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
+
+    from dpaudit.report.notebook_figure import NotebookFigure
 
     # "default" first: a user's matplotlibrc must not change the figure.
     with style.context(["default", _STYLE]):
-        figure = Figure(figsize=_SIZE, layout="constrained")
+        figure = NotebookFigure(figsize=_SIZE, layout="constrained")
         FigureCanvasAgg(figure)
         axes = figure.subplots()
         first = paint(axes)

@@ -17,6 +17,7 @@ from dpaudit.contract import Learner
 from dpaudit.errors import InputError, blamed
 from dpaudit.jsonable import stable_repr
 from dpaudit.outputs.canonical import Raised
+from dpaudit.outputs.shared import join
 from dpaudit.outputs.sharing import Part, Place, label_of, overwritten, refuse_shared, shared_parts, without
 from dpaudit.running.isolated import Context, InTurn, Isolated, Timeout, predicted
 from dpaudit.running.passing import generator_lacks, replaced_seed, with_generator
@@ -30,6 +31,11 @@ WATCHED = 8
 """Runs in which the outputs of a mechanism that returns one object again and again are compared."""
 FIXED = (bool, int, float, complex, str, bytes, type(None))
 """Types of outputs that cannot change."""
+SIZES = (32, 256, 2_048, 16_384)
+"""The numbers of outputs that calls of a batched function are made for, whatever the audit: a function that is compiled
+for each size, as one of JAX is, is compiled four times at most."""
+SURPLUS = 1 / 8
+"""The share of the runs that are wanted which may be made beyond them, and dropped, in the place of smaller calls."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +65,15 @@ class Mechanism:
     def __post_init__(self) -> None:
         object.__setattr__(self, "stream", self.stream or self.name)
 
+    @property
+    def even(self) -> bool:
+        """Whether calls are made for `SIZES` of outputs alone: those of functions, which may be compiled for each."""
+        return self.batched and not self.promised
+
+    def few(self, size: int) -> bool:
+        """Say whether no call makes fewer runs than so many."""
+        return self.even and size <= SIZES[0]
+
     def in_turn(self, inputs: InTurn) -> tuple[Any, Any]:
         """Return the outputs on either of two inputs; calls that make many runs begin with the input of the first."""
         if not self.batched:
@@ -82,9 +97,28 @@ class Mechanism:
     def __call__(self, data: Any, rng: np.random.Generator, size: int, context: Context = nullcontext) -> Any:
         """Return the outputs of `size` runs on `data`, in a context that is entered where they are made.
 
-        Runs that are made one at a time take an `InTurn` in the place of the data as well. `InputError` is raised if a
-        batched call raises, or returns something other than `size` outputs.
+        Runs that are made one at a time take an `InTurn` in the place of the data as well. Where calls are `even` there
+        may be several, one after another with the same generator; the last outputs of the last one are dropped where
+        they are more than `size`. `InputError` is raised if a batched call raises, or returns a wrong number of
+        outputs.
         """
+        if not self.even:
+            return self._called(data, rng, size, context)
+        made: list[Any] = []
+        before: list[tuple[Any, Any]] = []
+        sizes = call_sizes(size)
+        for number in sizes:
+            outputs = self._called(data, rng, number, context)
+            _refuse_overwritten(before)
+            if len(sizes) > 1:
+                # A mechanism may return the same array or list from every call.
+                made.append(outputs.copy() if isinstance(outputs, np.ndarray | list) else outputs)
+                before = _labelled([made[-1][0]])
+        whole = join(made) if len(sizes) > 1 else outputs
+        return whole if len(whole) == size else _first(whole, size)
+
+    def _called(self, data: Any, rng: np.random.Generator, size: int, context: Context) -> Any:
+        """Return the outputs of one call, or of runs that are made one at a time."""
         with blamed(f"the mechanism {self.name}"):
             if isinstance(self.function, Isolated):
                 outputs = self.function(data, rng, size, context)
@@ -108,6 +142,32 @@ class Mechanism:
         if count != size:
             raise InputError(f"the mechanism {self.name} was asked for {size} outputs and returned {count}")
         return outputs
+
+
+def call_sizes(runs: int) -> list[int]:
+    """Return the sizes of the calls that make so many runs, or a few more.
+
+    >>> call_sizes(500), call_sizes(2_000), call_sizes(300), call_sizes(40_000)
+    ([256, 256], [2048], [256, 32, 32], [16384, 16384, 2048, 2048, 2048, 256, 256, 256, 256, 32, 32])
+    """
+    sizes: list[int] = []
+    left = runs
+    for size in reversed(SIZES):
+        whole, left = divmod(left, size)
+        sizes += [size] * whole
+        if left and (size == SIZES[0] or size - left <= SURPLUS * runs):
+            sizes.append(size)
+            left = 0
+    return sizes
+
+
+def _first(outputs: Any, size: int) -> Any:
+    """Return the first outputs of a batch, of whatever type."""
+    with suppress(TypeError, KeyError, ValueError):  # of a batch that has no slices
+        found = outputs[:size]
+        if len(found) == size:
+            return found
+    return list(islice(outputs, size))
 
 
 @dataclass(frozen=True)

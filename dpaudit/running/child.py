@@ -33,9 +33,11 @@ from dpaudit.running.processes import (
     ignore_requests,
     keep_memory,
     parent_pipe,
+    silent_for_too_long,
 )
 from dpaudit.running.run_notes import FORKS, Notes, begin
 from dpaudit.running.sent import error_as_bytes, error_of, sendable, value_of
+from dpaudit.running.spawned import Spawned
 
 BEGUN, PART, RETURNED, RAISED = b"b", b"p", b"v", b"e"
 """The first byte of a message of the child."""
@@ -49,6 +51,10 @@ PATIENCE = 60.0
 OVERHEAD = 1 << 24
 """Bytes of a message beside the outputs in it, at most."""
 SENT_WRONG = "sent what is no answer"
+SILENT = (
+    "gave no answer in {:.3g} s, the time limit of the audit. If it answers elsewhere, a library with threads may wait "
+    "for them in the process of its runs, which has none: begin an interpreter that has not used the library yet"
+)
 
 
 class Late(Exception):
@@ -64,22 +70,31 @@ class Child:
 
     What it prints goes to standard error. Its memory is limited to what is free when it begins, where the system sets
     limits, and its own children end with it. Arguments must pickle; the function, ``(emit, *arguments) -> bytes``, is
-    there already. It may send parts of them, by calling `emit`, before it returns. Its `notes` say on what.
+    there already. It may send parts of them, by calling `emit`, before it returns. Its `notes` say on what. A function
+    that is given as bytes is served by a fresh interpreter in the place of a copy of this process. It has `answered`
+    once it has sent a part or the end of a call.
     """
 
-    def __init__(self, function: Callable[..., bytes]) -> None:
+    def __init__(self, function: Callable[..., bytes] | bytes) -> None:
         self._owner, self.closed = os.getpid(), True  # until it has begun
         context, self.notes = get_context("fork"), Notes()
+        self._heard, self.answered = time.monotonic(), False
+        self._to_send: bytes | None = None
         try:
             requests, self._requests = context.Pipe(duplex=False)  # two of them are faster than one for both ways
             self.replies, replies = context.Pipe(duplex=False)
-            given = function, requests, replies, parent_pipe(), self.notes
-            # What is audited may have children in it.
-            process: Any = context.Process(target=_serve, args=given, daemon=False)
-            with warnings.catch_warnings():
-                # Python 3.12 warns where there are threads: the child has but one, and calls nothing of the others.
-                warnings.simplefilter("ignore", DeprecationWarning)
-                _start(process)
+            process: Any
+            if isinstance(function, bytes):
+                process = Spawned(function, requests, replies)
+                self.notes, self._to_send = process.notes, process.first
+            else:
+                given = function, requests, replies, parent_pipe(), self.notes
+                # What is audited may have children in it.
+                process = context.Process(target=serve_calls, args=given, daemon=False)
+                with warnings.catch_warnings():
+                    # Python 3.12 warns where there are threads: the child has but one, and calls nothing of the others.
+                    warnings.simplefilter("ignore", DeprecationWarning)
+                    _start(process)
         except OSError as error:
             raise ToolFault(f"no process could begin that makes runs: {error.strerror or error}") from error
         requests.close()  # the ends of the child
@@ -117,7 +132,11 @@ class Child:
     def begin(self, *arguments: Any) -> None:
         """Begin a call; the messages that answer it end with one of the kind `RETURNED`."""
         request = sendable(arguments)
+        self._heard = time.monotonic()
         with suppress(BrokenPipeError):  # it has ended, which `message` reports
+            if self._to_send is not None:
+                self._requests.send_bytes(self._to_send)
+                self._to_send = None
             self._requests.send_bytes(request)
 
     def message(self, seconds: float | None = None) -> tuple[bytes, bytes] | None:
@@ -134,11 +153,16 @@ class Child:
                     self._process.join()
                     raise self._death()
                 self._received += received
+                self._heard = time.monotonic()
             elif self._process.exitcode is not None and not self._listening.poll(0):
                 raise self._death()
+            elif (limit := silent_for_too_long(self._heard)) is not None:
+                self.close()
+                raise ChildDied(SILENT.format(limit) + self.notes.words())
             elif not left:
                 return None
         kind, value = content
+        self.answered |= kind != BEGUN
         if kind in (RETURNED, RAISED) and self.notes.forked:
             raise ChildDied(FORKS + self.notes.words())
         if kind == RAISED:
@@ -203,7 +227,7 @@ def _close_all() -> None:
         child.close()
 
 
-def _serve(
+def serve_calls(
     function: Callable[..., bytes], requests: Connection, replies: Connection, line: ParentPipe, notes: Notes
 ) -> None:
     """Make the calls that are requested, as the child, until no more can come."""

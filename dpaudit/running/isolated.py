@@ -29,6 +29,7 @@ from dpaudit.running.child import Child, Late
 from dpaudit.running.processes import APART, ChildDied, can_fork
 from dpaudit.running.run_notes import RunFault, noted
 from dpaudit.running.sent import sendable, value_of
+from dpaudit.running.spawned import has_threads, sendable_function, waiting_libraries
 from dpaudit.running.warned import WarnedAt, add, taken
 from dpaudit.running.watched import Use, watched, watcher
 from dpaudit.running.workers import Items, in_blocks
@@ -108,6 +109,7 @@ class Isolated:
 
     def __init__(self, mechanism: Any, timeout: Timeout) -> None:
         self.mechanism, self.timeout = mechanism, timeout
+        self._fresh, self._tried = False, False
         self._children = threading.local()
 
     @property
@@ -156,6 +158,10 @@ class Isolated:
                 made = self._answer(child, data, rng, size - len(outputs), context, seconds=most)
                 return made if batched else outputs + made
             except Late as late:
+                if not child.answered and self._try_fresh():
+                    continue
+                # Fresh interpreters take long to begin: they are for what does not end in a copy of this process.
+                self._fresh = self._fresh and child.answered
                 noted().turn = child.notes.turn
                 if self.timeout.is_ == "error" or batched:
                     whose = f"a call that makes {size} runs" if batched else "a run"
@@ -175,6 +181,12 @@ class Isolated:
                 if isinstance(error, ChildDied):
                     raise RunFault(f"the mechanism {name} {error}") from None
                 raise
+
+    def _try_fresh(self) -> bool:
+        """Say whether to make a first run again in a fresh interpreter, once: a copy may lack threads it waits for."""
+        tried, self._tried = self._tried, True
+        self._fresh = not tried and has_threads()
+        return self._fresh
 
     def _answer(
         self, child: Child, data: Any, rng: np.random.Generator, size: int, context: Context, seconds: float
@@ -203,7 +215,10 @@ class Isolated:
         """Return a process of this thread by its number; another one if that has ended."""
         known: dict[int, Child] = self._children.__dict__.setdefault("known", {})
         if number not in known or known[number].closed:
-            known[number] = Child(partial(self._serve, bool(known)))
+            function = partial(self._serve, bool(known))
+            # A copy of this process would lack the threads that some libraries wait for.
+            content = sendable_function(function) if self._fresh or waiting_libraries() else None
+            known[number] = Child(function if content is None else content)
         return known[number]
 
     def _serve(self, again: bool, emit: Callable[[bytes], None], kind: str, *arguments: Any) -> bytes:
@@ -227,7 +242,7 @@ class Isolated:
     ) -> Any:
         """Return the outputs of runs; see in a call of few that they do not change what all runs share."""
         held = data.sides if isinstance(data, InTurn) else data
-        before = contents(held) if size <= LOOK else None
+        before = contents(held) if size <= LOOK or mechanism.few(size) else None
         outputs = mechanism(data, rng, size, context)
         if before is not None and contents(held) != before:
             raise InputError(

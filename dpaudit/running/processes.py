@@ -49,6 +49,32 @@ GRACE = 10.0
 """Seconds after a request to end in which the command may do so; a request that comes later ends it at once."""
 
 
+_limits: list[tuple[float, float]] = []
+"""The time limits of the audits under way: seconds, and the time from which on children that are silent are ended."""
+LATEST = 1.2
+"""Times a limit: earlier no child is ended for being silent."""
+
+
+@contextmanager
+def listening(seconds: float) -> Iterator[None]:
+    """Let children that are silent be ended in the block, so that so many seconds from now hold whatever they do."""
+    if seconds == float("inf"):
+        yield
+        return
+    _limits.append((seconds, time.monotonic() + LATEST * seconds))
+    try:
+        yield
+    finally:
+        _limits.pop()
+
+
+def silent_for_too_long(since: float) -> float | None:
+    """Return the time limit if it is over, and a child has been silent since a time for longer than all of it."""
+    now = time.monotonic()
+    over = (limit for limit, end in _limits if now > end and now - since > limit)
+    return next(over, None)
+
+
 class ChildDied(ToolFault):
     """A child ended before it answered; the message describes how."""
 
@@ -230,7 +256,8 @@ def supervised(command: Callable[[], int]) -> int:
             own = os.dup(1)
             os.dup2(2, 1)
             buffered = 1 if shown.line_buffering else -1
-            sys.stdout = open(own, "w", buffered, encoding=shown.encoding, errors=shown.errors)
+            # It is open until the process ends: a file that closed its descriptor would be told of as unclosed then.
+            sys.stdout = open(own, "w", buffered, encoding=shown.encoding, errors=shown.errors, closefd=False)
         keep_apart()
         status = command()
         notes.ended = 1 + status

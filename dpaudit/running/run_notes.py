@@ -39,7 +39,7 @@ class Notes:
     """A page of memory that a process shares with those that it forks.
 
     A forked process writes it, the one that forked it reads it, when the other has ended. There is a note for a chunk
-    of runs, and for each run only the number of its input.
+    of runs, and for each run only the number of its input. A process that is no copy shares it by a file.
     """
 
     forked, ended, turn = _Byte(0), _Byte(1), _Byte(2)
@@ -48,8 +48,8 @@ class Notes:
     AUDIT, TEXT, COPY = 3, 3 + MARK, ROOM // 2
     """Places of the audit, of the note of the process, and of that of a copy of it, which the process overtakes."""
 
-    def __init__(self) -> None:
-        self._page = mmap.mmap(-1, ROOM)
+    def __init__(self, file: int = -1) -> None:
+        self._page = mmap.mmap(file, ROOM)
         self._inputs: dict[int, tuple[str, ...]] = {}
         self._runs = 0
         self._lock = threading.Lock()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -24,7 +25,7 @@ from dpaudit.outputs.parts import REGISTERED, learn
 from dpaudit.outputs.plan import LeafPlan
 from dpaudit.outputs.shared import join
 from dpaudit.progress import Report
-from dpaudit.running.adapters import Mechanism
+from dpaudit.running.adapters import SIZES, Mechanism
 from dpaudit.running.isolated import InTurn, Isolated
 from dpaudit.running.processes import APART, WorkerDied
 from dpaudit.running.run_notes import MARK, brief, running_on
@@ -33,8 +34,8 @@ from dpaudit.running.workers import DASK, spread
 
 T = TypeVar("T")
 BATCHED_CHUNK = 2**15
-COMPARED_COUPLES, COMPARED_RUNS = 32, 64
-"""Couples of calls that are to be compared, at least, and the least runs of one."""
+COMPARED_COUPLES = 24
+"""Couples of calls that are to be compared, at least, if that many runs are more than the smallest calls make."""
 SINGLE_CHUNK = 2**11
 CHUNK_NUMBERS = 2**23
 """Numbers of a chunk of outputs, which takes 64 MB: the wider an output, the fewer runs a chunk has."""
@@ -91,11 +92,40 @@ class Sampler:
     values: Callable[[Sketch], None] | None = field(default=None, compare=False)
     audit: bytes = field(default_factory=partial(os.urandom, MARK), compare=False, repr=False)
 
+    @property
+    def least_call(self) -> int:
+        """The least number of runs that a call makes."""
+        return SIZES[0] if self.mechanism.even else 1
+
+    @property
+    def least_evened(self) -> int:
+        """The least number of tossed runs of which the calls on either side drop few; 1 if calls may differ."""
+        least = 2 * SIZES[0]
+        return least - math.isqrt(least) if self.mechanism.even else 1
+
+    def evened(self, runs: int) -> int:
+        """Return about so many tossed runs, of which the calls on either side drop few; any number if calls may differ.
+
+        They are less by two standard deviations of the heads than what calls of one size make on both sides. Fewer
+        than the smallest calls make stay as they are.
+        """
+        if not self.mechanism.even or runs < self.least_evened:
+            return runs
+        size = max((size for size in SIZES if 2 * size <= runs), default=SIZES[0])
+        made = max(1, runs // (2 * size)) * 2 * size
+        return made - math.isqrt(made)
+
     def chunk(self, runs: int) -> int:
         """Return how many of `runs` runs a job makes; the split depends on nothing else."""
         # A small budget is split too, so that every worker has something to do; short batches cost most of their time.
         least, parts, largest = (4096, 8, BATCHED_CHUNK) if self.mechanism.batched else (32, 16, SINGLE_CHUNK)
-        return min(largest, max(least, -(-runs // parts)), max(1, CHUNK_NUMBERS // self.numbers))
+        chunk = min(largest, max(least, -(-runs // parts)), max(1, CHUNK_NUMBERS // self.numbers))
+        return self._whole_calls(chunk) if self.mechanism.even else chunk
+
+    def _whole_calls(self, runs: int) -> int:
+        """Return the most runs up to so many that calls of one size make, and no less than a call makes."""
+        size = max((size for size in SIZES if size <= runs), default=SIZES[0])
+        return max(size, runs // size * size)
 
     def jobs(self, data: Any, address: tuple[Any, ...], runs: int) -> list[Job]:
         """Return the jobs that make `runs` runs at an address."""
@@ -117,12 +147,17 @@ class Sampler:
 
         Of each couple the number of heads is drawn, and its runs are made in a random order (`reduced`): that is the
         law of coins tossed one by one, just before each run. Where calls are to be `compared`, and nothing promises
-        that the runs of one are independent, there are many.
+        that the runs of one are independent, there are many. Where calls are even, the heads of all couples are drawn
+        together (`Couples`).
         """
-        size = self.chunk(runs)
-        if compared and self.mechanism.batched and not self.mechanism.promised:
-            size = min(size, max(COMPARED_RUNS, -(-runs // COMPARED_COUPLES)))
-        return Couples(self, pair, address, runs, size, range(-(-runs // size) if runs else 0))
+        size, ends = self.chunk(runs), None
+        if self.mechanism.even:
+            most = min(size, runs // (2 * COMPARED_COUPLES)) if compared else size // 2
+            size = 2 * max((one for one in SIZES if one <= most), default=SIZES[0])
+        couples = -(-runs // size) if runs else 0
+        if self.mechanism.even:
+            ends = (couples,)
+        return Couples(self, pair, address, runs, size, range(couples), ends)
 
     def turns(self, couple: Couple, *, by_calls: bool = False) -> NDArray[np.uint8]:
         """Return the side of each run of a couple, 0 for the data, in the order in which runs, or calls, are made."""
@@ -229,7 +264,9 @@ class Sampler:
 class Couples(Sequence[Couple]):
     """The couples of `runs` tossed runs of a pair at an address, `which` of them: each is made when it is asked for.
 
-    They have `size` runs each. Of 10^9 runs all couples would take some 300 MB.
+    They have `size` runs each. Of 10^9 runs all couples would take some 300 MB. Where calls are even, the couples come
+    in groups that have `ends`: of each group the number of heads is drawn, and all its couples have half of their runs
+    on either side but for the last ones, which have the rest. Runs may end where a group does, and nowhere else.
     """
 
     sampler: Sampler
@@ -238,6 +275,13 @@ class Couples(Sequence[Couple]):
     runs: int
     size: int
     which: range
+    ends: tuple[int, ...] | None = None
+
+    def grouped(self, ends: Sequence[int]) -> Couples:
+        """Return the couples in groups with such ends, the last of which may be before that of all."""
+        if self.ends is None:
+            return self
+        return replace(self, ends=tuple(dict.fromkeys((*ends, self.ends[-1]))))
 
     def __len__(self) -> int:
         return len(self.which)
@@ -253,6 +297,9 @@ class Couples(Sequence[Couple]):
         return next(iter(replace(self, which=range(i, i + 1))))
 
     def __iter__(self) -> Iterator[Couple]:
+        if self.ends is not None:
+            yield from self._even(self.ends)
+            return
         sampler, size = self.sampler, self.size
         coins = seeding.generator(sampler.seed, "coins", sampler.mechanism.stream, *self.address)
         for start in range(0, self.which.stop, PIECE):
@@ -262,6 +309,21 @@ class Couples(Sequence[Couple]):
             for i, whole, number in zip(places, sizes.tolist(), heads, strict=True):
                 if i in self.which:
                     yield self._job(0, i, number), self._job(1, i, whole - number)
+
+    def _even(self, ends: Sequence[int]) -> Iterator[Couple]:
+        """Yield couples whose calls make the same number of runs, but for those at the end of a group."""
+        sampler, start = self.sampler, 0
+        coins = seeding.generator(sampler.seed, "coins", sampler.mechanism.stream, *self.address)
+        for end in ends:
+            runs = min(self.runs, self.size * end) - self.size * start
+            heads = int(coins.binomial(runs, 0.5))  # drawn for earlier groups too: they are of one stream
+            sides = heads, runs - heads
+            for i in range(max(start, self.which.start), min(end, self.which.stop)):
+                before = (i - start) * (self.size // 2)
+                most = self.size // 2 if i < end - 1 else runs
+                first, second = (min(most, max(0, side - before)) for side in sides)
+                yield self._job(0, i, first), self._job(1, i, second)
+            start = end
 
     def _job(self, side: int, i: int, runs: int) -> Job:
         return Job(self.pair.sides[side], (*self.address, side, i), runs)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +11,8 @@ from typing import Any
 from dpaudit.bounds.tangent import gaussian_delta
 from dpaudit.contract import Pair
 from dpaudit.errors import ToolFault
-from dpaudit.running.processes import ChildDied
+from dpaudit.running.processes import APART, ChildDied
+from dpaudit.running.spawned import waiting_libraries
 from dpaudit.running.workers import in_own_process
 from dpaudit.sensitivity.recorded import REPEATS, RecordedMechanism, Run, ValueMove, loss_of_map, stands_in
 from dpaudit.sensitivity.search import Moves, Search
@@ -28,7 +29,7 @@ class Shortlist:
 
     Of one pair it is `sure` that a released value loses more than the claim; else bets decide among the pairs, or among
     all where none is listed. `runs` were made, of which no bound knows, on `tried` pairs: on `looked` of those given,
-    and on variations of them.
+    and on variations of them. Where the time was over, it `ended` after so many.
     """
 
     pairs: tuple[tuple[int, Pair], ...]
@@ -36,10 +37,15 @@ class Shortlist:
     runs: int
     tried: int
     looked: int = 0
+    ended: int | None = None
 
 
 class _Spent(Exception):
-    """There are no runs left to measure another pair."""
+    """There are no runs, or there is no time, left to measure another pair."""
+
+
+Over = Callable[[int, int], bool]
+"""Says, after so many pairs, whether there is no time for another one and for so many runs at the end."""
 
 
 STEADY_RUNS = 4 * (1 + REPEATS)
@@ -47,9 +53,14 @@ STEADY_RUNS = 4 * (1 + REPEATS)
 
 
 class _Screening:
-    """The pairs seen so far, by what speaks for them; of `most` runs some are kept for `steady`."""
+    """The pairs seen so far, by what speaks for them; of `most` runs some are kept for `steady`.
 
-    def __init__(self, run: Run, epsilon: float, delta: float, seed: int, most: int) -> None:
+    ``over(looked, runs)`` says whether there is no time for another pair, with so many runs that come at the end.
+    """
+
+    def __init__(self, run: Run, epsilon: float, delta: float, seed: int, most: int, over: Over) -> None:
+        self.over, self.looked = over, 0
+        self.ended: int | None = None
         self.mechanism, self.most = RecordedMechanism(run, seed), most - STEADY_RUNS
         self.epsilon, self.delta = epsilon, delta
         self.losing: list[tuple[float, Pair]] = []
@@ -62,6 +73,10 @@ class _Screening:
         """
         if self.mechanism.runs + 2 > self.most:
             raise _Spent
+        if self.over(self.looked, STEADY_RUNS):
+            self.ended = self.looked
+            raise _Spent
+        self.looked += 1
         diverged = self.mechanism.flow_diverged
         found = self.mechanism.measure(pair)
         if found is None:
@@ -118,6 +133,7 @@ def shortlist(
     delta: float,
     seed: int,
     most: int,
+    over: Over = lambda looked, runs: False,
 ) -> Shortlist | None:
     """Return the pairs that at most `most` runs with recorded noise speak for, if any; None if one ended its process.
 
@@ -127,15 +143,17 @@ def shortlist(
     the least part, as the noisy maximum does, the coordinate that loses most counts. Then pairs on which the mechanism
     raises an exception for one input alone, or has another output though all noisy values are equal (unless some draws
     were added to no value that is known, by which outputs may differ), and pairs on which it draws in another order.
-    Where something random is not recorded, moves of values say nothing, and no pair is listed.
+    Where something random is not recorded, moves of values say nothing, and no pair is listed. ``over(looked, runs)``
+    says after so many pairs whether there is no time for another one and for so many runs.
     """
-    if most < STEADY_RUNS + 2:
+    if most < STEADY_RUNS + 2 or (APART and waiting_libraries()):  # a copy of this process would wait for ever
         return None
     ways = _Ways(moves or (lambda pair, step: []), [*pairs, *more])
 
-    def search() -> tuple[list[_Way], bool, int, int]:
-        screening = _Screening(run, epsilon, delta, seed, most)
-        return _searched(screening, pairs[0], [*pairs, *more], ways, vary=moves is not None)
+    def search() -> tuple[list[_Way], bool, int, int, int | None]:
+        screening = _Screening(run, epsilon, delta, seed, most, over)
+        found = _searched(screening, pairs[0], [*pairs, *more], ways, vary=moves is not None)
+        return (*found, screening.ended)
 
     found: Any = None
     with suppress(ChildDied):
@@ -143,13 +161,14 @@ def shortlist(
     if found is None:
         return None
     try:
-        chosen, sure, runs, tried = found
+        chosen, sure, runs, tried, ended = found
         listed = [(min(first, len(pairs)) if not way else len(pairs), ways.again(first, way)) for first, way in chosen]
     except (ValueError, TypeError, LookupError):
         raise ToolFault("the process of the mechanism sent what is no list of pairs") from None
     # Variations come after all that were given.
     looked = min(int(tried), len(pairs) + len(more))
-    return Shortlist(tuple(listed), bool(sure), int(runs), int(tried), looked)
+    last = None if ended is None else int(ended)
+    return Shortlist(tuple(listed), bool(sure), int(runs), int(tried), looked, last)
 
 
 def _searched(

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from types import SimpleNamespace
 from typing import Any
 
+from dpaudit.audit.clock import Clock
 from dpaudit.audit.experts import PairBets
 from dpaudit.audit.sequential_design import Session
 from dpaudit.contract import Pair, PrivacyClaim
@@ -47,7 +48,7 @@ def request_of(mechanism: Mechanism, pairs: Sequence[Pair], claim: PrivacyClaim,
         pairs=pairs,
         claim=claim,
         options=SimpleNamespace(float_bits=False),
-        clock=SimpleNamespace(over=lambda looks: False),
+        clock=Clock(None),
         shortlist=None,
     )
 

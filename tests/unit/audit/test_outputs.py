@@ -79,7 +79,7 @@ def test_bets_on_a_wide_row_without_a_leak_tell_their_limit_where_it_matters() -
     finding = audit(quiet, 1_000)
     assert (finding.verdict, finding.warnings) == ("consistent", ())
     (told,) = audit(partial(quiet, width=20_000), 400).warnings
-    assert told.startswith("outputs hold rows of 20000 numbers: 84 runs a side can learn")
+    assert told.startswith("outputs hold rows of 20000 numbers: 32 runs a side can learn")
 
 
 def test_bets_hold_few_wide_outputs_at_a_time() -> None:
@@ -91,10 +91,10 @@ def test_bets_hold_few_wide_outputs_at_a_time() -> None:
 
     with pytest.MonkeyPatch.context() as patch:
         for module in (sampling, wide_outputs):
-            patch.setattr(module, "CHUNK_NUMBERS", 10 * WIDTH)
+            patch.setattr(module, "CHUNK_NUMBERS", 40 * WIDTH)
         dpaudit.audit_privacy(wide, [(0, 1)], epsilon=0.5, trials=300, sequential=True, batched=True)
     assert sum(asked) >= 600
-    assert max(asked) <= 10
+    assert max(asked) <= 32
 
 
 def test_a_constant_pair_is_not_preferred_to_one_that_varies() -> None:
@@ -104,7 +104,7 @@ def test_a_constant_pair_is_not_preferred_to_one_that_varies() -> None:
     pairs = [(("constant", 0), ("constant", 1)), (("varies", 0), ("varies", 1)), (("constant", 2), ("constant", 3))]
     for sequential in (False, True):
         finding = dpaudit.audit_privacy(
-            mechanism, pairs, epsilon=0.5, trials=1_000, batched=True, sequential=sequential
+            mechanism, pairs, epsilon=0.5, trials=1_000, batched=True, sequential=sequential, seed=2
         )
         assert finding.verdict == "consistent"
         assert sequential or finding.witness.pair == 1

@@ -118,6 +118,15 @@ def test_a_notebook_shows_the_lines_and_the_figure_and_folds_the_rest(finding: A
     assert (page.findtext("pre") or "").startswith(finding.verdict.upper())
 
 
+@pytest.mark.parametrize("finding", TOYS, ids=lambda finding: finding.kind)
+def test_a_figure_is_a_picture_where_a_cell_of_a_notebook_ends_with_it(finding: AnyAudit) -> None:
+    figure: Any = finding.plot()
+    assert figure._repr_png_().startswith(b"\x89PNG")
+    formatters = pytest.importorskip("IPython.core.formatters")
+    shown, _ = formatters.DisplayFormatter().format(figure)
+    assert [kind for kind in shown if kind != "text/plain"] == ["image/png"]
+
+
 def test_what_a_mechanism_is_called_cannot_break_the_page_of_a_notebook() -> None:
     finding = dpaudit.audit_privacy(response, [("<script>", "&")], epsilon=0.5, trials=200)
     assert "<script>" not in finding._repr_html_()

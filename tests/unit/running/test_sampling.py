@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from itertools import pairwise
 from typing import Any
 
@@ -10,11 +10,12 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
+import dpaudit
 from dpaudit import seeding
 from dpaudit.contract import Pair
 from dpaudit.outputs.shared import join
 from dpaudit.running import sampling
-from dpaudit.running.adapters import Mechanism, as_mechanism
+from dpaudit.running.adapters import SIZES, SURPLUS, Mechanism, as_mechanism, call_sizes
 from dpaudit.running.sampling import Sampler
 
 
@@ -170,8 +171,9 @@ def test_sums_of_groups_are_those_of_their_couples(n_jobs: int, monkeypatch: pyt
     couples = sampler.tossed(Pair(3, 5), ("sums",), 40_000)
     each = list(sampler.reduced(couples, counted))
     sums = list(sampler.summed(couples, counted, counted_together))
-    assert len(couples) == 8
-    assert [sum(runs) for runs, _ in sums] == [15_000, 15_000, 10_000]
+    assert len(couples) == 10
+    assert [sum(runs) for runs, _ in sums][:3] == [3 * 4_096] * 3
+    assert sum(sum(runs) for runs, _ in sums) == 40_000
     for i, (runs, sides) in enumerate(sums):
         group = each[3 * i : 3 * i + 3]
         for side, found in enumerate(sides):
@@ -179,3 +181,127 @@ def test_sums_of_groups_are_those_of_their_couples(n_jobs: int, monkeypatch: pyt
             for couple in group:
                 total.update(couple[side])
             assert (dict(found), sum(found.values())) == (dict(total), runs[side])
+
+
+def sized(data: int, rng: Any, size: int) -> Any:
+    CALLED.append(size)
+    return rng.integers(data, size=size)
+
+
+CALLED: list[int] = []
+
+
+@pytest.mark.parametrize("runs", [1, 31, 32, 33, 100, 255, 300, 2_000, 5_000, 40_000, 100_001])
+def test_calls_of_a_batched_function_have_four_sizes_and_few_surplus_runs(runs: int) -> None:
+    sizes = call_sizes(runs)
+    assert set(sizes) <= set(SIZES)
+    assert runs <= sum(sizes) <= max(runs + SIZES[0], (1 + SURPLUS) * runs)
+    CALLED.clear()
+    outputs = as_mechanism(sized, batched=True)(1_000, seeding.generator(0, "sizes"), runs)
+    assert (sizes, len(outputs)) == (CALLED, runs)
+    again = seeding.generator(0, "sizes")  # one generator serves all calls
+    assert outputs.tolist() == np.concatenate([again.integers(1_000, size=size) for size in sizes])[:runs].tolist()
+
+
+@pytest.mark.parametrize("kind", [list, tuple, np.asarray, deque])
+def test_surplus_outputs_are_dropped_from_batches_of_any_type(kind: Any) -> None:
+    mechanism = as_mechanism(lambda data, rng, size: kind([float(i) for i in range(size)]), batched=True)
+    for runs in (5, 70):
+        outputs = mechanism(0, seeding.generator(0, "kinds"), runs)
+        assert list(outputs) == [float(i % 32) for i in range(runs)]
+
+
+def test_one_list_that_is_filled_again_by_each_call_is_refused_or_copied() -> None:
+    kept: list[float] = []
+
+    def refills(data: int, rng: Any, size: int) -> list[float]:
+        kept[:] = rng.random(size).tolist()
+        return kept
+
+    outputs = as_mechanism(refills, batched=True)(0, seeding.generator(0, "kept"), 70)
+    assert len(set(outputs)) == 70
+
+
+@pytest.mark.parametrize("ends", [None, (2, 4, 8)])
+def test_even_couples_have_calls_of_one_size_and_the_law_of_coins(ends: tuple[int, ...] | None) -> None:
+    """Of 400 draws of 500 heads each the mean is off by less than 4 deviations, and the variance by less than 30 %."""
+    heads, groups = [], []
+    for i in range(400):
+        couples = Sampler(as_mechanism(sized, batched=True), 0).tossed(Pair(1, 2), ("law", i), 1_000, compared=True)
+        couples = couples if ends is None else couples.grouped(ends)
+        sizes = [[job.size for job in couple] for couple in couples]
+        assert (couples.size, len(couples)) == (64, 16)
+        last = {end - 1 for end in (*(ends or ()), 16)}
+        inner = [one for j, one in enumerate(sizes) if not {j, j + 1} & last]
+        assert all(size <= 32 for one in inner for size in one)
+        assert sum(map(sum, sizes)) == 1_000
+        heads.append(sum(first for first, _ in sizes))
+        groups.append(sum(first for first, _ in sizes[:2]))
+        if ends:
+            assert sum(map(sum, sizes[:2])) == 128
+    assert abs(np.mean(heads) - 500) < 4 * np.sqrt(250 / 400)
+    assert 0.7 < np.var(heads) / 250 < 1.3
+    if ends:
+        assert 0.7 < np.var(groups) / 32 < 1.3
+        assert abs(np.corrcoef(groups, np.array(heads) - groups)[0, 1]) < 0.2  # 4 deviations
+
+
+def test_parts_of_even_couples_are_those_of_all() -> None:
+    couples = Sampler(as_mechanism(sized, batched=True), 0).tossed(Pair(1, 2), ("parts",), 1_000, compared=True)
+    couples = couples.grouped([4, 8, 16])
+    parts = [job for some in (couples[:3], couples[3:9], couples[9:]) for job in some]
+    assert parts == list(couples)
+    assert couples[5] == parts[5]
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {},
+        {"sequential": True},
+        {"time_limit": 60.0},
+        {"curve": True},
+        {"claim": dpaudit.PrivacyClaim.gaussian(1.0)},
+        {"trials": 300},
+    ],
+)
+def test_an_audit_calls_a_batched_function_for_four_sizes(given: dict[str, Any]) -> None:
+    """In small audits, and in those that see how long runs take, more runs than usual come on top."""
+    CALLED.clear()
+    claim = {} if "claim" in given else {"epsilon": 1.0}
+    pairs = [(9 + i, 10 + i) for i in range(3)]
+    found = dpaudit.audit_privacy(sized, pairs, batched=True, **{"trials": 12_000} | claim | given)
+    assert set(CALLED) <= set(SIZES)
+    most = 1.1 if given.keys() <= {"curve", "claim"} else 2.0 if "trials" in given else 1.5
+    spent = 2 * found.trials if found.design == "fixed" else found.budget["used"]
+    assert sum(CALLED) <= most * spent + 12 * SIZES[0]
+
+
+def test_an_audit_of_ones_own_data_calls_a_batched_function_for_four_sizes() -> None:
+    CALLED.clear()
+
+    def mean(data: Any, rng: Any, size: int) -> Any:
+        CALLED.append(size)
+        return np.sum(data) + rng.laplace(size=size)
+
+    dpaudit.audit_privacy(mean, data=np.arange(8.0), epsilon=1.0, batched=True, trials=4_000)
+    assert set(CALLED) <= set(SIZES)
+
+
+@pytest.mark.parametrize("given", [{"n_jobs": 2}, {"timeout": 60.0}])
+def test_calls_in_other_processes_have_four_sizes(given: dict[str, Any]) -> None:
+    """The mechanism raises for any other size, which is an error of the audit."""
+
+    def strict(data: int, rng: Any, size: int) -> Any:
+        if size not in (32, 256, 2_048, 16_384):
+            raise ValueError(f"not compiled for {size}")
+        return data + rng.laplace(size=size)
+
+    assert dpaudit.audit_privacy(strict, [(0, 1)], epsilon=1.0, batched=True, trials=6_000, **given).trials == 6_000
+
+
+def test_calls_of_learners_are_as_large_as_they_are_asked_for() -> None:
+    sizes: list[int] = []
+    mechanism = Mechanism(lambda data, rng, size: sizes.append(size) or [0] * size, "promised", True, promised=True)
+    mechanism(0, seeding.generator(0, "learner"), 37)
+    assert sizes == [37]
