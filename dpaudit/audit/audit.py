@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import logging
 import math
 from collections.abc import Iterator, Sequence
@@ -310,7 +311,11 @@ def as_shown(request: Request) -> Request:
 
 
 def _shown(pair: Pair) -> Pair:
-    return MadePair(*pair.sides, pair.origin, True) if isinstance(pair, MadePair) else pair
+    if isinstance(pair, MadePair):
+        return MadePair(*pair.sides, pair.origin, True)
+    shown = copy.copy(pair)
+    shown.shown = True
+    return shown
 
 
 @contextmanager

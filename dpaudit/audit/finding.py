@@ -20,7 +20,7 @@ from dpaudit.errors import InputError
 from dpaudit.events.event import YES_OR_NO, Cells, Event, Interval, Withheld, is_table
 from dpaudit.events.explicit import choose
 from dpaudit.events.families import likelier_first
-from dpaudit.neighbours.shown import words_of
+from dpaudit.neighbours.shown import SAME, words_and_difference
 from dpaudit.record import Amount, Count, Frozen, Level, NonNegative, Probability, Share, Size, Words
 from dpaudit.results import AuditFinding
 from dpaudit.withheld import HOW, WITHHELD, Coarse, kind_words
@@ -117,6 +117,8 @@ class Witness(Frozen, frozen=True, dict=True):
         The place, from and up to which character, where the words of each input differ from those of the other.
     digest : str
         The keyed digest of the dataset that the inputs were made from, if it has one.
+    difference : str
+        What differs between inputs that are too long to be read at a glance, as "row 7 of 15 removed".
     plain : PlainEvent
         Of a violation, an event that shows it in simpler words; it proves nothing, and there is none where `event` is
         as simple.
@@ -134,6 +136,7 @@ class Witness(Frozen, frozen=True, dict=True):
     neighbour_trials: Count | None = None
     differs: tuple[tuple[Count, Count], tuple[Count, Count]] = ((0, 0), (0, 0))
     digest: Words | UnsetType = UNSET
+    difference: Words | UnsetType = UNSET
     opposite: Event | UnsetType = UNSET
     count: CoinCount | UnsetType = UNSET
     plain: PlainEvent | UnsetType = UNSET
@@ -141,8 +144,13 @@ class Witness(Frozen, frozen=True, dict=True):
     @classmethod
     def of(cls, index: int, pair: Pair, direction: Direction, event: Event, **counted: Any) -> Witness:
         """Return an event of the pair at an index, with what was counted."""
-        words, digest = words_of(pair), pair.digest or UNSET
-        made = cls(index, pair.origin, *words, direction, event, differs=differing(*words), digest=digest, **counted)
+        data, neighbour, phrase = words_and_difference(pair)
+        inputs = {"digest": pair.digest or UNSET, "difference": phrase or UNSET}
+        if neighbour.startswith(SAME):  # the phrase is what differs
+            places = (len(data), len(data)), (len(SAME), len(neighbour))
+        else:
+            places = differing(data, neighbour)
+        made = cls(index, pair.origin, data, neighbour, direction, event, differs=places, **inputs, **counted)
         made.__dict__["inputs"] = pair
         return made
 

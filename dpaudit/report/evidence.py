@@ -187,6 +187,8 @@ def _witness(result: Result, finding: PrivacyFinding) -> Lines:
     found, decoded = finding.witness, decoded_of(result)
     event, rates = wording.event_words(found.event, decoded), "{:,} of {:,} against {:,} of {:,} runs"
     inputs, origin = f"{found.data} against {found.neighbour}", origin_text(found.origin)
+    if found.difference is not UNSET and found.difference not in found.neighbour:
+        inputs += f" ({found.difference})"
     origin += f"; digest of the data: {found.digest}" if found.digest else ""
     counts = (found.hits, found.trials, found.neighbour_hits, found.neighbour_trials)
     if None in counts:

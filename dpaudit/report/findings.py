@@ -224,7 +224,7 @@ def _event_reason(finding: PrivacyFinding, decoded: wording.Decoded) -> str:
     shown = witness.plain or witness
     words = wording.answer_words(shown.event, decoded)
     event = _cut(f"answer {words}" if wording.answers_of(shown.event) else words)
-    sides = [_cut(one) for one in (witness.data, witness.neighbour)]
+    sides = [_cut(one) for one in wording.inputs_words(witness)]
     likely, other = sides if shown.direction == Direction.FORWARD else sides[::-1]
     if shown.rates is None:
         return f"{event}; {likely} against {other}"

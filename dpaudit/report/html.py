@@ -305,7 +305,8 @@ def _witness(row: Row, finding: PrivacyFinding) -> dict[str, Any]:
     if counted.direction == Direction.BACKWARD:
         counts.reverse()
     sides = [("D", found.data, found.differs[0], *counts[0]), ("D′", found.neighbour, found.differs[1], *counts[1])]
-    return {"title": title, "answer": answer, "sides": [_side(*side) for side in sides]}
+    differs = "" if found.difference is UNSET else f"Of D′: {found.difference}. "
+    return {"title": title, "answer": answer, "differs": differs, "sides": [_side(*side) for side in sides]}
 
 
 def _side(name: str, text: str, differs: tuple[int, int], hits: int, trials: int) -> dict[str, str]:

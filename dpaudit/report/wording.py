@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 from msgspec import UNSET
 
 from dpaudit.audit.curve_claims import TESTABLE, untestable_orders
-from dpaudit.audit.finding import PowerAt, PrivacyFinding
+from dpaudit.audit.finding import PowerAt, PrivacyFinding, Witness
 from dpaudit.audit.power import MASSES
 from dpaudit.audit.tested import CurveTest
 from dpaudit.contract import FAIL, CurveClaim, PrivacyClaim, Verdict
@@ -52,6 +52,13 @@ def event_words(event: Event, decoded: Decoded = None) -> str:
         case events.Withheld():
             over = f" over {event.feature}" if event.feature else ""
             return f"an event{over} with values that are shown if asked for (include_data)"
+
+
+def inputs_words(witness: Witness) -> tuple[str, str]:
+    """Return both inputs in short: as they are, or the neighbour by what differs."""
+    if witness.difference is UNSET:
+        return witness.data, witness.neighbour
+    return "the data", f"the neighbour ({witness.difference})"
 
 
 def answer_words(event: Event, decoded: Decoded = None) -> str:
