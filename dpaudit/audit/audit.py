@@ -13,12 +13,15 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+from msgspec import structs
+
 from dpaudit import seeding
 from dpaudit.arguments import CONFIDENCE, check_built, check_jobs
 from dpaudit.audit.clock import Clock, Stopped
 from dpaudit.audit.curve_claims import resolve_claims
-from dpaudit.audit.finding import PrivacyFinding, withheld
+from dpaudit.audit.finding import DatasetSize, PrivacyFinding, withheld
 from dpaudit.audit.fixed_design import fixed_finding
+from dpaudit.audit.libraries import libraries_of
 from dpaudit.audit.options import OF_DATA, OPTIONS, Options, grouped
 from dpaudit.audit.preflight import Hygiene
 from dpaudit.audit.request import Request, probe_of, resolve_inputs
@@ -26,7 +29,7 @@ from dpaudit.audit.run_time import with_run_time
 from dpaudit.audit.sequential_design import LEAST_RUNS, sequential_finding
 from dpaudit.contract import Learner, MadePair, Pair, Relation
 from dpaudit.errors import InputError, withholding
-from dpaudit.neighbours.own_data.pairs import neighbours_of
+from dpaudit.neighbours.own_data.pairs import MadeData, neighbours_of
 from dpaudit.progress import Progress, followed
 from dpaudit.results import remembering
 from dpaudit.running.adapters import as_mechanism, check_generator, one_run
@@ -197,7 +200,9 @@ def audit_privacy(
     """
     request = request_of(locals())
     with guarded(request):
-        return _audited(request, progress)
+        finding = _audited(request, progress)
+    finding.__dict__["seconds_a_run"] = request.sampler.pace.seconds_a_run
+    return finding
 
 
 def guarded(request: Request) -> AbstractContextManager[None]:
@@ -302,6 +307,14 @@ def concluded(request: Request, finding: PrivacyFinding) -> PrivacyFinding:
     LOG.info(
         "privacy of %s: %s, epsilon >= %.4g", request.sampler.mechanism.name, finding.verdict, finding.epsilon_lower
     )
+    about: dict[str, Any] = {}
+    made = request.pairs[0].sides[0]
+    if request.options.data is not None and isinstance(made, MadeData):
+        about["dataset"] = DatasetSize(made.source.size, len(made.source.pool.columns))
+    if libraries := libraries_of(request.source):
+        about["libraries"] = libraries
+    if about:
+        finding = structs.replace(finding, **about)
     return withheld(finding, request.pairs)
 
 

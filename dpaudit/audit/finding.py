@@ -89,6 +89,21 @@ class PlainEvent(Frozen, frozen=True):
         return self.hits / self.trials, self.neighbour_hits / self.neighbour_trials
 
 
+class DatasetSize(Frozen, frozen=True):
+    """The size of the dataset that neighbours were made from.
+
+    Attributes
+    ----------
+    rows : int
+        Its records.
+    columns : int
+        The columns in each.
+    """
+
+    rows: Count
+    columns: Count
+
+
 class Witness(Frozen, frozen=True, dict=True):
     """The strongest event found, with everything it takes to check it.
 
@@ -277,6 +292,11 @@ class PrivacyFinding(AuditFinding, kw_only=True, frozen=True, tag="privacy"):
         What outputs show together with the times of the runs; only with `time`.
     continued : Continued
         The file that the audit went on from, by its links and its digest; only with `continued`.
+    dataset : DatasetSize
+        The size of the dataset that the pairs were made from, if there is one.
+    libraries : dict of str to str
+        The versions of the distributions that the mechanism is made of: its own, and those that its module imports,
+        beside the ones in `versions`. There are none of a learner of dpaudit.
     """
 
     verdicts: ClassVar[tuple[Verdict, ...]] = OF_PRIVACY
@@ -320,11 +340,22 @@ class PrivacyFinding(AuditFinding, kw_only=True, frozen=True, tag="privacy"):
     compared: Size | UnsetType = UNSET
     run_time: RunTime | UnsetType = UNSET
     continued: Continued | UnsetType = UNSET
+    dataset: DatasetSize | UnsetType = UNSET
+    libraries: dict[str, str] | UnsetType = UNSET
 
     @property
     def curve_test(self) -> CurveTest | None:
         """The test of a claim that is a curve; None where the claim is (epsilon, delta)-privacy."""
         return None if self.tested_claim is UNSET else self.tested_claim
+
+    @property
+    def seconds_a_run(self) -> float | None:
+        """How long a run took, in the process that made the finding; None where it is not known.
+
+        It is no part of the finding, which holds nothing that depends on the machine: stored ones do not have it.
+        """
+        seconds: float | None = self.__dict__.get("seconds_a_run")
+        return seconds
 
     @property
     def rests_on_time(self) -> bool:

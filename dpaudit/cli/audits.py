@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 from dpaudit.cli.command import here, in_options, suffix_of
 from dpaudit.cli.options import FORMS, Parameters, Shown, Size, argument
 from dpaudit.cli.streams import notify, output, pending, say, wants_color, width_of
+from dpaudit.engine.started import now
 from dpaudit.errors import InputError, blamed
 
 if TYPE_CHECKING:
@@ -23,6 +24,10 @@ if TYPE_CHECKING:
     from dpaudit.report.formats import Promise
     from dpaudit.report.measured import SearchFinding
     from dpaudit.report.terminal import Lines
+
+
+STARTED = now()
+"""When this command was started: the module is imported for it."""
 
 
 class LearnerOptions(NamedTuple):
@@ -141,7 +146,7 @@ def show(results: Sequence[Result], seed: int, shown: Shown, repeat: str | None 
         if shown.verbose:
             say("\n" + verdict_block(in_options(here()), results))
     if shown.out is not None and suffix_of(shown.out) == "html":
-        _write(shown.out, render_finding(results, repeat).encode())
+        _write(shown.out, render_finding(without_pace(results), repeat, STARTED).encode())
     elif shown.out is not None:
         write_report(run_of(results, seed, repeat, paths=shown.learners), shown.out)
     if any(map(refutes, results)):
@@ -185,7 +190,14 @@ def run_of(
         faults=tuple(faults),
         subjects=subjects_of(names, root, paths),
     )
-    return Run(header, tuple(results), listed=dict(listed or {}))
+    return Run(header, tuple(without_pace(results)), listed=dict(listed or {}), started=STARTED)
+
+
+def without_pace(results: Sequence[Result]) -> list[Result]:
+    """Return results as they are stored: how long a run took is known in this process alone, and no file names it."""
+    from msgspec.structs import replace
+
+    return [replace(one, finding=replace(one.finding)) for one in results]
 
 
 def rendered(run: Run, suffix: str) -> str:

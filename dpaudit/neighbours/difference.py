@@ -1,7 +1,7 @@
 """What differs between the two inputs of a pair, in one short phrase: "row 7 of 15 removed", "element 9: 0.0, not 1.0".
 
-The inputs are opaque data of any type. Arrays, data frames and the slices of long lists are compared as a whole, so that
-a million of rows takes less than a second; where the comparison would take too long, or a foreign type cannot be
+The inputs are opaque data of any type. Arrays, data frames and the slices of long lists are compared as a whole, so
+that a million of rows takes a second or less; where the comparison would take too long, or a foreign type cannot be
 compared, there is no phrase. What is in a data frame is said by its place alone, unless values may be shown.
 """
 
@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import dataclasses
 import sys
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -36,7 +37,11 @@ FEW_PARTS = 10
 """The most parts of a tuple that are named as "the second array", and of which each is looked into."""
 MOST_REORDERED = 20_000
 """The most elements of which it is asked whether only their order changed."""
-_FRAME_LIBRARIES = frozenset({"pandas", "polars", "pyarrow", "xarray", "geopandas", "narwhals", "modin", "cudf", "dask"})
+MOST_LOOKED_AT, DEEPEST_FRAME = 1_000, 4
+"""How many parts of an input, and how deep ones, are asked whether they are data frames."""
+_FRAME_LIBRARIES = frozenset(
+    {"pandas", "polars", "pyarrow", "xarray", "geopandas", "narwhals", "modin", "cudf", "dask"}
+)
 _LABELLED = ("columns", "num_rows", "column_names", "dims", "shape", "schema", "collect_schema")
 """Attributes by which a type of such a library is told from its scalars."""
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
@@ -98,20 +103,29 @@ def is_frame(value: Any) -> bool:
     return bool(tops & _FRAME_LIBRARIES) and any(hasattr(kind, name) for name in _LABELLED)
 
 
-def holds_frame(value: Any, depth: int = 4) -> bool:
+def holds_frame(value: Any) -> bool:
     """Return whether a value is a data frame or holds one, as far as its first elements and attributes show."""
-    if is_frame(value):
-        return True
-    if depth == 0 or isinstance(value, str | bytes | np.ndarray | np.generic | int | float | Sample):
-        return False
-    inner: list[Any] = []
+    level = [value]
+    left = MOST_LOOKED_AT
+    for _ in range(DEEPEST_FRAME):
+        if any(map(is_frame, level)):
+            return True
+        inner = [part for one in level for part in _first_parts(one, left)][:left]
+        left -= len(inner)
+        if not inner:
+            return False
+        level = inner
+    return any(map(is_frame, level))
+
+
+def _first_parts(value: Any, most: int) -> list[Any]:
+    if isinstance(value, str | bytes | np.ndarray | np.generic | int | float | Sample | None):
+        return []
     if isinstance(value, Mapping):
-        inner = list(value.values())[:1000]
-    elif isinstance(value, list | tuple | set | frozenset):
-        inner = list(value)[:1000] if isinstance(value, set | frozenset) else list(value[:1000])
-    else:
-        inner = list(_attributes(value).values())[:1000]
-    return any(holds_frame(one, depth - 1) for one in inner)
+        return list(islice(value.values(), most))
+    if isinstance(value, list | tuple | set | frozenset | deque):
+        return list(islice(value, most))
+    return list(islice(_attributes(value).values(), most))
 
 
 def described(value: Any) -> str:
@@ -226,7 +240,7 @@ class _Comparison:
         if isinstance(one, Mapping):
             return self._mappings(one, other)
         if isinstance(one, tuple) and hasattr(one, "_fields"):
-            return self._parts(lambda name: f"field {name}", one._asdict(), other._asdict())
+            return self._parts(lambda name: f"field {name}", dict(zip(one._fields, one, strict=True)), dict(zip(other._fields, other, strict=True)))
         if isinstance(one, list | tuple):
             return self._sequences(one, other)
         if isinstance(one, Set):
@@ -410,10 +424,10 @@ class _Comparison:
     def _arrays(self, one: NDArray[Any], other: NDArray[Any]) -> Difference | None:
         masks = [getattr(array, "mask", None) for array in (one, other)]
         if any(isinstance(mask, np.ndarray) and mask.ndim for mask in masks):
-            found = self._arrays(np.ma.getmaskarray(one), np.ma.getmaskarray(other))  # type: ignore[no-untyped-call]
+            found = self._arrays(np.ma.getmaskarray(one), np.ma.getmaskarray(other))
             if found is not None and one.shape == other.shape:
                 return found.within("the mask")
-            one, other = np.ma.getdata(one), np.ma.getdata(other)  # type: ignore[no-untyped-call]
+            one, other = np.ma.getdata(one), np.ma.getdata(other)
         if one.ndim != other.ndim or one.ndim == 0:
             if one.shape != other.shape:
                 return Difference(f": shape {other.shape}, not {one.shape}")
@@ -627,7 +641,8 @@ def _kind_of_part(part: Any) -> str:
         return "frame"
     if _is_sparse(part) or (np.ndim(part) if isinstance(part, np.ndarray) else _as_array(part) is not None):
         return "array"
-    return {list: "list", tuple: "tuple", dict: "dict"}.get(type(part), "")
+    kind = type(part)
+    return str(kind.__name__) if kind in (list, tuple, dict) else ""
 
 
 def _has_parts(parts: Sequence[Any]) -> bool:
@@ -657,7 +672,7 @@ def _noun_of_parts(parts: Sequence[Any]) -> str:
 
 def _attributes(value: Any) -> dict[str, Any]:
     """Return the attributes of an object by name; none of a class, a module or a function."""
-    if isinstance(value, type) or callable(value) and hasattr(value, "__code__") or hasattr(value, "__path__"):
+    if isinstance(value, type) or (callable(value) and hasattr(value, "__code__")) or hasattr(value, "__path__"):
         return {}
     found: dict[str, Any] = {}
     for base in type(value).__mro__:
@@ -743,8 +758,8 @@ def _equal_cells(one: Any, other: Any) -> NDArray[np.bool_]:
     for at in range(0, len(first), CHUNK):
         some, twins = first[at : at + CHUNK], second[at : at + CHUNK]
         if not _surely_equal(some, twins):
-            same = [a is b or _same_value(a, b) for a, b in zip(some, twins, strict=True)]
-            alike[at : at + CHUNK] = same
+            one_by_one = [a is b or _same_value(a, b) for a, b in zip(some, twins, strict=True)]
+            alike[at : at + CHUNK] = np.array(one_by_one, dtype=np.bool_)
     return alike.reshape(np.shape(one))
 
 
@@ -840,7 +855,8 @@ def _of_pandas(column: Any) -> NDArray[Any]:
 def _of_arrow(column: Any) -> NDArray[Any]:
     if column.null_count == 0:
         with suppress(Exception):
-            found = np.asarray(column.to_numpy(zero_copy_only=False) if not hasattr(column, "chunks") else column.to_numpy())
+            chunked = hasattr(column, "chunks")
+            found = np.asarray(column.to_numpy() if chunked else column.to_numpy(zero_copy_only=False))
             if found.dtype.kind in "iufb":
                 return found
     return _listed(column.to_pylist())

@@ -16,8 +16,8 @@ from dpaudit.neighbours.difference import Difference, described, difference_of, 
 LONGEST = 300
 """Characters of an input that are shown as they are."""
 BRIEF, SEVERAL = 40, 120
-"""Characters up to which both inputs are read at a glance, so that nobody needs to be told what differs; and those up to
-which they say more than a phrase does, where they differ in several places."""
+"""Characters up to which both inputs are read at a glance, so that nobody needs to be told what differs; and those up
+to which they say more than a phrase does, where they differ in several places."""
 BESIDE, MOST = 3, 12
 """Elements that both inputs share which are shown on either side of those that differ, and the most of all."""
 SAME = "the same with "
@@ -61,7 +61,7 @@ def _whole(pair: Pair) -> tuple[str, str] | None:
 def _described(data: Any, neighbour: Any, found: Difference | None, pair: Pair, framed: bool) -> tuple[str, str]:
     """Return the kind and size of an input, and what differs in the other, or its kind and size."""
     kinds = described(data), described(neighbour)
-    if found is not None:
+    if found is not None and (found.place or kinds[0] == kinds[1]):
         return kinds[0], f"{SAME}{found}"
     if kinds[0] != kinds[1]:
         return kinds

@@ -19,6 +19,7 @@ from dpaudit.errors import in_python
 from dpaudit.exact.finding import LawFinding
 from dpaudit.registry.import_spec import is_place
 from dpaudit.report import findings, wording
+from dpaudit.report.about import about_result
 from dpaudit.report.numbers import count, percent, plural, significant, value_text
 from dpaudit.report.terminal import Lines, ShellCommand, aligned, said
 from dpaudit.utility.finding import UtilityFinding
@@ -99,6 +100,7 @@ def _evidence(result: Result) -> Lines:
                 tested = ("point tested", wording.claim_words(finding.epsilon, finding.delta, significant))
             return said(
                 tested,
+                *about_result(result),
                 *wording.curve_lines(finding),
                 *_power(finding),
                 ("compared", f"pairs: {origins_text(finding)}; events: {count(finding.events)}; scores: {scores}"),

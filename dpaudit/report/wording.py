@@ -50,8 +50,8 @@ def event_words(event: Event, decoded: Decoded = None) -> str:
             stake = f"raised the stake by exp({event.log_stake:.4g})"
             return f"no single event: bets on {event.runs} runs of this pair {stake}"
         case events.Withheld():
-            over = f" over {event.feature}" if event.feature else ""
-            return f"an event{over} with values that are shown if asked for (include_data)"
+            told = f"told by {event.feature}; " if event.feature else ""
+            return f"answers that are not shown, as they may reveal records ({told}include_data shows them)"
 
 
 def inputs_words(witness: Witness) -> tuple[str, str]:

@@ -12,6 +12,7 @@ from functools import partial
 from typing import Any
 
 from dpaudit.errors import Exited, InputError, ToolFault
+from dpaudit.neighbours.difference import described, holds_frame
 
 FORKS = "forks, and returns in both processes: let the copy end with os._exit(0)"
 ROOM = 1 << 12
@@ -169,8 +170,10 @@ _BRIEF.maxdict, _BRIEF.maxstring, _BRIEF.maxlong, _BRIEF.maxother = 30, 300, 300
 
 
 def brief(data: Any) -> str:
-    """Return an input in at most 300 characters, whatever its `repr` does."""
+    """Return an input in at most 300 characters, whatever its `repr` does; of one with a data frame kind and size."""
     try:
+        if holds_frame(data):
+            return described(data)
         return _BRIEF.repr(data)[:300]
     except Exception:  # of any type: `repr`, and the lengths it asks for, are third-party code
         return f"an input of type {type(data).__name__}"
