@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
@@ -12,7 +13,6 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 from dpaudit.cli.command import here, in_options, suffix_of
 from dpaudit.cli.options import FORMS, Parameters, Shown, Size, argument
 from dpaudit.cli.streams import notify, output, pending, say, wants_color, width_of
-from dpaudit.engine.started import now
 from dpaudit.errors import InputError, blamed
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from dpaudit.report.terminal import Lines
 
 
-STARTED = now()
+BEGAN = time.time()
 """When this command was started: the module is imported for it."""
 
 
@@ -146,7 +146,7 @@ def show(results: Sequence[Result], seed: int, shown: Shown, repeat: str | None 
         if shown.verbose:
             say("\n" + verdict_block(in_options(here()), results))
     if shown.out is not None and suffix_of(shown.out) == "html":
-        _write(shown.out, render_finding(without_pace(results), repeat, STARTED).encode())
+        _write(shown.out, render_finding(without_pace(results), repeat, started_at()).encode())
     elif shown.out is not None:
         write_report(run_of(results, seed, repeat, paths=shown.learners), shown.out)
     if any(map(refutes, results)):
@@ -190,7 +190,14 @@ def run_of(
         faults=tuple(faults),
         subjects=subjects_of(names, root, paths),
     )
-    return Run(header, tuple(without_pace(results)), listed=dict(listed or {}), started=STARTED)
+    return Run(header, tuple(without_pace(results)), listed=dict(listed or {}), started=started_at())
+
+
+def started_at() -> str:
+    """Return when this command was started, in UTC."""
+    from dpaudit.engine.started import now
+
+    return now(BEGAN)
 
 
 def without_pace(results: Sequence[Result]) -> list[Result]:

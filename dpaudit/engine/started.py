@@ -17,10 +17,12 @@ _EPOCH = "SOURCE_DATE_EPOCH"
 _FORM = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
 
 
-def now() -> str:
-    """Return the time in UTC to the second, as 2026-01-31T12:00:00Z."""
+def now(seconds: float | None = None) -> str:
+    """Return a time in seconds since 1970, by default the present one, in UTC as 2026-01-31T12:00:00Z."""
     epoch = os.environ.get(_EPOCH, "")
-    moment = datetime.fromtimestamp(int(epoch), UTC) if epoch.isdigit() else datetime.now(UTC)
+    if epoch.isdigit():
+        seconds = int(epoch)
+    moment = datetime.now(UTC) if seconds is None else datetime.fromtimestamp(seconds, UTC)
     return f"{moment:%Y-%m-%dT%H:%M:%SZ}"
 
 

@@ -240,7 +240,11 @@ class _Comparison:
         if isinstance(one, Mapping):
             return self._mappings(one, other)
         if isinstance(one, tuple) and hasattr(one, "_fields"):
-            return self._parts(lambda name: f"field {name}", dict(zip(one._fields, one, strict=True)), dict(zip(other._fields, other, strict=True)))
+            return self._parts(
+                lambda name: f"field {name}",
+                dict(zip(one._fields, one, strict=True)),
+                dict(zip(other._fields, other, strict=True)),
+            )
         if isinstance(one, list | tuple):
             return self._sequences(one, other)
         if isinstance(one, Set):
@@ -462,7 +466,8 @@ class _Comparison:
         if one.ndim == 1:
             if number == 2:
                 return self._several("element", places[:, 0].tolist(), one.size, one, other)
-            return _of_many(f"{number:,} of {one.size:,} elements", f" differ, the first is {name}{change}")
+            first_words = f"{name}{change}".removesuffix(" differs")
+            return _of_many(f"{number:,} of {one.size:,} elements", f" differ, the first is {first_words}")
         rows = np.unique(places[:, 0])
         if len(rows) == 1:
             wide = f"{number} of {_count(one[0].size, 'column' if one.ndim == 2 else 'element')}"

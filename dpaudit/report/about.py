@@ -23,8 +23,8 @@ def date_words(started: str) -> str:
 
 
 def started_words(run: Run) -> str:
-    """Return when a run was started, or that its file does not say so."""
-    return date_words(run.started) or "not known: the file of the date is not beside that of the run"
+    """Return when a run was started, or that this was not recorded, as of one whose file was copied alone."""
+    return date_words(run.started) or "not recorded"
 
 
 def dataset_words(result: Result) -> str:
@@ -52,9 +52,8 @@ def about_result(result: Result) -> Lines:
 
 
 def about_row(row: Row) -> str:
-    """Return the audit, the dataset and the libraries of a mechanism in one sentence; empty where nothing is known."""
-    parts = [f"audit {row.audit}"] if row.audit else []
+    """Return the audit, the dataset and the libraries of a mechanism in a line; empty where nothing is known."""
+    lines = [("audit", row.audit)] if row.audit else []
     if row.blackbox is not None:
-        parts += [f"{label} {words}" for label, words in about_result(row.result_of(row.blackbox))]
-    text = "; ".join(parts)
-    return f"{text[:1].upper()}{text[1:]}" if text else ""
+        lines += [(str(label), str(words)) for label, words in about_result(row.result_of(row.blackbox))]
+    return "; ".join(f"{label}: {words}" for label, words in lines)

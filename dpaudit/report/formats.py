@@ -76,7 +76,7 @@ def promises(summary: Summary) -> list[Promise]:
     for mechanism in (*mechanisms(summary.controls), *mechanisms(summary.learners)):
         words = plain(privacy_words(mechanism))
         if about := about_row(mechanism.tested):
-            words += f" {about}."
+            words += f" ({about})"
         if mechanism.tested.fault is not None:
             found.append(Promise(mechanism.name, "control", mechanism.state, words))
         else:

@@ -320,7 +320,9 @@ def _witness(row: Row, finding: PrivacyFinding) -> dict[str, Any]:
         counts.reverse()
     sides = [("D", found.data, found.differs[0], *counts[0]), ("D′", found.neighbour, found.differs[1], *counts[1])]
     longest = _LONGEST_RECIPE if found.origin.kind.own else _LONGEST_PART
-    differs = "" if found.difference is UNSET else f"Of D′: {found.difference}. "
+    differs = ""
+    if found.difference is not UNSET and found.difference not in found.neighbour:
+        differs = f"D′ is D with {found.difference}. "
     bars = f"Bars: how often the answer is {answer}."
     if isinstance(counted.event, Withheld):
         bars = _WITHHELD_BARS.format(more="more than the claim allows " if refutes else "")
@@ -330,6 +332,8 @@ def _witness(row: Row, finding: PrivacyFinding) -> dict[str, Any]:
 
 def _side(name: str, text: str, differs: tuple[int, int], hits: int, trials: int, *, longest: int) -> dict[str, str]:
     before, changed, after = text[: differs[0]], text[differs[0] : differs[1]], text[differs[1] :]
+    blank = len(changed) - len(changed.lstrip())
+    before, changed = before + changed[:blank], changed[blank:]
     most = longest - 1
     changed, after = (part if len(part) <= most + 1 else f"{part[:most]}…" for part in (changed, after))
     before = before if len(before) <= most + 1 else f"…{before[-most:]}"

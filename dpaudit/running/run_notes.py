@@ -12,7 +12,6 @@ from functools import partial
 from typing import Any
 
 from dpaudit.errors import Exited, InputError, ToolFault
-from dpaudit.neighbours.difference import described, holds_frame
 
 FORKS = "forks, and returns in both processes: let the copy end with os._exit(0)"
 ROOM = 1 << 12
@@ -171,6 +170,8 @@ _BRIEF.maxdict, _BRIEF.maxstring, _BRIEF.maxlong, _BRIEF.maxother = 30, 300, 300
 
 def brief(data: Any) -> str:
     """Return an input in at most 300 characters, whatever its `repr` does; of one with a data frame kind and size."""
+    from dpaudit.neighbours.difference import described, holds_frame  # loads numpy
+
     try:
         if holds_frame(data):
             return described(data)
