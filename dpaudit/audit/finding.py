@@ -160,12 +160,12 @@ class Witness(Frozen, frozen=True, dict=True):
     def of(cls, index: int, pair: Pair, direction: Direction, event: Event, **counted: Any) -> Witness:
         """Return an event of the pair at an index, with what was counted."""
         data, neighbour, phrase = words_and_difference(pair)
-        inputs = {"digest": pair.digest or UNSET, "difference": phrase or UNSET}
         if neighbour.startswith(SAME):  # the phrase is what differs
             places = (len(data), len(data)), (len(SAME), len(neighbour))
         else:
             places = differing(data, neighbour)
-        made = cls(index, pair.origin, data, neighbour, direction, event, differs=places, **inputs, **counted)
+        words: dict[str, Any] = {"differs": places, "digest": pair.digest or UNSET, "difference": phrase or UNSET}
+        made = cls(index, pair.origin, data, neighbour, direction, event, **counted, **words)
         made.__dict__["inputs"] = pair
         return made
 
