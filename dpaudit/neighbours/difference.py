@@ -13,8 +13,11 @@ from collections import Counter, deque
 from collections.abc import Callable, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from datetime import date, time, timedelta
+from enum import Enum
 from functools import partial
 from itertools import islice
+from numbers import Number
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -44,6 +47,8 @@ _FRAME_LIBRARIES = frozenset(
 )
 _LABELLED = ("columns", "num_rows", "column_names", "dims", "shape", "schema", "collect_schema")
 """Attributes by which a type of such a library is told from its scalars."""
+_SCALARS = (Number, Enum, date, time, timedelta, np.generic)
+"""Types whose values are shown as a whole, and not by their attributes; dates and times are among them."""
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 
 
@@ -169,6 +174,10 @@ def _article(kind: str) -> str:
     return f"{'an' if kind[:1].upper() in ('A', 'E', 'I', 'O', 'U') else 'a'} {kind}"
 
 
+def _kind(value: Any) -> str:
+    return "None" if value is None else _article(type(value).__name__)
+
+
 def _count(number: int, noun: str) -> str:
     return f"1 {noun}" if number == 1 else f"{number:,} {noun}s"
 
@@ -223,6 +232,8 @@ class _Comparison:
     def _compared(self, one: Any, other: Any) -> Difference | None:
         if is_frame(one) and is_frame(other):
             return self._in_frame(lambda: self._frames(one, other))
+        if is_frame(one) or is_frame(other):
+            return Difference(f": {_kind(other)}, not {_kind(one)}")
         first, second = _as_array(one), _as_array(other)
         if first is not None and second is not None:
             return self._arrays(first, second)
@@ -230,13 +241,12 @@ class _Comparison:
             return self._sparse(one, other)
         if isinstance(one, str | bytes | bytearray) and type(one) is type(other):
             return self._texts(one, other)
-        if isinstance(one, bool | int | float | complex | np.generic | None):
+        if isinstance(one, _SCALARS) or one is None:
             return self._scalars(one, other)
         if type(one) is not type(other):
-            kinds = _article(type(other).__name__), type(one).__name__
-            if kinds[0].endswith(f" {kinds[1]}") or is_frame(one) or is_frame(other):
+            if _kind(one) == _kind(other):  # classes of one name
                 return None
-            return Difference(f": {kinds[0]}, not {_article(kinds[1])}")
+            return Difference(f": {_kind(other)}, not {_kind(one)}")
         if isinstance(one, Mapping):
             return self._mappings(one, other)
         if isinstance(one, tuple) and hasattr(one, "_fields"):
@@ -259,7 +269,8 @@ class _Comparison:
         """Return a value in short, in one line; empty where it may not be shown."""
         if self.hidden or holds_frame(value):
             return ""
-        text = " ".join(stable_repr(_plain(value)).split())
+        dated = isinstance(value, np.datetime64 | np.timedelta64)
+        text = str(value) if dated else " ".join(stable_repr(_plain(value)).split())
         return text if len(text) <= LONGEST_VALUE else f"{text[: LONGEST_VALUE - 3]}..."
 
     def _change(self, one: Any, other: Any) -> str:
@@ -591,6 +602,9 @@ class _Comparison:
             found = self._parts(partial(_beside_name, name), first, second)
             if found is not None:
                 return found
+        systems = [str(getattr(side, "crs", "")) for side in (one, other)]  # of geopandas
+        if systems[0] != systems[1]:
+            return Difference(" differs", ("the coordinate system",))
         schemas = [getattr(side, "schema", None) for side in (one, other)]
         metadata = [getattr(schema, "metadata", None) for schema in schemas]
         if metadata[0] != metadata[1]:

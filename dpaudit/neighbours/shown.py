@@ -20,7 +20,7 @@ BRIEF, SEVERAL = 40, 120
 to which they say more than a phrase does, where they differ in several places."""
 BESIDE, MOST = 3, 12
 """Elements that both inputs share which are shown on either side of those that differ, and the most of all."""
-SAME = "the same with "
+SAME = "the same, but "
 """The beginning of the words for a neighbour that is described by what differs."""
 
 

@@ -322,7 +322,7 @@ def _witness(row: Row, finding: PrivacyFinding) -> dict[str, Any]:
     longest = _LONGEST_RECIPE if found.origin.kind.own else _LONGEST_PART
     differs = ""
     if found.difference is not UNSET and found.difference not in found.neighbour:
-        differs = f"D′ is D with {found.difference}. "
+        differs = f"D′ is D, but {found.difference}. "
     bars = f"Bars: how often the answer is {answer}."
     if isinstance(counted.event, Withheld):
         bars = _WITHHELD_BARS.format(more="more than the claim allows " if refutes else "")

@@ -26,7 +26,7 @@ from dpaudit.report import schema
 def test_a_run_of_honest_learners_is_status_0_and_writes_its_reports(capsys, tmp_path):
     status, out, err = run(capsys, tmp_path / "out", "toy-coin", "broken-toy-open")
     assert status == 0, out
-    assert sorted(p.name for p in (tmp_path / "out").iterdir()) == ["report.json", FILENAME]
+    assert sorted(p.name for p in (tmp_path / "out").iterdir()) == ["report.json", FILENAME, "run.started"]
     assert re.search(r"^  toy-coin +3 +3.00 +2.\d\d ", out, re.M)
     assert re.search(r"^controls +1 of 1 planted fault caught$", out, re.M)
     assert re.search(r"^status +0 \(no violation\)$", out, re.M)

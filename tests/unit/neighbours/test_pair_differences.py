@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 from collections import deque, namedtuple
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -66,6 +67,14 @@ def changed(array: Any, place: Any, value: Any) -> Any:
         ([1], [1.0], "element 0: 1.0, not 1"),
         ([NAN, 1], [NAN, 2], "element 1 of 2: 2, not 1"),
         ([1, 2], (1, 2), "a tuple, not a list"),
+        (FRAME, None, "None, not a DataFrame"),
+        ({"f": None}, {"f": FRAME}, "key 'f': a DataFrame, not None"),
+        (Fraction(1, 2), Fraction(1, 3), "Fraction(1, 3), not Fraction(1, 2)"),
+        (
+            np.array(["2001-01-01"], "M8[D]"),
+            np.array(["2001-01-02"], "M8[D]"),
+            "element 0 of 1: 2001-01-02, not 2001-01-01",
+        ),
         ([[1, 2], [3, 4]], [[1, 2], [3, 5]], "element 1 of element 1: 5, not 4"),
         ([{"a": 1, "b": 2}] * 3, [{"a": 1, "b": 2}] * 2 + [{"a": 1, "b": 3}], "key 'b' of element 2: 3, not 2"),
         ({"a": 1}, {"a": 2}, "key 'a': 2, not 1"),

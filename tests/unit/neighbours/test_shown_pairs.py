@@ -41,7 +41,7 @@ def test_a_long_input_is_cut_around_what_differs(data: Any, neighbour: Any, word
 def test_of_a_table_the_place_is_shown_and_no_value_unless_asked_for() -> None:
     pair = Pair(TABLE, CHANGED)
     told = "column share of row 60 differs"
-    assert words_and_difference(pair) == ("a DataFrame of 100 rows and 2 columns", f"the same with {told}", told)
+    assert words_and_difference(pair) == ("a DataFrame of 100 rows and 2 columns", f"the same, but {told}", told)
     pair.shown = True
     assert words_and_difference(pair)[2] == "column share of row 60: 9.0, not 0.5"
 
@@ -61,7 +61,7 @@ def test_inputs_that_would_be_cut_before_what_differs_are_described() -> None:
     told = "element 0 of the second array: 1, not 0"
     assert words_and_difference(Pair((points, labels), (points, changed))) == (
         "a tuple of 2 arrays",
-        f"the same with {told}",
+        f"the same, but {told}",
         told,
     )
     assert words_of(Pair(LONG, tuple(LONG))) == ("a list of 200 elements", "a tuple of 200 elements")

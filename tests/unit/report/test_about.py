@@ -1,4 +1,4 @@
-"""Reports name the audit, the dataset and the libraries; advice has one number of trials and about how long it takes."""
+"""Reports name the audit, the dataset and the libraries; advice has one number of trials and its time."""
 
 from __future__ import annotations
 
