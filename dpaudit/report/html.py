@@ -74,7 +74,7 @@ def render(run: Run) -> str:
     def drawn(shown: Sequence[AuditedMechanism]) -> list[dict[str, Any]]:
         return [{"mechanism": m, "svg": figures.claim_row(m), "aside": figures.aside(m)} for m in shown]
 
-    header, same = run.header, "The same command with the same versions gives the same bytes"
+    header, same = run.header, "The same command with the same versions gives the same bytes but for the date"
     if clock := wording.clock_words(*(one.finding for one in run.results)):
         same = f"The same command may give other bytes, for {clock}; made with"
     work = f"Profile {header.profile}, seed {header.seed}"

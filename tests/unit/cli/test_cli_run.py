@@ -164,7 +164,8 @@ def test_a_run_resumed_with_another_seed_is_refused(capsys, tmp_path):
     assert "seed was 0, is now 9" in err
 
 
-def test_the_order_and_number_of_jobs_and_the_place_leave_no_trace_in_the_bytes(capsys, tmp_path):
+def test_the_order_and_number_of_jobs_and_the_place_leave_no_trace_in_the_bytes(capsys, tmp_path, monkeypatch):
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1769860800")  # the date of a report is that of its own run
     run(capsys, tmp_path / "one", "toy-coin", "broken-toy-open")
     words = ["run", "toy-coin", "broken-toy-open", "--profile", "quick", "--jobs", "2", "--backend", "threading"]
     cli.main([*words, "--out", str(tmp_path / "two"), "--no-html", "--quiet", "--learners", TOYS])
