@@ -350,7 +350,7 @@ class PrivacyFinding(AuditFinding, kw_only=True, frozen=True, tag="privacy"):
 
     @property
     def seconds_a_run(self) -> float | None:
-        """How long a run took, in the process that made the finding; None where it is not known.
+        """The seconds that a run took, in the process that made the finding; None where it is not known.
 
         It is no part of the finding, which holds nothing that depends on the machine: stored ones do not have it.
         """

@@ -1,4 +1,4 @@
-"""What differs between the two inputs of a pair, in one short phrase: "row 7 of 15 removed", "element 9: 0.0, not 1.0".
+"""The difference between the two inputs of a pair in one short phrase: "row 7 of 15 removed", "element 9: 0.0, not 1.0".
 
 The inputs are opaque data of any type. Arrays, data frames and the slices of long lists are compared as a whole, so
 that a million of rows takes a second or less; where the comparison would take too long, or a foreign type cannot be
@@ -41,7 +41,7 @@ FEW_PARTS = 10
 MOST_REORDERED = 20_000
 """The most elements of which it is asked whether only their order changed."""
 MOST_LOOKED_AT, DEEPEST_FRAME = 1_000, 4
-"""How many parts of an input, and how deep ones, are asked whether they are data frames."""
+"""The number of parts of an input, and their depth, that are asked whether they are data frames."""
 _FRAME_LIBRARIES = frozenset(
     {"pandas", "polars", "pyarrow", "xarray", "geopandas", "narwhals", "modin", "cudf", "dask"}
 )
@@ -193,7 +193,7 @@ class _Columns(NamedTuple):
 
 
 class _Ends(NamedTuple):
-    """How many elements two sequences share at the start, and at the end beside those."""
+    """The number of elements that two sequences share at the start, and at the end beside those."""
 
     start: int
     end: int

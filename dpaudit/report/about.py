@@ -1,4 +1,4 @@
-"""What was audited and when: the name of the audit, the dataset, the libraries, the date, in words of every format."""
+"""The subject of an audit and its date: its name, the dataset, the libraries, in the words of every format."""
 
 from __future__ import annotations
 

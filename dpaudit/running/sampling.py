@@ -69,7 +69,7 @@ Couple = tuple[Job, Job]
 
 @dataclass
 class Pace:
-    """How long runs took: the seconds a run of the quickest batch, for the first ones load what a mechanism needs.
+    """The time of runs: the seconds a run of the quickest batch, for the first ones load what a mechanism needs.
 
     Where batches are made elsewhere they come several at a time, and what counts is the time of all.
     """
