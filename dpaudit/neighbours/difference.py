@@ -1,4 +1,4 @@
-"""The difference between the two inputs of a pair in one short phrase: "row 7 of 15 removed", "element 9: 0.0, not 1.0".
+"""The difference between the two inputs of a pair in a phrase: "row 7 of 15 removed", "element 9: 0.0, not 1.0".
 
 The inputs are opaque data of any type. Arrays, data frames and the slices of long lists are compared as a whole, so
 that a million of rows takes a second or less; where the comparison would take too long, or a foreign type cannot be
