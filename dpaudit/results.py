@@ -40,7 +40,8 @@ def _versions() -> dict[str, str]:
     from importlib.metadata import PackageNotFoundError, version
 
     found = {"python": platform.python_version()}
-    for name in ("dpaudit", "numpy", "scipy", "scikit-learn", "matplotlib", "jinja2", "python-flint"):
+    computing = ("dpaudit", "numpy", "scipy", "scikit-learn", "pandas", "joblib")
+    for name in (*computing, "matplotlib", "jinja2", "python-flint"):
         try:
             found[name] = version(name)
         except PackageNotFoundError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import logging
 import math
 from collections.abc import Iterator, Sequence
@@ -12,12 +13,15 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+from msgspec import structs
+
 from dpaudit import seeding
 from dpaudit.arguments import CONFIDENCE, check_built, check_jobs
 from dpaudit.audit.clock import BETTING, RUNNING, Clock, Stopped
 from dpaudit.audit.curve_claims import resolve_claims
-from dpaudit.audit.finding import PrivacyFinding, withheld
+from dpaudit.audit.finding import DatasetSize, PrivacyFinding, withheld
 from dpaudit.audit.fixed_design import fixed_finding
+from dpaudit.audit.libraries import libraries_of
 from dpaudit.audit.options import OF_DATA, OPTIONS, Options, grouped
 from dpaudit.audit.preflight import Hygiene
 from dpaudit.audit.request import Request, probe_of, resolve_inputs
@@ -25,7 +29,7 @@ from dpaudit.audit.run_time import with_run_time
 from dpaudit.audit.sequential_design import LEAST_RUNS, sequential_finding
 from dpaudit.contract import Learner, MadePair, Pair, Relation
 from dpaudit.errors import InputError, SharedPart, withholding
-from dpaudit.neighbours.own_data.pairs import neighbours_of
+from dpaudit.neighbours.own_data.pairs import MadeData, neighbours_of
 from dpaudit.outputs.sharing import places_of
 from dpaudit.progress import Progress, followed
 from dpaudit.results import remembering
@@ -116,8 +120,9 @@ def audit_privacy(
         Runs on each side in all, of every pair and every purpose. Of several pairs the most promising ones get most.
         Some that check randomness and state are among them where each run takes a call (where calls make many, they
         come on top: six calls, and up to 256 runs on each side where the mechanism has randomness of its own), and so
-        are those with recorded noise that compare the pairs of `data`. Those that a `time_limit` makes to see how long one takes come on top, fewer than `trials` in all, and so do the checks where
-        it leaves time for a part of them only.
+        are those with recorded noise that compare the pairs of `data`. Those that a `time_limit` makes to see how long
+        one takes come on top, fewer than `trials` in all, and so do the checks where it leaves time for a part of them
+        only.
     confidence : float
         Of the verdict, over all pairs, events and directions together: a claim that holds is refuted with probability
         at most 1 - confidence, by default once in a thousand audits.
@@ -211,7 +216,9 @@ def audit_privacy(
     """
     request = request_of(locals())
     with guarded(request):
-        return _audited(request, progress)
+        finding = _audited(request, progress)
+    finding.__dict__["seconds_a_run"] = request.sampler.pace.seconds_a_run
+    return finding
 
 
 def guarded(request: Request) -> AbstractContextManager[None]:
@@ -351,6 +358,14 @@ def concluded(request: Request, finding: PrivacyFinding) -> PrivacyFinding:
     LOG.info(
         "privacy of %s: %s, epsilon >= %.4g", request.sampler.mechanism.name, finding.verdict, finding.epsilon_lower
     )
+    about: dict[str, Any] = {}
+    made = request.pairs[0].sides[0]
+    if request.options.data is not None and isinstance(made, MadeData):
+        about["dataset"] = DatasetSize(made.source.size, len(made.source.pool.columns))
+    if libraries := libraries_of(request.source):
+        about["libraries"] = libraries
+    if about:
+        finding = structs.replace(finding, **about)
     return withheld(finding, request.pairs)
 
 
@@ -360,7 +375,11 @@ def as_shown(request: Request) -> Request:
 
 
 def _shown(pair: Pair) -> Pair:
-    return MadePair(*pair.sides, pair.origin, True) if isinstance(pair, MadePair) else pair
+    if isinstance(pair, MadePair):
+        return MadePair(*pair.sides, pair.origin, True)
+    shown = copy.copy(pair)
+    shown.shown = True
+    return shown
 
 
 @contextmanager

@@ -21,7 +21,7 @@ from dpaudit.events.event import YES_OR_NO, Cells, Event, Interval, Withheld, is
 from dpaudit.events.exceptions import by_name
 from dpaudit.events.explicit import choose
 from dpaudit.events.families import likelier_first
-from dpaudit.neighbours.shown import words_of
+from dpaudit.neighbours.shown import SAME, words_and_difference
 from dpaudit.record import Amount, Count, Frozen, Level, NonNegative, Probability, Share, Size, Words
 from dpaudit.results import AuditFinding
 from dpaudit.withheld import HOW, WITHHELD, Coarse, kind_words
@@ -109,6 +109,21 @@ def _by_name(event: Event, sides: Sequence[Any]) -> Event:
     return by_name(outputs, [True] * len(outputs)) or event
 
 
+class DatasetSize(Frozen, frozen=True):
+    """The size of the dataset that neighbours were made from.
+
+    Attributes
+    ----------
+    rows : int
+        Its records.
+    columns : int
+        The columns in each.
+    """
+
+    rows: Count
+    columns: Count
+
+
 class Witness(Frozen, frozen=True, dict=True):
     """The strongest event found, with everything it takes to check it.
 
@@ -137,6 +152,8 @@ class Witness(Frozen, frozen=True, dict=True):
         The place, from and up to which character, where the words of each input differ from those of the other.
     digest : str
         The keyed digest of the dataset that the inputs were made from, if it has one.
+    difference : str
+        What differs between inputs that are too long to be read at a glance, as "row 7 of 15 removed".
     plain : PlainEvent
         Of a violation, an event that shows it in simpler words; it proves nothing, and there is none where `event` is
         as simple.
@@ -154,6 +171,7 @@ class Witness(Frozen, frozen=True, dict=True):
     neighbour_trials: Count | None = None
     differs: tuple[tuple[Count, Count], tuple[Count, Count]] = ((0, 0), (0, 0))
     digest: Words | UnsetType = UNSET
+    difference: Words | UnsetType = UNSET
     opposite: Event | UnsetType = UNSET
     count: CoinCount | UnsetType = UNSET
     plain: PlainEvent | UnsetType = UNSET
@@ -161,8 +179,13 @@ class Witness(Frozen, frozen=True, dict=True):
     @classmethod
     def of(cls, index: int, pair: Pair, direction: Direction, event: Event, **counted: Any) -> Witness:
         """Return an event of the pair at an index, with what was counted."""
-        words, digest = words_of(pair), pair.digest or UNSET
-        made = cls(index, pair.origin, *words, direction, event, differs=differing(*words), digest=digest, **counted)
+        data, neighbour, phrase = words_and_difference(pair)
+        if neighbour.startswith(SAME):  # the phrase is what differs
+            places = (len(data), len(data)), (len(SAME), len(neighbour))
+        else:
+            places = differing(data, neighbour)
+        words: dict[str, Any] = {"differs": places, "digest": pair.digest or UNSET, "difference": phrase or UNSET}
+        made = cls(index, pair.origin, data, neighbour, direction, event, **counted, **words)
         made.__dict__["inputs"] = pair
         return made
 
@@ -332,6 +355,11 @@ class PrivacyFinding(AuditFinding, kw_only=True, frozen=True, tag="privacy"):
         What outputs show together with the times of the runs; only with `time`.
     continued : Continued
         The file that the audit went on from, by its links and its digest; only with `continued`.
+    dataset : DatasetSize
+        The size of the dataset that the pairs were made from, if there is one.
+    libraries : dict of str to str
+        The versions of the distributions that the mechanism is made of: its own, and those that its module imports,
+        beside the ones in `versions`. There are none of a learner of dpaudit.
     """
 
     verdicts: ClassVar[tuple[Verdict, ...]] = OF_PRIVACY
@@ -376,11 +404,22 @@ class PrivacyFinding(AuditFinding, kw_only=True, frozen=True, tag="privacy"):
     run_time: RunTime | UnsetType = UNSET
     continued: Continued | UnsetType = UNSET
     reach: Reach | UnsetType = UNSET
+    dataset: DatasetSize | UnsetType = UNSET
+    libraries: dict[str, str] | UnsetType = UNSET
 
     @property
     def curve_test(self) -> CurveTest | None:
         """The test of a claim that is a curve; None where the claim is (epsilon, delta)-privacy."""
         return None if self.tested_claim is UNSET else self.tested_claim
+
+    @property
+    def seconds_a_run(self) -> float | None:
+        """The seconds that a run took, in the process that made the finding; None where it is not known.
+
+        It is no part of the finding, which holds nothing that depends on the machine: stored ones do not have it.
+        """
+        seconds: float | None = self.__dict__.get("seconds_a_run")
+        return seconds
 
     @property
     def rests_on_time(self) -> bool:

@@ -24,8 +24,8 @@ import numpy as np
 from msgspec.structs import replace as changed
 
 from dpaudit import seeding
-from dpaudit.audit.dependence import LAGS, Series, SharedValues, depends_on_order
 from dpaudit.audit.clock import Clock
+from dpaudit.audit.dependence import LAGS, Series, SharedValues, depends_on_order
 from dpaudit.audit.evidence import Answer, Check, CheckName
 from dpaudit.contract import MadePair, Pair
 from dpaudit.errors import InputError

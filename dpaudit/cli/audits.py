@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
@@ -23,6 +24,10 @@ if TYPE_CHECKING:
     from dpaudit.report.formats import Promise
     from dpaudit.report.measured import SearchFinding
     from dpaudit.report.terminal import Lines
+
+
+BEGAN = time.time()
+"""When this command was started: the module is imported for it."""
 
 
 class LearnerOptions(NamedTuple):
@@ -148,7 +153,8 @@ def show(results: Sequence[Result], seed: int, shown: Shown, repeat: str | None 
     if (out := shown.out) is None:
         return status
     if suffix_of(out) == "html":
-        return written(status, lambda: _write(out, render_finding(results, repeat).encode()))
+        page = partial(render_finding, without_pace(results), repeat, started_at())
+        return written(status, lambda: _write(out, page().encode()))
     return written(status, lambda: write_report(run_of(results, seed, repeat, paths=shown.learners), out))
 
 
@@ -188,7 +194,21 @@ def run_of(
         faults=tuple(faults),
         subjects=subjects_of(names, root, paths),
     )
-    return Run(header, tuple(results), listed=dict(listed or {}))
+    return Run(header, tuple(without_pace(results)), listed=dict(listed or {}), started=started_at())
+
+
+def started_at() -> str:
+    """Return when this command was started, in UTC."""
+    from dpaudit.engine.started import now
+
+    return now(BEGAN)
+
+
+def without_pace(results: Sequence[Result]) -> list[Result]:
+    """Return results as they are stored: how long a run took is known in this process alone, and no file names it."""
+    from msgspec.structs import replace
+
+    return [replace(one, finding=replace(one.finding)) for one in results]
 
 
 def rendered(run: Run, suffix: str) -> str:

@@ -227,9 +227,9 @@ def diff(
     """Compare what is stored at two places and report what got worse, with status 1 if anything did.
 
     Worse is a graver verdict, a weaker claim, a larger epsilon, a leak that would not be caught any more, or a
-    mechanism that is not checked any more. OLD and NEW are runs (a folder, run.jsonl or report.json), histories (their
-    last check) or findings that were saved; without them the last two checks of this project are compared. Bounds that
-    differ by less than a tenth count as equal.
+    mechanism that is not checked any more; what changed in one audit is one row. OLD and NEW are runs (a folder,
+    run.jsonl or report.json), histories (their last check) or findings that were saved; without them the last two
+    checks of this project are compared. Bounds that differ by less than a tenth count as equal.
     """
     from dpaudit.project.comparison import CHANGES, change_cells, changes_text, compare, read_standings
     from dpaudit.project.history import PLACE, read_history

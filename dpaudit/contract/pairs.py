@@ -65,10 +65,12 @@ class Pair:
     """Two neighbouring inputs, and their origin; a text in its place is a note on a pair that is given.
 
     `sides` are both inputs, or what makes them where a run needs them, and `digest` is the keyed one of the dataset
-    that they were made from, if there is one.
+    that they were made from, if there is one. `shown` is whether findings may show what is in data frames among the
+    inputs; all other inputs that are given are shown as they are.
     """
 
     digest = ""
+    shown = False
 
     def __init__(self, data: Any, neighbour: Any, origin: Origin | str = "") -> None:
         if not isinstance(origin, Origin | str):

@@ -268,7 +268,7 @@ class Run(Frozen, frozen=True):
 
     Results, and the last failure of each task without a result, are in the order of the plan. `total` is the digest
     over all of a sealed file, empty for any other. Of the check of a project, `listed` has its audits by what their
-    results have as learner.
+    results have as learner. `started` is when the run began, in UTC; it is empty where that is not known.
     """
 
     header: Header
@@ -276,6 +276,7 @@ class Run(Frozen, frozen=True):
     failures: tuple[Failure, ...] = ()
     total: str = ""
     listed: dict[str, Listed] = msgspec.field(default_factory=dict)
+    started: str = ""
 
     @property
     def seal(self) -> str:

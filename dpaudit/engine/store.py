@@ -24,6 +24,7 @@ from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.engine.lines import chained, digest_in, linked, write_line
 from dpaudit.engine.recomputed import at_most, recomputed, require
 from dpaudit.engine.records import Failure, Header, LedgerRow, Record, Result, Run, Seal, State
+from dpaudit.engine.started import read_start, write_start
 from dpaudit.engine.tasks import ExactArguments, PrivacyArguments, Task, UtilityArguments
 from dpaudit.errors import InputError, ToolFault
 from dpaudit.exact.finding import LawFinding
@@ -154,7 +155,7 @@ def read_stored(path: Path, *, torn: bool = False) -> Stored:
     failures = tuple(record for record, *_ in in_plan if isinstance(record, Failure))
     lines = {record.task: line + b"\n" for record, line, _ in in_plan}
     numbers = {record.task: number for record, _, number in in_plan}
-    return Stored(Run(header, results, failures, total), whole, lines, numbers)
+    return Stored(Run(header, results, failures, total, started=read_start(path)), whole, lines, numbers)
 
 
 class Store:
@@ -174,6 +175,7 @@ class Store:
             os.replace(path, free_backup(path))
         header = replace(header, state=State.OPEN)
         write_atomically(path, write_line(header))
+        write_start(path)
         return cls(path, header, set())
 
     @classmethod

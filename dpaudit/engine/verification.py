@@ -28,6 +28,8 @@ from dpaudit.running.processes import ChildDied
 from dpaudit.running.same_code import digest_of
 from dpaudit.running.workers import in_own_process
 
+_NAMED_LATER = ("joblib", "pandas")
+"""Libraries whose versions runs stored before do not name."""
 _MOST = 4
 """The most differences of a task that are shown."""
 
@@ -112,7 +114,7 @@ def verify_run(
 
 def _changes(header: Header, results: Sequence[Result], paths: tuple[str, ...]) -> Iterator[str]:
     now = versions()
-    for name in sorted({*header.versions, *now}):
+    for name in sorted({*header.versions, *now} - ({*_NAMED_LATER} - {*header.versions})):
         was, found = header.versions.get(name, "none"), now.get(name, "none")
         if was != found:
             yield f"{name} {was}, now {found}"

@@ -51,7 +51,9 @@ def compare(old: Sequence[Standing], new: Sequence[Standing]) -> list[Change]:
 
     A verdict is worse the graver it is; a claim that promises less, an exact epsilon that is larger, and a bound or the
     least leak that would have been caught that is larger by a tenth, are worse too; so is a row that is not there any
-    more.
+    more. What changed in one row is one change: with the verdict the numbers that it follows from, whichever way these
+    went, else what got worse, what got better and the rest. Rows of several cases of one mechanism that changed in the
+    same way are one change as well.
     """
     before, after = {row.name: row for row in old}, {row.name: row for row in new}
     changes = [Change(name, "is not checked any more", True) for name in before if name not in after]
@@ -60,7 +62,44 @@ def compare(old: Sequence[Standing], new: Sequence[Standing]) -> list[Change]:
             changes += _changes(before[name], row)
         else:
             changes.append(Change(name, f"is new: {row.verdict}", row.verdict == Verdict.VIOLATION or None))
-    return changes
+    return _of_cases(changes, after)
+
+
+_MOST_CASES = 3
+"""The most cases of one mechanism that are named in one change."""
+
+
+def _joined(name: str, changes: Sequence[Change], broken: bool) -> list[Change]:
+    """Return the changes in one row as one for what broke it, or as one for each way they went."""
+    if broken and changes:
+        return [Change(name, "; ".join(one.text for one in changes), True)]
+    joined = []
+    for worse in (True, False, None):
+        texts = [one.text for one in changes if one.worse is worse]
+        joined += [Change(name, "; ".join(texts), worse)] if texts else []
+    return joined
+
+
+def _of_cases(changes: Sequence[Change], rows: Mapping[str, Standing]) -> list[Change]:
+    """Return changes with those of several cases of one mechanism's utility, which went the same way, as one."""
+    groups: dict[tuple[object, ...], list[Change]] = {}
+    for change in changes:
+        row = rows.get(change.name)
+        if row is None or row.promise != "utility":
+            groups[change.name, change.worse] = [change]
+        else:
+            groups.setdefault((row.mechanism, row.promise, change.worse), []).append(change)
+    found = []
+    for group in groups.values():
+        first = group[0]
+        if len(group) > 1:
+            others = [change.name for change in group[1:]]
+            named = ", ".join(others[:_MOST_CASES])
+            more = f" and {len(others) - _MOST_CASES} more" if len(others) > _MOST_CASES else ""
+            text = f"{first.text}; so do {plural(len(others), 'other case')}: {named}{more}"
+            first = Change(first.name, text, first.worse)
+        found.append(first)
+    return found
 
 
 _FOUND = {"epsilon_lower": "", "failure_lower": "", "mu_lower": "mu "}
@@ -99,7 +138,8 @@ def _changes(old: Standing, new: Standing) -> list[Change]:
         if was is not None and now is not None and was != now and max(was, now) > margin * min(was, now):
             text = words.format(significant(was, towards), significant(now, towards))
             changes.append(Change(new.name, text, now > was))
-    return changes
+    broken = old.verdict != new.verdict and new.verdict.gravity > old.verdict.gravity
+    return _joined(new.name, changes, broken)
 
 
 def read_standings(path: Path | str) -> tuple[tuple[Standing, ...], tuple[str, ...]]:

@@ -9,6 +9,7 @@ from dpaudit.contract import Tone, Verdict
 from dpaudit.engine.outcome import outcome
 from dpaudit.engine.records import Run
 from dpaudit.escaping import printable
+from dpaudit.report.about import started_words
 from dpaudit.report.columns import PRIVACY, Column, cells_of, columns_of, heads_of, numbers_of
 from dpaudit.report.evidence import ASSUMED, decoded_of, delta_text, frontier_text
 from dpaudit.report.findings import because, gaps_words
@@ -85,6 +86,7 @@ def _framed(run: Run, summary: Summary, lines: Sequence[str], named: int | None,
         parts += ["", *laid_out(reasons, width, color).splitlines()]
     ends = [
         ("repeat", ShellCommand(run.header.command)),
+        ("started", started_words(run)),
         *([] if run.single else [("seal", run.seal)]),
         ("status", f"{status} ({STATUSES[status]})"),
     ]

@@ -19,6 +19,7 @@ from dpaudit.errors import in_python
 from dpaudit.exact.finding import LawFinding
 from dpaudit.registry.import_spec import is_place
 from dpaudit.report import findings, wording
+from dpaudit.report.about import about_result
 from dpaudit.report.numbers import count, percent, plural, significant, value_text
 from dpaudit.report.terminal import Lines, ShellCommand, aligned, said
 from dpaudit.utility.finding import UtilityFinding
@@ -99,6 +100,7 @@ def _evidence(result: Result) -> Lines:
                 tested = ("point tested", wording.claim_words(finding.epsilon, finding.delta, significant))
             return said(
                 tested,
+                *about_result(result),
                 *wording.curve_lines(finding),
                 *_power(finding),
                 ("compared", f"pairs: {origins_text(finding)}; events: {count(finding.events)}; scores: {scores}"),
@@ -187,6 +189,8 @@ def _witness(result: Result, finding: PrivacyFinding) -> Lines:
     found, decoded = finding.witness, decoded_of(result)
     event, rates = wording.event_words(found.event, decoded), "{:,} of {:,} against {:,} of {:,} runs"
     inputs, origin = f"{found.data} against {found.neighbour}", origin_text(found.origin)
+    if found.difference is not UNSET and found.difference not in found.neighbour:
+        inputs += f" ({found.difference})"
     origin += f"; digest of the data: {found.digest}" if found.digest else ""
     counts = (found.hits, found.trials, found.neighbour_hits, found.neighbour_trials)
     if None in counts:

@@ -193,7 +193,9 @@ def unseen_words(finding: PrivacyFinding | None) -> str:
 
 def _no_power(finding: PrivacyFinding, shown: Shown = in_python) -> tuple[str, str]:
     remedies = dict.fromkeys(_remedy(gap, finding, shown) for gap in finding.gaps)
-    return gaps_words(finding), "; ".join(remedies)
+    if needed := _needed_trials(finding):
+        remedies[_more_runs(finding, needed, shown)] = None
+    return gaps_words(finding), "; ".join(filter(None, remedies))
 
 
 def covers_text(finding: LawFinding) -> str:
@@ -236,7 +238,9 @@ def _event_reason(finding: PrivacyFinding, decoded: wording.Decoded) -> str:
     shown = witness.plain or witness
     words = wording.answer_words(shown.event, decoded)
     event = _cut(f"answer {words}" if wording.answers_of(shown.event) else words)
-    sides = [_cut(one) for one in (witness.data, witness.neighbour)]
+    sides = list(wording.inputs_words(witness))
+    if not witness.origin.kind.own:  # recipes of datasets are shown in full
+        sides = list(map(_cut, sides))
     likely, other = sides if shown.direction == Direction.FORWARD else sides[::-1]
     if shown.rates is None:
         return f"{event}; {likely} against {other}"
@@ -306,7 +310,7 @@ def gap_words(gap: Gap) -> str:
         case evidence.FewRuns():
             return (
                 f"{plural(gap.runs, 'run')} a side decided, and {count(gap.least)} is the least number that can refute "
-                f"the claim: at least {count(gap.trials)} trials are needed with one pair"
+                "the claim"
             )
         case evidence.Powerless():
             return "these runs would have detected no leak, however large, on the event tested or on a rarer one"
@@ -316,12 +320,23 @@ def gap_words(gap: Gap) -> str:
             return _DEPENDS[gap.check]
 
 
+def _needed_trials(finding: PrivacyFinding) -> int:
+    """Return how many trials are recommended, one number for all gaps that more runs close; 0 where they close none."""
+    needed = 0
+    for gap in finding.gaps:
+        match gap:
+            case evidence.FewRuns():
+                needed = max(needed, _MANY_TRIALS, 10 * gap.trials, 10 * finding.trials)
+            case evidence.Powerless() | evidence.Constant(varied=True):
+                needed = max(needed, _MANY_TRIALS, 10 * finding.trials)
+    return needed
+
+
 def _remedy(gap: Gap, finding: PrivacyFinding, shown: Shown) -> str:
+    """Return what closes a gap; empty where it is more runs, for which there is one sentence."""
     match gap:
-        case evidence.FewRuns():
-            return _more_runs(finding, max(_MANY_TRIALS, 10 * max(gap.trials, finding.trials)), shown)
-        case evidence.Powerless() | evidence.Constant(varied=True):
-            return _more_runs(finding, max(_MANY_TRIALS, 10 * finding.trials), shown)
+        case evidence.FewRuns() | evidence.Powerless() | evidence.Constant(varied=True):
+            return ""
         case evidence.Constant() if finding.recorded:
             return "record outputs on inputs on which they vary"
         case evidence.Constant() | evidence.Identical():
@@ -340,7 +355,18 @@ def _more_runs(finding: PrivacyFinding, trials: int, shown: Shown) -> str:
         return longer
     if finding.recorded:
         return f"record {count(trials)} outputs on each side{_catches(finding, trials)}"
-    return f"add {shown('trials', str(trials))}{_catches(finding, trials)}"
+    a_side = "a side"
+    if finding.seconds_a_run is not None:
+        a_side += f", {about_words(2 * trials * finding.seconds_a_run)}"
+    return f"add {shown('trials', str(trials))} ({a_side}){_catches(finding, trials)}"
+
+
+def about_words(seconds: float) -> str:
+    """Return about how long something takes, as "about 4 min"."""
+    for most, unit, words in ((100, 1, "s"), (6_000, 60, "min"), (172_800, 3_600, "h")):
+        if seconds < most:
+            return f"about {max(1, round(seconds / unit))} {words}"
+    return f"about {count(round(seconds / 86_400))} days"
 
 
 def _more_time(finding: PrivacyFinding, shown: Shown) -> str:

@@ -31,6 +31,7 @@ from dpaudit.errors import InputError
 from dpaudit.escaping import printable
 from dpaudit.record import encodable
 from dpaudit.registry.import_spec import parted
+from dpaudit.report.about import about_row, started_words
 from dpaudit.report.columns import columns_of, numbers_of
 from dpaudit.report.findings import unseen_words
 from dpaudit.report.glossary import CATCHES, GLOSSARY
@@ -75,6 +76,8 @@ def promises(summary: Summary) -> list[Promise]:
     found = []
     for mechanism in (*mechanisms(summary.controls), *mechanisms(summary.learners)):
         words = plain(privacy_words(mechanism))
+        if about := about_row(mechanism.tested):
+            words += f" ({about})"
         if mechanism.tested.fault is not None:
             found.append(Promise(mechanism.name, "control", mechanism.state, words))
         else:
@@ -87,7 +90,8 @@ def promises(summary: Summary) -> list[Promise]:
 def junit(run: Run) -> str:
     """Return the report of a run as JUnit XML; the same results give the same bytes."""
     summary = summarise(run)
-    return junit_of(promises(summary), _SUBJECTS, summary.lost, "" if run.single else run.seal)
+    seal = "" if run.single else run.seal
+    return junit_of(promises(summary), _SUBJECTS, summary.lost, seal, run.started)
 
 
 def junit_of(
@@ -95,6 +99,7 @@ def junit_of(
     subjects: Sequence[str] = ("result",),
     lost: Sequence[Lost] = (),
     seal: str = "",
+    started: str = "",
 ) -> str:
     """Return promises as JUnit XML, a suite for each subject, with what has no result in one of its own."""
     root = Element("testsuites", {"name": "dpaudit"})
@@ -102,26 +107,28 @@ def junit_of(
         own = [one for one in found if one.subject == subject]
         if subject in _SUBJECTS:  # errors are listed with the audits that have no result
             own = [one for one in own if one.verdict.junit not in ("error", "")]
-        _suite(root, subject, list(map(_case, own)), seal)
+        _suite(root, subject, list(map(_case, own)), seal, started)
     cases = []
     for one in lost:
         case = Element("testcase", {"classname": printable(one.learner), "name": printable(one.name)})
         SubElement(case, "error", {"message": printable(one.why), "type": "no-result"}).text = printable(one.why)
         cases.append(case)
-    _suite(root, "without a result", cases, seal)
+    _suite(root, "without a result", cases, seal, started)
     for name in ("tests", "failures", "errors", "skipped"):
         root.set(name, str(sum(int(suite.get(name, "0")) for suite in root)))
     ElementTree.indent(root)
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{ElementTree.tostring(root, encoding="unicode")}\n'
 
 
-def _suite(root: Element, name: str, cases: Sequence[Element], seal: str) -> None:
+def _suite(root: Element, name: str, cases: Sequence[Element], seal: str, started: str) -> None:
     if not cases:
         return
     outcomes = {"failures": "failure", "errors": "error", "skipped": "skipped"}
     counts = {plural: sum(case.find(kind) is not None for case in cases) for plural, kind in outcomes.items()}
     numbers = {"tests": len(cases), **counts}
     suite = SubElement(root, "testsuite", {"name": name, **{k: str(v) for k, v in numbers.items()}})
+    if started:
+        suite.set("timestamp", started.removesuffix("Z"))  # the format has no time zones; it is UTC
     if seal:
         SubElement(SubElement(suite, "properties"), "property", {"name": "seal", "value": seal})
     suite.extend(cases)
@@ -149,6 +156,7 @@ def sarif(run: Run) -> str:
         "executionSuccessful": not notices,
         "commandLine": printable(run.header.command),
         "toolExecutionNotifications": notices,
+        **({"startTimeUtc": run.started} if run.started else {}),
     }
     rules = [{"id": rule, "shortDescription": {"text": f"{words.capitalize()}."}} for rule, words in _RULES.items()]
     version = run.header.versions.get("dpaudit", "unknown")
@@ -247,9 +255,12 @@ def markdown(run: Run) -> str:
     lost = summary.lost
     parts += [f"- without a result: {escaped(one.name)}: {escaped(one.why)}" for one in lost[:_MOST_LOST_LISTED]]
     parts += [f"- and {len(lost) - _MOST_LOST_LISTED} more without a result"] if len(lost) > _MOST_LOST_LISTED else []
+    abouts = [(m.name, about_row(m.tested)) for m in learners]
+    parts += ["\n".join(f"- {escaped(f'{name}: {about}')}" for name, about in abouts if about)]
     parts += [CAVEAT, fenced(run.header.command)]
+    parts += [f"Started: {started_words(run)}"]
     parts += [] if run.single else [f"Seal of the results: `{run.seal}`"]
-    return "\n\n".join(parts) + "\n"
+    return "\n\n".join(filter(None, parts)) + "\n"
 
 
 def _told(phrases: Iterable[Phrase]) -> str:

@@ -13,13 +13,17 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
+from msgspec import UNSET
+
 from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.contract import OF_PRIVACY, Direction, OriginKind, Part, Relation, Verdict
 from dpaudit.engine.records import LedgerRow, Result, Run
 from dpaudit.escaping import printable
+from dpaudit.events.event import Withheld
 from dpaudit.exact.finding import LawFinding
 from dpaudit.registry.import_spec import is_place, parted
 from dpaudit.report import figures, sentences, wording
+from dpaudit.report.about import about_row, date_words, started_words
 from dpaudit.report.columns import PRIVACY, Column, columns_of, numbers_of, shown_number
 from dpaudit.report.evidence import finding_lines
 from dpaudit.report.findings import covers_text, times_words
@@ -41,7 +45,13 @@ _LARGEST = 1e99
 """Sorts infinity, which no number in a page can be, behind everything."""
 _VERDICTS = (*OF_PRIVACY, Verdict.NO_CLAIM, Verdict.CAUGHT)
 """The verdicts that the table of all mechanisms is filtered by, each with all others of its tone."""
-_LONGEST_PART = 100
+_LONGEST_PART, _LONGEST_RECIPE = 100, 1_000
+"""Characters of what differs in an input, before and behind it; recipes of a dataset are shown whole."""
+_WITHHELD_BARS = (
+    "Bars: in how many runs the answer was one of those by which the two inputs are told apart best; whoever gets such "
+    "an answer learns {more}about what differs. Which answers these are is not shown, as they may reveal records "
+    "(include_data shows them)."
+)
 _NEIGHBOURS = {
     Relation.REPLACE_ONE: ("one {} is replaced", "one {} changes"),
     Relation.ADD_REMOVE_ONE: ("one {} is added or removed", "one {} more or less"),
@@ -64,7 +74,7 @@ def render(run: Run) -> str:
     def drawn(shown: Sequence[AuditedMechanism]) -> list[dict[str, Any]]:
         return [{"mechanism": m, "svg": figures.claim_row(m), "aside": figures.aside(m)} for m in shown]
 
-    header, same = run.header, "The same command with the same versions gives the same bytes"
+    header, same = run.header, "The same command with the same versions gives the same bytes but for the date"
     if clock := wording.clock_words(*(one.finding for one in run.results)):
         same = f"The same command may give other bytes, for {clock}; made with"
     work = f"Profile {header.profile}, seed {header.seed}"
@@ -72,6 +82,7 @@ def render(run: Run) -> str:
     sealed = "" if run.single else f" Seal of the results, as `dpaudit verify` prints it: {run.seal}."
     page = {
         "answer": sentences.headline(summary),
+        "date": date_words(run.started),
         "counts": sentences.tallies(summary),
         "caveat": sentences.CAVEAT,
         "contents": _contents(summary, run),
@@ -100,7 +111,7 @@ def render(run: Run) -> str:
         "faults": [f"{fault.learner}: {fault.error}" for fault in summary.faults],
         "words": meanings(OF_RUNS),
         "command": run.header.command,
-        "remake": f"{work}. {same}: {_versions(header.versions)}{digests}.{sealed}",
+        "remake": f"Started: {started_words(run)}. {work}. {same}: {_versions(header.versions)}{digests}.{sealed}",
     }
     return filled("run.html.j2", page)
 
@@ -172,10 +183,11 @@ def _command(row: Row, run: Run) -> str:
     return next((repeat_command(row.result_of(finding), run.header.seed) for finding in audits), "")
 
 
-def render_finding(result: Result | Sequence[Result], command: str = "") -> str:
+def render_finding(result: Result | Sequence[Result], command: str = "", started: str = "") -> str:
     """Return the report of the audits of one mechanism as a self-contained page; equal results give equal bytes.
 
     There are several results of its accuracy in several settings; the `command` repeats them, and is left out if empty.
+    They were `started` at a time in UTC, where that is known.
     """
     results = [result] if isinstance(result, Result) else list(result)
     row = row_of(results)
@@ -185,6 +197,7 @@ def render_finding(result: Result | Sequence[Result], command: str = "") -> str:
     made = "; ".join(filter(None, (", ".join(sorted(seeds)), _versions(results[0].finding.versions))))
     page = {
         "name": parted(row.learner)[1],
+        "date": date_words(started),
         "verdict": verdict,
         "says": sentences.finding_words(mechanism),
         "bar": figures.claim_bar(mechanism) if privacy else "",
@@ -233,6 +246,7 @@ def _part(mechanism: AuditedMechanism, command: str) -> dict[str, Any]:
         "mechanism": mechanism,
         "aside": figures.aside(mechanism),
         "says": sentences.says(mechanism),
+        "about": about_row(row),
         "curve": trade_off_figure(mechanism) or figures.curve_figure(mechanism),
         "numbers": _numbers(mechanism),
         "witness": None if row.blackbox is None else _witness(row, row.blackbox),
@@ -305,12 +319,22 @@ def _witness(row: Row, finding: PrivacyFinding) -> dict[str, Any]:
     if counted.direction == Direction.BACKWARD:
         counts.reverse()
     sides = [("D", found.data, found.differs[0], *counts[0]), ("D′", found.neighbour, found.differs[1], *counts[1])]
-    return {"title": title, "answer": answer, "sides": [_side(*side) for side in sides]}
+    longest = _LONGEST_RECIPE if found.origin.kind.own else _LONGEST_PART
+    differs = ""
+    if found.difference is not UNSET and found.difference not in found.neighbour:
+        differs = f"D′ is D, but {found.difference}. "
+    bars = f"Bars: how often the answer is {answer}."
+    if isinstance(counted.event, Withheld):
+        bars = _WITHHELD_BARS.format(more="more than the claim allows " if refutes else "")
+    shown = [_side(*side, longest=longest) for side in sides]
+    return {"title": title, "answer": answer, "bars": bars, "differs": differs, "sides": shown}
 
 
-def _side(name: str, text: str, differs: tuple[int, int], hits: int, trials: int) -> dict[str, str]:
+def _side(name: str, text: str, differs: tuple[int, int], hits: int, trials: int, *, longest: int) -> dict[str, str]:
     before, changed, after = text[: differs[0]], text[differs[0] : differs[1]], text[differs[1] :]
-    most = _LONGEST_PART - 1
+    blank = len(changed) - len(changed.lstrip())
+    before, changed = before + changed[:blank], changed[blank:]
+    most = longest - 1
     changed, after = (part if len(part) <= most + 1 else f"{part[:most]}…" for part in (changed, after))
     before = before if len(before) <= most + 1 else f"…{before[-most:]}"
     side = {"name": name, "before": before, "changed": changed, "after": after}

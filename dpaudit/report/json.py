@@ -6,9 +6,11 @@ import json
 from operator import attrgetter
 from typing import Literal
 
+from msgspec import UNSET, UnsetType
+
 from dpaudit.contract import PrivacyClaim, Verdict
 from dpaudit.engine.recomputed import recomputed
-from dpaudit.engine.records import Failure, Header, LedgerRow, Parameters, Result, Run
+from dpaudit.engine.records import Failure, Header, LedgerRow, Listed, Parameters, Result, Run
 from dpaudit.engine.store import check_lines
 from dpaudit.errors import ToolFault
 from dpaudit.record import Count, Frozen, NonNegative, Probability, Words, decode, encodable
@@ -51,6 +53,7 @@ class MechanismSummary(Frozen, frozen=True, kw_only=True):
     - missing: The kinds of audit without a finding, and why.
     - convicted_by: The audits of privacy that found a violation.
     - conflict: Whether the black box contradicts the exact laws.
+    - audit: The name of its audit in the settings of a project.
     """
 
     label: str
@@ -67,6 +70,7 @@ class MechanismSummary(Frozen, frozen=True, kw_only=True):
     missing: dict[Kind, Words]
     convicted_by: tuple[str, ...]
     conflict: bool
+    audit: Words | UnsetType = UNSET
 
 
 class Totals(Frozen, frozen=True, kw_only=True):
@@ -113,6 +117,7 @@ class Report(Frozen, frozen=True, kw_only=True, tag="report", tag_field="record"
     - failures: What became of those of them that raised.
     - results: All results, in the order of the plan.
     - seal: The total of the sealed run; "not sealed" for any other.
+    - started: When the run began, in UTC, where that is known; the seal does not include it.
     - schema_version: The version of the schema that the report keeps.
     """
 
@@ -125,6 +130,7 @@ class Report(Frozen, frozen=True, kw_only=True, tag="report", tag_field="record"
     failures: tuple[Failure, ...]
     results: tuple[Result, ...]
     seal: Words
+    started: Words | UnsetType = UNSET
     schema_version: Literal[3] = 3
 
 
@@ -146,7 +152,10 @@ def run_in(text: bytes, place: object) -> Run:
     report, or is not what the run gives: the message names the place.
     """
     found: Report = decode(text, Report, place)
-    run = Run(found.header, found.results, found.failures, "" if found.seal == found.header.state else found.seal)
+    total = "" if found.seal == found.header.state else found.seal
+    listed = {one.learner: Listed(one.audit) for one in found.learners if one.audit is not UNSET}
+    began = "" if found.started is UNSET else found.started
+    run = Run(found.header, found.results, found.failures, total, listed=listed, started=began)
     try:
         if run.single:
             for one in found.results:
@@ -184,6 +193,7 @@ def report_of(run: Run) -> Report:
         failures=run.failures,
         results=tuple(sorted(run.results, key=attrgetter("index"))),
         seal=run.seal,
+        started=run.started or UNSET,
     )
 
 
@@ -198,4 +208,5 @@ def _mechanism(row: Row) -> MechanismSummary:
         hard_cases=len(row.cases),
         joint_confidence=row.utility_confidence,
         **{name: getattr(row, name) for name in ("missing", "convicted_by", "conflict")},
+        audit=row.audit or UNSET,
     )

@@ -136,6 +136,7 @@ def _row(run: Run, learner: str, records: Sequence[Result | Failure], pending: S
         failures=[Trouble(record.kind, record.error) for record in records if isinstance(record, Failure)],
         pending=pending,
         accepted=run.listed[learner].accepted if learner in run.listed else "",
+        audit=run.listed[learner].name if learner in run.listed else "",
     )
 
 

@@ -46,7 +46,8 @@ class Row:
     the learner more than once. `picture` is the result with the picture that the learner offers, on its first row. A
     `further` instance is one whose utility alone was audited; its privacy is judged on another row. `failures` are its
     audits that raised, `pending` the kinds of those that were planned and not run to their end. `accepted` says up to
-    which epsilon its violation is accepted, why and since when; it is empty where none is.
+    which epsilon its violation is accepted, why and since when; it is empty where none is. `audit` is the name of the
+    audit in the settings of a project.
     """
 
     learner: str
@@ -59,6 +60,7 @@ class Row:
     failures: Sequence[Trouble] = ()
     pending: Sequence[str] = ()
     accepted: str = ""
+    audit: str = ""
 
     @cached_property
     def exact(self) -> LawFinding | None:

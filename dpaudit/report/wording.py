@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 from msgspec import UNSET
 
 from dpaudit.audit.curve_claims import TESTABLE, untestable_orders
-from dpaudit.audit.finding import PowerAt, PrivacyFinding
+from dpaudit.audit.finding import PowerAt, PrivacyFinding, Witness
 from dpaudit.audit.power import MASSES
 from dpaudit.audit.tested import CurveTest
 from dpaudit.contract import FAIL, CurveClaim, OriginKind, PrivacyClaim, Verdict
@@ -52,8 +52,15 @@ def event_words(event: Event, decoded: Decoded = None) -> str:
             stake = f"raised the stake by exp({event.log_stake:.4g})"
             return f"no single event: bets on {event.runs} runs of this pair {stake}"
         case events.Withheld():
-            over = f" over {event.feature}" if event.feature else ""
-            return f"an event{over} with values that are shown if asked for (include_data)"
+            told = f"told by {event.feature}; " if event.feature else ""
+            return f"answers that are not shown, as they may reveal records ({told}include_data shows them)"
+
+
+def inputs_words(witness: Witness) -> tuple[str, str]:
+    """Return both inputs in short: as they are, or the neighbour by what differs."""
+    if witness.difference is UNSET:
+        return witness.data, witness.neighbour
+    return "the data", f"the neighbour ({witness.difference})"
 
 
 def answer_words(event: Event, decoded: Decoded = None) -> str:

@@ -169,8 +169,12 @@ _BRIEF.maxdict, _BRIEF.maxstring, _BRIEF.maxlong, _BRIEF.maxother = 30, 300, 300
 
 
 def brief(data: Any) -> str:
-    """Return an input in at most 300 characters, whatever its `repr` does."""
+    """Return an input in at most 300 characters, whatever its `repr` does; of one with a data frame kind and size."""
+    from dpaudit.neighbours.difference import described, holds_frame  # loads numpy
+
     try:
+        if holds_frame(data):
+            return described(data)
         return _BRIEF.repr(data)[:300]
     except Exception:  # of any type: `repr`, and the lengths it asks for, are third-party code
         return f"an input of type {type(data).__name__}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -67,6 +68,32 @@ Couple = tuple[Job, Job]
 """Jobs on the two sides of a pair, whose runs are made in one random order."""
 
 
+@dataclass
+class Pace:
+    """The time of runs: the seconds a run of the quickest batch, for the first ones load what a mechanism needs.
+
+    Where batches are made elsewhere they come several at a time, and what counts is the time of all.
+    """
+
+    runs: int = 0
+    seconds: float = 0.0
+    quickest: float = math.inf
+
+    def add(self, runs: int, seconds: float, *, here: bool) -> None:
+        """Note that so many runs were waited for; whether they were made in this process."""
+        self.runs += runs
+        self.seconds += seconds
+        if here and runs:
+            self.quickest = min(self.quickest, seconds / runs)
+
+    @property
+    def seconds_a_run(self) -> float | None:
+        """The time of a run; None where none was made."""
+        if not self.runs:
+            return None
+        return min(self.quickest, self.seconds / self.runs)
+
+
 @dataclass(frozen=True)
 class Sampler:
     """Makes runs of a mechanism at addresses below one root seed.
@@ -74,9 +101,10 @@ class Sampler:
     `n_jobs` and `backend` are as for `joblib.Parallel`, but for the backend "dask", whose scheduler has the `address`;
     else one job runs in this process. An output holds about so many `numbers`; memory, and so the split of many wide
     runs, goes by it. The `view` of a batch of outputs is returned; `report` is called with the number of runs made,
-    batch by batch. `audit` marks the audit in the notes of processes that make runs of several. With `fresh` each run
-    has a generator of its own where a call makes one, for mechanisms that never advance the one they are given. Of a
-    `sketched` share of all values it is noted which workers return them: `values` is called with that.
+    batch by batch. `audit` marks the audit in the notes of processes that make runs of several. `pace` is how long runs
+    took; no number of a finding depends on it. With `fresh` each run has a generator of its own where a call makes one,
+    for mechanisms that never advance the one they are given. Of a `sketched` share of all values it is noted which
+    workers return them: `values` is called with that.
     """
 
     mechanism: Mechanism
@@ -91,6 +119,7 @@ class Sampler:
     sketched: float = 0.0
     values: Callable[[Sketch], None] | None = field(default=None, compare=False)
     audit: bytes = field(default_factory=partial(os.urandom, MARK), compare=False, repr=False)
+    pace: Pace = field(default_factory=Pace, compare=False, repr=False)
 
     @property
     def least_call(self) -> int:
@@ -209,13 +238,17 @@ class Sampler:
         else:
             calls = replace(groups, work=partial(work, self.mechanism))
             results = spread(calls, n_jobs=self.n_jobs, backend=self.backend, address=self.address)
+        began = time.monotonic()
         try:
             for (result, sketch), couples in zip(results, groups, strict=True):
                 if self.values is not None and sketch is not None:
                     self.values(sketch)
+                runs = sum(job.size for couple in couples for job in couple)
+                self.pace.add(runs, time.monotonic() - began, here=isinstance(results, map))
                 if self.report is not None:
-                    self.report(sum(job.size for couple in couples for job in couple))
+                    self.report(runs)
                 yield couples, result
+                began = time.monotonic()
         except WorkerDied as error:
             inputs = list(dict.fromkeys(job.in_words() for couple in islice(jobs, MESSAGES) for job in couple))
             more = f" or one of {len(inputs) - 2} more inputs" if len(inputs) > 2 else ""

@@ -79,8 +79,18 @@ def test_every_field_is_required_as_it_is_always_written(kind):
     assert set(described["properties"]) - {"kind"} == fields
     # Written where a time limit was given, or a claim that is a curve; and fields that older files lack.
     unset = {
-        PrivacyFinding: {"stopped", "tested_claim", "compared", "replayed", "run_time", "continued", "reach"},
-        Witness: {"digest", "opposite", "count", "plain"},
+        PrivacyFinding: {
+            "stopped",
+            "tested_claim",
+            "compared",
+            "replayed",
+            "run_time",
+            "continued",
+            "reach",
+            "dataset",
+            "libraries",
+        },
+        Witness: {"digest", "difference", "opposite", "count", "plain"},
         LawFinding: {"worst_code", "worst_output"},
     }.get(kind, set())
     assert set(described["required"]) == set(described["properties"]) - unset

@@ -83,7 +83,8 @@ def _copies(row: int, times: int) -> Rows:
 class Recipe:
     """Two datasets, as rows; the second lacks the rows `gone` of the first and has the rows `come` in their place.
 
-    `background` is what both share, and `change` what makes the second of the first, in words without values.
+    `background` is what both share, and `change` what makes the second of the first, in words without values; `result`
+    is the second in words of its own.
     """
 
     data: Rows
@@ -92,6 +93,21 @@ class Recipe:
     come: tuple[int, ...]
     background: str
     change: str
+
+    @property
+    def result(self) -> str:
+        """The second dataset in full, as "the data with row 7 removed": reports name it beside the first or alone."""
+        if self.background == "no record":
+            return self.change.removesuffix(" added")
+        if not self.neighbour:
+            return "no record"
+        first, _, second = self.change.partition(" replaced by ")
+        if second and self.background == first:  # the one unit that there is
+            return second
+        if second and self.background.endswith(f" and {first}"):
+            return self.background.removesuffix(first) + second
+        between = " " if self.background == "the data" else ", "
+        return f"{self.background}{between}with {self.change}"
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,8 @@ from enum import Enum
 from itertools import islice
 from typing import Any
 
+import numpy as np
+
 from dpaudit.jsonable import stable_repr
 from dpaudit.neighbours.own_data.columns import ColumnBounds, DataColumn, ValueKind
 from dpaudit.neighbours.own_data.units import COLUMNS, UnitRows, Units
@@ -82,6 +84,7 @@ class CandidateRows:
         complete = (row for row in range(self.size) if all(math.isfinite(values[row]) for values in real))
         self.template = next(complete, 0)
         self._known: dict[tuple[int, str], int] = {}
+        self._with_missing: dict[int, bool] = {}
 
     def row(self, cells: Mapping[int, Any], unit: int | None = 0, template: int | None = None) -> int:
         """Return the number of a row with these values, of the new unit of that number; of None without a name."""
@@ -121,10 +124,27 @@ class CandidateRows:
         return [UnitRows(rows * times, f"{one if self.group == 1 else f'{self.group} {several}'}{words}")]
 
     def beyond(self, cells: Mapping[int, Any]) -> str:
-        """Return in words that the bounds that were given do not allow some of these values; empty if they do."""
-        given = ((self.bounds[i], number) for i, number in cells.items() if i in self.bounds)
-        # NaN lies between no two numbers.
-        return "" if all(low <= number <= high for (low, high), number in given) else " (outside the bounds)"
+        """Return in words that the bounds that were given do not allow some of these values; empty if they do.
+
+        A value that the column holds already, as NaN in a column with missing numbers, is not called so.
+        """
+        for i, number in cells.items():
+            if i not in self.bounds:
+                continue
+            low, high = self.bounds[i]
+            # NaN lies between no two numbers.
+            if not low <= number <= high and not self._holds(i, number):
+                return " (outside the bounds)"
+        return ""
+
+    def _holds(self, column: int, number: Any) -> bool:
+        """Return whether a column of the dataset holds a number; a missing value counts as NaN."""
+        values = self.columns[column].values[: self.size]
+        if number == number:
+            return bool(np.any(values == number))
+        if column not in self._with_missing:
+            self._with_missing[column] = any(value is None or value != value for value in values.tolist())
+        return self._with_missing[column]
 
     def made(self) -> list[UnitRows]:
         """Return new units by value, those in all columns first; none where no unit can be new."""

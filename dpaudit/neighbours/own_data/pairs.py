@@ -137,7 +137,7 @@ def neighbours_of(
     return [
         MadePair(
             MadeData(source, one.data, one.background),
-            MadeData(source, one.neighbour, f"the same, {one.change}"),
+            MadeData(source, one.neighbour, one.result),
             Origin(OriginKind.OWN_DATA if units.alone else OriginKind.OWN_USERS, f"{one.background}; {one.change}"),
         )
         for one in recipes
@@ -182,7 +182,7 @@ class OwnDataMoves:
         origin = pair.origin
         found: dict[Any, Pair] = {}
         for data, neighbour, words in _proposals(first.source, first.rows.index(), second.rows.index(), rng):
-            made = replace(first, rows=data, words=f"{first.words}, {words}"), replace(second, rows=neighbour)
+            made = _varied(first, data, words), _varied(second, neighbour, words)
             moved = replace(origin, text=f"{origin.text}; {words}", moves=origin.moves + 1)
             if data != neighbour and (data, neighbour) != (first.rows, second.rows):
                 found.setdefault((data, neighbour), MadePair(*made, moved, pair.shown))
@@ -211,6 +211,11 @@ def _proposals(
             yield _joined(before, rows, after), Rows.of(neighbour), f"what goes replaced by {unit.words}"
         else:
             yield Rows.of(data), _joined(before, rows, after), f"what comes replaced by {unit.words}"
+
+
+def _varied(side: MadeData, rows: Rows, words: str) -> MadeData:
+    """Return one side of a pair with other rows, and with what changed in its words if that is on this side."""
+    return side if rows == side.rows else replace(side, rows=rows, words=f"{side.words}, {words}")
 
 
 def _joined(*parts: Index) -> Rows:

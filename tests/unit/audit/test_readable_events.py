@@ -81,7 +81,7 @@ def test_a_nan_that_was_added_to_the_data_is_called_so():
     assert finding.verdict == "violation"
     text = " ".join(str(finding).split())
     assert "output is not NaN: 100 % on " in text
-    assert "never on the same, a record with NaN (outside the bounds) added" in text
+    assert "never on a record with NaN (outside the bounds)" in text
 
 
 class Notes:

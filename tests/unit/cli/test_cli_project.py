@@ -44,10 +44,10 @@ def test_check_shows_a_table_and_keeps_it_and_diff_says_what_got_worse(capsys: C
     assert "times as often" in out
     status, out, _ = called(capsys, "diff", joined=False)
     assert status == 1
-    worse, better = [line.split(maxsplit=2) for line in out.splitlines() if line[:1].isalpha()]
+    (worse,) = [line.split(maxsplit=2) for line in out.splitlines() if line[:1].isalpha()]
     assert worse[:2] == ["WORSE", "rr"]
     assert worse[2].startswith("consistent, now violation (")
-    assert better == ["better", "rr", "claims epsilon 0.5000, claimed 1.200 before"]
+    assert "claims epsilon 0.5000, claimed 1.200 before" in " ".join(out.split())  # one row for one break
     assert called(capsys, "diff", ".dpaudit", ".")[:2] == (0, "nothing changed\n")
     status, out, _ = called(capsys, "history", joined=False)
     head, _, *rows, _ = out.splitlines()
@@ -55,7 +55,7 @@ def test_check_shows_a_table_and_keeps_it_and_diff_says_what_got_worse(capsys: C
     assert [row.split()[2:] for row in rows] == [["1", "1", "0"], ["1", "0", "1"]]
     assert len(called(capsys, "history", "--json")[1].splitlines()) == 2
     worse = [json.loads(line)["worse"] for line in called(capsys, "diff", "--json", joined=False)[1].splitlines()]
-    assert worse == [True, False]
+    assert worse == [True]
 
 
 def test_a_part_of_the_audits_is_not_kept(capsys: Capture, project: Path) -> None:

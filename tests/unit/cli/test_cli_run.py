@@ -26,7 +26,7 @@ from dpaudit.report import schema
 def test_a_run_of_honest_learners_is_status_0_and_writes_its_reports(capsys, tmp_path):
     status, out, err = run(capsys, tmp_path / "out", "toy-coin", "broken-toy-open")
     assert status == 0, out
-    assert sorted(p.name for p in (tmp_path / "out").iterdir()) == ["report.json", FILENAME]
+    assert sorted(p.name for p in (tmp_path / "out").iterdir()) == ["report.json", FILENAME, "run.started"]
     assert re.search(r"^  toy-coin +3 +3.00 +2.\d\d ", out, re.M)
     assert re.search(r"^controls +1 of 1 planted fault caught$", out, re.M)
     assert re.search(r"^status +0 \(no violation\)$", out, re.M)
@@ -164,7 +164,8 @@ def test_a_run_resumed_with_another_seed_is_refused(capsys, tmp_path):
     assert "seed was 0, is now 9" in err
 
 
-def test_the_order_and_number_of_jobs_and_the_place_leave_no_trace_in_the_bytes(capsys, tmp_path):
+def test_the_order_and_number_of_jobs_and_the_place_leave_no_trace_in_the_bytes(capsys, tmp_path, monkeypatch):
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1769860800")  # the date of a report is that of its own run
     run(capsys, tmp_path / "one", "toy-coin", "broken-toy-open")
     words = ["run", "toy-coin", "broken-toy-open", "--profile", "quick", "--jobs", "2", "--backend", "threading"]
     cli.main([*words, "--out", str(tmp_path / "two"), "--no-html", "--quiet", "--learners", TOYS])

@@ -120,6 +120,36 @@ def test_what_seeds_and_rounding_change_is_not_told(changes: dict[str, float]) -
     assert compare([row(exact_epsilon=0.5)], [row(**({"exact_epsilon": 0.5} | changes))]) == []
 
 
+def test_one_break_is_one_change_with_the_numbers_that_it_follows_from() -> None:
+    old, new = row(exact_epsilon=0.5), row("violation", why="because", exact_epsilon=2.0, detectable_epsilon=0.5)
+    (change,) = compare([old], [new])
+    assert change.worse
+    assert change.text.split("; ") == [
+        "consistent, now violation (because)",
+        "has exact epsilon 2.000, had 0.5000",
+        f"would catch an epsilon of 0.5000, caught 1.100 before, {VISIBLE}",
+    ]
+
+
+def test_without_a_break_better_and_worse_stay_apart() -> None:
+    changes = compare([row(exact_epsilon=0.5)], [row(exact_epsilon=0.6, detectable_epsilon=0.5)])
+    assert [change.worse for change in changes] == [True, False]
+
+
+def test_cases_of_one_mechanism_that_break_together_are_one_change() -> None:
+    names = [f"learner, case {i}" for i in range(6)]
+
+    def cases(*verdicts: str) -> list[Standing]:
+        return [row(verdict, name=name, promise="utility") for verdict, name in zip(verdicts, names, strict=True)]
+
+    changes = compare(cases(*["holds"] * 6), cases(*["violation"] * 5, "holds"))
+    words = "holds, now violation; so do 4 other cases: learner, case 1, learner, case 2, learner, case 3 and 1 more"
+    assert changes == [Change("learner, case 0", words, True)]
+    # Audits of privacy of one mechanism are claims of their own.
+    broken = [row("violation", name=name) for name in names]
+    assert len(compare([row(name=name) for name in names], broken)) == 6
+
+
 def test_rows_that_are_gone_are_worse_and_new_ones_are_not_unless_they_fail() -> None:
     changes = compare([row(name="gone")], [row(name="new"), row("violation", name="bad")])
     assert changes == [

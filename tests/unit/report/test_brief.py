@@ -93,10 +93,10 @@ def test_what_would_have_been_caught_is_rounded_up_and_says_on_which_event(chang
 @pytest.mark.parametrize(
     ("gap", "step"),
     [
-        (gaps.FewRuns(16, 20, 26), "add trials=100000 to catch any ε ≥ 1."),
-        (gaps.FewRuns(16, 20, 26_000), "add trials=260000 to catch any ε ≥ 1."),
-        (gaps.Powerless(), "add trials=100000 to catch any ε ≥ 1."),
-        (gaps.Constant(72, 80), "add trials=100000 to catch any ε ≥ 1."),
+        (gaps.FewRuns(16, 20, 26), "add trials=100000 (a side) to catch any ε ≥ 1."),
+        (gaps.FewRuns(16, 20, 26_000), "add trials=260000 (a side) to catch any ε ≥ 1."),
+        (gaps.Powerless(), "add trials=100000 (a side) to catch any ε ≥ 1."),
+        (gaps.Constant(72, 80), "add trials=100000 (a side) to catch any ε ≥ 1."),
         (gaps.Constant(9, 9), "give pairs of different inputs, on which the output varies"),
         (gaps.Identical(1), "give pairs of different inputs, on which the output varies"),
         (gaps.AllRaised(9, 9, "ValueError", "ValueError"), "give pairs that the mechanism accepts"),

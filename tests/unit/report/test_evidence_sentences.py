@@ -199,7 +199,7 @@ GAPS = [
     (gaps.Identical(1), "both inputs are the same in all of 1 pair"),
     (
         gaps.FewRuns(16, 20, 26),
-        "16 runs a side decided, and 20 is the least number that can refute the claim: at least 26",
+        "16 runs a side decided, and 20 is the least number that can refute the claim",
     ),
     (gaps.Powerless(), "these runs would have detected no leak, however large"),
     (gaps.NotLookedAt(("output[2]", "dtype")), "not looked at: output[2], dtype"),

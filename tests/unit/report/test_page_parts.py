@@ -55,11 +55,11 @@ def test_two_inputs_are_cut_where_they_differ(inputs, changed):
 def test_long_inputs_keep_what_differs():
     data, other = str([*range(90)]), str([*range(89), 7])
     place, other_place = differing(data, other)
-    shown = _side("D", data, place, 0, 0)
+    shown = _side("D", data, place, 0, 0, longest=100)
     assert (shown["changed"], other[slice(*other_place)], shown["after"]) == ("89", "7", "]")
     assert len(shown["before"]) == 100
     assert shown["before"].startswith("…")
-    long = _side("D", "x" * 500, differing("x" * 500, "y")[0], 0, 0)["changed"]
+    long = _side("D", "x" * 500, differing("x" * 500, "y")[0], 0, 0, longest=100)["changed"]
     assert (len(long), long[-1]) == (100, "…")
 
 

@@ -115,8 +115,11 @@ EVENTS = [
     (Bets(7, math.inf), "no single event: bets on 7 runs of this pair raised the stake by exp(inf)"),
     (Cells.of_outputs([2, 1], complement=True, path=(0,)), "output[0] not in {1, 2}"),
     (Cells.of_outputs(["a", 0.5, (1, 2), 3]), "output in {3, 'a', 0.5, (1, 2)}"),
-    (Withheld(), "an event with values that are shown if asked for (include_data)"),
-    (Withheld("sum of output"), "an event over sum of output with values that are shown if asked for (include_data)"),
+    (Withheld(), "answers that are not shown, as they may reveal records (include_data shows them)"),
+    (
+        Withheld("sum of output"),
+        "answers that are not shown, as they may reveal records (told by sum of output; include_data shows them)",
+    ),
 ]
 
 

@@ -322,15 +322,38 @@ def test_the_examples_of_docstrings_work(module: Any) -> None:
 
 @pytest.mark.parametrize("size", [50, 51])
 def test_where_records_are_replaced_all_large_datasets_have_the_size_of_the_one_given(size: int) -> None:
-    pairs = dpaudit.neighbours_of([float(i % 3) for i in range(size)], "replace-one", bounds=(0, 5))
+    pairs = dpaudit.dpaudit.neighbours_of([float(i % 3) for i in range(size)], "replace-one", bounds=(0, 5))
     assert {len(side) for pair in pairs for side in (pair.data, pair.neighbour)} == {1, 2, size}
 
 
 def test_rounding_of_a_sum_of_equal_records_is_among_the_pairs() -> None:
     low, size = 2.0**50, 50
     data = [low + float(i % 5) / 4 for i in range(size)]
-    pairs = dpaudit.neighbours_of(data, "replace-one", bounds=(low, low + 1))
+    pairs = dpaudit.dpaudit.neighbours_of(data, "replace-one", bounds=(low, low + 1))
     moved = [
         abs(float(np.cumsum(pair.data)[-1] - np.cumsum(pair.neighbour)[-1])) for pair in pairs if len(pair.data) == size
     ]
     assert max(moved) >= 8
+
+
+def test_what_a_column_holds_already_is_not_called_outside_the_bounds() -> None:
+    def words(data: list[float]) -> str:
+        pairs = dpaudit.neighbours_of(data, bounds=(0, 5), count=200)
+        return " ".join(" ".join(pair.in_words()) for pair in pairs)
+
+    assert "NaN (outside the bounds)" in words([1.0, 2.0])
+    assert "NaN (outside the bounds)" not in words([1.0, float("nan"), 2.0])
+    assert "with NaN" in words([1.0, float("nan"), 2.0])
+    assert "infinity (outside the bounds)" in words([1.0, float("nan"), 2.0])
+    assert "a record with infinity (outside the bounds)" not in words([1.0, float("inf"), 2.0])
+
+
+def test_each_side_of_a_pair_is_a_recipe_of_its_own() -> None:
+    for relation in ("add-remove-one", "replace-one"):
+        for pair in dpaudit.neighbours_of([1.0, 2.0, 4.0], relation, bounds=(0, 5), count=100):
+            assert not any("the same" in side for side in pair.in_words())
+    recipes = {
+        pair.in_words()[1] for pair in dpaudit.neighbours_of([1.0, 2.0, 4.0], "replace-one", bounds=(0, 5), count=100)
+    }
+    assert "the data with row 2 replaced by a record with NaN (outside the bounds)" in recipes
+    assert "the data without row 2 and a record with the least value" in recipes

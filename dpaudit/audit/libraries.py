@@ -1,0 +1,145 @@
+"""The libraries that a mechanism is made of: the distributions of its module and of what that imports."""
+
+from __future__ import annotations
+
+import dis
+import re
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from functools import cache, partial
+from importlib.metadata import PackageNotFoundError, packages_distributions, version
+from types import CodeType, ModuleType
+from typing import Any
+
+from dpaudit.results import versions
+
+MOST_MODULES = 100
+"""The most modules of the user's own whose imports are followed."""
+_OURS = frozenset({"dpaudit", "dpaudit_learners", "learners"})
+"""Packages of dpaudit, whose version every finding names."""
+_RENAMED = {"sklearn": "scikit-learn", "yaml": "PyYAML", "PIL": "pillow", "cv2": "opencv-python"}
+"""Distributions of another name than their packages, which are found without a look at every distribution."""
+
+
+def libraries_of(mechanism: Any) -> dict[str, str]:
+    """Return the versions of the distributions that a mechanism is made of, by name.
+
+    These are the ones that its module belongs to and those that the module, its functions' own imports and its globals
+    come from. A module that no distribution installed is the user's own, and what it imports counts as well. Python's
+    own modules, and libraries that every finding names, are left out. Nothing is imported for this.
+    """
+    found: dict[str, str] = {}
+    own: dict[str, None] = {}
+    tops = list(_tops_of(mechanism))
+    seen: set[str] = set()
+    while tops:
+        name = tops.pop()
+        top = name.partition(".")[0]
+        if name in seen or top in sys.stdlib_module_names or top in _OURS:
+            continue
+        seen.add(name)
+        distribution = None if top == "__main__" else _distribution(top)
+        if distribution is not None:
+            found[distribution[0]] = distribution[1]
+        elif len(own) < MOST_MODULES:
+            own[name] = None
+            tops += _imported_by(sys.modules.get(name))
+    return {name: found[name] for name in sorted(found, key=str.lower) if name.lower() not in versions()}
+
+
+@cache
+def _distribution(top: str) -> tuple[str, str] | None:
+    """Return the name and the version of the distribution that installed a package; None where none did."""
+    module = sys.modules.get(top)
+    place = str(getattr(module, "__file__", None) or "")
+    named = _RENAMED.get(top, top)
+    if place and "site-packages" not in place and "dist-packages" not in place:
+        # In development, a distribution may point to a folder elsewhere; a script beside it has the name of none.
+        with suppress(PackageNotFoundError):
+            return named, version(named)
+        return None
+    with suppress(PackageNotFoundError):
+        return named, version(named)
+    for name in _all_distributions().get(top, ()):
+        with suppress(PackageNotFoundError):
+            return name, version(name)
+    return None
+
+
+@cache
+def _all_distributions() -> Mapping[str, list[str]]:
+    """Look all packages up once: it takes a fifth of a second."""
+    return packages_distributions()
+
+
+def _tops_of(mechanism: Any) -> Iterator[str]:
+    """Yield the names of the modules that a mechanism is of, or uses directly."""
+    for one in _unwrapped(mechanism):
+        for owner in (one, type(one)):
+            module = getattr(owner, "__module__", None)
+            if isinstance(module, str):
+                yield module
+        yield from _used_by(one)
+
+
+def _unwrapped(mechanism: Any) -> Iterator[Any]:
+    """Yield a mechanism, and what it wraps: of a partial, a method, a decorated function, a closure."""
+    waiting = [mechanism]
+    seen: set[int] = set()
+    while waiting and len(seen) < MOST_MODULES:
+        one = waiting.pop()
+        if id(one) in seen:
+            continue
+        seen.add(id(one))
+        yield one
+        inner = [getattr(one, name, None) for name in ("func", "__func__", "__self__", "__wrapped__")]
+        if isinstance(one, partial):
+            inner += [*one.args, *one.keywords.values()]
+        for cell in getattr(one, "__closure__", None) or ():
+            with suppress(ValueError):  # an empty cell
+                inner.append(cell.cell_contents)
+        call = getattr(type(one), "__call__", None)  # noqa: B004  # the method itself is looked at
+        inner.append(call if hasattr(call, "__code__") else None)
+        waiting += [value for value in inner if value is not None and not isinstance(value, ModuleType)]
+        yield from (value for value in inner if isinstance(value, ModuleType))
+
+
+def _used_by(one: Any) -> Iterator[str]:
+    """Yield the names of the modules that the code of a function imports as it runs."""
+    if isinstance(one, ModuleType):
+        yield one.__name__
+    code = getattr(one, "__code__", None)
+    if isinstance(code, CodeType):
+        yield from _imports_in(code)
+
+
+def _imports_in(code: CodeType) -> Iterator[str]:
+    for step in dis.get_instructions(code):
+        if step.opname == "IMPORT_NAME":
+            yield str(step.argval)
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _imports_in(constant)
+
+
+def _imported_by(module: ModuleType | None) -> Iterator[str]:
+    """Yield the modules that the globals of a module are, or come from."""
+    if module is None:
+        return
+    for value in list(vars(module).values()):
+        if isinstance(value, ModuleType):
+            yield value.__name__
+        else:
+            yield from _modules_of([value])
+        code = getattr(value, "__code__", None)
+        if isinstance(code, CodeType) and getattr(value, "__module__", None) == module.__name__:
+            yield from _imports_in(code)
+
+
+def _modules_of(values: Iterable[Any]) -> Iterator[str]:
+    for value in values:
+        for owner in (value, type(value)):
+            module = owner.__dict__.get("__module__") if isinstance(owner, type) else getattr(owner, "__module__", None)
+            if isinstance(module, str) and re.match(r"[A-Za-z_]", module):
+                yield module

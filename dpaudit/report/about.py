@@ -1,0 +1,59 @@
+"""The subject of an audit and its date: its name, the dataset, the libraries, in the words of every format."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from msgspec import UNSET
+
+from dpaudit.audit.finding import PrivacyFinding
+from dpaudit.engine.records import Result, Run
+from dpaudit.engine.tasks import PrivacyArguments
+from dpaudit.report.numbers import plural
+from dpaudit.report.terminal import Lines, said
+from dpaudit.report.view import Row
+
+
+def date_words(started: str) -> str:
+    """Return when a run was started, as "31 January 2026, 12:00 UTC"; empty where that is not known."""
+    if not started:
+        return ""
+    moment = datetime.fromisoformat(started)
+    return f"{moment.day} {moment:%B %Y}, {moment:%H:%M} UTC"
+
+
+def started_words(run: Run) -> str:
+    """Return when a run was started, or that this was not recorded, as of one whose file was copied alone."""
+    return date_words(run.started) or "not recorded"
+
+
+def dataset_words(result: Result) -> str:
+    """Return the dataset of an audit as "people.csv, 36 rows and 2 columns"; empty where pairs were given."""
+    finding, arguments = result.finding, result.arguments
+    if not isinstance(finding, PrivacyFinding) or finding.dataset is UNSET:
+        return ""
+    name = arguments.data if isinstance(arguments, PrivacyArguments) and arguments.data else "the data"
+    size = finding.dataset
+    return f"{name}, {plural(size.rows, 'row')} and {plural(size.columns, 'column')}"
+
+
+def libraries_words(finding: PrivacyFinding) -> str:
+    """Return the libraries that a mechanism is made of, with their versions; empty where none is known."""
+    if finding.libraries is UNSET:
+        return ""
+    return ", ".join(f"{name} {version}" for name, version in finding.libraries.items())
+
+
+def about_result(result: Result) -> Lines:
+    """Return the lines on the dataset and on the libraries of an audit."""
+    finding = result.finding
+    libraries = libraries_words(finding) if isinstance(finding, PrivacyFinding) else ""
+    return said(("data", dataset_words(result)), ("libraries", libraries))
+
+
+def about_row(row: Row) -> str:
+    """Return the audit, the dataset and the libraries of a mechanism in a line; empty where nothing is known."""
+    lines = [("audit", row.audit)] if row.audit else []
+    if row.blackbox is not None:
+        lines += [(str(label), str(words)) for label, words in about_result(row.result_of(row.blackbox))]
+    return "; ".join(f"{label}: {words}" for label, words in lines)
