@@ -11,7 +11,7 @@ import re
 from datetime import UTC, datetime
 from pathlib import Path
 
-from dpaudit.engine.files import write_atomically
+from dpaudit.files import write_atomically
 
 _EPOCH = "SOURCE_DATE_EPOCH"
 _FORM = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
