@@ -45,7 +45,8 @@ def _is_long(value: Any) -> bool:
     table = hasattr(value, "iloc")
     if not (isinstance(value, list | tuple | np.ndarray) or table) or not getattr(value, "ndim", 1):
         return False
-    return len(value) > MOST and (table or np.size(value) > 1_000 or len(repr(value)) > LONGEST)
+    size = getattr(value, "size", len(value))  # lists of lists may be ragged, which are no array
+    return len(value) > MOST and (table or size > 1_000 or len(repr(value)) > LONGEST)
 
 
 def _alike(one: Any, other: Any) -> Bools:

@@ -51,3 +51,10 @@ def test_a_table_is_cut_to_the_rows_that_differ() -> None:
 def test_others_are_shown_as_they_are(data: Any, neighbour: Any) -> None:
     pair = Pair(data, neighbour)
     assert words_of(pair) == pair.in_words()
+
+
+def test_lists_of_ragged_lists_are_cut_like_others() -> None:
+    data = [[0.5] * (i % 4) for i in range(400)]
+    first, second = words_of(Pair(data, [*data[:200], [9.5], *data[200:]]))
+    assert "9.5" not in first
+    assert "9.5" in second
