@@ -91,7 +91,8 @@ def _around(data: Any, neighbour: Any) -> tuple[str, str] | None:
 def _is_long(value: Any) -> bool:
     if not isinstance(value, list | tuple | np.ndarray) or not getattr(value, "ndim", 1):
         return False
-    return len(value) > MOST and (len(value) > LONGEST or np.size(value) > 1_000 or len(repr(value)) > LONGEST)
+    size = getattr(value, "size", len(value))  # lists of lists may be ragged, which are no array
+    return len(value) > MOST and (len(value) > LONGEST or size > 1_000 or len(repr(value)) > LONGEST)
 
 
 def _alike(one: Any, other: Any) -> Bools:

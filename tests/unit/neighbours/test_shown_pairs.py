@@ -91,3 +91,10 @@ def test_no_value_of_a_frame_stands_in_a_finding() -> None:
     assert "row 7 of the frame removed" in text
     shown = dpaudit.audit_privacy(size, pairs, epsilon=1.0, trials=200, seed=0, include_data=True)
     assert "row 7 of the frame removed ('Secretville', 7)" in str(shown.witness.difference)
+
+
+def test_lists_of_ragged_lists_are_cut_like_others() -> None:
+    data = [[0.5] * (i % 4) for i in range(400)]
+    first, second = words_of(Pair(data, [*data[:200], [9.5], *data[200:]]))
+    assert "9.5" not in first
+    assert "9.5" in second
