@@ -322,14 +322,14 @@ def test_the_examples_of_docstrings_work(module: Any) -> None:
 
 @pytest.mark.parametrize("size", [50, 51])
 def test_where_records_are_replaced_all_large_datasets_have_the_size_of_the_one_given(size: int) -> None:
-    pairs = dpaudit.dpaudit.neighbours_of([float(i % 3) for i in range(size)], "replace-one", bounds=(0, 5))
+    pairs = dpaudit.neighbours_of([float(i % 3) for i in range(size)], "replace-one", bounds=(0, 5))
     assert {len(side) for pair in pairs for side in (pair.data, pair.neighbour)} == {1, 2, size}
 
 
 def test_rounding_of_a_sum_of_equal_records_is_among_the_pairs() -> None:
     low, size = 2.0**50, 50
     data = [low + float(i % 5) / 4 for i in range(size)]
-    pairs = dpaudit.dpaudit.neighbours_of(data, "replace-one", bounds=(low, low + 1))
+    pairs = dpaudit.neighbours_of(data, "replace-one", bounds=(low, low + 1))
     moved = [
         abs(float(np.cumsum(pair.data)[-1] - np.cumsum(pair.neighbour)[-1])) for pair in pairs if len(pair.data) == size
     ]
