@@ -29,7 +29,7 @@ def plain_number(value: object) -> int | float | None:
     try:
         return float(value)
     except OverflowError:  # a fraction that is larger than every float
-        return math.inf if math.floor(value) >= 0 else -math.inf
+        return -math.inf if str(value).startswith("-") else math.inf
     except ValueError:  # a signalling NaN of a decimal
         return math.nan
 
