@@ -72,7 +72,7 @@ def by_counts(claim: CurveClaim, shortfall: float, runs: int, rng: np.random.Gen
             best = float(shares.max())
             j, k = divmod(int(shares.argmax()), shares.shape[1])
             x, y = (float(side[::step][: k + 1].sum()) for side in counts[::step])
-            test = {"epsilon": float(points.epsilon[j]), "delta": float(points.delta[j]), "gamma": GAMMA}
+            test = {"epsilon": float(points.epsilon[j]), "delta": float(points.delta[j])}
             found = bool(Melded().p_value(x, fresh, y, fresh, **test) <= GAMMA)
     return found
 

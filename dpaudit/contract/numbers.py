@@ -20,14 +20,16 @@ def plain_number(value: object) -> int | float | None:
     # Scalars of other libraries are asked for the number that they hold: what of a text or a truth value?
     if getattr(value, "shape", None) == () and hasattr(value, "item"):
         value = value.item()
-    if isinstance(value, bool) or not isinstance(value, Real | Decimal):
+    if isinstance(value, bool):
         return None
-    if type(value) is int:
-        return value
+    if isinstance(value, int):
+        return int(value)
+    if not isinstance(value, Real | Decimal):
+        return None
     try:
         return float(value)
     except OverflowError:  # a fraction that is larger than every float
-        return math.inf if value > 0 else -math.inf
+        return -math.inf if str(value).startswith("-") else math.inf
     except ValueError:  # a signalling NaN of a decimal
         return math.nan
 
