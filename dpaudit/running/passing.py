@@ -72,9 +72,22 @@ class Called:
     function: Callable[..., Any]
     form: Form
     refused: bool = field(default=False, compare=False)
+    _keyword: str | None = field(default=None, init=False, compare=False)
+
+    def __post_init__(self) -> None:
+        # A simple mechanism takes no longer than to build the general form of a call, so the commonest are known.
+        if self.form.positional == ("data",) and not self.form.old:
+            if not self.form.named:
+                self._keyword = ""
+            elif len(self.form.named) == 1 and self.form.named[0][1] == "rng":
+                self._keyword = self.form.named[0][0]
 
     def __call__(self, data: Any, rng: np.random.Generator, size: int = 1) -> Any:
         """Return the output, or `size` outputs."""
+        if self._keyword:
+            return self.function(data, **{self._keyword: rng})
+        if self._keyword is not None:
+            return self.function(data)
         if not self.form.old:
             return self._call(data, rng, size)
         if not self.refused:
