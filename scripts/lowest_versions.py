@@ -14,6 +14,7 @@ FLOORS = {
     (3, 13): {
         "numpy": "2.1.0",
         "pandas": "2.2.3",
+        "pyarrow": "18.0.0",
         "python-flint": "0.7.0",
         "scikit-learn": "1.5.2",
         "statsmodels": "0.14.3",
@@ -21,6 +22,7 @@ FLOORS = {
     (3, 14): {
         "numpy": "2.3.2",
         "pandas": "2.3.3",
+        "pyarrow": "22.0.0",
         "python-flint": "0.8.0",
         "scikit-learn": "1.7.2",
         "scipy": "1.16.1",

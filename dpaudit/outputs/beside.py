@@ -155,7 +155,7 @@ def printed(value: Any, attributes: Mapping[str, Any]) -> dict[str, Any]:
     A class may print what its attributes do not have: a property, or something that is kept elsewhere. A property is
     returned by its name; where a printing method reads anything else, the text itself is returned, without addresses.
     """
-    kind = type(value)
+    kind: type = type(value)
     found: dict[str, Any] = {}
     for method, (properties, others) in _printing(kind).items():
         for name in properties:

@@ -269,17 +269,17 @@ def _of_columns(value: Any) -> dict[str, Any]:
 
 
 def _metadata(value: Any) -> dict[str, Any]:
-    """Return the metadata of an Arrow schema and of its fields; polars keeps the same for a frame."""
-    schema = getattr(value, "schema", None)
-    found: dict[str, Any] = {}
-    if getattr(schema, "metadata", None):
+    """Return the metadata of an Arrow schema and of its fields; nothing of a frame that has no such schema."""
+    schema: Any = getattr(value, "schema", None)
+    if not hasattr(schema, "metadata"):
+        return {}
+    fields = [schema.field(i) for i in range(len(schema))]
+    found: dict[str, Any] = {"nullable": tuple(one.nullable for one in fields)}
+    if schema.metadata:
         found["metadata"] = dict(schema.metadata)
-    if hasattr(schema, "metadata"):
-        fields = [schema.field(i) for i in range(len(schema))]
-        described = {f"{i} {one.name}": dict(one.metadata) for i, one in enumerate(fields) if one.metadata}
-        if described:
-            found["metadata of columns"] = described
-        found["nullable"] = tuple(one.nullable for one in fields)
+    described = {f"{i} {one.name}": dict(one.metadata) for i, one in enumerate(fields) if one.metadata}
+    if described:
+        found["metadata of columns"] = described
     return found
 
 

@@ -63,7 +63,7 @@ def parts(value: Any) -> Any:
         )
     if isinstance(value, type):
         return _class(value)
-    kind = type(value)
+    kind: type = type(value)
     every = all_attributes(value)
     held = {name: part for name, part in every.items() if not is_opaque(part)}
     dropped = _dropped_by(kind)
@@ -182,7 +182,7 @@ def parts_of_libraries(value: Any) -> Any:
 
     None is returned of other objects.
     """
-    kind = type(value)
+    kind: type = type(value)
     read = reader_of(kind)
     if read is not None:
         return read(value)

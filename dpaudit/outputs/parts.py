@@ -311,7 +311,8 @@ def _of_message(value: email.message.Message[Any, Any]) -> dict[str, Any]:
 def _subclass_of(base: type, function: Callable[[Any], Any], value: Any) -> Any:
     """Return what a function makes of instances of a class; of a derived class its attributes beside that."""
     found = function(value)
-    if not _may_add(type(value), base):
+    kind: type = type(value)
+    if not _may_add(kind, base):
         return found
     return converted(found, value, partial(_added, base))
 

@@ -228,7 +228,9 @@ def of_polars() -> dict[str, Make]:
     return {
         "names": lambda x, n: pl.DataFrame({"xy"[x]: [n]}),
         "dtype": lambda x, n: pl.DataFrame({"x": pl.Series([n], dtype=[pl.Int16, pl.Int64][x])}),
-        "Int128": lambda x, n: pl.DataFrame({"x": pl.Series([n + x * 2**100, None], dtype=pl.Int128)}),
+        **(
+            {"Int128": lambda x, n: pl.Series([n + x * 2**100, None], dtype=pl.Int128)} if hasattr(pl, "Int128") else {}
+        ),
         "categories": lambda x, n: pl.Series("x", ["a"], dtype=pl.Enum(["a", "bc"[x]])),
         "null or NaN": lambda x, n: pl.Series("x", [None if x else float("nan"), n], dtype=pl.Float64),
         "null or nothing": lambda x, n: pl.Series("x", [None if x else "", str(n)]),
@@ -262,7 +264,7 @@ def of_pyarrow() -> dict[str, Make]:
         "metadata": lambda x, n: pa.table({"a": [n]}).replace_schema_metadata({"s": str(x)}),
         "metadata of a field": lambda x, n: table(x, n, metadata={"s": str(x)}),
         "nullable": lambda x, n: table(x, n, nullable=bool(x)),
-        "names of a batch": lambda x, n: pa.record_batch({"xy"[x]: [n]}),
+        "names of a batch": lambda x, n: pa.record_batch([pa.array([n])], names=["xy"[x]]),
         "type of an array": lambda x, n: pa.array([n], [pa.int16(), pa.int64()][x]),
         "null in a piece": lambda x, n: pa.chunked_array([[n], [None if x else 2]]),
         "type of a scalar": lambda x, n: pa.scalar(n, [pa.int16(), pa.int64()][x]),

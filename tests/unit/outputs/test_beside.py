@@ -213,14 +213,12 @@ def test_every_reader_of_a_library_reads_derived_classes_too() -> None:
 
 def test_a_column_keeps_its_integers_and_what_is_missing() -> None:
     pl = pytest.importorskip("polars")
-    frame = pl.DataFrame(
-        {"id": [2**60 + 1, None], "x": [float("nan"), None], "big": pl.Series([2**100, None], dtype=pl.Int128)}
-    )
-    found = parts(frame).values
+    found = parts(pl.DataFrame({"id": [2**60 + 1, None], "x": [float("nan"), None]})).values
     assert found["0 id"]["values"].tolist() == [2**60 + 1, 0]
     assert found["1 x"]["missing"].tolist() == [False, True]
     assert np.isnan(found["1 x"]["values"][0])
-    assert found["2 big"]["values"] == (2**100, 0)
+    if hasattr(pl, "Int128"):
+        assert parts(pl.Series([2**100, None], dtype=pl.Int128)).values["values"]["values"] == (2**100, 0)
 
 
 def test_a_lazy_frame_is_refused_with_what_to_do() -> None:
