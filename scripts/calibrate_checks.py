@@ -67,8 +67,9 @@ class Kept:
 
 def asked(mechanism: Any, trials: int, seed: int) -> tuple[bool, bool, bool]:
     """Return of an audit whether the order of runs was found to matter, it accuses, and it warns."""
-    options = {"randomness": "own", "confidence": 0.9, "seed": seed, "trials": trials}
-    finding = dpaudit.audit_privacy(mechanism, [(0, 1)], epsilon=1.0, **options)
+    finding = dpaudit.audit_privacy(
+        mechanism, [(0, 1)], epsilon=1.0, trials=trials, confidence=0.9, seed=seed, randomness="own"
+    )
     order = any(check.name == "order" and check.meaningless for check in finding.checks)
     return order, finding.verdict == "violation", bool(finding.warnings)
 

@@ -14,7 +14,7 @@ from numpy.random import Generator, Philox, RandomState, default_rng
 from dpaudit import seeding
 from dpaudit.running.watched import Use, each_run, watched, watcher
 
-COPYING: dict[str, Callable[[Generator], Any]] = {
+COPYING: dict[str, Callable[[Any], Any]] = {
     "deepcopy": lambda rng: copy.deepcopy(rng).random(),
     "deepcopy of the bits": lambda rng: Generator(copy.deepcopy(rng.bit_generator)).random(),
     "pickle": lambda rng: pickle.loads(pickle.dumps(rng)).random(),
@@ -25,7 +25,7 @@ COPYING: dict[str, Callable[[Generator], Any]] = {
     "another kind": lambda rng: Generator(Philox(rng.bit_generator.seed_seq)).random(),
     "a RandomState": lambda rng: RandomState(copy.deepcopy(rng.bit_generator)).random_sample(),
 }
-ADVANCING: dict[str, Callable[[Generator], Any]] = {
+ADVANCING: dict[str, Callable[[Any], Any]] = {
     "draw": lambda rng: rng.laplace(),
     "half a word": lambda rng: rng.integers(2, dtype=np.int32),
     "shallow copy": lambda rng: copy.copy(rng).random(),
@@ -37,14 +37,14 @@ ADVANCING: dict[str, Callable[[Generator], Any]] = {
     "words": lambda rng: rng.bit_generator.random_raw(),
     "skip": lambda rng: rng.bit_generator.advance(5),
 }
-NEITHER: dict[str, Callable[[Generator], Any]] = {
+NEITHER: dict[str, Callable[[Any], Any]] = {
     "nothing": lambda rng: 0,
     "its kind": lambda rng: (type(rng), str(rng), repr(rng), isinstance(rng, Generator), hasattr(rng, "bit_generator")),
     "the same again": lambda rng: default_rng(rng),
 }
 
 
-def used(run: Callable[[Generator], Any]) -> tuple[Use, ...]:
+def used(run: Callable[[Any], Any]) -> tuple[Use, ...]:
     """Return the use that two runs make of a generator."""
     rng = watched(seeding.generator(0, "watched"))
     for _, given in each_run(None, rng, 2):
