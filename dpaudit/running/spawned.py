@@ -12,15 +12,15 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from multiprocessing.connection import Connection
 from typing import Any
 
 from dpaudit import folders
 from dpaudit.registry.import_spec import cloudpickle
-from dpaudit.running.processes import APART, ParentPipe, parent_pipe
+from dpaudit.running.processes import APART, parent_pipe
 from dpaudit.running.run_notes import ROOM, Notes
-from dpaudit.withheld import hides, hiding
+from dpaudit.withheld import hides
 
 LIBRARIES = ("jax", "tensorflow", "polars")
 """Libraries whose threads a copy of the process lacks, and which wait for them there. (Those of OpenBLAS, pyarrow and
@@ -71,7 +71,7 @@ class Spawned:
         jax: Any = sys.modules.get("jax")
         if jax is not None:
             environment["JAX_ENABLE_X64"] = str(bool(jax.config.jax_enable_x64)).lower()
-        code = "import sys, pickle; sys.path[:] = {path!r}; from dpaudit.running.spawned import serve; serve(*{fds!r})"
+        code = "import sys, pickle; sys.path[:] = {path!r}; from dpaudit.running.serving import serve; serve(*{fds!r})"
         flags = subprocess._args_from_interpreter_flags()  # type: ignore[attr-defined]  # as multiprocessing does
         try:
             self._process = subprocess.Popen(
@@ -99,34 +99,3 @@ class Spawned:
     def join(self) -> None:
         """Wait for its end."""
         self._process.wait()
-
-
-def serve(requests: int, replies: int, notes: int, line: int | None = None) -> None:
-    """Serve the calls of a function that comes first, as the child."""
-    from dpaudit.running.child import serve_calls
-
-    incoming = Connection(requests, writable=False)
-    shared = Notes(notes)
-    apart, hidden, folder, content = pickle.loads(incoming.recv_bytes())
-    if apart:
-        APART.append(True)
-    folders.leave(folder)
-    with ExitStack() as stack:
-        if hidden:
-            stack.enter_context(hiding())
-        function = _Loaded(content)
-        serve_calls(function, incoming, Connection(replies, readable=False), ParentPipe(line), shared)
-
-
-class _Loaded:
-    """A function that is read from bytes at its first call, so that what reading it raises is an answer."""
-
-    def __init__(self, content: bytes) -> None:
-        self._content = content
-        self._function: Callable[..., bytes] | None = None
-
-    def __call__(self, *arguments: Any) -> bytes:
-        """Return what the function returns."""
-        if self._function is None:
-            self._function = pickle.loads(self._content)
-        return self._function(*arguments)

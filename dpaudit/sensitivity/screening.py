@@ -150,10 +150,10 @@ def shortlist(
         return None
     ways = _Ways(moves or (lambda pair, step: []), [*pairs, *more])
 
-    def search() -> tuple[list[_Way], bool, int, int, int | None]:
+    def search() -> tuple[tuple[list[_Way], bool, int, int], int | None]:
         screening = _Screening(run, epsilon, delta, seed, most, over)
         found = _searched(screening, pairs[0], [*pairs, *more], ways, vary=moves is not None)
-        return (*found, screening.ended)
+        return found, screening.ended
 
     found: Any = None
     with suppress(ChildDied):
@@ -161,7 +161,7 @@ def shortlist(
     if found is None:
         return None
     try:
-        chosen, sure, runs, tried, ended = found
+        (chosen, sure, runs, tried), ended = found
         listed = [(min(first, len(pairs)) if not way else len(pairs), ways.again(first, way)) for first, way in chosen]
     except (ValueError, TypeError, LookupError):
         raise ToolFault("the process of the mechanism sent what is no list of pairs") from None
