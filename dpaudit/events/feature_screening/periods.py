@@ -41,6 +41,8 @@ COMPARED, FEWER = 2_000, 1_000
 FEW_NUMBERS = 4
 LEAST_VALUES = 50
 """Values a side below which nothing is compared."""
+ORDERED = 0.1
+"""By how much half-lines of a digit may promise less than other sets, which have more ways to be lucky."""
 SIGNIFICANT = 9
 """Significant digits, and decimal places from the first of the largest numbers, that are looked at."""
 LEAST_EXCESS = 6.0
@@ -174,9 +176,9 @@ def _digit_feature(
     feature: Feature, name: str, read: Callable[[Array], CellNumbers], values: Array, side: Sides
 ) -> Feature:
     """Return a digit as a number, where half-lines of it show as much as other sets of digits; else as a category."""
-    counts = _counts(read(values), side, 10)[:, None]
-    runs = len(values)
-    ordered = best_half_lines(*counts, runs)[0] >= best_events(*counts, runs)[0] - 0.1
+    data, neighbour = _counts(read(values), side, 10)[:, None]
+    line = float(best_half_lines(data, neighbour, len(values))[0])
+    ordered = line >= float(best_events(data, neighbour, len(values))[0]) - ORDERED
     read_output = partial(_of_number, feature.column.read, read)
     edges = np.arange(1.0, 10.0) if ordered else None
     column = LeafFeature(f"{name} of {_told(feature)}", read_output, edges=edges)
@@ -220,7 +222,8 @@ def _periods(feature: Feature, values: Array, side: Sides, cells: int) -> Iterat
 def _weights(side: Sides) -> Array:
     """Return weights of either side whose squares add up to 1, as much on one side as on the other."""
     sizes = (~side).sum(), side.sum()
-    return np.where(side, -1 / sizes[1], 1 / sizes[0]) * math.sqrt(sizes[0] * sizes[1] / len(side))
+    weights: Array = np.where(side, -1 / sizes[1], 1 / sizes[0]) * math.sqrt(sizes[0] * sizes[1] / len(side))
+    return weights
 
 
 def _periods_of(values: Array, side: Sides, cells: int) -> list[float]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from functools import partial
 from itertools import islice
 from operator import itemgetter
@@ -166,13 +166,14 @@ def runs(values: Sequence[Any], neighbour: Sides, fit: Sides) -> list[LeafFeatur
     table = _table(some, width)
     found: list[tuple[float, LeafFeature]] = []
     common = Counter(table[table >= 0].tolist()).most_common(COMMONEST)
-    for name, read in (
+    counted: list[tuple[str, Callable[[NDArray[np.int64]], CellNumbers]]] = [
         ("longest run of a character", _longest_run),
         ("equal neighbouring characters", _equal_neighbours),
         *((f"longest run of {kind}", partial(_longest_of_class, *ends)) for kind, ends in CLASSES.items()),
         *((f"longest run of {_written([code], some)}", partial(_longest_of, code)) for code, _ in common[:8]),
         *((f"number of {_written([code], some)}", partial(_count, code)) for code, _ in common),
-    ):
+    ]
+    for name, read in counted:
         gap = float(_gaps(read(table)[:, None], side)[0])
         if gap > LEAST_GAP:
             found.append((gap, number(name, partial(_of_table, read), some)))
