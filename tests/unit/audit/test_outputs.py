@@ -104,7 +104,7 @@ def test_a_constant_pair_is_not_preferred_to_one_that_varies() -> None:
     pairs = [(("constant", 0), ("constant", 1)), (("varies", 0), ("varies", 1)), (("constant", 2), ("constant", 3))]
     for sequential in (False, True):
         finding = dpaudit.audit_privacy(
-            mechanism, pairs, epsilon=0.5, trials=1_000, batched=True, sequential=sequential, seed=2
+            mechanism, pairs, epsilon=0.5, trials=1_000, batched=True, sequential=sequential, seed=1
         )
         assert finding.verdict == "consistent"
         assert sequential or finding.witness.pair == 1

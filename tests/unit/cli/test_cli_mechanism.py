@@ -256,7 +256,7 @@ def test_a_mechanism_of_the_current_directory_travels_to_worker_processes(tmp_pa
         (("mine:ToyCoin", "--pairs", "mine:PAIRS"), "build ToyCoin with its parameters first"),
         (("mine:quits", "--pairs", "mine:PAIRS", "--epsilon", "1"), "the mechanism quits raised SystemExit: 0 ("),
         (("mine:respond", "--pairs", "mine:quits_at_once"), "mine:quits_at_once() failed: SystemExit: 0"),
-        (("mine:counted", "--pairs", "mine:PAIRS", "--batched", "--epsilon", "1"), "was asked for 16 outputs"),
+        (("mine:counted", "--pairs", "mine:PAIRS", "--batched", "--epsilon", "1"), "was asked for 32 outputs"),
         (("mine:respond", "--pairs", "PAIRS"), "--pairs must be given as FILE.py:NAME"),
         (("mine:respond", "--pairs", "mine:PEARS"), "mine has no PEARS; did you mean PAIRS"),
         (("mine:respond", "--pairs", "mine:NUMBER"), "must be a list of (data, neighbour) tuples or a callable"),
