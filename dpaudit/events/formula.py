@@ -150,7 +150,8 @@ def sum_event(
     for upwards in (True, False):
         hits = [size - one if upwards else one for size, one in zip(sizes, below, strict=True)]
         for first, direction in enumerate(Direction):
-            (x, y), (m, k) = (pair if first == 0 else pair[::-1] for pair in (hits, sizes))
+            x, y = hits[first], hits[1 - first]
+            m, k = sizes[first], sizes[1 - first]
             p, q = (x + 0.5) / (m + 1), (y + 0.5) / (k + 1)
             excess = (x / m - allowed * y / k - delta) / np.sqrt(p * (1 - p) / m + allowed**2 * q * (1 - q) / k)
             at = int(np.argmax(excess))

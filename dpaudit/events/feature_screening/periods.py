@@ -67,7 +67,7 @@ NICE = 0.97
 """The part of the greatest power that a period with fewer digits must have."""
 SNAP = 2.0**-44
 """The relative error by which numbers as 0.29 * 100 fall short of whole ones."""
-STEPS = 500
+STEPS = 10_000
 """Values whose smallest step is taken for that of all."""
 MOST_STEPS = 512
 """Steps that are told as a period."""
