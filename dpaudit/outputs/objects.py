@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from dpaudit.errors import InputError
 from dpaudit.outputs.attributes import (
     ADDRESS,
+    PLAIN,
     PLAIN_BASES,
     all_attributes,
     has_state,
