@@ -24,7 +24,10 @@ def attributes(value: Any) -> dict[str, Any]:
 def all_attributes(value: Any) -> dict[str, Any]:
     """Return the attributes of an object, those of its slots included."""
     kind: type = type(value)
-    found = {name: getattr(value, name) for name in _slots(kind) if hasattr(value, name)}
+    slots = _slots(kind)
+    if not slots:
+        return dict(getattr(value, "__dict__", {}))
+    found = {name: getattr(value, name) for name in slots if hasattr(value, name)}
     found.update(getattr(value, "__dict__", {}))
     return {str(name): part for name, part in found.items()}
 

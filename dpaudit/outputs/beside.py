@@ -191,6 +191,8 @@ def _printing(kind: type) -> dict[str, tuple[tuple[str, ...], tuple[str, ...]]]:
 
 def _is_generated(kind: type, function: types.FunctionType) -> bool:
     """Say whether a library made a method that prints attributes alone, or prints parameters in thousands of steps."""
+    if function.__code__.co_filename == "<string>":  # of a data class: it shows fields, which are attributes
+        return True
     library = function.__module__.partition(".")[0] if function.__module__ else ""
     return hasattr(kind, "__attrs_attrs__") or library in ("sklearn", "pydantic", "enum", "reprlib")
 

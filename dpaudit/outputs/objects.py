@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from dpaudit.errors import InputError
 from dpaudit.outputs.attributes import (
     ADDRESS,
+    PLAIN,
     PLAIN_BASES,
     all_attributes,
     has_state,
@@ -65,7 +66,7 @@ def parts(value: Any) -> Any:
         return _class(value)
     kind: type = type(value)
     every = all_attributes(value)
-    held = {name: part for name, part in every.items() if not is_opaque(part)}
+    held = {name: part for name, part in every.items() if type(part) in PLAIN or not is_opaque(part)}
     dropped = _dropped_by(kind)
     if len(held) < len(every):
         dropped = (*dropped, _opaque_attributes)
