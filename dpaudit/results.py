@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 SCHEMA_VERSION: Literal[2] = 2
 """The version of what is stored; 1 had events and verdicts as words."""
-STREAMS_VERSION = 2
+STREAMS_VERSION = 3
 """The version of the addresses of random streams: equal versions, seeds and arguments give equal outputs."""
 
 

@@ -218,7 +218,7 @@ def test_another_run_is_not_resumed_and_the_message_says_what_differs(tmp_path, 
     ("changes", "words"),
     [
         ({"versions": {"dpaudit": "9"}}, r"versions was .*, is now \{'dpaudit': '9'\}"),
-        ({"streams_version": 99}, "streams_version was 2, is now 99"),
+        ({"streams_version": 99}, "streams_version was 3, is now 99"),
     ],
 )
 def test_a_run_of_other_versions_is_not_resumed(tmp_path, changes, words):
