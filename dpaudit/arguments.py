@@ -12,8 +12,8 @@ from collections.abc import Collection
 from numbers import Integral
 from typing import Any
 
-from dpaudit.contract.numbers import plain_number
 from dpaudit.errors import InputError
+from dpaudit.plain_numbers import plain_number
 
 CONFIDENCE = 0.999
 """The default confidence of every finding: textbooks are full of tight claims, and each is a chance to err."""

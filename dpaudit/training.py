@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 from dpaudit.arguments import read_flag, read_integer, read_number
 from dpaudit.contract import PrivacyClaim, Relation
-from dpaudit.contract.numbers import plain_number
 from dpaudit.errors import InputError
+from dpaudit.plain_numbers import plain_number
 
 if TYPE_CHECKING:
     import numpy as np

@@ -40,7 +40,7 @@ INDEPENDENT: dict[str, tuple[Draw, Callable[[int, Any], Any]]] = {
         lambda x, noise: {"n": x + noise[0], "unit": "abc"[noise[1]]},
     ),
 }
-"""How noise is drawn, and what becomes of it on an input."""
+"""Ways to draw noise, and what becomes of it on an input."""
 DEPENDENT = ("kept", "autoregressive")
 STRENGTHS = (0.3, 0.5, 0.9, 0.99)
 

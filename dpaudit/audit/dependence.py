@@ -185,7 +185,7 @@ class SharedValues:
 
     @property
     def workers(self) -> int:
-        """How many workers have made runs."""
+        """The number of workers that have made runs."""
         return len({worker for of_input in self.found.values() for worker in of_input})
 
     def repeated(self) -> bool:

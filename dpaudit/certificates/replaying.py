@@ -147,8 +147,10 @@ def replay(
             )
             lower, bound = finding.epsilon_lower, finding.bound
         else:
-            bound, sampler = certificate.bound, without_shared(sampler_of(mechanism, seed, **running), known)
-            counts = _counted(certificate, sampler, known, runs, progress)
+            bound = certificate.bound
+            with gathered():
+                sampler = without_shared(sampler_of(mechanism, seed, **running), known)
+                counts = _counted(certificate, sampler, known, runs, progress)
             sides = 1 if certificate.opposite is UNSET else 2
             lower = counts.epsilon_lower(bound, certificate.delta, 1 - confidence, sides=sides)
     return Replay(

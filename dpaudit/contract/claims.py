@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from dpaudit.contract.curve_claims import CurveClaim, points_claim, profile_claim, trade_off_claim
-from dpaudit.contract.numbers import is_finite, plain_number, without_rounding
 from dpaudit.errors import InputError
+from dpaudit.plain_numbers import is_finite, plain_number, without_rounding
 
 __all__ = ["FIXED_SETTINGS", "SETTINGS", "PrivacyClaim", "Relation", "UtilityClaim"]
 

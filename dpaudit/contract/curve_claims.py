@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Literal
 
-from dpaudit.contract.numbers import ROUNDING, is_finite, plain_number, without_rounding
 from dpaudit.errors import InputError, blamed
+from dpaudit.plain_numbers import ROUNDING, is_finite, plain_number, without_rounding
 
 __all__ = ["CurveClaim"]
 

@@ -1,4 +1,4 @@
-"""What an object has beside what it is read as: attributes, slots, and what it would be pickled with."""
+"""Parts of an object beside its values: attributes, slots, and what it would be pickled with."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dpaudit.outputs.beside import KINDS, NO_STATE, UNSEEN, known_by_name
 PLAIN = (bool, int, float, complex, str, bytes, type(None), list, tuple, dict, set, frozenset, np.ndarray, np.generic)
 PLAIN_BASES: tuple[Any, ...] = (str, bytes, bytearray, int, float, list, tuple, dict, set, frozenset)
 ADDRESS = " at 0x"
-"""What stands before the address of an object in the text that it is shown by."""
+"""The text before the address in the printed form of an object."""
 
 
 def attributes(value: Any) -> dict[str, Any]:

@@ -20,7 +20,7 @@ KINDS = 256
 LONGEST = 4096
 """Characters of the printed form of an object that are looked at."""
 NO_STATE = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.ModuleType, types.MethodWrapperType)
-"""What is known by its name, and shows its address."""
+"""Types that are known by their names, and show their addresses."""
 
 
 class Unseen:
@@ -36,7 +36,7 @@ UNSEEN: Final = Unseen()
 
 
 class Beside:
-    """What stands beside the values of an output, by names; it is found when it is asked for.
+    """The parts of an output beside its values, by names; they are found when they are asked for.
 
     The functions each return some of it. What one of them raises is the output's own: of such a one the `name` is
     kept, as a part that nobody can look at.
@@ -75,7 +75,7 @@ class Beside:
 
 
 class Labelled:
-    """What a conversion of an output keeps, its `values`, and what stands `beside` them."""
+    """The `values` that a conversion of an output keeps, and the parts `beside` them."""
 
     __slots__ = ("beside", "values")
 

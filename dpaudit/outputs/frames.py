@@ -451,4 +451,4 @@ _LIBRARIES: dict[str, Mapping[str, Reader]] = {
     "awkward": _named_readers(("Array", "Record"), _awkward),
     "shapely": {"BaseGeometry": _geometry},
 }
-"""What has no frame's interface, or more than that has: read by the names of classes; subclasses are read alike."""
+"""Readers, by the names of classes, of tables without a frame's interface, or with more than that has."""

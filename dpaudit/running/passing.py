@@ -43,7 +43,7 @@ class Fixed:
 
 @dataclass(frozen=True)
 class Form:
-    """How a callable is called: what its positional parameters get, in order, and what others get by name.
+    """The form of a call: the arguments of the positional parameters, in order, and those passed by name.
 
     `without` says why nothing is the generator, in words that follow the callable's name, where that is so. `replaced`
     is the text of a default that is a fixed seed and that the generator takes the place of.

@@ -1,6 +1,6 @@
 """A fresh interpreter as a child, where a copy of this process might wait for ever for threads that it does not have.
 
-A fork copies one thread. Libraries that keep threads of their own, such as JAX and polars, then wait in the copy for
+A fork copies one thread. Libraries that keep threads of their own, such as JAX, then wait in the copy for
 answers that nobody gives. What a fresh interpreter is sent must pickle, with the definitions of the session itself.
 """
 
@@ -22,7 +22,7 @@ from dpaudit.running.processes import APART, parent_pipe
 from dpaudit.running.run_notes import ROOM, Notes
 from dpaudit.withheld import hides
 
-LIBRARIES = ("jax", "tensorflow", "polars")
+LIBRARIES = ("jax", "tensorflow")
 """Libraries whose threads a copy of the process lacks, and which wait for them there. (Those of OpenBLAS, pyarrow and
 torch are made again, or are not waited for.)"""
 

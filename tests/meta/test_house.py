@@ -33,6 +33,7 @@ FLOORS = {
             "jsonable",
             "contract",
             "loading",
+            "plain_numbers",
             "record",
             "presentation",
             "results",

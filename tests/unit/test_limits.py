@@ -530,8 +530,8 @@ def test_libraries_whose_threads_a_copy_lacks_are_known(monkeypatch):
     monkeypatch.setitem(sys.modules, "jax", types.SimpleNamespace())
     assert spawned.waiting_libraries() == ()  # it has computed nothing
     backends._backends["cpu"] = object()
-    monkeypatch.setitem(sys.modules, "polars", types.SimpleNamespace())
-    assert spawned.waiting_libraries() == ("jax", "polars")
+    monkeypatch.setitem(sys.modules, "tensorflow", types.SimpleNamespace())
+    assert spawned.waiting_libraries() == ("jax", "tensorflow")
 
 
 @pytest.mark.parametrize("batched_too", [False, True])

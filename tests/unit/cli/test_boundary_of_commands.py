@@ -77,7 +77,7 @@ def test_a_module_that_goes_elsewhere_moves_its_runs_alone_and_a_table_can_be_ce
     ):
         done = ran("-m", "dpaudit", *words, cwd=tmp_path)
         assert done.returncode == 1, done.stderr
-    assert "output['rows'][0]" in done.stdout
+    assert "output['rows']" in done.stdout
     assert {"shown.json", "found.json"} <= {one.name for one in tmp_path.iterdir()}
 
 

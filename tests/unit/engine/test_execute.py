@@ -119,7 +119,7 @@ def test_the_privacy_audit_is_called_with_the_task_s_arguments(monkeypatch):
     changed = {name: value for name, value in named.items() if value is not None and value is not False}
     assert changed == {
         "n": 1, "trials": 10, "confidence": 0.9, "epsilon": 0.5, "curve": True, "seed": 7, "n_jobs": 2,
-        "outside": True, "randomness": "argument", "timeout_is": "output",
+        "outside": True, "group": 1, "randomness": "argument", "timeout_is": "output",
     }  # fmt: skip
     assert set(named) <= set(inspect.signature(audit_privacy).parameters)
     assert record.finding.verdict == "consistent"

@@ -81,8 +81,7 @@ def test_an_audit_that_the_clock_stopped_is_made_again_with_as_many_runs(
     assert main(words) in {0, 1, 3}
     run = load_run(tmp_path)
     (limited,) = [one for one in run.results if isinstance(one.finding, PrivacyFinding)]
-    assert limited.finding.stopped.looks == 1
-    assert limited.finding.trials < 4000
+    assert limited.finding.stopped.trials < 4000
     assert "--time-limit 1e-06" in run.header.command
     capsys.readouterr()
     assert main(["verify", str(tmp_path), "--again", str(len(run.results))]) == 0

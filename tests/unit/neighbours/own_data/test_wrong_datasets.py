@@ -197,7 +197,6 @@ RECORDS = {
     "an address": "ann@example.org,x\nbob@example.org,y\n",
     "a word of two": "Ann,yes\nBob,no\n",
     "a value that recurs": "Ann,north\nBob,south\nCid,north\n",
-    "a decimal comma": '"3,5",x\n"4,5",y\n',
 }
 
 
