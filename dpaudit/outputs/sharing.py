@@ -168,7 +168,7 @@ def remains(output: Any, places: Sequence[Place]) -> bool:
 def refuse_shared(found: Sequence[Part], output: Any) -> None:
     """Raise `SharedPart` for parts that runs share and change; `InputError` where outputs are lost by that."""
     if not found:
-        raise overwritten(output)
+        raise changes_itself(output) or overwritten(output)
     places = tuple(part.place for part in found)
     lost = next((part for part in found if part.overwritten or not part.place), None)
     if lost is None and not remains(output, places):
@@ -184,6 +184,20 @@ def overwritten(held: Any) -> InputError:
     kind = foreign(type(held).__name__, "object")
     why = f"the mechanism returns the same {kind} from several runs and changes it in between, so that outputs "
     return InputError(why + "are lost: return a new one each time, as copy.deepcopy(output)")
+
+
+def changes_itself(output: Any) -> InputError | None:
+    """Return the error of an output that is not what it was once it has been looked at; None of others.
+
+    It counts how often it is read, or fills a cache: it holds more than the mechanism has put into it.
+    """
+    if label_of(output) == label_of(output):
+        return None
+    kind = foreign(type(output).__qualname__, "object")
+    return InputError(
+        f"an output of type {kind} changes whenever it is looked at: return what of it matters, or say how to take it "
+        f"apart, by dpaudit.register_flattener({kind}, lambda output: ...)"
+    )
 
 
 def shared_part(told: Sequence[tuple[Place, str]]) -> SharedPart:
