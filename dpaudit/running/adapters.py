@@ -18,7 +18,16 @@ from dpaudit.errors import InputError, blamed
 from dpaudit.jsonable import stable_repr
 from dpaudit.outputs.canonical import Raised
 from dpaudit.outputs.shared import join
-from dpaudit.outputs.sharing import Part, Place, changes_itself, label_of, overwritten, refuse_shared, shared_parts, without
+from dpaudit.outputs.sharing import (
+    Part,
+    Place,
+    changes_itself,
+    label_of,
+    overwritten,
+    refuse_shared,
+    shared_parts,
+    without,
+)
 from dpaudit.running.isolated import Context, InTurn, Isolated, Timeout, predicted
 from dpaudit.running.passing import generator_lacks, replaced_seed, with_generator
 from dpaudit.running.run_notes import noted

@@ -270,9 +270,7 @@ def of_pyarrow() -> dict[str, Make]:
         "names": lambda x, n: pa.table({"xy"[x]: [n]}),
         "metadata": lambda x, n: pa.table({"a": [n]}).replace_schema_metadata({"s": str(x)}),
         "metadata of a field": lambda x, n: table(x, n, metadata={"s": str(x)}),
-        "label that no value has": lambda x, n: pa.table(
-            {"a": pa.DictionaryArray.from_arrays([0], ["a", "bc"[x]])}
-        ),
+        "label that no value has": lambda x, n: pa.table({"a": pa.DictionaryArray.from_arrays([0], ["a", "bc"[x]])}),
         "label that no value of an array has": lambda x, n: pa.array(["a", "bc"[x]]).dictionary_encode()[:1],
         "metadata inside of a field": lambda x, n: pa.table(
             [pa.array([{"a": n}], pa.struct([pa.field("a", pa.int64(), metadata={"s": str(x)})]))], names=["s"]

@@ -449,5 +449,7 @@ def test_types_of_arrow_from_which_it_takes_no_rows_are_audited(kind: str) -> No
         found = dpaudit.neighbours_of(table, relation=relation, bounds={"n": (0, 5)})
         assert found
         assert all(side.schema == table.schema for pair in found for side in (pair.data, pair.neighbour))
-    finding = dpaudit.audit_privacy(lambda t, rng: t.num_rows + rng.laplace(0, 0.1), data=table, epsilon=0.5, trials=300)
+    finding = dpaudit.audit_privacy(
+        lambda t, rng: t.num_rows + rng.laplace(0, 0.1), data=table, epsilon=0.5, trials=300
+    )
     assert finding.verdict == "violation"
