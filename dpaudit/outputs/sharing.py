@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from dpaudit.errors import InputError, SharedPart
+from dpaudit.outputs.beside import Beside, Labelled
 from dpaudit.outputs.canonical import canonical
 from dpaudit.outputs.decoding import stand_in
 from dpaudit.outputs.parts import parts
@@ -120,9 +121,15 @@ def _inside(value: Any) -> list[tuple[Step, Any]]:
 
 def _parts(value: Any) -> Any:
     try:
-        return parts(value)
+        return _split(value)[0]
     except (InputError, RecursionError):
         return None
+
+
+def _split(value: Any) -> tuple[Any, Beside | None]:
+    """Return the parts of an object, and what stands beside them, as the state of an estimator of scikit-learn does."""
+    held = parts(value)
+    return (held.values, held.beside) if isinstance(held, Labelled) else (held, None)
 
 
 def without(output: Any, places: Sequence[Place]) -> Any:
@@ -146,9 +153,10 @@ def without(output: Any, places: Sequence[Place]) -> Any:
         return {key: replaced.get(("key", key), part) if _plain(key) else part for key, part in output.items()}
     if kind in (list, tuple):
         return kind([replaced.get(("item", i), part) for i, part in enumerate(output)])
-    held = parts(output)
+    held, beside = _split(output)
     shown = {name: replaced.get(("part", name), part) for name, part in held.items()}
-    return stand_in(kind, shown)
+    made = stand_in(kind, shown)
+    return made if beside is None else Labelled(made, beside)
 
 
 def _plain(key: Any) -> bool:

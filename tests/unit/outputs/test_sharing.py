@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.base import BaseEstimator
 
 import dpaudit
 from dpaudit.errors import InputError, SharedPart
@@ -52,6 +53,14 @@ def fit_many(rows: list[int], rng: np.random.Generator, size: int) -> list[Model
     return [Model().fit(rows, rng) for _ in range(size)]
 
 
+class Estimator(BaseEstimator, Model):
+    """An estimator of scikit-learn's, as those of diffprivlib are: it has a state beside its attributes."""
+
+
+def fit_estimator(rows: list[int], rng: np.random.Generator) -> Model:
+    return Estimator().fit(rows, rng)
+
+
 NAMED = ("output['accountant'], an Accountant that all runs share and change",)
 
 
@@ -68,6 +77,14 @@ def test_a_model_whose_runs_share_an_accountant_is_audited(options: dict, epsilo
     assert found.not_looked_at[-1:] == NAMED
     assert all(check.passed for check in found.checks)
     assert "accountant" not in str(found.witness.event)
+
+
+@pytest.mark.parametrize("options", [{}, {"timeout": 10.0}, {"n_jobs": 2}], ids=str)
+@pytest.mark.parametrize(("epsilon", "verdict"), [(KEPT, "consistent"), (BROKEN, "violation")])
+def test_an_estimator_whose_runs_share_an_accountant_is_audited(options: dict, epsilon: float, verdict: str) -> None:
+    found = dpaudit.audit_privacy(fit_estimator, PAIRS, epsilon=epsilon, trials=1_500, **options)
+    assert found.verdict == verdict
+    assert found.not_looked_at[-1:] == NAMED
 
 
 @pytest.mark.parametrize("options", [{}, {"timeout": 10.0}, {"batched": True}], ids=str)

@@ -19,7 +19,7 @@ BLOCKS = [block.partition("\n")[::2] for block in PAGE.split("```")[1::2]]
 def test_the_python_of_the_page_prints_what_stands_below_it() -> None:
     names: dict[str, Any] = {}
     pythons = [i for i, (kind, _) in enumerate(BLOCKS) if kind == "python"]
-    assert len(pythons) == 4
+    assert len(pythons) == 5
     for i in pythons:
         printed = io.StringIO()
         with contextlib.redirect_stdout(printed):
