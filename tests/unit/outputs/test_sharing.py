@@ -9,6 +9,7 @@ from collections import OrderedDict, defaultdict, deque
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator
 
@@ -311,3 +312,21 @@ def test_an_output_without_a_part_is_of_its_class_and_of_its_other_parts() -> No
     assert without(output, []) is output
     assert without(3, [(("part", "beside"),)]) == 3
     assert without(Record(1.0, None), [(("part", "beside"),)]).parts == {"value": 1.0, "beside": None}
+
+
+@pytest.mark.parametrize("kind", ["array", "pandas", "list"])
+def test_a_probe_made_of_the_pairs_of_a_dataset(kind: str) -> None:
+    rows = np.arange(6.0)[:, None] % 2 * 4242.4242
+    data: Any = {"array": rows, "pandas": pd.DataFrame(rows, columns=["x"]), "list": rows[:, 0].tolist()}[kind]
+
+    class Reads(Estimator):
+        def predict(self, points: Any) -> Any:
+            return (np.asarray(points, dtype=float).ravel() > self.mean_[0] - 3).astype(int)
+
+    def fitted(held: Any, rng: np.random.Generator) -> Model:
+        return Reads().fit(np.clip(np.asarray(held), 0, 1).ravel().tolist(), rng)
+
+    found = dpaudit.audit_privacy(fitted, data=data, epsilon=KEPT, trials=400, probe="data", outside=False)
+    assert found.verdict in ("consistent", "no evidence")
+    # The points of the probe are records.
+    assert "4242" not in found.summary() + str(found.to_dict())
