@@ -232,8 +232,8 @@ def _types_of_fields(dtype: np.dtype[Any]) -> Any:
     if dtype.names is None:
         return str(dtype)
     found = {name: _types_of_fields(dtype[name]) for name in dtype.names}
-    fields = dtype.fields or {}
-    titles = {name: fields[name][2] for name in dtype.names if len(fields[name]) > 2}  # type: ignore[misc]
+    fields: Mapping[str, tuple[Any, ...]] = dtype.fields or {}
+    titles = {name: fields[name][2] for name in dtype.names if len(fields[name]) > 2}
     return (found, titles) if titles else found
 
 
