@@ -40,7 +40,10 @@ def read_number(name: str, value: Any, low: float, high: float, *, closed: bool 
         half_line = closed and math.isinf(high)
         allowed = f"a finite number >= {low:g}" if half_line else f"in {'[' if closed else '('}{low:g}, {high:g})"
         raise InputError.of(name, value, allowed)
-    return float(number)
+    try:
+        return float(number)
+    except OverflowError:  # an integer that is less than infinity, and beyond all floats
+        raise InputError.of(name, value, "a number that a float can hold") from None
 
 
 def read_flag(name: str, value: Any) -> bool:

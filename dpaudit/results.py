@@ -199,10 +199,15 @@ _OTHER_NAMES = {
     "neighbors": "pairs",
     "neighbours": "pairs",
     "pair": "pairs",
+    "num_trials": "trials",
     "random_state": "seed",
     "runs": "trials",
+    "samples": "trials",
+    "workers": "n_jobs",
 }
 """Names that parameters have elsewhere."""
+_CLAIMS = {"mu": "gaussian", "rho": "zero_concentrated"}
+"""Parameters of curves that are claims of their own."""
 
 
 def check_names(audit: Callable[..., Any], given: Mapping[str, object], more: Collection[str] = ()) -> None:
@@ -222,6 +227,8 @@ def check_names(audit: Callable[..., Any], given: Mapping[str, object], more: Co
         if meant in known:
             shown = f"[{_shown(name, value)}]" if name == "pair" else _shown(meant, value)
             hint = f"; write {meant}={shown}"
+        elif name in _CLAIMS and "claim" in known:
+            hint = f"; write claim=dpaudit.PrivacyClaim.{_CLAIMS[name]}({_shown(name, value)})"
         raise UnknownArgument(f"there is no argument {name!r}, but {', '.join(known)}{hint}", parameter=name)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import logging
 import math
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import replace
@@ -233,6 +234,8 @@ def request_of(given: dict[str, Any]) -> Request:
     mechanism, seed = given["mechanism"], given["seed"]
     relation, time_limit, continued = given["relation"], given["time_limit"], given["continued"]
     if continued is not None:
+        if not isinstance(continued, str | os.PathLike) or not str(continued):
+            raise InputError.of("continued", continued, "the path of a file")
         if given["sequential"] is False:
             raise InputError("{continued} is for {sequential:=True}", names=("continued", "sequential"))
         given = given | {"sequential": True}

@@ -108,7 +108,7 @@ class AllRaised(Frozen, frozen=True, tag="all raised", tag_field="kind"):
     runs: Size
     usual: Words
     error_type: Words
-    place: Words = ""
+    place: str = ""
 
 
 class Constant(Frozen, frozen=True, tag="constant", tag_field="kind"):

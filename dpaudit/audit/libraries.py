@@ -77,7 +77,7 @@ def _tops_of(mechanism: Any) -> Iterator[str]:
     """Yield the names of the modules that a mechanism is of, or uses directly."""
     for one in _unwrapped(mechanism):
         for owner in (one, type(one)):
-            module = getattr(owner, "__module__", None)
+            module = _attribute(owner, "__module__")
             if isinstance(module, str):
                 yield module
         yield from _used_by(one)
@@ -93,14 +93,14 @@ def _unwrapped(mechanism: Any) -> Iterator[Any]:
             continue
         seen.add(id(one))
         yield one
-        inner = [getattr(one, name, None) for name in ("func", "__func__", "__self__", "__wrapped__")]
+        inner = [_attribute(one, name) for name in ("func", "__func__", "__self__", "__wrapped__")]
         if isinstance(one, partial):
             inner += [*one.args, *one.keywords.values()]
-        for cell in getattr(one, "__closure__", None) or ():
-            with suppress(ValueError):  # an empty cell
-                inner.append(cell.cell_contents)
-        call = getattr(type(one), "__call__", None)  # noqa: B004  # the method itself is looked at
-        inner.append(call if hasattr(call, "__code__") else None)
+        closure = _attribute(one, "__closure__")
+        for cell in closure if isinstance(closure, tuple) else ():
+            inner.append(_attribute(cell, "cell_contents"))
+        call = _attribute(type(one), "__call__")
+        inner.append(call if _attribute(call, "__code__") is not None else None)
         waiting += [value for value in inner if value is not None and not isinstance(value, ModuleType)]
         yield from (value for value in inner if isinstance(value, ModuleType))
 
@@ -109,13 +109,28 @@ def _used_by(one: Any) -> Iterator[str]:
     """Yield the names of the modules that the code of a function imports as it runs."""
     if isinstance(one, ModuleType):
         yield one.__name__
-    code = getattr(one, "__code__", None)
+    code = _attribute(one, "__code__")
     if isinstance(code, CodeType):
         yield from _imports_in(code)
 
 
+def _attribute(owner: Any, name: str) -> Any:
+    """Return an attribute; None if there is none, or the code of the owner's own that makes it raises.
+
+    A proxy, as that of a request under way in a web server, raises any exception where it stands for nothing.
+    """
+    try:
+        return getattr(owner, name, None)
+    except Exception:
+        return None
+
+
 def _imports_in(code: CodeType) -> Iterator[str]:
-    for step in dis.get_instructions(code):
+    try:
+        steps = list(dis.get_instructions(code))
+    except Exception:  # a proxy of a code object, as that of a function that wrapt has decorated, has not all parts
+        return
+    for step in steps:
         if step.opname == "IMPORT_NAME":
             yield str(step.argval)
     for constant in code.co_consts:
@@ -132,14 +147,14 @@ def _imported_by(module: ModuleType | None) -> Iterator[str]:
             yield value.__name__
         else:
             yield from _modules_of([value])
-        code = getattr(value, "__code__", None)
-        if isinstance(code, CodeType) and getattr(value, "__module__", None) == module.__name__:
+        code = _attribute(value, "__code__")
+        if isinstance(code, CodeType) and _attribute(value, "__module__") == module.__name__:
             yield from _imports_in(code)
 
 
 def _modules_of(values: Iterable[Any]) -> Iterator[str]:
     for value in values:
         for owner in (value, type(value)):
-            module = owner.__dict__.get("__module__") if isinstance(owner, type) else getattr(owner, "__module__", None)
+            module = owner.__dict__.get("__module__") if isinstance(owner, type) else _attribute(owner, "__module__")
             if isinstance(module, str) and re.match(r"[A-Za-z_]", module):
                 yield module

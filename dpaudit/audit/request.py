@@ -22,7 +22,7 @@ from dpaudit.bounds.base import MAX_RUNS
 from dpaudit.bounds.coin import guesses_needed
 from dpaudit.bounds.detectable import trials_needed
 from dpaudit.bounds.melded import Melded
-from dpaudit.contract import CurveClaim, Learner, Pair, PrivacyClaim, Relation, Verdict
+from dpaudit.contract import CurveClaim, Learner, Made, Pair, PrivacyClaim, Relation, Verdict
 from dpaudit.errors import InputError
 from dpaudit.events.discretizers import Pilot
 from dpaudit.events.wide import least_dense_shift, least_shift
@@ -138,6 +138,7 @@ def probe_of(pairs: Sequence[Any], count: int = 64) -> Any:
 
 def _points(data: Any) -> Any:
     """Return the points that a dataset holds, as an array of numbers or a data frame."""
+    data = data.build() if isinstance(data, Made) else data
     first = isinstance(data, tuple | list) and len(data) > 1 and getattr(data[0], "ndim", 0) == 2
     found = getattr(data, "points", data[0] if first else data)
     if hasattr(found, "iloc"):

@@ -96,7 +96,10 @@ def check_pairs(pairs: Any, relation: Relation | None) -> list[Pair]:
     for index, entry in enumerate(pairs):
         if not isinstance(entry, Pair) and (not isinstance(entry, tuple | list) or len(entry) != 2):
             hint = "; if they are the records of one dataset, write data=records" if index == 0 else ""
-            message = f"pair {index} must be a tuple (data, neighbour), got {entry!r:.100}{hint}"
+            # What was given may be a record, so its value is not shown.
+            kind = type(entry).__qualname__
+            of = f" of length {len(entry)}" if isinstance(entry, tuple | list) else ""
+            message = f"pair {index} must be a tuple (data, neighbour), got one of type {kind}{of}{hint}"
             raise InputError(message, parameter="pairs")
         checked.append(entry if isinstance(entry, Pair) else Pair(*entry))
     if not checked:

@@ -196,7 +196,11 @@ _OF_PYTHON = {"float64": "float", "int64": "int", "complex128": "complex"}
 
 def dtype_of(value: Any) -> str:
     """Return the type of the numbers of an array or sparse matrix; the fields of records are looked at themselves."""
-    return _words(value.dtype) if value.dtype.names is None else "records"
+    if value.dtype.names is not None:
+        return "records"
+    words = _words(value.dtype)
+    # Types of different metadata are equal.
+    return words if value.dtype.metadata is None else f"{words} with {dict(value.dtype.metadata)!r:.200}"
 
 
 def order_of(value: NDArray[Any]) -> str:

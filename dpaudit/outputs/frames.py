@@ -30,7 +30,7 @@ def reader_of(kind: type) -> Reader | None:
     for base in kind.__mro__:
         library = base.__module__.partition(".")[0]
         read = _LIBRARIES.get(library, {}).get(base.__name__)
-        if read is None and library == "pandas":
+        if read is None and library == "pandas" and _shows_all(base):
             read = _pandas
         if read is not None:
             return read if kind is base else partial(_of_derived, base, read)
@@ -41,6 +41,15 @@ def reader_of(kind: type) -> Reader | None:
     if hasattr(kind, "__arrow_c_stream__") or hasattr(kind, "__dataframe__"):
         return _frame
     return _arrow_stream if hasattr(kind, "__arrow_c_array__") else None
+
+
+def _shows_all(kind: type) -> bool:
+    """Say whether a class of pandas holds values, or is a scalar, which shows all of itself where it is printed.
+
+    A way to show or to group a frame, as a Styler, a window or a list of groups, is an object like any other.
+    """
+    values = any(hasattr(kind, name) for name in ("columns", "iloc", "to_numpy")) and hasattr(kind, "__len__")
+    return values or kind.__module__.startswith("pandas._libs")
 
 
 def _of_derived(base: type, read: Reader, value: Any) -> Any:
@@ -119,6 +128,12 @@ def _of_index(index: Any) -> dict[str, Any]:
     found: dict[str, Any] = {}
     if index.nlevels > 1:
         found["dtypes of the index"] = tuple(_dtype_words(dtype) for dtype in index.dtypes)
+        unused = tuple(
+            tuple(np.asarray(level, dtype=object)[np.setdiff1d(np.arange(len(level)), codes)])
+            for level, codes in zip(index.levels, index.codes, strict=True)
+        )
+        if any(unused):  # what rows that were removed had, or a label that no row has
+            found["unused labels of the index"] = unused
     else:
         found["dtype of the index"] = _dtype_words(index.dtype)
     if getattr(index, "freq", None) is not None:
@@ -280,7 +295,37 @@ def _metadata(value: Any) -> dict[str, Any]:
     described = {f"{i} {one.name}": dict(one.metadata) for i, one in enumerate(fields) if one.metadata}
     if described:
         found["metadata of columns"] = described
+    inside = [_metadata_inside(one.type) for one in fields]
+    if any(inside):
+        found["metadata inside of columns"] = inside
+    labels = [list(_dictionaries(value.column(i))) for i in range(len(fields)) if hasattr(value, "column")]
+    if any(labels):
+        found["dictionaries"] = labels
     return found
+
+
+def _metadata_inside(dtype: Any) -> list[dict[bytes, bytes]]:
+    """Return the metadata of the fields that a type of Arrow is made of, at any depth, where there are any."""
+    found: list[dict[bytes, bytes]] = []
+    for i in range(dtype.num_fields if hasattr(dtype, "field") else 0):
+        part = dtype.field(i)
+        found += [dict(part.metadata)] if part.metadata else []
+        found += _metadata_inside(part.type)
+    return found
+
+
+def _dictionaries(values: Any) -> Iterator[list[Any]]:
+    """Yield the labels that values of Arrow may have, where they are kept as numbers: also those that none has."""
+    if hasattr(values, "chunks"):
+        for chunk in values.chunks:
+            yield from _dictionaries(chunk)
+    elif hasattr(values, "dictionary"):
+        yield values.dictionary.to_pylist()
+    elif hasattr(values.type, "fields") and hasattr(values, "field"):  # a struct
+        for i in range(values.type.num_fields):
+            yield from _dictionaries(values.field(i))
+    elif hasattr(values.type, "value_type") and hasattr(values, "values"):  # a list
+        yield from _dictionaries(values.values)
 
 
 def _record_batch(value: Any) -> Any:
@@ -295,9 +340,16 @@ def _arrow_array(value: Any) -> Any:
     import pyarrow
 
     whole = value if isinstance(value, pyarrow.ChunkedArray) else pyarrow.chunked_array([value])
-    return converted(
-        _column(narwhals.from_native(whole, series_only=True)), value, lambda held: {"type": str(held.type)}
-    )
+    return converted(_column(narwhals.from_native(whole, series_only=True)), value, _of_arrow_array)
+
+
+def _of_arrow_array(value: Any) -> dict[str, Any]:
+    found: dict[str, Any] = {"type": str(value.type)}
+    if inside := _metadata_inside(value.type):
+        found["metadata inside"] = inside
+    if labels := list(_dictionaries(value)):
+        found["dictionaries"] = labels
+    return found
 
 
 def _arrow_scalar(value: Any) -> Any:

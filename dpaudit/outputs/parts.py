@@ -16,6 +16,7 @@ import fractions
 import logging
 import pathlib
 import random
+import re
 import uuid
 from collections.abc import Callable, Mapping
 from functools import cache, partial, reduce, singledispatch
@@ -127,8 +128,18 @@ def parts(value: Any) -> Any:
 
 
 def _enum(value: enum.Enum) -> Any:
+    """Return a member of an enumeration by its name, and beside it what it holds: all runs may write into that."""
     name = value.name if value.name is not None else repr(value)
-    return {"name": name, "value": value.value} if isinstance(value, enum.Flag) else name
+    found = {"name": name, "value": value.value} if isinstance(value, enum.Flag) else name
+    return converted(found, value, _state_of_member) if vars(value).keys() - _OF_ENUM else found
+
+
+_OF_ENUM = frozenset({"_name_", "_value_", "__objclass__", "_sort_order_"})
+"""Attributes that every member of an enumeration has."""
+
+
+def _state_of_member(value: enum.Enum) -> dict[str, Any]:
+    return {name: part for name, part in attributes(value).items() if name not in _OF_ENUM}
 
 
 def _fraction(value: fractions.Fraction) -> Any:
@@ -220,7 +231,10 @@ def _types_of_fields(dtype: np.dtype[Any]) -> Any:
         return (_types_of_fields(inside), shape)
     if dtype.names is None:
         return str(dtype)
-    return {name: _types_of_fields(dtype[name]) for name in dtype.names}
+    found = {name: _types_of_fields(dtype[name]) for name in dtype.names}
+    fields: Mapping[str, tuple[Any, ...]] = dtype.fields or {}
+    titles = {name: fields[name][2] for name in dtype.names if len(fields[name]) > 2}
+    return (found, titles) if titles else found
 
 
 def _array(value: NDArray[Any]) -> Any:
@@ -295,6 +309,12 @@ def _view(value: memoryview) -> Any:
     return converted(value.tobytes(), value, lambda held: {"format": held.format, "shape": held.shape})
 
 
+def _match(value: re.Match[Any]) -> Any:
+    """Return a match by where it is found; it is printed without the text around it."""
+    found = {"pattern": value.re, "text": value.string, "spans": tuple(value.regs)}
+    return {**found, "start": value.pos, "end": value.endpos}
+
+
 def _message(value: email.message.Message[Any, Any]) -> Any:
     """Return a message by its headers as they are written and its content; what it makes of these is made again."""
     headers = tuple((name, str(text)) for name, text in value.raw_items())
@@ -359,6 +379,7 @@ _TABLE: tuple[tuple[tuple[type, ...], Callable[[Any], Any]], ...] = (
     ((collections.ChainMap,), _chain_map),
     ((array.array,), _typed_array),
     ((memoryview,), _view),
+    ((re.Match,), _match),
     ((email.message.Message,), _message),
 )
 """The functions that take values of each type apart; the state of a random generator or a logger is no output."""

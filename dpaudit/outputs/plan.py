@@ -232,7 +232,7 @@ def _sparse(plan: LeafPlan, values: list[Any], path: Path) -> None:
     plan.category(attrgetter("shape"), values, path, "shape")
     plan.category(_kind_of_numbers, values, path, "kind of the numbers")
     plan.category(attrgetter("format"), values, path, "format", representation=True)
-    plan.category(dtype_of, values, path, "dtype", representation=True)
+    plan.category(dtype_of, values, path, "dtype")
     widths = {int(np.prod(value.shape, dtype=np.int64)) for value in values}
     if len(widths) > 1 or max(widths) > DENSE or not all(has_numbers(value.dtype) for value in values):
         plan.step("parts", values, path)

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from dpaudit.errors import InputError, SharedPart
+from dpaudit.outputs.beside import Beside, Labelled
 from dpaudit.outputs.canonical import canonical
 from dpaudit.outputs.decoding import stand_in
 from dpaudit.outputs.parts import parts
@@ -120,9 +121,15 @@ def _inside(value: Any) -> list[tuple[Step, Any]]:
 
 def _parts(value: Any) -> Any:
     try:
-        return parts(value)
+        return _split(value)[0]
     except (InputError, RecursionError):
         return None
+
+
+def _split(value: Any) -> tuple[Any, Beside | None]:
+    """Return the parts of an object, and what stands beside them, as the state of an estimator of scikit-learn does."""
+    held = parts(value)
+    return (held.values, held.beside) if isinstance(held, Labelled) else (held, None)
 
 
 def without(output: Any, places: Sequence[Place]) -> Any:
@@ -146,9 +153,10 @@ def without(output: Any, places: Sequence[Place]) -> Any:
         return {key: replaced.get(("key", key), part) if _plain(key) else part for key, part in output.items()}
     if kind in (list, tuple):
         return kind([replaced.get(("item", i), part) for i, part in enumerate(output)])
-    held = parts(output)
+    held, beside = _split(output)
     shown = {name: replaced.get(("part", name), part) for name, part in held.items()}
-    return stand_in(kind, shown)
+    made = stand_in(kind, shown)
+    return made if beside is None else Labelled(made, beside)
 
 
 def _plain(key: Any) -> bool:
@@ -168,7 +176,7 @@ def remains(output: Any, places: Sequence[Place]) -> bool:
 def refuse_shared(found: Sequence[Part], output: Any) -> None:
     """Raise `SharedPart` for parts that runs share and change; `InputError` where outputs are lost by that."""
     if not found:
-        raise overwritten(output)
+        raise changes_itself(output) or overwritten(output)
     places = tuple(part.place for part in found)
     lost = next((part for part in found if part.overwritten or not part.place), None)
     if lost is None and not remains(output, places):
@@ -184,6 +192,20 @@ def overwritten(held: Any) -> InputError:
     kind = foreign(type(held).__name__, "object")
     why = f"the mechanism returns the same {kind} from several runs and changes it in between, so that outputs "
     return InputError(why + "are lost: return a new one each time, as copy.deepcopy(output)")
+
+
+def changes_itself(output: Any) -> InputError | None:
+    """Return the error of an output that is not what it was once it has been looked at; None of others.
+
+    It counts how often it is read, or fills a cache: it holds more than the mechanism has put into it.
+    """
+    if label_of(output) == label_of(output):
+        return None
+    kind = foreign(type(output).__qualname__, "object")
+    return InputError(
+        f"an output of type {kind} changes whenever it is looked at: return what of it matters, or say how to take it "
+        f"apart, by dpaudit.register_flattener({kind}, lambda output: ...)"
+    )
 
 
 def shared_part(told: Sequence[tuple[Place, str]]) -> SharedPart:

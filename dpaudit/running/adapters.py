@@ -18,7 +18,16 @@ from dpaudit.errors import InputError, blamed
 from dpaudit.jsonable import stable_repr
 from dpaudit.outputs.canonical import Raised
 from dpaudit.outputs.shared import join
-from dpaudit.outputs.sharing import Part, Place, label_of, overwritten, refuse_shared, shared_parts, without
+from dpaudit.outputs.sharing import (
+    Part,
+    Place,
+    changes_itself,
+    label_of,
+    overwritten,
+    refuse_shared,
+    shared_parts,
+    without,
+)
 from dpaudit.running.isolated import Context, InTurn, Isolated, Timeout, predicted
 from dpaudit.running.passing import generator_lacks, replaced_seed, with_generator
 from dpaudit.running.run_notes import noted
@@ -216,7 +225,7 @@ class _OneByOne:
                 before = label_of(self._seen(outputs[-1:])[0])
                 outputs.append(self._once(*one))
                 if label_of(self._seen(outputs[-2:-1])[0]) != before:
-                    raise overwritten(outputs[-2])
+                    raise changes_itself(outputs[-2]) or overwritten(outputs[-2])
             return []
         first, second = self._seen(outputs)
         held = shared_parts(first, second)
@@ -302,7 +311,7 @@ def _refuse_overwritten(before: Sequence[tuple[Any, Any]]) -> None:
     """Raise `InputError` if an output is not what it was, given with its earlier label."""
     for output, label in before:
         if label_of(output) != label:
-            raise overwritten(output)
+            raise changes_itself(output) or overwritten(output)
 
 
 def _refuse_changed(held: Sequence[Part], output: Any) -> None:
@@ -313,6 +322,8 @@ def _refuse_changed(held: Sequence[Part], output: Any) -> None:
 
 
 def _labelled(outputs: Sequence[Any]) -> list[tuple[Any, Any]]:
+    for output in outputs:
+        label_of(output)  # an output that fills a cache when it is read has done so now
     return [(output, label_of(output)) for output in outputs]
 
 

@@ -212,9 +212,7 @@ class _Reader:
         for name in generators:
             roles[name] = "rng"
         positional = [
-            name
-            for name, one in parameters.items()
-            if one.kind in (kinds.POSITIONAL_ONLY, kinds.POSITIONAL_OR_KEYWORD)
+            name for name, one in parameters.items() if one.kind in (kinds.POSITIONAL_ONLY, kinds.POSITIONAL_OR_KEYWORD)
         ]
         rows = next((name for name, one in parameters.items() if one.kind is kinds.VAR_POSITIONAL), "")
         asks_size = SIZE in parameters and parameters[SIZE].kind not in (kinds.VAR_POSITIONAL, kinds.VAR_KEYWORD)

@@ -9,6 +9,7 @@ import decimal
 import email.message
 import fractions
 import pathlib
+import re
 import types
 from collections.abc import Callable
 from typing import Any
@@ -166,6 +167,11 @@ ALWAYS: dict[str, Make] = {
     "zone of times": lambda x, n: pd.Series(pd.to_datetime([n]).tz_localize(["UTC", "Asia/Tokyo"][x])),
     "categories": lambda x, n: pd.Series(pd.Categorical(["a"], categories=["a", "bc"[x]])),
     "order of categories": lambda x, n: pd.Series(pd.Categorical(["a"], categories=["a", "b"], ordered=bool(x))),
+    "unused label of an index": lambda x, n: pd.Series(
+        [n, 1, 2], index=pd.MultiIndex.from_tuples([(1, "a"), (2, "b"), (2, "cd"[x])])
+    ).iloc[:2],
+    "window": lambda x, n: pd.Series([n, x]).rolling(2),
+    "match": lambda x, n: re.match("a*", "aab"[: 2 + x]),
     "missing or not": lambda x, n: pd.Series(pd.array([n, [None, 0][x]], dtype="Int64")),
     "flags": lambda x, n: pd.DataFrame({"a": [n]}).set_flags(allows_duplicate_labels=bool(x)),
     "subclass of a frame": lambda x, n: with_attribute(Derived({"a": [n]}), x),
@@ -186,6 +192,7 @@ ALWAYS: dict[str, Make] = {
     "class of an element": lambda x, n: (n, [1, np.int32(1)][x]),
     "class of a sparse matrix": lambda x, n: [sparse.csr_matrix, sparse.csr_array][x]([[0, n]]),
     "format of a sparse matrix": lambda x, n: sparse.csr_matrix([[0, n]]).asformat(["csr", "coo"][x]),
+    "dtype of a sparse matrix": lambda x, n: sparse.csr_matrix(np.array([[0, n]], ["f4", "f8"][x])),
     "types of records": lambda x, n: np.array([(1, n)], [("a", ["i4", "i8"][x]), ("b", "f8")]),
     "fill value": lambda x, n: np.ma.array([n, 2], mask=[0, 1], fill_value=7 + x),
     "under the mask": lambda x, n: np.ma.array([n, 2 + x], mask=[0, 1]),
@@ -263,6 +270,11 @@ def of_pyarrow() -> dict[str, Make]:
         "names": lambda x, n: pa.table({"xy"[x]: [n]}),
         "metadata": lambda x, n: pa.table({"a": [n]}).replace_schema_metadata({"s": str(x)}),
         "metadata of a field": lambda x, n: table(x, n, metadata={"s": str(x)}),
+        "label that no value has": lambda x, n: pa.table({"a": pa.DictionaryArray.from_arrays([0], ["a", "bc"[x]])}),
+        "label that no value of an array has": lambda x, n: pa.array(["a", "bc"[x]]).dictionary_encode()[:1],
+        "metadata inside of a field": lambda x, n: pa.table(
+            [pa.array([{"a": n}], pa.struct([pa.field("a", pa.int64(), metadata={"s": str(x)})]))], names=["s"]
+        ),
         "nullable": lambda x, n: table(x, n, nullable=bool(x)),
         "names of a batch": lambda x, n: pa.record_batch([pa.array([n])], names=["xy"[x]]),
         "type of an array": lambda x, n: pa.array([n], [pa.int16(), pa.int64()][x]),

@@ -239,7 +239,13 @@ class ArrowTable(ColumnarTable):
     def _rows(self, index: Index) -> Any:
         import pyarrow
 
-        return self.data.take(pyarrow.array(index)) if len(index) else self.data.slice(0, 0)
+        if not len(index):
+            return self.data.slice(0, 0)
+        try:
+            return self.data.take(pyarrow.array(index))
+        except pyarrow.ArrowNotImplementedError:  # of types such as string_view, or runs of equal values
+            columns = [_taken(column, index) for column in self.data.columns]
+            return pyarrow.Table.from_arrays(columns, schema=self.data.schema)
 
     def _joined(self, rows: Any) -> Any:
         import pyarrow
@@ -259,6 +265,16 @@ class ArrowTable(ColumnarTable):
 
     def _types(self) -> str:
         return f"pyarrow {self.form} {self.data.schema.to_string(show_schema_metadata=False)}"
+
+
+def _taken(column: Any, index: Index) -> Any:
+    """Return the rows of a column in a given order, put together of pieces of neighbouring ones."""
+    import pyarrow
+
+    rows = np.asarray(index, dtype=np.int64)
+    pieces = np.split(rows, np.flatnonzero(np.diff(rows) != 1) + 1)
+    chunks = [chunk for piece in pieces for chunk in column.slice(int(piece[0]), len(piece)).chunks]
+    return pyarrow.chunked_array([pyarrow.concat_arrays(chunks)])
 
 
 def _empty(kind: Any) -> Any:

@@ -35,7 +35,9 @@ def _read_lines(path: Path, separator: str, header: bool | None) -> Any:
     pandas takes a first record for the names, gives a name that stands twice another one, and fills short lines up.
     """
     if header is False:
-        return pd.read_csv(path, sep=separator, header=None).rename(columns=str)
+        records = pd.read_csv(path, sep=separator, header=None).rename(columns=str)
+        _check_commas(path, records, separator, ", header=None")
+        return records
     found = pd.read_csv(path, sep=separator)
     names = pd.read_csv(path, sep=separator, header=None, nrows=1, dtype=str).iloc[0].dropna()
     if header is None and _looks_like_record(names, found):
@@ -102,10 +104,13 @@ _CELLS = 1_000
 """The cells of a column that are looked at to see whether all of them are such numbers."""
 
 
-def _check_commas(path: Path, found: pd.DataFrame, separator: str) -> None:
-    """Raise `InputError` if a column holds nothing but numbers that pandas takes for text because of their commas."""
-    for name in found.columns:
-        cells = found[name].dropna()
+def _check_commas(path: Path, found: pd.DataFrame, separator: str, more: str = "") -> None:
+    """Raise `InputError` if a column holds nothing but numbers that pandas takes for text because of their commas.
+
+    The message shows how to read the file, with the arguments `more`, and no name that may be a value of a record.
+    """
+    for place, name in enumerate(found.columns):
+        cells = found.iloc[:, place].dropna()
         if not pd.api.types.is_string_dtype(cells.dtype) or not len(cells):
             continue
         texts = [str(cell) for cell in cells.iloc[:_CELLS]]
@@ -114,10 +119,11 @@ def _check_commas(path: Path, found: pd.DataFrame, separator: str) -> None:
         thousands = all(map(_THOUSANDS.fullmatch, texts))
         what = "commas between thousands" if thousands else "decimal commas"
         option = "thousands=','" if thousands else "decimal=','"
-        sep = "" if separator == "," else f", sep={separator!r}"
+        sep = ("" if separator == "," else f", sep={separator!r}") + more
+        shown = f"{place + 1} of {found.shape[1]}" if VALUE.fullmatch(str(name)) else repr(str(name))
         text = "{data} must have points in its numbers, and column {name} of {path} has {what}, so that it is read as "
         text += "text: write it with points, or in Python pass pandas.read_csv({path!r}{sep}, {option})"
-        raise unfit(text, name=repr(str(name)), path=str(path), what=what, sep=sep, option=option)
+        raise unfit(text, name=shown, path=str(path), what=what, sep=sep, option=option)
 
 
 def check_names(path: Path | str, names: Iterable[Any], share: Callable[[Iterable[bool]], bool]) -> None:

@@ -89,3 +89,20 @@ def test_a_finding_names_them(module: types.ModuleType) -> None:
     assert {"pandas", "joblib"} <= finding.versions.keys()
     read = type(finding).from_dict(finding.to_dict())
     assert read == finding
+
+
+class Nothing:
+    """A proxy that stands for nothing, as that of a request outside of one."""
+
+    def __getattribute__(self, name: str) -> Any:
+        if name == "__class__":
+            return super().__getattribute__(name)
+        raise RuntimeError("working outside of a request")
+
+
+def test_proxies_beside_a_mechanism_are_no_fault(module: types.ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    wrapt = pytest.importorskip("wrapt")
+    # What wrapt makes shows a code object that is a proxy, which cannot be disassembled.
+    monkeypatch.setattr(module, "decorator", wrapt.decorator(lambda wrapped, instance, a, k: wrapped(*a, **k)), False)
+    monkeypatch.setattr(module, "request", Nothing(), raising=False)
+    assert MSGSPEC.items() <= libraries_of(module.mechanism).items()

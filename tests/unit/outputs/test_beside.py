@@ -248,3 +248,75 @@ def test_rows_of_a_type_of_another_library_are_audited_in_batches() -> None:
 
     found = dpaudit.audit_privacy(batch, [(0, 1)], epsilon=0.5, trials=2_000, batched=True)
     assert found.verdict == "violation"
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda x, n: np.array([n], np.dtype("f8", metadata={"s": x})),
+        lambda x, n: np.array([(n,)], [(("ST"[x], "a"), "i4")]),
+    ],
+    ids=["metadata", "titles"],
+)
+def test_metadata_and_titles_of_a_dtype_are_leaves(make: Make) -> None:
+    outputs = outputs_of(make, differ=True)
+    assert told_apart(LeafPlan.of(outputs), outputs)
+
+
+class Member(enum.Enum):
+    ONE = 1
+
+
+def test_state_of_a_member_of_an_enumeration_is_looked_at_and_named_as_shared() -> None:
+    def mechanism(x: int, rng: np.random.Generator) -> Any:
+        Member.ONE.state = int(rng.random() < (0.9 if x else 0.1))  # type: ignore[attr-defined]
+        return rng.normal(), Member.ONE
+
+    finding = dpaudit.audit_privacy(mechanism, [(0, 1)], epsilon=0.5, trials=1_000, seed=0)
+    assert finding.not_looked_at == ("output[1], a Member that all runs share and change",)
+
+
+def test_an_exception_that_is_returned_is_an_output_and_its_finding_is_read_again() -> None:
+    def mechanism(x: int, rng: np.random.Generator) -> Exception:
+        return ValueError(int(rng.random() < 0.5))
+
+    finding = dpaudit.audit_privacy(mechanism, [(0, 1)], epsilon=0.5, trials=500, seed=0)
+    assert type(finding).from_dict(finding.to_dict()) == finding
+
+
+class Counts:
+    """An object that counts how often its elements are asked for."""
+
+    def __init__(self, value: float) -> None:
+        self.value = value
+        self.asked = 0
+
+    def __len__(self) -> int:
+        return 1
+
+    def __contains__(self, item: object) -> bool:
+        return item == self.value
+
+    def __iter__(self) -> Any:
+        self.asked += 1
+        return iter([self.value])
+
+
+class Remembers(Counts):
+    """An object that remembers its elements once they were asked for."""
+
+    def __iter__(self) -> Any:
+        self.asked = 1
+        return iter([self.value])
+
+
+def test_an_output_that_changes_when_it_is_looked_at_is_refused_as_such() -> None:
+    with pytest.raises(InputError, match="Counts changes whenever it is looked at"):
+        dpaudit.audit_privacy(lambda x, rng: Counts(rng.normal()), [(0, 1)], epsilon=1.0, trials=200, seed=0)
+
+
+def test_an_output_that_fills_a_cache_when_it_is_looked_at_is_audited() -> None:
+    finding = dpaudit.audit_privacy(
+        lambda x, rng: Remembers(x + rng.normal()), [(0, 9)], epsilon=1.0, trials=500, seed=0
+    )
+    assert finding.verdict == "violation"

@@ -9,7 +9,9 @@ from collections import OrderedDict, defaultdict, deque
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
+from sklearn.base import BaseEstimator
 
 import dpaudit
 from dpaudit.errors import InputError, SharedPart
@@ -52,6 +54,14 @@ def fit_many(rows: list[int], rng: np.random.Generator, size: int) -> list[Model
     return [Model().fit(rows, rng) for _ in range(size)]
 
 
+class Estimator(BaseEstimator, Model):
+    """An estimator of scikit-learn's, as those of diffprivlib are: it has a state beside its attributes."""
+
+
+def fit_estimator(rows: list[int], rng: np.random.Generator) -> Model:
+    return Estimator().fit(rows, rng)
+
+
 NAMED = ("output['accountant'], an Accountant that all runs share and change",)
 
 
@@ -68,6 +78,14 @@ def test_a_model_whose_runs_share_an_accountant_is_audited(options: dict, epsilo
     assert found.not_looked_at[-1:] == NAMED
     assert all(check.passed for check in found.checks)
     assert "accountant" not in str(found.witness.event)
+
+
+@pytest.mark.parametrize("options", [{}, {"timeout": 10.0}, {"n_jobs": 2}], ids=str)
+@pytest.mark.parametrize(("epsilon", "verdict"), [(KEPT, "consistent"), (BROKEN, "violation")])
+def test_an_estimator_whose_runs_share_an_accountant_is_audited(options: dict, epsilon: float, verdict: str) -> None:
+    found = dpaudit.audit_privacy(fit_estimator, PAIRS, epsilon=epsilon, trials=1_500, **options)
+    assert found.verdict == verdict
+    assert found.not_looked_at[-1:] == NAMED
 
 
 @pytest.mark.parametrize("options", [{}, {"timeout": 10.0}, {"batched": True}], ids=str)
@@ -294,3 +312,21 @@ def test_an_output_without_a_part_is_of_its_class_and_of_its_other_parts() -> No
     assert without(output, []) is output
     assert without(3, [(("part", "beside"),)]) == 3
     assert without(Record(1.0, None), [(("part", "beside"),)]).parts == {"value": 1.0, "beside": None}
+
+
+@pytest.mark.parametrize("kind", ["array", "pandas", "list"])
+def test_a_probe_made_of_the_pairs_of_a_dataset(kind: str) -> None:
+    rows = np.arange(6.0)[:, None] % 2 * 4242.4242
+    data: Any = {"array": rows, "pandas": pd.DataFrame(rows, columns=["x"]), "list": rows[:, 0].tolist()}[kind]
+
+    class Reads(Estimator):
+        def predict(self, points: Any) -> Any:
+            return (np.asarray(points, dtype=float).ravel() > self.mean_[0] - 3).astype(int)
+
+    def fitted(held: Any, rng: np.random.Generator) -> Model:
+        return Reads().fit(np.clip(np.asarray(held), 0, 1).ravel().tolist(), rng)
+
+    found = dpaudit.audit_privacy(fitted, data=data, epsilon=KEPT, trials=400, probe="data", outside=False)
+    assert found.verdict in ("consistent", "no evidence")
+    # The points of the probe are records.
+    assert "4242" not in found.summary() + str(found.to_dict())

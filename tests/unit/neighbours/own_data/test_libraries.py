@@ -433,3 +433,23 @@ def test_pairs_of_tables_are_checked_as_neighbours() -> None:
             dpaudit.audit_privacy(
                 lambda d, rng: len(d) + rng.laplace(), [(data, data[:2])], epsilon=1.0, trials=20, relation="unbounded"
             )
+
+
+@pytest.mark.parametrize("kind", ["string_view", "binary_view", "runs"])
+def test_types_of_arrow_from_which_it_takes_no_rows_are_audited(kind: str) -> None:
+    pa = pytest.importorskip("pyarrow")
+    if kind == "runs":
+        column = pa.RunEndEncodedArray.from_arrays([2, 4], [1, 2])
+    elif kind == "string_view":
+        column = pa.array(["a", None, "b", "a"], pa.string_view())
+    else:
+        column = pa.array([b"a", None, b"b", b"a"], pa.binary_view())
+    table = pa.table({"x": pa.chunked_array([column.slice(0, 1), column.slice(1)]), "n": [1, 2, 3, 4]})
+    for relation in RELATIONS:
+        found = dpaudit.neighbours_of(table, relation=relation, bounds={"n": (0, 5)})
+        assert found
+        assert all(side.schema == table.schema for pair in found for side in (pair.data, pair.neighbour))
+    finding = dpaudit.audit_privacy(
+        lambda t, rng: t.num_rows + rng.laplace(0, 0.1), data=table, epsilon=0.5, trials=300
+    )
+    assert finding.verdict == "violation"

@@ -209,6 +209,12 @@ def test_a_first_line_that_looks_like_a_record_is_asked_about(kind: str, tmp_pat
     for cell in re.findall(r"[^,\n\"]+", RECORDS[kind].partition("\n")[0]):
         assert cell not in str(caught.value).replace(str(path), "")
     records = RECORDS[kind].count("\n")
+    if kind == "a decimal comma":  # it is told how to read them, and shows none
+        for header in (True, False):
+            with pytest.raises(InputError, match=r"column 1 of 2 of .* has decimal commas") as caught:
+                dpaudit.read_dataset(path, header=header)
+            assert "3,5" not in str(caught.value)
+        return
     assert len(dpaudit.read_dataset(path, header=False)) == records
     assert list(dpaudit.read_dataset(path, header=False).columns[:2]) == ["0", "1"]
     assert len(dpaudit.read_dataset(path, header=True)) == records - 1
@@ -286,9 +292,17 @@ LINES: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "columns": ({"pairs": {"age": [4242]}, "epsilon": 1.0}, "got a dict; if it is one dataset, write data=data"),
     "a list of records": (
-        {"pairs": [1, 2, 3], "epsilon": 1.0},
-        "pair 0 must be a tuple .*; if they are the records of one",
+        {"pairs": [4242, 2, 3], "epsilon": 1.0},
+        r"pair 0 must be a tuple \(data, neighbour\), got one of type int; if they are the records of one",
     ),
+    "a list of tuples": (
+        {"pairs": [(4242, 2, 3)], "epsilon": 1.0},
+        "pair 0 must be .*, got one of type tuple of length 3; if they are the records of one",
+    ),
+    "mu": ({"pairs": [(1, 2)], "mu": 1.0}, r"no argument 'mu', .*; write claim=dpaudit.PrivacyClaim.gaussian\(1.0\)"),
+    "rho": ({"pairs": [(1, 2)], "rho": 1}, r"no argument 'rho', .*; write claim=.*\.zero_concentrated\(1\)"),
+    "a huge integer": ({"pairs": [(1, 2)], "epsilon": 10**400}, "epsilon must be a number that a float can hold"),
+    "no path": ({"pairs": [(1, 2)], "epsilon": 1.0, "continued": 5}, "continued must be the path of a file, got 5"),
     "bounds as text": ({"data": SCORES, "bounds": "0,100", "epsilon": 1.0}, r"; write bounds=\(0.0, 100.0\)"),
     "bounds of a column": (
         {"data": SCORES, "bounds": "age=0,9", "epsilon": 1.0},
