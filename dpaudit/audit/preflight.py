@@ -82,7 +82,8 @@ LEAST_ORDERED = 2
 where there is no time limit: slow runs are bet on, and noise that is kept would refute a claim within some fifty."""
 ALIKE_SECONDS = 30.0
 """The seconds, about, for runs at the end of an audit where those before had one value on each input, or two, though
-randomness is the mechanism's own: a bet may end within so few runs that noise which is kept for a hundred does not change among them."""
+randomness is the mechanism's own: a bet may end within so few runs that noise which is kept for a hundred does not
+change among them."""
 FEW_VALUES = 2
 """Values on an input, at most, where runs are said to be alike."""
 ORDERING = 0.1

@@ -73,7 +73,7 @@ class Pace:
     """The time of runs: the seconds a run of all batches but the first, and of those after it but the slowest.
 
     What a mechanism needs is loaded in these. The quickest batch would not do: where some runs are slow, or time out,
-    it is one without them. Where several workers make batches, these come several at a time, and the time of all counts.
+    it is one without them. Where several workers make batches, they come several at a time: the time of all counts.
     """
 
     runs: int = 0

@@ -47,8 +47,8 @@ def _read_lines(path: Path, separator: str, header: bool | None) -> Any:
         raise InputError(text, names=("header",), parameter="header", path=str(path))
     _check_commas(path, found, separator)
     if not _counts_rows(found.index) and not _names_rows(found.index):
-        text = "{data} must have a name for each column in its first line, and the lines of {path} have more values than "
-        text += "that has names: name them all, and write numbers with points, not commas"
+        text = "{data} must have a name for each column in its first line, and the lines of {path} have more values "
+        text += "than that has names: name them all, and write numbers with points, not commas"
         raise unfit(text, path=str(path))
     if not names.is_unique:
         raise unfit("{data} must have columns of different names, and two of {path} have one name", path=str(path))

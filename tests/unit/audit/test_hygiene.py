@@ -451,9 +451,7 @@ def test_a_bet_that_ends_before_kept_noise_changes_is_no_evidence() -> None:
     seen = 0
     for seed in range(10):
         mechanism = Reusing(seed, kept=0.99)
-        found = audit(
-            mechanism, randomness="own", trials=400, epsilon=1.0, confidence=0.9, seed=seed, sequential=True
-        )
+        found = audit(mechanism, randomness="own", trials=400, epsilon=1.0, confidence=0.9, seed=seed, sequential=True)
         said = "the stream of answers that have it in common" in " ".join(found.warnings)
         assert said or found.verdict == "no evidence"
         seen += found.verdict == "no evidence"
