@@ -147,4 +147,3 @@ def test_neighbours_that_differ_in_a_group_are_said_to() -> None:
     )
     page = render_finding(alone(found))
     assert "one group of 2 records is added or removed" in page
-    assert "one record" not in page
