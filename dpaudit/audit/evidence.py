@@ -263,7 +263,9 @@ def gaps_of(
     raised = seen.raised.total()
     returned = seen.runs - raised
     found: list[Gap] = []
-    if raised and returned < max(least, RETURNED_SHARE * seen.runs):
+    rare = returned < max(least, RETURNED_SHARE * seen.runs)
+    # Where all runs are too few, it is not because of some that raised.
+    if raised and rare and (least <= confirming or returned < raised):
         usual = min(seen.raised, key=lambda kind: (-seen.raised[kind], kind))
         found.append(AllRaised(raised, seen.runs, ": ".join(usual[:2]), usual[0], "".join(usual[2:])))
     elif seen.different == 0 or seen.different < least <= confirming:

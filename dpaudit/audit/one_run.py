@@ -113,9 +113,13 @@ def _numbers(scores: Any) -> Array:
     if isinstance(scores, np.ma.MaskedArray) and np.ma.is_masked(scores):
         raise InputError.of("scores", scores, "an array without masked values: each canary has a score")
     try:
-        values = np.asarray(scores, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError):
+        given = np.asarray(scores)
+        # The imaginary part would be dropped.
+        values = given if given.dtype.kind == "c" else np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError, RuntimeError):  # the last is of tensors that have a gradient
         raise InputError.of("scores", scores, "an array of numbers of shape (m,) or (runs, m)") from None
+    if values.dtype.kind == "c":
+        raise InputError.of("scores", values.dtype, "an array of real numbers", hint="a complex number has no rank")
     if values.ndim not in (1, 2) or not values.size:
         raise InputError.of("scores", values.shape, "an array of shape (m,) or (runs, m)")
     bad = np.argwhere(np.isnan(values))

@@ -58,6 +58,11 @@ REPEATS = 5
 said to differ. Of runs with randomness of their own this has probability at most 2 / 4^5, that the batches in this
 process agreed before 1/2: together below `ERROR`, however few runs a batch has."""
 
+UNORDERED = (
+    "the time limit left no runs that show whether consecutive runs depend on each other: that they do not, as where "
+    "noise is kept or carried over, is assumed"
+)
+"""The warning where the order of runs is not looked at, though the generator does not decide alone."""
 VALUES = 4_000
 """Runs on each side of which it is noted which worker returned what; of longer audits that of a share of all values."""
 ALIKE = (
@@ -72,7 +77,15 @@ ORDER_SHARE = 40
 ORDERED, ORDER_SECONDS = 128, 4.0
 """Runs on each side, before an audit and as many again at its end, at most, which show whether consecutive runs depend
 on each other; and the seconds that all of them may take, about."""
-
+LEAST_ORDERED = 2
+"""Calls on each side, before an audit and as many again at its end, that are made of these however long they take
+where there is no time limit: slow runs are bet on, and noise that is kept would refute a claim within some fifty."""
+ALIKE_SECONDS = 30.0
+"""The seconds, about, for runs at the end of an audit where those before had one value on each input, or two, though
+randomness is the mechanism's own: a bet may end within so few runs that noise which is kept for a hundred does not
+change among them."""
+FEW_VALUES = 2
+"""Values on an input, at most, where runs are said to be alike."""
 ORDERING = 0.1
 """Of a time limit, at most, for the runs that show whether consecutive runs depend on each other."""
 
@@ -109,6 +122,8 @@ class Hygiene:
         self.trials = trials
         self.calls = 0
         self.order_seconds = ORDER_SECONDS
+        self.order_limit = math.inf
+        self.unordered = False
         self.runs = min(BATCHED if self.mechanism.batched else ONE_BY_ONE, max(1, trials // SHARE))
         self.spent, self.used, self.seconds = 0, False, math.inf
         self.compares_workers = True
@@ -144,7 +159,8 @@ class Hygiene:
         before = list(map(contents, self.inputs))
         if clock is not None and clock.limited:
             self._shrink(clock)
-            self.order_seconds = min(ORDER_SECONDS, clock.share(ORDERING))
+            self.order_limit = clock.share(ORDERING)
+            self.order_seconds = min(ORDER_SECONDS, self.order_limit)
         checks, made = self._before(), isinstance(self.pairs[0], MadePair)  # of a user's dataset
         failing = all(isinstance(one, Raised) and one.kind != TIMED_OUT for one in self.outputs)
         if failing and made and len(self.outputs) >= FAILING:
@@ -238,7 +254,7 @@ class Hygiene:
         return self._checks(advanced=Answer.DEPENDS if varied else Answer.UNMOVED)
 
     def _begin_series(self) -> tuple[Check, ...]:
-        """Make runs on each side in their order, unless they take too long: those at the end will come after them.
+        """Make runs on each side in their order, if a limit leaves time: those at the end will come after them.
 
         The generator does not decide alone here what a run returns, and so does not make runs independent. The check of
         a generator that is read and not advanced is returned, if it is: whether that matters, no comparison of single
@@ -246,10 +262,12 @@ class Hygiene:
         """
         calls = ordered_runs(self.trials, self.runs) // self.runs
         # On each side, before the audit and at its end, so many calls are made.
-        self.calls = min(calls, self._affordable(4 * self.runs))
+        within = max(LEAST_ORDERED, self._affordable(4 * self.runs))
+        self.calls = min(calls, within, self._affordable(4 * self.runs, self.order_limit))
+        self.unordered = not self.calls
         if self.calls:
             self.series = Series(), Series()
-            self._go_on("before")
+            self._go_on("before", self.calls)
         self.fresh = any(use.copied for uses in self.uses for use in uses)
         if self._spread:
             self.values = SharedValues()
@@ -262,14 +280,15 @@ class Hygiene:
             return replace(sampler, fresh=fresh)
         return replace(sampler, fresh=fresh, sketched=min(1.0, VALUES / trials), values=self.values.add)
 
-    def _affordable(self, runs: int) -> int:
-        """Return how many times so many runs can be made in the seconds for them."""
-        return int(min(self.order_seconds / (runs * max(self.seconds, 1e-9)), float(self.trials)))
+    def _affordable(self, runs: int, seconds: float | None = None) -> int:
+        """Return how many times so many runs can be made in some seconds, by default in those for runs in order."""
+        seconds = self.order_seconds if seconds is None else seconds
+        return int(min(seconds / (runs * max(self.seconds, 1e-9)), float(self.trials)))
 
-    def _go_on(self, when: str) -> None:
+    def _go_on(self, when: str, calls: int) -> None:
         """Make runs that follow those of the series on each side, in calls with generators of their own."""
         for side, series in enumerate(self.series):
-            for number in range(self.calls):
+            for number in range(calls):
                 outputs = self._made(side, f"order, {when} {number}", self.runs)
                 # The clock says which runs time out, and a busy machine lets them come together.
                 kept = [one for one in outputs if not (isinstance(one, Raised) and one.kind == TIMED_OUT)]
@@ -291,9 +310,14 @@ class Hygiene:
         return (Check(CheckName.WORKERS, _passed(not self.values.repeated()), runs),)
 
     def _of_order(self) -> tuple[Check, ...]:
+        if self.unordered:
+            self.warnings = (*self.warnings, UNORDERED)
         if not self.series:
             return self._checks(order=Answer.NOT_ASKED)
-        self._go_on("after")
+        self._go_on("after", self.calls)
+        seen = [set(one.labels) for one in self.series]
+        if self.own and seen[0] != seen[1] and max(map(len, seen)) <= FEW_VALUES:
+            self._look_longer()
         if min(len(one.labels) for one in self.series) <= max(LAGS):
             return self._checks(order=Answer.NOT_ASKED)
         rng = seeding.generator(self.sampler.seed, "probe", "orders")
@@ -305,6 +329,17 @@ class Hygiene:
             runs = sum(len(one.labels) for one in self.series)
             self.warnings = (*self.warnings, f"all of {runs} runs {ALIKE}")
         return self._checks(order=_passed(not depends))
+
+    def _look_longer(self) -> None:
+        """Make more runs in order, where nearly all were alike, and look at these alone.
+
+        So they are as many whatever they return, and independent ones could have come in any order.
+        """
+        seconds = min(ALIKE_SECONDS, self.order_limit)
+        calls = min(max(1, ORDERED // self.runs), self._affordable(2 * self.runs, seconds))
+        if calls > self.calls:
+            self.series = Series(), Series()
+            self._go_on("longer", calls)
 
     def shown(self) -> list[list[Any]]:
         """Return an output of the batches before an audit, as a list of one batch, and forget all of them."""

@@ -36,6 +36,12 @@ LEAST_SHARE = 0.05
 """The part of the weightiest term's share that a term must have."""
 LEAST_RUNS = 20
 """Runs a side below which no sum is fitted."""
+RIDGE = 1e-9
+"""The part of a number's variance that is added to it, so that numbers which determine each other have weights."""
+FAR = 4.0
+"""Times by which weights without a penalty must separate better."""
+LEAST_HITS = 10
+"""Outputs of the likelier side in a half-line, at least: nobody would say that four in five hundred are many."""
 _KEY = re.compile(r"output\['([A-Za-z_]\w*)'\]")
 
 
@@ -63,7 +69,7 @@ class Formula:
         columns = list(named)
         left, right = (flattener(side)[:, columns] for side in (data, neighbour))
         spread = np.concatenate([left, right]).std(axis=0)
-        share = np.abs(Discriminant.fit(left, right).weights) * spread
+        share = np.abs(_weights(left, right)) * spread
         if not np.isfinite(share).all() or not share.any():
             return None
         chosen = np.argsort(-share, kind="stable")[:TERMS]
@@ -76,9 +82,31 @@ class Formula:
         return cls(flattener, places, coefficients, text)
 
 
+def _weights(left: Array, right: Array) -> Array:
+    """Return the weights of a linear discriminant, or of one without a penalty where that separates far better.
+
+    Large noise that two numbers share cancels in their difference, which a penalty on weights does not find.
+    """
+    penalised = Discriminant.fit(left, right).weights
+    if not np.isfinite(left).all() or not np.isfinite(right).all():
+        return penalised
+    with np.errstate(all="ignore"):  # of numbers whose squares are no floats nothing comes that is finite
+        unit = np.concatenate([left, right]).std(axis=0)
+        unit = np.where(unit > 0, unit, 1.0)
+        scaled = [side / unit for side in (left, right)]
+        covariance = RIDGE * np.eye(len(unit))
+        for side in scaled:
+            covariance += np.cov(side, rowvar=False)
+        if not np.isfinite(covariance).all():
+            return penalised
+        free = np.linalg.solve(covariance, scaled[0].mean(axis=0) - scaled[1].mean(axis=0)) / unit
+        far = _separation(left, right, free) > FAR * _separation(left, right, penalised)
+    return np.asarray(free) if far and np.isfinite(free).all() else penalised
+
+
 def _few_digits(left: Array, right: Array) -> tuple[float, ...]:
     """Return the coefficients of a linear discriminant, the first positive, with as few digits as separate as well."""
-    weights = Discriminant.fit(left, right).weights
+    weights = _weights(left, right)
     scaled = weights / np.abs(weights).max() * (1.0 if weights[0] >= 0 else -1.0)
     rounded = [np.array([float(f"{one:.{digits}g}") for one in scaled.tolist()]) for digits in DIGITS]
     least = AS_GOOD * _separation(left, right, scaled)
@@ -132,7 +160,7 @@ def sum_event(
     """Return the half-line of a sum that was seen too often for a claim, its likelier side, and its hits and runs.
 
     Those of the likelier side come first. Half of the outputs choose the sum, all of them the half-line. None if there
-    is none that exceeds the claim.
+    is none that exceeds the claim and holds ten outputs of that side.
     """
     halves = [side[::2] for side in sides]
     if min(map(len, halves)) < LEAST_RUNS:
@@ -154,6 +182,7 @@ def sum_event(
             m, k = sizes[first], sizes[1 - first]
             p, q = (x + 0.5) / (m + 1), (y + 0.5) / (k + 1)
             excess = (x / m - allowed * y / k - delta) / np.sqrt(p * (1 - p) / m + allowed**2 * q * (1 - q) / k)
+            excess = np.where(x >= LEAST_HITS, excess, 0.0)
             at = int(np.argmax(excess))
             if excess[at] > best:
                 best = float(excess[at])

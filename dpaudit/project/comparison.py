@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import textwrap
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -136,6 +137,8 @@ def _changes(old: Standing, new: Standing) -> list[Change]:
         if of_point or (name in _FOUND and not failing) or (name.startswith("detectable") and not same):
             continue
         if was is not None and now is not None and was != now and max(was, now) > margin * min(was, now):
+            if math.isinf(now):  # no leak, however large
+                words = words.replace("an epsilon of {1}", "no epsilon").replace("a mu of {1}", "no mu")
             text = words.format(significant(was, towards), significant(now, towards))
             changes.append(Change(new.name, text, now > was))
     broken = old.verdict != new.verdict and new.verdict.gravity > old.verdict.gravity

@@ -16,6 +16,7 @@ from dpaudit.contract import Direction, PrivacyClaim, Relation, Verdict
 from dpaudit.errors import in_python
 from dpaudit.events.event import Cells
 from dpaudit.exact.finding import LawFinding
+from dpaudit.outputs.canonical import TIMED_OUT
 from dpaudit.report import wording
 from dpaudit.report.numbers import count, percent, plural, significant
 from dpaudit.report.terminal import Lines, said
@@ -298,8 +299,11 @@ def gap_words(gap: Gap) -> str:
     match gap:
         case evidence.AllRaised():
             place = f" ({gap.place})" if gap.place else ""
-            usual = f"most often {gap.usual}{place}: ordinary outputs were too rare"
-            return f"{of_runs(gap.raised, gap.runs)} ended in an exception, {usual}"
+            ended, usual = "ended in an exception", gap.usual
+            if gap.error_type == TIMED_OUT:
+                ended, usual = f"timed out or {ended}", usual.replace(": ", " ", 1)
+            often = f"most often {usual}{place}: ordinary outputs were too rare"
+            return f"{of_runs(gap.raised, gap.runs)} {ended}, {often}"
         case evidence.Constant():
             why = "the output is constant, or no feature distinguishes its values"
             if gap.varied:
@@ -341,6 +345,8 @@ def _remedy(gap: Gap, finding: PrivacyFinding, shown: Shown) -> str:
             return "record outputs on inputs on which they vary"
         case evidence.Constant() | evidence.Identical():
             return f"give {shown('pairs', None)} of different inputs, on which the output varies"
+        case evidence.AllRaised(error_type=error_type) if error_type == TIMED_OUT:
+            return f"give a longer {shown('timeout', None)}"
         case evidence.AllRaised():
             defect = gap.error_type in _DEFECTS
             return "mend the mechanism" if defect else f"give {shown('pairs', None)} that the mechanism accepts"

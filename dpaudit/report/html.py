@@ -295,6 +295,8 @@ def _numbers(mechanism: AuditedMechanism) -> Lines:
 
 def _noun(row: Row) -> str:
     """Return what neighbours of a mechanism differ in: a learner's samples hold examples."""
+    if row.blackbox is not None and row.blackbox.reach is not UNSET and row.blackbox.reach.group > 1:
+        return f"group of {wording.group_words(row.blackbox).removeprefix(' for groups of ')}"
     origins = () if row.blackbox is None else row.blackbox.origins
     if any(origin.kind is OriginKind.OWN_USERS for origin in origins):
         return "user"

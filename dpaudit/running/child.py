@@ -48,6 +48,8 @@ ROOM = 1 << 16
 """Bytes that are read at a time: what a pipe holds."""
 PATIENCE = 60.0
 """Seconds in which a child takes up a call, beside those of a run: destructors of earlier outputs may keep it."""
+ENDING = 3.0
+"""Seconds in which it ends a call after the last run, beside those of a run."""
 OVERHEAD = 1 << 24
 """Bytes of a message beside the outputs in it, at most."""
 SENT_WRONG = "sent what is no answer"
@@ -124,6 +126,9 @@ class Child:
                 return parts, value
             if kind == PART:
                 parts.append(value)
+                if len(parts) == most and seconds is not None:
+                    # No run is under way: a busy machine, and no mechanism, makes the end of a call late.
+                    limit = seconds + ENDING
             if len(parts) > most or (kind == BEGUN and parts):
                 raise ChildDied(SENT_WRONG)
         self.close()

@@ -70,28 +70,41 @@ Couple = tuple[Job, Job]
 
 @dataclass
 class Pace:
-    """The time of runs: the seconds a run of the quickest batch, for the first ones load what a mechanism needs.
+    """The time of runs: the seconds a run of all batches but the first, and of those after it but the slowest.
 
-    Where batches are made elsewhere they come several at a time, and what counts is the time of all.
+    What a mechanism needs is loaded in these. The quickest batch would not do: where some runs are slow, or time out,
+    it is one without them. Where several workers make batches, they come several at a time: the time of all counts.
     """
 
     runs: int = 0
     seconds: float = 0.0
-    quickest: float = math.inf
+    first: tuple[int, float] | None = None
+    slowest: tuple[int, float] = (0, 0.0)
 
-    def add(self, runs: int, seconds: float, *, here: bool) -> None:
-        """Note that so many runs were waited for; whether they were made in this process."""
+    def add(self, runs: int, seconds: float, *, one_by_one: bool) -> None:
+        """Note that so many runs were waited for; whether batches come one by one, each when it is made."""
         self.runs += runs
         self.seconds += seconds
-        if here and runs:
-            self.quickest = min(self.quickest, seconds / runs)
+        if not one_by_one or not runs:
+            return
+        if self.first is None:
+            self.first = runs, seconds
+        elif seconds * max(1, self.slowest[0]) >= self.slowest[1] * runs:
+            self.slowest = runs, seconds
 
     @property
     def seconds_a_run(self) -> float | None:
         """The time of a run; None where none was made."""
         if not self.runs:
             return None
-        return min(self.quickest, self.seconds / self.runs)
+        found = self.seconds / self.runs
+        runs, seconds = self.runs, self.seconds
+        for apart in (self.first or (0, 0.0), self.slowest):
+            runs -= apart[0]
+            seconds -= apart[1]
+            if runs > 0:
+                found = min(found, seconds / runs)
+        return found
 
 
 @dataclass(frozen=True)
@@ -232,11 +245,14 @@ class Sampler:
             from joblib import effective_n_jobs
 
             workers = 1 if self.n_jobs == 1 else int(effective_n_jobs(self.n_jobs))
+            one_by_one = workers == 1
             results = apart.reduced(work, groups, workers)
         elif len(groups) == 1 or (self.n_jobs == 1 and self.backend != DASK):
+            one_by_one = True
             results = map(partial(work, self.mechanism), groups)
         else:
             calls = replace(groups, work=partial(work, self.mechanism))
+            one_by_one = False
             results = spread(calls, n_jobs=self.n_jobs, backend=self.backend, address=self.address)
         began = time.monotonic()
         try:
@@ -244,7 +260,7 @@ class Sampler:
                 if self.values is not None and sketch is not None:
                     self.values(sketch)
                 runs = sum(job.size for couple in couples for job in couple)
-                self.pace.add(runs, time.monotonic() - began, here=isinstance(results, map))
+                self.pace.add(runs, time.monotonic() - began, one_by_one=one_by_one)
                 if self.report is not None:
                     self.report(runs)
                 yield couples, result

@@ -46,6 +46,10 @@ def _read_lines(path: Path, separator: str, header: bool | None) -> Any:
         text += "; say {header:=True} if it names them, {header:=False} if it is a record"
         raise InputError(text, names=("header",), parameter="header", path=str(path))
     _check_commas(path, found, separator)
+    if not _counts_rows(found.index) and not _names_rows(found.index):
+        text = "{data} must have a name for each column in its first line, and the lines of {path} have more values "
+        text += "than that has names: name them all, and write numbers with points, not commas"
+        raise unfit(text, path=str(path))
     if not names.is_unique:
         raise unfit("{data} must have columns of different names, and two of {path} have one name", path=str(path))
     if len(found) and found.iloc[:, -1].isna().any():  # what a short line lacks is missing in the last column too
@@ -58,6 +62,13 @@ def _read_lines(path: Path, separator: str, header: bool | None) -> Any:
             text = "{data} must have a value for each column in every line, and line {line} of {path} is too short"
             raise unfit(text, line=short, path=str(path))
     return found
+
+
+def _names_rows(index: pd.Index) -> bool:
+    """Say whether values that stand before those of the named columns are names of rows, or their numbers from 1 on."""
+    if index.nlevels > 1 or not index.is_unique:
+        return False
+    return not pd.api.types.is_numeric_dtype(index.dtype) or bool((index == np.arange(1, len(index) + 1)).all())
 
 
 VALUE = re.compile(

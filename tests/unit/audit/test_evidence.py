@@ -60,6 +60,8 @@ def gaps(seen: Observations = SEEN, **changes: Any) -> tuple[Any, ...]:
             gaps(Observations(20_000, 300, Counter({A: 19_801}))),
             (AllRaised(19_801, 20_000, "A", "A"),),
         ),  # one in a hundred
+        (gaps(Observations(10, 2, Counter({A: 1})), confirming=5), (FewRuns(5, 20, 26),)),  # not because of the one
+        (gaps(Observations(10, 2, Counter({A: 9})), confirming=5), (AllRaised(9, 10, "A", "A"), FewRuns(5, 20, 26))),
         (gaps(pairs=[Pair(1, 1), Pair([2], [2])]), (Identical(2),)),
         (gaps(pairs=[Pair(1, 1), Pair(1, 2)]), ()),
         (gaps(confirming=19, detectable=math.inf), (FewRuns(19, 20, 26),)),

@@ -431,9 +431,31 @@ def test_runs_that_do_not_depend_on_earlier_ones_are_left_alone() -> None:
         assert sum(found.budget.values()) == 2_000
 
 
-def test_the_order_of_slow_runs_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_order_of_slow_runs_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(of_mechanisms, "ORDER_SECONDS", 0.0)
-    assert asked(lambda x, rng: float(entropy.random()), own=True)["order"] == Answer.NOT_ASKED
+    assert asked(lambda x, rng: float(entropy.random()), own=True)["order"] == Answer.PASSED
+    found = audit(Reusing(0, kept=0.9), randomness="own", trials=400, epsilon=1.0, confidence=0.9, sequential=True)
+    assert answers(found)["order"] == Answer.DEPENDS
+    assert found.verdict == "no evidence"
+
+
+def test_a_limit_without_time_for_the_order_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(of_mechanisms, "ORDERING", 0.0)
+    found = audit(Reusing(0), randomness="own", trials=400, time_limit=60)
+    assert answers(found)["order"] == Answer.NOT_ASKED
+    assert of_mechanisms.UNORDERED in found.warnings
+
+
+def test_a_bet_that_ends_before_kept_noise_changes_is_no_evidence() -> None:
+    """Noise is kept for 100 runs, and some 50 refute the claim: of 10 audits 9 or more see it change afterwards."""
+    seen = 0
+    for seed in range(10):
+        mechanism = Reusing(seed, kept=0.99)
+        found = audit(mechanism, randomness="own", trials=400, epsilon=1.0, confidence=0.9, seed=seed, sequential=True)
+        said = "the stream of answers that have it in common" in " ".join(found.warnings)
+        assert said or found.verdict == "no evidence"
+        seen += found.verdict == "no evidence"
+    assert seen >= 9
 
 
 entropy = random.SystemRandom()

@@ -16,7 +16,7 @@ from dpaudit.cli import main
 from dpaudit.contract import Direction
 from dpaudit.events.event import Cells, Interval, Withheld
 from dpaudit.events.exceptions import ExceptionKinds, as_exceptions, by_name, exceptions_of
-from dpaudit.events.formula import Formula, sum_event
+from dpaudit.events.formula import LEAST_HITS, Formula, sum_event
 from dpaudit.outputs.canonical import Raised, timed_out
 from dpaudit.report.wording import answer_words
 from dpaudit.withheld import Coarse
@@ -179,6 +179,27 @@ def test_numbers_of_other_sizes_have_coefficients_of_theirs():
     rng = np.random.default_rng(0)
     sides = [[(1000 * a, b, "n") for a, b in rng.normal(x, 1, (2_000, 2)).tolist()] for x in (0, 1)]
     assert Formula.fit(*sides).text == "0.001 output[0] + output[1]"
+
+
+def test_noise_that_two_numbers_share_cancels_in_their_difference():
+    """A penalty on weights leaves the shared noise, in which the shift of 1 does not show."""
+    rng = np.random.default_rng(0)
+    sides = []
+    for x in (0, 1):
+        shared = rng.laplace(scale=20, size=500)
+        sides.append(np.stack([x + shared, shared - rng.laplace(scale=0.05, size=500), rng.normal(size=500)], axis=1))
+    assert Formula.fit(*sides).text == "output[0] - output[1]"
+    _, _, ((x, _), (y, _)) = sum_event(sides, 1.0, 0.0)
+    assert x >= 490
+    assert y <= 5
+
+
+@pytest.mark.parametrize(("shifted", "told_of"), [(4, False), (2 * LEAST_HITS, True)])
+def test_a_sum_of_few_outputs_is_not_told(shifted: int, told_of: bool) -> None:
+    outputs = np.random.default_rng(0).normal(0, 1, (500, 2))
+    moved = outputs.copy()
+    moved[:shifted] += 100.0
+    assert (sum_event([outputs, moved], 1.0, 0.0) is not None) == told_of
 
 
 def test_there_is_no_formula_where_the_claim_is_kept_or_nothing_is_named():

@@ -243,6 +243,7 @@ def test_ties_are_ordered_without_the_coins():
     ("change", "message"),
     [
         ({"scores": [1.0, math.nan, 2.0, 3.0]}, r"scores must be numbers, finite or infinite, got nan; 1 are NaN, .*1"),
+        ({"scores": np.array([1.0, 2.0, 1j, 2j])}, r"scores must be an array of real numbers, .* no rank"),
         ({"scores": [1.0, 2.0, math.inf, math.nan]}, r"got nan; 1 are NaN, the first is \[3\], and NaN has no rank"),
         ({"scores": np.ma.masked_less([1.0, 2.0, 3.0, 0.0], 0.5)}, "scores must be an array without masked values"),
         ({"scores": [10**400, 1, 2, 3]}, "scores must be an array of numbers"),

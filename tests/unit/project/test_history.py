@@ -76,7 +76,7 @@ def test_a_history_that_was_changed_is_refused_with_its_line(tmp_path: Path) -> 
         read_history(tmp_path / "none.jsonl")
 
 
-OF_NONE = f"would catch an epsilon of inf, caught 1.100 before, {VISIBLE}"
+OF_NONE = f"would catch no epsilon, caught 1.100 before, {VISIBLE}"
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ OF_NONE = f"would catch an epsilon of inf, caught 1.100 before, {VISIBLE}"
         (
             row(),
             row(detectable_epsilon=math.inf),
-            f"would catch an epsilon of inf, caught 1.100 before, {VISIBLE}",
+            f"would catch no epsilon, caught 1.100 before, {VISIBLE}",
             True,
         ),
         (row("violation"), row("violation", epsilon_lower=0.6), "shows 0.6000, showed 0.5000", True),

@@ -100,6 +100,7 @@ def test_what_would_have_been_caught_is_rounded_up_and_says_on_which_event(chang
         (gaps.Constant(9, 9), "give pairs of different inputs, on which the output varies"),
         (gaps.Identical(1), "give pairs of different inputs, on which the output varies"),
         (gaps.AllRaised(9, 9, "ValueError", "ValueError"), "give pairs that the mechanism accepts"),
+        (gaps.AllRaised(9, 9, "timed out: after 1 s", "timed out"), "give a longer timeout"),
         (gaps.NotLookedAt(("dtype",)), "return these parts as numbers or text, or register their type with "),
         *((gaps.Meaningless(name), "") for name in CheckName),
     ],

@@ -4,6 +4,7 @@ import math
 import re
 import typing
 
+import msgspec
 import pytest
 from msgspec import UNSET
 from msgspec.structs import replace
@@ -14,6 +15,7 @@ from dpaudit.audit.evidence import Answer, Check, CheckName
 from dpaudit.audit.finding import PowerAt
 from dpaudit.audit.power import LEARNING, LEARNING_OF_BETS
 from dpaudit.contract import Origin, OriginKind
+from dpaudit.record import decode
 from dpaudit.report import console, evidence, html
 from dpaudit.report import json as json_report
 from dpaudit.report.findings import brief_lines, check_words, gap_words
@@ -193,6 +195,10 @@ GAPS = [
         gaps.AllRaised(1_999, 2_000, "ValueError", "ValueError"),
         "1,999 of 2,000 runs ended in an exception, most often ValueError",
     ),
+    (
+        gaps.AllRaised(9, 10, "timed out: after 0.1 s", "timed out"),
+        "9 of 10 runs timed out or ended in an exception, most often timed out after 0.1 s: ordinary outputs were too",
+    ),
     (gaps.Constant(2_000, 2_000), "every run had one outcome, on both sides"),
     (gaps.Constant(1_990, 2_000), "1,990 of 2,000 runs had one outcome, on both sides"),
     (gaps.Constant(72, 80), "72 of 80 runs had one outcome, on both sides: others were too few to refute the claim"),
@@ -224,3 +230,9 @@ def test_every_check_has_words(name, answer):
     assert check.meaningless == (answer == Answer.DEPENDS)
     if check.meaningless:
         assert gap_words(gaps.Meaningless(name)) == check_words(check)
+
+
+def test_a_gap_of_runs_that_timed_out_is_stored_and_read() -> None:
+    """It has no place in a file."""
+    gap = gaps.AllRaised(9, 10, "timed out: after 0.1 s", "timed out", "")
+    assert decode(msgspec.json.encode(gap), gaps.AllRaised) == gap

@@ -16,7 +16,7 @@ from dpaudit.contract import Pair
 from dpaudit.outputs.shared import join
 from dpaudit.running import sampling
 from dpaudit.running.adapters import SIZES, SURPLUS, Mechanism, as_mechanism, call_sizes
-from dpaudit.running.sampling import Sampler
+from dpaudit.running.sampling import Pace, Sampler
 
 
 def noise(data: float, rng: np.random.Generator, size: int) -> np.ndarray:
@@ -305,3 +305,20 @@ def test_calls_of_learners_are_as_large_as_they_are_asked_for() -> None:
     mechanism = Mechanism(lambda data, rng, size: sizes.append(size) or [0] * size, "promised", True, promised=True)
     mechanism(0, seeding.generator(0, "learner"), 37)
     assert sizes == [37]
+
+
+def test_the_pace_is_not_that_of_the_quickest_batch() -> None:
+    """The first batch, and the slowest of the others, may load something; runs that time out are in several."""
+    pace = Pace()
+    assert pace.seconds_a_run is None
+    pace.add(10, 5.0, one_by_one=True)
+    assert pace.seconds_a_run == 0.5
+    for _ in range(3):
+        pace.add(10, 0.01, one_by_one=True)
+        pace.add(10, 0.59, one_by_one=True)
+    pace.add(10, 7.0, one_by_one=True)
+    assert pace.seconds_a_run == pytest.approx(0.03)
+    elsewhere = Pace()
+    elsewhere.add(10, 1.0, one_by_one=False)
+    elsewhere.add(30, 0.0, one_by_one=False)
+    assert elsewhere.seconds_a_run == pytest.approx(0.025)

@@ -169,6 +169,8 @@ FILES: dict[str, tuple[str, bytes | None, str]] = {
     "no names": ("bare.csv", b"1,2\n3,4\n", "header must be given: the first line of .*bare.csv"),
     "no names, by tabs": ("bare.tsv", b"1\t2\n3\t4\n", "header must be given: the first line of .*bare.tsv"),
     "a name twice": ("twice.csv", b"x,x\n1,2\n", "columns of different names, and two of .*twice.csv have one name"),
+    "commas that part a number": ("parts.csv", b"x\n1,5\n2,5\n2,25\n", "more values than that has names"),
+    "lines that are too long": ("long.csv", b"x,y\n1,5,3\n2,5,3\n2,2,4\n", "more values than that has names"),
     "a short line": ("short.csv", b"x,y\n1,2\n\n3\n4,5\n", "line 4 of .*short.csv is too short"),
     "ragged lines": ("ragged.csv", b"a,b\n1,2\n31,4,5\n", r"is no well-formed .csv file \(ParserError\)"),
 }
