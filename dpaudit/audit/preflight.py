@@ -350,6 +350,7 @@ class Hygiene:
         """Return the checks after the batches at the end of an audit, which show what its many calls have changed."""
         if self.seen:
             return self.closed(self.last() == self.seen)
+        # Where nothing was opened, as of recorded outputs, nothing is asked.
         if self.checks and not any(check.name == CheckName.SEED for check in self.checks):
             found = self._ordered()
             # What they say of the generator takes the place of what was known before.
