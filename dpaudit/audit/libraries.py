@@ -121,7 +121,7 @@ def _attribute(owner: Any, name: str) -> Any:
     """
     try:
         return getattr(owner, name, None)
-    except Exception:
+    except Exception:  # of any type: the proxy is third-party code
         return None
 
 

@@ -94,7 +94,7 @@ class Called:
             before = rng.bit_generator.state
             try:
                 return self._call(data, rng, size)
-            except Exception as error:
+            except Exception as error:  # of any type: libraries refuse a Generator in many ways
                 if not _refuses_generator(error):
                     raise
                 first = error

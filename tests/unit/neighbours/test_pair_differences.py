@@ -1,4 +1,4 @@
-"""What differs between the inputs of a pair, whatever they are, in one phrase; and the kinds of inputs in words."""
+"""The difference between the inputs of a pair is one phrase for every kind of input; kinds of inputs have names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What stands beside the values of an output is looked at, or named: no conversion drops it in silence."""
+"""Parts of an output beside its values are compared or named: no conversion drops them silently."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who gets the generator: a table of signatures, through every door at which a mechanism comes in."""
+"""The generator reaches only parameters that ask for it: a table of signatures, for every way to pass a mechanism."""
 
 from __future__ import annotations
 
