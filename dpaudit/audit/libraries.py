@@ -18,6 +18,7 @@ MOST_MODULES = 100
 """The most modules of the user's own whose imports are followed."""
 _OURS = frozenset({"dpaudit", "dpaudit_learners", "learners"})
 """Packages of dpaudit, whose version every finding names."""
+_IMPORT = dis.opmap["IMPORT_NAME"]
 _RENAMED = {"sklearn": "scikit-learn", "yaml": "PyYAML", "PIL": "pillow", "cv2": "opencv-python"}
 """Distributions of another name than their packages, which are found without a look at every distribution."""
 
@@ -127,7 +128,9 @@ def _attribute(owner: Any, name: str) -> Any:
 
 def _imports_in(code: CodeType) -> Iterator[str]:
     try:
-        steps = list(dis.get_instructions(code))
+        # Nearly all functions import nothing, and their steps take long to list.
+        imports = _IMPORT in code.co_code[::2]
+        steps = list(dis.get_instructions(code)) if imports else []
     except Exception:  # a proxy of a code object, as that of a function that wrapt has decorated, has not all parts
         return
     for step in steps:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -63,6 +63,17 @@ def shared_ends(first: Any, second: Any, alike: Callable[[Any, Any], NDArray[np.
         ends.append(left if same.all() else int(np.argmin(same)))
         left -= ends[-1]
     return ends[0], ends[1]
+
+
+def lacking(rows: Iterable[Hashable], others: Iterable[Hashable]) -> NDArray[np.bool_]:
+    """Return which of some rows the others lack, one by one: of equal rows the last ones, if there are too few."""
+    left = Counter(others)
+    found = []
+    for row in rows:
+        found.append(not left[row])
+        if left[row]:
+            left[row] -= 1
+    return np.array(found, dtype=np.bool_)
 
 
 def form(data: Any) -> Any:

@@ -18,7 +18,7 @@ import numpy as np
 from dpaudit.contract import Pair, Sample
 from dpaudit.errors import InputError
 from dpaudit.jsonable import stable_repr
-from dpaudit.neighbours.check import as_multiset, sample_of, shared_ends
+from dpaudit.neighbours.check import as_multiset, lacking, sample_of, shared_ends
 from dpaudit.outputs.canonical import canonical
 
 if TYPE_CHECKING:
@@ -157,6 +157,8 @@ class _Rows:
     tables: tuple[Table, Table]
     before: int
     after: int
+    lacked: tuple[frozenset[int], frozenset[int]]
+    """The rows of each side that the other lacks; there may be shared ones between them."""
 
     @classmethod
     def of(cls, pair: Pair) -> _Rows | None:
@@ -166,11 +168,16 @@ class _Rows:
             return None
         rows, others = ([canonical(row) for row in table.records()] for table in (first, second))
         ends = shared_ends(rows, others, lambda *some: np.array(list(map(eq, *some)), dtype=np.bool_))
-        return cls(pair, (first, second), *ends)
+        start, end = ends
+        out, into = rows[start : len(rows) - end], others[start : len(others) - end]
+        lacked, more = (
+            frozenset((start + np.flatnonzero(lacking(*sides))).tolist()) for sides in ((out, into), (into, out))
+        )
+        return cls(pair, (first, second), start, end, (lacked, more))
 
     @property
     def own(self) -> list[range]:
-        """The rows of each side that the other lacks."""
+        """The rows of each side from the first that the other lacks to the last one."""
         return [range(self.before, table.size - self.after) for table in self.tables]
 
     def keep(self, shared: Sequence[int]) -> tuple[Pair, Kept]:
@@ -187,8 +194,8 @@ class _Rows:
             cells = [table.cells() for table in self.tables]
         except InputError:  # records of different fields
             return
-        own = self.own
-        shared = [[i for i in range(t.size) if i not in rows] for t, rows in zip(self.tables, own, strict=True)]
+        own = [sorted(rows) for rows in self.lacked]
+        shared = [[i for i in range(t.size) if i not in rows] for t, rows in zip(self.tables, self.lacked, strict=True)]
         for column in range(cells[0].shape[1]):
             sides = [side.iloc[:, column].tolist() if column < side.shape[1] else [] for side in cells]
             plain = [values for values in sides if all(type(x) in (int, float) for x in values)]

@@ -100,7 +100,8 @@ class Mechanism:
                 refuse_shared(shared_parts(before[0][0], outputs[0]), before[0][0])
             # A mechanism may return the same array or list from every call.
             made[side] = outputs.copy() if isinstance(outputs, np.ndarray | list) else outputs
-            before = _labelled([made[side][0]])
+            if not before:  # nothing comes after the second call
+                before = _labelled([made[side][0]])
         return made[0], made[1]
 
     def __call__(self, data: Any, rng: np.random.Generator, size: int, context: Context = nullcontext) -> Any:

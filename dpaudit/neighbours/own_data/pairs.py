@@ -18,7 +18,7 @@ from dpaudit.contract import Made, MadePair, Origin, OriginKind, Pair, Relation
 from dpaudit.errors import InputError
 from dpaudit.jsonable import stable_repr
 from dpaudit.keyed import key_of, keyed
-from dpaudit.neighbours.check import shared_ends
+from dpaudit.neighbours.check import lacking, shared_ends
 from dpaudit.neighbours.own_data.backgrounds import Recipe, Rows, recipes_of
 from dpaudit.neighbours.own_data.candidate_rows import CandidateRows
 from dpaudit.neighbours.own_data.columns import ValueKind, read_bounds, unfit
@@ -200,17 +200,33 @@ def _proposals(
         yield _joined(kept, out, after), _joined(kept, into, after), f"the {part} half of what precedes left out"
     if not source.units or (min(len(out), len(into)) and not source.alone):
         return
+    # The rows of a group stand apart from one another: between them are rows that both sides share.
+    gone, come = lacking(out.tolist(), into.tolist()), lacking(into.tolist(), out.tolist())
     for _ in range(2 * PROPOSALS):
         unit = source.units[int(rng.integers(len(source.units)))]
         rows = np.array(unit.rows, dtype=np.int64)
         if source.alone and len(before) + len(after) and rng.random() < 0.4:
             some, rest = np.full(len(before), rows[0]), np.full(len(after), rows[0])
+            left, right = np.where(gone, out, rows[0]), np.where(come, into, rows[0])
             words = f"all that both share replaced by copies of {unit.words}"
-            yield _joined(some, out, rest), _joined(some, into, rest), words
-        elif len(out) and (not len(into) or rng.random() < 0.5):
-            yield _joined(before, rows, after), Rows.of(neighbour), f"what goes replaced by {unit.words}"
+            yield _joined(some, left, rest), _joined(some, right, rest), words
+        elif gone.any() and (not come.any() or rng.random() < 0.5):
+            left = _replaced(out, gone, rows)
+            yield _joined(before, left, after), Rows.of(neighbour), f"what goes replaced by {unit.words}"
         else:
-            yield Rows.of(data), _joined(before, rows, after), f"what comes replaced by {unit.words}"
+            right = _replaced(into, come, rows)
+            yield Rows.of(data), _joined(before, right, after), f"what comes replaced by {unit.words}"
+
+
+def _replaced(rows: Index, which: NDArray[np.bool_], new: Index) -> Index:
+    """Return rows of which some are replaced in their places; the last of them by all new ones that are left."""
+    places = np.flatnonzero(which)
+    some = min(len(places), len(new))
+    found = rows.copy()
+    found[places[:some]] = new[:some]
+    if len(new) > some:
+        return np.insert(found, places[-1] + 1 if len(places) else len(rows), new[some:])
+    return np.delete(found, places[some:])
 
 
 def _varied(side: MadeData, rows: Rows, words: str) -> MadeData:

@@ -294,6 +294,34 @@ def test_local_search_keeps_pairs_neighbours(name: str, relation: str) -> None:
                 assert near.origin.moves == pair.origin.moves + 1
 
 
+@pytest.mark.parametrize("group", [2, 3])
+@pytest.mark.parametrize("name", ["floats", "a frame", "texts", "X and y"])
+@pytest.mark.parametrize("relation", RELATIONS)
+def test_local_search_changes_no_more_records_than_a_group_has(name: str, relation: str, group: int) -> None:
+    # Records of a group stand apart: what lies between them is shared.
+    moves = OwnDataMoves(5)
+    seen = 0
+    for pair in dpaudit.neighbours_of(DATASETS[name], relation, group=group, seed=3)[::4]:
+        for step in range(4):
+            for near in moves(pair, step):
+                first, second = Counter(records(near.data)), Counter(records(near.neighbour))
+                gone, come = first - second, second - first
+                assert max(gone.total(), come.total()) <= group
+                assert gone.total() + come.total() <= (group if relation == "unbounded" else 2 * group)
+                seen += 1
+                pair = near  # the next step begins there
+    assert seen > 20
+
+
+def test_rows_are_replaced_in_their_places() -> None:
+    rows, new = np.array([3, 4, 5, 6]), np.array([8, 9])
+    at = {"apart": [0, 2], "one": [1], "three": [0, 1, 3], "all": [0, 1, 2, 3]}
+    which = {name: np.isin(np.arange(4), places) for name, places in at.items()}
+    found = {name: make._replaced(rows, some, new).tolist() for name, some in which.items()}
+    assert found == {"apart": [8, 4, 9, 6], "one": [3, 8, 9, 5, 6], "three": [8, 9, 5], "all": [8, 9]}
+    assert make._replaced(rows[:0], which["one"][:0], new).tolist() == [8, 9]
+
+
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_local_search_moves_one_user_alone(relation: str) -> None:
     made, moves = dpaudit.neighbours_of(FRAME, relation, unit="user", seed=1), OwnDataMoves(1)
