@@ -161,7 +161,8 @@ def _family(kind: type) -> str:
         return "exception"
     if kind.__module__.startswith("scipy.sparse") and hasattr(kind, "tocoo"):
         return "sparse"
-    if not issubclass(kind, enum.Enum | np.ma.MaskedArray | np.void):
+    # A span of time of NumPy is derived from its integers, and has a unit besides.
+    if not issubclass(kind, enum.Enum | np.ma.MaskedArray | np.void | np.timedelta64):
         for name, bases in _BASES:
             if issubclass(kind, bases) and kind.__module__ in _OURS:
                 return name

@@ -303,7 +303,8 @@ def _fields(record: Any) -> tuple[Hashable, ...] | None:
 def _with_field(record: Any, key: Any, value: Any) -> Any:
     if key is None:
         if isinstance(record, np.generic):
-            with suppress(OverflowError, ValueError):  # records of several types, of which this one does not hold it
+            # Records may be of several types, of which this one does not hold the value.
+            with np.errstate(over="raise", invalid="raise"), suppress(ArithmeticError, ValueError):
                 return record.dtype.type(value)
         return value
     if isinstance(record, dict):

@@ -142,7 +142,8 @@ def value_type(value: Any) -> str:
         return "missing"
     if isinstance(value, bool | np.bool_):
         return "boolean"
-    if isinstance(value, int | float | np.integer | np.floating):
+    # A span of time of NumPy is derived from its integers.
+    if isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, np.timedelta64):
         return "number"
     if isinstance(value, Decimal):
         return "decimal"

@@ -56,6 +56,7 @@ DIFFERENT: list[Any] = [
     Point(0, 1), Other(0, 1), NOON, NOON.replace(tzinfo=datetime.UTC), NOON.replace(fold=1), NOON.date(), NOON.time(),
     decimal.Decimal("1.0"), decimal.Decimal("1.00"), decimal.Decimal("sNaN"), decimal.Decimal("NaN"),
     np.datetime64("2020-01-01"), np.datetime64("2020-01-01T00"), np.array([0, 1], "M8[s]"), np.array([0, 1], "M8[ms]"),
+    np.timedelta64(1, "D"), np.timedelta64(1, "ns"), np.timedelta64(1, "M"), np.timedelta64(1), np.timedelta64("NaT"),
     np.ma.array([0.0, 1.0], mask=[True, False]), np.ma.array([0.0, 1.0], mask=[False, False]), np.array([0j, 0]),
     np.array([0, "a"], dtype=object), np.array(["0", "a"]), np.longdouble(1) / 3, np.float64(1) / 3,
     Raised(ValueError("x")), Raised(ValueError("y")), Raised(TypeError("x")),

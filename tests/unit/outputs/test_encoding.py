@@ -91,6 +91,7 @@ OBJECTS = [
     pd.Series([1.0, 2]),
     {Color.RED: 1},
     np.datetime64("2020-01-01"),
+    np.timedelta64(2, "D"),
 ]
 ALL = [*PLAIN, *NUMPY, *CONTAINERS, *ARRAYS, *OBJECTS]
 

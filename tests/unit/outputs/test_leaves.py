@@ -77,7 +77,7 @@ KINDS = {
     "slots": [Slotted(1, "x")] * 2,
     "range": [range(3), range(1, 9, 2)],
     "exception": [Raised(ValueError("a")), Raised(KeyError("b"))],
-    "numpy scalars": [np.float32(1.5), np.int8(3), np.bool_(True), np.datetime64("2020-01-01")],
+    "numpy scalars": [np.float32(1.5), np.int8(3), np.bool_(True), np.datetime64("2020-01-01"), np.timedelta64(2, "D")],
     "object array": [np.array([1, "a", None], dtype=object)] * 2,
 }
 

@@ -56,6 +56,8 @@ DATASETS: dict[str, Any] = {
     "named tuples": [Visit(1, 0.5), Visit(1, 0.7), Visit(2, 0.1)],
     "dictionaries": [{"age": 31, "city": "Aa"}, {"age": 47, "city": "Bb"}],
     "data classes": [Person(31, "Aa"), Person(47, "Bb")],
+    "spans of time": [np.timedelta64(3, "D"), np.timedelta64(1, "D"), np.timedelta64("NaT", "D")],
+    "floats of several widths": [0.5, np.float16(1.5), np.float32(2.5), 1e300],
     "lists of any length": [[1, 2], [3], [1, 2, 3]],
     "objects": [object(), object()],
     "int8": np.array([1, 2, 3], dtype=np.int8),
