@@ -9,6 +9,7 @@ like any other part where they have not. A part that nobody can look at is `Unse
 from __future__ import annotations
 
 import builtins
+import functools
 import hashlib
 import types
 from collections.abc import Callable, Hashable, Mapping
@@ -19,7 +20,10 @@ KINDS = 256
 """Classes whose nature is remembered: it is asked of every output."""
 LONGEST = 4096
 """Characters of the printed form of an object that are looked at."""
-NO_STATE = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.ModuleType, types.MethodWrapperType)
+NO_STATE = (
+    types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.ModuleType, types.MethodWrapperType,
+    functools.partial,
+)  # fmt: skip
 """Types that are known by their names, and show their addresses."""
 
 
@@ -116,12 +120,22 @@ def known_by_name(value: Any) -> Any:
         return {"method": value.__func__.__qualname__, "type": type(value.__self__).__qualname__}
     if isinstance(value, types.FunctionType):
         return _function(value)
+    if isinstance(value, functools.partial):
+        given = {"arguments": value.args, "by name": dict(value.keywords)}
+        return {"partial": _callable(value.func), **given, **vars(value)}
     if isinstance(value, NO_STATE):
         return f"{getattr(value, '__module__', None) or ''}.{getattr(value, '__qualname__', value.__name__)}"
     kind = type(value)
     if kind is object or kind.__module__ in ("_thread", "threading"):
         return f"{kind.__module__}.{kind.__qualname__}"
     return UNSEEN
+
+
+def _callable(value: Any) -> Any:
+    """Return what distinguishes something that is called: a class by its name, an object with a call as it is."""
+    if isinstance(value, type):
+        return f"{value.__module__}.{value.__qualname__}"
+    return known_by_name(value) if isinstance(value, NO_STATE) else value
 
 
 def _function(value: types.FunctionType) -> Any:
@@ -137,7 +151,8 @@ def _content(cell: types.CellType) -> Any:
         held = cell.cell_contents
     except ValueError:  # a variable that is not set yet
         return None
-    return known_by_name(held) if isinstance(held, NO_STATE) and not isinstance(held, types.FunctionType) else held
+    by_name = isinstance(held, NO_STATE) and not isinstance(held, (types.FunctionType, functools.partial))
+    return known_by_name(held) if by_name else held
 
 
 @lru_cache(maxsize=KINDS)

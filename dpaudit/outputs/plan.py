@@ -245,13 +245,18 @@ def _sparse(plan: LeafPlan, values: list[Any], path: Path) -> None:
         plan.node(zeros, (*path, step))
 
 
+_NUMBERS = (int, float, complex, np.number)
+
+
 def _mapping(plan: LeafPlan, values: list[Any], path: Path) -> None:
     """Plan mappings: their keys, the order of these, and the value at each."""
     plan.category(frozenset, values, path, "keys")
     plan.category(tuple, values, path, "order of the keys")
+    counts = Counter(chain.from_iterable(values))
+    if any(isinstance(key, _NUMBERS) for key in counts):  # 1, 1.0 and True are one key
+        plan.category(_types_of, values, path, "types of the keys")
     if len(set(map(len, values))) > 1:
         plan.add((*path, Step("length")), readers.whole)
-    counts = Counter(chain.from_iterable(values))
     kept = [key for key, count in counts.most_common(KEYS) if plan.common(count) or count == len(values)]
     for key in sorted(kept, key=stable_repr):
         to = Step("key", key)

@@ -217,8 +217,8 @@ def test_columns_of_a_frame_are_told_by_place_whatever_their_type():
     frame = pd.concat([pd.Series(column, name="same") for column in columns], axis=1)
     found = parts(frame)
     assert found.beside.held["columns"] == ("same",) * len(columns)
-    assert found.values["6 same"]["values"].tolist() == [1, 0]
-    assert found.values["6 same"]["missing"].tolist() == [False, True]
+    assert found.values["6 same"].values["values"].tolist() == [1, 0]
+    assert found.values["6 same"].values["missing"].tolist() == [False, True]
     for i in range(len(columns) - 1):
         wanted = np.asarray(frame.iloc[:, i])
         assert repr(list(found.values[f"{i} same"])) == repr(
