@@ -316,14 +316,34 @@ def _of_sparse(data: Any) -> Table:
 @table_of.register(tuple)
 def _of_records(data: Any) -> Table:
     """Return the table of a list or tuple; a tuple of arrays of one length holds the parts of records."""
-    kind = tuple if isinstance(data, tuple) else list
+    kind: type = tuple if isinstance(data, tuple) else list
     if kind is tuple and data and all(map(_is_part, data)):
-        return _of_parts({str(i): part for i, part in enumerate(data)}, tuple)
-    return RecordTable(list(data), kind)
+        return _as_given(_of_parts({str(i): part for i, part in enumerate(data)}, tuple), data, tuple)
+    return _as_given(RecordTable(list(data), kind), data, kind)
+
+
+def _as_given(table: Table, data: Any, plain: type) -> Table:
+    """Return a table whose datasets have the class of `data`, which is derived from a plain one.
+
+    They are plain where that class is not made of its elements alone.
+    """
+    kind = type(data)
+    make: Callable[[Any], Any] = getattr(kind, "_make", kind)  # a named tuple takes its fields one by one
+    if kind is plain:
+        return table
+    try:
+        same = type(make(plain(data))) is kind and type(make(table.take(np.zeros(0, dtype=np.int64)))) is kind
+    except Exception:  # whatever its constructor raises
+        same = False
+    return replace(table, rebuilds=(*table.rebuilds, make)) if same else table
 
 
 @table_of.register(dict)
-def _of_parts(parts: Mapping[Any, Any], kind: Callable[[Any], Any] = dict) -> Table:
+def _of_dictionary(data: dict[Any, Any]) -> Table:
+    return _as_given(_of_parts(data, dict), data, dict)
+
+
+def _of_parts(parts: Mapping[Any, Any], kind: Callable[[Any], Any]) -> Table:
     if not parts:
         raise unfit("{data} must hold at least one column, got an empty dictionary")
     for name, part in parts.items():
