@@ -20,8 +20,8 @@ import numpy as np
 
 from dpaudit.errors import DpauditError, InputError
 from dpaudit.outputs.canonical import Raised, family, looked_at, order_of
-from dpaudit.outputs.frames import usual_storage
 from dpaudit.outputs.decoding import CONTAINERS, DTYPES, LEVELS, NAMES, PLAIN, TABLES, TEXTS, decode
+from dpaudit.outputs.frames import columns_of, usual_storage
 from dpaudit.outputs.objects import refuse_promises
 from dpaudit.outputs.parts import packed, parts
 from dpaudit.outputs.shared import Shared
@@ -301,7 +301,7 @@ def _taken(table: Any) -> tuple[tuple[Any, ...], list[Any]] | None:
     something else stands beside the values.
     """
     kind, index = type(table).__name__, table.index
-    columns = [(table.name, table)] if kind == "Series" else list(table.items())
+    columns = [(table.name, table)] if kind == "Series" else columns_of(table)
     ranged = type(index).__name__ == "RangeIndex"
     numbered = ranged and index.equals(type(index)(len(table))) and index.name is None
     held = [column for _, column in columns] + ([] if numbered else [index])
@@ -313,7 +313,7 @@ def _taken(table: Any) -> tuple[tuple[Any, ...], list[Any]] | None:
     if not (columns and plain and known and usual) or _has_more(table):
         return None
     dtypes = tuple(str(one.dtype) for one in held)
-    return (kind, names, dtypes, None if numbered else (index.name, ranged)), [np.asarray(one.to_numpy()) for one in held]
+    return (kind, names, dtypes, None if numbered else (index.name, ranged)), [np.asarray(one) for one in held]
 
 
 def _layout(dtype: np.dtype[Any]) -> list[Any] | None:

@@ -87,7 +87,7 @@ def _pandas(value: Any) -> Any:
     """
     kind = type(value)
     if hasattr(kind, "columns"):
-        columns = list(value.items())
+        columns = columns_of(value)
         found = {"rows": len(value)} | {f"{i} {name}": _values(column) for i, (name, column) in enumerate(columns)}
         return converted(found, value, _of_frame, _of_table)
     if hasattr(kind, "iloc"):
@@ -97,6 +97,17 @@ def _pandas(value: Any) -> Any:
     if hasattr(kind, "to_numpy") and hasattr(kind, "__len__"):
         return _index(value) if hasattr(kind, "names") else converted(_values(value), value, _dtype, _of_array)
     return repr(value)
+
+
+def columns_of(frame: Any) -> list[tuple[Any, Any]]:
+    """Return the columns of a frame of pandas with their names, as arrays where pandas gives them.
+
+    To make a Series of each takes twenty times as long, and frames of many columns are outputs too.
+    """
+    array_of = getattr(frame, "_get_column_array", None)
+    if array_of is None or type(frame).__module__.partition(".")[0] != "pandas":
+        return list(frame.items())
+    return [(name, array_of(i)) for i, name in enumerate(frame.columns)]
 
 
 def _of_table(value: Any) -> dict[str, Any]:
@@ -185,7 +196,7 @@ def _values(values: Any) -> Any:
     """
     dtype = values.dtype
     if isinstance(dtype, np.dtype):
-        array = values.to_numpy()
+        array = values if isinstance(values, np.ndarray) else values.to_numpy()
     elif dtype.name == "category":
         return _categories(values.cat if hasattr(type(values), "cat") else values)
     elif getattr(dtype, "_is_numeric", False) or getattr(dtype, "_is_boolean", False):
@@ -306,12 +317,12 @@ def _of_column(value: Any) -> dict[str, Any]:
     import narwhals.stable.v2 as narwhals
 
     column = narwhals.from_native(value, series_only=True)
-    return {"name": column.name, "dtype": _native_type(column), **_sorted_flags((column,))}
+    return {"name": column.name, "dtype": _native_type(column), **_sorted_flags((column.to_native(),))}
 
 
 def _sorted_flags(columns: Iterable[Any]) -> dict[str, Any]:
     """Return what polars knows of the order of columns, where it knows something: it says so, and keeps it."""
-    held = [getattr(column.to_native(), "flags", None) for column in columns]
+    held = [getattr(column, "flags", None) for column in columns]
     known = tuple(
         " ".join(name for name, holds in flags.items() if holds and name.startswith("SORTED"))
         for flags in held
@@ -321,16 +332,26 @@ def _sorted_flags(columns: Iterable[Any]) -> dict[str, Any]:
 
 
 def _of_columns(value: Any) -> dict[str, Any]:
+    names, types, columns = _described_columns(value)
+    # Names in Arrow need not be distinct.
+    keys = [name if names.count(name) == 1 else f"{i} {name}" for i, name in enumerate(names)]
+    return {"columns": names, "dtypes": dict(zip(keys, types, strict=True)), **_sorted_flags(columns)}
+
+
+def _described_columns(value: Any) -> tuple[tuple[str, ...], list[str], list[Any]]:
+    """Return the names of a frame's columns, their types in words, and the columns of polars.
+
+    The two commonest libraries say them at once; of others narwhals makes each column.
+    """
+    library = type(value).__module__.partition(".")[0]
+    if library == "polars":
+        return tuple(value.columns), list(map(str, value.dtypes)), value.get_columns()
+    if library == "pyarrow":
+        return tuple(value.schema.names), list(map(str, value.schema.types)), []
     import narwhals.stable.v2 as narwhals
 
     frame = narwhals.from_native(value, eager_only=True)
-    # Names in Arrow need not be distinct.
-    columns = {
-        column.name if frame.columns.count(column.name) == 1 else f"{i} {column.name}": column
-        for i, column in enumerate(frame.iter_columns())
-    }
-    dtypes = {name: _native_type(column) for name, column in columns.items()}
-    return {"columns": tuple(frame.columns), "dtypes": dtypes, **_sorted_flags(columns.values())}
+    return tuple(frame.columns), list(map(_native_type, frame.iter_columns())), []
 
 
 def _metadata(value: Any) -> dict[str, Any]:
