@@ -297,8 +297,8 @@ def _taken(table: Any) -> tuple[tuple[Any, ...], list[Any]] | None:
     """Return the head of a table or series of pandas, and the arrays of its columns and its index.
 
     The head holds the type, the names and dtypes of the columns, and the name of the index with whether it is a range,
-    or None where rows are numbered from 0. None is returned where a part has a type that NumPy lacks, a name is no plain value, or
-    something else stands beside the values.
+    or None where rows are numbered from 0. None is returned where a part has a type that NumPy lacks, a name is no
+    plain value, or something else stands beside the values.
     """
     kind, index = type(table).__name__, table.index
     columns = [(table.name, table)] if kind == "Series" else columns_of(table)

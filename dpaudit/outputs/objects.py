@@ -8,6 +8,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import inspect
+import io
 import sys
 import types
 from collections.abc import AsyncIterable, Awaitable, Callable, Collection, Iterable, Iterator, Mapping
@@ -39,7 +40,9 @@ def refuse_promises(outputs: Iterable[Any]) -> None:
     """Raise `InputError` if an output is a promise of a value instead of one: a generator, a coroutine, a function."""
     for output in outputs:
         kind = type(output)
-        if issubclass(kind, Awaitable) or inspect.isawaitable(output):
+        if issubclass(kind, io.StringIO | io.BytesIO):
+            advice = "return output.getvalue(), what was written to it"
+        elif issubclass(kind, Awaitable) or inspect.isawaitable(output):
             advice = "await it, and return what comes (asyncio.run(...) does so in a plain function)"
         elif issubclass(kind, AsyncIterable | Iterator):
             advice = "return list(...) of it, since a run's output is what it yields"

@@ -233,8 +233,9 @@ ALWAYS: dict[str, Make] = {
     "attribute of a mapping": lambda x, n: with_attribute(collections.UserDict(a=n), x),
     "type code": lambda x, n: array.array("bl"[x], [n % 100]),
     "format of a view": lambda x, n: memoryview(array.array("bB"[x], [n % 100])),
-    "places in records": lambda x, n: np.array([(n, 1)], {"names": ["a", "b"], "formats": ["i4", "i4"],
-                                                          "offsets": [[0, 4], [4, 0]][x]}),
+    "places in records": lambda x, n: np.array(
+        [(n, 1)], {"names": ["a", "b"], "formats": ["i4", "i4"], "offsets": [[0, 4], [4, 0]][x]}
+    ),
     "size of records": lambda x, n: np.array([(n,)], {"names": ["a"], "formats": ["i4"], "itemsize": 8 + 4 * x}),
     "types of a record": lambda x, n: np.array([(n, 1)], [("a", "f8"), ("b", ["i4", "i8"][x])])[0],
     "titles of records": lambda x, n: np.array([(n,)], [(("st"[x], "a"), "i4")]),
@@ -253,10 +254,10 @@ ALWAYS: dict[str, Make] = {
     "types of the keys": lambda x, n: {[1, 1.0][x]: n},
     "truth as a key": lambda x, n: {[1, True][x]: n},
     "class of a zone": lambda x, n: datetime.datetime(
-        2020, 1, 1 + n % 9, tzinfo=[datetime.timezone.utc, zoneinfo.ZoneInfo("UTC")][x]
+        2020, 1, 1 + n % 9, tzinfo=[datetime.UTC, zoneinfo.ZoneInfo("UTC")][x]
     ),
     "class of the zone of a time": lambda x, n: datetime.time(
-        n % 24, tzinfo=[datetime.timezone.utc, zoneinfo.ZoneInfo("UTC")][x]
+        n % 24, tzinfo=[datetime.UTC, zoneinfo.ZoneInfo("UTC")][x]
     ),
     "safety": lambda x, n: uuid.UUID(int=n, is_safe=[uuid.SafeUUID.safe, uuid.SafeUUID.unsafe][x]),
     "view that is read alone": lambda x, n: memoryview([bytes, bytearray][x]([n % 100])),
@@ -354,7 +355,8 @@ def of_pyarrow() -> dict[str, Make]:
             pa.int64(), 2, [pa.py_buffer(b"\2"), pa.py_buffer(np.array([5 + x, n]))]
         ),
         "text under a null": lambda x, n: pa.Array.from_buffers(
-            pa.string(), 2,
+            pa.string(),
+            2,
             [pa.py_buffer(b"\2"), pa.py_buffer(np.array([0, 1, 3], "i4")), pa.py_buffer(f"{x}{n % 90 + 10}".encode())],
         ),
         "storage of texts": lambda x, n: pd.Series([str(n)], dtype=pd.StringDtype(["python", "pyarrow"][x])),

@@ -93,7 +93,7 @@ class DataColumn:
 
     def rounded(self, number: float, towards: Callable[[Fraction], int]) -> float:
         """Return a number with the digits of the column's decimals, rounded up or down."""
-        unit = Fraction(10) ** (self.digits or (0, 0))[1]  # a type of thousands has digits after the point below 0
+        unit = Fraction(10) ** (self.digits or (0, 0))[1]  # of a type of thousands there are -3 digits
         return float(towards(Fraction(repr(float(number))) * unit) / unit)
 
     def held(self, number: float) -> Any:

@@ -442,7 +442,8 @@ def read_dataset(path: str | Path, *, header: bool | None = None) -> Any:
     header : bool, optional
         Whether the first line of a .csv or .tsv names the columns. If False, it is a record, and the columns are
         named "0", "1" and so on. By default it names them, and one that looks like a record is refused: one of its
-        cells is a number, a date, an address or a word such as "yes", or occurs again in its column.
+        cells is a number, a date, a time, a sum of money, an address, an identifier, missing or a word such as "yes",
+        or occurs again in its column.
 
     Raises
     ------

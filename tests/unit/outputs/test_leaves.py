@@ -261,3 +261,11 @@ def test_a_value_that_is_no_number_is_nan_where_training_saw_numbers_alone() -> 
     assert where is None
     assert np.isnan(found[[1, 2, 3, 5]]).all()
     assert found[[0, 4, 6]].tolist() == [1.0, math.inf, 2.5]
+
+
+def test_one_text_has_no_relation_that_is_named():
+    from dpaudit.events.feature_screening.search import not_compared
+
+    for texts, names in ((["point"] * 40, 0), (["point", "lines"] * 20, 1)):
+        outputs = [{"kind": text, "x": float(i)} for i, text in enumerate(texts)]
+        assert len([name for name in not_compared(LeafPlan.of(outputs), outputs) if "'kind'" in name]) == names

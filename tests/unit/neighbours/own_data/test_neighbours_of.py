@@ -118,7 +118,9 @@ def test_datasets_differ_in_one_record_and_keep_their_kind(name: str, relation: 
         gone, come = Counter(first) - Counter(second), Counter(second) - Counter(first)
         assert sorted((gone.total(), come.total())) == ([0, 1] if relation == "unbounded" else [1, 1]), pair
         assert type(pair.data) is type(pair.neighbour) is type(data)
-        assert getattr(pair.data, "dtype", None) == getattr(pair.neighbour, "dtype", None) == getattr(data, "dtype", None)
+        assert (
+            getattr(pair.data, "dtype", None) == getattr(pair.neighbour, "dtype", None) == getattr(data, "dtype", None)
+        )
         assert pair.origin.kind is OriginKind.OWN_DATA
 
 
