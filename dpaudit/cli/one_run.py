@@ -123,8 +123,9 @@ def samples(
         raise InputError(f"NEIGHBOUR_FILE must be another file than FILE, got {file} twice")
     point, named = _claims(claim)
     asked = {**others, "seed": seed}
-    outputs = _outputs("FILE", file), _outputs("NEIGHBOUR_FILE", neighbour_file)
-    finding = audit_samples(*outputs, named, **point, **asked)
+    outputs = _outputs("FILE", file)
+    neighbour_outputs = _outputs("NEIGHBOUR_FILE", neighbour_file)
+    finding = audit_samples(outputs, neighbour_outputs, named, **point, **asked)
     repeat = command_line("samples", file, {}, {**claim, **asked}, arguments=[neighbour_file])
     arguments = PrivacyArguments(trials=finding.trials, **others, **claim)
     result = Result(task="samples", learner=f"recorded:{file}", parameters={}, arguments=arguments, finding=finding)

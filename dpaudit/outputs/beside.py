@@ -114,21 +114,38 @@ def named(value: Any, names: tuple[str, ...]) -> dict[str, Any]:
     return found
 
 
-def known_by_name(value: Any) -> Any:
-    """Return what distinguishes a function, a module or another object that only shows its address."""
+def known_by_name(value: Any, owner: Any = None) -> Any:
+    """Return what distinguishes a function, a module or another object that only shows its address.
+
+    Of a method what it is bound to is looked at if that is a plain value, and is named else, unless it is the `owner`,
+    of which the method is an attribute.
+    """
     if isinstance(value, types.MethodType):
-        return {"method": value.__func__.__qualname__, "type": type(value.__self__).__qualname__}
+        method: Any = getattr(value.__func__, "__qualname__", type(value.__func__).__qualname__)
+        return {"method": method, "type": type(value.__self__).__qualname__, **_bound_to(value.__self__, owner)}
     if isinstance(value, types.FunctionType):
         return _function(value)
     if isinstance(value, functools.partial):
         given = {"arguments": value.args, "by name": dict(value.keywords)}
         return {"partial": _callable(value.func), **given, **vars(value)}
+    if isinstance(value, types.BuiltinMethodType) and (bound := _bound_to(value.__self__, owner)):
+        return {"method": value.__qualname__, "type": type(value.__self__).__qualname__, **bound}
     if isinstance(value, NO_STATE):
-        return f"{getattr(value, '__module__', None) or ''}.{getattr(value, '__qualname__', value.__name__)}"
+        return f"{getattr(value, '__module__', None) or ''}.{getattr(value, '__qualname__', getattr(value, '__name__', ''))}"
     kind = type(value)
     if kind is object or kind.__module__ in ("_thread", "threading"):
         return f"{kind.__module__}.{kind.__qualname__}"
     return UNSEEN
+
+
+_PLAIN = (bool, int, float, complex, str, bytes, list, tuple, dict, set, frozenset)
+
+
+def _bound_to(held: Any, owner: Any) -> dict[str, Any]:
+    """Return what a method is bound to, as one part; nothing of a class or a module, which the names say."""
+    if held is None or held is owner or isinstance(held, (type, types.ModuleType)):
+        return {}
+    return {"bound to": held if type(held) in _PLAIN else UNSEEN}
 
 
 def _callable(value: Any) -> Any:

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from dpaudit.errors import InputError, place_of
 from dpaudit.jsonable import MOST_BITS, stable_repr
+from dpaudit.outputs.attributes import added_attributes
 from dpaudit.outputs.beside import UNSEEN, Beside, Labelled, Unseen
 from dpaudit.outputs.parts import REGISTERED, has_numbers, parts
 from dpaudit.withheld import HOW, foreign, hides, kind_words, message_of
@@ -82,7 +83,8 @@ def _beside_message(error: BaseException, depth: int = CAUSES) -> str:
     """
     said: list[str] = []
     try:
-        held = dict(error.__dict__)
+        base = next(kind for kind in type(error).__mro__ if kind.__module__ == "builtins")
+        held = added_attributes(error, base)
         said += [f"note {note}" for note in held.pop("__notes__", ())]
         said += [f"{name} = {_in_short(part)}" for name, part in held.items()]
         said += _named_beside_message(error)
@@ -146,7 +148,7 @@ _BASES: tuple[tuple[str, tuple[type, ...]], ...] = (
 _OF_CONVERSIONS: dict[type, str] = {Labelled: "labelled", Unseen: "unseen"}
 _MAPPINGS = frozenset({dict, OrderedDict, Counter, MappingProxyType})
 """The mappings that hold nothing but their items."""
-_OURS = frozenset({"builtins", "numpy", "numpy.rec", "numpy.char", "collections"})
+_OURS = frozenset({"builtins", "numpy", "numpy.rec", "collections"})
 """Modules whose classes derived from plain types hold nothing more."""
 
 
@@ -176,7 +178,7 @@ def _family(kind: type) -> str:
     if kind.__module__.startswith("scipy.sparse") and hasattr(kind, "tocoo"):
         return "sparse"
     # NumPy derives its durations from integers, and they are none: one has a unit.
-    if not issubclass(kind, enum.Enum | np.ma.MaskedArray | np.void | np.timedelta64):
+    if not issubclass(kind, enum.Enum | np.ma.MaskedArray | np.void | np.timedelta64 | np.memmap):
         for name, bases in _BASES:
             if issubclass(kind, bases) and kind.__module__ in _OURS:
                 return name

@@ -174,7 +174,7 @@ def _dropped_by(kind: type) -> tuple[Callable[[Any], dict[str, Any]], ...]:
 
 def _opaque_attributes(value: Any) -> dict[str, Any]:
     """Return the attributes that are known by their place in memory, by their names and what these hold."""
-    return {name: known_by_name(part) for name, part in all_attributes(value).items() if is_opaque(part)}
+    return {name: known_by_name(part, value) for name, part in all_attributes(value).items() if is_opaque(part)}
 
 
 def _printed(value: Any) -> dict[str, Any]:

@@ -270,7 +270,7 @@ def _types_of_fields(dtype: np.dtype[Any]) -> Any:
     fields: Mapping[str, tuple[Any, ...]] = dtype.fields or {}
     titles = {name: fields[name][2] for name in dtype.names if len(fields[name]) > 2}
     plain = packed(dtype)
-    usual = plain.fields or {}
+    usual: Mapping[str, tuple[Any, ...]] = plain.fields or {}
     more: list[Any] = [titles] if titles else []
     if dtype.itemsize != plain.itemsize or any(fields[name][1] != usual[name][1] for name in dtype.names):
         more.append({"places": tuple(fields[name][1] for name in dtype.names), "bytes": dtype.itemsize})

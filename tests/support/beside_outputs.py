@@ -133,6 +133,10 @@ class Word(str):
 class Grid(np.matrix): ...
 
 
+class SlottedError(Exception):
+    __slots__ = ("held",)
+
+
 def record_with_gap(held: int, value: int) -> Any:
     """Return a record behind whose fields there are bytes that belong to none."""
     made = np.zeros(1, {"names": ["a"], "formats": ["i4"], "itemsize": 8})
@@ -264,6 +268,13 @@ ALWAYS: dict[str, Make] = {
     "partial": lambda x, n: types.SimpleNamespace(a=n, f=functools.partial(int, str(x))),
     "partial as a factory": lambda x, n: collections.defaultdict(functools.partial(int, x), {"a": n}),
     "name of an error": named_error,
+    "slot of an error": lambda x, n: with_attribute(SlottedError(n % 3), x),
+    "class of a mapped array": lambda x, n: np.array([n]).view([np.ndarray, np.memmap][x]),
+    "class of an array of texts": lambda x, n: np.array([str(n)]).view([np.ndarray, np.char.chararray][x]),
+    "zero as a key": lambda x, n: {[0.0, -0.0][x]: n},
+    "types in a key": lambda x, n: {("a", [1, True][x]): n},
+    "what a method is bound to": lambda x, n: types.SimpleNamespace(a=n, f=[x].append),
+    "whose method": lambda x, n: types.SimpleNamespace(a=n, f=Printed(n, x).__repr__),
     "note": raised,
     "message": message,
     "class": lambda x, n: [int, str][x],

@@ -29,6 +29,7 @@ from dpaudit.outputs.plan import LeafPlan
 MEMORY = "output['what the memory holds beside the rows']"
 UNSEEN = {
     "generator": "output['rng']['state']",
+    "whose method": "output['f']",
     "gap in a record": "output['between the fields']",
     "before the rows": MEMORY,
     "behind the rows": MEMORY,
