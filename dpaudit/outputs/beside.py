@@ -131,7 +131,8 @@ def known_by_name(value: Any, owner: Any = None) -> Any:
     if isinstance(value, types.BuiltinMethodType) and (bound := _bound_to(value.__self__, owner)):
         return {"method": value.__qualname__, "type": type(value.__self__).__qualname__, **bound}
     if isinstance(value, NO_STATE):
-        return f"{getattr(value, '__module__', None) or ''}.{getattr(value, '__qualname__', getattr(value, '__name__', ''))}"
+        name = getattr(value, "__qualname__", None) or getattr(value, "__name__", "")
+        return f"{getattr(value, '__module__', None) or ''}.{name}"
     kind = type(value)
     if kind is object or kind.__module__ in ("_thread", "threading"):
         return f"{kind.__module__}.{kind.__qualname__}"

@@ -317,7 +317,22 @@ def _of_column(value: Any) -> dict[str, Any]:
     import narwhals.stable.v2 as narwhals
 
     column = narwhals.from_native(value, series_only=True)
-    return {"name": column.name, "dtype": _native_type(column), **_sorted_flags((column.to_native(),))}
+    return {"name": column.name, "dtype": _native_type(column), **_kept_by_polars([column.to_native()])}
+
+
+def _kept_by_polars(columns: list[Any]) -> dict[str, Any]:
+    """Return what polars keeps beside the values of columns; nothing of another library's.
+
+    Where values are missing it keeps those that were there, as `when(...).then(None).otherwise(...)` leaves them.
+    """
+    if not columns or type(columns[0]).__module__.partition(".")[0] != "polars":
+        return {}
+    found = _sorted_flags(columns)
+    gaps = [column for column in columns if column.null_count()]
+    try:
+        return {**found, **_hidden(*(column.to_arrow() for column in gaps))}
+    except Exception:  # without pyarrow, and of types that it lacks
+        return {**found, MEMORY: UNSEEN}
 
 
 def _sorted_flags(columns: Iterable[Any]) -> dict[str, Any]:
@@ -335,7 +350,7 @@ def _of_columns(value: Any) -> dict[str, Any]:
     names, types, columns = _described_columns(value)
     # Names in Arrow need not be distinct.
     keys = [name if names.count(name) == 1 else f"{i} {name}" for i, name in enumerate(names)]
-    return {"columns": names, "dtypes": dict(zip(keys, types, strict=True)), **_sorted_flags(columns)}
+    return {"columns": names, "dtypes": dict(zip(keys, types, strict=True)), **_kept_by_polars(columns)}
 
 
 def _described_columns(value: Any) -> tuple[tuple[str, ...], list[str], list[Any]]:
@@ -382,10 +397,14 @@ def _pieces(*columns: Any) -> dict[str, Any]:
     return {"pieces": sizes} if any(len(one) > 1 for one in sizes) else {}
 
 
+MEMORY = "what the memory holds beside the rows"
+"""The name of a part of a frame."""
+
+
 def _hidden(*columns: Any) -> dict[str, Any]:
     """Return that the memory of columns of Arrow, which is written with them, holds values that no row shows."""
     pieces = (piece for column in columns for piece in getattr(column, "chunks", (column,)))
-    return {"what the memory holds beside the rows": UNSEEN} if any(map(_holds_more, pieces)) else {}
+    return {MEMORY: UNSEEN} if any(map(_holds_more, pieces)) else {}
 
 
 def _bytes_of_values(kind: Any) -> int:

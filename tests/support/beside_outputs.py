@@ -305,6 +305,9 @@ def of_polars() -> dict[str, Make]:
             ["UTC", "Asia/Tokyo"][x]
         ),
         "attribute": lambda x, n: with_attribute(pl.DataFrame({"a": [n]}), x),
+        "under a null of polars": lambda x, n: pl.DataFrame({"a": [5 + x, n], "gone": [True, False]}).select(
+            pl.when("gone").then(None).otherwise("a")
+        ),
         "known order": lambda x, n: pl.Series("a", [n, 100]).set_sorted(descending=bool(x)),
         "known order in a frame": lambda x, n: pl.DataFrame(
             {"a": pl.Series([n, 100]).set_sorted(descending=bool(x)), "b": ["x", "y"]}
