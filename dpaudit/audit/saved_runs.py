@@ -142,6 +142,20 @@ class Chosen:
     reducer: Reducer
 
 
+def _held_in(path: Path) -> bytes:
+    """Return what a file of runs holds, nothing if there is none; `InputError` if it cannot be one."""
+    if not path.parent.is_dir():
+        raise InputError.of(_PARAMETER, str(path), "a file in a folder that exists")
+    if path.is_dir():
+        raise InputError.of(_PARAMETER, str(path), "a file", "that is a folder")
+    if path.exists() and not path.is_file():  # a device may have no end
+        raise InputError.of(_PARAMETER, str(path), "a file", "that is a device or a pipe")
+    try:
+        return path.read_bytes() if path.exists() else b""
+    except OSError as error:
+        raise InputError.of(_PARAMETER, str(path), "a file that can be read", error.strerror or str(error)) from None
+
+
 class SavedRuns:
     """The runs of one audit in the file at `path`, which is made if there is none.
 
@@ -155,7 +169,7 @@ class SavedRuns:
         self.unwritten = ""
         self._before, self._size = "", 0
         self._trials, self._links = trials, list[int]()
-        held = self.path.read_bytes() if self.path.exists() else b""
+        held = _held_in(self.path)
         # What stands behind the last end of a line was being written when the process ended; nobody has seen it.
         for number, line in enumerate(held.splitlines(keepends=True) if held else (), 1):
             if line.endswith(b"\n"):

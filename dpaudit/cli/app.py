@@ -19,7 +19,7 @@ import click
 from dpaudit import __version__
 from dpaudit.cli.command import STATUS, BadInput, Command, command
 from dpaudit.cli.options import argument
-from dpaudit.cli.streams import complain, drop_output, lost, notify, open_missing, plain_warnings, say
+from dpaudit.cli.streams import complain, drop_output, lost, lost_by_help, notify, open_missing, plain_warnings, say
 from dpaudit.errors import DpauditError, InputError, nearest
 from dpaudit.escaping import printable
 from dpaudit.report.glossary import GLOSSARY
@@ -264,6 +264,8 @@ def _status(words: list[str]) -> int:
     except OSError as error:
         from tempfile import gettempdir
 
+        if lost_by_help(error):
+            return 2
         # Our own files are named, those of the libraries' workers, which share data in memory or on disk, are not.
         full = f"/dev/shm or {gettempdir()}, which processes share data in"
         unnamed = full if error.errno == errno.ENOSPC else "file system"

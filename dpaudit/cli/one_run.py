@@ -123,7 +123,9 @@ def samples(
         raise InputError(f"NEIGHBOUR_FILE must be another file than FILE, got {file} twice")
     point, named = _claims(claim)
     asked = {**others, "seed": seed}
-    finding = audit_samples(_outputs(file), _outputs(neighbour_file), named, **point, **asked)
+    outputs = _outputs("FILE", file)
+    neighbour_outputs = _outputs("NEIGHBOUR_FILE", neighbour_file)
+    finding = audit_samples(outputs, neighbour_outputs, named, **point, **asked)
     repeat = command_line("samples", file, {}, {**claim, **asked}, arguments=[neighbour_file])
     arguments = PrivacyArguments(trials=finding.trials, **others, **claim)
     result = Result(task="samples", learner=f"recorded:{file}", parameters={}, arguments=arguments, finding=finding)
@@ -138,11 +140,14 @@ def _claims(asked: dict[str, Any]) -> tuple[dict[str, Any], Any]:
     return claim, named_claim(**asked)
 
 
-def _outputs(path: str) -> Any:
-    """Return the outputs in a file; the first line of a table must not be an output."""
+def _outputs(argument: str, path: str) -> Any:
+    """Return the outputs in the file that an argument names; the first line of a table must not be an output."""
     from dpaudit.neighbours.own_data.tables import LINES, check_names, read_dataset
 
-    found = read_dataset(path, header=True if Path(path).suffix.lower() in LINES else None)
+    try:
+        found = read_dataset(path, header=True if Path(path).suffix.lower() in LINES else None)
+    except InputError as error:  # it speaks of data, and here there are two files
+        raise InputError(error.worded(lambda name, _: argument if name == "data" else name)) from None
     check_names(path, getattr(found, "columns", ()), any)
     return found
 

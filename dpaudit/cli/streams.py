@@ -60,6 +60,21 @@ def say(text: str) -> None:
         drop_output()
 
 
+def lost_by_help(error: OSError) -> bool:
+    """Say whether an error is that standard output takes no page of help; if so that is said, and the rest dropped.
+
+    The library for commands writes these pages itself, and its errors name no file.
+    """
+    at = error.__traceback__
+    while at is not None and at.tb_next is not None:
+        at = at.tb_next
+    if at is None or at.tb_frame.f_globals.get("__name__") != "click.utils":
+        return False
+    notify("error", f"standard output: {error.strerror or error}; what was found is not shown whole")
+    drop_output()
+    return True
+
+
 def drop_output() -> None:
     """Send to nowhere what is still to be written: the reader has gone, and Python flushes at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), output().fileno())

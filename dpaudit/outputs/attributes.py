@@ -39,7 +39,7 @@ def added_attributes(value: Any, base: type) -> dict[str, Any]:
     derived = kind.__mro__[: kind.__mro__.index(base)]
     names = [name for one in derived if "__slots__" in vars(one) for name in _own_slots(one)]
     every |= {name: getattr(value, name) for name in names if hasattr(value, name)}
-    return {str(name): known_by_name(part) if is_opaque(part) else part for name, part in every.items()}
+    return {str(name): known_by_name(part, value) if is_opaque(part) else part for name, part in every.items()}
 
 
 def is_opaque(part: Any) -> bool:

@@ -9,6 +9,7 @@ like any other part where they have not. A part that nobody can look at is `Unse
 from __future__ import annotations
 
 import builtins
+import functools
 import hashlib
 import types
 from collections.abc import Callable, Hashable, Mapping
@@ -19,7 +20,10 @@ KINDS = 256
 """Classes whose nature is remembered: it is asked of every output."""
 LONGEST = 4096
 """Characters of the printed form of an object that are looked at."""
-NO_STATE = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.ModuleType, types.MethodWrapperType)
+NO_STATE = (
+    types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.ModuleType, types.MethodWrapperType,
+    functools.partial,
+)  # fmt: skip
 """Types that are known by their names, and show their addresses."""
 
 
@@ -110,18 +114,46 @@ def named(value: Any, names: tuple[str, ...]) -> dict[str, Any]:
     return found
 
 
-def known_by_name(value: Any) -> Any:
-    """Return what distinguishes a function, a module or another object that only shows its address."""
+def known_by_name(value: Any, owner: Any = None) -> Any:
+    """Return what distinguishes a function, a module or another object that only shows its address.
+
+    Of a method what it is bound to is looked at if that is a plain value, and is named else, unless it is the `owner`,
+    of which the method is an attribute.
+    """
     if isinstance(value, types.MethodType):
-        return {"method": value.__func__.__qualname__, "type": type(value.__self__).__qualname__}
+        method: Any = getattr(value.__func__, "__qualname__", type(value.__func__).__qualname__)
+        return {"method": method, "type": type(value.__self__).__qualname__, **_bound_to(value.__self__, owner)}
     if isinstance(value, types.FunctionType):
         return _function(value)
+    if isinstance(value, functools.partial):
+        given = {"arguments": value.args, "by name": dict(value.keywords)}
+        return {"partial": _callable(value.func), **given, **vars(value)}
+    if isinstance(value, types.BuiltinMethodType) and (bound := _bound_to(value.__self__, owner)):
+        return {"method": value.__qualname__, "type": type(value.__self__).__qualname__, **bound}
     if isinstance(value, NO_STATE):
-        return f"{getattr(value, '__module__', None) or ''}.{getattr(value, '__qualname__', value.__name__)}"
+        name = getattr(value, "__qualname__", None) or getattr(value, "__name__", "")
+        return f"{getattr(value, '__module__', None) or ''}.{name}"
     kind = type(value)
     if kind is object or kind.__module__ in ("_thread", "threading"):
         return f"{kind.__module__}.{kind.__qualname__}"
     return UNSEEN
+
+
+_PLAIN = (bool, int, float, complex, str, bytes, list, tuple, dict, set, frozenset)
+
+
+def _bound_to(held: Any, owner: Any) -> dict[str, Any]:
+    """Return what a method is bound to, as one part; nothing of a class or a module, which the names say."""
+    if held is None or held is owner or isinstance(held, (type, types.ModuleType)):
+        return {}
+    return {"bound to": held if type(held) in _PLAIN else UNSEEN}
+
+
+def _callable(value: Any) -> Any:
+    """Return what distinguishes something that is called: a class by its name, an object with a call as it is."""
+    if isinstance(value, type):
+        return f"{value.__module__}.{value.__qualname__}"
+    return known_by_name(value) if isinstance(value, NO_STATE) else value
 
 
 def _function(value: types.FunctionType) -> Any:
@@ -137,7 +169,8 @@ def _content(cell: types.CellType) -> Any:
         held = cell.cell_contents
     except ValueError:  # a variable that is not set yet
         return None
-    return known_by_name(held) if isinstance(held, NO_STATE) and not isinstance(held, types.FunctionType) else held
+    by_name = isinstance(held, NO_STATE) and not isinstance(held, (types.FunctionType, functools.partial))
+    return known_by_name(held) if by_name else held
 
 
 @lru_cache(maxsize=KINDS)

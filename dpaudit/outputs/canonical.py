@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from dpaudit.errors import InputError, place_of
 from dpaudit.jsonable import MOST_BITS, stable_repr
+from dpaudit.outputs.attributes import added_attributes
 from dpaudit.outputs.beside import UNSEEN, Beside, Labelled, Unseen
 from dpaudit.outputs.parts import REGISTERED, has_numbers, parts
 from dpaudit.withheld import HOW, foreign, hides, kind_words, message_of
@@ -82,9 +83,11 @@ def _beside_message(error: BaseException, depth: int = CAUSES) -> str:
     """
     said: list[str] = []
     try:
-        held = dict(error.__dict__)
+        base = next(kind for kind in type(error).__mro__ if kind.__module__ == "builtins")
+        held = added_attributes(error, base)
         said += [f"note {note}" for note in held.pop("__notes__", ())]
         said += [f"{name} = {_in_short(part)}" for name, part in held.items()]
+        said += _named_beside_message(error)
         if type(error).__str__ not in _SHOW_ARGUMENTS and error.args:
             said.append(f"arguments {_in_short(error.args)}")
         others = list(error.exceptions[:CAUSES]) if isinstance(error, BaseExceptionGroup) else []
@@ -98,6 +101,19 @@ def _beside_message(error: BaseException, depth: int = CAUSES) -> str:
     return "; ".join(said)
 
 
+def _named_beside_message(error: BaseException) -> list[str]:
+    """Return the names and files that an exception of Python's own was given, where its message does not show them.
+
+    The object of an `AttributeError` is not looked at: it is what the mechanism worked with, and no output.
+    """
+    held = {name: getattr(error, name, None) for name in _NAMED if isinstance(error, _HAVE_NAMES)}
+    message = str(error)
+    return [f"{name} = {part}" for name, part in held.items() if isinstance(part, str) and part not in message]
+
+
+_HAVE_NAMES = (AttributeError, NameError, ImportError)
+_NAMED = ("name", "name_from", "path")
+"""Attributes that these exceptions keep where `vars` does not show them."""
 _SHOW_ARGUMENTS = (BaseException.__str__, OSError.__str__, KeyError.__str__, SyntaxError.__str__, ImportError.__str__)
 """The methods of exceptions whose messages show their arguments."""
 
@@ -132,7 +148,7 @@ _BASES: tuple[tuple[str, tuple[type, ...]], ...] = (
 _OF_CONVERSIONS: dict[type, str] = {Labelled: "labelled", Unseen: "unseen"}
 _MAPPINGS = frozenset({dict, OrderedDict, Counter, MappingProxyType})
 """The mappings that hold nothing but their items."""
-_OURS = frozenset({"builtins", "numpy", "collections"})
+_OURS = frozenset({"builtins", "numpy", "numpy.rec", "collections"})
 """Modules whose classes derived from plain types hold nothing more."""
 
 
@@ -161,8 +177,8 @@ def _family(kind: type) -> str:
         return "exception"
     if kind.__module__.startswith("scipy.sparse") and hasattr(kind, "tocoo"):
         return "sparse"
-    # A span of time of NumPy is derived from its integers, and has a unit besides.
-    if not issubclass(kind, enum.Enum | np.ma.MaskedArray | np.void | np.timedelta64):
+    # NumPy derives its durations from integers, and they are none: one has a unit.
+    if not issubclass(kind, enum.Enum | np.ma.MaskedArray | np.void | np.timedelta64 | np.memmap):
         for name, bases in _BASES:
             if issubclass(kind, bases) and kind.__module__ in _OURS:
                 return name

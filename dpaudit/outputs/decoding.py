@@ -34,6 +34,8 @@ PLAIN = frozenset({bool, int, float, str, bytes, type(None)})
 TABLES = ("DataFrame", "Series")
 """The types of pandas that are built again, of columns of NumPy's types and of `TEXTS`."""
 TEXTS = "str"
+MOST_GAP = 4096
+"""Bytes of a record that may belong to no field, beside as many as its fields take."""
 CONTAINERS: dict[str, type] = {kind.__name__: kind for kind in (list, tuple, set, frozenset)}
 _unpack = msgspec.msgpack.Decoder().decode
 
@@ -193,18 +195,29 @@ def _size(shape: Any) -> int:
     return math.prod(shape)
 
 
-def _records(count: int, depth: int, shape: list[int], names: list[str], columns: list[Any]) -> list[Any]:
+def _records(
+    count: int, depth: int, shape: list[int], names: list[str], columns: list[Any], layout: list[Any] | None
+) -> list[Any]:
     _size(shape)
     fields = [_read(column, count, depth) for column in columns]
     found = []
     for values in zip(*fields, strict=True):
         kinds = [(name, value.dtype, value.shape[len(shape) :]) for name, value in zip(names, values, strict=True)]
         _check(all(list(value.shape[: len(shape)]) == shape for value in values))
-        record = np.empty(shape, kinds)
+        record = np.zeros(shape, kinds if layout is None else _laid_out(kinds, *layout))
         for name, value in zip(names, values, strict=True):
             record[name] = value
         found.append(record)
     return found
+
+
+def _laid_out(kinds: list[Any], places: list[int], width: int, titles: list[str | None]) -> np.dtype[Any]:
+    """Return the type of records that have their fields at these places, in so many bytes."""
+    formats = [np.dtype((dtype, shape)) for _, dtype, shape in kinds]
+    _check(type(width) is int and all(type(place) is int and place >= 0 for place in places))
+    _check(width <= 2 * sum(one.itemsize for one in formats) + MOST_GAP)
+    names = [name for name, _, _ in kinds]
+    return np.dtype({"names": names, "formats": formats, "offsets": places, "itemsize": width, "titles": titles})
 
 
 def _objects(count: int, depth: int, shape: list[int], column: Any) -> list[Any]:
@@ -248,11 +261,25 @@ def _tables(
             pd.Series(a, dtype=TEXTS if of_texts else object) if a.dtype == object else a  # else pandas chooses one
             for a, of_texts in zip(arrays, texts, strict=True)
         ]
-        index = None if label is None else pd.Index(held.pop(), name=label[0])
+        index = None if label is None else _index(held.pop(), *label)
         table = pd.DataFrame(dict(zip(labels, held, strict=True)))
         if index is not None:
             table.index = index
         found.append(table if kind == "DataFrame" else table[labels[0]])
+    return found
+
+
+def _index(labels: Any, name: Any, ranged: bool) -> Any:
+    """Return an index of pandas, as a range if it was one."""
+    import pandas as pd
+
+    if not ranged:
+        return pd.Index(labels, name=name)
+    step = int(labels[1]) - int(labels[0]) if len(labels) > 1 else 1
+    start = int(labels[0]) if len(labels) else 0
+    _check(step != 0)
+    found = pd.RangeIndex(start, start + step * len(labels), step, name=name)
+    _check(bool((found == labels).all()))
     return found
 
 

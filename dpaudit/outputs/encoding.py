@@ -21,8 +21,9 @@ import numpy as np
 from dpaudit.errors import DpauditError, InputError
 from dpaudit.outputs.canonical import Raised, family, looked_at, order_of
 from dpaudit.outputs.decoding import CONTAINERS, DTYPES, LEVELS, NAMES, PLAIN, TABLES, TEXTS, decode
+from dpaudit.outputs.frames import columns_of, usual_storage
 from dpaudit.outputs.objects import refuse_promises
-from dpaudit.outputs.parts import parts
+from dpaudit.outputs.parts import packed, parts
 from dpaudit.outputs.shared import Shared
 from dpaudit.withheld import raised_words
 
@@ -235,12 +236,8 @@ class _Writer:
         if dtype.isbuiltin == 2:  # of another library, that the process of the audit may not have
             return self._foreign(values, depth)
         if dtype.names is not None:
-            return [
-                "records",
-                shape,
-                list(dtype.names),
-                [self._array([value[n] for value in values], depth) for n in dtype.names],
-            ]
+            fields = [self._array([value[name] for value in values], depth) for name in dtype.names]
+            return ["records", shape, list(dtype.names), fields, _layout(dtype)]
         if dtype.kind in DTYPES:
             return ["array", dtype.str, shape, b"".join([value.tobytes() for value in values])]
         inside = list(chain.from_iterable(value.ravel().tolist() for value in values))
@@ -299,21 +296,47 @@ _WRITERS: dict[str, Callable[[_Writer, Sequence[Any], int], Column]] = {
 def _taken(table: Any) -> tuple[tuple[Any, ...], list[Any]] | None:
     """Return the head of a table or series of pandas, and the arrays of its columns and its index.
 
-    The head holds the type, the names and dtypes of the columns, and the name of the index in a list, or None where
-    rows are numbered from 0. None is returned where a part has a type that NumPy lacks, a name is no plain value, or
-    something else stands beside the values.
+    The head holds the type, the names and dtypes of the columns, and the name of the index with whether it is a range,
+    or None where rows are numbered from 0. None is returned where a part has a type that NumPy lacks, a name is no
+    plain value, or something else stands beside the values.
     """
     kind, index = type(table).__name__, table.index
-    columns = [(table.name, table)] if kind == "Series" else list(table.items())
-    numbered = type(index).__name__ == "RangeIndex" and index.equals(type(index)(len(table))) and index.name is None
+    columns = [(table.name, table)] if kind == "Series" else columns_of(table)
+    ranged = type(index).__name__ == "RangeIndex"
+    numbered = ranged and index.equals(type(index)(len(table))) and index.name is None
     held = [column for _, column in columns] + ([] if numbered else [index])
     names = tuple(name for name, _ in columns)
     plain = all(isinstance(one.dtype, np.dtype) or one.dtype == TEXTS for one in held) and index.nlevels == 1
     known = len(set(names)) == len(names) and {*map(type, (*names, index.name))} <= PLAIN
-    if not (columns and plain and known) or _has_more(table):
+    # What is built again has the types that pandas gives labels and texts.
+    usual = (kind == "Series" or table.columns.dtype == _type_of_labels(names)) and all(map(_is_usual, held))
+    if not (columns and plain and known and usual) or _has_more(table):
         return None
     dtypes = tuple(str(one.dtype) for one in held)
-    return (kind, names, dtypes, None if numbered else (index.name,)), [np.asarray(one.to_numpy()) for one in held]
+    return (kind, names, dtypes, None if numbered else (index.name, ranged)), [np.asarray(one) for one in held]
+
+
+def _layout(dtype: np.dtype[Any]) -> list[Any] | None:
+    """Return where records keep their fields, how many bytes one takes, and titles; None where nothing is special."""
+    if dtype == packed(dtype):
+        return None
+    fields: Mapping[str, tuple[Any, ...]] = dtype.fields or {}
+    places = [int(fields[name][1]) for name in dtype.names or ()]
+    titles = [str(fields[name][2]) if len(fields[name]) > 2 else None for name in dtype.names or ()]
+    return [places, dtype.itemsize, titles]
+
+
+@lru_cache(maxsize=256)
+def _type_of_labels(names: tuple[Any, ...]) -> Any:
+    """Return the type that pandas gives an index of these names of columns."""
+    import pandas as pd
+
+    return pd.Index(list(names)).dtype
+
+
+def _is_usual(column: Any) -> bool:
+    """Return whether texts of pandas are kept as those are that are built again."""
+    return getattr(column.dtype, "storage", None) in (None, usual_storage())
 
 
 _ALONE = frozenset({"_mgr", "_attrs", "_flags", "_name", "_item_cache", "_is_copy", "_cacher"})

@@ -87,7 +87,7 @@ def _pandas(value: Any) -> Any:
     """
     kind = type(value)
     if hasattr(kind, "columns"):
-        columns = list(value.items())
+        columns = columns_of(value)
         found = {"rows": len(value)} | {f"{i} {name}": _values(column) for i, (name, column) in enumerate(columns)}
         return converted(found, value, _of_frame, _of_table)
     if hasattr(kind, "iloc"):
@@ -97,6 +97,17 @@ def _pandas(value: Any) -> Any:
     if hasattr(kind, "to_numpy") and hasattr(kind, "__len__"):
         return _index(value) if hasattr(kind, "names") else converted(_values(value), value, _dtype, _of_array)
     return repr(value)
+
+
+def columns_of(frame: Any) -> list[tuple[Any, Any]]:
+    """Return the columns of a frame of pandas with their names, as arrays where pandas gives them.
+
+    To make a Series of each takes twenty times as long, and frames of many columns are outputs too.
+    """
+    array_of = getattr(frame, "_get_column_array", None)
+    if array_of is None or type(frame).__module__.partition(".")[0] != "pandas":
+        return list(frame.items())
+    return [(name, array_of(i)) for i, name in enumerate(frame.columns)]
 
 
 def _of_table(value: Any) -> dict[str, Any]:
@@ -112,9 +123,11 @@ def _of_table(value: Any) -> dict[str, Any]:
 
 
 def _of_frame(value: Any) -> dict[str, Any]:
+    labels = value.columns
     return {
-        "columns": tuple(value.columns),
-        "name of the columns": tuple(value.columns.names),
+        "columns": tuple(labels),
+        "name of the columns": tuple(labels.names),
+        "dtype of the columns": _dtype_words(labels.dtype),
         "dtypes": {name: _dtype_words(dtype) for name, dtype in value.dtypes.items()},
     }
 
@@ -126,6 +139,8 @@ def _of_series(value: Any) -> dict[str, Any]:
 def _of_index(index: Any) -> dict[str, Any]:
     """Return the type of an index, and the frequency of one of times."""
     found: dict[str, Any] = {}
+    if type(index).__name__ == "RangeIndex":
+        found["class of the index"] = "RangeIndex"
     if index.nlevels > 1:
         found["dtypes of the index"] = tuple(_dtype_words(dtype) for dtype in index.dtypes)
         unused = tuple(
@@ -147,7 +162,18 @@ def _dtype(value: Any) -> dict[str, Any]:
 
 def _dtype_words(dtype: Any) -> str:
     """Return a type of pandas in words; the categories of one are read with the values."""
-    return "category" if dtype.name == "category" else str(dtype)
+    if dtype.name == "category":
+        return "category"
+    storage = getattr(dtype, "storage", None)
+    return str(dtype) if storage in (None, usual_storage()) else f"{dtype}[{storage}]"
+
+
+@lru_cache(maxsize=1)
+def usual_storage() -> str:
+    """Return how pandas keeps texts unless it is told otherwise."""
+    import pandas as pd
+
+    return str(pd.StringDtype().storage)
 
 
 def _of_array(value: Any) -> dict[str, Any]:
@@ -170,16 +196,29 @@ def _values(values: Any) -> Any:
     """
     dtype = values.dtype
     if isinstance(dtype, np.dtype):
-        array = values.to_numpy()
+        array = values if isinstance(values, np.ndarray) else values.to_numpy()
     elif dtype.name == "category":
         return _categories(values.cat if hasattr(type(values), "cat") else values)
     elif getattr(dtype, "_is_numeric", False) or getattr(dtype, "_is_boolean", False):
-        return _with_missing(values.to_numpy(dtype=object))
+        found = _with_missing(values.to_numpy(dtype=object))
+        return converted(found, values, _under_the_missing) if isinstance(found, dict) else found
     else:
         array = np.asarray(values)
         if dtype.name == "geometry":
             return converted(tuple(array.tolist()), values, lambda held: {"crs": _words(held.crs)})
     return array if array.dtype.kind in "iufbcmM" else tuple(array.tolist())
+
+
+def _under_the_missing(values: Any) -> dict[str, Any]:
+    """Return what a column of pandas keeps where values are missing: `mask` and `where` leave the values there."""
+    array = getattr(values, "array", values)
+    data, mask = getattr(array, "_data", None), getattr(array, "_mask", None)
+    if not isinstance(data, np.ndarray) or not isinstance(mask, np.ndarray):  # of Arrow
+        return _hidden(getattr(array, "__arrow_array__", tuple)())
+    hidden = data[mask]
+    if len(hidden) and (hidden == hidden[0]).all():  # what pandas itself puts there
+        return {"under what is missing": hidden[:1].item()}
+    return {"under what is missing": np.where(mask, data, np.zeros((), data.dtype))}
 
 
 def _with_missing(elements: Any) -> Any:
@@ -231,10 +270,20 @@ def _frame(value: Any) -> Any:
 
 
 def _own(value: Any) -> tuple[Reader, ...]:
-    """Return the functions that find what a frame has beside what its library keeps there."""
+    """Return the functions that find what a frame has beside what its library keeps there.
+
+    A class that nobody knows may keep anything in its slots.
+    """
     kind = type(value)
-    base = next((one for one in kind.__mro__ if vars(one).keys() & {"__arrow_c_stream__", "__dataframe__"}), kind)
+    exports = {"__arrow_c_stream__", "__arrow_c_array__", "__dataframe__"}
+    base: type = object
+    if any(one.__module__.partition(".")[0] in _KNOWN for one in kind.__mro__):
+        base = next((one for one in kind.__mro__ if vars(one).keys() & exports), kind)
     return partial(_added, base), partial(_printed, base)
+
+
+_KNOWN = frozenset({"polars", "pyarrow", "narwhals", "modin", "cudf", "dask", "duckdb", "ibis", "nanoarrow", "arro3"})
+"""Libraries whose own attributes and slots keep the values that are read from the frame."""
 
 
 def _column(column: Any) -> Any:
@@ -268,19 +317,56 @@ def _of_column(value: Any) -> dict[str, Any]:
     import narwhals.stable.v2 as narwhals
 
     column = narwhals.from_native(value, series_only=True)
-    return {"name": column.name, "dtype": _native_type(column)}
+    return {"name": column.name, "dtype": _native_type(column), **_kept_by_polars([column.to_native()])}
+
+
+def _kept_by_polars(columns: list[Any]) -> dict[str, Any]:
+    """Return what polars keeps beside the values of columns; nothing of another library's.
+
+    Where values are missing it keeps those that were there, as `when(...).then(None).otherwise(...)` leaves them.
+    """
+    if not columns or type(columns[0]).__module__.partition(".")[0] != "polars":
+        return {}
+    found = _sorted_flags(columns)
+    gaps = [column for column in columns if column.null_count()]
+    try:
+        return {**found, **_hidden(*(column.to_arrow() for column in gaps))}
+    except Exception:  # without pyarrow, and of types that it lacks
+        return {**found, MEMORY: UNSEEN}
+
+
+def _sorted_flags(columns: Iterable[Any]) -> dict[str, Any]:
+    """Return what polars knows of the order of columns, where it knows something: it says so, and keeps it."""
+    held = [getattr(column, "flags", None) for column in columns]
+    known = tuple(
+        " ".join(name for name, holds in flags.items() if holds and name.startswith("SORTED"))
+        for flags in held
+        if isinstance(flags, dict)
+    )
+    return {"known order": known} if any(known) else {}
 
 
 def _of_columns(value: Any) -> dict[str, Any]:
+    names, types, columns = _described_columns(value)
+    # Names in Arrow need not be distinct.
+    keys = [name if names.count(name) == 1 else f"{i} {name}" for i, name in enumerate(names)]
+    return {"columns": names, "dtypes": dict(zip(keys, types, strict=True)), **_kept_by_polars(columns)}
+
+
+def _described_columns(value: Any) -> tuple[tuple[str, ...], list[str], list[Any]]:
+    """Return the names of a frame's columns, their types in words, and the columns of polars.
+
+    The two commonest libraries say them at once; of others narwhals makes each column.
+    """
+    library = type(value).__module__.partition(".")[0]
+    if library == "polars":
+        return tuple(value.columns), list(map(str, value.dtypes)), value.get_columns()
+    if library == "pyarrow":
+        return tuple(value.schema.names), list(map(str, value.schema.types)), []
     import narwhals.stable.v2 as narwhals
 
     frame = narwhals.from_native(value, eager_only=True)
-    # Names in Arrow need not be distinct.
-    columns = {
-        column.name if frame.columns.count(column.name) == 1 else f"{i} {column.name}": column
-        for i, column in enumerate(frame.iter_columns())
-    }
-    return {"columns": tuple(frame.columns), "dtypes": {name: _native_type(column) for name, column in columns.items()}}
+    return tuple(frame.columns), list(map(_native_type, frame.iter_columns())), []
 
 
 def _metadata(value: Any) -> dict[str, Any]:
@@ -298,10 +384,53 @@ def _metadata(value: Any) -> dict[str, Any]:
     inside = [_metadata_inside(one.type) for one in fields]
     if any(inside):
         found["metadata inside of columns"] = inside
-    labels = [list(_dictionaries(value.column(i))) for i in range(len(fields)) if hasattr(value, "column")]
+    columns = [value.column(i) for i in range(len(fields))] if hasattr(value, "column") else []
+    labels = [list(_dictionaries(column)) for column in columns]
     if any(labels):
         found["dictionaries"] = labels
-    return found
+    return {**found, **_pieces(*columns), **_hidden(*columns)}
+
+
+def _pieces(*columns: Any) -> dict[str, Any]:
+    """Return into how many values each column of Arrow is cut, where some are."""
+    sizes = tuple(tuple(map(len, getattr(column, "chunks", (column,)))) for column in columns)
+    return {"pieces": sizes} if any(len(one) > 1 for one in sizes) else {}
+
+
+MEMORY = "what the memory holds beside the rows"
+"""The name of a part of a frame."""
+
+
+def _hidden(*columns: Any) -> dict[str, Any]:
+    """Return that the memory of columns of Arrow, which is written with them, holds values that no row shows."""
+    pieces = (piece for column in columns for piece in getattr(column, "chunks", (column,)))
+    return {MEMORY: UNSEEN} if any(map(_holds_more, pieces)) else {}
+
+
+def _bytes_of_values(kind: Any) -> int:
+    """Return how many bytes a value of an Arrow type takes; 0 where that differs, or where it is less than one."""
+    try:
+        return int(kind.bit_width) // 8
+    except ValueError:
+        return 0
+
+
+def _holds_more(piece: Any) -> bool:
+    """Say whether an array of Arrow is cut out of a longer one, or has something in the place of a missing value."""
+    buffers = piece.buffers()
+    if piece.offset or len(buffers) < 2 or buffers[1] is None:
+        return bool(piece.offset)
+    gone = piece.is_null().to_numpy(zero_copy_only=False) if piece.null_count else None
+    width = _bytes_of_values(piece.type)
+    if len(buffers) == 2 and width:
+        held = np.frombuffer(buffers[1], np.uint8)
+        rows = held[: len(piece) * width].reshape(-1, width)
+        return len(held) > rows.size or (gone is not None and bool(rows[gone].any()))
+    if len(buffers) == 3 and str(piece.type).removeprefix("large_") in ("string", "binary"):
+        places = np.frombuffer(buffers[1], np.int64 if str(piece.type).startswith("large_") else np.int32)
+        lengths = np.diff(places[: len(piece) + 1])
+        return len(places) > len(piece) + 1 or (gone is not None and bool(lengths[gone].any()))
+    return False
 
 
 def _metadata_inside(dtype: Any) -> list[dict[bytes, bytes]]:
@@ -349,7 +478,7 @@ def _of_arrow_array(value: Any) -> dict[str, Any]:
         found["metadata inside"] = inside
     if labels := list(_dictionaries(value)):
         found["dictionaries"] = labels
-    return found
+    return {**found, **_pieces(value), **_hidden(value)}
 
 
 def _arrow_scalar(value: Any) -> Any:

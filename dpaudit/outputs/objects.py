@@ -8,6 +8,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import inspect
+import io
 import sys
 import types
 from collections.abc import AsyncIterable, Awaitable, Callable, Collection, Iterable, Iterator, Mapping
@@ -39,7 +40,9 @@ def refuse_promises(outputs: Iterable[Any]) -> None:
     """Raise `InputError` if an output is a promise of a value instead of one: a generator, a coroutine, a function."""
     for output in outputs:
         kind = type(output)
-        if issubclass(kind, Awaitable) or inspect.isawaitable(output):
+        if issubclass(kind, io.StringIO | io.BytesIO):
+            advice = "return output.getvalue(), what was written to it"
+        elif issubclass(kind, Awaitable) or inspect.isawaitable(output):
             advice = "await it, and return what comes (asyncio.run(...) does so in a plain function)"
         elif issubclass(kind, AsyncIterable | Iterator):
             advice = "return list(...) of it, since a run's output is what it yields"
@@ -171,7 +174,7 @@ def _dropped_by(kind: type) -> tuple[Callable[[Any], dict[str, Any]], ...]:
 
 def _opaque_attributes(value: Any) -> dict[str, Any]:
     """Return the attributes that are known by their place in memory, by their names and what these hold."""
-    return {name: known_by_name(part) for name, part in all_attributes(value).items() if is_opaque(part)}
+    return {name: known_by_name(part, value) for name, part in all_attributes(value).items() if is_opaque(part)}
 
 
 def _printed(value: Any) -> dict[str, Any]:

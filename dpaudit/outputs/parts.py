@@ -163,18 +163,27 @@ def _datetime(value: datetime.datetime) -> Any:
         return "NaT"
     since = (value.replace(tzinfo=None, fold=0) - datetime.datetime(1970, 1, 1)) // datetime.timedelta(microseconds=1)
     found = {"microseconds": int(since), "nanoseconds": int(getattr(value, "nanosecond", 0)), **_zone(value)}
-    return found if type(value) is datetime.datetime else converted(found, value, _unit)
+    if value.tzinfo is None and type(value) is datetime.datetime:
+        return found
+    return converted(found, value, _unit, _class_of_zone)
 
 
 def _time(value: datetime.time) -> Any:
     since = ((value.hour * 60 + value.minute) * 60 + value.second) * 10**6 + value.microsecond
-    return {"microseconds": since, **_zone(value)}
+    found = {"microseconds": since, **_zone(value)}
+    return found if value.tzinfo is None else converted(found, value, _class_of_zone)
 
 
 def _zone(value: datetime.datetime | datetime.time) -> dict[str, Any]:
     """Return the time zone of a value, and which of two equal times on a clock that is set back it is."""
     zone = None if value.tzinfo is None else str(value.tzinfo)
     return {"zone": zone, "offset": str(value.utcoffset()), "fold": value.fold}
+
+
+def _class_of_zone(value: datetime.datetime | datetime.time) -> dict[str, Any]:
+    """Return the class of the object that says the time zone: several libraries have one of each name."""
+    kind = type(value.tzinfo)
+    return {} if value.tzinfo is None else {"class of the zone": f"{kind.__module__}.{kind.__qualname__}"}
 
 
 def _timedelta(value: datetime.timedelta) -> Any:
@@ -192,10 +201,16 @@ def _fields(value: Any) -> dict[str, Any]:
     return {name: value[name] for name in value.dtype.names or ()}
 
 
+def _record(value: np.void) -> Any:
+    """Return a record by its fields; one that has none by its bytes."""
+    fields = _fields(value)
+    return converted(fields, value, _of_records, _between_the_fields) if fields else value.tobytes()
+
+
 def _masked(value: np.ma.MaskedArray[Any, Any]) -> Any:
     """Return the values with what is masked as 0, and the mask; of records each field."""
     if value.dtype.names:
-        return converted(_fields(value), value, _of_records, _of_subclass, _fill_value)
+        return converted(_fields(value), value, _of_records, _between_the_fields, _of_subclass, _fill_value)
     mask = np.ma.getmaskarray(value)
     found = {"values": np.where(mask, np.zeros((), value.dtype), np.asarray(value.data)), "mask": np.array(mask)}
     return converted(found, value, _under_the_mask, _fill_value, _of_subclass)
@@ -220,12 +235,32 @@ def _of_subclass(value: NDArray[Any]) -> dict[str, Any]:
     return {name: part for name, part in attributes(value).items() if name not in _OF_MASKED}
 
 
-def _of_records(value: NDArray[Any]) -> dict[str, Any]:
+def _of_records(value: NDArray[Any] | np.void) -> dict[str, Any]:
     return {"dtype": _types_of_fields(value.dtype)}
 
 
+def _between_the_fields(value: NDArray[Any] | np.void) -> dict[str, Any]:
+    """Return that records hold bytes that belong to no field, which may be anything that was in memory there."""
+    return {"between the fields": UNSEEN} if _has_gaps(value.dtype) else {}
+
+
+def _has_gaps(dtype: np.dtype[Any]) -> bool:
+    if dtype.subdtype is not None:
+        return _has_gaps(dtype.subdtype[0])
+    inside = [dtype[name] for name in dtype.names or ()]
+    return bool(inside) and (sum(one.itemsize for one in inside) < dtype.itemsize or any(map(_has_gaps, inside)))
+
+
+def packed(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """Return the type of records of the same names and fields, one field behind the other, and without titles."""
+    if dtype.subdtype is not None:
+        inside, shape = dtype.subdtype
+        return np.dtype((packed(inside), shape))
+    return dtype if dtype.names is None else np.dtype([(name, packed(dtype[name])) for name in dtype.names])
+
+
 def _types_of_fields(dtype: np.dtype[Any]) -> Any:
-    """Return the types of the fields of records by their names, wherever these are stored."""
+    """Return the types of the fields of records by their names, and where these are stored if not one by one."""
     if dtype.subdtype is not None:
         inside, shape = dtype.subdtype
         return (_types_of_fields(inside), shape)
@@ -234,7 +269,12 @@ def _types_of_fields(dtype: np.dtype[Any]) -> Any:
     found = {name: _types_of_fields(dtype[name]) for name in dtype.names}
     fields: Mapping[str, tuple[Any, ...]] = dtype.fields or {}
     titles = {name: fields[name][2] for name in dtype.names if len(fields[name]) > 2}
-    return (found, titles) if titles else found
+    plain = packed(dtype)
+    usual: Mapping[str, tuple[Any, ...]] = plain.fields or {}
+    more: list[Any] = [titles] if titles else []
+    if dtype.itemsize != plain.itemsize or any(fields[name][1] != usual[name][1] for name in dtype.names):
+        more.append({"places": tuple(fields[name][1] for name in dtype.names), "bytes": dtype.itemsize})
+    return (found, *more) if more else found
 
 
 def _array(value: NDArray[Any]) -> Any:
@@ -244,7 +284,7 @@ def _array(value: NDArray[Any]) -> Any:
     if not has_numbers(plain.dtype) and plain.dtype.isbuiltin == 2:
         found: Any = converted(_built_in_numbers(plain), plain, _dtype)
     elif plain.dtype.names:
-        found = converted(_fields(plain), plain, _of_records)
+        found = converted(_fields(plain), plain, _of_records, _between_the_fields)
     elif kind in "mM":
         found = {"times": plain.astype(np.int64), "unit": str(np.datetime_data(plain.dtype))}
     elif kind == "c":
@@ -284,6 +324,11 @@ def _state_of_generator(value: Any) -> dict[str, Any]:
     return {"state": UNSEEN}
 
 
+def _safety(value: uuid.UUID) -> dict[str, Any]:
+    """Return whether a UUID says that no other process made the same."""
+    return {"is_safe": value.is_safe.name}
+
+
 def _deque(value: collections.deque[Any]) -> Any:
     return converted(tuple(value), value, lambda held: {"maxlen": held.maxlen})
 
@@ -306,7 +351,11 @@ def _typed_array(value: array.array[Any]) -> Any:
 
 
 def _view(value: memoryview) -> Any:
-    return converted(value.tobytes(), value, lambda held: {"format": held.format, "shape": held.shape})
+    return converted(value.tobytes(), value, _of_view)
+
+
+def _of_view(value: memoryview) -> dict[str, Any]:
+    return {"format": value.format, "shape": value.shape, "readonly": value.readonly}
 
 
 def _match(value: re.Match[Any]) -> Any:
@@ -362,7 +411,7 @@ _TABLE: tuple[tuple[tuple[type, ...], Callable[[Any], Any]], ...] = (
     ((datetime.date,), lambda value: {"day": value.toordinal()}),
     ((datetime.time,), _time),
     ((datetime.timedelta,), _timedelta),
-    ((uuid.UUID,), lambda value: value.bytes),
+    ((uuid.UUID,), lambda value: converted(value.bytes, value, _safety)),
     ((pathlib.PurePath,), str),
     ((range, slice), lambda value: {"start": value.start, "stop": value.stop, "step": value.step}),
     ((logging.Logger,), lambda value: value.name),
@@ -386,7 +435,7 @@ _TABLE: tuple[tuple[tuple[type, ...], Callable[[Any], Any]], ...] = (
 
 _OF_NUMPY: tuple[tuple[type, Callable[[Any], Any]], ...] = (
     (np.generic, _scalar),
-    (np.void, lambda value: _fields(value) or value.tobytes()),
+    (np.void, _record),
     (np.ma.MaskedArray, _masked),
     (np.ndarray, _array),
 )

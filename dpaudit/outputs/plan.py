@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -245,13 +246,31 @@ def _sparse(plan: LeafPlan, values: list[Any], path: Path) -> None:
         plan.node(zeros, (*path, step))
 
 
+_EQUAL = (int, float, complex, np.number, tuple)
+"""Types of keys that are equal to some of another type, or hold such."""
+
+
+def _types_of_keys(keys: Iterable[Any]) -> str:
+    return " ".join(map(_type_of_key, keys))
+
+
+def _type_of_key(key: Any) -> str:
+    """Return the family of a key, with those of the elements of a tuple and the sign of a zero."""
+    if isinstance(key, tuple):
+        return f"({_types_of_keys(key)})"
+    minus = isinstance(key, float) and key == 0 and math.copysign(1.0, key) < 0
+    return f"-{family(type(key))}" if minus else family(type(key))
+
+
 def _mapping(plan: LeafPlan, values: list[Any], path: Path) -> None:
     """Plan mappings: their keys, the order of these, and the value at each."""
     plan.category(frozenset, values, path, "keys")
     plan.category(tuple, values, path, "order of the keys")
+    counts = Counter(chain.from_iterable(values))
+    if any(isinstance(key, _EQUAL) for key in counts):  # 1, 1.0 and True are one key
+        plan.category(_types_of_keys, values, path, "types of the keys")
     if len(set(map(len, values))) > 1:
         plan.add((*path, Step("length")), readers.whole)
-    counts = Counter(chain.from_iterable(values))
     kept = [key for key, count in counts.most_common(KEYS) if plan.common(count) or count == len(values)]
     for key in sorted(kept, key=stable_repr):
         to = Step("key", key)

@@ -8,9 +8,12 @@ import datetime
 import decimal
 import email.message
 import fractions
+import functools
 import pathlib
 import re
 import types
+import uuid
+import zoneinfo
 from collections.abc import Callable
 from typing import Any
 
@@ -130,6 +133,22 @@ class Word(str):
 class Grid(np.matrix): ...
 
 
+class SlottedError(Exception):
+    __slots__ = ("held",)
+
+
+def record_with_gap(held: int, value: int) -> Any:
+    """Return a record behind whose fields there are bytes that belong to none."""
+    made = np.zeros(1, {"names": ["a"], "formats": ["i4"], "itemsize": 8})
+    made["a"] = value
+    made.view(np.uint8)[7] = held
+    return made
+
+
+def named_error(held: int, value: int) -> Exception:
+    return ImportError(str(value % 3), name="ab"[held])
+
+
 def with_attribute(output: Any, held: Any) -> Any:
     output.held = held
     return output
@@ -218,6 +237,44 @@ ALWAYS: dict[str, Make] = {
     "attribute of a mapping": lambda x, n: with_attribute(collections.UserDict(a=n), x),
     "type code": lambda x, n: array.array("bl"[x], [n % 100]),
     "format of a view": lambda x, n: memoryview(array.array("bB"[x], [n % 100])),
+    "places in records": lambda x, n: np.array(
+        [(n, 1)], {"names": ["a", "b"], "formats": ["i4", "i4"], "offsets": [[0, 4], [4, 0]][x]}
+    ),
+    "size of records": lambda x, n: np.array([(n,)], {"names": ["a"], "formats": ["i4"], "itemsize": 8 + 4 * x}),
+    "types of a record": lambda x, n: np.array([(n, 1)], [("a", "f8"), ("b", ["i4", "i8"][x])])[0],
+    "titles of records": lambda x, n: np.array([(n,)], [(("st"[x], "a"), "i4")]),
+    "class of records": lambda x, n: np.array([(n,)], [("a", "f8")]).view([np.ndarray, np.recarray][x]),
+    "gap in a record": record_with_gap,
+    "unit of a duration": lambda x, n: np.timedelta64(n, ["s", "ms"][x]),
+    "unit of durations": lambda x, n: np.array([n], ["m8[s]", "m8[ms]"][x]),
+    "dtype of the columns": lambda x, n: pd.DataFrame([[n]], columns=pd.Index([1], dtype=["i4", "i8"][x])),
+    "class of an index": lambda x, n: pd.Series([n, 1], index=[pd.RangeIndex(1, 3), pd.Index([1, 2])][x]),
+    "class of an index that counts": lambda x, n: pd.Series([n, 1], index=[pd.RangeIndex(2), pd.Index([0, 1])][x]),
+    "under what is missing": lambda x, n: pd.Series(pd.arrays.IntegerArray(np.array([n, 5 + x]), np.array([0, 1]) > 0)),
+    "under what is missing, of pandas": lambda x, n: pd.array([n, 7 + x], dtype="Int64") + pd.array([0, None], "Int64"),
+    "under a missing truth": lambda x, n: pd.Series(
+        pd.arrays.BooleanArray(np.array([n > 3, x > 0]), np.array([0, 1]) > 0)
+    ),
+    "types of the keys": lambda x, n: {[1, 1.0][x]: n},
+    "truth as a key": lambda x, n: {[1, True][x]: n},
+    "class of a zone": lambda x, n: datetime.datetime(
+        2020, 1, 1 + n % 9, tzinfo=[datetime.UTC, zoneinfo.ZoneInfo("UTC")][x]
+    ),
+    "class of the zone of a time": lambda x, n: datetime.time(
+        n % 24, tzinfo=[datetime.UTC, zoneinfo.ZoneInfo("UTC")][x]
+    ),
+    "safety": lambda x, n: uuid.UUID(int=n, is_safe=[uuid.SafeUUID.safe, uuid.SafeUUID.unsafe][x]),
+    "view that is read alone": lambda x, n: memoryview([bytes, bytearray][x]([n % 100])),
+    "partial": lambda x, n: types.SimpleNamespace(a=n, f=functools.partial(int, str(x))),
+    "partial as a factory": lambda x, n: collections.defaultdict(functools.partial(int, x), {"a": n}),
+    "name of an error": named_error,
+    "slot of an error": lambda x, n: with_attribute(SlottedError(n % 3), x),
+    "class of a mapped array": lambda x, n: np.array([n]).view([np.ndarray, np.memmap][x]),
+    "class of an array of texts": lambda x, n: np.array([str(n)]).view([np.ndarray, np.char.chararray][x]),
+    "zero as a key": lambda x, n: {[0.0, -0.0][x]: n},
+    "types in a key": lambda x, n: {("a", [1, True][x]): n},
+    "what a method is bound to": lambda x, n: types.SimpleNamespace(a=n, f=[x].append),
+    "whose method": lambda x, n: types.SimpleNamespace(a=n, f=Printed(n, x).__repr__),
     "note": raised,
     "message": message,
     "class": lambda x, n: [int, str][x],
@@ -248,6 +305,13 @@ def of_polars() -> dict[str, Make]:
             ["UTC", "Asia/Tokyo"][x]
         ),
         "attribute": lambda x, n: with_attribute(pl.DataFrame({"a": [n]}), x),
+        "under a null of polars": lambda x, n: pl.DataFrame({"a": [5 + x, n], "gone": [True, False]}).select(
+            pl.when("gone").then(None).otherwise("a")
+        ),
+        "known order": lambda x, n: pl.Series("a", [n, 100]).set_sorted(descending=bool(x)),
+        "known order in a frame": lambda x, n: pl.DataFrame(
+            {"a": pl.Series([n, 100]).set_sorted(descending=bool(x)), "b": ["x", "y"]}
+        ),
     }
 
 
@@ -265,6 +329,18 @@ def of_pyarrow() -> dict[str, Make]:
 
         def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
             return self.held.__arrow_c_stream__(requested_schema)
+
+    class Slots:
+        """Exports an Arrow array, and holds something beside it."""
+
+        __slots__ = ("_held", "_more")
+
+        def __init__(self, held: Any, more: int) -> None:
+            self._held = held
+            self._more = more
+
+        def __arrow_c_array__(self, requested_schema: Any = None) -> Any:
+            return self._held.__arrow_c_array__(requested_schema)
 
     return {
         "names": lambda x, n: pa.table({"xy"[x]: [n]}),
@@ -284,6 +360,20 @@ def of_pyarrow() -> dict[str, Make]:
         "field": lambda x, n: pa.field("ab"[x], pa.int64()),
         "names of a stream": lambda x, n: Stream(pa.table({"xy"[x]: [n]})),
         "metadata of a stream": lambda x, n: Stream(pa.table({"a": [n]}).replace_schema_metadata({"s": str(x)})),
+        "slot of a stream": lambda x, n: Slots(pa.array([n]), x),
+        "pieces": lambda x, n: pa.table({"a": pa.chunked_array([[[n], [2]], [[n, 2]]][x])}),
+        "pieces of an array": lambda x, n: pa.chunked_array([[[n], [2]], [[n, 2]]][x]),
+        "before the rows": lambda x, n: pa.array([x, n])[1:],
+        "behind the rows": lambda x, n: pa.table({"a": pa.array([n, x])}).slice(0, 1),
+        "under a null": lambda x, n: pa.Array.from_buffers(
+            pa.int64(), 2, [pa.py_buffer(b"\2"), pa.py_buffer(np.array([5 + x, n]))]
+        ),
+        "text under a null": lambda x, n: pa.Array.from_buffers(
+            pa.string(),
+            2,
+            [pa.py_buffer(b"\2"), pa.py_buffer(np.array([0, 1, 3], "i4")), pa.py_buffer(f"{x}{n % 90 + 10}".encode())],
+        ),
+        "storage of texts": lambda x, n: pd.Series([str(n)], dtype=pd.StringDtype(["python", "pyarrow"][x])),
         "pandas in Arrow": lambda x, n: pd.Series(pd.array([n, None if x else 2], dtype=pd.ArrowDtype(pa.int64()))),
     }
 

@@ -139,7 +139,11 @@ class ArrayTable(Table):
         return rows
 
     def _joined(self, rows: Any) -> Any:
-        return np.concatenate([self.data, rows])
+        joined = np.empty((len(self.data) + len(rows), *self.data.shape[1:]), self.data.dtype)
+        # `concatenate` would lose the order of the bytes, and the class of records.
+        joined[: len(self.data)] = self.data
+        joined[len(self.data) :] = rows
+        return joined.view(type(self.data))
 
     def _content(self) -> Iterator[bytes]:
         yield f"{self.data.dtype.descr} {self.data.shape}".encode()

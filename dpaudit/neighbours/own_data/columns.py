@@ -93,8 +93,8 @@ class DataColumn:
 
     def rounded(self, number: float, towards: Callable[[Fraction], int]) -> float:
         """Return a number with the digits of the column's decimals, rounded up or down."""
-        unit = 10 ** (self.digits or (0, 0))[1]
-        return float(Fraction(towards(Fraction(repr(float(number))) * unit), unit))
+        unit = Fraction(10) ** (self.digits or (0, 0))[1]  # of a type of thousands there are -3 digits
+        return float(towards(Fraction(repr(float(number))) * unit) / unit)
 
     def held(self, number: float) -> Any:
         """Return a number as the column's type has it, or None.

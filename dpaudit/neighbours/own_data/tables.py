@@ -39,7 +39,9 @@ def _read_lines(path: Path, separator: str, header: bool | None) -> Any:
         _check_commas(path, records, separator, ", header=None")
         return records
     found = pd.read_csv(path, sep=separator)
-    names = pd.read_csv(path, sep=separator, header=None, nrows=1, dtype=str).iloc[0].dropna()
+    # A word such as "NaN" in the first line is a text here, and the sign of a record.
+    names = pd.read_csv(path, sep=separator, header=None, nrows=1, dtype=str, keep_default_na=False).iloc[0]
+    names = names[names != ""]
     if header is None and _looks_like_record(names, found):
         # The message shows no cell: it may be a value of somebody's record.
         text = "{header} must be given: the first line of {path} looks like a record and not like the names of columns"
@@ -72,10 +74,15 @@ def _names_rows(index: pd.Index) -> bool:
 
 
 VALUE = re.compile(
-    r"[-+]?[\d.,]*\d\s*%?"  # numbers, with a decimal comma too
+    r"[-+(]?[\d.,]*\d\s*%?"  # numbers, with a decimal comma too
+    r"|[-+(]?\d[-\d\s.,:/()]*%?"  # other digits and signs: times, telephone numbers, codes of places
+    r"|[-+]?[\d.]+e[-+]?\d+|[-+]?inf(inity)?|0x[0-9a-f]+"
+    r"|[-+]?[$€£¥]\s*[\d.,]+|[-+]?[\d.,]+\s*[$€£¥]|[-+]?[\d.,]+\s+[^\W\d_]{1,3}"  # sums of money, numbers with a unit
     r"|\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}([ T].*)?"  # dates
-    r"|\S+@\S+\.\S+"  # addresses
-    r"|true|false|yes|no|nan|null|none|na|n/a",
+    r"|[^\W\d_]{3,9}\.? \d{1,2},? \d{4}|\d{1,2}\.?[ -][^\W\d_]{3,9}\.?[ -]\d{2,4}"
+    r"|\S+@\S+\.\S+|https?://\S+"  # addresses
+    r"|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"
+    r"|true|false|yes|no|nan|null|none|na|n/a|#n/a|-|\?",
     re.IGNORECASE,
 )
 """Cells that are values rather than names of columns."""
@@ -135,6 +142,24 @@ def _check_commas(path: Path, found: pd.DataFrame, separator: str, more: str = "
         text = "{data} must have points in its numbers, and column {name} of {path} has {what}, so that it is read as "
         text += "text: write it with points, or in Python pass pandas.read_csv({path!r}{sep}, {option})"
         raise unfit(text, name=shown, path=str(path), what=what, sep=sep, option=option)
+
+
+_SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "bars"}
+"""Other separators than commas, with their names."""
+
+
+def _check_separator(path: Path, found: pd.DataFrame) -> None:
+    """Raise `InputError` if the one column of a file is several that something else than commas separates."""
+    for separator, words in _SEPARATORS.items():
+        cells = [str(found.columns[0]), *(str(cell) for cell in found.iloc[:_CELLS, 0])]
+        number = cells[0].count(separator)
+        # Numbers with commas cut the lines anywhere.
+        if not number or (separator != ";" and any(cell.count(separator) != number for cell in cells)):
+            continue
+        text = "{data} must have its columns separated by commas, and {path} has {words}: write it with commas, or "
+        text += "in Python pass pandas.read_csv({path!r}, sep={sep})"
+        text += ", and decimal=',' if its numbers have commas" if separator == ";" else ""
+        raise unfit(text, path=str(path), words=words, sep=repr(separator))
 
 
 def check_names(path: Path | str, names: Iterable[Any], share: Callable[[Iterable[bool]], bool]) -> None:
@@ -316,14 +341,35 @@ def _of_sparse(data: Any) -> Table:
 @table_of.register(tuple)
 def _of_records(data: Any) -> Table:
     """Return the table of a list or tuple; a tuple of arrays of one length holds the parts of records."""
-    kind = tuple if isinstance(data, tuple) else list
+    kind: type = tuple if isinstance(data, tuple) else list
     if kind is tuple and data and all(map(_is_part, data)):
-        return _of_parts({str(i): part for i, part in enumerate(data)}, tuple)
-    return RecordTable(list(data), kind)
+        return _as_given(_of_parts({str(i): part for i, part in enumerate(data)}, tuple), data, tuple)
+    return _as_given(RecordTable(list(data), kind), data, kind)
+
+
+def _as_given(table: Table, data: Any, plain: type) -> Table:
+    """Return a table whose datasets have the class of `data`, which is derived from a plain one.
+
+    They are plain where that class is not made of its elements alone.
+    """
+    kind = type(data)
+    make: Callable[[Any], Any] = getattr(kind, "_make", kind)  # a named tuple takes its fields one by one
+    if kind is plain:
+        return table
+    try:
+        given, none = plain(data), table.take(np.zeros(0, dtype=np.int64))
+        same = all(type(made := make(one)) is kind and plain(made) == one for one in (given, none))
+    except Exception:  # whatever its constructor raises
+        same = False
+    return replace(table, rebuilds=(*table.rebuilds, make)) if same else table
 
 
 @table_of.register(dict)
-def _of_parts(parts: Mapping[Any, Any], kind: Callable[[Any], Any] = dict) -> Table:
+def _of_dictionary(data: dict[Any, Any]) -> Table:
+    return _as_given(_of_parts(data, dict), data, dict)
+
+
+def _of_parts(parts: Mapping[Any, Any], kind: Callable[[Any], Any]) -> Table:
     if not parts:
         raise unfit("{data} must hold at least one column, got an empty dictionary")
     for name, part in parts.items():
@@ -396,7 +442,8 @@ def read_dataset(path: str | Path, *, header: bool | None = None) -> Any:
     header : bool, optional
         Whether the first line of a .csv or .tsv names the columns. If False, it is a record, and the columns are
         named "0", "1" and so on. By default it names them, and one that looks like a record is refused: one of its
-        cells is a number, a date, an address or a word such as "yes", or occurs again in its column.
+        cells is a number, a date, a time, a sum of money, an address, an identifier, missing or a word such as "yes",
+        or occurs again in its column.
 
     Raises
     ------
@@ -432,10 +479,8 @@ def read_dataset(path: str | Path, *, header: bool | None = None) -> Any:
         raise unfit(text, path=str(path), suffix=suffix, kind=kind, hint=hint) from None
     if not np.ndim(found):
         raise unfit("{data} must be an array of records, and {path} holds one value", path=str(path))
-    if suffix == ".csv" and found.shape[1] == 1 and ";" in str(found.columns[0]):
-        text = "{data} must have its columns separated by commas, and {path} has semicolons: write it with commas, or "
-        text += "in Python pass pandas.read_csv({path!r}, sep=';'), and decimal=',' if its numbers have commas"
-        raise unfit(text, path=str(path))
+    if suffix == ".csv" and found.shape[1] == 1:
+        _check_separator(path, found)
     if not len(found):
         raise unfit("{data} must hold at least one record, and {path} holds none", path=str(path))
     return found

@@ -233,6 +233,8 @@ def test_samples_refuse_bad_input(capsys: Any, tmp_path: Path) -> None:
     for words, message in [
         ((files[0], files[0]), "NEIGHBOUR_FILE must be another file than FILE"),
         ((files[0], bare[1]), "must name its columns"),
+        ((files[0], str(tmp_path / "none.csv")), "NEIGHBOUR_FILE must be a file that is there"),
+        ((str(tmp_path / "none.csv"), files[1]), "FILE must be a file that is there"),
         ((files[0], str(tmp_path / "none.csv")), "must be a file that is there"),
         ((files[0], str(tmp_path / "texts.csv")), "outputs are numbers, and neighbour_outputs are texts"),
         (

@@ -188,6 +188,32 @@ def test_a_full_standard_output_is_named_and_leaves_the_status_of_a_violation() 
     assert ran(RIGHT, ">/dev/full").returncode == 2
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device that is always full is of Linux")
+@pytest.mark.parametrize("words", [("--help",), ("--version",), ("privacy", "--help"), ("help", "words")], ids=" ".join)
+def test_a_page_of_help_that_is_not_shown_is_said_to_be_lost(words: tuple[str, ...]) -> None:
+    done = ran(words, ">/dev/full")
+    assert done.returncode == 2
+    assert done.stderr.splitlines() == [
+        "dpaudit: error: standard output: No space left on device; what was found is not shown whole"
+    ]
+
+
+PLACES = {
+    "nowhere/runs.jsonl": "a file in a folder that exists",
+    ".": "a file, got '.'; that is a folder",
+    "/dev/full": "a file, got '/dev/full'; that is a device or a pipe",
+}
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device that is always full is of Linux")
+@pytest.mark.parametrize("place", PLACES)
+def test_what_cannot_be_a_file_of_runs_is_bad_input(place: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(InputError, match=f"^continued must be {PLACES[place]}"):
+        dpaudit.audit_privacy(_right, [(0.0, 1.0)], epsilon=1.0, trials=400, continued=place)
+    status, _, err = called(capsys, *AUDIT, "--continue", place)
+    assert (status, f"--continue must be {PLACES[place]}" in err) == (2, True)
+
+
 def test_an_ascii_locale_is_no_fault() -> None:
     done = ran((*AUDIT, "-v"), "", LC_ALL="C", PYTHONIOENCODING="ascii", PYTHONUTF8="0", PYTHONCOERCECLOCALE="0")
     assert done.returncode == 1

@@ -217,8 +217,8 @@ def test_columns_of_a_frame_are_told_by_place_whatever_their_type():
     frame = pd.concat([pd.Series(column, name="same") for column in columns], axis=1)
     found = parts(frame)
     assert found.beside.held["columns"] == ("same",) * len(columns)
-    assert found.values["6 same"]["values"].tolist() == [1, 0]
-    assert found.values["6 same"]["missing"].tolist() == [False, True]
+    assert found.values["6 same"].values["values"].tolist() == [1, 0]
+    assert found.values["6 same"].values["missing"].tolist() == [False, True]
     for i in range(len(columns) - 1):
         wanted = np.asarray(frame.iloc[:, i])
         assert repr(list(found.values[f"{i} same"])) == repr(
@@ -261,3 +261,11 @@ def test_a_value_that_is_no_number_is_nan_where_training_saw_numbers_alone() -> 
     assert where is None
     assert np.isnan(found[[1, 2, 3, 5]]).all()
     assert found[[0, 4, 6]].tolist() == [1.0, math.inf, 2.5]
+
+
+def test_one_text_has_no_relation_that_is_named():
+    from dpaudit.events.feature_screening.search import not_compared
+
+    for texts, names in ((["point"] * 40, 0), (["point", "lines"] * 20, 1)):
+        outputs = [{"kind": text, "x": float(i)} for i, text in enumerate(texts)]
+        assert len([name for name in not_compared(LeafPlan.of(outputs), outputs) if "'kind'" in name]) == names

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import threading
 
 import numpy as np
@@ -48,6 +49,12 @@ async def asynchronous():
 def test_what_shows_nothing_until_it_is_run_is_refused(output):
     with pytest.raises(InputError, match=r"is a \w+, which shows nothing until it is run: return what it makes"):
         LeafPlan.of([output])
+
+
+@pytest.mark.parametrize("kind", [io.StringIO, io.BytesIO])
+def test_what_was_written_to_memory_is_asked_for(kind):
+    with pytest.raises(InputError, match=rf"an output of type {kind.__name__}: return output.getvalue\(\), what was"):
+        dpaudit.audit_privacy(lambda x, rng: kind(), [(0, 1)], epsilon=1.0, trials=100)
 
 
 def test_a_future_is_refused():

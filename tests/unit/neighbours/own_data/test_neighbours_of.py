@@ -5,8 +5,9 @@ from __future__ import annotations
 import doctest
 import pickle
 import tracemalloc
-from collections import Counter
+from collections import Counter, OrderedDict
 from dataclasses import dataclass, is_dataclass
+from decimal import Decimal
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -32,6 +33,14 @@ class Visit(NamedTuple):
 class Person:
     age: int
     city: str
+
+
+class Names(list): ...  # type: ignore[type-arg]
+
+
+class Arrays(NamedTuple):
+    x: Any
+    y: Any
 
 
 FRAME = pd.DataFrame(
@@ -66,6 +75,14 @@ DATASETS: dict[str, Any] = {
     "images": np.arange(24.0).reshape(3, 2, 4),
     "structured": np.array([(1, 0.5), (2, 0.25)], dtype=[("age", "i2"), ("share", "f4")]),
     "an array of objects": np.array(["a", "b", None], dtype=object),
+    "records with names": np.rec.array([(1, 0.5), (2, 0.25)], dtype=[("age", "i2"), ("share", "f4")]),
+    "the other order of bytes": np.array([0.5, 0.25, 1.0], dtype=">f8"),
+    "places of fields": np.array(
+        [(1, 0.5), (2, 0.25)], dtype={"names": ["age", "share"], "formats": ["i2", "f4"], "offsets": [0, 8]}
+    ),
+    "a derived list": Names(["Ada", "Bob"]),
+    "an ordered dictionary": OrderedDict(age=[31, 47], name=["Ada", "Bob"]),
+    "a named tuple of arrays": Arrays(np.arange(8.0).reshape(4, 2), np.array([0, 1, 1, 0])),
     "a frame": FRAME,
     "a frame with names of rows": FRAME.set_index("since"),
     "a series": FRAME["age"],
@@ -103,6 +120,9 @@ def test_datasets_differ_in_one_record_and_keep_their_kind(name: str, relation: 
         gone, come = Counter(first) - Counter(second), Counter(second) - Counter(first)
         assert sorted((gone.total(), come.total())) == ([0, 1] if relation == "unbounded" else [1, 1]), pair
         assert type(pair.data) is type(pair.neighbour) is type(data)
+        assert (
+            getattr(pair.data, "dtype", None) == getattr(pair.neighbour, "dtype", None) == getattr(data, "dtype", None)
+        )
         assert pair.origin.kind is OriginKind.OWN_DATA
 
 
@@ -226,6 +246,25 @@ def test_users_may_be_named_beside_the_data() -> None:
     found = recipes(data, unit=users)
     assert found["the data; the unit of row 0 (2 rows) removed"].neighbour == [0.2, 0.4]
     assert found["the data; a new unit of 20 rows each with the greatest value added"].neighbour == [*data, *[0.4] * 20]
+
+
+class Head(tuple):  # type: ignore[type-arg]
+    """A tuple that is not made of its elements."""
+
+    def __new__(cls, first: Any, *others: Any) -> Any:
+        return super().__new__(cls, (first, *others))
+
+
+def test_a_class_that_is_not_made_of_any_number_of_records_gives_way_to_the_plain_one() -> None:
+    for data in (Visit(1, 0.5), Head(3, 1, 4)):
+        assert {type(side) for pair in dpaudit.neighbours_of(data) for side in (pair.data, pair.neighbour)} == {tuple}
+
+
+def test_decimals_in_thousands_are_varied() -> None:
+    pa = pytest.importorskip("pyarrow")
+    table = pa.table({"a": pa.array([Decimal("1e3"), None, Decimal("7e3")], pa.decimal128(5, -2))})
+    for pair in dpaudit.neighbours_of(table):
+        assert pair.data.schema == pair.neighbour.schema == table.schema
 
 
 def test_groups_of_records_differ_together() -> None:

@@ -172,6 +172,9 @@ FILES: dict[str, tuple[str, bytes | None, str]] = {
     "commas that part a number": ("parts.csv", b"x\n1,5\n2,5\n2,25\n", "more values than that has names"),
     "lines that are too long": ("long.csv", b"x,y\n1,5,3\n2,5,3\n2,2,4\n", "more values than that has names"),
     "a short line": ("short.csv", b"x,y\n1,2\n\n3\n4,5\n", "line 4 of .*short.csv is too short"),
+    "tabs": ("tabs.csv", b"x\ty\n1\t2\n", r"tabs.csv has tabs: .* pandas.read_csv\(.*, sep='.t'\)"),
+    "bars": ("bars.csv", b"x|y\n1|2\n", r"bars.csv has bars: .* pandas.read_csv\(.*, sep='\|'\)"),
+    "semicolons": ("semi.csv", b"x;y\n1;2\n", r"semi.csv has semicolons: .* sep=';'\), and decimal=','"),
     "ragged lines": ("ragged.csv", b"a,b\n1,2\n31,4,5\n", r"is no well-formed .csv file \(ParserError\)"),
 }
 
@@ -192,12 +195,27 @@ def test_missing_values_and_names_with_numbers_among_them_are_read(tmp_path: Pat
     assert (list(found.columns), found.shape) == (["city", "2019", "2020"], (2, 3))
 
 
+def test_names_with_digits_and_texts_with_bars_are_read(tmp_path: Path) -> None:
+    (tmp_path / "some.csv").write_text(",3d,2nd,A12,Q1 2020\n0,a,b,c,d\n")
+    assert dpaudit.read_dataset(tmp_path / "some.csv").shape == (1, 5)
+    (tmp_path / "bars.csv").write_text("text\na|b\nc\n")
+    assert dpaudit.read_dataset(tmp_path / "bars.csv").shape == (2, 1)
+
+
 RECORDS = {
     "a number": "Ann,34\nBob,21\n",
     "a birth year": "Ann,1987\nBob,1990\nCid,2001\n",
     "a date": "Ann,x,2020-01-31\nBob,y,2021-02-28\n",
     "an address": "ann@example.org,x\nbob@example.org,y\n",
     "a word of two": "Ann,yes\nBob,no\n",
+    "a sum of money": "Ann,$1.200\nBob,$7\n",
+    "a number with a unit": "Ann,12 kg\nBob,13 kg\n",
+    "a time": "Ann,12:30\nBob,13:00\n",
+    "a telephone number": "Ann,+49 30 1234\nBob,+49 30 99\n",
+    "a date in words": "Ann,3 Jan 2020\nBob,4 May 2021\n",
+    "a float with an exponent": "Ann,1e5\nBob,2e6\n",
+    "an identifier": "Ann,550e8400-e29b-41d4-a716-446655440000\nBob,550e8400-e29b-41d4-a716-446655440001\n",
+    "a missing value": "Ann,NaN\nBob,3\n",
     "a value that recurs": "Ann,north\nBob,south\nCid,north\n",
 }
 
