@@ -170,7 +170,9 @@ class Training:
         if wide:
             # Half of the runs choose the columns; the pilot's outputs say what the leaves are, and are summed up too.
             reducing = max(0, (training - len(pilot[0])) // 2)
-            candidate.reducer = learned_reducer(self.request.sampler, pair, pilot, ("reduce", index, 0), reducing)
+            candidate.reducer = learned_reducer(
+                self.request.sampler, pair, pilot, ("reduce", index, 0), reducing, self.request.clock.pairs
+            )
             left, pilot = left - reducing, []
         runs = min(most, max(1, left // 2))
         first = candidate.sampler.sides(pair, ("fit", index), runs)

@@ -24,7 +24,7 @@ import numpy as np
 from msgspec.structs import replace as changed
 
 from dpaudit import seeding
-from dpaudit.audit.clock import Clock
+from dpaudit.audit.clock import END, Clock
 from dpaudit.audit.dependence import LAGS, Series, SharedValues, depends_on_calls, depends_on_order
 from dpaudit.audit.evidence import Answer, Check, CheckName
 from dpaudit.contract import MadePair, Pair
@@ -114,7 +114,8 @@ class Hygiene:
     The number of their runs goes by the `trials` of the audit; `seconds` is what one takes in the fastest batch. Where
     the mechanism is declared to have randomness of its `own`, it is not asked whether the generator decides alone. If
     that is read and not advanced, and no output shows whether noise comes from a copy of it, each run is to have a
-    `fresh` one. Where several workers may repeat each other, `values` has what they return.
+    `fresh` one. Where several workers may repeat each other, `values` has what they return. To take apart what a run
+    returns and compare it takes `reading` seconds.
     """
 
     def __init__(self, sampler: Sampler, pairs: tuple[Pair, ...], trials: int, own: bool) -> None:
@@ -126,6 +127,8 @@ class Hygiene:
         self.unordered = False
         self.runs = min(BATCHED if self.mechanism.batched else ONE_BY_ONE, max(1, trials // SHARE))
         self.spent, self.used, self.seconds = 0, False, math.inf
+        self.reading = math.inf
+        self.clock: Clock | None = None
         self.compares_workers = True
         self.inputs: tuple[Any, ...] = ()
         self.outputs: list[Any] = []
@@ -158,6 +161,7 @@ class Hygiene:
         self.inputs = self.pairs[0].data, self.pairs[0].neighbour
         before = list(map(contents, self.inputs))
         if clock is not None and clock.limited:
+            self.clock = clock
             self._shrink(clock)
             self.order_limit = clock.share(ORDERING)
             self.order_seconds = min(ORDER_SECONDS, self.order_limit)
@@ -337,7 +341,8 @@ class Hygiene:
             self.warnings = (*self.warnings, UNORDERED)
         if not self.series:
             return self._checks(order=Answer.NOT_ASKED)
-        self._go_on("after", self.calls)
+        if self._ends(2 * self.calls * self.runs):
+            self._go_on("after", self.calls)
         seen = [set(one.labels) for one in self.series]
         if self.own and seen[0] != seen[1] and max(map(len, seen)) <= FEW_VALUES:
             self._look_longer()
@@ -360,6 +365,8 @@ class Hygiene:
         """
         seconds = min(ALIKE_SECONDS, self.order_limit)
         calls = min(max(1, ORDERED // self.runs), self._affordable(2 * self.runs, seconds))
+        if self.clock is not None and not self.clock.affords(END, 0.0):
+            return
         if calls > self.calls:
             self.series = Series(), Series()
             self._go_on("longer", calls)
@@ -371,8 +378,11 @@ class Hygiene:
 
     def close(self) -> tuple[Check, ...]:
         """Return the checks after the batches at the end of an audit, which show what its many calls have changed."""
-        if self.seen:
-            passed = self.last() == self.seen
+        seen = self.seen
+        if seen:
+            if not self._ends(2 * self.runs):
+                return self.checks
+            passed = self.last() == seen
             if not passed and not self.used:
                 return self._own_after_all()
             return (*self.closed(passed), *(self._of_order() if self.series else ()))
@@ -413,7 +423,18 @@ class Hygiene:
         """Make the runs of a batch on one side with the generator at an address, in a context if one is given."""
         outputs = self._made(side, address, self.runs if runs is None else runs, context)
         (self.others if side else self.outputs).extend(outputs)
-        return labels(outputs)
+        began = time.perf_counter()
+        known = labels(outputs)
+        self.reading = min(self.reading, (time.perf_counter() - began) / max(1, len(outputs)))
+        return known
+
+    def _ends(self, runs: int) -> bool:
+        """Say whether there is time for so many runs at the end."""
+        if self.clock is None:
+            return True
+        reading = 0.0 if math.isinf(self.reading) else self.reading
+        # The runs of the audit may take longer than the first ones.
+        return self.clock.affords(END, runs * (max(self.seconds, self.clock.seconds_a_run) + reading))
 
     def _made(self, side: int, address: str, runs: int, context: Context = nullcontext) -> Any:
         """Return the outputs of runs on one side with the generator at an address, and note the use of that."""
