@@ -220,11 +220,13 @@ class Clock:
         *,
         call: int = 1,
         share: float = RUNNING,
+        read: Callable[[], float] = lambda: 0.0,
     ) -> int:
         """Return the runs to begin with on each of so many sides: those asked for, or a half, a quarter, ... of them.
 
         A part of them is at least `least`, which they are where no greater part is made in a `share` of the time.
-        `run` makes so many runs, to see how long they take; `call` are made in one call at least.
+        `run` makes so many runs, to see how long they take; `call` are made in one call at least. `read` returns the
+        seconds that a run takes beside, to look at what it returns.
         """
         self._asked, self._trials = asked, self._again.trials if self._again else asked
         if self._again or not self.limited:
@@ -241,7 +243,8 @@ class Clock:
             run(made)
             made *= 2
         self._run = max(took, 1e-9) / made
-        most = share * self.left / self._run
+        beside = read()
+        most = share * self.left / (self._run + beside)
         while self._trials * sides > most and self._trials > least:
             self._trials = max(least, self._trials // 2)
         return self._trials
