@@ -153,8 +153,8 @@ class Called:
                 return self._call(data, KINDS[kind](rng), size)
             break
         if likely is not None:
-            self.kind, error = likely
-            raise error
+            self.kind, reason = likely
+            raise reason
         rng.bit_generator.state = before
         raise first from None
 
