@@ -156,7 +156,7 @@ class Called:
             self.kind, reason = likely
             raise reason
         rng.bit_generator.state = before
-        raise first from None
+        raise first  # with its own cause and context: nothing is being handled here
 
     def _raises(self, data: Any, rng: np.random.Generator, size: int, before: Any, kind: type[Exception]) -> bool:
         """Say whether a call with a `Generator` raises an exception of this class before it has drawn anything."""
@@ -446,7 +446,7 @@ class _Reader:
         """Raise `InputError` if the name of a parameter, or its annotation, says that it takes no generator."""
         words = _words(name)
         declared = signature.parameters[name].annotation
-        declared = getattr(declared, "__name__", "") if isinstance(declared, type) else declared
+        declared = getattr(declared, "__name__", "") if isinstance(declared, type) else str(declared).strip("'\"")
         if not QUANTITIES.isdisjoint(words):
             what = "a quantity"
         elif not SWITCHES.isdisjoint(words):
