@@ -21,7 +21,7 @@ from dpaudit.arguments import CONFIDENCE, check_built, check_jobs
 from dpaudit.audit.clock import BETTING, RUNNING, Clock, Stopped
 from dpaudit.audit.curve_claims import resolve_claims
 from dpaudit.audit.finding import DatasetSize, PrivacyFinding, withheld
-from dpaudit.audit.fixed_design import fixed_finding
+from dpaudit.audit.fixed_design import fixed_finding, reading_seconds
 from dpaudit.audit.libraries import libraries_of
 from dpaudit.audit.options import OF_DATA, OPTIONS, Options, grouped
 from dpaudit.audit.preflight import Hygiene
@@ -385,6 +385,11 @@ def _shown(pair: Pair) -> Pair:
     return shown
 
 
+def _reading(request: Request) -> float:
+    """Return the seconds that a run takes to be read. Bets measure that as they go on."""
+    return 0.0 if request.sequential else reading_seconds(request, request.hygiene.outputs)
+
+
 @contextmanager
 def opened(request: Request, progress: Progress) -> Iterator[Request]:
     """Make the runs before those that choose, and yield the audit as they leave it."""
@@ -408,7 +413,8 @@ def opened(request: Request, progress: Progress) -> Iterator[Request]:
         stack.enter_context(listening(request.clock.left))
         request.hygiene.open(request.clock)
         least, share = (1, BETTING) if request.sequential else (LEAST_FIXED, RUNNING)
-        trials = request.clock.trials(request.trials, 2, pace, least, call=sampler.least_call, share=share)
+        read = partial(_reading, request)
+        trials = request.clock.trials(request.trials, 2, pace, least, call=sampler.least_call, share=share, read=read)
         report = stack.enter_context(followed(progress, 2 * trials, "runs", request.clock.left))
         request = replace(request, trials=trials, sampler=request.hygiene.watching(sampler, trials))
         request = replace(request, sampler=replace(request.sampler, report=report))

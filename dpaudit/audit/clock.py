@@ -37,6 +37,10 @@ CONFIRMED = 0.9
 """Of the time, when the runs that decide must have ended as far as can be foreseen."""
 SLACK = 1.1
 """Of the time, what may be used if the next step is expected to end then."""
+PAIRS, END = "pairs", "end"
+"""Steps that are left out where there is no time for them."""
+PAIRING = 0.1
+"""Of the time, at most, for the search for pairs of numbers of wide outputs."""
 SMALLER = 10
 """Times, at most, that the runs that decide are halved."""
 
@@ -60,6 +64,9 @@ class Stopped(Frozen, frozen=True):
         The search among pairs, or near the best one, that the time ended, and its steps; no later one was begun.
     halved : int
         How often the runs that decide were halved after training, before any of them was made.
+    left_out : tuple of str
+        Steps that were left out, where there was no time for them: "pairs", the search for pairs of numbers of wide
+        outputs that differ together, and "end", the runs of the checks at the end.
     """
 
     trials: Size
@@ -69,6 +76,7 @@ class Stopped(Frozen, frozen=True):
     recorded: Count | UnsetType = UNSET
     searched: tuple[Size, Count] | UnsetType = UNSET
     halved: Size | UnsetType = UNSET
+    left_out: tuple[str, ...] | UnsetType = UNSET
 
 
 class Clock:
@@ -88,6 +96,7 @@ class Clock:
         self._searches = 0
         self._halved = 0
         self._run = 0.0
+        self._afforded: dict[str, bool] = {}
 
     def part(self, parts: int) -> Clock:
         """Return the clock of one of so many parts of what is left, from now on."""
@@ -123,7 +132,30 @@ class Clock:
             UNSET if self._recorded is None else self._recorded,
             UNSET if self._searched is None else self._searched,
             self._halved or UNSET,
+            self._left_out or UNSET,
         )
+
+    @property
+    def _left_out(self) -> tuple[str, ...]:
+        return tuple(step for step, afforded in self._afforded.items() if not afforded)
+
+    @property
+    def seconds_a_run(self) -> float:
+        """The seconds of a run, as those before the audit showed; 0 where none was timed."""
+        return self._run
+
+    def affords(self, step: str, seconds: float, part: float = 1.0) -> bool:
+        """Say whether there is time for a step that takes about so many seconds, in a part of the limit at most.
+
+        It is decided once: a step that is made again is afforded again.
+        """
+        if step not in self._afforded:
+            if self._again is not None:
+                self._afforded[step] = self._again.left_out is UNSET or step not in self._again.left_out
+            else:
+                whole = self.elapsed + seconds <= SLACK * self._seconds
+                self._afforded[step] = whole and seconds <= part * self._seconds
+        return self._afforded[step]
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -145,6 +177,13 @@ class Clock:
             found.append("the time limit ended the search among pairs, so that some had fewer runs or none")
         if self._trials < self._asked:
             found.append(f"the time limit left {self._trials:,} trials of the {self._asked:,} asked for")
+        if PAIRS in self._left_out:
+            found.append("the time limit left no time to look for pairs of numbers that differ together alone")
+        if END in self._left_out:
+            found.append(
+                "the time limit left no runs at the end, which would show whether the calls of the audit have changed "
+                "the mechanism"
+            )
         if self._looks is not None:
             found.append(f"the time limit was reached: the runs that decide ended at look {self._looks}")
         return tuple(found)
@@ -181,11 +220,13 @@ class Clock:
         *,
         call: int = 1,
         share: float = RUNNING,
+        read: Callable[[], float] = lambda: 0.0,
     ) -> int:
         """Return the runs to begin with on each of so many sides: those asked for, or a half, a quarter, ... of them.
 
         A part of them is at least `least`, which they are where no greater part is made in a `share` of the time.
-        `run` makes so many runs, to see how long they take; `call` are made in one call at least.
+        `run` makes so many runs, to see how long they take; `call` are made in one call at least. `read` returns the
+        seconds that a run takes beside, to look at what it returns.
         """
         self._asked, self._trials = asked, self._again.trials if self._again else asked
         if self._again or not self.limited:
@@ -202,7 +243,8 @@ class Clock:
             run(made)
             made *= 2
         self._run = max(took, 1e-9) / made
-        most = share * self.left / self._run
+        beside = read()
+        most = share * self.left / (self._run + beside)
         while self._trials * sides > most and self._trials > least:
             self._trials = max(least, self._trials // 2)
         return self._trials
@@ -216,6 +258,10 @@ class Clock:
     def screening_ended(self, looked: int) -> None:
         """Note that recorded noise looked at no more than so many pairs, for want of time."""
         self._recorded = looked
+
+    def pairs(self, seconds: float) -> bool:
+        """Say whether there is time for the search for pairs of numbers, which takes about so many seconds."""
+        return self.affords(PAIRS, seconds, PAIRING)
 
     def begins_search(self) -> bool:
         """Say whether there is time for another search, which then is under way."""

@@ -123,8 +123,9 @@ def depends_on_order(series: Sequence[Series], rng: np.random.Generator) -> bool
     """Say whether runs depend on those before them.
 
     For each kind of likeness and each lag l the statistic is the sum over t of the likeness of the runs t and t + l, in
-    units of its standard deviation over random orders; the greatest of all in absolute value must exceed that of
-    all 9,999 random orders. The rate of false alarms is `ORDER_ERROR` at most.
+    units of its standard deviation over random orders. One more is how many equal outputs have the distance that most
+    of them have, of whatever length: noise that is used again in turn has one. The greatest of all in absolute value
+    must exceed that of all 9,999 random orders. The rate of false alarms is `ORDER_ERROR` at most.
 
     Parameters
     ----------
@@ -137,15 +138,23 @@ def depends_on_order(series: Sequence[Series], rng: np.random.Generator) -> bool
     if not kernels:
         return False
 
+    repeats = [_repeats(of_kind[0]) for of_kind in kernels]
+
     def statistics(orders: int) -> Floats:
         """Return the statistics, shape (orders, kinds and lags), of so many random orders; of the own one for 0."""
-        found: Floats = np.zeros((max(orders, 1), len(kernels[0]) * len(LAGS)))
-        for of_kind in kernels:
+        found: Floats = np.zeros((max(orders, 1), len(kernels[0]) * len(LAGS) + 1))
+        distances: list[Floats] = []
+        for of_kind, pairs in zip(kernels, repeats, strict=True):
             own = np.arange(len(of_kind[0]))[None, :]
             order = rng.permuted(np.repeat(own, orders, axis=0), axis=1) if orders else own
             for k, kernel in enumerate(of_kind):
                 for i, lag in enumerate(LAGS):
                     found[:, k * len(LAGS) + i] += kernel[order[:, :-lag], order[:, lag:]].sum(axis=1)
+            if len(pairs):
+                places = np.argsort(order, axis=1)
+                distances.append(np.abs(places[:, pairs[:, 0]] - places[:, pairs[:, 1]]).astype(np.float64))
+        if distances:
+            found[:, -1] = _commonest(np.concatenate(distances, axis=1))
         return found
 
     scaling = statistics(SCALING)
@@ -167,6 +176,63 @@ def depends_on_order(series: Sequence[Series], rng: np.random.Generator) -> bool
     return True
 
 
+def _repeats(equal: Floats) -> NDArray[np.int64]:
+    """Return the pairs of equal runs, shape (pairs, 2); none where outputs are so few that most runs have an equal."""
+    pairs = np.argwhere(np.triu(equal > 0, 1))
+    return pairs if len(pairs) <= MOST_REPEATS * len(equal) else pairs[:0]
+
+
+def _commonest(distances: Floats) -> Floats:
+    """Return for each row how often its commonest value occurs."""
+    ordered = np.sort(distances, axis=1)
+    times = np.ones(len(ordered))
+    width = ordered.shape[1]
+    for more in range(1, width):
+        again = (ordered[:, more:] == ordered[:, : width - more]).any(axis=1)
+        if not again.any():
+            break
+        times += again
+    return times
+
+
+def depends_on_calls(calls: Series, runs: int, rng: np.random.Generator) -> bool:
+    """Say whether runs of one call share more values than runs of different calls do.
+
+    Equal outputs and equal numbers of two runs of one call are counted. They must be more than in all of 9,999 random
+    assignments of the runs to calls, so that the rate of false alarms is `ORDER_ERROR` at most. (Runs that have a part
+    of their noise in common are found by the counts of the runs that decide.)
+
+    Parameters
+    ----------
+    calls : Series
+        The runs of some calls on one input, call by call.
+    runs : int
+        The runs of each call.
+    rng : numpy.random.Generator
+        Draws the assignments.
+    """
+    equal = calls.kernels()[0]
+    number = len(calls.labels) // runs
+    own = np.repeat(np.arange(number), runs)[None, :]
+
+    def counts(assigned: NDArray[np.int64]) -> Floats:
+        found: Floats = np.zeros(len(assigned))
+        for call in range(number):
+            inside = (assigned == call).astype(np.float64)
+            found += ((inside @ equal) * inside).sum(axis=1)
+        return found
+
+    observed = float(counts(own)[0])
+    for orders in STAGES:
+        for start in range(0, orders, PIECE):
+            several = np.repeat(own, min(PIECE, orders - start), axis=0)
+            if (counts(rng.permuted(several, axis=1)) >= observed).any():
+                return False
+    return True
+
+
+MOST_REPEATS = 8
+"""Pairs of equal outputs for each run, at most, whose distances are looked at."""
 PIECE = 500
 """Random orders that are held at a time."""
 

@@ -12,6 +12,7 @@ runs that confirm, with an error of its own.
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from dataclasses import asdict, replace
 from itertools import groupby
@@ -41,6 +42,8 @@ from dpaudit.events.families import likelier_first
 from dpaudit.events.feature_screening.featured import is_intricate, screened_discretizers, support_gap_discretizers
 from dpaudit.events.feature_screening.search import ROWS as SCREENED
 from dpaudit.events.selection import CellFamilies, Selection
+from dpaudit.events.wide import wide_leaves
+from dpaudit.outputs.plan import LeafPlan
 from dpaudit.outputs.shared import join
 from dpaudit.running.sampling import held_runs, knowing, learned_reducer
 
@@ -170,7 +173,9 @@ class Training:
         if wide:
             # Half of the runs choose the columns; the pilot's outputs say what the leaves are, and are summed up too.
             reducing = max(0, (training - len(pilot[0])) // 2)
-            candidate.reducer = learned_reducer(self.request.sampler, pair, pilot, ("reduce", index, 0), reducing)
+            candidate.reducer = learned_reducer(
+                self.request.sampler, pair, pilot, ("reduce", index, 0), reducing, self.request.clock.pairs
+            )
             left, pilot = left - reducing, []
         runs = min(most, max(1, left // 2))
         first = candidate.sampler.sides(pair, ("fit", index), runs)
@@ -230,6 +235,35 @@ def _compare(candidate: Candidate, sides: list[Any]) -> None:
     separating = sorted(range(len(promised)), key=lambda i: -separation(*candidate.tallies[i]))
     candidate.keep([*promised[:FINALISTS], *separating[:FINALISTS], *candidate.refuting_place()])
     candidate.count_outputs(sides, screen, len(sides[0]))
+
+
+def reading_seconds(request: Request, outputs: list[Any]) -> float:
+    """Return about how many seconds a run takes beside its own time, to read what it returns; 0 if that is little.
+
+    Scores are fitted on some outputs twice: what more of them take is what they take, without what any number does.
+    Long texts take a hundred times as long to read as to make.
+    """
+    if len(outputs) < 2 * max(READ) or wide_leaves(plan := LeafPlan.of(outputs)):
+        return 0.0
+
+    def took(number: int) -> float:
+        began = time.perf_counter()
+        sides = outputs[:number], outputs[number : 2 * number]
+        screened_discretizers(*sides, 1000, epsilon=request.claim.epsilon, stored=False, plan=plan)
+        return time.perf_counter() - began
+
+    few, many = (min(took(number) for _ in range(2)) for number in READ)
+    seconds = (many - few) / (2 * (READ[1] - READ[0]))
+    return READING * seconds if seconds > LEAST_READING else 0.0
+
+
+READ = 1, 3
+"""Outputs on either side that show how long outputs take to read."""
+READING = 0.3
+"""The share of the seconds in which scores are fitted on an output that a run takes on the average: a fifth of the runs
+train, and those that confirm are read by a few scores."""
+LEAST_READING = 1e-3
+"""Seconds below which the difference of two measurements says little."""
 
 
 def choose(request: Request) -> tuple[Request, Choice]:

@@ -24,8 +24,8 @@ import numpy as np
 from msgspec.structs import replace as changed
 
 from dpaudit import seeding
-from dpaudit.audit.clock import Clock
-from dpaudit.audit.dependence import LAGS, Series, SharedValues, depends_on_order
+from dpaudit.audit.clock import END, Clock
+from dpaudit.audit.dependence import LAGS, Series, SharedValues, depends_on_calls, depends_on_order
 from dpaudit.audit.evidence import Answer, Check, CheckName
 from dpaudit.contract import MadePair, Pair
 from dpaudit.errors import InputError
@@ -114,7 +114,8 @@ class Hygiene:
     The number of their runs goes by the `trials` of the audit; `seconds` is what one takes in the fastest batch. Where
     the mechanism is declared to have randomness of its `own`, it is not asked whether the generator decides alone. If
     that is read and not advanced, and no output shows whether noise comes from a copy of it, each run is to have a
-    `fresh` one. Where several workers may repeat each other, `values` has what they return.
+    `fresh` one. Where several workers may repeat each other, `values` has what they return. To take apart what a run
+    returns and compare it takes `reading` seconds.
     """
 
     def __init__(self, sampler: Sampler, pairs: tuple[Pair, ...], trials: int, own: bool) -> None:
@@ -126,6 +127,8 @@ class Hygiene:
         self.unordered = False
         self.runs = min(BATCHED if self.mechanism.batched else ONE_BY_ONE, max(1, trials // SHARE))
         self.spent, self.used, self.seconds = 0, False, math.inf
+        self.reading = math.inf
+        self.clock: Clock | None = None
         self.compares_workers = True
         self.inputs: tuple[Any, ...] = ()
         self.outputs: list[Any] = []
@@ -158,6 +161,7 @@ class Hygiene:
         self.inputs = self.pairs[0].data, self.pairs[0].neighbour
         before = list(map(contents, self.inputs))
         if clock is not None and clock.limited:
+            self.clock = clock
             self._shrink(clock)
             self.order_limit = clock.share(ORDERING)
             self.order_seconds = min(ORDER_SECONDS, self.order_limit)
@@ -216,7 +220,11 @@ class Hygiene:
             checks = self._checks(generator=Answer.NOT_ASKED, state=self._state(Answer.NOT_ASKED))
             # Where runs time out the clock decides too: whether the generator does alone is not known.
             return (*checks, *self._workers(), *self._begin_series()) if self.own else checks
-        if again != data:
+        # Runs that do not touch the generator and vary have randomness of their own, even if two batches of few values
+        # agree by chance.
+        touched = any(use.advanced or use.read for uses in self.uses for use in uses)
+        varies = not self.mechanism.batched and not touched and len(set(data)) > 1
+        if again != data or varies:
             checks = self._blame(data, again)
             return (*checks, *self._begin_series())
         # Noise that is drawn once is drawn by the first runs, and equal calls then treat equal generators differently.
@@ -226,6 +234,11 @@ class Hygiene:
         repeated = other == neighbour and arrangements(other or ()) * ERROR > 1
         checks = self._checks(generator=Answer.PASSED, seed=_passed(not repeated), state=Answer.PASSED)
         checks = (*checks, *self._advanced(neighbour != other))
+        if self.mechanism.batched and not self.mechanism.promised and not repeated:
+            checks = (*checks, *self._of_calls())
+        if any(use.read and use.advanced for uses in self.uses for use in uses):
+            # A copy that runs ahead of the generator returns numbers which the next run has again.
+            self._begin_series()
         if once:
             checks = (*checks, *self._checks(order=Answer.DEPENDS))
         differ = self._spread and self._workers_differ()
@@ -252,6 +265,17 @@ class Hygiene:
                 varied = len(seen) > 1
         self.fresh = not varied
         return self._checks(advanced=Answer.DEPENDS if varied else Answer.UNMOVED)
+
+    def _of_calls(self) -> tuple[Check, ...]:
+        """Return whether the runs of a call are alike, as those of the first two calls on the neighbour show."""
+        made = self.others[: 2 * self.runs]
+        known = labels(made)
+        if known is None or self.runs < 2:
+            return ()
+        series = Series()
+        series.add(made, known)
+        rng = seeding.generator(self.sampler.seed, "probe", "calls")
+        return self._checks(calls=Answer.DEPENDS) if depends_on_calls(series, self.runs, rng) else ()
 
     def _begin_series(self) -> tuple[Check, ...]:
         """Make runs on each side in their order, if a limit leaves time: those at the end will come after them.
@@ -286,10 +310,13 @@ class Hygiene:
         return int(min(seconds / (runs * max(self.seconds, 1e-9)), float(self.trials)))
 
     def _go_on(self, when: str, calls: int) -> None:
-        """Make runs that follow those of the series on each side, in calls with generators of their own."""
+        """Make runs that follow those of the series on each side, in calls with generators of their own.
+
+        Those of the two sides differ: series with the same noise would not be two independent ones.
+        """
         for side, series in enumerate(self.series):
             for number in range(calls):
-                outputs = self._made(side, f"order, {when} {number}", self.runs)
+                outputs = self._made(side, f"order, {when} {_SIDES[side]} {number}", self.runs)
                 # The clock says which runs time out, and a busy machine lets them come together.
                 kept = [one for one in outputs if not (isinstance(one, Raised) and one.kind == TIMED_OUT)]
                 known = labels(kept)
@@ -314,7 +341,8 @@ class Hygiene:
             self.warnings = (*self.warnings, UNORDERED)
         if not self.series:
             return self._checks(order=Answer.NOT_ASKED)
-        self._go_on("after", self.calls)
+        if self._ends(2 * self.calls * self.runs):
+            self._go_on("after", self.calls)
         seen = [set(one.labels) for one in self.series]
         if self.own and seen[0] != seen[1] and max(map(len, seen)) <= FEW_VALUES:
             self._look_longer()
@@ -337,6 +365,8 @@ class Hygiene:
         """
         seconds = min(ALIKE_SECONDS, self.order_limit)
         calls = min(max(1, ORDERED // self.runs), self._affordable(2 * self.runs, seconds))
+        if self.clock is not None and not self.clock.affords(END, 0.0):
+            return
         if calls > self.calls:
             self.series = Series(), Series()
             self._go_on("longer", calls)
@@ -348,8 +378,14 @@ class Hygiene:
 
     def close(self) -> tuple[Check, ...]:
         """Return the checks after the batches at the end of an audit, which show what its many calls have changed."""
-        if self.seen:
-            return self.closed(self.last() == self.seen)
+        seen = self.seen
+        if seen:
+            if not self._ends(2 * self.runs):
+                return self.checks
+            passed = self.last() == seen
+            if not passed and not self.used:
+                return self._own_after_all()
+            return (*self.closed(passed), *(self._of_order() if self.series else ()))
         # Where nothing was opened, as of recorded outputs, nothing is asked.
         if self.checks and not any(check.name == CheckName.SEED for check in self.checks):
             found = self._ordered()
@@ -387,7 +423,18 @@ class Hygiene:
         """Make the runs of a batch on one side with the generator at an address, in a context if one is given."""
         outputs = self._made(side, address, self.runs if runs is None else runs, context)
         (self.others if side else self.outputs).extend(outputs)
-        return labels(outputs)
+        began = time.perf_counter()
+        known = labels(outputs)
+        self.reading = min(self.reading, (time.perf_counter() - began) / max(1, len(outputs)))
+        return known
+
+    def _ends(self, runs: int) -> bool:
+        """Say whether there is time for so many runs at the end."""
+        if self.clock is None:
+            return True
+        reading = 0.0 if math.isinf(self.reading) else self.reading
+        # The runs of the audit may take longer than the first ones.
+        return self.clock.affords(END, runs * (max(self.seconds, self.clock.seconds_a_run) + reading))
 
     def _made(self, side: int, address: str, runs: int, context: Context = nullcontext) -> Any:
         """Return the outputs of runs on one side with the generator at an address, and note the use of that."""
@@ -411,9 +458,14 @@ class Hygiene:
 
     def _blame(self, data: list[Label], again: list[Label]) -> tuple[Check, ...]:
         """Return the checks where two batches with equal generators gave different outputs."""
-        if self._check_batch(0, "data") in (data, again):
+        third = self._check_batch(0, "data")
+        if third in (data, again) and (self.used or arrangements(third or ()) * ERROR > 1):
             return self._checks(generator=Answer.PASSED, state=Answer.DEPENDS)
-        first, second = (self._check_batch(0, "data", _equal_global_generators) for _ in range(2))
+        first, second = self._with_equal_globals(self.runs)
+        if first == second and not self.used and arrangements(first or ()) * ERROR <= 1:
+            # So few values agree by chance; of more runs they hardly do.
+            longer = min(GENERATORS, max(self.runs, self._affordable(2)))
+            first, second = self._with_equal_globals(longer)
         if first == second:
             answer = Answer.GLOBAL
         elif self.used:
@@ -421,6 +473,32 @@ class Hygiene:
         else:
             answer = Answer.OWN
         return (*self._checks(generator=answer, state=self._state(Answer.NOT_ASKED)), *self._workers())
+
+    def _with_equal_globals(self, runs: int) -> tuple[list[Label] | None, list[Label] | None]:
+        """Return two batches of runs that begin with equal generators, the global ones too."""
+        first = self._check_batch(0, "data", _equal_global_generators, runs)
+        return first, self._check_batch(0, "data", _equal_global_generators, runs)
+
+    def _own_after_all(self) -> tuple[Check, ...]:
+        """Return the checks where the batches at the end are not the first ones, and the generator is not used.
+
+        Outputs of few values may have agreed by chance before. They vary in consecutive runs then, in whatever order;
+        if not, they depend on earlier calls.
+        """
+        calls = ordered_runs(self.trials, self.runs) // self.runs
+        self.calls = max(1, min(calls, self._affordable(2 * self.runs, self.order_limit)))
+        self.series = Series(), Series()
+        self._go_on("late", self.calls)
+        if max(len(set(one.labels)) for one in self.series) < 2:
+            return self.closed(False)
+        rng = seeding.generator(self.sampler.seed, "probe", "orders")
+        if depends_on_order(self.series, rng):
+            return self.closed(False)
+        first, second = self._with_equal_globals(min(GENERATORS, max(self.runs, self._affordable(2))))
+        generator = Answer.GLOBAL if first == second else Answer.OWN
+        checks = self._checks(generator=generator, state=Answer.NOT_ASKED, order=Answer.PASSED)
+        kept = [check for check in self.checks if check.name in (CheckName.INPUTS, CheckName.WORKERS)]
+        return (*kept, *checks)
 
     def _state(self, answer: Answer) -> Answer:
         """Return the answer about state: an output which only rises from run to run fails in any case."""

@@ -323,7 +323,11 @@ class Request:
         there were no runs, which is said where more trials would have made some; `tried` are those with runs, by
         default all others.
         """
-        claim, checks, unseen = self.claim, (*self.hygiene.close(), *seen.checks), tuple(pilot.plan.unseen)
+        closed = self.hygiene.close()
+        named = [check.name for check in closed]
+        # That runs of a call are alike may be seen before the audit and by the runs that decide.
+        checks = (*closed, *(check for check in seen.checks if check.name not in named))
+        claim, unseen = self.claim, tuple(pilot.plan.unseen)
         by_coins = found["bound"] != MELDED and not (found["bound"] == COIN and claim.delta)
         run_by_run = by_coins and not self.sampler.mechanism.batched
         gaps = gaps_of(

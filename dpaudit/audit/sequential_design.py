@@ -311,7 +311,8 @@ class Session:
         # So many runs a side, which are not bet on, choose the columns.
         sampler, which, placing = self.sampler, (bets.index, bets.reduced), placing_runs(self.sampler, runs)
         first = sampler.sides(bets.pair, (self.name, "place", *which), placing)
-        reducer = learned_reducer(sampler, bets.pair, first, (f"{self.name} reduce", *which), runs - placing)
+        address = (f"{self.name} reduce", *which)
+        reducer = learned_reducer(sampler, bets.pair, first, address, runs - placing, self.request.clock.pairs)
         if self.saved is not None:
             self.saved.add_choice(bets.index, first, Chosen(runs, reducer))
         self._reduce(bets, Chosen(runs, reducer))

@@ -30,7 +30,8 @@ class ShardPlan(Frozen, frozen=True, kw_only=True, tag="plan", tag_field="kind")
     those with recorded noise. `checks` and `warnings` are those so far. `seen` is the digest of what the first batches
     returned, with which every shard compares its own; unset where nothing is compared. `choice` has the rules, see
     `Choice.to_json`. `key` is that of digests of people's data, in hexadecimal; unset where the audit has none, or is
-    not of people's data. `digest` is of all else.
+    not of people's data. `left_out` are the parts of outputs that all runs share and change, each as the value of a
+    `SharedPart`: no run looks at them. `digest` is of all else.
     """
 
     settings: dict[str, str]
@@ -49,6 +50,7 @@ class ShardPlan(Frozen, frozen=True, kw_only=True, tag="plan", tag_field="kind")
     warnings: tuple[str, ...]
     choice: dict[str, Any]
     key: Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{64}$")] | UnsetType = UNSET
+    left_out: tuple[str, ...] | UnsetType = UNSET
     digest: str = ""
 
 

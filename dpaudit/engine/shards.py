@@ -20,7 +20,16 @@ from typing import Any
 from msgspec import UNSET
 from msgspec.structs import replace as changed
 
-from dpaudit.audit.audit import as_shown, audit_privacy, concluded, guarded, opened, request_of, shortlist_of
+from dpaudit.audit.audit import (
+    SHARED_PARTS,
+    as_shown,
+    audit_privacy,
+    concluded,
+    guarded,
+    opened,
+    request_of,
+    shortlist_of,
+)
 from dpaudit.audit.choice import Choice
 from dpaudit.audit.confirmation import Confirmation, Hits, Shown
 from dpaudit.audit.finding import PrivacyFinding
@@ -30,11 +39,12 @@ from dpaudit.audit.run_time import KnownChecks
 from dpaudit.audit.saved_runs import differing, settings_of
 from dpaudit.contract import MadePair
 from dpaudit.engine.shard_files import Shard, ShardPlan, check_shards, part_of, read, sealed, shard_path, write
-from dpaudit.errors import InputError, ToolFault
+from dpaudit.errors import InputError, SharedPart, ToolFault
 from dpaudit.events.event import RARE
 from dpaudit.events.selection import Selection
 from dpaudit.jsonable import stable_repr
 from dpaudit.keyed import key_of, using
+from dpaudit.outputs.sharing import places_of
 from dpaudit.progress import Progress, followed
 from dpaudit.running.warned import gathered
 from dpaudit.sensitivity.screening import Shortlist
@@ -53,6 +63,19 @@ def make_plan(task: dict[str, Any], *, progress: Progress = False, **arguments: 
     """
     request = _request(arguments)
     _refuse_parts(request)
+    left_out: list[str] = []
+    while True:
+        try:
+            return _planned(request, task, progress, tuple(left_out))
+        except SharedPart as found:
+            # As in an audit in one: it begins again without what its runs share.
+            if len(left_out) == SHARED_PARTS:
+                raise
+            left_out.append(str(found.value))
+            request = request.leaving_out(places_of(found))
+
+
+def _planned(request: Request, task: dict[str, Any], progress: Progress, left_out: tuple[str, ...]) -> ShardPlan:
     key = key_of() if any(isinstance(pair, MadePair) for pair in request.pairs) else None
     with guarded(request), opened(request, progress) as request:
         if request.sequential:
@@ -82,6 +105,7 @@ def make_plan(task: dict[str, Any], *, progress: Progress = False, **arguments: 
             warnings=tuple(request.hygiene.warnings),
             choice=choice.to_json(request.claim),
             key=UNSET if key is None else key.hex(),
+            left_out=left_out or UNSET,
         )
         return sealed(plan)
 
@@ -123,6 +147,8 @@ def _request(arguments: dict[str, Any]) -> Request:
 def _restored(plan: ShardPlan, arguments: dict[str, Any]) -> tuple[Request, Choice]:
     """Return the audit as its plan has left it, given its arguments; `InputError` if the plan is of another audit."""
     request = as_shown(_request(arguments))
+    for value in () if plan.left_out is UNSET else plan.left_out:
+        request = request.leaving_out(places_of(SharedPart("", value=value)))
     request.hygiene.seconds = 0.0  # no run is timed here: the audits of plans are of a fixed number of runs
     for differs in differing(plan.settings, settings_of(request)):
         raise InputError(f"the plan is of another audit: {differs}")

@@ -122,12 +122,12 @@ class Reduction:
     wanted: frozenset[int] | None = None
 
     @classmethod
-    def fit(cls, data: Moments, neighbour: Moments) -> Reduction:
-        """Return the reduction that two sides' sums suggest."""
+    def fit(cls, data: Moments, neighbour: Moments, *, paired: bool = True) -> Reduction:
+        """Return the reduction that two sides' sums suggest; without pairs of coordinates if they are not `paired`."""
         z = data.differences(neighbour)
         kept = [np.argsort(-np.abs(row), kind="stable")[:COORDINATES] for row in z[:2]]
         kept += [np.argsort(-np.abs(row), kind="stable")[: COORDINATES // 4] for row in z[2:]]
-        pairs = _pairs(data, neighbour)
+        pairs = _pairs(data, neighbour) if paired else ()
         coordinates = np.unique(np.concatenate([*kept, np.array([i for pair in pairs for i in pair], dtype=np.intp)]))
         strong = np.where(np.abs(z[1]) > max(3.0, np.sqrt(2 * np.log(z.shape[1]))), np.sign(z[1]), 0.0)
         weights, squares = _projections(z[0], data.shape), strong if strong.any() else None
@@ -184,6 +184,16 @@ def _blurred(image: Rows, reach: int) -> Rows:
     total = sums[width:, width:] - sums[:-width, width:] - sums[width:, :-width] + sums[:-width, :-width]
     total = total[: image.shape[0], : image.shape[1]]
     return np.where(np.abs(total) > 3.0 * width, total, 0.0)
+
+
+PAIR_SECONDS = 1e-7
+"""Seconds, about, that the search for pairs takes for each pair of coordinates: of 10,000 of them 5 s."""
+
+
+def pair_seconds(data: Moments, neighbour: Moments) -> float:
+    """Return about how long the search for pairs of coordinates takes."""
+    width = data.kept.shape[1] if len(data.kept) and len(neighbour.kept) else 0
+    return PAIR_SECONDS * width * width / 2
 
 
 def _pairs(data: Moments, neighbour: Moments) -> tuple[tuple[int, int], ...]:

@@ -5,6 +5,7 @@ An object of a class of its own is taken apart by its named elements, attributes
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import functools
 import inspect
@@ -33,6 +34,13 @@ from dpaudit.outputs.beside import KINDS, converted, known_by_name, named, print
 from dpaudit.outputs.frames import reader_of
 from dpaudit.withheld import foreign
 
+_MANAGERS = tuple(
+    # The classes of what `contextlib.contextmanager` makes, which the library does not name.
+    {
+        type(contextlib.contextmanager(lambda: iter(()))()),
+        type(contextlib.asynccontextmanager(lambda: iter(()))()),  # type: ignore[arg-type, return-value]
+    }
+)
 _FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, functools.partial)
 
 
@@ -46,6 +54,8 @@ def refuse_promises(outputs: Iterable[Any]) -> None:
             advice = "await it, and return what comes (asyncio.run(...) does so in a plain function)"
         elif issubclass(kind, AsyncIterable | Iterator):
             advice = "return list(...) of it, since a run's output is what it yields"
+        elif issubclass(kind, _MANAGERS):
+            advice = "enter it, as `with`, and return what it gives"
         elif issubclass(kind, _FUNCTIONS):
             advice = "call it, and return what it returns"
         else:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence, Set
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field, is_dataclass, replace
 from functools import partial
@@ -29,7 +29,7 @@ from dpaudit.outputs.sharing import (
     without,
 )
 from dpaudit.running.isolated import Context, InTurn, Isolated, Timeout, predicted
-from dpaudit.running.passing import generator_lacks, replaced_seed, with_generator
+from dpaudit.running.passing import as_called, generator_lacks, quick, replaced_seed, with_generator
 from dpaudit.running.run_notes import noted
 from dpaudit.running.watched import each_run
 from dpaudit.withheld import foreign
@@ -145,6 +145,14 @@ class Mechanism:
             given = f"an object of class {foreign(type(outputs).__name__, 'its own')}"
             message += " in a list or an array, got {given}: of a table, return frame.to_numpy() or "
             raise InputError(message + "frame.to_dict('records')", **named, given=given)
+        if isinstance(outputs, Iterator | AsyncIterator | Set | Awaitable):
+            kind = foreign(type(outputs).__name__, "its own")
+            message += " in a list or an array, got an object of class {kind}"
+            if isinstance(outputs, Iterator):
+                message += ": return list(...) of it"
+            elif isinstance(outputs, Set):
+                message += ", which has no order and holds equal outputs once"
+            raise InputError(message, **named, kind=kind)
         try:
             count = len(outputs)
         except TypeError:
@@ -201,7 +209,7 @@ class _OneByOne:
             return outputs + [self._once(*one) for one in runs]
         before = _labelled(self._seen(outputs[:2]))  # several objects may be used by turns
         # A call of a method for each run would take as long as a simple mechanism.
-        function, add, going = self.function, outputs.append, True
+        function, add, going = quick(self.function), outputs.append, True
         while going:
             try:
                 for given, generator in runs:
@@ -377,7 +385,7 @@ def _plain(source: Any, batched: bool) -> Mechanism:
         return Mechanism(runs, "measurement", batched)
     if not callable(source):
         raise InputError.of("mechanism", source, "a learner or a callable (data, rng) -> output")
-    called = with_generator(source, batched=batched)
+    called = as_called(with_generator(source, batched=batched), batched=batched)
     return Mechanism(called if batched else _OneByOne(called), _name(source), batched)
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import random
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -20,14 +21,26 @@ from typing import Any, Literal
 import numpy as np
 
 from dpaudit.errors import InputError
+from dpaudit.running.watched import state_of
 from dpaudit.withheld import hides
 
 GENERATORS = ("rng", "generator", "random_state", "random_generator", "prng")
 """The names by which a parameter asks for the generator, of which the first that a signature has is filled."""
 OLD_GENERATOR = "random_state"
 """The name that scikit-learn gave to parameters which take a `RandomState`, and mostly refuse a `Generator`."""
-QUANTITIES = frozenset("epsilon eps delta scale sigma size n k bounds sensitivity".split())
+QUANTITIES = frozenset(
+    "epsilon eps delta scale sigma size n k bounds sensitivity "
+    "rho mu budget multiplier clip clipping threshold bound lower upper iterations rounds".split()
+)
 """Words of a name that no generator has: a second required parameter of such a name is a quantity to be fixed."""
+SWITCHES = frozenset(
+    "debug verbose exact quiet dry private noisy strict raw mode flag columns column labels query queries".split()
+)
+"""The same, of options and inputs: a generator is true, so that it would switch on whatever it is passed for."""
+SEEDS = frozenset("seed key random gen state".split())
+"""Words of a name that an integer may have which a generator is in the place of."""
+PLAIN_TYPES = ("bool", "float", "int", "str", "bytes", "complex", "list", "dict", "tuple", "set")
+"""Types that a parameter may be declared to have, and that no generator has."""
 SIZE = "size"
 """The name by which a parameter asks for the number of runs that a batched call makes."""
 
@@ -46,7 +59,8 @@ class Form:
     """The form of a call: the arguments of the positional parameters, in order, and those passed by name.
 
     `without` says why nothing is the generator, in words that follow the callable's name, where that is so. `replaced`
-    is the text of a default that is a fixed seed and that the generator takes the place of.
+    is the text of a default that is a fixed seed and that the generator takes the place of. `kind` is the one of
+    `KINDS` that the parameter of the generator is declared to take.
     """
 
     positional: tuple[Role | Fixed, ...]
@@ -54,62 +68,110 @@ class Form:
     without: str = ""
     old: bool = False
     replaced: str = ""
+    kind: int = 0
 
     @property
     def plain(self) -> bool:
         """Whether the callable can be called as it is, with its data, its generator and the number of runs in order."""
-        return not self.named and not self.old and self.positional in (("data", "rng"), ("data", "rng", "size"))
+        in_order = self.positional in (("data", "rng"), ("data", "rng", "size"))
+        return in_order and not self.named and not self.old and not self.kind
 
 
 @dataclass(unsafe_hash=True)
 class Called:
     """Calls a function in a form.
 
-    A parameter called `OLD_GENERATOR` gets a `Generator` until the function refuses it, and from then on, in the same
-    run at first, a `RandomState` that draws from the same stream.
+    The parameter of the generator gets a `Generator` until the function refuses it, and from then on, in the same run
+    at first, the first of the other `KINDS` that it takes: each of them draws from the stream of the run.
     """
 
     function: Callable[..., Any]
     form: Form
-    refused: bool = field(default=False, compare=False)
+    kind: int = field(default=0, compare=False)
+    tried: int = field(default=0, compare=False)
     _keyword: str | None = field(default=None, init=False, compare=False)
 
     def __post_init__(self) -> None:
+        self.kind = self.kind or self.form.kind
         # A simple mechanism takes no longer than to build the general form of a call, so the commonest are known.
-        if self.form.positional == ("data",) and not self.form.old:
+        if self.form.positional == ("data",):
             if not self.form.named:
                 self._keyword = ""
             elif len(self.form.named) == 1 and self.form.named[0][1] == "rng":
                 self._keyword = self.form.named[0][0]
+        if self.form.without:
+            self.tried = TRIED
+
+    @property
+    def quick(self) -> Callable[..., Any]:
+        """Return what to call in the place of this, once a call has shown what the function takes: itself if it can."""
+        settled = self.tried >= TRIED and self.kind == 0 and not self.form.old
+        return self.function if settled and self.form.plain else self
 
     def __call__(self, data: Any, rng: np.random.Generator, size: int = 1) -> Any:
         """Return the output, or `size` outputs."""
+        if self.kind:
+            return self._call(data, KINDS[self.kind](rng), size)
+        if self.tried < TRIED or self.form.old:
+            return self._first(data, rng, size)
+        return self._call(data, rng, size)
+
+    def _first(self, data: Any, rng: np.random.Generator, size: int) -> Any:
+        """Return the output of a call that may show that the function refuses a `Generator`.
+
+        It does if its exception says so, or if it raises before it has drawn anything, twice more as well, and
+        returns with a generator of another kind: a guard such as an `assert` says nothing in words.
+        """
+        before = state_of(rng)
+        try:
+            output = self._call(data, rng, size)
+        except Exception as error:  # of any type: libraries refuse a Generator in many ways
+            said = _refuses_generator(error, old=self.form.old)
+            if not said and (_is_ambiguous(error) or self.tried >= TRIED or state_of(rng) != before):
+                raise
+            self.tried += 1
+            first = error
+        else:
+            self.tried = TRIED
+            return output
+        likely: tuple[int, Exception] | None = None
+        for kind in range(1, len(KINDS)):
+            rng.bit_generator.state = before
+            try:
+                output = self._call(data, KINDS[kind](rng), size)
+            except Exception as error:  # as above
+                if said and likely is None and not _refuses(error):
+                    likely = kind, error  # it takes this kind, and does not like the data, if it takes no later one
+                continue
+            if said:
+                self.kind = kind
+                return output
+            if all(self._raises(data, rng, size, before, type(first)) for _ in range(AGAIN)):
+                self.kind = kind
+                # What the calls between have drawn is drawn again.
+                rng.bit_generator.state = before
+                return self._call(data, KINDS[kind](rng), size)
+            break
+        if likely is not None:
+            self.kind, reason = likely
+            raise reason
+        rng.bit_generator.state = before
+        raise first  # with its own cause and context: nothing is being handled here
+
+    def _raises(self, data: Any, rng: np.random.Generator, size: int, before: Any, kind: type[Exception]) -> bool:
+        """Say whether a call with a `Generator` raises an exception of this class before it has drawn anything."""
+        rng.bit_generator.state = before
+        try:
+            self._call(data, rng, size)
+        except Exception as error:
+            return type(error) is kind and state_of(rng) == before
+        return False
+
+    def _call(self, data: Any, rng: Any, size: int) -> Any:
         if self._keyword:
             return self.function(data, **{self._keyword: rng})
         if self._keyword is not None:
             return self.function(data)
-        if not self.form.old:
-            return self._call(data, rng, size)
-        if not self.refused:
-            before = rng.bit_generator.state
-            try:
-                return self._call(data, rng, size)
-            except Exception as error:  # of any type: libraries refuse a Generator in many ways
-                if not _refuses_generator(error):
-                    raise
-                first = error
-            rng.bit_generator.state = before
-        try:
-            output = self._call(data, _old(rng), size)
-        except Exception as error:
-            if self.refused or not _refuses_generator(error):
-                self.refused = True
-                raise
-            raise first from None  # it takes neither
-        self.refused = True
-        return output
-
-    def _call(self, data: Any, rng: Any, size: int) -> Any:
         given = {"data": data, "rng": rng, "size": size}
         positional = [one.value if isinstance(one, Fixed) else given[one] for one in self.form.positional]
         if not self.form.named:
@@ -117,25 +179,76 @@ class Called:
         return self.function(*positional, **{name: given[role] for name, role in self.form.named})
 
 
+TRIED = 2
+"""Calls that raise before they have drawn anything in which generators of other kinds are tried, at most."""
+AGAIN = 2
+"""Times that such a call must raise again with a `Generator` before it is said to refuse it."""
+
+
 def _old(rng: np.random.Generator) -> np.random.RandomState:
     """Return a generator of numpy's older interface that draws from the stream of a newer one, and advances it."""
     return np.random.RandomState(rng.bit_generator)  # scikit-learn takes no other
 
 
-def _refuses_generator(error: BaseException) -> bool:
+def _of_python(rng: np.random.Generator) -> random.Random:
+    """Return a generator of Python's own library whose seed is drawn from a stream."""
+    return random.Random(int(rng.integers(2**63)))
+
+
+def _seed(rng: np.random.Generator) -> int:
+    """Return a seed that is drawn from a stream, as large as scikit-learn takes."""
+    return int(rng.integers(2**32))
+
+
+KINDS: tuple[Callable[[np.random.Generator], Any], ...] = (lambda rng: rng, _old, _of_python, _seed)
+"""What a function may take in the place of a `Generator`, in the order in which they are tried."""
+
+
+def _refuses_generator(error: BaseException, *, old: bool) -> bool:
     """Say whether an exception is about the class of a generator and not about the data.
 
-    It asks for a method that only the older class has, or is an error of type or value that names one of the classes,
+    It asks for a method that only another class has, or is an error of type or value that names one of the classes,
     as those of scikit-learn's `check_random_state` and of its checks of parameters do.
     """
     if isinstance(error, AttributeError):
         if not isinstance(error.obj, np.random.Generator) or error.name is None:
             return False
-        return hasattr(np.random.RandomState, error.name)
+        of_numpy, of_python = hasattr(np.random.RandomState, error.name), hasattr(random.Random, error.name)
+        return of_numpy if old else of_numpy != of_python
+    return _refuses(error)
+
+
+def _is_ambiguous(error: BaseException) -> bool:
+    """Say whether an exception asks for a method that other classes have which mean different things by it.
+
+    The upper end of ``randint`` is a value of Python's generators and none of numpy's: to guess would be to run another
+    mechanism than its users do.
+    """
+    if not isinstance(error, AttributeError) or error.name is None:
+        return False
+    return hasattr(np.random.RandomState, error.name) and hasattr(random.Random, error.name)
+
+
+def _declared_kind(annotation: Any) -> int:
+    """Return the one of `KINDS` that a parameter is declared to take; 0 if it may be a `Generator`, or anything."""
+    text = annotation if isinstance(annotation, str) else str(annotation)
+    if "Generator" in text:
+        return 0
+    if re.search(r"\bRandomState\b", text):
+        return KINDS.index(_old)
+    if re.search(r"\bRandom\b", text):
+        return KINDS.index(_of_python)
+    return 0
+
+
+def _refuses(error: BaseException) -> bool:
+    """Say whether an exception asks for a method of another class of generators, or names one of these classes."""
+    if isinstance(error, AttributeError):
+        return isinstance(error.obj, np.random.Generator | np.random.RandomState | random.Random | int)
     if not isinstance(error, TypeError | ValueError):
         return False
     said = str(error)
-    return "RandomState" in said or "Generator(" in said or "numpy.random" in said
+    return any(name in said for name in ("RandomState", "Generator(", "numpy.random", "random.Random"))
 
 
 def with_generator(
@@ -149,6 +262,18 @@ def with_generator(
     """
     form = form_of(function, batched=batched, name=name, data=data)
     return function if form.plain else Called(function, form)
+
+
+def as_called(function: Callable[..., Any], *, batched: bool) -> Called:
+    """Return a function of `with_generator` as one that passes another kind of generator where it refuses the first."""
+    if isinstance(function, Called):
+        return function
+    return Called(function, Form(("data", "rng", "size") if batched else ("data", "rng")))
+
+
+def quick(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return what to call in the place of a function that may be one of `as_called`, after its first calls."""
+    return function.quick if isinstance(function, Called) else function
 
 
 def generator_lacks(function: Callable[..., Any]) -> str:
@@ -240,7 +365,7 @@ class _Reader:
                 raise self._error(signature, "it has no parameter for the number of runs")
             roles[left.pop(0)] = "size"
         if left or required:
-            raise self._too_many(signature, [*left, *required], left)
+            raise self._too_many(signature, [*left, *required], left, free[0] if free else "")
         without = "" if "rng" in roles.values() else self._without(signature)
         return self._placed(parameters, roles, without)
 
@@ -294,7 +419,8 @@ class _Reader:
         old = any(one.name == OLD_GENERATOR for one in filled)
         seeds = [one for one in filled if isinstance(one.default, int | np.integer)]
         replaced = f"{seeds[0].name}={seeds[0].default!r}" if seeds else ""
-        return Form(tuple(positional), tuple(named), without, old, replaced)
+        kinds_declared = [_declared_kind(one.annotation) for one in filled]
+        return Form(tuple(positional), tuple(named), without, old, replaced, max(kinds_declared, default=0))
 
     def _without(self, signature: inspect.Signature) -> str:
         """Say why no parameter gets the generator."""
@@ -317,29 +443,57 @@ class _Reader:
         return "takes no generator"
 
     def _refuse_quantity(self, signature: inspect.Signature, name: str) -> None:
-        words = re.split(r"[_\d]+", name.lower())
-        if QUANTITIES.isdisjoint(words):
+        """Raise `InputError` if the name of a parameter, or its annotation, says that it takes no generator."""
+        words = _words(name)
+        declared = signature.parameters[name].annotation
+        declared = getattr(declared, "__name__", "") if isinstance(declared, type) else str(declared).strip("'\"")
+        if not QUANTITIES.isdisjoint(words):
+            what = "a quantity"
+        elif not SWITCHES.isdisjoint(words):
+            what = "an option"
+        elif declared in PLAIN_TYPES and SEEDS.isdisjoint(words):
+            what = f"declared as {declared}"
+        else:
             return
         function = _called(self.function)
-        message = "{must} must take {wanted}; the second parameter of {function}{signature}, {name}, is a quantity "
+        message = "{must} must take {wanted}; the second parameter of {function}{signature}, {name}, is {what} "
         message += "and no generator: fix it, as functools.partial({function}, {name}=...) does"
         if not self.batched and SIZE in words:
             message += ", or pass {batched:=True} and {randomness:=own} if it is the number of runs to make"
-        raise self._input_error(message, function=function, signature=_shown(signature), name=name)
+        raise self._input_error(message, function=function, signature=_shown(signature), name=name, what=what)
 
-    def _too_many(self, signature: inspect.Signature, more: Sequence[str], by_place: Sequence[str]) -> InputError:
-        """Return the error of a function that needs more than it is given: the message shows how to fix it."""
+    def _too_many(
+        self, signature: inspect.Signature, more: Sequence[str], by_place: Sequence[str], first: str
+    ) -> InputError:
+        """Return the error of a function that needs more than it is given: the message shows how to fix it.
+
+        A quantity that stands first is what has to be fixed, so that the data goes to one of the others.
+        """
+        named = {"data", "dataset", self.data}.intersection(more)
+        if first and (named or not QUANTITIES.isdisjoint(_words(first))):
+            # What is left of the others gets the data: by its name, or as the first that is no quantity.
+            others = [name for name in more if QUANTITIES.isdisjoint(_words(name))]
+            goes = next(iter(named), others[0] if others else more[0])
+            shown = self._filled(signature, [first, *(name for name in more if name != goes)])
+            message = "{must} must take {wanted}; the first parameter of {function}{signature}, {first}, gets the "
+            message += "data: fix it, as functools.partial({function}, {filled}) does"
+            return self._input_error(message, **shown, first=first)
+        shown = self._filled(signature, more)
+        message = "{must} must take {wanted}; {function}{signature} also needs {more}: fix it, as "
+        message += "functools.partial({function}, {filled}) does"
+        if not self.batched and len(more) == 1 and by_place and SWITCHES.isdisjoint(_words(more[0])):
+            message += ", or pass {batched:=True} if it is the number of runs to make"
+        return self._input_error(message, **shown)
+
+    def _filled(self, signature: inspect.Signature, more: Sequence[str]) -> dict[str, str]:
+        """Return the words of a message that shows how parameters are fixed."""
         shown: dict[str, str] = {
             "function": _called(self.function),
             "signature": _shown(signature),
             "more": ", ".join(more),
             "filled": ", ".join(f"{name}=..." for name in more),
         }
-        message = "{must} must take {wanted}; {function}{signature} also needs {more}: fix it, as "
-        message += "functools.partial({function}, {filled}) does"
-        if not self.batched and len(more) == 1 and by_place:
-            message += ", or pass {batched:=True} if it is the number of runs to make"
-        return self._input_error(message, **shown)
+        return shown
 
     def _error(self, signature: inspect.Signature, why: str) -> InputError:
         single, many = f"({self.data}, rng)", f"({self.data}, rng, size) if batched"
@@ -352,6 +506,10 @@ class _Reader:
         shown |= {"must": self.name, "wanted": wanted}
         names = ("batched", "randomness")
         return InputError(message, parameter=self.name, allowed=wanted, names=names, **shown)
+
+
+def _words(name: str) -> list[str]:
+    return re.split(r"[_\d]+", name.lower())
 
 
 def _called(function: Callable[..., Any]) -> str:
@@ -399,6 +557,7 @@ def _signature(function: Any) -> inspect.Signature | None:
     if function is None:
         return None
     try:
+        function = _dispatching(function)
         if sys.version_info >= (3, 14):
             from annotationlib import Format
 
@@ -406,6 +565,22 @@ def _signature(function: Any) -> inspect.Signature | None:
         return inspect.signature(function)
     except Exception:  # some built-ins have none, and `__signature__` may be any code
         return None
+
+
+def _dispatching(function: Any) -> Any:
+    """Return a callable whose signature is that of another, where `inspect` shows a parameter for the instance too.
+
+    A method of `functools.singledispatchmethod` is a function that knows its instance and shows the parameters of the
+    function that it was made of, ``self`` among them.
+    """
+    if isinstance(function, functools.partial):
+        return functools.partial(_dispatching(function.func), *function.args, **function.keywords)
+    method = getattr(getattr(function, "register", None), "__self__", None)
+    if not isinstance(function, FunctionType) or not isinstance(method, functools.singledispatchmethod):
+        return function
+    cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
+    held = {name: cell.cell_contents for name, cell in cells if name in ("obj", "cls")}
+    return method.func.__get__(held.get("obj"), held.get("cls"))
 
 
 def _bare(function: Any) -> Any:
@@ -417,6 +592,10 @@ def _bare(function: Any) -> Any:
         code, known = function.__code__, function.__globals__
         bare = FunctionType(code, known, function.__name__, function.__defaults__, function.__closure__)
         bare.__kwdefaults__ = function.__kwdefaults__
+        if sys.version_info >= (3, 14):
+            bare.__annotate__ = function.__annotate__  # which is code that is run where annotations are read
+        else:
+            bare.__annotations__ = function.__annotations__
         return bare
     if isinstance(function, MethodType):
         inner = _bare(function.__func__)

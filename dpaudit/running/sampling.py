@@ -19,7 +19,7 @@ from dpaudit import seeding
 from dpaudit.contract import Made, Pair
 from dpaudit.events.columns import Flattener
 from dpaudit.events.discretizers import Discretizer
-from dpaudit.events.wide import Reducer, Reduction, SumUp, wide_leaves
+from dpaudit.events.wide import Reducer, Reduction, SumUp, pair_seconds, wide_leaves
 from dpaudit.outputs.canonical import Raised
 from dpaudit.outputs.encoding import plain
 from dpaudit.outputs.parts import REGISTERED, learn
@@ -459,14 +459,24 @@ def placing_runs(sampler: Sampler, training: int) -> int:
     return min(PLACING, max(1, training // 4), held_runs(sampler))
 
 
+def _unlimited(seconds: float) -> bool:
+    return True
+
+
 def learned_reducer(
-    sampler: Sampler, pair: Pair, first: list[Any], address: tuple[str, int, int], runs: int
+    sampler: Sampler,
+    pair: Pair,
+    first: list[Any],
+    address: tuple[str, int, int],
+    runs: int,
+    affords: Callable[[float], bool] = _unlimited,
 ) -> Reducer:
     """Return the map of wide outputs to the columns that differ most, learned without ever holding the outputs.
 
     `first` are outputs of both sides, which show what the leaves are and about where they lie; they are summed up too.
     The `runs` of each side that are summed up have the address (kind, pair, phase), in which the number of the side
-    stands before the phase; they must not choose anything else.
+    stands before the phase; they must not choose anything else. `affords` says whether there is time for a step of so
+    many seconds: pairs of columns are not looked for where there is none.
     """
     both = join(first)
     plan = LeafPlan.of(both)
@@ -476,7 +486,9 @@ def learned_reducer(
     couples = sampler.couples(pair, [(kind, index, side, phase) for side in (0, 1)], runs) if runs else []
     for more in sampler.reduced(couples, sum_up):
         sums = [sum_up.added(mine, other) for mine, other in zip(sums, more, strict=True)]
-    return Reducer.of(plan, [Reduction.fit(*sides) for sides in zip(*sums, strict=True)])
+    leaves = list(zip(*sums, strict=True))
+    paired = affords(sum(pair_seconds(*sides) for sides in leaves))
+    return Reducer.of(plan, [Reduction.fit(*sides, paired=paired) for sides in leaves])
 
 
 def narrowed(sampler: Sampler, discretizers: Sequence[Discretizer]) -> Sampler:

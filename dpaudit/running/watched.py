@@ -85,6 +85,12 @@ def watched(rng: np.random.Generator) -> np.random.Generator:
     return np.random.Generator(bits)
 
 
+def state_of(rng: np.random.Generator) -> Any:
+    """Return the state of a generator; that it was read is not noted, since it is not the mechanism that asks."""
+    bits: Any = rng.bit_generator
+    return _STATE.__get__(bits) if isinstance(bits, np.random.PCG64) else bits.state
+
+
 def watcher(rng: np.random.Generator) -> Watched | None:
     """Return what watches a generator; None if nothing does."""
     bits = rng.bit_generator

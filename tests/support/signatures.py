@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 PAIRS = [(0, 1)]
 FILLED, OWN = "filled", "own"
 QUANTITY, MORE, NO_DATA = "is a quantity and no generator: fix it, as functools.partial", "also needs", "for the data"
+FIRST = "gets the data: fix it, as functools.partial"
 
 
 def release(data, rng, right=True):
@@ -281,7 +282,8 @@ SINGLE = {
         OWN,
     ),
     **dict.fromkeys(["needs_epsilon", "needs_noise_scale", "needs_k"], QUANTITY),
-    **dict.fromkeys(["with_epsilon", "epsilon_first", "needs_bounds_too", "needs_keyword"], MORE),
+    **dict.fromkeys(["with_epsilon", "needs_bounds_too", "needs_keyword"], MORE),
+    "epsilon_first": FIRST,
     **dict.fromkeys(["no_data", "nothing", "two_by_name"], NO_DATA),
 }  # fmt: skip
 

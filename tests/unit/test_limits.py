@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import importlib
+import itertools
 import json
 import os
 import sys
@@ -18,7 +19,10 @@ from msgspec import UNSET
 
 import dpaudit
 from dpaudit import seeding
-from dpaudit.audit.clock import LOOKS, SHARES, Clock, Stopped
+from dpaudit.audit.clock import END, LOOKS, PAIRS, SHARES, Clock, Stopped
+from dpaudit.audit.fixed_design import reading_seconds
+from dpaudit.audit.preflight import Hygiene
+from dpaudit.contract import Pair
 from dpaudit.errors import InputError
 from dpaudit.outputs.canonical import TIMED_OUT, Raised, canonical, in_words
 from dpaudit.running import processes, spawned
@@ -26,6 +30,7 @@ from dpaudit.running.adapters import as_mechanism
 from dpaudit.running.child import Child, Late
 from dpaudit.running.isolated import RunFault, Timeout, _further
 from dpaudit.running.processes import ChildDied
+from dpaudit.running.sampling import Sampler
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="processes do not fork here")
 
@@ -585,3 +590,63 @@ def test_silence_is_measured_from_the_last_answer(monkeypatch):
         assert processes.silent_for_too_long(0.0) == 10.0
         assert processes.silent_for_too_long(5.0) is None
     assert processes.silent_for_too_long(0.0) is None
+
+
+def test_a_step_without_time_is_left_out_and_said_and_so_it_is_again():
+    now = Ticking()
+    clock = Clock(10.0, now)
+    assert clock.pairs(0.9)
+    assert clock.pairs(50.0)  # decided once
+    assert clock.affords(END, 3.0)
+    clock = Clock(10.0, now)
+    assert not clock.pairs(1.1)
+    now.seconds = 10.5
+    assert not clock.affords(END, 0.6)
+    assert clock.stopped.left_out == (PAIRS, END)
+    assert [text for text in clock.warnings if "pairs of numbers" in text or "runs at the end" in text]
+    again = Clock(clock.stopped, now)
+    assert not again.pairs(0.0)
+    assert not again.affords(END, 0.0)
+    assert again.stopped.left_out == (PAIRS, END)
+    unlimited = Clock(None, now)
+    assert unlimited.pairs(1e9)
+    assert unlimited.warnings == ()
+
+
+def test_what_reading_an_output_takes_counts_among_the_trials():
+    now = Ticking()
+    clock = Clock(10.0, now)
+
+    def run(runs):
+        now.seconds += 1e-4 * runs
+
+    assert clock.trials(100_000, 2, run, 4, read=lambda: 0.1) * 0.2 <= 7.0
+    other = Clock(10.0, now)
+    assert other.trials(100_000, 2, run, 4) > 10_000
+
+
+def test_long_texts_take_longer_to_read_than_to_make():
+    claim = types.SimpleNamespace(claim=types.SimpleNamespace(epsilon=1.0))
+    rng = np.random.default_rng(0)
+    texts = ["ab c" * 20_000 + str(rng.random()) for _ in range(6)]
+    assert reading_seconds(claim, texts) > 1e-4
+    assert reading_seconds(claim, texts[:3]) == 0.0
+
+
+@pytest.mark.parametrize("own", [False, True])
+def test_there_are_no_runs_at_the_end_when_the_time_is_over(own):
+    """They may take longer than those before the audit, and were made however late it was."""
+    calls, now = itertools.count(), Ticking()
+
+    def mechanism(data, rng):
+        next(calls)
+        return data + rng.laplace()
+
+    hygiene = Hygiene(Sampler(as_mechanism(mechanism), 0), (Pair(0.0, 1.0),), 5_000, own)
+    clock = Clock(10.0, now)
+    hygiene.open(clock)
+    made = next(calls)
+    now.seconds = 11.5
+    hygiene.close()
+    assert next(calls) == made + 1
+    assert clock.stopped.left_out == (END,)

@@ -230,7 +230,7 @@ def audit(assert_private, scale, epsilon=1.0, **more):
     return assert_private(noisy, [([1, 0], [0, 0])], epsilon=epsilon, trials=1_000, **more)
 """
 RIGHT = """
-@settings(max_examples=3, deadline=None, database=None, derandomize=True)
+@settings(max_examples=3, deadline=200, database=None, derandomize=True)
 @given(scale=st.floats(1.5, 3.0))
 def test_right(assert_private, scale):
     audit(assert_private, scale)

@@ -10,7 +10,14 @@ import numpy as np
 import pytest
 
 from dpaudit.audit import dependence
-from dpaudit.audit.dependence import Series, SharedValues, depends_on_order, numbers_of, split_chance
+from dpaudit.audit.dependence import (
+    Series,
+    SharedValues,
+    depends_on_calls,
+    depends_on_order,
+    numbers_of,
+    split_chance,
+)
 from dpaudit.audit.preflight import labels
 from dpaudit.running.values import fingerprints
 
@@ -186,3 +193,49 @@ def test_fingerprints_are_those_of_the_values() -> None:
     assert 850 < len(some) < 1150  # five standard deviations
     assert set(some) <= set(fingerprints(many, 1.0).tolist())
     assert set(fingerprints(many[::2], 0.1).tolist()) <= set(some)
+
+
+@pytest.mark.parametrize("period", [6, 20, 60])
+def test_noise_that_is_used_again_in_turn_is_found(period: int) -> None:
+    rng = np.random.default_rng(1)
+    pool = rng.laplace(size=period)
+    outputs = [float(pool[i % period]) for i in range(128)]
+    assert ordered(outputs, [one + 1 for one in outputs])
+    drawn = [float(pool[i]) for i in rng.integers(period, size=128)]
+    assert not ordered(drawn, drawn[::-1])
+
+
+def calls_of(draw: Callable[[Rng], list[Any]], rng: Rng) -> Series:
+    series = Series()
+    for _ in range(2):
+        outputs = draw(rng)
+        known = labels(outputs)
+        assert known is not None
+        series.add(outputs, known)
+    return series
+
+
+@pytest.mark.parametrize("name", LAWS)
+def test_runs_of_calls_are_said_to_be_alike_as_often_as_stated(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    # At a twentieth instead of 1e-4: 13 or more of 100 have a probability of 0.0015.
+    monkeypatch.setattr(dependence, "STAGES", (19,))
+    monkeypatch.setattr(dependence, "SCALING", 50)
+    rng = np.random.default_rng(0)
+    found = sum(
+        depends_on_calls(calls_of(lambda rng: [LAWS[name](rng) for _ in range(16)], rng), 16, rng) for _ in range(100)
+    )
+    assert found < 13
+
+
+def test_runs_of_a_call_that_share_numbers_are_found_and_opposite_ones_are_not() -> None:
+    rng = np.random.default_rng(2)
+
+    def vectors(rng: Rng) -> list[Any]:
+        shared = rng.laplace()
+        return [np.array([shared, rng.laplace()]) for _ in range(16)]
+
+    assert depends_on_calls(calls_of(lambda rng: [float(rng.laplace())] * 16, rng), 16, rng)
+    assert depends_on_calls(calls_of(lambda rng: list(np.tile(rng.laplace(size=3), 6)[:16]), rng), 16, rng)
+    assert depends_on_calls(calls_of(vectors, rng), 16, rng)
+    assert not depends_on_calls(calls_of(lambda rng: list(np.sort(rng.laplace(size=16))), rng), 16, rng)
+    assert not depends_on_calls(calls_of(lambda rng: [7] * 16, rng), 16, rng)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from functools import partial
 from typing import Any
@@ -57,6 +58,16 @@ async def asynchronous(data, rng):
     yield data
 
 
+@contextlib.contextmanager
+def manager(data, rng):
+    yield data
+
+
+@contextlib.asynccontextmanager
+async def asynchronous_manager(data, rng):
+    yield data
+
+
 def nothing(data, rng, size):
     return data
 
@@ -67,6 +78,8 @@ def nothing(data, rng, size):
         (generator, "generator"),
         (coroutine, "coroutine"),
         (asynchronous, "async_generator"),
+        (manager, "_GeneratorContextManager"),
+        (asynchronous_manager, "_AsyncGeneratorContextManager"),
         (lambda data, rng: map(abs, [data]), "map"),
         (lambda data, rng: lambda: data, "function"),
         (lambda data, rng: len, "builtin_function_or_method"),
@@ -152,7 +165,17 @@ def test_the_theorem_is_named_only_where_its_own_statement_is_tested(epsilon, de
     assert dpaudit.pac.audit_law(learner, n=2, relation="add-remove-one").claim_id == ""
 
 
-@pytest.mark.parametrize("made", [pd.DataFrame, dict, lambda columns: "a" * len(columns["a"])])
+@pytest.mark.parametrize(
+    "made",
+    [
+        pd.DataFrame,
+        dict,
+        lambda columns: "a" * len(columns["a"]),
+        lambda columns: set(columns["a"].tolist()),
+        lambda columns: iter(columns["a"]),
+        lambda columns: map(float, columns["a"]),
+    ],
+)
 @pytest.mark.parametrize("apart", [False, True])
 def test_a_table_is_no_batch_of_outputs(made: Any, apart: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dpaudit.audit.audit.APART", [True] if apart else [])

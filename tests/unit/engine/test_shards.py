@@ -54,7 +54,17 @@ def raising(data: float, rng: Any) -> Any:
     return {"a": float(rng.normal() + data), "b": "xy"[int(rng.integers(2))]}
 
 
+ACCOUNTANT: list[float] = []
+
+
+def accounted(data: float, rng: Any) -> dict[str, Any]:
+    """Return an output with a part that all runs share, which is left out."""
+    ACCOUNTANT.append(1.0)
+    return {"value": float(data + 0.9 * rng.laplace()), "spent": ACCOUNTANT}
+
+
 CASES: dict[str, tuple[Any, dict[str, Any]]] = {
+    "shared part": (accounted, {}),
     "noise": (noisy, {}),
     "delta": (noisy, {"delta": 1e-3}),
     "response": (flipped, {}),

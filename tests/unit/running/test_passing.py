@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import functools
 import operator
+import random
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import cli_support
 import numpy as np
@@ -350,3 +353,160 @@ def test_addresses_of_streams_are_what_they_were() -> None:
     assert as_mechanism(signatures.keyword_only).stream == "keyword_only"
     assert as_mechanism(signatures.a_partial).stream == "with_epsilon of [(), {'epsilon': 1.0}]"
     assert as_mechanism(signatures.callable_object).stream == "CallableObject"
+
+
+class Dispatching:
+    """Methods that `functools.singledispatchmethod` makes."""
+
+    @functools.singledispatchmethod
+    def plain(self, data: object, debug: bool = False, *, rng: np.random.Generator) -> float:
+        raise TypeError("no data")
+
+    @plain.register
+    def _(self, data: int, debug: bool = False, *, rng: np.random.Generator) -> tuple:
+        return data, debug, rng
+
+    @functools.singledispatchmethod
+    @classmethod
+    def of_class(cls, data: object, rng: np.random.Generator) -> float:
+        raise TypeError("no data")
+
+    @of_class.register
+    @classmethod
+    def _(cls, data: int, rng: np.random.Generator) -> tuple:
+        return data, False, rng
+
+
+def test_a_method_that_dispatches_by_type_is_called_as_it_is() -> None:
+    rng = np.random.default_rng(0)
+    for method in (Dispatching().plain, Dispatching.of_class, Dispatching().of_class):
+        assert with_generator(method)(1, rng) == (1, False, rng)
+    assert with_generator(functools.partial(Dispatching().plain, debug=True))(1, rng) == (1, True, rng)
+
+
+def asserts_a_random_state(data: int, random_state: object) -> float:
+    assert isinstance(random_state, np.random.RandomState)
+    return data if random_state.random_sample() < 0.75 else 1 - data
+
+
+def refuses_all_but_a_random_state(data: int, rng: object = None) -> float:
+    if not isinstance(rng, np.random.RandomState):
+        raise ValueError("bad rng")
+    return data if rng.random_sample() < 0.75 else 1 - data
+
+
+def asserts_a_random_of_python(data: int, rng: object) -> float:
+    assert isinstance(rng, random.Random)
+    return data if rng.random() < 0.75 else 1 - data
+
+
+def asks_for_a_method_of_python(data: int, prng: random.Random) -> float:
+    return data if prng.randint(1, 4) < 4 else 1 - data
+
+
+def asks_for_a_method_of_python_alone(data: int, rng: object) -> float:
+    return data if rng.randrange(4) < 3 else 1 - data  # type: ignore[attr-defined]
+
+
+def takes_an_integer(data: int, random_state: int | None = None) -> float:
+    if random_state is not None and not isinstance(random_state, int):
+        raise TypeError("random_state must be an integer")
+    return data if np.random.default_rng(random_state).random() < 0.75 else 1 - data
+
+
+def seeds_python(data: int, seed: object) -> float:
+    return data if random.Random(seed).random() < 0.75 else 1 - data  # type: ignore[arg-type]
+
+
+GUARDED = (
+    asserts_a_random_state,
+    refuses_all_but_a_random_state,
+    asserts_a_random_of_python,
+    asks_for_a_method_of_python,
+    asks_for_a_method_of_python_alone,
+    takes_an_integer,
+    seeds_python,
+)
+
+
+@pytest.mark.parametrize("mechanism", GUARDED)
+@pytest.mark.parametrize("given", [{}, {"n_jobs": 2}, {"timeout": 5.0}])
+def test_a_guard_that_refuses_a_generator_gets_one_of_another_kind(
+    mechanism: Callable[..., Any], given: dict[str, Any]
+) -> None:
+    """The noise comes from the stream of the run, so that the audit can be repeated."""
+    found = dpaudit.audit_privacy(mechanism, [(0, 1)], epsilon=1.2, trials=1_000, **given)
+    assert found.verdict == "consistent"
+    assert found.epsilon_lower > 0.5
+    assert all(check.passed for check in found.checks)
+    again = dpaudit.audit_privacy(mechanism, [(0, 1)], epsilon=1.2, trials=1_000, **given)
+    assert found.to_dict() == again.to_dict()
+
+
+def test_a_method_that_classes_understand_differently_is_not_guessed() -> None:
+    """As one of numpy's, ``randint(1, 4)`` is never 4, and the answer has no noise."""
+
+    def either(data: int, rng: object) -> float:
+        return data if rng.randint(1, 4) < 4 else 1 - data  # type: ignore[attr-defined]
+
+    found = dpaudit.audit_privacy(either, [(0, 1)], epsilon=1.2, trials=300)
+    assert found.verdict == "no evidence"
+    assert "has no attribute 'randint'" in " ".join(str(found).split())
+
+
+def test_exceptions_of_the_data_are_no_refusal_of_the_generator() -> None:
+    kinds: list[type] = []
+
+    def raises(data: int, rng: object) -> float:
+        kinds.append(type(rng))
+        raise ValueError("no data of this kind")
+
+    found = dpaudit.audit_privacy(raises, [(0, 1)], epsilon=1.0, trials=300)
+    assert found.verdict == "no evidence"
+    assert kinds.count(np.random.Generator) > 300
+    # Other kinds are tried in two calls, and no more.
+    assert [kinds.count(kind) for kind in (np.random.RandomState, random.Random, int)] == [2, 2, 2]
+
+    def after_a_draw(data: int, rng: np.random.Generator) -> float:
+        kinds.append(type(rng))
+        assert rng.random() < 0.5
+        return data
+
+    kinds.clear()
+    dpaudit.audit_privacy(after_a_draw, [(0, 1)], epsilon=1.0, trials=300)
+    assert set(kinds) == {np.random.Generator}
+
+
+@pytest.mark.parametrize("name", ["debug", "verbose", "is_exact", "columns"])
+def test_a_second_required_parameter_that_is_an_option_is_refused(name: str) -> None:
+    """A generator is true: it would switch the noise off, and the audit would accuse what it made itself."""
+    scope: dict = {}
+    exec(f"def f(data, {name}): return 0", scope)
+    with pytest.raises(InputError, match=rf"{name}, is an option .* functools.partial\(f, {name}=...\)"):
+        as_mechanism(scope["f"])
+
+
+@pytest.mark.parametrize("declared", ["bool", "float", "'str'", "list"])
+def test_a_second_required_parameter_of_another_type_is_refused(declared: str) -> None:
+    scope: dict = {}
+    exec(f"def f(data, second: {declared}): return 0", scope)
+    with pytest.raises(InputError, match=r"second, is declared as \w+ and no generator"):
+        as_mechanism(scope["f"])
+    exec("def f(data, seed: int): return 0", scope)
+    as_mechanism(scope["f"])
+
+
+@pytest.mark.parametrize(("signature", "filled"), [
+    ("epsilon, data, rng", "epsilon=..."),
+    ("epsilon, delta, data, rng", "epsilon=..., delta=..."),
+    ("n, values, gen", "n=..."),
+    ("config, data, rng", "config=..."),
+])  # fmt: skip
+def test_a_quantity_before_the_data_is_what_has_to_be_fixed(signature: str, filled: str) -> None:
+    scope: dict = {}
+    exec(f"def f({signature}): return 0", scope)
+    with pytest.raises(InputError, match=rf"gets the data: fix it, as functools.partial\(f, {filled}\) does$"):
+        as_mechanism(scope["f"])
+    fixed = {name.removesuffix("=..."): 1 for name in filled.split(", ")}
+    if "rng" in signature:
+        as_mechanism(functools.partial(scope["f"], **fixed))
