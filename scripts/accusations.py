@@ -119,9 +119,7 @@ def of_random_length(bit: int, rng: np.random.Generator) -> pd.DataFrame:
 
 
 def frames(seed: int) -> Any:
-    return dpaudit.audit_privacy(
-        of_random_length, [(0, 1)], epsilon=1.0, trials=400, seed=seed, confidence=CONFIDENCE
-    )
+    return dpaudit.audit_privacy(of_random_length, [(0, 1)], epsilon=1.0, trials=400, seed=seed, confidence=CONFIDENCE)
 
 
 def curves(seed: int) -> Any:
