@@ -37,7 +37,9 @@ SWITCHES = frozenset(
     "debug verbose exact quiet dry private noisy strict raw mode flag columns column labels query queries".split()
 )
 """The same, of options and inputs: a generator is true, so that it would switch on whatever it is passed for."""
-SEEDS = frozenset("seed key random gen state".split())
+NAMED_GENERATORS = frozenset("rng prng generator random gen".split())
+"""Words of a name that say what it is, whatever else the name says: ``private_rng``."""
+SEEDS = frozenset("seed key state".split())
 """Words of a name that an integer may have which a generator is in the place of."""
 PLAIN_TYPES = ("bool", "float", "int", "str", "bytes", "complex", "list", "dict", "tuple", "set")
 """Types that a parameter may be declared to have, and that no generator has."""
@@ -445,6 +447,8 @@ class _Reader:
     def _refuse_quantity(self, signature: inspect.Signature, name: str) -> None:
         """Raise `InputError` if the name of a parameter, or its annotation, says that it takes no generator."""
         words = _words(name)
+        if not NAMED_GENERATORS.isdisjoint(words):
+            return
         declared = signature.parameters[name].annotation
         declared = getattr(declared, "__name__", "") if isinstance(declared, type) else str(declared).strip("'\"")
         if not QUANTITIES.isdisjoint(words):
