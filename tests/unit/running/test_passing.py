@@ -210,7 +210,9 @@ def test_a_second_required_parameter_that_is_a_quantity_is_refused(name: str) ->
     assert (told in str(raised.value)) == (name == "size")
 
 
-@pytest.mark.parametrize("name", ["token", "gen", "key", "noise", "seed", "random", "private_rng", "n_random", "raw_generator"])
+@pytest.mark.parametrize(
+    "name", ["token", "gen", "key", "noise", "seed", "random", "private_rng", "n_random", "raw_generator"]
+)
 def test_any_other_second_required_parameter_gets_the_generator(name: str) -> None:
     scope: dict = {}
     exec(f"def f(data, {name}): return {name}", scope)
