@@ -38,7 +38,7 @@ SWITCHES = frozenset(
 )
 """The same, of options and inputs: a generator is true, so that it would switch on whatever it is passed for."""
 NAMED_GENERATORS = frozenset("rng prng generator random gen".split())
-"""Words of a name that say what it is, whatever else the name says: ``private_rng``."""
+"""Words of a name that say what it is, whatever else the name says: "private rng"."""
 SEEDS = frozenset("seed key state".split())
 """Words of a name that an integer may have which a generator is in the place of."""
 PLAIN_TYPES = ("bool", "float", "int", "str", "bytes", "complex", "list", "dict", "tuple", "set")
@@ -122,7 +122,7 @@ class Called:
         """Return the output of a call that may show that the function refuses a `Generator`.
 
         It does if its exception says so, or if it raises before it has drawn anything, twice more as well, and
-        returns with a generator of another kind: a guard such as an `assert` says nothing in words.
+        returns with a generator of another kind: a guard that asserts the class says nothing in words.
         """
         before = state_of(rng)
         try:
@@ -203,7 +203,7 @@ def _seed(rng: np.random.Generator) -> int:
 
 
 KINDS: tuple[Callable[[np.random.Generator], Any], ...] = (lambda rng: rng, _old, _of_python, _seed)
-"""What a function may take in the place of a `Generator`, in the order in which they are tried."""
+"""The makers of the kinds of generators that a function may take, in the order in which they are tried."""
 
 
 def _refuses_generator(error: BaseException, *, old: bool) -> bool:
