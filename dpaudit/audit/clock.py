@@ -226,7 +226,7 @@ class Clock:
 
         A part of them is at least `least`, which they are where no greater part is made in a `share` of the time.
         `run` makes so many runs, to see how long they take; `call` are made in one call at least. `read` returns the
-        seconds that a run takes beside, to look at what it returns.
+        seconds that it takes to read the output of one run, which are added to those of the run.
         """
         self._asked, self._trials = asked, self._again.trials if self._again else asked
         if self._again or not self.limited:
@@ -243,8 +243,7 @@ class Clock:
             run(made)
             made *= 2
         self._run = max(took, 1e-9) / made
-        beside = read()
-        most = share * self.left / (self._run + beside)
+        most = share * self.left / (self._run + read())
         while self._trials * sides > most and self._trials > least:
             self._trials = max(least, self._trials // 2)
         return self._trials
