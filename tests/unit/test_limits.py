@@ -19,11 +19,13 @@ from msgspec import UNSET
 
 import dpaudit
 from dpaudit import seeding
+from dpaudit.audit import fixed_design
 from dpaudit.audit.clock import END, LOOKS, PAIRS, SHARES, Clock, Stopped
 from dpaudit.audit.fixed_design import reading_seconds
 from dpaudit.audit.preflight import Hygiene
 from dpaudit.contract import Pair
 from dpaudit.errors import InputError
+from dpaudit.events.feature_screening.featured import screened_discretizers
 from dpaudit.outputs.canonical import TIMED_OUT, Raised, canonical, in_words
 from dpaudit.running import processes, spawned
 from dpaudit.running.adapters import as_mechanism
@@ -625,12 +627,22 @@ def test_what_reading_an_output_takes_counts_among_the_trials():
     assert other.trials(100_000, 2, run, 4) > 10_000
 
 
-def test_long_texts_take_longer_to_read_than_to_make():
+def test_the_time_that_reading_an_output_takes_is_measured_without_what_any_number_takes(monkeypatch):
     claim = types.SimpleNamespace(claim=types.SimpleNamespace(epsilon=1.0))
-    rng = np.random.default_rng(0)
-    texts = ["ab c" * 20_000 + str(rng.random()) for _ in range(6)]
-    assert reading_seconds(claim, texts) > 1e-4
-    assert reading_seconds(claim, texts[:3]) == 0.0
+    texts = ["ab c" * 20_000 + str(number) for number in range(6)]
+    now = Ticking()
+    seconds = {"each call": 0.5, "each output": 0.01}
+
+    def reads(left, right, *_, **__):
+        now.seconds += seconds["each call"] + seconds["each output"] * (len(left) + len(right))
+        return screened_discretizers(left, right, *_, **__)
+
+    monkeypatch.setattr(fixed_design, "time", types.SimpleNamespace(perf_counter=now))
+    monkeypatch.setattr(fixed_design, "screened_discretizers", reads)
+    assert reading_seconds(claim, texts) == pytest.approx(fixed_design.READING * 0.01)
+    assert reading_seconds(claim, texts[:3]) == 0.0  # too few to measure
+    seconds["each output"] = 1e-4  # little beside what a measurement is off
+    assert reading_seconds(claim, texts) == 0.0
 
 
 @pytest.mark.parametrize("own", [False, True])
