@@ -9,7 +9,7 @@ their number all of which a guess says something are right as often at most.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -48,16 +48,6 @@ class Hits:
         for i, number in enumerate(self.numbers):
             self.right[i] += int(np.count_nonzero(right[: max(0, number - self.seen)]))
         self.seen += len(right)
-
-    def ends_in(self, hits: int) -> bool:
-        """Say whether the last of the first hits is among the next ones, and not the last of these."""
-        return any(self.seen < number < self.seen + hits for number in self.numbers)
-
-    def add(self, hits: int, right: int) -> None:
-        """Add hits of which only the number is known, unless first hits end in them."""
-        for i, number in enumerate(self.numbers):
-            self.right[i] += right if number > self.seen else 0
-        self.seen += hits
 
 
 class Shown(NamedTuple):
@@ -156,24 +146,14 @@ class Confirmation:
 
     def take(self, shown: Shown) -> None:
         """Add what runs show, which come after all that were added."""
-        self.add(shown.runs, shown.counts, shown.raised, shown.scatter)
-        for hits, right in zip(self.hits, shown.right, strict=True):
-            hits.take(right)
-
-    def add(
-        self,
-        runs: Sequence[int],
-        counts: Iterable[tuple[Tally, Tally]],
-        raised: Counter[tuple[str, ...]],
-        scatter: Iterable[Any],
-    ) -> None:
-        """Add what runs show but for their order."""
-        for totals, more in zip(self.counts, counts, strict=True):
+        for totals, more in zip(self.counts, shown.counts, strict=True):
             for total, side in zip(totals, more, strict=True):
                 total.update(side)
-        self.raised.update(raised)
-        self.scatter = [mine + more for mine, more in zip(self.scatter, scatter, strict=True)]
-        self.sides = self.sides[0] + runs[0], self.sides[1] + runs[1]
+        self.raised.update(shown.raised)
+        self.scatter = [mine + more for mine, more in zip(self.scatter, shown.scatter, strict=True)]
+        self.sides = self.sides[0] + shown.runs[0], self.sides[1] + shown.runs[1]
+        for hits, right in zip(self.hits, shown.right, strict=True):
+            hits.take(right)
 
     @property
     def runs(self) -> int:

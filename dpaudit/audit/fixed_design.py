@@ -22,7 +22,7 @@ import numpy as np
 from msgspec import UNSET
 
 from dpaudit.audit.candidate import Candidate
-from dpaudit.audit.choice import Choice, PairPlace
+from dpaudit.audit.choice import Choice
 from dpaudit.audit.confirmation import Confirmation
 from dpaudit.audit.curve_claims import choose_point, curve_test, event_share
 from dpaudit.audit.finding import PLAIN_RUNS, PrivacyFinding, Witness
@@ -80,7 +80,6 @@ class Training:
         """Search among several pairs; then look at some outputs of the best one, first of all at how large they are."""
         self.pairs, self.not_run = len(request.pairs), 0
         self.runs_of: tuple[int, ...] = ()
-        self.place = PairPlace()
         index, pair, request = self._search(request)
         self.began = request.clock.elapsed
         first = request.sampler.sides(pair, ("peek",), 1)
@@ -106,7 +105,6 @@ class Training:
             self.pairs = max(self.pairs, short.tried)
             if short.sure or len(short.pairs) == 1:
                 (index, pair), *_ = short.pairs
-                self.place = PairPlace(0, True)
                 return index, pair, replace(request, searched=(0, 0))
         betting = replace(request, sampler=knowing(request.sampler, request.hygiene.shown()))
         budget = request.budget
@@ -114,7 +112,6 @@ class Training:
         request.clock.begins_search()
         search = Session(among, 2 * (budget.search - request.recorded_runs), SURE, name="search")
         best = search.search()
-        self.place = PairPlace(best.index, short is not None)
         index = best.index if short is None else short.pairs[best.index][0]
         used, nearby, self.not_run = search.runs_used, 0, search.not_run
         # By round and place in its list: pairs of a shortlist that are not among those given share one index.
@@ -131,7 +128,6 @@ class Training:
                 runs_of[chosen] = search.bets[0].runs
                 runs_of |= {(step, bets.index): bets.runs for bets in search.bets[1:]}
                 if best.index:
-                    self.place = replace(self.place, moves=(*self.place.moves, (step, best.index - 1)))
                     index = self.pairs + best.index - 1
                     chosen = (step, best.index)
                 nearby += search.runs_used
@@ -295,7 +291,6 @@ def choose(request: Request) -> tuple[Request, Choice]:
     return request, Choice(
         index=candidate.index,
         pair=candidate.pair,
-        place=training.place,
         reducer=candidate.reducer,
         selected=(*selected, stored) if stored else tuple(selected),
         shares=(*shares, 1.0),

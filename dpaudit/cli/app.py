@@ -38,8 +38,6 @@ COMMANDS = {
     "scores": ("one_run", "test a claim by the scores of a training's canaries"),
     "samples": ("one_run", "test a claim by outputs recorded elsewhere"),
     "sensitivity": ("sensitivity", "how far a record moves a value, without noise"),
-    "shard": ("shards", "make a part of an audit that privacy --plan began"),
-    "merge": ("shards", "the finding of an audit whose parts are made"),
     "check": ("project", "all claims of a project; exit status 1 if one is broken"),
     "diff": ("project", "what got worse between two checks or runs"),
     "history": ("project", "the checks of a project"),

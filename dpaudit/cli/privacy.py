@@ -66,14 +66,6 @@ class PrivacyRunOptions(NamedTuple):
         str | None,
         given("write the certificate of a violation too, with the pair and the event made simpler", metavar="FILE"),
     ]
-    plan: Annotated[
-        str | None,
-        given(
-            "make the runs that choose alone, and write what they choose: dpaudit shard makes parts of those that "
-            "confirm, anywhere, and dpaudit merge gives the finding",
-            metavar="FILE",
-        ),
-    ]
     dry_run: Annotated[
         bool, given("run the mechanism a few times and estimate how long the audit takes (default: audit)")
     ]
@@ -101,20 +93,13 @@ def privacy(learner: LearnerOptions, runs: PrivacyRunOptions, shown: Shown) -> i
     audit = runs.audit
     check_folder("certificate", runs.certificate)
     relation = None if audit["relation"] is None else Relation.parse(audit["relation"])
-    if audit["data"] is not None and audit["time_limit"] is None and runs.plan is None:  # parts have no time limit
+    if audit["data"] is not None and audit["time_limit"] is None:
         audit = audit | {"time_limit": OWN_DATA_SECONDS}
     asked = PrivacyArguments(**audit | {"n": learner.n, "relation": relation})
     spread = {name: getattr(runs, name) for name in ("n_jobs", "backend", "address")}
     options: dict[str, Any] = {**spread, "progress": not shown.quiet}
     if runs.dry_run:
         return _estimate(learner, asked, runs, shown)
-    if runs.plan is not None:
-        from dpaudit.cli.shards import write_plan
-
-        for name in ("continued", "certificate"):
-            if getattr(runs, name) is not None:
-                raise InputError("{plan} takes no {" + name + "}", names=("plan", name))
-        return write_plan(runs.plan, learner, asked, runs.seed, shown, spread)
     if is_place(learner.id):
         return _audit_mechanism(learner, asked, runs, shown, options)
     if asked.batched or (asked.pairs is not None and not is_source(asked.pairs)):
