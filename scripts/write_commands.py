@@ -22,6 +22,12 @@ _HEAD = """\
 
 Made from the commands by `scripts/write_commands.py`. `dpaudit help COMMAND` shows the same in a terminal.
 
+To complete commands and options in bash, zsh or fish, add this line to the file that the shell reads at its start:
+
+```sh
+eval "$(_DPAUDIT_COMPLETE=bash_source dpaudit)"   # or zsh_source, fish_source
+```
+
 """
 _WORDS = """\
 # Glossary

@@ -48,7 +48,6 @@ COMMANDS = {
     "report": ("runs", "show a stored run again: text, html, json"),
     "verify": ("runs", "that nothing in a stored run was changed"),
     "list": ("listing", "what can be audited"),
-    "completion": ("app", "what completes commands in bash, zsh or fish"),
     "help": ("app", "this text; help COMMAND, help words"),
 }
 """Command -> the module of `dpaudit.cli` that has it, and a line."""
@@ -108,18 +107,6 @@ def help_on(topic: Annotated[tuple[str, ...], argument("[TOPIC]")]) -> int:
     else:
         hint = nearest(asked, [*COMMANDS, *GLOSSARY, "words"]) or f"; there are words, {', '.join(COMMANDS)}"
         raise InputError(f"there is no help on {asked!r}{hint}")
-    return 0
-
-
-@command("completion", 'eval "$(dpaudit completion bash)"')
-def completion(shell: Annotated[str, argument("{bash|zsh|fish}", choices=["bash", "zsh", "fish"])]) -> int:
-    """Print the script that a shell reads to complete commands and options."""
-    from click.shell_completion import get_completion_class
-
-    kind = get_completion_class(shell)
-    assert kind is not None
-    script = kind(click.get_current_context().find_root().command, {}, "dpaudit", COMPLETION_VARIABLE)
-    say(script.source_template % script.source_vars() + "\n")
     return 0
 
 

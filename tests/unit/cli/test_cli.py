@@ -51,14 +51,15 @@ def test_every_option_says_its_default(name):
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_the_example_of_every_verb_parses(name):
-    words = shlex.split(verb(name).example.removeprefix('eval "$(').removesuffix(')"'))
+    words = shlex.split(verb(name).example)
     assert words[:2] == ["dpaudit", name]
     assert verb(name).make_context(name, words[2:]).params
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_a_shell_is_told_how_to_complete(capsys, shell):
-    status, text, _ = called(capsys, "completion", shell)
+def test_a_shell_is_told_how_to_complete(capsys, monkeypatch, shell):
+    monkeypatch.setenv("_DPAUDIT_COMPLETE", f"{shell}_source")
+    status, text, _ = called(capsys)
     assert status == 0
     assert f"_DPAUDIT_COMPLETE={shell}_complete" in text
 
@@ -322,7 +323,6 @@ def test_bad_input_is_one_line_and_status_2(capsys, tmp_path, monkeypatch, words
         ),
         ("exact toy-coin --out no/such/r.html", "--out must be a file in a folder that exists, got 'no/such/r.html'"),
         ("help privcy", "there is no help on 'privcy'; did you mean privacy"),
-        ("completion tcsh", "'tcsh' is not one of 'bash', 'zsh', 'fish'"),
     ],
 )
 def test_a_wrong_command_line_is_status_2_and_says_what_to_type_instead(capsys, words, message):
