@@ -6,15 +6,5 @@
 from dpaudit.certificates.certificate import Certificate, read
 from dpaudit.certificates.making import make
 from dpaudit.certificates.replaying import Replay, replay
-from dpaudit.certificates.sensitivity import SensitivityCertificate, make_of_sensitivity, read_of_sensitivity
 
-__all__ = [
-    "Certificate",
-    "Replay",
-    "SensitivityCertificate",
-    "make",
-    "make_of_sensitivity",
-    "read",
-    "read_of_sensitivity",
-    "replay",
-]
+__all__ = ["Certificate", "Replay", "make", "read", "replay"]

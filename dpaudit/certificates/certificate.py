@@ -8,7 +8,7 @@ import math
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 from msgspec import UNSET, UnsetType
@@ -114,50 +114,7 @@ class Counts(Frozen, frozen=True):
         return math.log(gain / upper) if gain > upper else 0.0
 
 
-class Sealed(Frozen, frozen=True):
-    """Base of certificates: records that their verifier can read, and that are written with a seal."""
-
-    verifier: ClassVar[Any]
-    """The module with the functions `checked` and `verify`."""
-
-    def __post_init__(self) -> None:
-        stored = encodable(self)
-        try:
-            self.verifier.checked(stored)
-        except ValueError as error:
-            raise InputError(f"a certificate cannot say this: {error}") from None
-        found, words = self._related(stored)
-        if found is False:
-            raise InputError(f"a certificate is of neighbours, and these inputs are none: {words}")
-
-    @staticmethod
-    def _related(stored: Any) -> tuple[bool | None, str]:
-        """Return whether the inputs are neighbours, None where that is not decided, and words on it."""
-        return related(stored)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the certificate as JSON-safe data."""
-        found: dict[str, Any] = encodable(self)
-        return found | {"seal": seal_of(found)}
-
-    def write(self, path: str | Path) -> None:
-        """Write the certificate as one JSON file; `InputError` if the verifier's arithmetic does not bear it out."""
-        data = f"{json.dumps(self.to_dict(), indent=1, allow_nan=False, ensure_ascii=False)}\n".encode()
-        self.bear_out(data, "this certificate")
-        write_file(path, data)
-
-    @classmethod
-    def bear_out(cls, data: bytes, name: str) -> None:
-        """Raise `InputError` where the verifier cannot read what is in a file, or finds that it is wrong."""
-        try:
-            status, words = cls.verifier.verify(data)
-        except (ValueError, RecursionError, ArithmeticError) as error:
-            raise InputError(f"{name} is no certificate: {error!s:.500}") from None
-        if status == 1:
-            raise InputError(f"{name} is {words:.500}")
-
-
-class Certificate(Sealed, frozen=True, kw_only=True, tag="certificate", tag_field="kind"):
+class Certificate(Frozen, frozen=True, kw_only=True, tag="certificate", tag_field="kind"):
     """A violation of a claim of (epsilon, delta)-differential privacy, with what it takes to check it.
 
     With p and q the probabilities of the event on the side where it is likelier and on the other one, a claim that
@@ -211,7 +168,6 @@ class Certificate(Sealed, frozen=True, kw_only=True, tag="certificate", tag_fiel
         A digest over all other fields, which is made when the certificate is written; empty in memory.
     """
 
-    verifier: ClassVar[Any] = verify_certificate
     mechanism: str
     epsilon: Amount
     delta: Probability
@@ -236,31 +192,42 @@ class Certificate(Sealed, frozen=True, kw_only=True, tag="certificate", tag_fiel
     opposite: Event | UnsetType = UNSET
     seal: str = ""
 
+    def __post_init__(self) -> None:
+        stored = encodable(self)
+        try:
+            verify_certificate.checked(stored)
+        except ValueError as error:
+            raise InputError(f"a certificate cannot say this: {error}") from None
+        found, words = related(stored)
+        if found is False:
+            raise InputError(f"a certificate is of neighbours, and these inputs are none: {words}")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the certificate as JSON-safe data."""
+        found: dict[str, Any] = encodable(self)
+        return found | {"seal": seal_of(found)}
+
+    def write(self, path: str | Path) -> None:
+        """Write the certificate as one JSON file; `InputError` if the verifier's arithmetic does not bear it out."""
+        data = f"{json.dumps(self.to_dict(), indent=1, allow_nan=False, ensure_ascii=False)}\n".encode()
+        _bear_out(data, "this certificate")
+        write_file(path, data)
+
+
+def _bear_out(data: bytes, name: str) -> None:
+    """Raise `InputError` if the verifier cannot read what is in a file, or finds that it is wrong."""
+    try:
+        status, words = verify_certificate.verify(data)
+    except (ValueError, RecursionError, ArithmeticError) as error:
+        raise InputError(f"{name} is no certificate: {error!s:.500}") from None
+    if status == 1:
+        raise InputError(f"{name} is {words:.500}")
+
 
 def seal_of(data: Mapping[str, Any]) -> str:
     """Return the BLAKE2b-256 digest over a certificate as JSON-safe data: keys sorted, with an empty seal."""
     text = json.dumps({**data, "seal": ""}, sort_keys=True, allow_nan=False)
     return hashlib.blake2b(text.encode(), digest_size=32).hexdigest()
-
-
-def read_sealed(path: str | Path, *kinds: type[Sealed]) -> Any:
-    """Return the certificate in a file, of one of several kinds."""
-    known = {str(one.__struct_config__.tag): one for one in kinds}
-    try:
-        with open(path, "rb") as file:
-            data = file.read(MOST_BYTES + 1)
-        stored = parsed(data)
-        kind = stored.get("kind") if isinstance(stored, dict) else None
-        if not isinstance(kind, str) or kind not in known:
-            raise ValueError(f"its kind must be one of {', '.join(known)}, got {kind!r:.60}")
-        known[kind].bear_out(data, str(path))
-        return replace(decode(data, known[kind]), seal="")
-    except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror}") from None
-    except InputError:
-        raise
-    except (ToolFault, ValueError, RecursionError) as error:
-        raise InputError(f"{path} is no certificate: {error!s:.500}") from None
 
 
 def read(path: str | Path) -> Certificate:
@@ -272,8 +239,22 @@ def read(path: str | Path) -> Certificate:
         If the file cannot be read, is no certificate (the message names the field), was altered since it was written,
         or `dpaudit.verify_certificate` finds that it is wrong.
     """
-    found: Certificate = read_sealed(path, Certificate)
-    return found
+    try:
+        with open(path, "rb") as file:
+            data = file.read(MOST_BYTES + 1)
+        stored = parsed(data)
+        kind = stored.get("kind") if isinstance(stored, dict) else None
+        if kind != "certificate":
+            raise ValueError(f"its kind must be certificate, got {kind!r:.60}")
+        _bear_out(data, str(path))
+        found: Certificate = decode(data, Certificate)
+        return replace(found, seal="")
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror}") from None
+    except InputError:
+        raise
+    except (ToolFault, ValueError, RecursionError) as error:
+        raise InputError(f"{path} is no certificate: {error!s:.500}") from None
 
 
 # Fresh runs of a pair, and the guesses of their coins, by an event that is fixed.

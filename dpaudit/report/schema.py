@@ -12,7 +12,6 @@ import msgspec
 from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.audit.one_run_finding import OneRunFinding
 from dpaudit.certificates.certificate import Certificate
-from dpaudit.certificates.sensitivity import SensitivityCertificate
 from dpaudit.engine.records import Failure, Header, LedgerRow, PictureFinding, Result, Seal
 from dpaudit.errors import InputError
 from dpaudit.exact.finding import LawFinding, SupremumFinding
@@ -36,7 +35,7 @@ _KINDS: dict[str, tuple[type, ...]] = {
     ),
     "ledger": (LedgerRow,),
     "picture": (PictureFinding,),
-    "certificate": (Certificate, SensitivityCertificate),
+    "certificate": (Certificate,),
     "run": (Header, Result, Failure, Seal),
     "report": (Report,),
 }

@@ -18,7 +18,7 @@ from dpaudit.outputs.canonical import Raised
 from dpaudit.results import remembering
 from dpaudit.running.passing import generator_lacks, with_generator
 from dpaudit.running.warned import gathered
-from dpaudit.sensitivity.finding import Counterexample, Moved, RecordedFinding, SensitivityFinding
+from dpaudit.sensitivity.finding import Moved, RecordedFinding, SensitivityFinding
 from dpaudit.sensitivity.metrics import METRICS, Distance, read_metric, read_sensitivity
 from dpaudit.sensitivity.recorded import REPEATS, RecordedMechanism, Run, inputs_of, recorded_finding
 from dpaudit.sensitivity.recording import same
@@ -185,7 +185,7 @@ def _finding(
     hidden, claimed = pair.withheld, float(sensitivity)
     infinite = search.infinite
     first, second = (f"{output!r:.{SHOWN}}" for output in outputs)
-    finding = SensitivityFinding(
+    return SensitivityFinding(
         verdict=Verdict.VIOLATION if refuted else Verdict.NOT_REFUTED if search.moved else Verdict.NO_EVIDENCE,
         sensitivity=claimed,
         metric=called.metric,  # type: ignore[arg-type]  # one of METRICS
@@ -200,10 +200,6 @@ def _finding(
         relation=relation,
         witness=Moved.of(pair, None if hidden else (first, second)),
     )
-    if hidden or not refuted:
-        return finding
-    inputs = pair.data, pair.neighbour
-    return finding.with_counterexample(Counterexample(inputs, outputs, "", called.metric, sensitivity, distance))
 
 
 def _as_run(f: Any, pair: Pair) -> Run | None:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from fractions import Fraction
-from typing import Any, ClassVar, Literal, Self
+from typing import ClassVar, Literal
 
 from msgspec import UNSET, UnsetType
 
@@ -12,7 +10,6 @@ from dpaudit.contract import OF_SENSITIVITY, Grade, Origin, Pair, Relation, Verd
 from dpaudit.neighbours.shown import words_of
 from dpaudit.record import Amount, Count, Frozen, NonNegative, Probability, Size, Words
 from dpaudit.results import AuditFinding
-from dpaudit.sensitivity.metrics import Distance
 
 MetricName = Literal["absolute", "l1", "l2", "linf", "hamming", "symmetric"]
 
@@ -42,32 +39,6 @@ class Moved(Frozen, frozen=True):
     def of(cls, pair: Pair, outputs: tuple[str, str] | None = None) -> Moved:
         """Return a pair, and the outputs on both of its inputs."""
         return cls(pair.origin, *words_of(pair), outputs, pair.digest or UNSET)
-
-
-@dataclass(frozen=True)
-class Counterexample:
-    """Two inputs and the values that refute a sensitivity, as they are: of a finding in the process that made it."""
-
-    inputs: tuple[Any, Any]
-    values: tuple[Any, Any]
-    place: str
-    metric: str
-    sensitivity: Fraction
-    distance: Distance
-
-
-class _OfSensitivity(AuditFinding, frozen=True, kw_only=True):
-    """Base of both findings."""
-
-    @property
-    def counterexample(self) -> Counterexample | None:
-        """The inputs and values that refute a sensitivity; None where there are none or they may not be shown."""
-        return self.__dict__.get("_counterexample")
-
-    def with_counterexample(self, found: Counterexample | None) -> Self:
-        """Return the finding, which knows the inputs and values in this process alone."""
-        self.__dict__["_counterexample"] = found
-        return self
 
 
 class NoiseMove(Frozen, frozen=True, kw_only=True):
@@ -101,7 +72,7 @@ class NoiseMove(Frozen, frozen=True, kw_only=True):
     loss: NonNegative | None = None
 
 
-class RecordedFinding(_OfSensitivity, kw_only=True, frozen=True, tag="recorded noise"):
+class RecordedFinding(AuditFinding, kw_only=True, frozen=True, tag="recorded noise"):
     """The finding of `audit_sensitivity` on a mechanism whose noise was recorded and replayed.
 
     Attributes
@@ -160,7 +131,7 @@ class RecordedFinding(_OfSensitivity, kw_only=True, frozen=True, tag="recorded n
     grade: Grade = Grade.EXACT
 
 
-class SensitivityFinding(_OfSensitivity, kw_only=True, frozen=True, tag="sensitivity"):
+class SensitivityFinding(AuditFinding, kw_only=True, frozen=True, tag="sensitivity"):
     """The finding of `audit_sensitivity` on a function: distances are computed without noise, so that one is a proof.
 
     Attributes

@@ -15,7 +15,7 @@ from dpaudit.bounds.tangent import gaussian_delta
 from dpaudit.contract import MadePair, Pair, Relation, Verdict
 from dpaudit.errors import InputError
 from dpaudit.outputs.canonical import Raised
-from dpaudit.sensitivity.finding import Counterexample, Moved, NoiseMove, RecordedFinding
+from dpaudit.sensitivity.finding import Moved, NoiseMove, RecordedFinding
 from dpaudit.sensitivity.metrics import METRICS, ROUNDING, Distance
 from dpaudit.sensitivity.recording import Recording, Value, as_numbers, plain_output, same
 from dpaudit.sensitivity.search import Moves, Search
@@ -313,7 +313,7 @@ def _finding(
     order = sorted(range(len(found)), key=lambda i: (not (wrong[i] or over[i]), -found[i].ratio))
     coarse = pair.sides[0].coarse if pair is not None and pair.withheld else None
     claims = [float(one) for one in (epsilon, mechanism.declared) if one is not None]
-    finding = RecordedFinding(
+    return RecordedFinding(
         verdict=Verdict.VIOLATION if refuted else Verdict.NOT_REFUTED if tested else Verdict.NO_EVIDENCE,
         epsilon=epsilon,
         delta=delta,
@@ -332,15 +332,6 @@ def _finding(
         runs=mechanism.runs,
         relation=relation,
         witness=None if pair is None else Moved.of(pair),
-    )
-    first = next((move for move in found if move.exceeds), None)
-    if pair is None or pair.withheld or first is None or first.declared is None:
-        return finding
-    values = first.value.value, first.other
-    return finding.with_counterexample(
-        Counterexample(
-            (pair.data, pair.neighbour), values, first.value.place, first.metric, first.declared, first.distance
-        )
     )
 
 

@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from dpaudit import RecordedFinding, SensitivityFinding, certificates
+from dpaudit import RecordedFinding, SensitivityFinding
 from dpaudit.cli import main
-from dpaudit.verify_sensitivity import verify
 
 CODE = """
 def total(data):
@@ -96,22 +95,6 @@ def test_json_is_the_finding(capsys: pytest.CaptureFixture[str]) -> None:
     assert SensitivityFinding.from_dict(found["finding"]).metric == "absolute"
 
 
-def test_a_certificate_is_written_and_right(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    _, shown = run(capsys, "ages.py:total", "--claim", "1", "--certificate", "c.json")
-    assert "the certificate c.json holds both inputs" in shown
-    assert "an audit with --relation names what neighbours are" in " ".join(shown.split())
-    status, words = verify((tmp_path / "c.json").read_bytes())
-    assert (status, words[:11]) == (3, "not checked")  # no relation was given
-    assert certificates.read_of_sensitivity("c.json") is not None
-    _, shown = run(capsys, "ages.py:total", "--claim", "100", "--certificate", "d.json")
-    assert "no violation was found, so no certificate is written" in shown
-    status, shown = run(capsys, "ages.py:total", "--data", "ages.csv", "--claim", "1", "--certificate", "d.json")
-    assert status == 1
-    assert shown.startswith("VIOLATION ")
-    assert "no certificate is written, and the violation stands: " in shown
-    assert "--include-data" in shown
-
-
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -127,7 +110,6 @@ def test_a_certificate_is_written_and_right(capsys: pytest.CaptureFixture[str], 
         (["ages.py:total", "--claim", "1", "--data", "none.csv"], "none.csv"),
         (["ages.py:total", "--claim", "1", "--epsilon", "1"], "--epsilon is a claim of a mechanism with noise"),
         (["ages.py:total", "--claim", "1", "--data", "ages.csv", "--pairs", "ages.py:PAIRS"], "--pairs must be left"),
-        (["ages.py:total", "--claim", "1", "--certificate", "no/such/c.json"], "--certificate must be a file"),
     ],
 )
 def test_bad_input_is_named(words: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
