@@ -16,7 +16,7 @@ from pathlib import Path
 from dpaudit.errors import InputError
 
 FOLDER = Path(".dpaudit")
-"""The folder of a project with what stays on the machine, and with its history."""
+"""The folder of a project with what stays on the machine: a key, and its last two checks."""
 NAME = "key"
 SIZE = 32
 """Bytes of a key."""

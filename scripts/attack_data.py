@@ -262,7 +262,7 @@ def _others(value: Any) -> list[Any]:
 
 
 def of_commands(folder: Path, names: list[str], forms: tuple[str, ...] = FORMS) -> Iterator[tuple[str, str]]:
-    """Yield what was tried, and each spelling found in what commands print and write: reports, history and all."""
+    """Yield what was tried, and each spelling found in what commands print and write: reports and all."""
     from dpaudit.cli.app import main
 
     pd.DataFrame(FRAME).to_csv(folder / "people.csv", index=False)
@@ -274,10 +274,7 @@ def of_commands(folder: Path, names: list[str], forms: tuple[str, ...] = FORMS) 
         if name not in ALONE
     ]
     (folder / "audit.toml").write_text("\n".join(entries))
-    commands = [f"check --quiet --time-limit 20 --out check{form}" for form in forms] + [
-        "history",
-        "diff .dpaudit .dpaudit",
-    ]
+    commands = [f"check --quiet --time-limit 20 --out check{form}" for form in forms] + ["diff .dpaudit .dpaudit"]
     for name in names:
         if name in ALONE:
             commands.append(f"sensitivity held.py:{name} --data people.csv --claim 1 --out {name}.json")

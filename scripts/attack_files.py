@@ -22,19 +22,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from msgspec import UNSET
 from reliability.commands import FOUND, finished
 
 import dpaudit
-from dpaudit.audit.tested import CoinCount
 from dpaudit.contract import Verdict
 from dpaudit.engine.lines import digest_in, linked
 from dpaudit.engine.store import FILENAME, load_run
 from dpaudit.engine.tasks import canonical
 from dpaudit.errors import DpauditError
-from dpaudit.project.comparison import read_standings
-from dpaudit.project.history import PLACE, keep
-from dpaudit.project.standings import Counted, Standing
 from dpaudit.record import encodable
 from dpaudit.report.json import render, run_in
 
@@ -58,11 +53,10 @@ class Found(NamedTuple):
         """Return what findings or rows say."""
         derived, named = [], []
         for one in records:
-            numbers, tested = getattr(one, "numbers", {}), getattr(one, "curve_test", None)
+            tested = getattr(one, "curve_test", None)
             laws = getattr(one, "kind", "") in ("exact", "supremum")
-            bare = isinstance(one, Standing) and (one.tested is UNSET or one.tested.lower is None)
-            bets = getattr(one, "design", "fixed") == "sequential" or bare
-            own = {name: getattr(one, name, numbers.get(name)) for name in (*BOUNDS, *OF_LAWS)}
+            bets = getattr(one, "design", "fixed") == "sequential"
+            own = {name: getattr(one, name, None) for name in (*BOUNDS, *OF_LAWS)}
             kept = () if laws or bets else BOUNDS
             by_curve = tested and (tested.delta_lower, tested.mu_lower)
             derived.append((one.verdict, [own[name] for name in kept], by_curve))
@@ -228,22 +222,6 @@ def findings() -> dict[str, Any]:
     }  # fmt: skip
 
 
-def history(folder: Path, checks: int = 4) -> bytes:
-    """Return a history of some checks of three mechanisms."""
-    rows = []
-    folder.mkdir()
-    for name, right in (("kept", 40), ("broken", 60)):
-        tested = Counted(epsilon=1.0, delta=0.0, hits=(40, 10), runs=(60, 60), error=0.05, count=CoinCount(right, 70))
-        bound = tested.lower or 0.0
-        verdict = Verdict.VIOLATION if bound > 1 else Verdict.CONSISTENT
-        numbers = {"claimed_epsilon": 1.0, "claimed_delta": 0.0, "epsilon_lower": bound, "detectable_epsilon": 1.5}
-        rows.append(Standing(name=name, mechanism="a.py:f", verdict=verdict, numbers=numbers, tested=tested))
-    rows.append(Standing(name="failed", mechanism="a.py:f", verdict=Verdict.FAILED, why="gone"))
-    for _ in range(checks):
-        keep(rows, folder)
-    return (folder / PLACE).read_bytes()
-
-
 def attacks(folder: Path) -> Iterator[Attack]:
     """Yield all attacks."""
     status, err = finished(*RUN, "--jobs", "1", "--out", "out", folder=folder)
@@ -251,32 +229,22 @@ def attacks(folder: Path) -> Iterator[Attack]:
         raise SystemExit(err)
     run, work = (folder / "out" / FILENAME).read_bytes(), folder / "work"
     report = render(load_run(folder / "out")).encode()
-    kept, other = history(folder / "one"), history(folder / "other")
+    other = line_of({**json.loads(run.splitlines()[0]), "seed": 1})  # the first line of another run
     work.mkdir()
 
     def read_run(content: bytes) -> Found:
         (work / FILENAME).write_bytes(content)
         return Found.of(one.finding for one in load_run(work).results)
 
-    def read_rows(content: bytes) -> Found:
-        (work / PLACE.name).write_bytes(content)
-        return Found.of(read_standings(work / PLACE.name)[0])
-
     def read_report(content: bytes) -> Found:
         return Found.of(one.finding for one in run_in(content, "report.json").results)
 
-    yield Attack("run: lines", run, whole_lines(run, kept), read_run)
+    yield Attack("run: lines", run, whole_lines(run, other), read_run)
     yield Attack("run: fields", run, fields_of_lines(run, False), read_run)
     yield Attack("run: fields, digests remade", run, fields_of_lines(run, True), read_run)
     yield Attack("run: another digest", run, decoys(run), read_run)
-    yield Attack("history: another digest", kept, decoys(kept), read_rows)
     yield Attack("report.json: fields", report, fields_of_report(report, False), read_report)
     yield Attack("report.json: fields of results, digests remade", report, fields_of_report(report, True), read_report)
-    yield Attack("history: lines", kept, whole_lines(kept, other), read_rows)
-    cut = ((f"{size} bytes cut off", kept[:-size]) for size in range(1, len(kept), 7))
-    yield Attack("history: cut", kept, cut, read_rows)
-    yield Attack("history: fields", kept, fields_of_lines(kept, False), read_rows)
-    yield Attack("history: fields, digests remade", kept, fields_of_lines(kept, True), read_rows)
     for name, finding in findings().items():
         whole = encodable(finding)
         cases = ((where, json.dumps(changed).encode()) for where, changed in leaves(whole))

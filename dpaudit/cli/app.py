@@ -40,7 +40,6 @@ COMMANDS = {
     "sensitivity": ("sensitivity", "how far a record moves a value, without noise"),
     "check": ("project", "all claims of a project; exit status 1 if one is broken"),
     "diff": ("project", "what got worse between two checks or runs"),
-    "history": ("project", "the checks of a project"),
     "new": ("project", "begin a mechanism or a learner, its test and its audit"),
     "run": ("runs", "all audits, controls included, and the report"),
     "ledger": ("listing", "what papers claim, what computation finds"),

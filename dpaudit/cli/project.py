@@ -1,4 +1,4 @@
-"""The commands of a project: ``dpaudit new``, ``check``, ``history`` and ``diff``."""
+"""The commands of a project: ``dpaudit new``, ``check`` and ``diff``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
-from dpaudit.cli.audits import json_lines, run_of, show_plain, terminal_text, write_report
+from dpaudit.cli.audits import json_lines, rendered, run_of, show_plain, terminal_text, write_report
 from dpaudit.cli.command import command
 from dpaudit.cli.options import (
     FORMS,
@@ -31,6 +31,7 @@ from dpaudit.cli.options import (
 from dpaudit.cli.streams import complain, notify, output, say, wants_color, width_of, written
 from dpaudit.errors import InputError
 from dpaudit.escaping import printable
+from dpaudit.keyed import FOLDER
 from dpaudit.progress import Line, duration
 from dpaudit.report.numbers import plural
 
@@ -95,20 +96,17 @@ def check(asked: CheckOptions) -> int:
     above it, with name, mechanism (FILE.py:function, a module or a learner's id), epsilon, pairs (default: the PAIRS
     beside the function) or data with bounds and unit, and what else `dpaudit privacy` takes. An accepted violation has
     accepted = { reason = "...", date = 2026-01-31, epsilon = 2 } and is reported, without the status 1, up to that
-    epsilon. Whole checks are kept in .dpaudit/history.jsonl: dpaudit history, dpaudit diff.
+    epsilon. The last two whole checks are kept in .dpaudit, and `dpaudit diff` compares them.
     """
     from dpaudit.contract import exit_status
     from dpaudit.project import check as checks
     from dpaudit.project.comparison import check_text
-    from dpaudit.project.history import PLACE, keep, parse_history
+    from dpaudit.project.kept import keep
     from dpaudit.project.settings import find_settings, read_project
 
     settings = find_settings() if asked.config is None else Path(asked.config)
     if asked.dry_run:
         return _estimated(settings, asked)
-    root = settings.resolve().parent
-    if not asked.names and (root / PLACE).exists():
-        parse_history((root / PLACE).read_bytes(), root / PLACE)  # refused before any run if it cannot be continued
     line = Line(sys.stderr, "audits")
 
     def show(done: int, total: int, name: str, share: float) -> None:
@@ -142,9 +140,8 @@ def check(asked: CheckOptions) -> int:
         status = written(status, lambda: write_report(_run(asked, settings, checked), out))
 
     def keep_check() -> None:
-        kept, notes = keep([one.row for one in checked], root)
-        for note in (*notes, f"kept in {kept}; dpaudit diff compares it with the last one"):
-            notify("note", note)
+        kept = keep(rendered(_run(asked, settings, checked), "json"), settings.resolve().parent)
+        notify("note", f"kept in {kept}; dpaudit diff compares it with the check before")
 
     if not asked.names:  # a part of the audits is no check to compare others with
         status = written(status, keep_check)
@@ -190,33 +187,6 @@ def _estimated(settings: Path, asked: CheckOptions) -> int:
     return 0 if len(times) == len(found) else 2
 
 
-@command("history", "dpaudit history", PLAIN)
-def history(config: Config, json: Annotated[bool, json_each("check")], out: ShownOut) -> int:
-    """List the checks of a project, the latest first: when, and how many claims had which verdict."""
-    from dpaudit.project.comparison import history_cells, history_text
-    from dpaudit.project.history import PLACE, read_history
-    from dpaudit.project.settings import find_settings
-
-    if config is not None and not Path(config).is_file():
-        raise InputError.of("config", config, "a file that is there")
-    root = find_settings().parent if config is None else Path(config).resolve().parent
-    checks, notes, *_ = read_history(root / PLACE)
-    for line in notes:
-        notify("note", line)
-    columns, rows = history_cells(checks)
-    return show_plain(
-        json,
-        out,
-        history_text(checks, wants_color("auto"), width_of(output())),
-        title="dpaudit: the checks of a project",
-        json=json_lines(checks),
-        text=history_text(checks),
-        lines=[("HISTORY", f"{plural(len(checks), 'check')}, the latest first")],
-        heads=[column.text for column in columns],
-        rows=rows,
-    )
-
-
 @command("diff", "dpaudit diff reports/before reports/after", PLAIN)
 def diff(
     paths: Annotated[tuple[str, ...], argument("[OLD NEW]")],
@@ -228,26 +198,25 @@ def diff(
 
     Worse is a graver verdict, a weaker claim, a larger epsilon, a leak that would not be caught any more, or a
     mechanism that is not checked any more; what changed in one audit is one row. OLD and NEW are runs (a folder,
-    run.jsonl or report.json), histories (their last check) or findings that were saved; without them the last two
-    checks of this project are compared. Bounds that differ by less than a tenth count as equal.
+    run.jsonl or report.json), files that `dpaudit check --out FILE.json` wrote, or findings that were saved; without
+    them the last two checks of this project are compared. Bounds that differ by less than a tenth count as equal.
     """
-    from dpaudit.project.comparison import CHANGES, change_cells, changes_text, compare, read_standings
-    from dpaudit.project.history import PLACE, read_history
+    from dpaudit.project.comparison import CHANGES, change_cells, changes_text, compare, read_rows
+    from dpaudit.project.kept import BEFORE, LAST
     from dpaudit.project.settings import find_settings
 
     if len(paths) not in (0, 2):
         raise InputError("give OLD and NEW, or neither for the last two checks of this project")
-    if paths:
-        (old, said), (new, more) = map(read_standings, paths)
-        notes = [f"{path}: {line}" for path, lines in zip(paths, (said, more), strict=True) for line in lines]
-    else:
-        place = find_settings().parent / PLACE
-        checks, given, *_ = read_history(place, 2)
-        if len(checks) < 2:
-            raise InputError(f"there is one check in {place}: run `dpaudit check` again, or give OLD and NEW")
-        (old, new), notes = (one.rows for one in checks[-2:]), list(given)
-    for line in notes:
-        notify("note", line)
+    if not paths:
+        root = find_settings().parent
+        paths = (str(root / BEFORE), str(root / LAST))
+        if not (root / BEFORE).is_file():
+            number = "one check" if (root / LAST).is_file() else "no check"
+            raise InputError(f"there is {number} in {root / FOLDER}: run `dpaudit check` again, or give OLD and NEW")
+    (old, notes), (new, more) = map(read_rows, paths)
+    for path, lines in zip(paths, (notes, more), strict=True):
+        for line in lines:
+            notify("note", f"{path}: {line}")
     changes = compare(old, new)
     worse = sum(bool(change.worse) for change in changes)
     return show_plain(

@@ -29,14 +29,6 @@ def linked(line: bytes, before: str) -> bytes:
         raise ToolFault("altered since it was written: dpaudit writes no such JSON") from None
 
 
-def is_written(line: bytes, before: str) -> bool:
-    """Return whether all bytes of a line are those that were written: canonical JSON whose digest continues another."""
-    try:
-        return linked(line, before) == line
-    except ToolFault:
-        return False
-
-
 def chained(header: Header, lines: Iterable[bytes]) -> bytes:
     """Return a sealed file: the header, lines in the order of the plan, each continuing the last one, and the seal."""
     file = [write_line(header)]

@@ -14,19 +14,17 @@ from msgspec.structs import replace
 from dpaudit.audit.audit import audit_privacy
 from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.audit.options import OPTIONS, grouped
-from dpaudit.contract import HasLaw, Pair, Verdict
-from dpaudit.engine.outcome import leaves_open, refutes
+from dpaudit.contract import HasLaw, Pair
 from dpaudit.engine.records import Result, decoded
 from dpaudit.engine.tasks import Arguments, ExactArguments, PrivacyArguments
 from dpaudit.errors import DpauditError, InputError, withholding
 from dpaudit.exact.audit import audit_law
 from dpaudit.exact.finding import LawFinding
 from dpaudit.neighbours.own_data.columns import text_of_bounds
+from dpaudit.project.rows import ClaimRow, claim_row, failed_row, reason_of
 from dpaudit.project.settings import Audit, read_project
-from dpaudit.project.standings import Standing, standing_of
 from dpaudit.project.subject import Prepared, prepared
 from dpaudit.record import as_json, decode
-from dpaudit.report.findings import OneAudit, because
 from dpaudit.running.adapters import as_mechanism
 from dpaudit.running.processes import ChildDied, can_fork
 from dpaudit.running.warned import gathered
@@ -41,7 +39,7 @@ ESTIMATED_SECONDS = 0.2
 class Checked(NamedTuple):
     """The row of an audit, and its results as a run stores them: none if it failed."""
 
-    row: Standing
+    row: ClaimRow
     results: tuple[Result, ...]
 
 
@@ -96,7 +94,7 @@ def check(
         if isinstance(one, DpauditError):
             yield _failed(audits[name], f"the audit {one}" if isinstance(one, ChildDied) else str(one))
         else:
-            yield Checked(*decode(one, tuple[Standing, tuple[Result, ...]]))
+            yield Checked(*decode(one, tuple[ClaimRow, tuple[Result, ...]]))
         shares.pop(name, None)
         done += 1
     listener(done, len(audits), "", 1.0)
@@ -131,13 +129,12 @@ def _checked(audit: Audit, root: Path, options: dict[str, Any]) -> Checked:
             results = (*([_exact(audit, subject)] if audit.exact else []), _blackbox(audit, subject, options))
     except DpauditError as error:
         return _failed(audit, str(error))
-    loud = (one for one in results if refutes(one) or leaves_open(one))
-    why = next((because(one.finding, one.decoded or None) for one in loud if isinstance(one.finding, OneAudit)), "")
-    return Checked(standing_of(audit.name, audit.mechanism, *results, why=why, accepted=audit.accepted), results)
+    why = reason_of(results)
+    return Checked(claim_row(audit.name, audit.mechanism, results, why=why, accepted=audit.accepted), results)
 
 
 def _failed(audit: Audit, why: str) -> Checked:
-    return Checked(Standing(name=audit.name, mechanism=audit.mechanism, verdict=Verdict.FAILED, why=why), ())
+    return Checked(failed_row(audit.name, audit.mechanism, why), ())
 
 
 def _blackbox(audit: Audit, subject: Prepared, options: dict[str, Any]) -> Result:

@@ -10,18 +10,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.contract import OPEN, Tone, Verdict
 from dpaudit.engine.outcome import is_ladder
 from dpaudit.engine.recomputed import not_recomputed, recomputed
-from dpaudit.engine.records import Result
+from dpaudit.engine.records import Result, Run
 from dpaudit.engine.store import FILENAME, load_run
 from dpaudit.engine.tasks import UtilityArguments
 from dpaudit.errors import InputError
 from dpaudit.escaping import printable
 from dpaudit.exact.finding import LawFinding
-from dpaudit.project.history import PLACE, ProjectCheck, read_history
-from dpaudit.project.standings import Standing, standing_of
+from dpaudit.project.kept import LAST
+from dpaudit.project.rows import ClaimRow, claim_row, failed_row, reason_of
 from dpaudit.report.columns import PRIVACY, Numbers, cells_of, columns_of, heads_of
 from dpaudit.report.glossary import CATCHES, VISIBLE
 from dpaudit.report.json import Report, run_in
@@ -47,7 +49,7 @@ class Change:
     worse: bool | None
 
 
-def compare(old: Sequence[Standing], new: Sequence[Standing]) -> list[Change]:
+def compare(old: Sequence[ClaimRow], new: Sequence[ClaimRow]) -> list[Change]:
     """Return what changed from the old rows to the new ones, in the order of the new ones.
 
     A verdict is worse the graver it is; a claim that promises less, an exact epsilon that is larger, and a bound or the
@@ -81,7 +83,7 @@ def _joined(name: str, changes: Sequence[Change], broken: bool) -> list[Change]:
     return joined
 
 
-def _of_cases(changes: Sequence[Change], rows: Mapping[str, Standing]) -> list[Change]:
+def _of_cases(changes: Sequence[Change], rows: Mapping[str, ClaimRow]) -> list[Change]:
     """Return changes with those of several cases of one mechanism's utility, which went the same way, as one."""
     groups: dict[tuple[object, ...], list[Change]] = {}
     for change in changes:
@@ -118,7 +120,7 @@ _COMPARED = (
 _OF_POINT = ("claimed_epsilon", "claimed_delta", "detectable_epsilon", "epsilon_lower")  # tested, of a curve
 
 
-def _changes(old: Standing, new: Standing) -> list[Change]:
+def _changes(old: ClaimRow, new: ClaimRow) -> list[Change]:
     changes = []
     if old.verdict != new.verdict:
         steps = new.verdict.gravity - old.verdict.gravity
@@ -145,47 +147,59 @@ def _changes(old: Standing, new: Standing) -> list[Change]:
     return _joined(new.name, changes, broken)
 
 
-def read_standings(path: Path | str) -> tuple[tuple[Standing, ...], tuple[str, ...]]:
-    """Return the rows of what is stored at a path, and notes: what could not be recomputed, and what is lost.
+def read_rows(path: Path | str) -> tuple[tuple[ClaimRow, ...], tuple[str, ...]]:
+    """Return the rows of what is stored at a path, and notes on what could not be recomputed.
 
-    At the path is a history, of which the last check counts; a run, its folder, ``run.jsonl`` or ``report.json``; a
-    finding that was saved; or the folder of a project. `InputError` if there is nothing of the kind; `ToolFault` if
-    something in it is altered, or says something else than follows from its counts.
+    At the path is a run, its folder, ``run.jsonl`` or ``report.json``; the report of a check; a finding that was saved;
+    or the folder of a project, of which the last check counts. `InputError` if there is nothing of the kind;
+    `ToolFault` if something in it is altered, or says something else than follows from its counts.
     """
     where = Path(path)
     if where.is_dir():
-        found = [where / name for name in (FILENAME, PLACE, PLACE.name) if (where / name).is_file()]
+        found = [where / name for name in (FILENAME, LAST, LAST.name) if (where / name).is_file()]
         if not found:
-            raise InputError(f"there is neither a run ({FILENAME}) nor a history ({PLACE}) in {str(path)!r}")
+            raise InputError(f"there is neither a run ({FILENAME}) nor a check ({LAST}) in {str(path)!r}")
         where = found[0]
     if not where.is_file():
-        raise InputError(f"there is no file {str(path)!r}: give a run, a history, a report or a finding that was saved")
-    if where.name.endswith(".jsonl"):
-        with where.open("rb") as file:
-            first = file.readline()
-        if b'"record":"check"' in first:
-            kept = read_history(where, 1)
-            return kept.checks[-1].rows, kept.notes
-        return _of_results(load_run(where).results)
-    return _of_json(where)
+        raise InputError(f"there is no file {str(path)!r}: give a run, a report or a finding that was saved")
+    return _of_run(load_run(where)) if where.name.endswith(".jsonl") else _of_json(where)
 
 
-def _of_results(results: Sequence[Result]) -> tuple[tuple[Standing, ...], tuple[str, ...]]:
-    left = Counter(name for one in results for name in recomputed(one.finding))
+def _of_run(run: Run) -> tuple[tuple[ClaimRow, ...], tuple[str, ...]]:
+    left = Counter(name for one in run.results for name in recomputed(one.finding))
     found: dict[tuple[str, str], list[Result]] = {}
-    for result in results:
+    for result in run.results:
         if isinstance(result.finding, PrivacyFinding | LawFinding | UtilityFinding) and not is_ladder(result):
-            name, arguments = result.learner, result.arguments
-            if result.parameters:
-                name += f" ({label_parameters(result.parameters)})"
-            if isinstance(arguments, UtilityArguments):
-                name += f", {arguments.case}, n = {arguments.n} ({arguments.setting})"
-            found.setdefault((name, result.learner), []).append(result)
-    rows = tuple(standing_of(name, learner, *own) for (name, learner), own in found.items())
-    return rows, not_recomputed(left)
+            found.setdefault((_name_of(result, run), result.learner), []).append(result)
+    rows = [_row_of(name, learner, own, run) for (name, learner), own in found.items()]
+    # A check has a row for an audit that raised. Faults of other runs are of learners that were never planned.
+    rows += [failed_row(run.listed[one.learner].name, one.learner, one.error)
+             for one in run.header.faults if one.learner in run.listed]  # fmt: skip
+    return tuple(rows), not_recomputed(left)
 
 
-def _of_json(path: Path) -> tuple[tuple[Standing, ...], tuple[str, ...]]:
+def _name_of(result: Result, run: Run) -> str:
+    """Return the name of an audit in the settings of a project; else the learner, with what tells its rows apart."""
+    if result.learner in run.listed:
+        return run.listed[result.learner].name
+    name, arguments = result.learner, result.arguments
+    if result.parameters:
+        name += f" ({label_parameters(result.parameters)})"
+    if isinstance(arguments, UtilityArguments):
+        name += f", {arguments.case}, n = {arguments.n} ({arguments.setting})"
+    return name
+
+
+def _row_of(name: str, learner: str, results: Sequence[Result], run: Run) -> ClaimRow:
+    if learner not in run.listed:
+        return claim_row(name, learner, results)
+    row = claim_row(name, learner, results, why=reason_of(results))
+    if row.verdict == Verdict.VIOLATION and run.listed[learner].accepted:
+        row = replace(row, verdict=Verdict.ACCEPTED)
+    return row
+
+
+def _of_json(path: Path) -> tuple[tuple[ClaimRow, ...], tuple[str, ...]]:
     text = path.read_bytes()
     found_of = (PrivacyFinding, LawFinding, UtilityFinding)
     kinds: Mapping[str, type] = {str(kind.__struct_config__.tag): kind for kind in found_of}
@@ -193,19 +207,19 @@ def _of_json(path: Path) -> tuple[tuple[Standing, ...], tuple[str, ...]]:
         document = json.loads(text)
         kind = Report if "results" in document else kinds[document["kind"]]
     except (ValueError, KeyError, TypeError, RecursionError):
-        allowed = "give a run, a history, a report in JSON or what finding.save wrote"
+        allowed = "give a run, a report in JSON or what finding.save wrote"
         raise InputError(f"{path} holds no finding: {allowed}") from None
     if kind is Report:
-        return _of_results(run_in(text, path).results)
+        return _of_run(run_in(text, path))
     found = kind.load(path)  # type: ignore[attr-defined]  # each of the three is a finding
-    return (standing_of("the finding", "the mechanism", alone(found)),), not_recomputed(Counter(found.not_recomputed))
+    return (claim_row("the finding", "the mechanism", [alone(found)]),), not_recomputed(Counter(found.not_recomputed))
 
 
 WIDTH = 80
 CHANGES = (Head("", "word"), Head("mechanism", "name"), Head("change", "text"))
 
 
-def check_text(found: Sequence[Standing], color: bool = False, width: int = WIDTH) -> str:
+def check_text(found: Sequence[ClaimRow], color: bool = False, width: int = WIDTH) -> str:
     """Return what a check found as a table, with a line for each mechanism that needs attention."""
     shown: list[Numbers] = [one.numbers and {**one.numbers, "curve_claim": one.curve_claim or ""} for one in found]
     columns, rows = columns_of(shown, PRIVACY), zip(found, shown, strict=True)
@@ -216,11 +230,11 @@ def check_text(found: Sequence[Standing], color: bool = False, width: int = WIDT
     return "\n".join([*lines, CATCHES, sums, *_remarks(found, width)]) + "\n"
 
 
-def _word(one: Standing) -> str:
+def _word(one: ClaimRow) -> str:
     return one.verdict.value if one.verdict.status in (0, OPEN) else label_text(one.verdict)
 
 
-def _remarks(found: Sequence[Standing], width: int) -> list[str]:
+def _remarks(found: Sequence[ClaimRow], width: int) -> list[str]:
     remarks = []
     for one in found:
         if one.verdict.status:
@@ -239,28 +253,10 @@ def _remarks(found: Sequence[Standing], width: int) -> list[str]:
     ]
 
 
-def accepted_words(one: Standing) -> str:
+def accepted_words(one: ClaimRow) -> str:
     """Return up to which epsilon a violation is accepted, why and since when."""
     assert one.accepted is not None
     return f"up to {value_text(one.accepted.epsilon)}: {one.accepted.reason} ({one.accepted.date})"
-
-
-def history_cells(checks: Sequence[ProjectCheck]) -> tuple[list[Head], list[list[str]]]:
-    """Return the columns and the cells of a history, the latest first: how many claims had each verdict that occurs."""
-    counts = [Counter(row.verdict for row in one.rows) for one in reversed(checks)]
-    found = [verdict for verdict in Verdict if any(verdict in count for count in counts)]
-    rows = [
-        [f"{one.at:%Y-%m-%d %H:%M}", str(count.total()), *(str(count[verdict]) for verdict in found)]
-        for one, count in zip(reversed(checks), counts, strict=True)
-    ]
-    return [Head("at (UTC)", "word"), Head("claims"), *(Head(verdict.value) for verdict in found)], rows
-
-
-def history_text(checks: Sequence[ProjectCheck], color: bool = False, width: int = WIDTH) -> str:
-    """Return checks as a table, the latest first, each in the style of its gravest verdict."""
-    ranks = [min((row.verdict.rank for row in one.rows), default=Verdict.NO_CLAIM.rank) for one in reversed(checks)]
-    styles = [style_of(list(Verdict)[rank]) for rank in ranks]
-    return "\n".join(table(*history_cells(checks), styles, width, color)) + "\n"
 
 
 def change_cells(change: Change) -> tuple[str, str, str]:

@@ -54,6 +54,7 @@ class MechanismSummary(Frozen, frozen=True, kw_only=True):
     - convicted_by: The audits of privacy that found a violation.
     - conflict: Whether the black box contradicts the exact laws.
     - audit: The name of its audit in the settings of a project.
+    - accepted: Up to which epsilon these settings accept its violation, why and since when.
     """
 
     label: str
@@ -71,6 +72,7 @@ class MechanismSummary(Frozen, frozen=True, kw_only=True):
     convicted_by: tuple[str, ...]
     conflict: bool
     audit: Words | UnsetType = UNSET
+    accepted: Words | UnsetType = UNSET
 
 
 class Totals(Frozen, frozen=True, kw_only=True):
@@ -153,7 +155,7 @@ def run_in(text: bytes, place: object) -> Run:
     """
     found: Report = decode(text, Report, place)
     total = "" if found.seal == found.header.state else found.seal
-    listed = {one.learner: Listed(one.audit) for one in found.learners if one.audit is not UNSET}
+    listed = {one.learner: Listed(one.audit, one.accepted or "") for one in found.learners if one.audit is not UNSET}
     began = "" if found.started is UNSET else found.started
     run = Run(found.header, found.results, found.failures, total, listed=listed, started=began)
     try:
@@ -209,4 +211,5 @@ def _mechanism(row: Row) -> MechanismSummary:
         joint_confidence=row.utility_confidence,
         **{name: getattr(row, name) for name in ("missing", "convicted_by", "conflict")},
         audit=row.audit or UNSET,
+        accepted=row.accepted or UNSET,
     )

@@ -60,8 +60,6 @@ def test_options_are_those_of_the_verb_that_was_called():
     assert told["run"]("html", "True") == "--html"
 
 
-@pytest.mark.parametrize(
-    ("command", "part"), [("check", "audit"), ("history", "check"), ("diff", "change"), ("ledger", "statement")]
-)
+@pytest.mark.parametrize(("command", "part"), [("check", "audit"), ("diff", "change"), ("ledger", "statement")])
 def test_the_help_says_of_what_json_has_a_line_each(capsys, command, part):
     assert f"JSON instead of text, a line for each {part}" in " ".join(called(capsys, command, "--help")[1].split())

@@ -1,4 +1,4 @@
-"""The commands on a project: check, diff, history and new."""
+"""The commands on a project: check, diff and new."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ Capture = pytest.CaptureFixture[str]
 def test_check_shows_a_table_and_keeps_it_and_diff_says_what_got_worse(capsys: Capture, project: Path) -> None:
     status, out, err = called(capsys, "check", joined=False)
     assert (status, out.splitlines()[-1]) == (0, "1 claim: 1 consistent.")
-    assert "history.jsonl" in err
+    assert "check.json; dpaudit diff compares it with the check before" in " ".join(err.split())
     assert called(capsys, "diff")[0] == 2
     (project / "audit.toml").write_text(SETTINGS.replace("1.2", "0.5"))
     status, out, _ = called(capsys, "check", joined=False)
@@ -49,11 +49,6 @@ def test_check_shows_a_table_and_keeps_it_and_diff_says_what_got_worse(capsys: C
     assert worse[2].startswith("consistent, now violation (")
     assert "claims epsilon 0.5000, claimed 1.200 before" in " ".join(out.split())  # one row for one break
     assert called(capsys, "diff", ".dpaudit", ".")[:2] == (0, "nothing changed\n")
-    status, out, _ = called(capsys, "history", joined=False)
-    head, _, *rows, _ = out.splitlines()
-    assert head.split() == ["at", "(UTC)", "claims", "violation", "consistent"]
-    assert [row.split()[2:] for row in rows] == [["1", "1", "0"], ["1", "0", "1"]]
-    assert len(called(capsys, "history", "--json")[1].splitlines()) == 2
     worse = [json.loads(line)["worse"] for line in called(capsys, "diff", "--json", joined=False)[1].splitlines()]
     assert worse == [True]
 
@@ -166,7 +161,7 @@ def test_what_is_begun_can_be_checked_at_once(capsys: Capture) -> None:
         (("check", "--out", "x.pdf"), "--out must be a file that ends in"),
         (("diff", "one"), "give OLD and NEW, or neither for the last two checks of this project"),
         (("diff", "one", "two"), "there is no file 'one'"),
-        (("history",), "`dpaudit check` begins one"),
+        (("diff",), "there is no check in "),
         (("new", "mechanism", "a-b"), "must be a name of Python"),
         (("new", "mechanism", "rr"), "rr.py is there already"),
         (("new", "machine", "rr"), "mechanism"),

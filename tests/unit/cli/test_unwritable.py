@@ -110,11 +110,11 @@ def test_without_a_violation_the_status_says_that_a_file_is_missing(capsys: pyte
 
 
 @pytest.mark.usefixtures("full_disk")
-def test_a_check_prints_its_table_before_the_history_is_written(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_check_prints_its_table_before_it_is_kept(capsys: pytest.CaptureFixture[str]) -> None:
     status, out, err = called(capsys, "check", "--quiet")
     assert status == 1
     assert "VIOLATION" in out
-    assert "history.jsonl: No space left on device" in err
+    assert "check.json: No space left on device" in err
 
 
 @pytest.mark.usefixtures("full_disk")

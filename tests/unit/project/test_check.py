@@ -16,8 +16,8 @@ from dpaudit.engine.tasks import canonical
 from dpaudit.errors import InputError
 from dpaudit.project.check import check, estimate
 from dpaudit.project.comparison import check_text
+from dpaudit.project.rows import ClaimRow
 from dpaudit.project.settings import Accepted, read_project
-from dpaudit.project.standings import Standing
 from dpaudit.project.subject import prepared
 from dpaudit.record import encodable
 
@@ -96,7 +96,7 @@ def project(tmp_path: Path) -> Path:
     return tmp_path / "audit.toml"
 
 
-def row_in(project: Path, name: str) -> Standing:
+def row_in(project: Path, name: str) -> ClaimRow:
     ((row, _),) = check(project, [name])
     return row
 
@@ -156,7 +156,7 @@ def test_every_mechanism_has_a_row_and_one_that_fails_stops_no_other(project: Pa
     assert max(map(len, text.splitlines())) <= 80
 
 
-def row(verdict: str, **changes: Any) -> Standing:
+def row(verdict: str, **changes: Any) -> ClaimRow:
     given: dict[str, Any] = {
         "claimed_epsilon": 1.0,
         "claimed_delta": 0.0,
@@ -164,7 +164,7 @@ def row(verdict: str, **changes: Any) -> Standing:
         "detectable_epsilon": 1.1,
     }
     parts = {name: changes.pop(name) for name in ("promise", "why", "accepted") if name in changes}
-    return Standing(name="a", mechanism="a.py:a", verdict=Verdict(verdict), numbers=given | changes, **parts)
+    return ClaimRow(name="a", mechanism="a.py:a", verdict=Verdict(verdict), numbers=given | changes, **parts)
 
 
 @pytest.mark.parametrize(
@@ -189,7 +189,7 @@ def test_the_table_rounds_to_the_safe_side_and_says_never_where_nothing_would_be
 
 
 def test_a_long_name_has_two_lines_and_colours_mark_the_verdict() -> None:
-    long = Standing(
+    long = ClaimRow(
         name="n" * 100, mechanism="m", verdict=Verdict.VIOLATION, numbers={"claimed_epsilon": 1.0}, why="\x1b[2J"
     )
     text = check_text([long], color=True)

@@ -9,7 +9,7 @@ from reporter_runs import change, load_small, only
 import dpaudit
 from dpaudit.audit.tested import CurveTest
 from dpaudit.project.comparison import Change, check_text, compare
-from dpaudit.project.standings import check_row, standing_of
+from dpaudit.project.rows import claim_row
 from dpaudit.report import console, html
 from dpaudit.report.findings import brief_lines, unseen_words
 from dpaudit.report.formats import _table
@@ -63,13 +63,12 @@ def test_tables_show_the_claim_and_no_epsilon_that_nobody_claims(found, name) ->
         assert float(cells[2][2:]) == pytest.approx(tested.detectable_mu, rel=0.01)
     elif name != "sequential":
         assert cells[1:] == ["-", "-"]
-    standing = standing_of("a", "m.py:a", alone(finding))
-    text = check_text([standing])
+    shown = claim_row("a", "m.py:a", [alone(finding)])
+    text = check_text([shown])
     assert point[:6] not in text
     assert CATCHES in text
     assert max(map(len, text.splitlines())) <= 80
-    assert ("bounds on mu" in check_row(standing)) == ("mu_lower" in standing.numbers)
-    assert standing.curve_claim[0] == WORDS[name]
+    assert shown.curve_claim[0] == WORDS[name]
 
 
 @pytest.mark.parametrize("name", CLAIMS)
@@ -104,7 +103,7 @@ def test_the_figure_of_all_claims_leaves_out_what_has_no_place_on_its_axis() -> 
 
 
 def test_changes_are_of_what_is_claimed(found) -> None:
-    gauss, zero, points = (standing_of("a", "m", alone(found[n])) for n in ("gaussian", "zero-concentrated", "points"))
+    gauss, zero, points = (claim_row("a", "m", [alone(found[n])]) for n in ("gaussian", "zero-concentrated", "points"))
     assert compare([gauss], [gauss]) == []
     words = "claims ρ = 0.5 (zero-concentrated privacy), claimed μ = 1 (Gaussian privacy) before"
     assert Change("a", words, None) in compare([gauss], [zero])
