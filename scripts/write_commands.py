@@ -28,6 +28,15 @@ To complete commands and options in bash, zsh or fish, add this line to the file
 eval "$(_DPAUDIT_COMPLETE=bash_source dpaudit)"   # or zsh_source, fish_source
 ```
 
+| command of an earlier version | what it became |
+|---|---|
+| supremum | `dpaudit exact ID --supremum` |
+| scaling | `dpaudit sample-complexity ID --along NAME=VALUE,VALUE,...` |
+| coins | `dpaudit scores --flip CANARIES --coins FILE` |
+| history | `dpaudit diff`: the last two checks are kept |
+| shard, merge | `--backend dask` |
+| completion | the line above |
+
 """
 _WORDS = """\
 # Glossary

@@ -27,29 +27,30 @@ from dpaudit.running.processes import STOPPING, ChildDied, supervised
 from dpaudit.running.shared_memory import remove_left
 
 COMPLETION_VARIABLE = "_DPAUDIT_COMPLETE"
-COMMANDS = {
+DAILY = {
+    "new": ("project", "begin a mechanism or a learner, its test and its audit"),
     "privacy": ("privacy", "test a claim by running it: this refutes, never proves"),
+    "check": ("project", "all claims of a project; exit status 1 if one is broken"),
+    "diff": ("project", "what got worse between two checks or runs"),
+    "report": ("runs", "show a stored run again: text, html, json"),
+    "list": ("listing", "what can be audited"),
+    "run": ("runs", "all audits, controls included, and the report"),
+    "verify": ("runs", "that nothing in a stored run was changed"),
+    "replay": ("privacy", "run the violation of a certificate again"),
+    "help": ("app", "this text; help COMMAND, help words"),
+}
+"""Command of every day -> the module of `dpaudit.cli` that has it, and a line."""
+SPECIAL = {
     "exact": ("learner", "the true epsilon, if the output law is known"),
-    "supremum": ("learner", "the greatest loss over samples of every size"),
     "utility": ("learner", "how often a learner fails, against what is promised"),
     "sample-complexity": ("learner", "how many examples a learner needs at worst"),
-    "scaling": ("learner", "how that number grows with a parameter"),
-    "coins": ("one_run", "fair coins for an audit of a training in one run"),
+    "ledger": ("listing", "what papers claim, what computation finds"),
     "scores": ("one_run", "test a claim by the scores of a training's canaries"),
     "samples": ("one_run", "test a claim by outputs recorded elsewhere"),
     "sensitivity": ("sensitivity", "how far a record moves a value, without noise"),
-    "check": ("project", "all claims of a project; exit status 1 if one is broken"),
-    "diff": ("project", "what got worse between two checks or runs"),
-    "new": ("project", "begin a mechanism or a learner, its test and its audit"),
-    "run": ("runs", "all audits, controls included, and the report"),
-    "ledger": ("listing", "what papers claim, what computation finds"),
-    "replay": ("privacy", "run the violation of a certificate again"),
-    "report": ("runs", "show a stored run again: text, html, json"),
-    "verify": ("runs", "that nothing in a stored run was changed"),
-    "list": ("listing", "what can be audited"),
-    "help": ("app", "this text; help COMMAND, help words"),
 }
-"""Command -> the module of `dpaudit.cli` that has it, and a line."""
+"""The same of the others."""
+COMMANDS = DAILY | SPECIAL
 
 _START = """\
 dpaudit checks claims of differential privacy by running the code.
@@ -59,8 +60,11 @@ Start here
   dpaudit new mechanism NAME        a file to begin with, its test and its audit
   dpaudit check                     every claim of this project, one table
 
-Commands
-{verbs}
+Every day
+{daily}
+
+Learners, theorems, and what was run elsewhere
+{special}
 
 Words
 {words}
@@ -76,7 +80,8 @@ def _listed(texts: Mapping[str, str]) -> str:
 
 
 WHOLE = _START.format(
-    verbs=_listed({name: line for name, (_, line) in COMMANDS.items()}),
+    daily=_listed({name: line for name, (_, line) in DAILY.items()}),
+    special=_listed({name: line for name, (_, line) in SPECIAL.items()}),
     words=_listed({word: GLOSSARY[word] for word in _FIRST}),
     status=STATUS,
 )

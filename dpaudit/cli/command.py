@@ -19,7 +19,7 @@ Exit status: 0 {}, 1 {},
 _SIGNALS = "             129, 130, 143 ended by SIGHUP, SIGINT, SIGTERM, with everything saved"
 
 
-_PLACES = {"f": "ID", "m": "CANARIES"}
+_PLACES = {"f": "ID", "m": "--flip"}
 """Parameters of the Python interface that an argument of a command sets -> its place."""
 
 

@@ -17,7 +17,7 @@ from dpaudit.cli.audits import (
     read_parameters,
     show_measured,
 )
-from dpaudit.cli.command import command
+from dpaudit.cli.command import check_folder, command, suffix_of
 from dpaudit.cli.options import (
     DRAWN,
     FORMS,
@@ -28,7 +28,7 @@ from dpaudit.cli.options import (
     Relation,
     Seed,
     Shown,
-    ShownSupremum,
+    ShownExact,
     argument,
     given,
     jobs,
@@ -48,7 +48,19 @@ _Setting = Annotated[
 _Confidence = Annotated[float, of(OPTIONS["confidence"], "of the interval or the limits", 0.95)]
 
 
-@command("exact", "dpaudit exact parity-private -p dimension=2 -p epsilon=1 --n 3", FORMS)
+class Climbs(NamedTuple):
+    """The search of --supremum: its climbs, and the samples that it visits."""
+
+    starts: Annotated[int | None, given("--supremum: climbs from random samples (default: 8)")]
+    evaluations: Annotated[int | None, given("--supremum: steps of a climb (default: 250)")]
+    most: Annotated[int | None, given("--supremum: distinct examples in a sample (default: 4)")]
+    seed: Annotated[int | None, given("--supremum: root of the search's randomness (default: 0)")]
+
+
+_CLIMBS = {"starts": 8, "evaluations": 250, "most": 4, "seed": 0}
+
+
+@command("exact", "dpaudit exact parity-private -p dimension=2 -p epsilon=1 --n 3")
 def exact(
     learner: LearnerOptions,
     relation: Relation,
@@ -78,7 +90,11 @@ def exact(
             metavar="K",
         ),
     ],
-    shown: Shown,
+    supremum: Annotated[
+        bool, given("search for the greatest loss over samples of every size (default: over those of n examples)")
+    ],
+    search: Climbs,
+    shown: ShownExact,
 ) -> int:
     """Compute the worst-case epsilon of a learner from its exact output law.
 
@@ -86,6 +102,11 @@ def exact(
     example, and crafted samples only where all cannot be listed; with --pairs it takes the pairs named and no others.
     Needs a learner with a law. --enclose recomputes the losses that decide in ball arithmetic; --compose K bounds the
     privacy of K runs, from above by the dominating pair and from below by single pairs of neighbours.
+
+    --supremum searches over samples of every size: a maximum over all samples of a few examples can be far below it.
+    The search climbs over weighted samples, follows rays of ever more copies of an example (to their exact limit if the
+    learner has one), and takes the learner's closed form unless the search refutes it. The value is proved, a limit or
+    a lower bound.
     """
     from dataclasses import replace
 
@@ -93,6 +114,18 @@ def exact(
     from dpaudit.exact.composition import check_times
     from dpaudit.exact.enclosure import require_exact_law
 
+    if shown.out is not None:
+        suffix_of(shown.out, DRAWN if supremum else FORMS)
+        check_folder("out", shown.out)
+    asked: dict[str, Any] = {"n": learner.n, "samples": samples or None, "pairs": pairs}
+    asked |= {"enclosure": enclosure or None, "compose": compose}
+    given_too = asked if supremum else search._asdict()
+    for name, value in given_too.items():
+        if value is not None:
+            rule = "left out with {supremum}" if supremum else "given with {supremum} alone"
+            raise InputError("{" + name + "} must be " + rule, names=(name, "supremum"))
+    if supremum:
+        return _supremum(learner, relation, search, shown)
     if compose is not None:
         check_times(compose, "compose")
     if samples and pairs is not None:
@@ -109,32 +142,16 @@ def exact(
     return audit([task], shown)
 
 
-class Climbs(NamedTuple):
-    """The search: its climbs, and the samples that it visits."""
-
-    starts: Annotated[int, given("climbs from random samples", default=8)]
-    evaluations: Annotated[int, given("steps of a climb", default=250)]
-    most: Annotated[int, given("distinct examples in a sample", default=4)]
-    relation: Relation
-    seed: Annotated[int, given("root of the search's randomness", default=0)]
-
-
-@command("supremum", "dpaudit supremum conjunction-greedy -p dimension=2 -p k=2 -p epsilon=1", DRAWN)
-def supremum(id: Annotated[str, argument("ID")], parameter: Parameters, search: Climbs, shown: ShownSupremum) -> int:
-    """Search for the greatest privacy loss of a learner over samples of every size.
-
-    A maximum over all samples of a few examples can be far below it. The search climbs over weighted samples, follows
-    rays of ever more copies of an example (to their exact limit if the learner has one), and takes the learner's closed
-    form unless the search refutes it. The value is proved, a limit or a lower bound. Needs a learner with a law.
-    """
+def _supremum(named: LearnerOptions, relation: str | None, search: Climbs, shown: Shown) -> int:
     from dpaudit.exact.finding import SupremumFinding
     from dpaudit.exact.supremum import audit_supremum
 
-    entry, learner, parameters = find_learner(id, parameter, shown.learners)
-    options = search._asdict()
+    entry, learner, parameters = find_learner(named.id, named.parameter, shown.learners)
+    chosen = {name: usual if (value := getattr(search, name)) is None else value for name, usual in _CLIMBS.items()}
+    options: dict[str, Any] = {**chosen, "relation": relation}
     audited = partial(audit_supremum, learner, **options, progress=not shown.quiet)
     finding: SupremumFinding = made_apart(f"the audit of {entry.id}", SupremumFinding, audited)
-    return _show("supremum", finding, entry.id, parameters, options, shown)
+    return _show("exact", finding, entry.id, parameters, {"supremum": True, **options}, shown)
 
 
 class Cases(NamedTuple):
@@ -230,11 +247,14 @@ def _cases(distribution: str) -> list[int | None] | None:
 
 
 class SearchOptions(NamedTuple):
-    """The search of the worst case."""
+    """The search of the worst case at given parameters."""
 
-    starts: Annotated[int, given("proposals from which to climb", default=3)]
-    moves: Annotated[int, given("moves of each climb", default=100)]
-    draws: Annotated[int, given("the most samples at one n", default=4000)]
+    starts: Annotated[int | None, given("proposals from which to climb (default: 3)")]
+    moves: Annotated[int | None, given("moves of each climb (default: 100)")]
+    draws: Annotated[int | None, given("the most samples at one n (default: 4000)")]
+
+
+_SEARCH = {"starts": 3, "moves": 100, "draws": 4000}
 
 
 @command(
@@ -248,6 +268,10 @@ def sample_complexity(
     alpha: _Alpha,
     beta: _Beta,
     setting: _Setting,
+    along: Annotated[
+        str | None,
+        given("vary a parameter, over at least six increasing values (default: none)", metavar="NAME=VALUE,VALUE,..."),
+    ],
     search: SearchOptions,
     n_jobs: Annotated[int, jobs("climbs at a time", -1)],
     confidence: _Confidence,
@@ -261,58 +285,58 @@ def sample_complexity(
     the worst case that a search finds (hard cases, linear programs that make many rivals of a concept just bad, and
     climbing from the best of them; fresh randomness or an exact sum decides) and what a proof or the theorem says.
     Status 1 if the learner fails at an n for which its theorem promises that it does not.
+
+    --along measures how n* grows with a parameter, and compares it with the theorem's n: it reports the raw exponent,
+    and, what decides, the slope of ln(n*/theorem) in the upper half of the values. In these a^b is a power, as in
+    dimension=1,3,8,16,32,63 or domain_size=2^8,2^16. Status 1 if n* clearly outgrows the theorem.
     """
     from dpaudit.utility.finding import SampleComplexityFinding
     from dpaudit.utility.sample_complexity import sample_complexity
 
+    if along is not None:
+        for name, value in search._asdict().items():
+            if value is not None:
+                raise InputError("{" + name + "} must be left out with {along}", names=(name, "along"))
+        measure = {"setting": setting, "confidence": confidence, "seed": seed}
+        return _scaling(id, parameter, along, {"alpha": alpha, "beta": beta}, measure, shown)
     entry, learner, parameters = find_learner(id, parameter, shown.learners)
     levels = _levels(entry, {"alpha": alpha, "beta": beta})
-    chosen = {**levels, "setting": setting, **search._asdict(), "confidence": confidence, "seed": seed}
+    climbs = {name: usual if (value := getattr(search, name)) is None else value for name, usual in _SEARCH.items()}
+    chosen: dict[str, Any] = {**levels, "setting": setting, **climbs, "confidence": confidence, "seed": seed}
     measured = partial(sample_complexity, learner, **chosen, n_jobs=n_jobs, progress=not shown.quiet)
     finding: SampleComplexityFinding = made_apart(f"the learner {entry.id}", SampleComplexityFinding, measured)
     return _show("sample-complexity", finding, entry.id, parameters, chosen, shown)
 
 
-class Varied(NamedTuple):
-    """The parameter that is varied."""
-
-    id: Annotated[str, argument("ID")]
-    varied: Annotated[str, argument("PARAMETER")]
-    values: Annotated[str, argument("VALUES")]
-    parameter: Parameters
-
-
-@command(
-    "scaling",
-    "dpaudit scaling parity-private dimension 1,3,8,16,32,48,63 -p epsilon=1 --alpha 0.1 --beta 0.6",
-    DRAWN,
-)
-def scaling(
-    learner: Varied, alpha: _Alpha, beta: _Beta, setting: _Setting, confidence: _Confidence, seed: Seed, shown: Measured
+def _scaling(
+    id: str,
+    parameter: Sequence[str],
+    along: str,
+    asked: Mapping[str, float | None],
+    chosen: Mapping[str, Any],
+    shown: Shown,
 ) -> int:
-    """Measure how a learner's sample complexity n* grows with a parameter, and compare it with the theorem's n.
-
-    Reports the raw exponent, and, what decides, the slope of ln(n*/theorem) in the upper half of the values. VALUES are
-    at least six increasing numbers with commas; a^b is a power, as in 2^64. Status 1 if n* clearly outgrows the
-    theorem.
-    """
     from dpaudit.utility.finding import ScalingFinding
     from dpaudit.utility.scaling import law_of
 
-    entry = find_learners(shown.learners).get(learner.id)
-    given, numbers = read_parameters(learner.parameter), [_value(word.strip()) for word in learner.values.split(",")]
-    if learner.varied in given:
-        raise InputError(f"-p must not give {learner.varied}, which is varied")
-    example = {name: value for name, value in entry.instance.parameters.items() if name != learner.varied}
+    varied, _, values = along.partition("=")
+    if not varied or not values:
+        raise InputError.of("along", along, "a parameter and its values, such as dimension=1,3,8,16,32,63")
+    entry = find_learners(shown.learners).get(id)
+    given = read_parameters(parameter)
+    numbers = [_value(word.strip()) for word in values.split(",")]
+    if varied in given:
+        raise InputError(f"-p must not give {varied}, which is varied")
+    example = {name: value for name, value in entry.instance.parameters.items() if name != varied}
     note_taken(entry, {name: value for name, value in example.items() if name not in given})
     fixed = {**example, **given}
-    asked: dict[str, Any] = {"alpha": alpha, "beta": beta}
-    levels = _levels(entry, {name: value for name, value in asked.items() if name != learner.varied})
-    chosen = {**levels, "setting": setting, "confidence": confidence, "seed": seed}
-    options = {**asked, **chosen, "progress": not shown.quiet}
-    measured = partial(law_of, entry.id, entry.build, learner.varied, numbers, fixed, **options)
+    levels = _levels(entry, {name: value for name, value in asked.items() if name != varied})
+    options = {**levels, **chosen}
+    measured = partial(
+        law_of, entry.id, entry.build, varied, numbers, fixed, **{**asked, **options}, progress=not shown.quiet
+    )
     finding: ScalingFinding = made_apart(f"the learner {entry.id}", ScalingFinding, measured)
-    return _show("scaling", finding, entry.id, fixed, chosen, shown, (learner.varied, learner.values))
+    return _show("sample-complexity", finding, entry.id, fixed, {"along": along, **options}, shown)
 
 
 def _levels(entry: Entry, given: Mapping[str, float | None]) -> dict[str, Any]:
@@ -330,7 +354,7 @@ def _value(word: str) -> float:
             return power
         return int(word) if word.lstrip("+-").isdigit() else float(word)
     except ValueError:
-        raise InputError.of("values", word, "numbers with commas between them, such as 1,2,4 or 2^8,2^16") from None
+        raise InputError.of("along", word, "numbers with commas between them, such as 1,2,4 or 2^8,2^16") from None
 
 
 def _show(
@@ -340,7 +364,6 @@ def _show(
     parameters: Mapping[str, Any],
     options: Mapping[str, Any],
     shown: Shown,
-    arguments: Sequence[str] = (),
 ) -> int:
     from dpaudit.contract import Verdict
     from dpaudit.exact.finding import SupremumFinding
@@ -350,6 +373,6 @@ def _show(
     if isinstance(finding, SupremumFinding):
         what, data = "supremum", {"learner": name, "parameters": parameters, "finding": data}
         verdict = Verdict.VIOLATION if finding.proof_refuted else None
-    repeat = command_line(verb, name, parameters, options, shown.learners, arguments)
+    repeat = command_line(verb, name, parameters, options, shown.learners)
     title = f"dpaudit: the {what} of {name}"
     return show_measured(finding, name, repeat, shown, title=title, data=data, verdict=verdict)

@@ -1,4 +1,4 @@
-"""Audits of what was recorded elsewhere: ``dpaudit samples`` of outputs; ``coins`` and ``scores`` of one training."""
+"""Audits of what was recorded elsewhere: ``dpaudit samples`` of outputs, ``dpaudit scores`` of one training."""
 
 from __future__ import annotations
 
@@ -11,16 +11,14 @@ from dpaudit.cli.command import check_folder, command
 from dpaudit.cli.options import (
     DRAWN,
     FORMS,
-    Color,
     Declared,
     DrawnApart,
-    Json,
     Seed,
+    Shown,
     ShownApart,
     argument,
     given,
     of,
-    whole,
 )
 from dpaudit.errors import InputError, ToolFault
 from dpaudit.report.numbers import count, plural
@@ -31,41 +29,44 @@ if TYPE_CHECKING:
 _CLAIM = ("epsilon", "delta", *grouped("claim"))
 
 
-@command("coins", "dpaudit coins 1000 --out coins.json")
-def coins(
-    canaries: Annotated[int, given(place="CANARIES", read=whole)],
-    out: Annotated[
-        str | None, given("the file that is written; it must not exist yet (default: must be given)", metavar="FILE")
-    ],
-    runs: Annotated[int, given("trainings, each with coins of its own", default=1)],
-    seed: Annotated[
-        int | None, given("make the coins from this; findings then name it (default: the operating system's)")
-    ],
-    json: Json,
-    color: Color,
-) -> int:
-    """Flip a fair coin for each canary of a training: it decides whether the canary is in.
+class Flips(NamedTuple):
+    """The coins that are flipped before a training."""
 
-    The file has a text of 1 (in) and 0 (out) for each run, and the digest that seals them. Publish the digest before
-    the training; `dpaudit scores --coins FILE --seal DIGEST` compares it afterwards.
-    """
+    flip: Annotated[
+        int | None,
+        given(
+            "before the training: flip a fair coin for each of so many canaries, and write the new file of --coins "
+            "(default: audit the scores)",
+            metavar="CANARIES",
+        ),
+    ]
+    runs: Annotated[int | None, given("--flip: trainings, each with coins of its own (default: 1)")]
+    seed: Annotated[
+        int | None, given("--flip: make the coins from this; findings then name it (default: the operating system's)")
+    ]
+
+
+def _flip(flips: Flips, out: str | None, shown: Shown) -> int:
+    """Flip coins, write them, and show their seal."""
     from dpaudit.audit.coins import flip_coins
 
     if out is None:
-        raise InputError.of("out", out, "given: coins that are not kept cannot be checked")
+        raise InputError.of("coins", out, "given: coins that are not kept cannot be checked")
     path = Path(out)
     if path.exists():
-        raise InputError.of("out", out, "a new file: coins that were flipped are not flipped again")
-    check_folder("out", out)
-    made = flip_coins(canaries, seed, runs=runs)
+        raise InputError.of("coins", out, "a new file: coins that were flipped are not flipped again")
+    check_folder("coins", out)
+    assert flips.flip is not None
+    runs = 1 if flips.runs is None else flips.runs
+    made = flip_coins(flips.flip, flips.seed, runs=runs)
     made.save(path)
     total = int(made.included.sum())
     lines: Lines = [
         ("coins", f"{count(total)} of {count(made.included.size)} are in, {plural(runs, 'run')}: {out}"),
         ("seal", made.seal),
     ]
-    show_plain(json, None, terminal_text(lines, color), json=json_lines([{"file": out, "seal": made.seal}]))
-    return 0
+    told = json_lines([{"file": out, "seal": made.seal}])
+    return show_plain(shown.json, None, terminal_text(lines, shown.color), json=told)
 
 
 class ScoresOptions(NamedTuple):
@@ -73,12 +74,12 @@ class ScoresOptions(NamedTuple):
 
     coins: Annotated[
         str | None,
-        given("the coins of `dpaudit coins` (default: the column `included`)", metavar="FILE"),
+        given("the coins, which --flip wrote (default: the column `included`)", metavar="FILE"),
     ]
     seal: Annotated[
         str | None,
         given(
-            "the digest that `dpaudit coins` printed, kept elsewhere since before the training (default: the coins are "
+            "the digest that --flip printed, kept elsewhere since before the training (default: the coins are "
             "compared with the digest in their own file alone)",
             metavar="DIGEST",
         ),
@@ -153,25 +154,40 @@ def _outputs(argument: str, path: str) -> Any:
 
 
 @command("scores", "dpaudit scores scores.csv --coins coins.json --epsilon 1 --delta 1e-5", DRAWN)
-def scores(file: Annotated[str, argument("FILE.csv")], audit: ScoresOptions, shown: DrawnApart) -> int:
+def scores(
+    files: Annotated[tuple[str, ...], argument("[FILE.csv]")], audit: ScoresOptions, flips: Flips, shown: DrawnApart
+) -> int:
     """Test a claim of privacy of a training by the scores of canaries that coins put in or left out.
 
     The file has a header and a row for each canary: `score`, larger for canaries that seem to be in, and `included` (1
     or 0) where no --coins are given; with several trainings also `run`. With --coins rows are in the order of the
     coins. The surest guesses of the coins are counted; nothing is assumed of the training.
+
+    Before the training, `dpaudit scores --flip 1000 --coins coins.json` flips a fair coin for each of 1,000 canaries:
+    it decides whether the canary is in. The file has a text of 1 (in) and 0 (out) for each run, and the digest that
+    seals them. Publish the digest before the training; --seal DIGEST compares it afterwards.
     """
     from dpaudit.audit.coins import Coins
     from dpaudit.audit.one_run import audit_scores
     from dpaudit.contract import Relation
     from dpaudit.report.repeat import command_line
 
+    if flips.flip is not None:
+        if files:
+            raise InputError("FILE.csv must be left out with {flip}", names=("flip",))
+        return _flip(flips, audit.coins, shown)
+    if flips.runs is not None or flips.seed is not None:
+        raise InputError("{runs} and {seed} must be given with {flip} alone", names=("runs", "seed", "flip"))
+    if len(files) != 1:
+        raise InputError("FILE.csv must be given: one file with the scores of the canaries")
+    (file,) = files
     for path in filter(None, (file, audit.coins)):
         if not Path(path).is_file():
             raise InputError(f"there is no file {path!r}")
     try:
         sealed = None if audit.coins is None else Coins.load(audit.coins)
     except ToolFault as fault:
-        raise InputError.of("coins", audit.coins, "a file that `dpaudit coins` wrote", str(fault)) from None
+        raise InputError.of("coins", audit.coins, "a file that --flip wrote", str(fault)) from None
     values, included = _columns(Path(file), needs_coins=sealed is None)
     claim, named = _claims(audit.claim)
     asked = {name: getattr(audit, name) for name in ("seal", "confidence", "ranking", "guesses")}

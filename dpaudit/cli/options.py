@@ -175,6 +175,7 @@ Backend = Annotated[
 ]
 Address = Annotated[str | None, given("the scheduler of --backend dask, as tcp://127.0.0.1:8786", metavar="URL")]
 Out = Annotated[str | None, given(f"write a report {_WRITTEN}: {SUFFIXES}", metavar="FILE")]
+OutExact = Annotated[str | None, given(f"write a report {_WRITTEN}: {SUFFIXES}; of a supremum .svg", metavar="FILE")]
 Drawn = Annotated[
     str | None, given(f"write the finding {_WRITTEN}: {', '.join(PLAIN)}, .xml, or .svg, its figure", metavar="FILE")
 ]
@@ -219,7 +220,6 @@ _NO_RUNS = ("quiet", "learners")
 ShownPlain = Annotated[Shown, Showing(ShownOut, without=("verbose", "allow_no_evidence"))]
 """Of a check of stored evidence."""
 Measured = Annotated[Shown, Showing(Drawn)]
-ShownSupremum = Annotated[Shown, Showing(ShownOut, without=("allow_no_evidence",))]
-"""Of a supremum, which has an answer in any case."""
+ShownExact = Annotated[Shown, Showing(OutExact)]
 ShownApart = Annotated[Shown, Showing(without=_NO_RUNS)]
 DrawnApart = Annotated[Shown, Showing(Drawn, without=_NO_RUNS)]

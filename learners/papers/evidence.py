@@ -179,7 +179,7 @@ class Loss(Law):
 
 
 def losses_of(tools: Tools, learners: Iterable[Any]) -> tuple[list[Loss], Loss]:
-    """Return the losses of learners, and the greatest, by short searches: `dpaudit supremum` searches longer."""
+    """Return the losses of learners, and the greatest, by searches shorter than those of `dpaudit exact --supremum`."""
     found = [Loss(one, tools.audit_supremum(one, starts=1, evaluations=20, most=2)) for one in learners]
     return found, max(found, key=lambda loss: loss.value)
 

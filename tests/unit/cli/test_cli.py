@@ -300,7 +300,7 @@ def test_bad_input_is_one_line_and_status_2(capsys, tmp_path, monkeypatch, words
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ("fly", "there is no command 'fly'; there are privacy, exact, supremum, utility, sample-complexity, "),
+        ("fly", "there is no command 'fly'; there are new, privacy, check, diff, report, list, run, "),
         ("privcy mean.py:mean", "there is no command 'privcy'; did you mean privacy?"),
         ("mean.py:mean", "a mechanism is audited by: dpaudit privacy mean.py:mean --epsilon 1"),
         ("privacy", "example      dpaudit privacy mean.py:mean --epsilon 1"),

@@ -1,4 +1,4 @@
-"""The commands `coins` and `scores`."""
+"""The command `scores`, which flips the coins too."""
 
 from __future__ import annotations
 
@@ -36,16 +36,17 @@ def written(path: Path, shift: float, seed: int = 0, header: str = "score,includ
 
 def test_coins_are_written_once(capsys: Any, tmp_path: Path) -> None:
     file = str(tmp_path / "coins.json")
-    status, out, _ = call(capsys, "coins", "1e3", "--out", file, "--seed", "3")
+    status, out, _ = call(capsys, "scores", "--flip", "1e3", "--coins", file, "--seed", "3")
     coins = dpaudit.Coins.load(file)
     assert status == 0
     assert coins == dpaudit.flip_coins(1000, seed=3)
     assert coins.seal in out
-    status, _, err = call(capsys, "coins", "1000", "--out", file)
+    status, _, err = call(capsys, "scores", "--flip", "1000", "--coins", file)
     assert (status, "must be a new file" in err) == (2, True)
     assert dpaudit.Coins.load(file) == coins
-    status, out, _ = call(capsys, "coins", "10", "--out", str(tmp_path / "two.json"), "--runs", "2", "--json")
-    assert json.loads(out)["seal"] == dpaudit.Coins.load(tmp_path / "two.json").seal
+    two = tmp_path / "two.json"
+    status, out, _ = call(capsys, "scores", "--flip", "10", "--coins", str(two), "--runs", "2", "--json")
+    assert json.loads(out)["seal"] == dpaudit.Coins.load(two).seal
 
 
 def test_infinite_scores_and_losses_are_read_and_an_unlikely_order_is_named(capsys: Any, tmp_path: Path) -> None:
@@ -67,17 +68,20 @@ def test_infinite_scores_and_losses_are_read_and_an_unlikely_order_is_named(caps
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("10",), "--out must be given"),
-        (("10", "--out", "no/such/folder.json"), "--out must be a file in a folder that exists"),
-        (("1", "--out", "coins.json"), "CANARIES must be an integer >= 2"),
-        (("many", "--out", "coins.json"), "must be a whole number"),
+        (("--flip", "10"), "--coins must be given"),
+        (("--flip", "10", "--coins", "no/such/folder.json"), "--coins must be a file in a folder that exists"),
+        (("--flip", "1", "--coins", "coins.json"), "--flip must be an integer >= 2"),
+        (("--flip", "many", "--coins", "coins.json"), "must be a whole number"),
+        (("scores.csv", "--flip", "10", "--coins", "coins.json"), "FILE.csv must be left out with --flip"),
+        (("--runs", "2"), "must be given with --flip alone"),
+        ((), "FILE.csv must be given"),
     ],
 )
 def test_coins_refuse_bad_input(
     capsys: Any, tmp_path: Path, monkeypatch: Any, words: tuple[str, ...], message: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    status, _, err = call(capsys, "coins", *words)
+    status, _, err = call(capsys, "scores", *words)
     assert status == 2
     assert message in " ".join(err.split())
     assert not list(tmp_path.iterdir())

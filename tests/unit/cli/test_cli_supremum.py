@@ -1,4 +1,4 @@
-"""The command `supremum`."""
+"""The command `exact --supremum`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from cli_support import call
 from dpaudit.exact.finding import SupremumFinding
 from dpaudit.report import schema
 
-WORDS = ("supremum", "parity-private", "-p", "dimension=1", "-p", "epsilon=1", "--starts", "2", "--evaluations", "20")
+WORDS = ("exact", "parity-private", "-p", "dimension=1", "-p", "epsilon=1", "--supremum", "--starts", "2",
+         "--evaluations", "20")  # fmt: skip
 
 
 def test_it_shows_value_support_witness_and_what_repeats_it(capsys: Any) -> None:
@@ -23,7 +24,7 @@ def test_it_shows_value_support_witness_and_what_repeats_it(capsys: Any) -> None
     verdict = "CONSISTENT parity-private claims epsilon = 1, has epsilon = 0.510826, proved for samples of every size"
     assert verdict in told
     assert "2 of 2 starts agree within 0.1 %" in told
-    assert "repeat dpaudit supremum parity-private -p dimension=1 -p epsilon=1 --starts 2 --evaluations 20" in told
+    assert f"repeat dpaudit {' '.join(WORDS)}" in told
     status, out, _ = call(capsys, *WORDS, "-v")
     assert {"proof", "growth", "error"} <= {line.split()[0] for line in out.splitlines() if line.strip()}
 
@@ -49,6 +50,8 @@ def test_it_writes_json_and_text(capsys: Any, tmp_path: Path) -> None:
         (("--out", "nowhere/found.json"), "in a folder that exists"),
         (("--starts", "0"), "--starts must be"),
         (("--relation", "friends"), "--relation"),
+        (("--n", "3"), "--n must be left out with --supremum"),
+        (("--crafted",), "--crafted must be left out with --supremum"),
     ],
 )
 def test_bad_input_is_told_in_options(capsys: Any, words: tuple[str, ...], told: str) -> None:
@@ -59,6 +62,11 @@ def test_bad_input_is_told_in_options(capsys: Any, words: tuple[str, ...], told:
 
 def test_a_violated_claim_ends_with_status_1(capsys: Any) -> None:
     words = ("broken-point-doubled", "-p", "domain_size=2", "-p", "epsilon=1", "--starts", "1", "--evaluations", "30")
-    status, out, _ = call(capsys, "supremum", *words)
+    status, out, _ = call(capsys, "exact", "--supremum", *words)
     assert status == 1
     assert out.startswith("VIOLATION")
+
+
+def test_its_options_are_for_it_alone(capsys: Any) -> None:
+    status, _, err = call(capsys, "exact", "parity-private", "-p", "dimension=1", "--starts", "2")
+    assert (status, "--starts must be given with --supremum alone" in " ".join(err.split())) == (2, True)

@@ -124,14 +124,16 @@ def test_levels_are_needed_unless_varied() -> None:
 
 
 def test_the_command_shows_a_law_and_writes_its_figure(capsys: Any, tmp_path: Path) -> None:
-    words = "scaling parity-private dimension 1,3,8,16,32,63 -p epsilon=1 --alpha 0.1 --beta 0.6".split()
+    along = "sample-complexity parity-private --along dimension=1,3,8,16,32,63"
+    words = f"{along} -p epsilon=1 --alpha 0.1 --beta 0.6".split()
     files = [tmp_path / "a.svg", tmp_path / "b.svg"]
     for file in files:
         status, text, _ = called(capsys, *words, "--json", "--out", str(file), joined=False)
         assert status == 0
     assert files[0].read_bytes() == files[1].read_bytes()
     record = json.loads(text)
-    assert record["command"].startswith("dpaudit scaling parity-private dimension 1,3,8,16,32,63 -p epsilon=1")
+    again = "dpaudit sample-complexity parity-private -p epsilon=1 --along dimension=1,3,8,16,32,63"
+    assert record["command"].startswith(again)
     del record["command"]
     assert dpaudit.pac.ScalingFinding.from_dict(record).verdict == "not refuted"
 
@@ -146,9 +148,11 @@ def test_the_command_shows_a_sample_complexity(capsys: Any) -> None:
 
 def test_bad_input_to_the_commands_is_told(capsys: Any) -> None:
     for words, told in (
-        ("scaling parity-private dimension 1,2,x,4,5,6", "numbers with commas"),
-        ("scaling parity-private dimension 1,2,3,4,5,6 -p dimension=2", "varied"),
-        ("scaling parity-private dimension 1,2,3,4,5,6 --out a.gif", ".svg"),
+        ("sample-complexity parity-private --along dimension=1,2,x,4,5,6", "numbers with commas"),
+        ("sample-complexity parity-private --along dimension=1,2,3,4,5,6 -p dimension=2", "varied"),
+        ("sample-complexity parity-private --along dimension=1,2,3,4,5,6 --out a.gif", ".svg"),
+        ("sample-complexity parity-private --along dimension", "a parameter and its values"),
+        ("sample-complexity parity-private --along dimension=1,2 --starts 3", "--starts must be left out with --along"),
         ("sample-complexity parity-privat", "parity-private"),
     ):
         status, _, err = called(capsys, *words.split(), joined=False)
