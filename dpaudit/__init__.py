@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from dpaudit.audit.one_run import audit_scores
     from dpaudit.audit.one_run_finding import OneRunFinding
     from dpaudit.audit.one_run_training import audit_one_run
+    from dpaudit.audit.parameters import Dataset, Execution, Look
     from dpaudit.audit.recorded import audit_samples
     from dpaudit.audit.request import probe_of
     from dpaudit.bounds.melded import epsilon_lower
@@ -35,7 +36,8 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
-    "Coins", "CurveClaim", "DpauditError", "InputError", "OneRunFinding", "Pair", "PrivacyClaim", "PrivacyFinding",
+    "Coins", "CurveClaim", "Dataset", "DpauditError", "Execution", "InputError", "Look", "OneRunFinding", "Pair",
+    "PrivacyClaim", "PrivacyFinding",
     "RecordedFinding", "Relation", "SensitivityFinding", "ToolFault", "audit_one_run", "audit_privacy", "audit_samples",
     "audit_scores", "audit_sensitivity", "epsilon_lower", "flip_coins", "neighbours_of", "pac", "pairs_from_strategy",
     "probe_of", "query_patterns", "read_dataset", "recording", "register_dataset", "register_flattener", "to_frame",
@@ -49,6 +51,7 @@ _HOMES = {
     "audit.one_run": "audit_scores",
     "audit.one_run_finding": "OneRunFinding",
     "audit.one_run_training": "audit_one_run",
+    "audit.parameters": "Dataset Execution Look",
     "audit.recorded": "audit_samples",
     "audit.request": "probe_of",
     "bounds.melded": "epsilon_lower",

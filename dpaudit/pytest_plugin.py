@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import pytest
 
-from dpaudit.audit.options import OPTIONS, SEED
+from dpaudit.audit.options import SEED, Option, Options
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -23,7 +23,11 @@ if TYPE_CHECKING:
     from dpaudit.audit.finding import PrivacyFinding
     from dpaudit.utility.finding import UtilityFinding
 
-_DECLARED = {"trials": OPTIONS["trials"], "confidence": OPTIONS["confidence"], "seed": SEED}
+_DECLARED: dict[str, Option[int] | Option[float]] = {
+    "trials": Options.trials,
+    "confidence": Options.confidence,
+    "seed": SEED,
+}
 _DEFAULTS = {name: one.default for name, one in _DECLARED.items()} | {"trials": 20_000}
 _PREFIX = "dpaudit_"
 _ERROR = f"{_PREFIX}error"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import is_dataclass
+from dataclasses import fields, is_dataclass
 from functools import cache, wraps
 from inspect import signature
 from pathlib import Path
@@ -169,6 +169,8 @@ _LONGEST = 40
 """Characters of a value in a call; one that is longer is shown by the name of the parameter."""
 _TIME_ALONE = ("n_jobs", "backend", "address", "progress")
 """Parameters that change no number of a finding."""
+_PARAMETERS = "dpaudit.audit.parameters"
+"""The module of parameter objects."""
 _OF_PEOPLE = ("data", "unit")
 """Parameters that hold somebody's records, of which a call shows none."""
 
@@ -206,6 +208,8 @@ _OTHER_NAMES = {
     "workers": "n_jobs",
 }
 """Names that parameters have elsewhere."""
+# Fields of a dataset, which its parameter may hold.
+_OF_DATASET = ("bounds", "group", "outside", "unit")
 _CLAIMS = {"mu": "gaussian", "rho": "zero_concentrated"}
 """Parameters of curves that are claims of their own."""
 
@@ -224,6 +228,12 @@ def check_names(audit: Callable[..., Any], given: Mapping[str, object], more: Co
             continue
         meant = _OTHER_NAMES.get(name, "")
         hint = nearest(name, known)
+        for parameter in parameters.values():
+            if is_dataclass(parameter.default) and name in parameter.default.__dataclass_fields__:
+                held = f"dpaudit.{type(parameter.default).__name__}({name}={_shown(name, value)})"
+                hint = f"; write {parameter.name}={held}"
+        if name in _OF_DATASET and "data" in known:
+            hint = f"; write data=dpaudit.Dataset(data, {name}={_shown(name, value)})"
         if meant in known:
             shown = f"[{_shown(name, value)}]" if name == "pair" else _shown(meant, value)
             hint = f"; write {meant}={shown}"
@@ -237,8 +247,7 @@ def _call_text(function: Callable[..., Any], given: Mapping[str, Any]) -> str:
     words = []
     for name, value in given.items():
         parameter = signature(function).parameters[name]
-        default, plain = parameter.default, isinstance(value, int | float | str)  # arrays are not compared
-        is_default = value is default or (plain and type(value) is type(default) and value == default)
+        is_default = _is_default(value, parameter.default)
         if parameter.kind is parameter.VAR_KEYWORD:
             words += [f"{key}={_shown(key, item)}" for key, item in value.items()]
         elif parameter.kind is not parameter.KEYWORD_ONLY:
@@ -249,8 +258,33 @@ def _call_text(function: Callable[..., Any], given: Mapping[str, Any]) -> str:
     return f"dpaudit.{'pac.' if of_pac else ''}{function.__name__}({', '.join(words)})"
 
 
+def _is_default(value: Any, default: Any) -> bool:
+    """Return whether a value is the default; of a parameter object, whether all its fields that count have theirs."""
+    if _is_parameters(default):
+        return not _fields_given(value)
+    plain = isinstance(value, int | float | str)  # arrays are not compared
+    return value is default or (plain and type(value) is type(default) and value == default)
+
+
+def _is_parameters(value: Any) -> bool:
+    """Return whether a value is a parameter object of the public interface, such as `dpaudit.Look`."""
+    return is_dataclass(value) and not isinstance(value, type) and type(value).__module__ == _PARAMETERS
+
+
+def _fields_given(value: Any) -> dict[str, Any]:
+    """Return the fields of a parameter object without their defaults and what changes nothing but the time."""
+    return {
+        field.name: found
+        for field in fields(value)
+        if field.name not in _TIME_ALONE and not _is_default(found := getattr(value, field.name), field.default)
+    }
+
+
 def _shown(name: str, value: Any) -> str:
     """Return a value as Python: a function by its name, a dataclass by its fields, what cannot be shown as `name`."""
+    if _is_parameters(value):
+        shown = [f"{key}={_shown(key, item)}" for key, item in _fields_given(value).items() if key != "records"]
+        return f"dpaudit.{type(value).__name__}({', '.join([name] * hasattr(value, 'records') + shown)})"
     if name in _OF_PEOPLE and not isinstance(value, str):
         return name
     if isinstance(value, CurveClaim | PrivacyClaim):

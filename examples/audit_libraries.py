@@ -18,6 +18,7 @@ from typing import Any
 
 from dpaudit import audit_privacy, certificates
 from dpaudit.audit.finding import PrivacyFinding
+from dpaudit.audit.parameters import Look
 from dpaudit.report.wording import event_words
 from examples.cases import Case
 
@@ -48,7 +49,7 @@ def audit(
             trials=runs,
             batched=case.batched,
             randomness="own",
-            float_bits=case.float_bits,
+            look=Look(float_bits=case.float_bits),
         )
         seconds = time.perf_counter() - began
         made = None

@@ -15,8 +15,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from dpaudit import PrivacyFinding, audit_privacy, certificates, neighbours_of
+from dpaudit import PrivacyFinding, Relation, audit_privacy, certificates
 from dpaudit.audit import audit as audits
+from dpaudit.audit.parameters import Dataset, Look
 from dpaudit.report.wording import event_words
 from dpaudit.verify_certificate import verify
 from museum.exhibit import Exhibit, read
@@ -46,21 +47,23 @@ def module_of(name: str, exhibit: Exhibit, folder: Path) -> ModuleType:
 
 def audit(module: ModuleType, exhibit: Exhibit, side: str, pair: bool) -> dict[str, Any]:
     """Return what an audit of a side found, as a record."""
-    running: dict[str, Any] = {"batched": exhibit.batched, "float_bits": exhibit.float_bits}
-    of_data: dict[str, Any] = {"bounds": _bounds(exhibit), "unit": exhibit.unit}
+    look = Look(float_bits=exhibit.float_bits, include_data=not pair)
+    dataset = Dataset(module.DATA, bounds=_bounds(exhibit), unit=exhibit.unit)
     if side == UNRECORDED:
         audits.shortlist_of = lambda request: None  # a process audits one side
     began = time.perf_counter()
     finding = audit_privacy(
         module.right if side == "right" else module.wrong,
-        **({"pairs": module.PAIRS} if pair else {"data": module.DATA, "include_data": True, **of_data}),
+        module.PAIRS if pair else None,
+        data=None if pair else dataset,
         epsilon=exhibit.epsilon,
         delta=exhibit.delta,
         relation=None if pair and exhibit.unit else exhibit.relation,  # rows of a user are not checked
         randomness=exhibit.randomness,
         trials=TRIALS[side, pair],
         seed=0,
-        **running,
+        batched=exhibit.batched,
+        look=look,
     )
     record = {
         "verdict": str(finding.verdict),
@@ -75,9 +78,9 @@ def audit(module: ModuleType, exhibit: Exhibit, side: str, pair: bool) -> dict[s
         "gaps": [type(gap).__name__ for gap in finding.gaps],
     }
     if finding.verdict == "violation" and side == "right":  # an accusation that stands only with a certificate
-        pairs = module.PAIRS if pair else neighbours_of(module.DATA, exhibit.relation, **of_data)
+        pairs = module.PAIRS if pair else dataset.pairs(Relation.parse(exhibit.relation), 0)
         name = f"{module.__name__}.py:{side}"
-        record["certificate"] = _certified(finding, pairs, mechanism=module.right, name=name, **running)
+        record["certificate"] = _certified(finding, pairs, module.right, name, exhibit)
     return record
 
 
@@ -87,10 +90,18 @@ def _bounds(exhibit: Exhibit) -> Any:
     return tuple(bounds) if isinstance(bounds, list) and not any(isinstance(one, tuple) for one in bounds) else bounds
 
 
-def _certified(finding: PrivacyFinding, pairs: Any, **running: Any) -> str:
+def _certified(finding: PrivacyFinding, pairs: Any, mechanism: Any, name: str, exhibit: Exhibit) -> str:
     """Return what the verifier, which knows counts alone, says of the certificate of a violation."""
     try:
-        made = certificates.make(finding, pairs, shrinks=False, include_data=True, **running)
+        made = certificates.make(
+            finding,
+            pairs,
+            mechanism=mechanism,
+            name=name,
+            shrinks=False,
+            batched=exhibit.batched,
+            look=Look(float_bits=exhibit.float_bits, include_data=True),
+        )
         return verify(json.dumps(made.to_dict()).encode())[1]
     except Exception as error:  # the record says that there is no certificate, and why
         return f"none: {type(error).__name__}: {error!s:.300}"

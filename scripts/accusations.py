@@ -95,10 +95,15 @@ def total(frame: pd.DataFrame, rng: np.random.Generator) -> float:
     return round(float(frame["visits"].clip(0, 5).sum() + rng.laplace(scale=5.0)), 2)
 
 
-def own_data(seed: int, trials: int, **options: Any) -> Any:
-    bounds = {"visits": (0, 5)}
+def own_data(seed: int, trials: int, epsilon: float = 1.0, group: int = 1) -> Any:
+    data = dpaudit.Dataset(FRAME, bounds={"visits": (0, 5)}, group=group)
     return dpaudit.audit_privacy(
-        total, data=FRAME, bounds=bounds, trials=trials, seed=seed, confidence=CONFIDENCE, **{"epsilon": 1.0, **options}
+        total,
+        data=data,
+        epsilon=epsilon,
+        trials=trials,
+        seed=seed,
+        confidence=CONFIDENCE,
     )
 
 

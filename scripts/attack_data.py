@@ -239,8 +239,14 @@ def of_python(
             def audit(function: Any = function, data: Any = data, batched: bool = batched, name: str = name) -> Any:
                 if name in ALONE:
                     return dpaudit.audit_sensitivity(function, data=data, claim=1, outside=False)
-                asked = {"epsilon": 1.0, "trials": 100, "batched": batched, "include_data": include_data}
-                return dpaudit.audit_privacy(function, data=data, outside=False, **asked)
+                return dpaudit.audit_privacy(
+                    function,
+                    data=dpaudit.Dataset(data, outside=False),
+                    epsilon=1.0,
+                    trials=100,
+                    batched=batched,
+                    look=dpaudit.Look(include_data=include_data),
+                )
 
             for one in found_in(held(audit), searched):
                 yield f"{name} on a {kind}", one

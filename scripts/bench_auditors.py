@@ -59,7 +59,7 @@ def measure(row: Benchmark, trials: int, seeds: range, jobs: int) -> dict[str, A
             seed=seed,
             n_jobs=jobs,
             batched=True,
-            float_bits=row.float_bits,
+            look=dpaudit.Look(float_bits=row.float_bits),
             randomness=row.randomness,
         )
         seconds.append(time.perf_counter() - start)

@@ -23,6 +23,7 @@ from scipy.optimize import minimize
 from scipy.special import ndtr, ndtri
 
 from dpaudit import PrivacyClaim, PrivacyFinding, audit_privacy
+from dpaudit.audit.parameters import Execution
 from dpaudit.bounds.holder import by_label, fit_bet, label_ends
 from dpaudit.bounds.melded import Melded
 from dpaudit.bounds.tangent import ClaimPoints, gaussian_delta, orders_of
@@ -124,7 +125,7 @@ def by_audits(claim: CurveClaim, shortfall: float, runs: int, seed: int, sequent
         confidence=1 - GAMMA,
         seed=seed,
         batched=True,
-        sequential=sequential,
+        execution=Execution(sequential=sequential),
     )
     return found.verdict == "violation"
 
@@ -151,7 +152,9 @@ def slack(audits: int, seed: int) -> None:
 
 
 def _at_shift(claim: CurveClaim, mu: float, seed: int) -> PrivacyFinding:
-    return audit_privacy(gaussian(1.0), [(0.0, mu)], claim=claim, seed=seed, batched=True, sequential=False)
+    return audit_privacy(
+        gaussian(1.0), [(0.0, mu)], claim=claim, seed=seed, batched=True, execution=Execution(sequential=False)
+    )
 
 
 def share(found: list[bool]) -> str:

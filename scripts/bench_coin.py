@@ -245,7 +245,7 @@ def audits(name: str, design: str, gamma: float, trials: int, factor: float, see
             confidence=1 - gamma,
             seed=seed,
             batched=case.batched,
-            sequential=design == "sequential",
+            execution=dpaudit.Execution(sequential=design == "sequential"),
         )
         accused += finding.verdict == "violation" or (factor == 1 and finding.epsilon_lower > EPSILON)
         blind += finding.verdict == "no evidence"

@@ -45,8 +45,12 @@ def measured(kind: str, runs: int, jobs: int) -> dict[str, float]:
 
     keep_apart()
     began, load = time.perf_counter(), os.getloadavg()[0]
-    mechanism, more = (slow, {"sequential": False}) if kind == "slow" else (batch, {"batched": True})
-    dpaudit.audit_privacy(mechanism, [(0.0, 1.0)], epsilon=1.0, trials=runs, n_jobs=jobs, **more)
+    mechanism = slow if kind == "slow" else batch
+    fixed = dpaudit.Execution(sequential=False)
+    batched = kind != "slow"
+    dpaudit.audit_privacy(
+        mechanism, [(0.0, 1.0)], epsilon=1.0, trials=runs, n_jobs=jobs, batched=batched, execution=fixed
+    )
     seconds = time.perf_counter() - began
     gc.collect()  # the times of workers are known when they have ended
     used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]

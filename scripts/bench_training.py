@@ -26,6 +26,7 @@ import numpy as np
 from columns import line, positive
 
 from dpaudit import PrivacyClaim, PrivacyFinding, Relation, audit_privacy
+from dpaudit.audit.parameters import Execution
 from dpaudit.training import StepAudit, noisy_step, random_directions
 from dpaudit_learners.training import objective_perturbation
 from dpaudit_learners.training.noisy_sgd import FAULTS, Examples, Logistic, Model, Network, NoisySGD
@@ -98,7 +99,14 @@ def trajectory(sgd: NoisySGD, data: Examples, canary: Any, output: str) -> Audit
         return (np.array(sgd.start) - sgd.learning_rate * updates.cumsum(axis=1)).reshape(size, -1)
 
     claim = {"epsilon": EPSILON, "delta": sgd.accountant.delta(EPSILON)}
-    return partial(audit_privacy, mechanism, [(data.adding(canary), data)], batched=True, sequential=True, **claim)
+    return partial(
+        audit_privacy,
+        mechanism,
+        [(data.adding(canary), data)],
+        batched=True,
+        execution=Execution(sequential=True),
+        **claim,
+    )
 
 
 def trajectories() -> Iterator[tuple[tuple[str, str, str, str], tuple[Audit, Audit]]]:

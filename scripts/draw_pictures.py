@@ -23,7 +23,9 @@ def mean(data: list[float], rng: np.random.Generator, size: int, epsilon: float)
 def mean_audit(epsilon: float) -> dpaudit.PrivacyFinding:
     """Return the audit of the mean with the noise for `epsilon` and the claim of epsilon 1."""
     mechanism = partial(mean, epsilon=epsilon)
-    return dpaudit.audit_privacy(mechanism, PAIRS, epsilon=1.0, trials=200_000, batched=True, curve=True)
+    return dpaudit.audit_privacy(
+        mechanism, PAIRS, epsilon=1.0, trials=200_000, batched=True, look=dpaudit.Look(curve=True)
+    )
 
 
 def main() -> None:

@@ -5,32 +5,31 @@ from __future__ import annotations
 import copy
 import logging
 import math
-import os
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import replace
 from functools import partial
 from itertools import count
-from pathlib import Path
 from typing import Any
 
 from msgspec import structs
 
 from dpaudit import seeding
 from dpaudit.arguments import CONFIDENCE, check_built, check_jobs
-from dpaudit.audit.clock import BETTING, RUNNING, Clock, Stopped
+from dpaudit.audit.clock import BETTING, RUNNING, Clock
 from dpaudit.audit.curve_claims import resolve_claims
 from dpaudit.audit.finding import DatasetSize, PrivacyFinding, withheld
 from dpaudit.audit.fixed_design import fixed_finding, reading_seconds
 from dpaudit.audit.libraries import libraries_of
-from dpaudit.audit.options import OF_DATA, OPTIONS, Options, grouped
+from dpaudit.audit.options import Options
+from dpaudit.audit.parameters import EXECUTION, LOOK, Dataset, Execution, Look
 from dpaudit.audit.preflight import Hygiene
 from dpaudit.audit.request import Request, probe_of, resolve_inputs
 from dpaudit.audit.run_time import with_run_time
 from dpaudit.audit.sequential_design import LEAST_RUNS, sequential_finding
-from dpaudit.contract import Learner, MadePair, Pair, Relation
-from dpaudit.errors import InputError, SharedPart, withholding
-from dpaudit.neighbours.own_data.pairs import MadeData, neighbours_of
+from dpaudit.contract import CurveClaim, Learner, MadePair, Pair, PrivacyClaim, Relation
+from dpaudit.errors import SharedPart, withholding
+from dpaudit.neighbours.own_data.pairs import MadeData
 from dpaudit.outputs.sharing import places_of
 from dpaudit.progress import Progress, followed
 from dpaudit.results import remembering
@@ -50,34 +49,19 @@ def audit_privacy(
     pairs: Sequence[Any] | None = None,
     *,
     data: Any = None,
-    bounds: Any = None,
-    unit: Any = None,
-    outside: bool = True,
-    group: int = 1,
     epsilon: float | None = None,
     delta: float | None = None,
-    claim: Any = None,
+    claim: PrivacyClaim | CurveClaim | None = None,
+    relation: Relation | str | None = None,
     trials: int = 100_000,
     confidence: float = CONFIDENCE,
     seed: int = 0,
-    n_jobs: int = 1,
-    backend: str | None = None,
-    address: str | None = None,
     batched: bool = False,
-    float_bits: bool = False,
-    curve: bool = False,
-    sequential: bool | None = None,
-    continued: str | Path | None = None,
-    probe: Any = None,
-    time: bool = False,
-    n: int | None = None,
-    relation: Relation | str | None = None,
     randomness: str = "argument",
+    n_jobs: int = 1,
     timeout: float | None = None,
-    time_limit: float | Stopped | None = None,
-    timeout_is: str = "output",
-    include_data: bool = False,
-    progress: Progress = False,
+    look: Look = LOOK,
+    execution: Execution = EXECUTION,
 ) -> PrivacyFinding:
     """Test a claim of (epsilon, delta)-differential privacy by running the mechanism on neighbouring inputs.
 
@@ -98,18 +82,13 @@ def audit_privacy(
         wherever it stands and also with a default; if there is none, to the second positional parameter without a
         default. Other parameters with a default, ``*args`` and what `functools.partial` has set are never filled. An
         exception raised by an unbatched mechanism is an output like any other.
-    pairs : sequence of (data, neighbour) or Pair, or a hypothesis strategy of them, optional
-        Neighbouring inputs, opaque to dpaudit; those of a strategy are drawn from the root seed. For a learner the
-        default is crafted samples of `n` examples.
-    data : dataset, optional
-        One dataset in the place of pairs: `neighbours_of` makes them, and a local search varies the best one.
-    bounds, unit, outside : optional
-        Of `data`: the values that are allowed, what all rows of a user have in common, and whether values outside of
-        the bounds, NaN and infinity are tried; as for `neighbours_of`.
-    group : int
-        Of `data`: how many records (or units) the inputs of a pair differ in, at most. The claim must then be that for
-        groups of so many: what is (epsilon, delta)-private for one record is (k epsilon, delta (e^(k epsilon) - 1) /
-        (e^epsilon - 1))-private for k. The finding says so, and `finding.reach` has the number.
+    pairs : sequence of (data, neighbour) or Pair, hypothesis strategy of them, or str, optional
+        Neighbouring inputs, opaque to dpaudit; those of a strategy are drawn from the root seed. A text names pairs
+        that are made here: for a learner "crafted:N", crafted samples of N examples (the default, with the number of
+        its own example), or "random:COUNT"; for a function "patterns:DIMENSION", as `query_patterns`.
+    data : dataset or Dataset, optional
+        One dataset in place of pairs: `neighbours_of` makes them, and a local search varies the best one. A `Dataset`
+        also has the bounds of its values, the column of its users, and the size of groups.
     epsilon, delta : float, optional
         The claim; a learner's own by default, and delta 0 for a callable.
     claim : PrivacyClaim or CurveClaim, optional
@@ -117,6 +96,9 @@ def audit_privacy(
         `PrivacyClaim.gaussian(mu)`, `.zero_concentrated(rho)`, `.renyi(alpha, epsilon)`, `.profile(delta_of_epsilon)`,
         `.trade_off(f)` or `.points([(epsilon, delta), ...])`. Training then chooses one point (epsilon, delta) that
         the claim implies, which the finding states and tests; `finding.curve_test` has the rest.
+    relation : Relation or str, optional
+        What neighbours are; the claim's by default, ADD_REMOVE_ONE where `data` is given. Samples that are not
+        neighbours are refused; so are datasets (as for `data`) where it is given.
     trials : int
         Runs on each side in all, of every pair and every purpose. Of several pairs the most promising ones get most.
         Some that check randomness and state are among them where each run takes a call (where calls make many, they
@@ -128,68 +110,28 @@ def audit_privacy(
         Of the verdict, over all pairs, events and directions together: a claim that holds is refuted with probability
         at most 1 - confidence, by default once in a thousand audits.
     seed : int
-        The root seed; the finding is a function of it and the other arguments, whatever `n_jobs` and `backend`.
-    n_jobs, backend
-        As for `joblib.Parallel`, with any backend that is registered there. "dask" makes the runs on a cluster.
-    address : str, optional
-        That of the scheduler of a dask cluster, as tcp://127.0.0.1:8786.
+        The root seed; the finding is a function of it and the other arguments, whatever `n_jobs` and the backend.
     batched : bool
         Whether a callable makes many runs in one call. It is called for 32, 256, 2,048 or 16,384 outputs, and surplus
         ones are dropped: a function that is compiled for each size is compiled four times at most.
-    float_bits : bool
-        Look at the bits of floats too: noise added in floating point leaks through them, whatever its scale.
-    curve : bool
-        Also bound delta at every epsilon simultaneously (`finding.curve`), for a fifth of the error probability.
-    sequential : bool, optional
-        Bet against the claim run by run and stop as soon as it is refuted: valid at any stopping time, any number of
-        pairs at no cost. The runs on both sides of all pairs together are then at most 2 `trials`. By default it is so
-        where a run takes more than a tenth of a second, unless the claim is a curve, or `curve` is given; the finding's
-        `design` has the choice.
-    continued : str or Path, optional
-        A file with the runs of a sequential audit, which is made if there is none: the audit goes on from the runs in
-        it, here or on another machine, and adds its own. It is as valid as one that never stopped; `trials` count all
-        runs. The file holds outputs as plain text.
-    probe : array, data frame or "data", optional
-        Points; an output with a method `predict` (a hypothesis) is then replaced by its predictions on them. With
-        "data" they are those of `probe_of`, made from the records of the pairs.
-    time : bool
-        Let the verdict rest on the time of each run too (`audit.run_time` says how). `finding.run_time` has what
-        outputs and times together show, and whether it counts: not if times distinguish equal inputs. As many runs
-        again are made and timed, and once more as many on equal inputs if times alone refute the claim. Only for
-        functions that make one run in a call; what rests on times cannot be repeated bit by bit.
-    n : int, optional
-        Examples in the crafted samples (the learner's example by default); refused where `pairs` are given.
-    relation : Relation or str, optional
-        What neighbours are; the claim's by default, ADD_REMOVE_ONE where `data` is given. Samples that are not
-        neighbours are refused; so are datasets (as for `data`) where it is given.
     randomness : {"argument", "own"}
         "own" declares a mechanism whose randomness is its own by design, as that of OpenDP or diffprivlib: equal
         generators are then not asked to give equal outputs, and the mechanism may take `data` alone, or ``(data,
         size)`` if batched. A generator that it asks for is passed all the same.
+    n_jobs : int
+        Processes, as for `joblib.Parallel`. No result depends on it.
     timeout : float, optional
         The most seconds that a run may take (of a batched mechanism, a call has so many for each of its runs). Runs are
         then made in a process of their own, which is ended with a run that takes longer, so that a mechanism may hang,
         crash or exhaust memory: only where processes fork (not on Windows), and only for data that pickles. No number
         of the finding depends on it where no run takes so long. Where a library is loaded whose threads a copy of this
         process would wait for, as those of JAX, the process is a fresh interpreter.
-    time_limit : float or Stopped, optional
-        The most seconds that the audit may take, about, all that it does included. The time of a few runs says with how
-        many the audit begins: `trials`, or a half, a quarter and so on of it. The checks of randomness and the search
-        among pairs have parts of the time. The runs that decide end early, at looks that are fixed in advance and share
-        the error of the verdict, where the time is over. Warnings say what was left out. A run under way is not ended
-        (see `timeout`), but where runs have a process of their own, one that answers nothing for as long as this ends
-        with a `RunFault`. `finding.stopped`, given here, repeats an audit that a limit has stopped.
-    timeout_is : {"output", "error"}
-        What a run is that takes longer: an output "timed out", which may distinguish the sides like any other, or a
-        `RunFault`. A call of a batched mechanism is always the latter. A `TimeoutError` of the mechanism's own is an
-        exception like any other.
-    include_data : bool
-        Whether the finding, warnings and errors may show values of pairs that were made from data, and what the
-        mechanism says. By default they name the recipe of a pair, such as "row 17 removed", and the class and the line
-        of an exception; events are shown where their values are coarse (`dpaudit.withheld`).
-    progress : bool or callable
-        True shows on standard error how many runs have been made, on a terminal and in a notebook as one line that is
-        rewritten; a callable receives ``(runs made, runs at most)``.
+    look : Look
+        What is looked at beyond the values of outputs (the curve of delta, the bits of floats, run times, predictions
+        on points), and whether the finding may show values of records.
+    execution : Execution
+        How runs are made: on a cluster, one by one until the claim is refuted, continued from a file, with a time
+        limit, with progress shown.
 
     Returns
     -------
@@ -215,9 +157,26 @@ def audit_privacy(
     >>> finding.verdict
     'violation'
     """
-    request = request_of(locals())
+    request = request_of(
+        mechanism,
+        pairs,
+        dataset=Dataset.of(data),
+        epsilon=epsilon,
+        delta=delta,
+        claim=claim,
+        relation=relation,
+        trials=trials,
+        confidence=confidence,
+        seed=seed,
+        batched=batched,
+        randomness=randomness,
+        n_jobs=n_jobs,
+        timeout=timeout,
+        look=look,
+        execution=execution,
+    )
     with guarded(request):
-        finding = _audited(request, progress)
+        finding = _audited(request, execution.progress)
     finding.__dict__["seconds_a_run"] = request.sampler.pace.seconds_a_run
     return finding
 
@@ -225,45 +184,81 @@ def audit_privacy(
 def guarded(request: Request) -> AbstractContextManager[None]:
     """Return the context in which an audit shows values of records only where it may."""
     withheld = any(pair.withheld for pair in request.pairs)
-    return withholding(withheld and not request.options.include_data)
+    return withholding(withheld and not request.look.include_data)
 
 
-def request_of(given: dict[str, Any]) -> Request:
-    """Return an audit with all its arguments checked, which are those of `audit_privacy`."""
-    clock = Clock(given["time_limit"])  # what is made here takes its time too
-    mechanism, seed = given["mechanism"], given["seed"]
-    relation, time_limit, continued = given["relation"], given["time_limit"], given["continued"]
-    if continued is not None:
-        if not isinstance(continued, str | os.PathLike) or not str(continued):
-            raise InputError.of("continued", continued, "the path of a file")
-        if given["sequential"] is False:
-            raise InputError("{continued} is for {sequential:=True}", names=("continued", "sequential"))
-        given = given | {"sequential": True}
+def request_of(
+    mechanism: Any,
+    pairs: Any,
+    *,
+    dataset: Dataset | None,
+    epsilon: float | None,
+    delta: float | None,
+    claim: PrivacyClaim | CurveClaim | None,
+    relation: Relation | str | None,
+    trials: int,
+    confidence: float,
+    seed: int,
+    batched: bool,
+    randomness: str,
+    n_jobs: int,
+    timeout: float | None,
+    look: Look,
+    execution: Execution,
+) -> Request:
+    """Return an audit with all its arguments checked; the parameters are as for `audit_privacy`."""
+    clock = Clock(execution.time_limit)  # what is made here takes its time too
     check_built(mechanism, "mechanism")
-    options = Options(**given | {"time_limit": None if isinstance(time_limit, Stopped) else time_limit})
-    relation = Relation.ADD_REMOVE_ONE if options.data is not None and relation is None else relation
-    claimed = {name: given[name] for name in ("claim", "epsilon", "delta")}
-    curve_claim, point = resolve_claims(mechanism, **claimed, relation=relation, bets=bool(given["sequential"]))
+    epsilon = Options.epsilon.read(epsilon)
+    delta = Options.delta.read(delta)
+    trials = Options.trials.read(trials)
+    confidence = Options.confidence.read(confidence)
+    batched = Options.batched.read(batched)
+    own_randomness = Options.randomness.read(randomness) == "own"
     seed = seeding.check_seed(seed)
+    if relation is not None:
+        relation = Relation.parse(relation)
+    elif dataset is not None:
+        relation = Relation.ADD_REMOVE_ONE
+    curve_claim, point = resolve_claims(mechanism, claim, epsilon, delta, relation, bets=bool(execution.bets))
+    # Without a learner and without a word on it, it is not known what neighbours are.
     known = point.relation if isinstance(mechanism, Learner) or relation is not None else None
-    made, moves = resolve_inputs(mechanism, options, point, known, seed)
-    probe = given["probe"]
-    probe = probe_of(made) if isinstance(probe, str) and probe == "data" else probe
-    how = {name: given[name] for name in (*grouped("run"), "n_jobs", "backend", "address")}
-    sampler = sampler_of(mechanism, seed, probe=probe, **how)
-    return Request(
+    made, moves = resolve_inputs(mechanism, pairs, dataset, point, known, seed)
+    probe = look.probe
+    if isinstance(probe, str) and probe == "data":
+        probe = probe_of(made)
+    sampler = sampler_of(
         mechanism,
-        sampler,
-        made,
-        point,
+        seed,
+        batched=batched,
+        probe=probe,
+        n_jobs=n_jobs,
+        backend=execution.backend,
+        address=execution.address,
+        timeout=timeout,
+        timeout_is=execution.timeout_is,
+    )
+    return Request(
+        source=mechanism,
+        sampler=sampler,
+        pairs=made,
+        claim=point,
         relation=known,
-        options=options,
-        hygiene=Hygiene(sampler, made, options.trials, options.randomness == "own"),
+        confidence=confidence,
+        trials=trials,
+        trials_asked=trials,
+        own_randomness=own_randomness,
+        look=look,
+        betting=execution.bets,
+        hygiene=Hygiene(sampler, made, trials, own_randomness),
         clock=clock,
-        trials=options.trials,
+        batched=batched,
+        timeout=Options.timeout.read(timeout),
+        timeout_is=execution.timeout_is,
+        dataset=dataset,
         moves=moves,
         curve_claim=curve_claim,
-        continued=continued,
+        continued=execution.continued,
     )
 
 
@@ -279,13 +274,17 @@ def sampler_of(
     timeout: float | None = None,
     timeout_is: str = "output",
 ) -> Sampler:
-    """Return what makes the runs of a mechanism; the parameters are as for `audit_privacy`."""
+    """Return what makes the runs of a mechanism; the parameters are as for `audit_privacy` and `Execution`."""
     check_jobs(n_jobs, backend, address)
-    seconds, word = OPTIONS["timeout"].read(timeout), OPTIONS["timeout_is"].read(timeout_is)
-    limit = Timeout(seconds, word) if seconds is not None else Timeout(math.inf) if APART else None
-    return Sampler(
-        as_mechanism(mechanism, batched=batched, probe=probe, timeout=limit), seed, n_jobs, backend, address=address
-    )
+    timeout = Options.timeout.read(timeout)
+    timeout_is = Options.timeout_is.read(timeout_is)
+    limit = None
+    if timeout is not None:
+        limit = Timeout(timeout, timeout_is)
+    elif APART:
+        limit = Timeout(math.inf)
+    called = as_mechanism(mechanism, batched=batched, probe=probe, timeout=limit)
+    return Sampler(called, seed, n_jobs, backend, address=address)
 
 
 def without_shared(sampler: Sampler, pair: Pair) -> Sampler:
@@ -322,15 +321,20 @@ def shortlist_of(request: Request) -> Shortlist | None:
     run, pairs = one_run(request.sampler.mechanism), request.pairs
     if run is None or request.moves is None or request.continued is not None:
         return None
-    claim, options, seed = request.claim, request.options, request.sampler.seed
-    moves, more = None if request.sequential else request.moves, list[Pair]()
+    claim = request.claim
+    seed = request.sampler.seed
+    # Slow runs, which bets are on, leave none for pairs beyond those given.
+    moves = None if request.sequential else request.moves
+    more: list[Pair] = []
     most = min(SCREENED, request.trials // SCREENED_SHARE)
-    if moves is not None and most > len(pairs):
-        how: dict[str, Any] = {name: getattr(options, name) for name in OF_DATA}
-        more = neighbours_of(options.data, claim.relation, count=most, **how, seed=seed)[len(pairs) :]
-        more = list(map(_shown, more)) if options.include_data else more
+    if moves is not None and request.dataset is not None and most > len(pairs):
+        more = request.dataset.pairs(claim.relation, seed, most)[len(pairs) :]
+        if request.look.include_data:
+            more = [_shown(pair) for pair in more]
     runs = 2 * (request.trials - request.check_runs)
-    kept = max(runs - int(RECORDED_SHARE * runs), LEAST_RUNS if request.sequential else 0)
+    kept = runs - int(RECORDED_SHARE * runs)
+    if request.sequential:
+        kept = max(kept, LEAST_RUNS)
     clock = request.clock
     found = shortlist(run, pairs, more, moves, claim.epsilon, claim.delta, seed, runs - kept, clock.screened)
     if found is not None and found.ended is not None:
@@ -339,7 +343,7 @@ def shortlist_of(request: Request) -> Shortlist | None:
 
 
 def _audited(request: Request, progress: Progress) -> PrivacyFinding:
-    if request.options.time:
+    if request.look.time:
         return with_run_time(request, partial(_audited, progress=progress))
     for _ in range(SHARED_PARTS):
         try:
@@ -361,20 +365,20 @@ def concluded(request: Request, finding: PrivacyFinding) -> PrivacyFinding:
     LOG.info(
         "privacy of %s: %s, epsilon >= %.4g", request.sampler.mechanism.name, finding.verdict, finding.epsilon_lower
     )
-    about: dict[str, Any] = {}
     made = request.pairs[0].sides[0]
-    if request.options.data is not None and isinstance(made, MadeData):
-        about["dataset"] = DatasetSize(made.source.size, len(made.source.pool.columns))
+    if request.dataset is not None and isinstance(made, MadeData):
+        size = DatasetSize(made.source.size, len(made.source.pool.columns))
+        finding = structs.replace(finding, dataset=size)
     if libraries := libraries_of(request.source):
-        about["libraries"] = libraries
-    if about:
-        finding = structs.replace(finding, **about)
+        finding = structs.replace(finding, libraries=libraries)
     return withheld(finding, request.pairs)
 
 
 def as_shown(request: Request) -> Request:
     """Return an audit whose findings may show values of its data, if they are to."""
-    return replace(request, pairs=tuple(map(_shown, request.pairs))) if request.options.include_data else request
+    if not request.look.include_data:
+        return request
+    return replace(request, pairs=tuple(_shown(pair) for pair in request.pairs))
 
 
 def _shown(pair: Pair) -> Pair:
@@ -393,7 +397,7 @@ def _reading(request: Request) -> float:
 @contextmanager
 def opened(request: Request, progress: Progress) -> Iterator[Request]:
     """Make the runs before those that choose, and yield the audit as they leave it."""
-    if request.options.randomness != "own":
+    if not request.own_randomness:
         check_generator(request.sampler.mechanism)
     request.check_power()
     request = as_shown(request)

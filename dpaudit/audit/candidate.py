@@ -56,7 +56,7 @@ class CountedPair:
         return fitted_discretizers(
             *sides,
             thorough=thorough,
-            float_bits=self.request.options.float_bits,
+            float_bits=self.request.look.float_bits,
             discrete=discrete,
             reducer=self.reducer,
             confirm=confirm,

@@ -40,45 +40,36 @@ TESTABLE = 3.5
 """Orders times mu beyond which tests of a Gaussian mechanism need outputs that hardly any run returns."""
 
 
-def named_claim(
-    *,
-    mu: float | None = None,
-    rho: float | None = None,
-    renyi: str | None = None,
-    profile: str | None = None,
-    epsilon: float | None = None,
-    delta: float | None = None,
-) -> CurveClaim | None:
-    """Return the claim that options name, a profile by its place; None if none does.
+def named_claim(text: str | None, epsilon: float | None = None, delta: float | None = None) -> CurveClaim | None:
+    """Return the claim that a text names, such as "gaussian:0.5"; None if there is no text.
 
-    `InputError` if two do, or one does beside `epsilon` or `delta`.
+    The words are those of `Options.claim`; a profile is named by its place. `InputError` if the text names no claim, or
+    stands beside `epsilon` or `delta`.
     """
-    given = {"mu": mu, "rho": rho, "renyi": renyi, "profile": profile}
-    asked = [name for name, value in given.items() if value is not None]
-    if len(asked) > 1:
-        both = " and ".join("{" + name + "}" for name in asked)
-        raise InputError(f"there is one claim, and {both} are given: leave all but one out", names=tuple(asked))
-    if asked:
-        _refuse_numbers(asked[0], epsilon, delta)
-    if mu is not None:
-        return PrivacyClaim.gaussian(mu)
-    if rho is not None:
-        return PrivacyClaim.zero_concentrated(rho)
-    if renyi is not None:
-        try:
-            orders = [(float(order), float(value)) for order, value in (one.split(",") for one in renyi.split(";"))]
-        except ValueError:  # also where there are not two of them
-            wanted = "ALPHA,EPSILON, such as 2,1, or several such pairs as 2,1;4,2"
-            raise InputError.of("renyi", renyi, wanted) from None
-        try:
-            return PrivacyClaim.renyi(orders)
-        except InputError as error:  # in the names of the numbers, which the option does not have
-            raise InputError("{renyi} {given}: {why}", names=("renyi",), given=renyi, why=str(error)) from None
-    if profile is not None:
-        place = Place.parse("--profile", profile)
+    if text is None:
+        return None
+    _refuse_numbers("claim", epsilon, delta)
+    word, _, value = text.partition(":")
+    if word == "profile" and value:
+        place = Place.parse("--claim profile", value)
         with importable(place.folder):
             return PrivacyClaim.profile(place.find())
-    return None
+    try:
+        if word == "gaussian":
+            return PrivacyClaim.gaussian(float(value))
+        if word == "zero-concentrated":
+            return PrivacyClaim.zero_concentrated(float(value))
+        if word == "renyi":
+            orders = [one.split(",") for one in value.split(";")]
+            return PrivacyClaim.renyi([(float(order), float(bound)) for order, bound in orders])
+    except InputError as error:  # in the names of the numbers, which the option does not have
+        raise InputError("{claim} {given}: {why}", names=("claim",), given=text, why=str(error)) from None
+    except ValueError:  # no number, or not two of them
+        pass
+    wanted = (
+        "gaussian:MU, zero-concentrated:RHO, renyi:ALPHA,EPSILON (several as renyi:2,1;4,2) or profile:FILE.py:NAME"
+    )
+    raise InputError.of("claim", text, wanted)
 
 
 def _refuse_numbers(claim: str, epsilon: float | None, delta: float | None) -> None:

@@ -208,7 +208,7 @@ class Training:
     def _representation_event(self, first: list[Any], second: list[Any]) -> Selection | None:
         """Return the best event over how floats are stored, on training outputs; None where there is none to test."""
         request, plan, claim = self.request, self.pilot.plan, self.request.claim
-        if request.options.float_bits or request.width:
+        if request.look.float_bits or request.width:
             return None
         test = PlannedTest(request.budget.confirmation, claim.delta, request.gamma)
         (data, neighbour), others = ([outputs[:REPRESENTATION_ROWS] for outputs in half] for half in (first, second))
@@ -329,7 +329,7 @@ def finding_of(request: Request, choice: Choice, shown: Confirmation) -> Privacy
     hits, trained, *_ = main.hits
     power = Power.of_test((hits + 0.5) / (trained + 1), main.neighbour_mass, met, fresh, claim, look * gamma)
     tested_claim = curve_test(request, main, shown.counts[0], best, shown.sides, met, look * gamma)
-    errors = {"verdict": gamma} | ({"curve": request.gamma - gamma} if request.options.curve else {})
+    errors = {"verdict": gamma} | ({"curve": request.gamma - gamma} if request.look.curve else {})
     counted = {name: getattr(best, name) for name in ("hits", "neighbour_hits", "opposite", "count")}
     counted |= {"trials": trials, "neighbour_trials": other_trials}
     if best.epsilon_lower > claim.epsilon and not choice.reads[i][place]:
@@ -357,7 +357,7 @@ def finding_of(request: Request, choice: Choice, shown: Confirmation) -> Privacy
         tests=tuple(test for test, *_ in tested),
         representation=shown.tests(len(selected))[0] if choice.stored else None,
         tested_claim=tested_claim or UNSET,
-        curve=_curve_of(main, shown.counts[0], look * errors["curve"]) if request.options.curve else None,
+        curve=_curve_of(main, shown.counts[0], look * errors["curve"]) if request.look.curve else None,
     )
 
 

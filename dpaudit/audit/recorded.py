@@ -21,7 +21,8 @@ from dpaudit.audit.clock import Clock
 from dpaudit.audit.curve_claims import resolve_claims
 from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.audit.fixed_design import fixed_finding
-from dpaudit.audit.options import OPTIONS, Options
+from dpaudit.audit.options import Options
+from dpaudit.audit.parameters import Look
 from dpaudit.audit.preflight import Hygiene
 from dpaudit.audit.request import Request
 from dpaudit.contract import CurveClaim, Origin, OriginKind, Pair, PrivacyClaim
@@ -90,13 +91,12 @@ def audit_samples(
     """
     sides = _sides(outputs, neighbour_outputs)
     trials = usable(min(map(len, sides)))
-    if trials < (least := int(OPTIONS["trials"].limits["ge"])):
+    if trials < (least := int(Options.trials.limits["ge"])):
         few = NAMES[len(sides[1]) < len(sides[0])]
         needed = next(size for size in range(least, 10 * least) if usable(size) >= least)
         raise InputError.of(few, min(map(len, sides)), f"a list of at least {needed} outputs")
-    options = Options(
-        trials=trials, confidence=confidence, float_bits=float_bits, curve=curve, sequential=False, batched=True
-    )
+    confidence = Options.confidence.read(confidence)
+    look = Look(curve=curve, float_bits=float_bits)
     curve_claim, point = resolve_claims(None, claim, epsilon, delta, None)
     recording = _Recording(sides, seeding.check_seed(seed))
     mechanism = Mechanism(recording, "the recorded mechanism", True, stream="recorded", promised=True)
@@ -104,7 +104,20 @@ def audit_samples(
     pair = Pair(_Side(0), _Side(1), Origin(OriginKind.RECORDED, "outputs as given"))
     hygiene = Hygiene(sampler, (pair,), trials, True)  # asks nothing unless it is opened
     request = Request(
-        mechanism, sampler, (pair,), point, None, options, trials, hygiene, Clock(None), curve_claim=curve_claim
+        source=mechanism,
+        sampler=sampler,
+        pairs=(pair,),
+        claim=point,
+        relation=None,
+        confidence=confidence,
+        trials=trials,
+        trials_asked=trials,
+        own_randomness=False,
+        look=look,
+        betting=False,
+        hygiene=hygiene,
+        clock=Clock(None),
+        curve_claim=curve_claim,
     )
     request.check_power()
     finding = fixed_finding(request)

@@ -14,7 +14,8 @@ from msgspec import UNSET
 from dpaudit.audit.clock import Clock
 from dpaudit.audit.evidence import Observations, gaps_of, identical, verdict_of
 from dpaudit.audit.finding import PrivacyFinding, Reach
-from dpaudit.audit.options import CURVE_SHARE, OF_DATA, OPTIONS, SLOW_RUN, Options
+from dpaudit.audit.options import CURVE_SHARE, SLOW_RUN
+from dpaudit.audit.parameters import Dataset, Look
 from dpaudit.audit.power import Power
 from dpaudit.audit.preflight import Hygiene, runs_a_side
 from dpaudit.audit.tested import COIN, MELDED
@@ -27,9 +28,15 @@ from dpaudit.errors import InputError
 from dpaudit.events.discretizers import Pilot
 from dpaudit.events.wide import least_dense_shift, least_shift
 from dpaudit.neighbours.check import check_pairs, check_samples
-from dpaudit.neighbours.crafted import crafted_pairs
-from dpaudit.neighbours.named import SampleMoves, is_strategy, pairs_from_strategy
-from dpaudit.neighbours.own_data.pairs import COUNTED, MadeData, OwnDataMoves, neighbours_of
+from dpaudit.neighbours.named import (
+    CRAFTED,
+    SampleMoves,
+    is_crafted,
+    is_strategy,
+    pairs_from_strategy,
+    pairs_of_source,
+)
+from dpaudit.neighbours.own_data.pairs import COUNTED, MadeData, OwnDataMoves
 from dpaudit.outputs.sharing import Place
 from dpaudit.running.adapters import leaving_out
 from dpaudit.running.sampling import Sampler
@@ -57,36 +64,29 @@ def resolve_claim(
 
 
 def resolve_inputs(
-    source: Any, options: Options, claim: PrivacyClaim, known: Relation | None, seed: int
+    source: Any, pairs: Any, dataset: Dataset | None, claim: PrivacyClaim, known: Relation | None, seed: int
 ) -> tuple[tuple[Pair, ...], Moves | None]:
     """Return the pairs to audit, checked against the relation that is `known`, and what varies those made here."""
     learner = isinstance(source, Learner)
-    pairs: Any = options.pairs
-    if options.data is not None:
+    if dataset is not None:
         if learner:
             why = "{data} is for mechanisms that take it, and a learner takes samples: give {pairs} of these, or none"
             raise InputError(why, names=("data", "pairs"))
-        for name in ("pairs", "n"):
-            if getattr(options, name) is not None:
-                message = "{" + name + "} must be left out where {data} is given: pairs are made of it"
-                raise InputError(message, names=(name, "data"))
-        how: dict[str, Any] = {name: getattr(options, name) for name in OF_DATA}
-        return tuple(neighbours_of(options.data, claim.relation, **how, seed=seed)), OwnDataMoves(seed)
-    for name in OF_DATA:
-        if (given := getattr(options, name)) != OPTIONS[name].default:
-            message = "{" + name + "} belongs to {data}, which must be given too"
-            raise InputError(message, names=(name, "data"), value=given)
-    moves = None
-    if pairs is None:
-        if not learner:
-            message = "{pairs} must be given, or {data} to make them of: only samples of a learner are crafted"
+        if pairs is not None:
+            message = "{pairs} must be left out where {data} is given: pairs are made of it"
             raise InputError(message, names=("pairs", "data"))
-        moves = SampleMoves(source.domain, seed)
-        pairs = crafted_pairs(source.domain, options.n or source.instance.n, claim.relation)
-    elif options.n is not None:
-        message = "{n} must be left out where {pairs} are given: it is the size of crafted samples; got {value_}"
-        raise InputError(message, names=("n", "pairs"), value=options.n, value_=repr(options.n))
-    checked = check_pairs(pairs_from_strategy(pairs, seed=seed) if is_strategy(pairs) else pairs, known)
+        return tuple(dataset.pairs(claim.relation, seed)), OwnDataMoves(seed)
+    moves = None
+    if pairs is None and not learner:
+        message = "{pairs} must be given, or {data} to make them of: only samples of a learner are crafted"
+        raise InputError(message, names=("pairs", "data"))
+    if pairs is None or isinstance(pairs, str):
+        if learner and is_crafted(pairs):
+            moves = SampleMoves(source.domain, seed)
+        pairs = pairs_of_source(pairs or CRAFTED, source, relation=claim.relation, seed=seed)
+    elif is_strategy(pairs):
+        pairs = pairs_from_strategy(pairs, seed=seed)
+    checked = check_pairs(pairs, known)
     if learner:
         check_samples(checked)
     return tuple(checked), moves
@@ -230,12 +230,14 @@ class Request:
     """A black-box audit with all its arguments resolved.
 
     The `sampler` is the `source` as a batched mechanism, with the root seed and the workers. The pairs were checked
-    against `relation`, None where it is unknown; where they were made here, `moves` proposes variations. `trials` are
-    those of the options, or fewer where the time is limited. `width` is that of the widest row of numbers in an output,
-    where it is more than scores can be fitted on; else 0. The search among pairs, and near the best, has `searched` by
-    so many runs a side, None until it is over. Of a `curve_claim` the `claim` is a point: one to search by,
-    and from the end of training on the one that is tested. Where the audit is `continued`, its runs are in that file.
-    Recorded noise may have put some pairs on a `shortlist`, among which the search then is.
+    against `relation`, None if it is unknown. They were made of the `dataset`, if there is one; `moves` proposes
+    variations of pairs that were made here. `trials` are those asked for, or fewer if the time is limited. `betting`
+    says whether bets are asked for, None that the time of a run decides. `batched`, `timeout` and `timeout_is` are as
+    they were given. `width` is that of the widest row of numbers in an output, if it is more than scores can be fitted
+    on; else 0. The search among pairs, and near the best, has `searched` by so many runs a side, None until it is over.
+    Of a `curve_claim` the `claim` is a point: one to search by, and from the end of training on the one that is tested.
+    If the audit is `continued`, its runs are in that file. Recorded noise may have put some pairs on a `shortlist`, and
+    the search is then among those.
     """
 
     source: Any
@@ -243,10 +245,18 @@ class Request:
     pairs: tuple[Pair, ...]
     claim: PrivacyClaim
     relation: Relation | None
-    options: Options
+    confidence: float
     trials: int
+    trials_asked: int
+    own_randomness: bool
+    look: Look
+    betting: bool | None
     hygiene: Hygiene
     clock: Clock
+    batched: bool = False
+    timeout: float | None = None
+    timeout_is: str = "output"
+    dataset: Dataset | None = None
     moves: Moves | None = None
     width: int = 0
     searched: tuple[int, int] | None = None
@@ -262,35 +272,40 @@ class Request:
     @property
     def gamma(self) -> float:
         """The probability of error that the finding may have in all."""
-        return 1 - self.options.confidence
+        return 1 - self.confidence
 
     @property
     def verdict_gamma(self) -> float:
         """The probability of error of the verdict alone: a curve has a share of `gamma`."""
-        return self.gamma * (1 - CURVE_SHARE) if self.options.curve else self.gamma
+        return self.gamma * (1 - CURVE_SHARE) if self.look.curve else self.gamma
 
     @property
     def sequential(self) -> bool:
         """Whether the claim is bet against; by default only where runs, as those of the checks, are slow."""
-        options = self.options
-        if options.sequential is not None:
-            return options.sequential
-        fixed = options.curve or self.curve_claim is not None
+        if self.betting is not None:
+            return self.betting
+        fixed = self.look.curve or self.curve_claim is not None
         return not fixed and self.hygiene.seconds > SLOW_RUN
 
     @property
     def budget(self) -> Budget:
         """The runs on each side, by purpose."""
-        made: dict[str, Any] = {"checks": self.check_runs, "recorded": self.recorded_runs, "searched": self.searched}
-        return Budget.of(self.trials, len(self.pairs), local=self.moves is not None, wide=self.width > 0, **made)
+        return Budget.of(
+            self.trials,
+            len(self.pairs),
+            local=self.moves is not None,
+            wide=self.width > 0,
+            checks=self.check_runs,
+            recorded=self.recorded_runs,
+            searched=self.searched,
+        )
 
     @property
     def check_runs(self) -> int:
         """The runs on each side that check randomness and state; on top come those that a time limit lets be few."""
-        own = self.options.randomness == "own"
         if self.sampler.mechanism.batched or self.clock.stopped.checks is not UNSET or self.trials < LEAST_COUNTED:
             return 0
-        return runs_a_side(self.trials, own)
+        return runs_a_side(self.trials, self.own_randomness)
 
     @property
     def recorded_runs(self) -> int:
@@ -358,7 +373,7 @@ class Request:
             detectable_at=power.at,
             detectable_delta=power.delta,
             frontier=power.frontier,
-            confidence=self.options.confidence,
+            confidence=self.confidence,
             trials=self.trials,
             relation=self.relation,
             seed=self.sampler.seed,
@@ -376,12 +391,12 @@ class Request:
         Those that recorded noise has compared were tried as well, where it speaks for some of them.
         """
         side = self.pairs[0].sides[0]
-        if self.options.data is None or not isinstance(side, MadeData):
+        if self.dataset is None or not isinstance(side, MadeData):
             return None
         offered = max(side.source.offered, len(self.pairs))
         if self.shortlist is not None and self.shortlist.pairs:
             tried = min(self.shortlist.looked, offered)
-        return Reach(tried, offered, side.source.offered < COUNTED, self.options.group)
+        return Reach(tried, offered, side.source.offered < COUNTED, self.dataset.group)
 
     def _warnings(self, width: int, summed: int, not_run: int) -> Iterator[str]:
         """Yield what limits the finding; the parameters are as for it, `width` is that of rows of numbers, or 0."""
@@ -405,7 +420,7 @@ class Request:
 
     def check_power(self) -> None:
         """Raise `InputError` if the budget is more than bounds can do, or no number of runs can refute the claim."""
-        if self.options.sequential and self.options.curve:
+        if self.betting and self.look.curve:
             message = "{sequential:=True} bets instead of testing one event, so it takes no {curve}"
             raise InputError(message, names=("sequential", "curve"))
         runs = self.budget.confirmation

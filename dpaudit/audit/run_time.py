@@ -29,7 +29,6 @@ from msgspec.structs import replace as changed
 from dpaudit.audit.clock import Clock
 from dpaudit.audit.evidence import Check
 from dpaudit.audit.finding import PrivacyFinding
-from dpaudit.audit.options import Options
 from dpaudit.audit.preflight import Hygiene
 from dpaudit.audit.request import Request
 from dpaudit.audit.tested import RunTime
@@ -76,9 +75,10 @@ def with_run_time(request: Request, audit: Callable[[Request], PrivacyFinding]) 
     mechanism, clock = timed(request.sampler.mechanism), request.clock
     if request.continued is not None:
         raise InputError("{continued} keeps outputs alone: leave out {time}", names=("continued", "time"))
+    confidence = request.confidence
     half = request.gamma / 2
-    options = Options(**vars(request.options) | {"confidence": 1 - half, "time": False})
-    alone = audit(replace(request, options=options, clock=clock.part(AUDITS)))
+    request = replace(request, confidence=1 - half, look=replace(request.look, time=False))
+    alone = audit(replace(request, clock=clock.part(AUDITS)))
     # Whether each run needs a generator of its own, the audit of outputs has found out.
     sampler = replace(request.sampler, mechanism=mechanism, fresh=request.hygiene.fresh)
     pairs = tuple(map(_copied, request.pairs))
@@ -87,7 +87,7 @@ def with_run_time(request: Request, audit: Callable[[Request], PrivacyFinding]) 
         sampler=sampler,
         pairs=pairs,
         moves=None,
-        options=Options(**vars(options) | {"randomness": "own"}),
+        own_randomness=True,
         hygiene=KnownChecks(sampler, pairs, request.trials, alone.checks),
         clock=clock.part(AUDITS - 1),
     )
@@ -99,7 +99,7 @@ def with_run_time(request: Request, audit: Callable[[Request], PrivacyFinding]) 
     found, other = (both, ALONE) if counted else (alone, TIMED)
     return changed(
         found,
-        confidence=request.options.confidence,
+        confidence=confidence,
         errors=found.errors | {other: half},
         run_time=RunTime(counted, both.epsilon_lower, both.detectable_epsilon, both.witness.event, both.trials, lower),
     )

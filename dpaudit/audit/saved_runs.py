@@ -24,7 +24,6 @@ from typing import Any
 
 from msgspec import UNSET
 
-from dpaudit.audit.options import SAME
 from dpaudit.audit.request import Request
 from dpaudit.audit.tested import Continued
 from dpaudit.errors import InputError, ToolFault
@@ -46,7 +45,8 @@ _DIGESTS = {"list of pairs": "", "probe": "", "code": ", for the file that defin
 
 def settings_of(request: Request) -> dict[str, str]:
     """Return by name, as texts, all that must be the same where an audit goes on."""
-    options, mechanism = request.options, request.sampler.mechanism
+    mechanism = request.sampler.mechanism
+    look = request.look
     inputs = [digest_of(side) for pair in request.pairs for side in (pair.data, pair.neighbour)]
     pairs = hashlib.blake2b(repr(inputs).encode(), digest_size=16).hexdigest()
     probe = "none" if mechanism.probe is None else digest_of(mechanism.probe)
@@ -63,7 +63,15 @@ def settings_of(request: Request) -> dict[str, str]:
         "list of pairs": pairs,
         "seed": str(request.sampler.seed),
         "probe": probe,
-        **{name: str(getattr(options, name)) for name in SAME},
+        "batched": str(request.batched),
+        "sequential": str(request.betting),
+        "curve": str(look.curve),
+        "float_bits": str(look.float_bits),
+        "time": str(look.time),
+        "randomness": "own" if request.own_randomness else "argument",
+        "timeout": str(request.timeout),
+        "timeout_is": request.timeout_is,
+        "confidence": str(request.confidence),
     }
 
 

@@ -348,9 +348,9 @@ def sequential_finding(request: Request) -> PrivacyFinding:
     what bets on one given event, of the pair that leads, refute within all the runs allowed.
     """
     gamma, claim, pairs = request.gamma, request.claim, len(request.pairs)
-    if 2 * request.options.trials < LEAST_RUNS:
-        raise InputError.of("trials", request.options.trials, f"at least {LEAST_RUNS // 2} in a sequential audit")
-    least = LEAST_RUNS if request.trials == request.options.trials else LEAST_IN_TIME
+    if 2 * request.trials_asked < LEAST_RUNS:
+        raise InputError.of("trials", request.trials_asked, f"at least {LEAST_RUNS // 2} in a sequential audit")
+    least = LEAST_RUNS if request.trials == request.trials_asked else LEAST_IN_TIME
     allowed = max(least, 2 * (request.trials - request.check_runs - request.recorded_runs))
     shown = request.hygiene.shown()
     request = replace(request, sampler=knowing(request.sampler, shown))

@@ -12,6 +12,7 @@ from msgspec import UNSET, structs
 from dpaudit.arguments import check_built, read_choice, read_integer
 from dpaudit.audit.audit import sampler_of, without_shared
 from dpaudit.audit.finding import PrivacyFinding, is_coarse
+from dpaudit.audit.parameters import EXECUTION, LOOK, Execution, Look
 from dpaudit.audit.tested import COIN, MELDED
 from dpaudit.certificates.certificate import (
     CLOPPER_PEARSON,
@@ -28,12 +29,11 @@ from dpaudit.errors import InputError, withholding
 from dpaudit.events.explicit import ChosenEvent, choose
 from dpaudit.keyed import key_of, keyed
 from dpaudit.neighbours.check import check_pairs
-from dpaudit.neighbours.crafted import crafted_pairs
-from dpaudit.neighbours.named import is_strategy, pairs_from_strategy
+from dpaudit.neighbours.named import CRAFTED, is_strategy, pairs_from_strategy, pairs_of_source
 from dpaudit.neighbours.smaller import Kept, Small, ValueRange, complexity, shrink
 from dpaudit.outputs.canonical import Raised
 from dpaudit.outputs.values import digest_of, encode_value
-from dpaudit.progress import Progress, followed
+from dpaudit.progress import followed
 from dpaudit.results import STREAMS_VERSION, versions
 from dpaudit.running.sampling import Sampler
 from dpaudit.running.warned import gathered
@@ -58,16 +58,16 @@ def make(
     mechanism: Any = None,
     name: str = "",
     place: str = "PAIRS",
-    include_data: bool = False,
     shrinks: bool = True,
     strategy: Any = None,
     bounds: ValueRange = None,
     bound: str | None = None,
     trials: int | None = None,
-    float_bits: bool = False,
-    n: int | None = None,
-    progress: Progress = False,
-    **running: Any,
+    batched: bool = False,
+    n_jobs: int = 1,
+    timeout: float | None = None,
+    look: Look = LOOK,
+    execution: Execution = EXECUTION,
 ) -> Certificate:
     """Return the certificate of a violation.
 
@@ -91,8 +91,6 @@ def make(
         The mechanism as the certificate names it, as ``FILE.py:function``; by default as audits name it.
     place : str
         The place of the pairs, as ``FILE.py:PAIRS``; inputs that JSON cannot hold are named as ``FILE.py:PAIRS[3]``.
-    include_data : bool
-        Whether inputs that are made from somebody's data are shown; else they are named by recipe and digest.
     shrinks : bool
         Whether to look for a smaller pair; else the pair stays and the event alone is made simpler.
     strategy : hypothesis strategy, optional
@@ -104,13 +102,13 @@ def make(
     trials : int, optional
         Fresh runs on each side that decide, and the most on each side that look at one pair; by default those that
         confirmed the finding.
-    float_bits : bool
-        Whether the event may be over how floats are stored, as in an audit with `float_bits`.
-    n, progress
+    batched, n_jobs, timeout
         As for `audit_privacy`.
-    **running
-        The options on how runs are made, as for `audit_privacy`: `batched`, `probe`, `n_jobs`, `backend`, and those on
-        the time of a run.
+    look : Look
+        Whether the event may be over how floats are stored, the points of a probe, and whether inputs that are made
+        from somebody's data are shown; else they are named by recipe and digest.
+    execution : Execution
+        Where runs are made, what a run is that takes too long, and whether progress is shown.
 
     Raises
     ------
@@ -123,18 +121,30 @@ def make(
     if finding.rests_on_time:
         raise InputError("finding rests on run times, which a certificate does not hold", parameter="finding")
     bound = read_choice("bound", bound or (MELDED if finding.delta else COIN), KINDS)
-    listed = _listed(finding, pairs, mechanism, n)
+    listed = _listed(finding, pairs, mechanism)
     strategy = pairs if strategy is None and is_strategy(pairs) else strategy
-    maker = _Maker(finding, listed, name or "a mechanism", place, include_data)
+    maker = _Maker(finding, listed, name or "a mechanism", place, look.include_data)
     if mechanism is not None:
         check_built(mechanism, "mechanism")
         runs = finding.confirmation_trials or finding.trials if trials is None else read_integer("trials", trials, 10)
-        sampler = sampler_of(mechanism, finding.seed, **running)
+        sampler = sampler_of(
+            mechanism,
+            finding.seed,
+            batched=batched,
+            probe=look.probe,
+            n_jobs=n_jobs,
+            backend=execution.backend,
+            address=execution.address,
+            timeout=timeout,
+            timeout_is=execution.timeout_is,
+        )
         maker = replace(maker, name=name or sampler.mechanism.name)
-        words, hidden = "runs for the certificate", not include_data and any(pair.withheld for pair in listed)
-        with withholding(hidden), gathered(), followed(progress, (SEARCH + 2) * runs, words) as report:
+        words, hidden = "runs for the certificate", not look.include_data and any(pair.withheld for pair in listed)
+        with withholding(hidden), gathered(), followed(execution.progress, (SEARCH + 2) * runs, words) as report:
             sampler = without_shared(replace(sampler, report=report), listed[0])
-            search = WitnessSearch(sampler, finding.epsilon, finding.delta, 1 - finding.confidence, runs, float_bits)
+            search = WitnessSearch(
+                sampler, finding.epsilon, finding.delta, 1 - finding.confidence, runs, look.float_bits
+            )
             for index, start, share in maker.begun(search):
                 smaller = maker.smaller(search, index, start, strategy, bounds) if shrinks else [start]
                 found = maker.confirmed(search, index, smaller, bound, search.error / share)
@@ -143,13 +153,15 @@ def make(
     return maker.of_finding()
 
 
-def _listed(finding: PrivacyFinding, pairs: Any, mechanism: Any, n: int | None) -> list[Pair]:
-    if pairs is None:
-        if not isinstance(mechanism, Learner):
-            raise InputError("{pairs} must be given, as they were audited", names=("pairs",))
+def _listed(finding: PrivacyFinding, pairs: Any, mechanism: Any) -> list[Pair]:
+    if pairs is None and not isinstance(mechanism, Learner):
+        raise InputError("{pairs} must be given, as they were audited", names=("pairs",))
+    if pairs is None or isinstance(pairs, str):
         relation = finding.relation or Relation.REPLACE_ONE
-        pairs = crafted_pairs(mechanism.domain, mechanism.instance.n if n is None else n, relation)
-    listed = check_pairs(pairs_from_strategy(pairs, seed=finding.seed) if is_strategy(pairs) else pairs, None)
+        pairs = pairs_of_source(pairs or CRAFTED, mechanism, relation=relation, seed=finding.seed)
+    elif is_strategy(pairs):
+        pairs = pairs_from_strategy(pairs, seed=finding.seed)
+    listed = check_pairs(pairs, None)
     if [pair.origin for pair in listed] != list(finding.origins):
         text = "{pairs} must be the {audited} that were audited, in their order; got {given} pairs"
         raise InputError(text, names=("pairs",), audited=len(finding.origins), given=len(listed))

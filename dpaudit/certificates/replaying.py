@@ -12,7 +12,8 @@ from msgspec import UNSET, structs
 from dpaudit import seeding
 from dpaudit.arguments import CONFIDENCE, check_built, read_integer, read_number
 from dpaudit.audit.audit import audit_privacy, sampler_of, without_shared
-from dpaudit.audit.options import OPTIONS
+from dpaudit.audit.options import Options
+from dpaudit.audit.parameters import EXECUTION, Execution, Look
 from dpaudit.audit.tested import COIN
 from dpaudit.certificates.certificate import Certificate, Counts, Given, Input, Referred, counted
 from dpaudit.contract import Domain, Learner, Pair, Relation, Verdict
@@ -79,8 +80,11 @@ def replay(
     trials: int | None = None,
     seed: int | None = None,
     randomness: str = "argument",
-    progress: Progress = False,
-    **running: Any,
+    batched: bool = False,
+    n_jobs: int = 1,
+    timeout: float | None = None,
+    probe: Any = None,
+    execution: Execution = EXECUTION,
 ) -> Replay:
     """Run the mechanism on the certificate's pair and bound epsilon by its event alone.
 
@@ -106,11 +110,12 @@ def replay(
         Runs on each side; the certificate's own number by default.
     seed : int, optional
         The root seed; drawn at random by default, so that no certificate can be made to fit it.
-    randomness, progress
+    randomness, batched, n_jobs, timeout
         As for `audit_privacy`.
-    **running
-        The options on how runs are made, as for `audit_privacy`: `batched`, `probe`, `n_jobs`, `backend`, and those on
-        the time of a run.
+    probe
+        As for `Look`.
+    execution : Execution
+        Where runs are made, what a run is that takes too long, and whether progress is shown.
 
     Raises
     ------
@@ -127,7 +132,7 @@ def replay(
     own = Relation.ADD_REMOVE_ONE if certificate.origin.kind.own else None
     relation = certificate.relation or own if relation is None else Relation.parse(relation)
     neighbours = _are_neighbours(certificate, known, relation, metric, pair is not None)
-    confidence = read_number("confidence", confidence, OPTIONS["confidence"].limits["gt"], 1)
+    confidence = read_number("confidence", confidence, Options.confidence.limits["gt"], 1)
     runs = None if trials is None else read_integer("trials", trials, 10)
     same: dict[str, Any] = {"epsilon": certificate.epsilon, "delta": certificate.delta, "relation": relation}
     same |= {"confidence": confidence, "seed": seed}
@@ -138,19 +143,32 @@ def replay(
             finding = audit_privacy(
                 mechanism,
                 [known],
-                sequential=certificate.bound == "betting",
                 trials=certificate.learned if runs is None else runs,
                 randomness=randomness,
-                progress=progress,
+                batched=batched,
+                n_jobs=n_jobs,
+                timeout=timeout,
+                look=Look(probe=probe),
+                execution=replace(execution, sequential=certificate.bound == "betting"),
                 **same,
-                **running,
             )
             lower, bound = finding.epsilon_lower, finding.bound
         else:
             bound = certificate.bound
             with gathered():
-                sampler = without_shared(sampler_of(mechanism, seed, **running), known)
-                counts = _counted(certificate, sampler, known, runs, progress)
+                sampler = sampler_of(
+                    mechanism,
+                    seed,
+                    batched=batched,
+                    probe=probe,
+                    n_jobs=n_jobs,
+                    backend=execution.backend,
+                    address=execution.address,
+                    timeout=timeout,
+                    timeout_is=execution.timeout_is,
+                )
+                sampler = without_shared(sampler, known)
+                counts = _counted(certificate, sampler, known, runs, execution.progress)
             sides = 1 if certificate.opposite is UNSET else 2
             lower = counts.epsilon_lower(bound, certificate.delta, 1 - confidence, sides=sides)
     return Replay(

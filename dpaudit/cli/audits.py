@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from dpaudit.cli.command import here, in_options, suffix_of
-from dpaudit.cli.options import FORMS, Parameters, Shown, Size, argument
+from dpaudit.cli.options import FORMS, HERE, On, Parameters, Shown, Size, argument
 from dpaudit.cli.streams import notify, output, pending, say, wants_color, width_of, written
 from dpaudit.errors import InputError, blamed
 
@@ -100,15 +100,23 @@ def _parameter(text: str) -> tuple[str, Any]:
     return name, value
 
 
-def audit(tasks: Sequence[Task], shown: Shown, *, seed: int = 0, repeat: str | None = None, **spread: Any) -> int:
-    """Perform the tasks of a single audit, `spread` as `perform` has it, show the results, and return the status."""
+def audit(
+    tasks: Sequence[Task], shown: Shown, *, seed: int = 0, repeat: str | None = None, n_jobs: int = 1, on: On = HERE
+) -> int:
+    """Perform the tasks of a single audit, show the results, and return the status."""
     from dpaudit.engine.perform import perform
     from dpaudit.engine.records import Result
 
-    options: dict[str, Any] = {"seed": seed, "paths": shown.learners, "progress": not shown.quiet, **spread}
-    results: list[Result] = [
-        made_apart(f"the audit of {task.learner}", Result, partial(perform, task, **options)) for task in tasks
-    ]
+    made = partial(
+        perform,
+        seed=seed,
+        paths=shown.learners,
+        n_jobs=n_jobs,
+        backend=on.backend,
+        address=on.address,
+        progress=not shown.quiet,
+    )
+    results: list[Result] = [made_apart(f"the audit of {task.learner}", Result, partial(made, task)) for task in tasks]
     return show(results, seed, shown, repeat)
 
 

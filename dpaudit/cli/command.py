@@ -8,6 +8,7 @@ from typing import Any, get_args, get_type_hints
 
 import click
 
+from dpaudit.audit.options import LOOKS
 from dpaudit.cli.options import FORMS
 from dpaudit.cli.streams import kept_clean
 from dpaudit.errors import DpauditError, InputError, in_python
@@ -21,6 +22,10 @@ _SIGNALS = "             129, 130, 143 ended by SIGHUP, SIGINT, SIGTERM, with ev
 
 _PLACES = {"f": "ID", "m": "--flip"}
 """Parameters of the Python interface that an argument of a command sets -> its place."""
+
+
+# Parameters of the Python interface that an option of another name sets.
+_OPTIONS = {"backend": "on", "address": "on"}
 
 
 class BadInput(click.UsageError):
@@ -98,6 +103,10 @@ def _taken(values: Mapping[str, Any], name: str, hint: Any) -> Any:
 
 def option_words(command: click.Command, name: str, value: object = None) -> list[str]:
     """Return the option of a command that sets a parameter, and its value, as they are typed; none if there is none."""
+    for word, looked in LOOKS.items():
+        if name == looked.name:
+            return ["--look", word]
+    name = _OPTIONS.get(name, name)
     for option in command.params:
         if isinstance(option, click.Option) and option.name == name:
             if value == "False" and option.secondary_opts:

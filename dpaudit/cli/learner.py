@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
-from dpaudit.audit.options import OPTIONS
+from dpaudit.audit.options import Options
 from dpaudit.cli.audits import (
     LearnerOptions,
     audit,
@@ -21,14 +21,13 @@ from dpaudit.cli.command import check_folder, command, suffix_of
 from dpaudit.cli.options import (
     DRAWN,
     FORMS,
-    Address,
-    Backend,
     Measured,
     Parameters,
     Relation,
     Seed,
     Shown,
     ShownExact,
+    Where,
     argument,
     given,
     jobs,
@@ -45,7 +44,7 @@ _Beta = Annotated[float | None, given("rate of failure that is accepted (default
 _Setting = Annotated[
     str | None, given("what the error is, and what is random (default: the theorem's)", metavar="NAME")
 ]
-_Confidence = Annotated[float, of(OPTIONS["confidence"], "of the interval or the limits", 0.95)]
+_Confidence = Annotated[float, of(Options.confidence, "of the interval or the limits", 0.95)]
 
 
 class Climbs(NamedTuple):
@@ -187,11 +186,10 @@ class Cases(NamedTuple):
 def utility(
     asked: Cases,
     trials: Annotated[int, given("runs for each case", 1_000)],
-    confidence: Annotated[float, of(OPTIONS["confidence"])],
+    confidence: Annotated[float, of(Options.confidence)],
     seed: Seed,
     n_jobs: Annotated[int, jobs("processes", 1)],
-    backend: Backend,
-    address: Address,
+    on: Where,
     shown: Shown,
 ) -> int:
     """Measure how often the learner's error exceeds alpha; its theorem promises: at most with probability beta.
@@ -232,8 +230,7 @@ def utility(
     options |= {name: getattr(asked, name) for name in ("concept", "distribution", "noise")}
     options |= {"confidence": confidence, "seed": seed}  # of all cases together: each task has its part
     repeat = command_line("utility", entry.id, tasks[0].parameters, options, shown.learners)
-    spread: dict[str, Any] = {"n_jobs": n_jobs, "backend": backend, "address": address}
-    return audit(chosen, shown, seed=seed, repeat=repeat, **spread)
+    return audit(chosen, shown, seed=seed, repeat=repeat, n_jobs=n_jobs, on=on)
 
 
 def _cases(distribution: str) -> list[int | None] | None:

@@ -5,19 +5,22 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
-from dpaudit.audit.options import OPTIONS, grouped
+from dpaudit.audit.options import Options
 from dpaudit.cli.audits import json_lines, show, show_measured, show_plain, terminal_text
 from dpaudit.cli.command import check_folder, command
 from dpaudit.cli.options import (
     DRAWN,
     FORMS,
-    Declared,
+    Claim,
+    Delta,
     DrawnApart,
+    Epsilon,
     Seed,
     Shown,
     ShownApart,
     argument,
     given,
+    looks,
     of,
 )
 from dpaudit.errors import InputError, ToolFault
@@ -25,8 +28,6 @@ from dpaudit.report.numbers import count, plural
 
 if TYPE_CHECKING:
     from dpaudit.report.terminal import Lines
-
-_CLAIM = ("epsilon", "delta", *grouped("claim"))
 
 
 class Flips(NamedTuple):
@@ -84,8 +85,10 @@ class ScoresOptions(NamedTuple):
             metavar="DIGEST",
         ),
     ]
-    claim: Annotated[dict[str, Any], Declared(_CLAIM)]
-    confidence: Annotated[float, of(OPTIONS["confidence"])]
+    epsilon: Epsilon
+    delta: Delta
+    claim: Claim
+    confidence: Annotated[float, of(Options.confidence)]
     ranking: Annotated[
         str,
         given(
@@ -105,8 +108,11 @@ class ScoresOptions(NamedTuple):
 def samples(
     file: Annotated[str, argument("FILE")],
     neighbour_file: Annotated[str, argument("NEIGHBOUR_FILE")],
-    claim: Annotated[dict[str, Any], Declared(_CLAIM)],
-    others: Annotated[dict[str, Any], Declared(("confidence", "float_bits", "curve"))],
+    epsilon: Epsilon,
+    delta: Delta,
+    claim: Claim,
+    confidence: Annotated[float, of(Options.confidence)],
+    look: Annotated[frozenset[str], looks("curve", "float-bits")],
     seed: Seed,
     shown: ShownApart,
 ) -> int:
@@ -115,6 +121,7 @@ def samples(
     Each file has the independent outputs on one input: .csv, .tsv or .parquet with the names of columns and a row for
     each output, or .npy with an array of them. Some choose an event, the others test it.
     """
+    from dpaudit.audit.curve_claims import named_claim
     from dpaudit.audit.recorded import audit_samples
     from dpaudit.engine.records import Result
     from dpaudit.engine.tasks import PrivacyArguments
@@ -122,23 +129,41 @@ def samples(
 
     if Path(file).resolve() == Path(neighbour_file).resolve():
         raise InputError(f"NEIGHBOUR_FILE must be another file than FILE, got {file} twice")
-    point, named = _claims(claim)
-    asked = {**others, "seed": seed}
     outputs = _outputs("FILE", file)
     neighbour_outputs = _outputs("NEIGHBOUR_FILE", neighbour_file)
-    finding = audit_samples(outputs, neighbour_outputs, named, **point, **asked)
-    repeat = command_line("samples", file, {}, {**claim, **asked}, arguments=[neighbour_file])
-    arguments = PrivacyArguments(trials=finding.trials, **others, **claim)
+    curve = "curve" in look
+    float_bits = "float-bits" in look
+    finding = audit_samples(
+        outputs,
+        neighbour_outputs,
+        named_claim(claim, epsilon, delta),
+        epsilon=epsilon,
+        delta=delta,
+        confidence=confidence,
+        curve=curve,
+        float_bits=float_bits,
+        seed=seed,
+    )
+    asked = {
+        "epsilon": epsilon,
+        "delta": delta,
+        "claim": claim,
+        "confidence": confidence,
+        "look": ",".join(sorted(look)) or None,
+        "seed": seed,
+    }
+    repeat = command_line("samples", file, {}, asked, arguments=[neighbour_file])
+    arguments = PrivacyArguments(
+        epsilon=epsilon,
+        delta=delta,
+        claim=claim,
+        trials=finding.trials,
+        confidence=confidence,
+        curve=curve,
+        float_bits=float_bits,
+    )
     result = Result(task="samples", learner=f"recorded:{file}", parameters={}, arguments=arguments, finding=finding)
     return show([result], seed, shown, repeat)
-
-
-def _claims(asked: dict[str, Any]) -> tuple[dict[str, Any], Any]:
-    """Return the claim in two numbers that options give, and the curve that others name, if any."""
-    from dpaudit.audit.curve_claims import named_claim
-
-    claim = {name: asked[name] for name in ("epsilon", "delta")}
-    return claim, named_claim(**asked)
 
 
 def _outputs(argument: str, path: str) -> Any:
@@ -168,6 +193,7 @@ def scores(
     seals them. Publish the digest before the training; --seal DIGEST compares it afterwards.
     """
     from dpaudit.audit.coins import Coins
+    from dpaudit.audit.curve_claims import named_claim
     from dpaudit.audit.one_run import audit_scores
     from dpaudit.contract import Relation
     from dpaudit.report.repeat import command_line
@@ -189,14 +215,20 @@ def scores(
     except ToolFault as fault:
         raise InputError.of("coins", audit.coins, "a file that --flip wrote", str(fault)) from None
     values, included = _columns(Path(file), needs_coins=sealed is None)
-    claim, named = _claims(audit.claim)
-    asked = {name: getattr(audit, name) for name in ("seal", "confidence", "ranking", "guesses")}
-    relation = Relation.ADD_REMOVE_ONE if audit.relation is None else audit.relation
-    coin = sealed if included is None else included
-    finding = audit_scores(values, coin, named, sealed=sealed, relation=relation, **claim, **asked)
-    repeat = command_line(
-        "scores", file, {}, {"coins": audit.coins, **audit.claim, **asked, "relation": audit.relation}
+    finding = audit_scores(
+        values,
+        sealed if included is None else included,
+        named_claim(audit.claim, audit.epsilon, audit.delta),
+        epsilon=audit.epsilon,
+        delta=audit.delta,
+        sealed=sealed,
+        seal=audit.seal,
+        confidence=audit.confidence,
+        ranking=audit.ranking,
+        guesses=audit.guesses,
+        relation=Relation.ADD_REMOVE_ONE if audit.relation is None else audit.relation,
     )
+    repeat = command_line("scores", file, {}, audit._asdict())
     data = {"file": file, "finding": finding.to_dict()}
     return show_measured(finding, file, repeat, shown, title=f"dpaudit: the scores of {file}", data=data)
 

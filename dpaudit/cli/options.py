@@ -7,7 +7,7 @@ from typing import Annotated, Any, NamedTuple, get_args, get_origin, get_type_hi
 
 import click
 
-from dpaudit.audit.options import JOBS, OPTIONS, SEED, Option, grouped
+from dpaudit.audit.options import JOBS, LOOKS, SEED, Option, Options
 
 FORMS = {
     ".html": ("html", "render"),
@@ -97,26 +97,42 @@ def jobs(what: str, default: int) -> given:
     return given(f"{what}; {JOBS.help}", default, JOBS.metavar, names=("--jobs",), read=read)
 
 
-def of(one: Option, help: str = "", default: Any = None) -> given:
+def of(one: Option[Any], help: str = "", default: Any = None) -> given:
     """Return a declared option, with another help or default if given."""
     usual = one.usual if default is None else str(default)
     return given(f"{help or one.help} (default: {usual})", one.default if default is None else default, one.metavar)
 
 
-class Declared(NamedTuple):
-    """Options of a black-box audit by name: a parameter so annotated is a dictionary of their values."""
+class On(NamedTuple):
+    """The place where runs are made: a backend of joblib, or dask with the address of its scheduler."""
 
-    names: tuple[str, ...]
+    backend: str | None = None
+    address: str | None = None
 
-    def declared(self, name: str, kind: Any) -> list[click.Parameter]:
-        """Return the options."""
-        kinds: dict[str, Any] = {name: OPTIONS[name].kind for name in self.names}
-        kinds |= {name: kind | None for name, kind in kinds.items() if OPTIONS[name].default is None}
-        return [one for name, kind in kinds.items() for one in of(OPTIONS[name]).declared(name, kind)]
 
-    def taken(self, name: str, values: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the values of the options."""
-        return {name: values[name] for name in self.names}
+HERE = On()
+
+
+def read_on(text: str | On) -> On:
+    """Read where runs are made: the name of a backend, or the address of a scheduler of dask."""
+    if isinstance(text, On):
+        return text
+    # Names of backends are words; an address has a port or a protocol.
+    return On("dask", text) if ":" in text else On(text)
+
+
+def looks(*names: str) -> given:
+    """Return the option of what an audit looks at beyond the values of outputs: some of the words of `LOOKS`."""
+
+    def read(text: str | frozenset[str]) -> frozenset[str]:
+        words = text.split(",") if isinstance(text, str) else text
+        for word in words:
+            if word not in names:
+                raise click.BadParameter(f"must be of {', '.join(names)}, with commas between them; got {word!r}")
+        return frozenset(words)
+
+    help = "; ".join(f"{name}: {LOOKS[name].help}" for name in names)
+    return given(f"{help}; several with commas (default: the values of outputs)", frozenset(), "WHAT", read=read)
 
 
 _WRITTEN = "too, in the format of its suffix"
@@ -158,22 +174,23 @@ Parameters = Annotated[
         names=("-p", "--parameter"),
     ),
 ]
-Size = Annotated[int | None, of(OPTIONS["n"])]
+Size = Annotated[int | None, of(Options.n)]
 Config = Annotated[
     str | None, given("the settings (default: audit.toml or pyproject.toml, here or above)", metavar="FILE")
 ]
-Limits = Annotated[dict[str, Any], Declared(grouped("limit"))]
+RunTimeout = Annotated[float | None, of(Options.timeout)]
+TimeLimit = Annotated[float | None, of(Options.time_limit)]
+Epsilon = Annotated[float | None, of(Options.epsilon)]
+Delta = Annotated[float | None, of(Options.delta)]
+Claim = Annotated[str | None, of(Options.claim)]
 Relation = Annotated[
     str | None, given("replace-one, add-remove-one or replace-private (default: the claim's)", metavar="NAME")
 ]
 Seed = Annotated[int, of(SEED)]
-Backend = Annotated[
-    str | None,
-    given(
-        "dask, a cluster; or any backend registered with joblib (default: processes of this machine)", metavar="NAME"
-    ),
+_ON = "tcp://127.0.0.1:8786, the scheduler of a dask cluster; or any backend registered with joblib"
+Where = Annotated[
+    On, given(f"{_ON} (default: processes of this machine)", HERE, "WHERE", names=("--on",), read=read_on)
 ]
-Address = Annotated[str | None, given("the scheduler of --backend dask, as tcp://127.0.0.1:8786", metavar="URL")]
 Out = Annotated[str | None, given(f"write a report {_WRITTEN}: {SUFFIXES}", metavar="FILE")]
 OutExact = Annotated[str | None, given(f"write a report {_WRITTEN}: {SUFFIXES}; of a supremum .svg", metavar="FILE")]
 Drawn = Annotated[

@@ -6,10 +6,9 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
-from dpaudit.audit.options import OF_DATA, OPTIONS, OWN_DATA_SECONDS, grouped
+from dpaudit.audit.options import OWN_DATA_SECONDS, Options
 from dpaudit.cli.audits import (
     UNNAMED,
-    LearnerOptions,
     find_learner,
     json_lines,
     note_taken,
@@ -21,16 +20,20 @@ from dpaudit.cli.command import check_folder, command, in_words
 from dpaudit.cli.options import (
     FORMS,
     PLAIN,
-    Address,
-    Backend,
-    Declared,
+    Claim,
+    Delta,
+    Epsilon,
     Parameters,
+    RunTimeout,
     Seed,
     Shown,
     ShownPlain,
+    TimeLimit,
+    Where,
     argument,
     given,
     jobs,
+    looks,
     of,
 )
 from dpaudit.cli.streams import keeping, notify, say, written
@@ -46,14 +49,70 @@ if TYPE_CHECKING:
     from dpaudit.report.terminal import Lines
 
 
-class PrivacyRunOptions(NamedTuple):
-    """The options of ``dpaudit privacy`` on the runs, and the certificate of what they show."""
+class Audited(NamedTuple):
+    """The mechanism, its claim, its inputs and the runs of ``dpaudit privacy``."""
 
-    audit: Annotated[dict[str, Any], Declared(tuple(name for name in OPTIONS if name != "n"))]
+    id: Annotated[str, argument("ID")]
+    parameter: Parameters
+    epsilon: Epsilon
+    delta: Delta
+    claim: Claim
+    relation: Annotated[str | None, of(Options.relation)]
+    pairs: Annotated[str | None, of(Options.pairs)]
+    data: Annotated[str | None, of(Options.data)]
+    header: Annotated[bool | None, of(Options.header)]
+    bounds: Annotated[str | None, of(Options.bounds)]
+    unit: Annotated[str | None, of(Options.unit)]
+    group: Annotated[int, of(Options.group)]
+    include_data: Annotated[bool, of(Options.include_data)]
+    batched: Annotated[bool, of(Options.batched)]
+    sequential: Annotated[bool | None, of(Options.sequential)]
+    look: Annotated[frozenset[str], looks("curve", "float-bits", "time")]
+    randomness: Annotated[str, of(Options.randomness)]
+    timeout: RunTimeout
+    time_limit: TimeLimit
+    trials: Annotated[int, of(Options.trials)]
+    confidence: Annotated[float, of(Options.confidence)]
+
+    def arguments(self) -> PrivacyArguments:
+        """Return the options of the audit; `InputError` if one is wrong."""
+        from dpaudit.contract import Relation
+        from dpaudit.engine.tasks import PrivacyArguments
+
+        limit = self.time_limit
+        if self.data is not None and limit is None:
+            limit = OWN_DATA_SECONDS
+        return PrivacyArguments(
+            epsilon=self.epsilon,
+            delta=self.delta,
+            claim=self.claim,
+            relation=None if self.relation is None else Relation.parse(self.relation),
+            pairs=self.pairs,
+            data=self.data,
+            header=self.header,
+            bounds=self.bounds,
+            unit=self.unit,
+            group=self.group,
+            include_data=self.include_data,
+            batched=self.batched,
+            sequential=self.sequential,
+            curve="curve" in self.look,
+            float_bits="float-bits" in self.look,
+            time="time" in self.look,
+            randomness=Options.randomness.read(self.randomness),
+            timeout=self.timeout,
+            time_limit=limit,
+            trials=self.trials,
+            confidence=self.confidence,
+        )
+
+
+class PrivacyRunOptions(NamedTuple):
+    """The options of ``dpaudit privacy`` on where runs are made and kept, and the certificate of what they show."""
+
     seed: Seed
     n_jobs: Annotated[int, jobs("processes", 1)]
-    backend: Backend
-    address: Address
+    on: Where
     continued: Annotated[
         str | None,
         given(
@@ -72,7 +131,7 @@ class PrivacyRunOptions(NamedTuple):
 
 
 @command("privacy", "dpaudit privacy mean.py:mean --epsilon 1", FORMS)
-def privacy(learner: LearnerOptions, runs: PrivacyRunOptions, shown: Shown) -> int:
+def privacy(audited: Audited, runs: PrivacyRunOptions, shown: Shown) -> int:
     """Run a mechanism on pairs of neighbouring inputs and test whether its privacy claim can be true.
 
     The event that distinguishes the inputs of a pair best is chosen on some of the runs, and epsilon is bounded from
@@ -84,40 +143,45 @@ def privacy(learner: LearnerOptions, runs: PrivacyRunOptions, shown: Shown) -> i
     """
     from msgspec.structs import replace
 
-    from dpaudit.contract import Relation
     from dpaudit.engine.perform import perform
-    from dpaudit.engine.tasks import PrivacyArguments, Task
-    from dpaudit.neighbours.named import is_source, pairs_of_source
+    from dpaudit.engine.tasks import Task
+    from dpaudit.neighbours.named import examples_of, is_source, pairs_of_source, with_examples, without_examples
     from dpaudit.registry.import_spec import is_place
 
-    audit = runs.audit
     check_folder("certificate", runs.certificate)
-    relation = None if audit["relation"] is None else Relation.parse(audit["relation"])
-    if audit["data"] is not None and audit["time_limit"] is None:
-        audit = audit | {"time_limit": OWN_DATA_SECONDS}
-    asked = PrivacyArguments(**audit | {"n": learner.n, "relation": relation})
-    spread = {name: getattr(runs, name) for name in ("n_jobs", "backend", "address")}
-    options: dict[str, Any] = {**spread, "progress": not shown.quiet}
+    asked = audited.arguments()
     if runs.dry_run:
-        return _estimate(learner, asked, runs, shown)
-    if is_place(learner.id):
-        return _audit_mechanism(learner, asked, runs, shown, options)
+        return _estimate(audited, asked, runs, shown)
+    if is_place(audited.id):
+        return _audit_mechanism(audited, asked, runs, shown)
     if asked.batched or (asked.pairs is not None and not is_source(asked.pairs)):
         raise InputError(
-            f"--pairs and --batched are for FILE.py:function; the pairs of the learner {learner.id} are crafted, or "
+            f"--pairs and --batched are for FILE.py:function; the pairs of the learner {audited.id} are crafted, or "
             "drawn by --pairs random:COUNT"
         )
-    entry, built, parameters = find_learner(learner.id, learner.parameter, shown.learners)
-    if learner.n is None:
-        note_taken(entry, {"n": entry.instance.n})
-        asked = replace(asked, n=entry.instance.n)
+    entry, built, parameters = find_learner(audited.id, audited.parameter, shown.learners)
+    examples = examples_of(asked.pairs)
+    if examples is None:
+        examples = entry.instance.n
+        note_taken(entry, {"n": examples})
+    asked = replace(asked, n=examples, pairs=without_examples(asked.pairs))
     with keeping(runs.continued), blamed(f"the audit of {entry.id}"):
         task = Task(entry.id, parameters, asked)
-        result = perform(task, seed=runs.seed, paths=shown.learners, continued=runs.continued, **options)
-    drawn = partial(pairs_of_source, str(asked.pairs), built, n=asked.n, relation=asked.relation, seed=runs.seed)
-    about = {"n": asked.n, "place": asked.pairs or "crafted pairs", "progress": not shown.quiet}
+        result = perform(
+            task,
+            seed=runs.seed,
+            paths=shown.learners,
+            continued=runs.continued,
+            n_jobs=runs.n_jobs,
+            backend=runs.on.backend,
+            address=runs.on.address,
+            progress=not shown.quiet,
+        )
+    source = with_examples(asked.pairs, examples)
+    pairs = partial(pairs_of_source, source, built, relation=asked.relation, seed=runs.seed)
     status = _show(result, runs, shown)
-    return _certify(status, result, runs, built, drawn if asked.pairs else lambda: None, **about)
+    place = "crafted pairs" if asked.pairs is None else source
+    return _certify(status, result, runs, built, pairs, place, progress=not shown.quiet)
 
 
 def _show(result: Result, runs: PrivacyRunOptions, shown: Shown) -> int:
@@ -134,7 +198,7 @@ def _show(result: Result, runs: PrivacyRunOptions, shown: Shown) -> int:
     return status if status == 1 else 2
 
 
-def _estimate(named: LearnerOptions, asked: PrivacyArguments, runs: PrivacyRunOptions, shown: Shown) -> int:
+def _estimate(named: Audited, asked: PrivacyArguments, runs: PrivacyRunOptions, shown: Shown) -> int:
     from dpaudit.project import subject as subjects
     from dpaudit.project.check import runs_of, seconds_of
 
@@ -151,12 +215,7 @@ def _estimate(named: LearnerOptions, asked: PrivacyArguments, runs: PrivacyRunOp
     return 0
 
 
-def _audit_mechanism(
-    named: LearnerOptions, asked: PrivacyArguments, runs: PrivacyRunOptions, shown: Shown, options: dict[str, Any]
-) -> int:
-    from msgspec.structs import replace
-
-    from dpaudit.audit.audit import audit_privacy
+def _audit_mechanism(named: Audited, asked: PrivacyArguments, runs: PrivacyRunOptions, shown: Shown) -> int:
     from dpaudit.neighbours.named import is_strategy
     from dpaudit.project import subject as subjects
 
@@ -164,14 +223,27 @@ def _audit_mechanism(
         raise InputError(f"-p is for learners of the registry; {named.id} takes none")
     with subjects.named(named.id, asked, runs.seed) as subject:
         with keeping(runs.continued):
-            finding = audit_privacy(subject.mechanism, **subject.arguments, continued=runs.continued, **options)
-        result = subject.result(named.id, replace(asked, pairs=subject.source), finding)
+            finding = subject.audit(
+                n_jobs=runs.n_jobs,
+                backend=runs.on.backend,
+                address=runs.on.address,
+                continued=runs.continued,
+                progress=not shown.quiet,
+            )
+        result = subject.result(named.id, subject.arguments(), finding)
         given = subject.place.find() if subject.place else None
-        about = {"strategy": given if is_strategy(given) else None, "n": named.n if subject.place is None else None}
-        about |= {"name": named.id, "place": asked.data or subject.source or "crafted pairs"}
-        pairs = subject.pairs if asked.data else lambda: subject.arguments.get("pairs")
         status = _show(result, runs, shown)
-        return _certify(status, result, runs, subject.mechanism, pairs, progress=options["progress"], **about)
+        return _certify(
+            status,
+            result,
+            runs,
+            subject.mechanism,
+            subject.pairs,
+            asked.data or subject.source or "crafted pairs",
+            name=named.id,
+            strategy=given if is_strategy(given) else None,
+            progress=not shown.quiet,
+        )
 
 
 def _certify(
@@ -179,15 +251,22 @@ def _certify(
     result: Result,
     runs: PrivacyRunOptions,
     mechanism: Any,
-    pairs: Callable[[], Sequence[Any] | None],
-    **about: Any,
+    pairs: Callable[[], Sequence[Any]],
+    place: str,
+    *,
+    name: str = "",
+    strategy: Any = None,
+    progress: bool = False,
 ) -> int:
     """Write the certificate that was asked for, if the finding is a violation, and return the status of the command.
 
     The verdict has been printed: what prevents a certificate is a note, and leaves the status of a violation as it is.
     """
+    from dataclasses import replace
+
     from dpaudit import certificates
     from dpaudit.audit.finding import PrivacyFinding
+    from dpaudit.audit.parameters import Execution
     from dpaudit.certificates.certificate import Referred
     from dpaudit.contract import Verdict
     from dpaudit.engine.tasks import PrivacyArguments
@@ -208,9 +287,20 @@ def _certify(
     if prevented:
         notify("note", prevented)
         return status
-    about |= {name: getattr(arguments, name) for name in grouped("run", "certificate")} | {"n_jobs": runs.n_jobs}
     try:
-        made = certificates.make(finding, pairs(), mechanism=mechanism, **about)
+        made = certificates.make(
+            finding,
+            pairs(),
+            mechanism=mechanism,
+            name=name,
+            place=place,
+            strategy=strategy,
+            batched=arguments.batched,
+            n_jobs=runs.n_jobs,
+            timeout=arguments.timeout,
+            look=replace(arguments.look, curve=False, time=False),
+            execution=Execution(timeout_is=arguments.timeout_is, progress=progress),
+        )
     except DpauditError as error:
         notify("note", f"no certificate is written, and the violation stands: {in_words(error)}")
         return status
@@ -250,9 +340,15 @@ class Replaying(NamedTuple):
         str | None,
         given("the dataset that was audited, if the certificate names inputs by recipe and digest", metavar="FILE"),
     ]
-    header: Annotated[bool | None, of(OPTIONS["header"])]
-    of_data: Annotated[dict[str, Any], Declared(OF_DATA)]
-    running: Annotated[dict[str, Any], Declared(grouped("run", "replay"))]
+    header: Annotated[bool | None, of(Options.header)]
+    bounds: Annotated[str | None, of(Options.bounds)]
+    unit: Annotated[str | None, of(Options.unit)]
+    outside: Annotated[bool, of(Options.outside)]
+    group: Annotated[int, of(Options.group)]
+    batched: Annotated[bool, of(Options.batched)]
+    randomness: Annotated[str, of(Options.randomness)]
+    timeout: RunTimeout
+    timeout_is: Annotated[str, of(Options.timeout_is)]
     relation: Annotated[
         str | None,
         given("what neighbours are, of an audit (default: what the certificate says)", metavar="RELATION"),
@@ -265,7 +361,7 @@ class Replaying(NamedTuple):
             metavar="SOURCE",
         ),
     ]
-    confidence: Annotated[float, of(OPTIONS["confidence"], "of the replay, never the certificate's")]
+    confidence: Annotated[float, of(Options.confidence, "of the replay, never the certificate's")]
     trials: Annotated[int | None, given("runs on each side (default: the certificate's)")]
     seed: Annotated[int | None, given("root of all randomness (default: random)")]
     n_jobs: Annotated[int, jobs("processes", 1)]
@@ -281,6 +377,7 @@ def replay(asked: Replaying, shown: ShownPlain) -> int:
     neighbours, 3 where fresh runs show none or it is not known whether they are.
     """
     from dpaudit import certificates
+    from dpaudit.audit.parameters import Execution
     from dpaudit.contract import OPEN, Verdict
     from dpaudit.registry.import_spec import Place, importable, is_place
     from dpaudit.report.formats import Promise, summed
@@ -293,9 +390,21 @@ def replay(asked: Replaying, shown: ShownPlain) -> int:
     metric = [Place.parse("--metric", asked.metric)] if asked.metric else []
     with importable(*(place.folder for place in (*places, *given, *metric))):
         mechanism = places[0].find() if places else find_learner(asked.id, asked.parameter, shown.learners)[1]
-        named = {name: getattr(asked, name) for name in ("relation", "confidence", "trials", "seed", "n_jobs")}
-        named |= {"pair": _pair(certificate, asked, given), "metric": metric[0].find() if metric else None}
-        found = certificates.replay(certificate, mechanism, progress=not shown.quiet, **named, **asked.running)
+        found = certificates.replay(
+            certificate,
+            mechanism,
+            pair=_pair(certificate, asked, given),
+            relation=asked.relation,
+            metric=metric[0].find() if metric else None,
+            confidence=asked.confidence,
+            trials=asked.trials,
+            seed=asked.seed,
+            randomness=asked.randomness,
+            batched=asked.batched,
+            n_jobs=asked.n_jobs,
+            timeout=asked.timeout,
+            execution=Execution(timeout_is=asked.timeout_is, progress=not shown.quiet),
+        )
     lines = _lines(asked.id, certificate, found)
     case = Promise(asked.id, "result", found.verdict, summed(lines))
     status = 1 if found.verdict == Verdict.VIOLATION else OPEN
@@ -328,9 +437,15 @@ def _pair(certificate: certificates.Certificate, asked: Replaying, given: Sequen
         pairs = pairs_at(given[0], certificate.seed)
     else:
         relation = certificate.relation or Relation.ADD_REMOVE_ONE
-        options = asked.of_data | {"bounds": bounds_of_text(asked.of_data["bounds"])}
-        dataset = read_dataset(str(asked.data), header=asked.header)
-        pairs = neighbours_of(dataset, relation, **options, seed=certificate.seed)
+        pairs = neighbours_of(
+            read_dataset(str(asked.data), header=asked.header),
+            relation,
+            group=asked.group,
+            bounds=bounds_of_text(asked.bounds),
+            unit=asked.unit,
+            outside=asked.outside,
+            seed=certificate.seed,
+        )
     if named.index >= len(pairs):
         raise InputError(f"{source} must have the pair [{named.index}] of the certificate; it has {len(pairs)}")
     return pairs[named.index]

@@ -7,22 +7,22 @@ import sys
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 from dpaudit.cli.audits import json_lines, rendered, run_of, show_plain, terminal_text, write_report
 from dpaudit.cli.command import command
 from dpaudit.cli.options import (
     FORMS,
     PLAIN,
-    Address,
     AllowNoEvidence,
-    Backend,
     Color,
     Config,
-    Limits,
     Out,
     Quiet,
+    RunTimeout,
     ShownOut,
+    TimeLimit,
+    Where,
     argument,
     given,
     jobs,
@@ -73,14 +73,14 @@ class CheckOptions(NamedTuple):
     dry_run: Annotated[
         bool, given("run each mechanism a few times and estimate how long the audits take (default: audit)")
     ]
-    limits: Limits
+    timeout: RunTimeout
+    time_limit: TimeLimit
     json: Annotated[bool, json_each("audit")]
     out: Out
     quiet: Quiet
     color: Color
     n_jobs: Annotated[int, jobs("processes, of audits side by side, or of one", 1)]
-    backend: Backend
-    address: Address
+    on: Where
     allow_no_evidence: AllowNoEvidence
 
     def words(self, names: Sequence[str]) -> str:
@@ -119,9 +119,18 @@ def check(asked: CheckOptions) -> int:
 
     chosen = [audit.name for audit in read_project(settings).chosen(asked.names)]
     checked: list[Checked] = []
-    spread: dict[str, Any] = {name: getattr(asked, name) for name in ("n_jobs", "backend", "address")}
     try:
-        for one in checks.check(settings, asked.names, listener=show, alone=True, **spread, **asked.limits):
+        for one in checks.check(
+            settings,
+            asked.names,
+            n_jobs=asked.n_jobs,
+            backend=asked.on.backend,
+            address=asked.on.address,
+            listener=show,
+            alone=True,
+            timeout=asked.timeout,
+            time_limit=asked.time_limit,
+        ):
             checked.append(one)  # one by one, so that an interrupted check loses those under way at most
             checked.sort(key=lambda one: chosen.index(one.row.name))
     except KeyboardInterrupt as stop:

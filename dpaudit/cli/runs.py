@@ -9,23 +9,24 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
-from dpaudit.audit.options import OPTIONS
+from dpaudit.audit.options import Options
 from dpaudit.cli.audits import find_learners, rendered, show_lines, write_report
 from dpaudit.cli.command import command, here, option_words, suffix_of
 from dpaudit.cli.options import (
     FORMS,
     PLAIN,
-    Address,
     AllowNoEvidence,
     Color,
     Json,
     Learners,
-    Limits,
+    RunTimeout,
     Seed,
     Showing,
     Shown,
     ShownPlain,
+    TimeLimit,
     Verbose,
+    Where,
     argument,
     given,
     jobs,
@@ -56,20 +57,27 @@ class RunOptions(NamedTuple):
     ]
     out: Annotated[str, given("where to", metavar="DIR", default="reports/latest")]
     resume: Annotated[bool, given("go on with the run in DIR (default: start afresh)")]
-    limits: Limits
+    timeout: RunTimeout
+    time_limit: TimeLimit
     trials: Annotated[int | None, given("runs a side in the black-box audits (default: the profile's)")]
-    confidence: Annotated[float, of(OPTIONS["confidence"], "of each finding")]
+    confidence: Annotated[float, of(Options.confidence, "of each finding")]
     seed: Seed
     n_jobs: Annotated[int, jobs("audits at a time", -1)]
-    backend: Annotated[str, given("what makes them", "loky", choices=["loky", "threading", "sequential", "dask"])]
-    address: Address
+    on: Where
     learners: Learners
 
     def words(self, out: str, *more: str) -> str:
         """Return the command that makes the same results in a folder."""
         words = ["dpaudit", "run", *dict.fromkeys(self.ids)]
-        named = {name: getattr(self, name) for name in ("profile", "seed", "confidence", "trials")}
-        for name, value in (named | self.limits).items():
+        given = {
+            "profile": self.profile,
+            "seed": self.seed,
+            "confidence": self.confidence,
+            "trials": self.trials,
+            "timeout": self.timeout,
+            "time_limit": self.time_limit,
+        }
+        for name, value in given.items():
             words += [] if value is None else option_words(here(), name, value)
         for path in self.learners:
             words += ["--learners", path]
@@ -101,8 +109,15 @@ def run(asked: RunOptions, html: _Html, shown: Annotated[Shown, Showing(without=
     registry = find_learners(asked.learners)
     entries = [registry.get(id) for id in dict.fromkeys(asked.ids)] or registry.entries
     statements = () if asked.ids else registry.statements
-    chosen = {"profile": asked.profile, "confidence": asked.confidence, "trials": asked.trials, **asked.limits}
-    plan = make_plan(entries, statements=statements, **chosen)
+    plan = make_plan(
+        entries,
+        profile=asked.profile,
+        confidence=asked.confidence,
+        trials=asked.trials,
+        statements=statements,
+        timeout=asked.timeout,
+        time_limit=asked.time_limit,
+    )
     for line in plan.notes:
         notify("note", line)
     if not plan.tasks:
@@ -139,9 +154,15 @@ def run(asked: RunOptions, html: _Html, shown: Annotated[Shown, Showing(without=
 def _execute(asked: RunOptions, shown: Shown, plan: Plan, store: Store) -> None:
     from dpaudit.engine.execute import Progress, execute
 
-    spread: dict[str, Any] = {"paths": asked.learners, "n_jobs": asked.n_jobs}
-    spread |= {"backend": asked.backend, "address": asked.address}
-    records = execute(plan.tasks, seed=asked.seed, done=frozenset(store.done), **spread)
+    records = execute(
+        plan.tasks,
+        seed=asked.seed,
+        done=frozenset(store.done),
+        paths=asked.learners,
+        n_jobs=asked.n_jobs,
+        backend=asked.on.backend or "loky",
+        address=asked.on.address,
+    )
     progress = Progress(None if shown.quiet else sys.stderr, len(plan.tasks), len(store.done))
     with progress, closing(records):
         for record in records:

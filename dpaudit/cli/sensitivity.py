@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
-from typing import Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
+from dpaudit.audit.options import Options
 from dpaudit.cli.audits import show_measured
 from dpaudit.cli.command import command
-from dpaudit.cli.options import DRAWN, Declared, DrawnApart, Seed, argument, given
+from dpaudit.cli.options import DRAWN, Delta, DrawnApart, Epsilon, Seed, argument, given, of
 from dpaudit.errors import InputError
 from dpaudit.keyed import key_of
 
-_INPUTS = ("pairs", "data", "header", "bounds", "unit", "outside", "relation", "include_data", "epsilon", "delta")
+if TYPE_CHECKING:
+    from dpaudit.sensitivity.finding import RecordedFinding, SensitivityFinding
 
 
 class SensitivityOptions(NamedTuple):
@@ -31,7 +34,16 @@ class SensitivityOptions(NamedTuple):
             metavar="NAME",
         ),
     ]
-    audit: Annotated[dict[str, Any], Declared(_INPUTS)]
+    pairs: Annotated[str | None, of(Options.pairs)]
+    data: Annotated[str | None, of(Options.data)]
+    header: Annotated[bool | None, of(Options.header)]
+    bounds: Annotated[str | None, of(Options.bounds)]
+    unit: Annotated[str | None, of(Options.unit)]
+    outside: Annotated[bool, of(Options.outside)]
+    relation: Annotated[str | None, of(Options.relation)]
+    include_data: Annotated[bool, of(Options.include_data)]
+    epsilon: Epsilon
+    delta: Delta
     seed: Seed
 
 
@@ -51,38 +63,49 @@ def sensitivity(id: Annotated[str, argument("ID")], asked: SensitivityOptions, s
     from dpaudit.registry.import_spec import Place, importable
     from dpaudit.report.repeat import command_line
     from dpaudit.running.workers import in_own_process
+    from dpaudit.sensitivity.audit import audit_sensitivity
     from dpaudit.sensitivity.finding import RecordedFinding, SensitivityFinding
 
-    audit = asked.audit
     place = Place.parse("the function", id)
-    source = audit["pairs"]
-    if source is not None and audit["data"] is not None:
+    if asked.pairs is not None and asked.data is not None:
         raise InputError("{pairs} must be left out where {data} is given", names=("pairs", "data"))
-    given_pairs = None if source is None else Place.parse("--pairs", source)
+    given_pairs = None if asked.pairs is None else Place.parse("--pairs", asked.pairs)
     with importable(*(one.folder for one in (place, given_pairs) if one is not None)):
         function = place.find()
-        if audit["data"] is not None:
+        pairs = dataset = None
+        bounds: Any = asked.bounds
+        if asked.data is not None:
             key_of(make=True)
-            dataset = read_dataset(audit["data"], header=audit["header"])
-            inputs = {"data": dataset, "bounds": bounds_of_text(audit["bounds"])}
+            dataset = read_dataset(asked.data, header=asked.header)
+            bounds = bounds_of_text(asked.bounds)
         else:
-            inputs = {
-                "pairs": pairs_at(given_pairs or pairs_beside(place, "--pairs"), asked.seed),
-                "bounds": audit["bounds"],
-            }
-        named = {name: audit[name] for name in _INPUTS if name not in ("pairs", "data", "header", "bounds")}
-        claimed = {"claim": asked.claim, "metric": asked.metric, "seed": asked.seed}
-        made = in_own_process(partial(_audited, function, **claimed, **inputs, **named))
+            pairs = pairs_at(given_pairs or pairs_beside(place, "--pairs"), asked.seed)
+        audited = partial(
+            audit_sensitivity,
+            function,
+            pairs,
+            data=dataset,
+            claim=asked.claim,
+            metric=asked.metric,
+            epsilon=asked.epsilon,
+            delta=asked.delta,
+            bounds=bounds,
+            unit=asked.unit,
+            relation=asked.relation,
+            outside=asked.outside,
+            include_data=asked.include_data,
+            seed=asked.seed,
+        )
+        made = in_own_process(partial(_as_json, audited))
     finding: SensitivityFinding | RecordedFinding = decode(made, SensitivityFinding | RecordedFinding)
-    options = {"claim": asked.claim, "metric": asked.metric, **audit, "seed": asked.seed or None}
+    options = asked._asdict() | {"seed": asked.seed or None}
     repeat = command_line("sensitivity", id, {}, options)
     data = {"id": id, "finding": finding.to_dict()}
     return show_measured(finding, id, repeat, shown, title=f"dpaudit: the sensitivity of {id}", data=data)
 
 
-def _audited(function: Any, **arguments: Any) -> bytes:
-    """Return the finding as one line of JSON."""
+def _as_json(audit: Callable[[], SensitivityFinding | RecordedFinding]) -> bytes:
+    """Return the finding of an audit as one line of JSON."""
     from dpaudit.record import as_json
-    from dpaudit.sensitivity.audit import audit_sensitivity
 
-    return as_json(audit_sensitivity(function, **arguments))
+    return as_json(audit())

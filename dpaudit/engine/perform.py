@@ -21,8 +21,9 @@ from numpy.typing import NDArray
 
 from dpaudit.arguments import addressed_parameters_of
 from dpaudit.audit.audit import audit_privacy
-from dpaudit.audit.curve_claims import named_claim
-from dpaudit.audit.options import grouped
+from dpaudit.audit.finding import PrivacyFinding
+from dpaudit.audit.options import Options
+from dpaudit.audit.parameters import Dataset, Execution
 from dpaudit.contract import (
     ACCUSATIONS,
     Distribution,
@@ -36,7 +37,14 @@ from dpaudit.contract import (
     Verdict,
 )
 from dpaudit.engine.records import AnyFinding, LedgerRow, PictureFinding, Result, decoded
-from dpaudit.engine.tasks import UTILITY, ExactArguments, LedgerArguments, PrivacyArguments, Task, UtilityArguments
+from dpaudit.engine.tasks import (
+    AuditOptions,
+    ExactArguments,
+    LedgerArguments,
+    PrivacyArguments,
+    Task,
+    UtilityArguments,
+)
 from dpaudit.errors import InputError, ToolFault
 from dpaudit.exact.audit import audit_law
 from dpaudit.exact.composition import tabulate
@@ -45,7 +53,7 @@ from dpaudit.exact.supremum import audit_supremum
 from dpaudit.jsonable import jsonable
 from dpaudit.neighbours.check import check_pairs
 from dpaudit.neighbours.crafted import crafted_pairs
-from dpaudit.neighbours.named import is_source, pairs_at, pairs_of_source
+from dpaudit.neighbours.named import is_source, pairs_at, pairs_of_source, with_examples
 from dpaudit.progress import Progress
 from dpaudit.registry import load
 from dpaudit.registry.import_spec import Place, send_private
@@ -83,27 +91,71 @@ def perform(
     learner = entry.build(**task.parameters)
     if n_jobs != 1 or backend is not None:
         send_private(entry.learner.__module__)
-    spread: dict[str, Any] = {"n_jobs": n_jobs, "backend": backend, "address": address}
-    options: dict[str, Any] = {"seed": seed, "progress": progress, **spread}
     finding: AnyFinding
     if isinstance(arguments, ExactArguments):
         finding = _exact(arguments, learner, progress)
     elif isinstance(arguments, PrivacyArguments):
-        chosen = structs.asdict(arguments)
-        if chosen.pop("header") is not None:  # of a file, which is read before an audit
+        if arguments.header is not None:  # of a file, which is read before an audit
             raise InputError("{header} belongs to {data}, which a learner does not take", names=("header", "data"))
-        if (source := chosen.pop("pairs")) is not None:
-            n, relation = chosen.pop("n"), arguments.relation
-            chosen["pairs"] = pairs_of_source(source, learner, n=n, relation=relation, seed=seed)
-        point = {name: chosen.get(name) for name in ("epsilon", "delta")}
-        chosen["claim"] = named_claim(**{name: chosen.pop(name) for name in grouped("claim")}, **point)
-        finding = audit_privacy(learner, **chosen, continued=continued, **options)
+        finding = audit_with(
+            learner,
+            arguments,
+            with_examples(arguments.pairs, arguments.n),
+            seed=seed,
+            n_jobs=n_jobs,
+            backend=backend,
+            address=address,
+            continued=continued,
+            progress=progress,
+        )
     elif isinstance(arguments, UtilityArguments):
-        finding = _utility(arguments, learner, options)
+        finding = _utility(arguments, learner, seed, n_jobs, backend, address, progress)
     else:
         finding = draw_picture(learner, arguments.n, arguments.runs, seed)
     meaning = decoded(learner, finding)
     return Result(**task.recorded, finding=finding, fault=entry.fault, claim=learner.privacy, decoded=meaning)
+
+
+def audit_with(
+    mechanism: Any,
+    options: AuditOptions,
+    pairs: Any = None,
+    dataset: Dataset | None = None,
+    *,
+    seed: int,
+    n_jobs: int = 1,
+    backend: str | None = None,
+    address: str | None = None,
+    continued: str | None = None,
+    progress: Progress = False,
+) -> PrivacyFinding:
+    """Return the finding of `audit_privacy` with options by name; inputs are given, however the options name them."""
+    return audit_privacy(
+        mechanism,
+        pairs,
+        data=dataset,
+        epsilon=options.epsilon,
+        delta=options.delta,
+        claim=options.curve_claim(),
+        relation=options.relation,
+        trials=Options.trials.default if options.trials is None else options.trials,
+        confidence=Options.confidence.default if options.confidence is None else options.confidence,
+        seed=seed,
+        batched=options.batched,
+        randomness=options.randomness,
+        n_jobs=n_jobs,
+        timeout=options.timeout,
+        look=options.look,
+        execution=Execution(
+            backend=backend,
+            address=address,
+            sequential=options.sequential,
+            continued=continued,
+            time_limit=options.time_limit,
+            timeout_is=options.timeout_is,
+            progress=progress,
+        ),
+    )
 
 
 def _exact(arguments: ExactArguments, learner: Any, progress: Progress) -> LawFinding:
@@ -111,7 +163,7 @@ def _exact(arguments: ExactArguments, learner: Any, progress: Progress) -> LawFi
     chosen: dict[str, Any] = {"n": n}
     if (source := arguments.pairs) is not None:
         if is_source(source):
-            chosen = {"samples": pairs_of_source(source, learner, n=n, relation=relation)}
+            chosen = {"samples": pairs_of_source(with_examples(source, n), learner, relation=relation)}
         else:
             chosen = {"samples": check_pairs(pairs_at(Place.parse("--pairs", source)), relation)}
     elif arguments.samples == "crafted":
@@ -122,17 +174,43 @@ def _exact(arguments: ExactArguments, learner: Any, progress: Progress) -> LawFi
     return structs.replace(finding, composition=tabulate(finding.profiles, arguments.compose, finding.grade))
 
 
-def _utility(arguments: UtilityArguments, learner: Any, options: dict[str, Any]) -> UtilityFinding:
+def _utility(
+    arguments: UtilityArguments,
+    learner: Any,
+    seed: int,
+    n_jobs: int,
+    backend: str | None,
+    address: str | None,
+    progress: Progress,
+) -> UtilityFinding:
     concept = arguments.concept
     noise: NDArray[np.float64] | float | None = arguments.noise
     distribution: Distribution | str = "uniform"
     if arguments.case_index is not None:
         case = hard_cases(learner, arguments.alpha, arguments.setting)[arguments.case_index]
         distribution = case.distribution
-        concept = case.concept_code if concept is None else concept
-        noise = case.noise if noise is None else noise
-    given = {name: getattr(arguments, name) for name in UTILITY}
-    return audit_utility(learner, concept or 0, distribution, noise=noise, **given, **options)
+        if concept is None:
+            concept = case.concept_code
+        if noise is None:
+            noise = case.noise
+    return audit_utility(
+        learner,
+        concept or 0,
+        distribution,
+        noise=noise,
+        alpha=arguments.alpha,
+        beta=arguments.beta,
+        n=arguments.n,
+        trials=arguments.trials,
+        most=arguments.most,
+        setting=arguments.setting,
+        confidence=arguments.confidence,
+        seed=seed,
+        n_jobs=n_jobs,
+        backend=backend,
+        address=address,
+        progress=progress,
+    )
 
 
 def draw_picture(learner: Any, n: int, runs: int, seed: int) -> PictureFinding:

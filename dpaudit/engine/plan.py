@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 from msgspec.structs import replace
 
 from dpaudit.arguments import CONFIDENCE, read_choice
-from dpaudit.audit.options import OPTIONS
+from dpaudit.audit.options import Options
 from dpaudit.contract import HasFurtherInstances, HasLaw, Learner, Pictured, Statement
 from dpaudit.engine.records import Fault, Planned
 from dpaudit.engine.tasks import (
@@ -55,7 +54,8 @@ def make_plan(
     confidence: float = CONFIDENCE,
     trials: int | None = None,
     statements: Sequence[Statement] = (),
-    **limits: float | None,
+    timeout: float | None = None,
+    time_limit: float | None = None,
 ) -> Plan:
     """Plan the audits of some learners on their instances, and the checks of some statements, in this order.
 
@@ -67,13 +67,15 @@ def make_plan(
 
     The `profile` is one of `PROFILES`; "quick" leaves out the slow statements. The hard cases of one learner share the
     `confidence`, which is that of each finding. `trials` are the runs a side in black-box audits, by default the
-    profile's; the `limits`, in seconds, are `timeout` and `time_limit` as for `audit_privacy`.
+    profile's; `timeout` and `time_limit`, in seconds, are as for `audit_privacy`.
     """
     work = PROFILES[read_choice("profile", profile, PROFILES)]
     # What a black-box audit refuses: otherwise each of them would fail, one by one.
-    for name, given in {"confidence": confidence, "trials": trials or work.privacy_trials, **limits}.items():
-        OPTIONS[name].read(given)
-    if (timeout := limits.get("timeout")) is not None:
+    Options.confidence.read(confidence)
+    Options.trials.read(trials or work.privacy_trials)
+    Options.time_limit.read(time_limit)
+    timeout = Options.timeout.read(timeout)
+    if timeout is not None:
         Timeout(timeout)
     tasks: dict[str, Task] = {}
     notes: list[str] = []
@@ -81,7 +83,7 @@ def make_plan(
     for entry in entries:
         try:
             usual = work.privacy_trials if entry.fault is None else work.control_trials
-            planned, left_out = _plan_one(entry, work, confidence, trials or usual, limits)
+            planned, left_out = _plan_one(entry, work, confidence, trials or usual, timeout, time_limit)
         # Whatever third-party code raises, even an exit, the other learners are still audited.
         except (Exception, SystemExit) as error:
             faults.append(Fault(entry.id, f"no audit could be planned: {type(error).__name__}: {error}"))
@@ -96,15 +98,21 @@ def make_plan(
 
 
 def _plan_one(
-    entry: Entry, work: Profile, confidence: float, trials: int, limits: Mapping[str, Any]
+    entry: Entry, work: Profile, confidence: float, trials: int, timeout: float | None, time_limit: float | None
 ) -> tuple[list[Task], list[str]]:
     learner = entry.build(**entry.instance.parameters)
     tasks = [exact_task(learner, entry.instance)] if isinstance(learner, HasLaw) else []
     if learner.privacy is not None:
         bets = work.sequential_controls and entry.fault is not None
-        chosen = {"trials": trials, "confidence": confidence, "curve": not bets, **limits}
-        chosen |= {"sequential": True} if bets else {}
-        arguments = PrivacyArguments(n=entry.instance.n, **chosen)
+        arguments = PrivacyArguments(
+            n=entry.instance.n,
+            trials=trials,
+            confidence=confidence,
+            curve=not bets,
+            sequential=True if bets else None,
+            timeout=timeout,
+            time_limit=time_limit,
+        )
         tasks.append(Task(entry.id, entry.instance.parameters, arguments))
     if entry.fault is not None:
         if not tasks:

@@ -6,16 +6,27 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
-from msgspec import UNSET, Meta, Struct, UnsetType, defstruct
+from msgspec import UNSET, Meta, UnsetType
 from msgspec.structs import force_setattr, replace
 
-from dpaudit.audit.options import OPTIONS, Options
-from dpaudit.contract import FIXED_SETTINGS, SETTINGS, HasSettings, Instance, Learner, Relation, Statement
+from dpaudit.audit.curve_claims import named_claim
+from dpaudit.audit.options import OPTIONS
+from dpaudit.audit.parameters import Look
+from dpaudit.contract import (
+    FIXED_SETTINGS,
+    SETTINGS,
+    CurveClaim,
+    HasSettings,
+    Instance,
+    Learner,
+    Relation,
+    Statement,
+)
 from dpaudit.errors import InputError
 from dpaudit.jsonable import jsonable
-from dpaudit.record import Frozen, encodable
+from dpaudit.record import Frozen, Words, encodable
 from dpaudit.registry import Entry
 from dpaudit.utility.audit import stated_claim
 from dpaudit.utility.hard_cases import hard_cases
@@ -25,6 +36,7 @@ UTILITY = ("alpha", "beta", "n", "trials", "most", "setting", "confidence")
 """The arguments of an audit of utility that its function and its command take as they are."""
 PICTURED_RUNS = 3
 """The number of outputs that a picture shows."""
+ValueRange = tuple[float, float]
 
 # The arguments of each kind of task, as typed records.
 
@@ -57,41 +69,70 @@ class ExactArguments(_Arguments, kw_only=True, frozen=True, tag="exact"):
     compose: int | None = None
 
 
-def with_options(base: type[Struct], name: str, doc: str, module: str, **others: tuple[Any, ...]) -> Any:
-    """Return a record with the fields of another one and all options of a black-box audit.
+def _within(name: str) -> Meta:
+    """Return the limits of a declared option as those of a field."""
+    limits = OPTIONS[name].limits
+    if "ge" in limits:
+        return Meta(ge=limits["ge"], lt=limits.get("lt"))
+    return Meta(gt=limits["gt"], lt=limits.get("lt"))
 
-    Of the options in `others` the type, and the default if there is one, are not those of the declaration.
+
+class AuditOptions(_Arguments, kw_only=True, frozen=True):
+    """The options of a black-box audit by name, as stored results and ``audit.toml`` have them.
+
+    `audit.options.Options` declares each: what it means, its limits and its default. None stands for one that is left
+    out.
     """
-    fields: list[tuple[Any, ...]] = []
-    doc += "\n\nAttributes\n----------\n"
-    for option, one in OPTIONS.items():
-        limits = one.limits | ({"min_length": 1} if one.kind is str else {})
-        kind: Any = Literal[one.choices] if one.choices else Annotated[one.kind, Meta(**limits)]
-        declared = kind | None if one.default is None else kind, one.default
-        fields.append((option, *others.get(option, declared)))
-        doc += f"{option} : {one.kind.__name__}\n    {one.help[0].upper()}{one.help[1:]}.\n"
-    settings: dict[str, Any] = {"frozen": True, "kw_only": True, "tag": base.__struct_config__.tag}
-    return defstruct(name, fields, bases=(base,), namespace={"__doc__": doc}, module=module, **settings)
 
+    epsilon: Annotated[float, _within("epsilon")] | None = None
+    delta: Annotated[float, _within("delta")] | None = None
+    claim: Words | None = None
+    relation: str | None = None
+    pairs: Words | None = None
+    data: Words | None = None
+    header: bool | None = None
+    bounds: str | ValueRange | dict[str, ValueRange] | None = None
+    unit: Words | None = None
+    outside: bool = True
+    group: Annotated[int, _within("group")] = 1
+    include_data: bool = False
+    batched: bool = False
+    sequential: bool | None = None
+    curve: bool = False
+    float_bits: bool = False
+    time: bool = False
+    randomness: Literal["argument", "own"] = "argument"
+    timeout: Annotated[float, _within("timeout")] | None = None
+    timeout_is: Literal["output", "error"] = "output"
+    time_limit: Annotated[float, _within("time_limit")] | None = None
+    n: Annotated[int, _within("n")] | None = None
+    trials: Annotated[int, _within("trials")] | None = None
+    confidence: Annotated[float, _within("confidence")] | None = None
 
-class _PrivacyArguments(_Arguments, kw_only=True, frozen=True, tag="privacy"):
     def __post_init__(self) -> None:
         # Defaults are left out by identity, which a text loses on its way to another process.
-        for name, one in OPTIONS.items():
-            if one.choices and getattr(self, name) == one.default:
-                force_setattr(self, name, one.default)
+        for name in ("randomness", "timeout_is"):
+            if getattr(self, name) == OPTIONS[name].default:
+                force_setattr(self, name, OPTIONS[name].default)
+
+    @property
+    def look(self) -> Look:
+        """The choice of what is looked at."""
+        return Look(curve=self.curve, float_bits=self.float_bits, time=self.time, include_data=self.include_data)
+
+    def curve_claim(self) -> CurveClaim | None:
+        """Return the claim that is a curve, if there is one; `InputError` if it stands beside epsilon or delta."""
+        return named_claim(self.claim, self.epsilon, self.delta)
 
 
-if TYPE_CHECKING:
+class PrivacyArguments(AuditOptions, kw_only=True, frozen=True, tag="privacy"):
+    """The arguments of a black-box audit."""
 
-    class PrivacyArguments(_PrivacyArguments, Options, frozen=True):
-        """The arguments of a black-box audit; see `Options`."""
-
-else:
+    relation: Relation | None = None
+    bounds: Words | None = None
     # Trials and confidence are always stored: their defaults may change.
-    _OTHERS = {"relation": (Relation | None, None), "trials": (int,), "confidence": (float,)}
-    _DOC = "The arguments of a black-box audit; see `Options`."
-    PrivacyArguments = with_options(_PrivacyArguments, "PrivacyArguments", _DOC, __name__, **_OTHERS)
+    trials: Annotated[int, _within("trials")]
+    confidence: Annotated[float, _within("confidence")]
 
 
 class UtilityArguments(_Arguments, kw_only=True, frozen=True, tag="utility"):

@@ -17,13 +17,18 @@ from dpaudit.arguments import read_integer
 from dpaudit.contract import Domain, Learner, Origin, OriginKind, Pair, Relation, Sample
 from dpaudit.errors import InputError
 from dpaudit.neighbours.check import as_multiset, sample_of
+from dpaudit.neighbours.crafted import crafted_pairs
 from dpaudit.registry.import_spec import Place
 
 MOST_QUERIES = 1_000_000
 """Sixteen vectors of so many numbers take 128 MB."""
 PAIRS = "PAIRS"
 """The name of the pairs beside a mechanism."""
-PATTERNS, RANDOM = "patterns", "random"
+PATTERNS = "patterns"
+RANDOM = "random"
+CRAFTED = "crafted"
+# How many numbers follow each of these words.
+_NUMBERS = {PATTERNS: (1,), RANDOM: (1, 2), CRAFTED: (0, 1)}
 MOST_PAIRS = 100_000
 """All pairs are held in memory, and each is run."""
 PROPOSALS = 6
@@ -67,34 +72,74 @@ def query_patterns(dimension: int, *, every: bool = True, level: float = 1.0) ->
 
 
 def is_source(text: str) -> bool:
-    """Return whether a text is patterns:DIMENSION or random:COUNT; no MODULE:NAME is, since no name is a number."""
-    word, _, number = text.partition(":")
-    return word in (PATTERNS, RANDOM) and number.isascii() and number.isdigit()
+    """Return whether a text is patterns:DIMENSION, random:COUNT, random:COUNT:N, crafted or crafted:N.
+
+    No MODULE:NAME is one, since no name is a number.
+    """
+    word, *numbers = text.split(":")
+    if not all(number.isascii() and number.isdigit() for number in numbers):
+        return False
+    return len(numbers) in _NUMBERS.get(word, ())
 
 
-def pairs_of_source(
-    text: str, mechanism: Any, *, n: int | None = None, relation: Relation | str | None = None, seed: int = 0
-) -> list[Pair]:
+def is_crafted(text: str | None) -> bool:
+    """Return whether a text stands for crafted samples, as does none."""
+    return text is None or (is_source(text) and text.split(":")[0] == CRAFTED)
+
+
+def examples_of(source: str | None) -> int | None:
+    """Return how many examples samples of a source have; None if it does not say so."""
+    word, *numbers = (source or CRAFTED).split(":")
+    if len(numbers) < max(_NUMBERS.get(word, (1,))):
+        return None
+    return int(numbers[-1])
+
+
+def without_examples(source: str | None) -> str | None:
+    """Return a source without the number of examples; None for crafted samples."""
+    if is_crafted(source) or source is None:
+        return None
+    return ":".join(source.split(":")[:2])
+
+
+def with_examples(source: str | None, n: int | None) -> str:
+    """Return the text of pairs of samples of n examples; `source` is as for `is_source`, or None."""
+    source = source or CRAFTED
+    word, *numbers = source.split(":")
+    if n is None or len(numbers) == max(_NUMBERS.get(word, (0,))):
+        return source
+    return f"{source}:{n}"
+
+
+def pairs_of_source(text: str, mechanism: Any, *, relation: Relation | str | None = None, seed: int = 0) -> list[Pair]:
     """Return the pairs that a text names.
 
-    "patterns:DIMENSION" are the patterns of `query_patterns`, for a mechanism that answers queries; "random:COUNT" are
-    `random_pairs` over a learner's domain, with the sizes of its instance and the relation of its claim by default.
-    `InputError` is raised if the text names no source, one that does not fit the mechanism, or a number below 1.
+    "patterns:DIMENSION" are the patterns of `query_patterns`, for a mechanism that answers queries. For a learner
+    "crafted:N" are `crafted_pairs` over its domain, and "random:COUNT:N" `random_pairs`. The number N of examples may
+    be left out, and is then that of the learner's instance; the relation is that of its claim by default. `InputError`
+    is raised if the text names no source, one that does not fit the mechanism, or a number below 1.
     """
     if not is_source(text):
-        raise InputError.of("pairs", text, "patterns:DIMENSION or random:COUNT")
-    word, _, number = text.partition(":")
+        raise InputError.of("pairs", text, "a list of (data, neighbour), patterns:DIMENSION, crafted:N or random:COUNT")
+    word, *numbers = text.split(":")
     if isinstance(mechanism, Learner) == (word == PATTERNS):
         message = "{pairs} {given} are drawn over a learner's domain; the mechanism given is no learner"
         if word == PATTERNS:
             message = "{pairs} {given} are vectors of query answers; a learner takes samples, as of random:COUNT"
         raise InputError(message, names=("pairs",), value=text, given=text)
     if word == PATTERNS:
-        return query_patterns(int(number))
+        return query_patterns(int(numbers[0]))
     if relation is None:
         relation = mechanism.privacy.relation if mechanism.privacy else Relation.REPLACE_ONE
-    n = mechanism.instance.n if n is None else n
-    return random_pairs(mechanism.domain, n, relation, count=int(number), seed=seed)
+    relation = Relation.parse(relation)
+    n = mechanism.instance.n
+    if word == CRAFTED:
+        if numbers:
+            n = int(numbers[0])
+        return crafted_pairs(mechanism.domain, n, relation)
+    if len(numbers) == 2:
+        n = int(numbers[1])
+    return random_pairs(mechanism.domain, n, relation, count=int(numbers[0]), seed=seed)
 
 
 def pairs_beside(place: Place, role: str) -> Place:

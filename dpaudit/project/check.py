@@ -4,23 +4,21 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from msgspec.structs import replace
 
-from dpaudit.audit.audit import audit_privacy
 from dpaudit.audit.finding import PrivacyFinding
-from dpaudit.audit.options import OPTIONS, grouped
 from dpaudit.contract import HasLaw, Pair
 from dpaudit.engine.records import Result, decoded
-from dpaudit.engine.tasks import Arguments, ExactArguments, PrivacyArguments
+from dpaudit.engine.tasks import Arguments, ExactArguments
 from dpaudit.errors import DpauditError, InputError, withholding
 from dpaudit.exact.audit import audit_law
 from dpaudit.exact.finding import LawFinding
-from dpaudit.neighbours.own_data.columns import text_of_bounds
 from dpaudit.project.rows import ClaimRow, claim_row, failed_row, reason_of
 from dpaudit.project.settings import Audit, read_project
 from dpaudit.project.subject import Prepared, prepared
@@ -52,7 +50,8 @@ def check(
     address: str | None = None,
     listener: Listener = lambda *step: None,
     alone: bool = False,
-    **limits: float | None,
+    timeout: float | None = None,
+    time_limit: float | None = None,
 ) -> Iterator[Checked]:
     """Audit mechanisms of a project, all by default, and yield each when it is done.
 
@@ -64,16 +63,19 @@ def check(
     scheduler at the address.
     """
     chosen = read_project(settings).chosen(names)
-    audits = {
-        audit.name: replace(audit, **{name: limit for name, limit in limits.items() if getattr(audit, name) is None})
-        for audit in chosen
-    }
+    audits: dict[str, Audit] = {}
+    for audit in chosen:
+        audits[audit.name] = replace(
+            audit,
+            timeout=timeout if audit.timeout is None else audit.timeout,
+            time_limit=time_limit if audit.time_limit is None else audit.time_limit,
+        )
     workers, root, own = Workers.of(n_jobs, backend, address), settings.resolve().parent, alone and can_fork()
     if backend == DASK:
         in_own_process(partial(_reach, str(address)))
     at_a_time = min(workers.number, len(audits)) if own and backend in (None, "loky") else 1
     each = n_jobs if at_a_time == 1 else workers.number // at_a_time
-    spread: dict[str, Any] = {"n_jobs": each, "backend": backend, "address": address}
+    make_finding = partial(Prepared.audit, n_jobs=each, backend=backend, address=address)
     shares: dict[str, float] = {}
     done = 0
 
@@ -83,7 +85,8 @@ def check(
 
     def make(emit: Callable[[bytes], None], name: str) -> bytes:
         emit(b"0")
-        return as_json(_checked(audits[name], root, {"progress": lambda made, of: emit(b"%f" % (made / of)), **spread}))
+        audited = partial(make_finding, progress=lambda made, of: emit(b"%f" % (made / of)))
+        return as_json(_checked(audits[name], root, audited))
 
     ended: Iterable[tuple[str, bytes | DpauditError]]
     if own:
@@ -109,7 +112,7 @@ def estimate(settings: Path, names: Iterable[str] = ()) -> dict[str, float | str
     found: dict[str, float | str] = {}
     for audit in read_project(settings).chosen(names):
         try:
-            with prepared(audit, settings.resolve().parent) as subject:
+            with _prepared(audit, settings.resolve().parent) as subject:
                 found[audit.name] = seconds_of(subject)
         except DpauditError as error:
             found[audit.name] = str(error)
@@ -123,10 +126,17 @@ def _reach(address: str) -> bool:
     return reach(address)
 
 
-def _checked(audit: Audit, root: Path, options: dict[str, Any]) -> Checked:
+def _prepared(audit: Audit, root: Path) -> AbstractContextManager[Prepared]:
+    return prepared(audit.mechanism, audit, audit.seed or 0, root, audit.parameters)
+
+
+def _checked(audit: Audit, root: Path, audited: Callable[[Prepared], PrivacyFinding]) -> Checked:
+    results: tuple[Result, ...] = ()
     try:
-        with prepared(audit, root) as subject:
-            results = (*([_exact(audit, subject)] if audit.exact else []), _blackbox(audit, subject, options))
+        with _prepared(audit, root) as subject:
+            if audit.exact:
+                results = (_exact(audit, subject),)
+            results = (*results, _result(audit, subject, subject.arguments(), audited(subject)))
     except DpauditError as error:
         return _failed(audit, str(error))
     why = reason_of(results)
@@ -137,23 +147,16 @@ def _failed(audit: Audit, why: str) -> Checked:
     return Checked(failed_row(audit.name, audit.mechanism, why), ())
 
 
-def _blackbox(audit: Audit, subject: Prepared, options: dict[str, Any]) -> Result:
-    finding = audit_privacy(subject.mechanism, **subject.arguments, **options)
-    stored = {name: value for name, value in subject.arguments.items() if name in OPTIONS}
-    stored |= {name: getattr(audit, name) for name in grouped("claim")}
-    stored["bounds"] = text_of_bounds(stored.get("bounds"))
-    stored |= {"pairs": subject.source, "data": audit.data}  # by name: a report holds no records
-    return _result(audit, subject, PrivacyArguments(**stored), finding)
-
-
 def _exact(audit: Audit, subject: Prepared) -> Result:
     """Return the result by exact laws, on all samples if there are few enough, else on the crafted ones."""
-    learner, relation = subject.learner, subject.arguments["relation"]
+    learner = subject.learner
     if learner is None or not isinstance(learner, HasLaw):
         raise InputError(f"exact is for learners with an exact law; {audit.mechanism} has none")
     every = learner.instance.exhaustive and subject.n is not None
-    given = {"n": subject.n} if every else {"samples": subject.pairs()}
-    finding = audit_law(learner, relation=relation, **given)
+    if every:
+        finding = audit_law(learner, n=subject.n, relation=subject.relation)
+    else:
+        finding = audit_law(learner, samples=subject.pairs(), relation=subject.relation)
     n = learner.instance.n if subject.n is None else subject.n
     arguments = ExactArguments(n=n, relation=finding.relation, samples="all" if every else "crafted")
     return _result(audit, subject, arguments, finding)
@@ -166,17 +169,20 @@ def _result(audit: Audit, subject: Prepared, arguments: Arguments, finding: Priv
 
 def runs_of(subject: Prepared) -> int:
     """Return how many runs an audit makes, on both sides of all its pairs."""
-    return 2 * int(subject.arguments["trials"])
+    return 2 * subject.trials
 
 
 def seconds_of(subject: Prepared) -> float:
     """Return about how long the runs of an audit take, from ever more runs on one side of its first pair."""
-    trials, pairs, runs = int(subject.arguments["trials"]), subject.pairs(), 1
+    trials = subject.trials
+    pairs = subject.pairs()
+    runs = 1
     data = pairs[0].data if isinstance(pairs[0], Pair) else pairs[0][0]
-    mechanism = as_mechanism(subject.mechanism, batched=subject.arguments["batched"])
+    mechanism = as_mechanism(subject.mechanism, batched=subject.options.batched)
     with withholding(subject.withheld), gathered():
         while True:
-            rng, began = np.random.default_rng(subject.arguments["seed"]), time.perf_counter()
+            rng = np.random.default_rng(subject.seed)
+            began = time.perf_counter()
             mechanism(data, rng, runs)
             spent = time.perf_counter() - began
             if spent >= ESTIMATED_SECONDS or runs >= trials:

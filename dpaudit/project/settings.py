@@ -12,13 +12,13 @@ from collections.abc import Iterable
 from contextlib import suppress
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
 
-from dpaudit.audit.options import OPTIONS, Options
+from dpaudit.audit.options import Options
 from dpaudit.contract import Relation
-from dpaudit.engine.tasks import with_options
+from dpaudit.engine.tasks import AuditOptions, ValueRange
 from dpaudit.errors import InputError, nearest
 from dpaudit.files import append_line, write_file
 from dpaudit.neighbours.own_data.columns import bounds_of_text
@@ -47,10 +47,8 @@ _LIMITS = {"gt": ">", "ge": ">=", "lt": "<", "le": "<="}
 FILE, PYPROJECT, TABLE = "audit.toml", "pyproject.toml", "tool.dpaudit"
 
 Name = Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z0-9]+([-._][A-Za-z0-9]+)*$")]
-ValueRange = tuple[float, float]
 Kind = TypeVar("Kind", bound=Frozen)
-_TRIALS, _CONFIDENCE = (OPTIONS[name] for name in ("trials", "confidence"))
-Trials = Annotated[int, msgspec.Meta(**_TRIALS.limits)]
+Trials = Annotated[int, msgspec.Meta(**Options.trials.limits)]
 
 
 MOST_YEARS = 10
@@ -72,12 +70,12 @@ class Accepted(Frozen, frozen=True, kw_only=True):
             raise InputError.of("date", str(self.date), f"a date within {MOST_YEARS} years of today")
 
 
-class _Audit(Frozen, frozen=True, kw_only=True):
+class Audit(AuditOptions, frozen=True, kw_only=True):
     """A mechanism of a project, its claim, and the options of its audit.
 
-    The mechanism is FILE.py:NAME or MODULE:NAME of a function or a learner, or the id of an installed learner, of which
-    alone there are `parameters`: those not given are its example's. `exact` is for learners with an exact law, and the
-    seed is the project's by default.
+    The mechanism is FILE.py:NAME or MODULE:NAME of a function or a learner, or the id of an installed learner, which
+    alone has `parameters`: those not given are its example's. `exact` is for learners with an exact law. The seed,
+    trials and confidence are the project's by default.
     """
 
     name: Name
@@ -86,34 +84,21 @@ class _Audit(Frozen, frozen=True, kw_only=True):
     exact: bool = False
     seed: Count | None = None
     accepted: Accepted | None = None
+    bounds: ValueRange | dict[str, ValueRange] | None = None
+    relation: Words | None = None
 
     def __post_init__(self) -> None:
-        relation = msgspec.structs.asdict(self)["relation"]
-        if relation is not None:
-            Relation.parse(relation)
-
-
-if TYPE_CHECKING:
-
-    class Audit(_Audit, Options, frozen=True):
-        """A mechanism of a project, its claim, and the options of its audit."""
-
-else:
-    # Trials and confidence are those of the project by default.
-    _OTHERS = {
-        "bounds": (ValueRange | dict[str, ValueRange] | None, None),
-        "trials": (Trials | None, None),
-        "confidence": (Level | None, None),
-    }
-    Audit = with_options(_Audit, "Audit", "A mechanism of a project and the options of its audit.", __name__, **_OTHERS)
+        super().__post_init__()
+        if self.relation is not None:
+            Relation.parse(self.relation)
 
 
 class Project(Frozen, frozen=True, kw_only=True):
     """The audits of a project, a table ``[[audit]]`` each, and the numbers of those that do not state their own."""
 
     audit: tuple[Audit, ...] = ()
-    trials: Trials = _TRIALS.default
-    confidence: Level = _CONFIDENCE.default
+    trials: Trials = Options.trials.default
+    confidence: Level = Options.confidence.default
     seed: Count = 0
 
     def chosen(self, names: Iterable[str]) -> tuple[Audit, ...]:
@@ -190,6 +175,8 @@ def _record(kind: type[Kind], given: Any, where: str) -> Kind:
     if not isinstance(given, dict):
         raise InputError(f"{where}: must be a table, got {given!r:.60}")
     fields = {field.name: field for field in msgspec.structs.fields(kind)}
+    own = [name for name in kind.__annotations__ if name in fields]
+    fields = {name: fields[name] for name in (*own, *fields)}  # a message names those of an audit before its options
     for key in given:
         if key not in fields:
             raise InputError(f"{where} has no key {key!r}{_near(key, fields)}")

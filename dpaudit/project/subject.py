@@ -2,41 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, chdir, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from msgspec.structs import asdict
+from msgspec.structs import replace
 
 from dpaudit.arguments import check_built
-from dpaudit.audit.curve_claims import named_claim
-from dpaudit.audit.options import OF_DATA, OPTIONS, grouped
+from dpaudit.audit.finding import PrivacyFinding
+from dpaudit.audit.options import OPTIONS, Options
+from dpaudit.audit.parameters import Dataset
 from dpaudit.contract import Learner, Relation
+from dpaudit.engine.perform import audit_with
 from dpaudit.engine.records import Result
-from dpaudit.engine.tasks import Arguments, PrivacyArguments, Task
+from dpaudit.engine.tasks import Arguments, AuditOptions, PrivacyArguments, Task
 from dpaudit.errors import InputError, blamed
 from dpaudit.keyed import key_of
-from dpaudit.neighbours.crafted import crafted_pairs
-from dpaudit.neighbours.named import is_source, pairs_at, pairs_beside, pairs_of_source
-from dpaudit.neighbours.own_data.columns import bounds_of_text
-from dpaudit.neighbours.own_data.pairs import neighbours_of
-from dpaudit.project.settings import Audit
+from dpaudit.neighbours.named import (
+    examples_of,
+    is_source,
+    pairs_at,
+    pairs_beside,
+    pairs_of_source,
+    with_examples,
+    without_examples,
+)
+from dpaudit.neighbours.own_data.columns import bounds_of_text, text_of_bounds
+from dpaudit.progress import Progress
 from dpaudit.registry import load
 from dpaudit.registry.import_spec import Place, importable, is_place, send_private
 
 
 @dataclass(frozen=True)
 class Prepared:
-    """A mechanism, or a learner, that is about to be audited, with the keyword arguments of `audit_privacy`.
+    """A mechanism, or a learner, that is about to be audited, with its inputs and the options of the audit.
 
-    `source` says where the pairs are from, in the words of the settings, None for crafted ones; `place` is that of a
-    list of pairs or of a strategy, if they are from one.
+    `pairs` and `dataset` are as for `audit_privacy`. `source` says where the pairs are from, in the words of the
+    settings, None for crafted ones; `place` is that of a list of pairs or of a strategy, if they are from one.
     """
 
     mechanism: Any
-    arguments: dict[str, Any]
+    options: AuditOptions
+    seed: int
+    given: Any = None
+    dataset: Dataset | None = None
     source: str | None = None
     place: Place | None = None
 
@@ -46,31 +57,88 @@ class Prepared:
         return self.mechanism if isinstance(self.mechanism, Learner) else None
 
     @property
+    def trials(self) -> int:
+        """Runs on each side."""
+        return Options.trials.default if self.options.trials is None else self.options.trials
+
+    @property
     def withheld(self) -> bool:
         """Whether nothing of the records may be shown but what is coarse."""
-        return self.arguments.get("data") is not None and not self.arguments["include_data"]
+        return self.dataset is not None and not self.options.include_data
+
+    @property
+    def relation(self) -> Relation | None:
+        """The relation of neighbours that was given."""
+        return None if self.options.relation is None else Relation.parse(self.options.relation)
 
     @property
     def n(self) -> int | None:
         """Examples in crafted samples; None where pairs are given."""
-        if self.learner is None or self.arguments.get("pairs") is not None:
+        if self.learner is None or self.source is not None:
             return None
-        n: int = self.arguments.get("n") or self.learner.instance.n
-        return n
+        return self.options.n or self.learner.instance.n
 
     def pairs(self) -> list[Any]:
         """Return the pairs that its audit begins with."""
-        if self.arguments.get("data") is not None:
-            of_data = {name: self.arguments[name] for name in (*OF_DATA, "seed")}
-            relation = self.arguments["relation"] or Relation.ADD_REMOVE_ONE
-            return neighbours_of(self.arguments["data"], relation, **of_data)
-        given = self.arguments.get("pairs")
-        if given is not None or self.learner is None:
-            return list(given or ())
-        claim, n, relation = self.learner.privacy, self.n, self.arguments["relation"]
-        assert n is not None
-        relation = relation or (claim.relation if claim else Relation.REPLACE_ONE)
-        return crafted_pairs(self.learner.domain, n, relation)
+        if self.dataset is not None:
+            return self.dataset.pairs(self.relation or Relation.ADD_REMOVE_ONE, self.seed)
+        if isinstance(self.given, str):
+            return pairs_of_source(self.given, self.mechanism, relation=self.relation, seed=self.seed)
+        return list(self.given or ())
+
+    def audit(
+        self,
+        *,
+        n_jobs: int = 1,
+        backend: str | None = None,
+        address: str | None = None,
+        continued: str | None = None,
+        progress: Progress = False,
+    ) -> PrivacyFinding:
+        """Return the finding of its audit."""
+        return audit_with(
+            self.mechanism,
+            self.options,
+            self.given,
+            self.dataset,
+            seed=self.seed,
+            n_jobs=n_jobs,
+            backend=backend,
+            address=address,
+            continued=continued,
+            progress=progress,
+        )
+
+    def arguments(self) -> PrivacyArguments:
+        """Return the options as a result stores them: inputs by name, since a report holds no records."""
+        options = self.options
+        relation = self.relation
+        return PrivacyArguments(
+            epsilon=options.epsilon,
+            delta=options.delta,
+            claim=options.claim,
+            relation=relation,
+            pairs=self.source,
+            data=options.data,
+            header=options.header,
+            bounds=text_of_bounds(options.bounds),
+            unit=options.unit,
+            outside=options.outside,
+            group=options.group,
+            include_data=options.include_data,
+            batched=options.batched,
+            sequential=options.sequential,
+            curve=options.curve,
+            float_bits=options.float_bits,
+            time=options.time,
+            randomness=options.randomness,
+            timeout=options.timeout,
+            timeout_is=options.timeout_is,
+            time_limit=options.time_limit,
+            n=options.n,
+            trials=self.trials,
+            confidence=Options.confidence.default if options.confidence is None else options.confidence,
+        )
 
     def result(self, name: str, arguments: Arguments, finding: Any, parameters: Any = (), **more: Any) -> Result:
         """Return the finding of an audit as the result of a task on the mechanism, under a name."""
@@ -82,52 +150,68 @@ def named(
     id: str, asked: PrivacyArguments, seed: int, parameters: Any = (), paths: tuple[str, ...] = ()
 ) -> AbstractContextManager[Prepared]:
     """Return `prepared` of what a command names, in the current folder."""
-    audit = Audit(name=id, mechanism=id, parameters=dict(parameters), seed=seed, **asdict(asked))
-    return prepared(audit, Path(), ("the mechanism", "--pairs"), paths)
+    return prepared(id, asked, seed, Path(), parameters, ("the mechanism", "--pairs"), paths)
 
 
 @contextmanager
 def prepared(
-    audit: Audit, root: Path, roles: tuple[str, str] = ("mechanism", "pairs"), paths: tuple[str, ...] = ()
+    mechanism: str,
+    options: AuditOptions,
+    seed: int,
+    root: Path,
+    parameters: Mapping[str, Any],
+    roles: tuple[str, str] = ("mechanism", "pairs"),
+    paths: tuple[str, ...] = (),
 ) -> Iterator[Prepared]:
     """Load a mechanism and its pairs, and let the modules beside them be imported while the block runs.
 
-    Files and modules are found from `root`, the folder of the settings, which is the current one while the block runs;
-    `roles` are the names of the mechanism and of its pairs in messages, `paths` files and folders with learners beside
-    the installed ones. `InputError` if the mechanism or its pairs are not there, or do not fit each other.
+    Files and modules are found from `root`, the folder of the settings, which is the current one while the block runs.
+    `parameters` are those of a learner; `roles` are the names of the mechanism and of its pairs in messages, `paths`
+    files and folders with learners beside the installed ones. `InputError` if the mechanism or its pairs are not there,
+    or do not fit each other.
     """
-    relation = None if audit.relation is None else Relation.parse(audit.relation)
-    chosen: dict[str, Any] = {name: getattr(audit, name) for name in OPTIONS if name not in grouped("input")}
-    chosen |= {"relation": relation, "seed": audit.seed or 0}
-    place, pairs = (_place(text, role, root) for text, role in zip((audit.mechanism, audit.pairs), roles, strict=True))
+    role, pairs_role = roles
+    place = _place(mechanism, role, root)
+    pairs = _place(options.pairs, pairs_role, root)
     with chdir(root), importable(str(root), *(one.folder for one in (place, pairs) if one)):
-        mechanism, source = _learner(audit, paths) if place is None else _placed(audit, place), audit.pairs
-        given = audit.pairs is not None or audit.data is not None
-        if place is not None and not given and not isinstance(mechanism, Learner):
-            pairs = pairs_beside(place, roles[1])
-            source = f"{audit.mechanism.rpartition(':')[0]}:{pairs.name}"
-        point = {name: chosen.get(name) for name in ("epsilon", "delta")}
-        chosen["claim"] = named_claim(**{name: chosen.pop(name) for name in grouped("claim")}, **point)
-        chosen |= _inputs(audit, mechanism, pairs, relation, chosen["seed"])
-        yield Prepared(mechanism, chosen, source, pairs)
+        if place is None:
+            found: Any = _learner(mechanism, parameters, paths)
+        else:
+            found = _placed(mechanism, parameters, options, place)
+        if isinstance(found, Learner) and (options.pairs is None or is_source(options.pairs)):
+            examples = examples_of(options.pairs) or options.n
+            options = replace(options, n=examples, pairs=without_examples(options.pairs))
+        source = options.pairs
+        if place is not None and source is None and options.data is None and not isinstance(found, Learner):
+            pairs = pairs_beside(place, pairs_role)
+            source = f"{mechanism.rpartition(':')[0]}:{pairs.name}"
+        options.curve_claim()  # refused before the data are read
+        given, dataset = _inputs(options, found, pairs, seed)
+        yield Prepared(found, options, seed, given, dataset, source, pairs)
 
 
-def _inputs(audit: Audit, mechanism: Any, pairs: Place | None, relation: Relation | None, seed: int) -> dict[str, Any]:
-    bounds = bounds_of_text(audit.bounds) if isinstance(audit.bounds, str) else audit.bounds
-    # Without data the audit refuses them.
-    of_data = {"bounds": bounds, "unit": audit.unit, "outside": audit.outside, "group": audit.group}
-    if audit.header is not None and audit.data is None:
-        raise InputError("{header} belongs to {data}, which must be given too", names=("header", "data"))
-    if audit.data is not None:
-        from dpaudit.neighbours.own_data.tables import read_dataset  # loads pandas
+def _inputs(options: AuditOptions, mechanism: Any, pairs: Place | None, seed: int) -> tuple[Any, Dataset | None]:
+    """Return the pairs, or a text for them, and the dataset, one of which is None."""
+    if options.data is None:
+        for name in ("header", "bounds", "unit", "outside", "group"):
+            if getattr(options, name) != OPTIONS[name].default:
+                message = "{" + name + "} belongs to {data}, which must be given too"
+                raise InputError(message, names=(name, "data"), value=getattr(options, name))
+        if pairs is not None:
+            return pairs_at(pairs, seed), None
+        return (with_examples(options.pairs, options.n) if isinstance(mechanism, Learner) else options.pairs), None
+    if options.pairs is not None:
+        raise InputError(
+            "{pairs} must be left out where {data} is given: pairs are made of it", names=("pairs", "data")
+        )
+    from dpaudit.neighbours.own_data.tables import read_dataset  # loads pandas
 
-        key_of(make=True)
-        return {**of_data, "pairs": audit.pairs, "data": read_dataset(audit.data, header=audit.header)}
-    if pairs is not None:
-        return {**of_data, "pairs": pairs_at(pairs, seed)}
-    if audit.pairs is not None:
-        return {**of_data, "pairs": pairs_of_source(audit.pairs, mechanism, n=audit.n, relation=relation, seed=seed)}
-    return {**of_data, "n": audit.n}
+    key_of(make=True)
+    bounds = options.bounds
+    if isinstance(bounds, str):
+        bounds = bounds_of_text(bounds)
+    records = read_dataset(options.data, header=options.header)
+    return None, Dataset(records, bounds=bounds, unit=options.unit, outside=options.outside, group=options.group)
 
 
 def _place(text: str | None, role: str, root: Path) -> Place | None:
@@ -138,21 +222,23 @@ def _place(text: str | None, role: str, root: Path) -> Place | None:
     return Place(role, str(root / place.source), place.name) if place.is_file else place
 
 
-def _learner(audit: Audit, paths: tuple[str, ...]) -> Learner:
-    entry = load(paths).get(audit.mechanism)
+def _learner(id: str, parameters: Mapping[str, Any], paths: tuple[str, ...]) -> Learner:
+    entry = load(paths).get(id)
     send_private(entry.learner.__module__)
     with blamed(f"the learner {entry.id}"):
-        return entry.build(**{**entry.instance.parameters, **audit.parameters})
+        return entry.build(**{**entry.instance.parameters, **parameters})
 
 
-def _placed(audit: Audit, place: Place) -> Any:
-    if audit.parameters:
-        raise InputError(f"parameters are for installed learners; {audit.mechanism} takes none")
+def _placed(name: str, parameters: Mapping[str, Any], options: AuditOptions, place: Place) -> Any:
+    if parameters:
+        raise InputError(f"parameters are for installed learners; {name} takes none")
     mechanism = place.find()
-    check_built(mechanism, audit.mechanism)
-    if not isinstance(mechanism, Learner) and not callable(mechanism):
-        raise InputError(f"{audit.mechanism} must be a function (data, rng) -> output, got {mechanism!r:.100}")
-    if not isinstance(mechanism, Learner) and audit.n is not None:
+    check_built(mechanism, name)
+    if isinstance(mechanism, Learner):
+        return mechanism
+    if not callable(mechanism):
+        raise InputError(f"{name} must be a function (data, rng) -> output, got {mechanism!r:.100}")
+    if options.n is not None:
         text = "{n} is for learners, whose samples are crafted; {audited} gets the pairs given"
-        raise InputError(text, names=("n",), audited=audit.mechanism)
+        raise InputError(text, names=("n",), audited=name)
     return mechanism

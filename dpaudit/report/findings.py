@@ -418,5 +418,5 @@ def representation_text(finding: PrivacyFinding) -> str:
     lower = significant(test.epsilon_lower, "down", apart_from=finding.epsilon)
     return (
         f"{_ROUNDING}, ε ≥ {lower} {at} ({wording.event_words(test.event)}: {count(test.hits)} against "
-        f"{count(test.neighbour_hits)} runs); --float-bits makes that count"
+        f"{count(test.neighbour_hits)} runs); --look float-bits makes that count"
     )

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import closing
 from typing import Any, TextIO
 
-from dpaudit.audit.options import OPTIONS
+from dpaudit.audit.options import Options
 from dpaudit.contract import ACCUSATIONS, OF_STATEMENTS, Part, Survives, Verdict
 from dpaudit.engine.execute import Progress, execute
 from dpaudit.engine.records import Failure, LedgerRow, Result
@@ -91,7 +91,7 @@ def check_statements(
     """Check statements as `ledger` does; those of the modules at `paths` too; the progress goes to a stream."""
     if isinstance(ids, str):
         raise InputError(f"ids must be a sequence of statement ids, got the string {ids!r}", parameter="ids", value=ids)
-    OPTIONS["time_limit"].read(time_limit)
+    Options.time_limit.read(time_limit)
     registry = load(paths)
     statements = registry.statements if ids is None else map(registry.get_statement, dict.fromkeys(ids))
     tasks = [ledger_task(statement, time_limit) for statement in statements]

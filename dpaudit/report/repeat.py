@@ -6,12 +6,15 @@ import shlex
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from dpaudit.audit.options import OPTIONS
+from msgspec.structs import asdict, replace
+
+from dpaudit.audit.finding import PrivacyFinding
+from dpaudit.audit.options import LOOKS, OPTIONS, Options
 from dpaudit.engine.records import Result
 from dpaudit.engine.tasks import UTILITY, ExactArguments, PrivacyArguments, UtilityArguments
+from dpaudit.neighbours.named import with_examples
 
 _OPTION_NAMES = {"samples": "crafted", "enclosure": "enclose", "continued": "continue"}
-_ALWAYS_GIVEN = ("n", "trials", "confidence")
 
 
 def repeat_command(result: Result, seed: int, paths: Iterable[str] = (), continued: str | None = None) -> str:
@@ -22,12 +25,12 @@ def repeat_command(result: Result, seed: int, paths: Iterable[str] = (), continu
             names = ("n", "relation", "samples", "pairs", "enclosure", "compose")
             options = {name: getattr(arguments, name) for name in names} | {"samples": arguments.samples == "crafted"}
         case PrivacyArguments():
-            given = {name: getattr(arguments, name) for name in (*_ALWAYS_GIVEN, *OPTIONS)}
-            usual = [name for name in OPTIONS if name not in _ALWAYS_GIVEN and given[name] == OPTIONS[name].default]
-            unusual = {name: value for name, value in given.items() if name not in usual}
-            if arguments.sequential is None and getattr(result.finding, "design", "") == "sequential":
-                unusual["sequential"] = True  # chosen by the time of a run, which differs elsewhere
-            options = unusual | {"seed": seed, "continued": continued}
+            if not arguments.outside or arguments.timeout_is != Options.timeout_is.default:
+                return "dpaudit check"  # the settings of a project alone have these options
+            finding = result.finding
+            if arguments.sequential is None and isinstance(finding, PrivacyFinding) and finding.design == "sequential":
+                arguments = replace(arguments, sequential=True)  # chosen by the time of a run, which differs elsewhere
+            options = _privacy_options(arguments, seed, continued)
         case UtilityArguments():
             chosen = {name: getattr(arguments, name) for name in (*UTILITY, "concept", "noise")}
             case_index = arguments.case_index
@@ -35,6 +38,23 @@ def repeat_command(result: Result, seed: int, paths: Iterable[str] = (), continu
         case _:
             raise TypeError(f"no command makes one {result.kind} alone")
     return command_line(result.kind, result.learner, result.parameters, options, paths)
+
+
+def _privacy_options(arguments: PrivacyArguments, seed: int, continued: str | None) -> dict[str, object]:
+    """Return the options of ``dpaudit privacy`` that are given, by name: those that differ from their defaults.
+
+    Trials and confidence are always given: their defaults may change.
+    """
+    found: dict[str, object] = {"trials": arguments.trials, "confidence": arguments.confidence}
+    values = asdict(arguments)
+    if arguments.n is not None:
+        values["pairs"] = with_examples(arguments.pairs, arguments.n)
+    for name, value in values.items():
+        if name not in ("n", *found, *(one.name for one in LOOKS.values())) and value != OPTIONS[name].default:
+            found[name] = value
+    if looked := [word for word, option in LOOKS.items() if getattr(arguments, option.name)]:
+        found["look"] = ",".join(looked)
+    return {**found, "seed": seed, "continued": continued}
 
 
 def command_line(

@@ -11,8 +11,10 @@ import msgspec
 
 from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.audit.one_run_finding import OneRunFinding
+from dpaudit.audit.options import OPTIONS
 from dpaudit.certificates.certificate import Certificate
 from dpaudit.engine.records import Failure, Header, LedgerRow, PictureFinding, Result, Seal
+from dpaudit.engine.tasks import AuditOptions
 from dpaudit.errors import InputError
 from dpaudit.exact.finding import LawFinding, SupremumFinding
 from dpaudit.record import schema_of_type
@@ -97,6 +99,8 @@ def _described(component: dict[str, Any], record: type | None) -> dict[str, Any]
     found: dict[str, str] = {}
     for base in reversed(record.__mro__):
         found |= _section(_lines(base.__dict__.get("__doc__")))
+    if issubclass(record, AuditOptions):
+        found |= {name: f"{one.help[0].upper()}{one.help[1:]}." for name, one in OPTIONS.items()}
     words = found | ({config.tag_field: "The kind of the record."} if config else {})
     described["properties"] = {
         key: value | ({"description": words[names.get(key, key)]} if names.get(key, key) in words else {})

@@ -22,7 +22,12 @@ def boundary(number: int) -> Row:
         function, epsilon = TIGHT[seed % 3]
         sequential = bool(seed // 3 % 2)
         finding = dpaudit.audit_privacy(
-            function, [(0, 1)], epsilon=epsilon, trials=1_000, seed=seed, sequential=sequential
+            function,
+            [(0, 1)],
+            epsilon=epsilon,
+            trials=1_000,
+            seed=seed,
+            execution=dpaudit.Execution(sequential=sequential),
         )
         accused[f"{function.__name__}, {finding.design}"] += finding.verdict == "violation"
     total = sum(accused.values())

@@ -16,7 +16,7 @@ from reliability.row import Row
 
 __all__ = ["faults"]
 
-WORDS = (*RUN, "--backend", "sequential", "--jobs", "1", "--out")
+WORDS = (*RUN, "--on", "sequential", "--jobs", "1", "--out")
 
 
 def faults(most: int) -> Row:

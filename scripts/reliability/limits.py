@@ -96,7 +96,11 @@ def day() -> Row:
         slow = partial(_slow, turned)
         with mock.patch.object(audit_module, "Clock", partial(Clock, now=turned)):
             finding = dpaudit.audit_privacy(
-                slow, [(0, 1)], epsilon=1.0, trials=10**6, time_limit=limit, sequential=sequential
+                slow,
+                [(0, 1)],
+                epsilon=1.0,
+                trials=10**6,
+                execution=dpaudit.Execution(time_limit=limit, sequential=sequential),
             )
         told.append(f"{finding.design}: {turned.seconds / 3600:.1f} h, {finding.trials} trials, {finding.verdict}")
         notes += [] if turned.seconds <= 1.1 * limit else [f"{finding.design} took {turned.seconds / 3600:.1f} h"]

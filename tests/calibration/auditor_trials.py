@@ -99,7 +99,7 @@ class Trial:
             seed=seed,
             n_jobs=self.jobs,
             batched=given or self.of.batched,
-            sequential=given or self.design == "sequential",
+            execution=dpaudit.Execution(sequential=given or self.design == "sequential"),
         )
         return finding.verdict == "violation" or (self.noise == 1.0 and finding.epsilon_lower > self.claim)
 

@@ -52,7 +52,7 @@ Noise = Callable[[float, np.random.Generator, int], np.ndarray]
 @pytest.mark.parametrize("mechanism", [naive, inverse_cdf])
 def test_noise_in_doubles_is_detected_by_its_bits(mechanism: Noise) -> None:
     finding = dpaudit.audit_privacy(
-        mechanism, [PAIR], epsilon=1.0, trials=RUNS, batched=True, float_bits=True, confidence=0.95
+        mechanism, [PAIR], epsilon=1.0, trials=RUNS, batched=True, look=dpaudit.Look(float_bits=True), confidence=0.95
     )
     assert finding.verdict == "violation"
     assert finding.epsilon_lower >= 6
@@ -68,7 +68,13 @@ def test_without_the_bits_only_the_values_are_judged() -> None:
 def test_repaired_noise_raises_no_alarm(mechanism: Noise) -> None:
     # False-alarm rate 1e-6: epsilon is exactly 1, as all shifts are whole multiples of the grid.
     finding = dpaudit.audit_privacy(
-        mechanism, [PAIR], epsilon=1.0, trials=RUNS, confidence=1 - 1e-6, batched=True, float_bits=True
+        mechanism,
+        [PAIR],
+        epsilon=1.0,
+        trials=RUNS,
+        confidence=1 - 1e-6,
+        batched=True,
+        look=dpaudit.Look(float_bits=True),
     )
     assert finding.verdict == "consistent"
     # Looking at bits must not drown what the values tell.

@@ -115,7 +115,9 @@ def test_a_learner_at_exactly_its_worst_case_is_rarely_accused() -> None:
 )
 def test_broken_learners_are_detected_by_bets(entry: Entry) -> None:
     learner = entry.build(**entry.instance.parameters)
-    finding = dpaudit.audit_privacy(learner, trials=300_000, confidence=0.999, sequential=True)
+    finding = dpaudit.audit_privacy(
+        learner, trials=300_000, confidence=0.999, execution=dpaudit.Execution(sequential=True)
+    )
     assert finding.verdict == "violation", finding
 
 

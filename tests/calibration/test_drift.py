@@ -10,6 +10,7 @@ import pytest
 from two_stages import TwoStages
 
 import dpaudit
+from tests.support.grouped import grouped
 
 CONFIDENCE = 0.95
 ACCUSED = TwoStages(60, 9, first=15, few=1)
@@ -47,7 +48,7 @@ def test_drift_is_no_leak(law: Callable[[int], float]) -> None:
     def accused(seed: int) -> bool:
         mechanism = drifting(law, batched=False)
         options: dict[str, Any] = {"epsilon": 0.01, "trials": 400, "confidence": CONFIDENCE, "seed": seed}
-        return bool(dpaudit.audit_privacy(mechanism, [(0, 1)], **options).epsilon_lower > 0.01)
+        return bool(dpaudit.audit_privacy(mechanism, [(0, 1)], **grouped(**options)).epsilon_lower > 0.01)
 
     assert ACCUSED.failing(0.3) > 0.96
     assert ACCUSED.failing(1 - CONFIDENCE) < 0.001
@@ -72,7 +73,7 @@ def test_a_leak_beside_a_state_that_shows_is_no_evidence(options: dict[str, Any]
         calls[0] += 1
         return calls[0] % 3, int(rng.random() < (0.9 if bit else 0.1))
 
-    finding = dpaudit.audit_privacy(mechanism, [(0, 1)], epsilon=0.5, trials=4_000, **options)
+    finding = dpaudit.audit_privacy(mechanism, [(0, 1)], **grouped(epsilon=0.5, trials=4_000, **options))
     assert finding.epsilon_lower > 0.5
     assert finding.verdict == "no evidence"
     assert "order" in [str(check.name) for check in finding.checks if not check.passed]
@@ -80,7 +81,9 @@ def test_a_leak_beside_a_state_that_shows_is_no_evidence(options: dict[str, Any]
     def without(bit: int, rng: np.random.Generator) -> int:
         return mechanism(bit, rng)[1]
 
-    assert dpaudit.audit_privacy(without, [(0, 1)], epsilon=0.5, trials=4_000, **options).verdict == "violation"
+    assert (
+        dpaudit.audit_privacy(without, [(0, 1)], **grouped(epsilon=0.5, trials=4_000, **options)).verdict == "violation"
+    )
 
 
 def test_of_a_batch_with_a_state_no_bound_is_judged() -> None:

@@ -61,8 +61,8 @@ def test_a_machine_that_drifts_accuses_no_mechanism(
             trials=300,
             confidence=CONFIDENCE,
             seed=seed,
-            sequential=sequential,
-            time=True,
+            execution=dpaudit.Execution(sequential=sequential),
+            look=dpaudit.Look(time=True),
         )
         return bool(found.run_time.epsilon_lower > 0.01)
 

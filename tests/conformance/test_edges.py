@@ -17,7 +17,7 @@ COMMAND = {"supremum": "exact"}
 VERBS: dict[str, list[str]] = {
     "exact": ["--n", "1"],
     "supremum": ["--supremum", "--starts", "1", "--evaluations", "1", "--most", "1"],
-    "privacy": ["--n", "1", "--trials", "200", "--confidence", "0.9"],
+    "privacy": ["--pairs", "crafted:1", "--trials", "200", "--confidence", "0.9"],
     "utility": ["--n", "1", "--trials", "20", "--confidence", "0.9", "--alpha", "0.4", "--beta", "0.4"],
 }
 REFUSED = ("has no law(sample)", "promises no privacy", "give --epsilon", "must be", "replace-private needs")

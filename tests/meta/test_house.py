@@ -56,7 +56,8 @@ FLOORS = {
 
 PUBLIC = {
     "dpaudit": {
-        "Coins", "CurveClaim", "DpauditError", "InputError", "OneRunFinding", "Pair", "PrivacyClaim", "PrivacyFinding",
+        "Coins", "CurveClaim", "Dataset", "DpauditError", "Execution", "InputError", "Look", "OneRunFinding", "Pair",
+        "PrivacyClaim", "PrivacyFinding",
         "RecordedFinding", "Relation", "SensitivityFinding", "ToolFault", "audit_one_run", "audit_privacy",
         "audit_samples", "audit_scores", "audit_sensitivity", "epsilon_lower", "flip_coins", "neighbours_of", "pac",
         "pairs_from_strategy", "probe_of", "query_patterns", "read_dataset", "recording", "register_dataset",

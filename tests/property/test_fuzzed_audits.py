@@ -27,6 +27,7 @@ from scipy.stats import binom
 
 import dpaudit
 from dpaudit.errors import InputError
+from tests.support.grouped import grouped
 
 QUICK, FULL, SHARDS = 20, 3_000, 60
 """Draws of the ordinary profile, of the full one, and the parts that the latter is run in."""
@@ -437,7 +438,7 @@ def outcome(seed: int) -> tuple[str, str]:
         warnings.simplefilter("ignore")
         warnings.simplefilter("error", ResourceWarning)
         try:
-            finding = dpaudit.audit_privacy(drawn.mechanism, **drawn.arguments)
+            finding = dpaudit.audit_privacy(drawn.mechanism, **grouped(**drawn.arguments))
             assert str(finding)
             assert finding.summary()
             assert dpaudit.PrivacyFinding.from_dict(finding.to_dict()).verdict == finding.verdict

@@ -32,7 +32,8 @@ PYTHONPATH = os.pathsep.join((str(HERE), str(HERE.parents[1])))
 def instant_privacy(monkeypatch):
     """A black-box audit that takes no time: it counts what a learner of its gain would show."""
 
-    def audit(learner, *, epsilon=None, n, trials, confidence, seed, n_jobs, curve=False, **_):
+    def audit(learner, pairs, *, epsilon=None, trials, confidence, seed, look, **_):
+        curve = look.curve
         claim = learner.privacy.epsilon if epsilon is None else epsilon
         event, runs, gamma = Cells("output", ((1, 1),)), trials // 2, 1 - confidence
         hits = round(runs / (1 + math.exp(-learner.gain)))

@@ -9,6 +9,7 @@ from typing import Any
 
 from dpaudit.audit.clock import Clock
 from dpaudit.audit.experts import PairBets
+from dpaudit.audit.parameters import LOOK
 from dpaudit.audit.sequential_design import Session
 from dpaudit.contract import Pair, PrivacyClaim
 from dpaudit.running.adapters import Mechanism
@@ -47,7 +48,7 @@ def request_of(mechanism: Mechanism, pairs: Sequence[Pair], claim: PrivacyClaim,
         sampler=Sampler(replace(mechanism, promised=True), seed, **workers),
         pairs=pairs,
         claim=claim,
-        options=SimpleNamespace(float_bits=False),
+        look=LOOK,
         clock=Clock(None),
         shortlist=None,
     )

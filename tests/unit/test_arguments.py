@@ -15,6 +15,7 @@ from dpaudit.audit.evidence import Answer
 from dpaudit.contract import PrivacyClaim
 from dpaudit.errors import InputError
 from dpaudit.report.findings import gap_words
+from tests.support.grouped import grouped
 
 RUNS: list[int] = []
 
@@ -51,14 +52,14 @@ GOOD: dict[str, Any] = {"pairs": [(0, 1)], "epsilon": 1.0, "trials": 1000}
 )
 def test_what_is_refused_is_named(changed: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
-        dpaudit.audit_privacy(counted, **{**GOOD, **changed})
+        dpaudit.audit_privacy(counted, **grouped(**{**GOOD, **changed}))
 
 
 def test_nothing_is_run_for_bad_numbers() -> None:
     RUNS.clear()
     for changed in ({"n_jobs": 0}, {"backend": "foo"}, {"confidence": "0.9"}, {"trials": 1.5}, {"pairs": 5}):
         with pytest.raises(InputError):
-            dpaudit.audit_privacy(counted, **{**GOOD, **changed})
+            dpaudit.audit_privacy(counted, **grouped(**{**GOOD, **changed}))
     assert RUNS == []
 
 
@@ -67,7 +68,7 @@ def test_nothing_is_run_for_bad_numbers() -> None:
 def test_the_least_budget_is_enough(pairs: int, sequential: bool) -> None:
     trials = 50 if sequential else 10
     options = {"epsilon": 1.0, "trials": trials, "sequential": sequential, "confidence": 0.95}
-    found = dpaudit.audit_privacy(counted, [(0, 1)] * pairs, **options)
+    found = dpaudit.audit_privacy(counted, [(0, 1)] * pairs, **grouped(**options))
     assert found.verdict != "violation"
     # Two runs of a pair are the least; bets may use both sides of trials, and in a search both of five runs, which are
     # half of what the checks leave.
@@ -122,7 +123,9 @@ class Guess:
 
 
 def test_a_class_may_be_a_mechanism() -> None:
-    finding = dpaudit.audit_privacy(Guess, [(0, 1)], epsilon=0.3, trials=2_000, probe=np.zeros((1, 1)))
+    finding = dpaudit.audit_privacy(
+        Guess, [(0, 1)], epsilon=0.3, trials=2_000, look=dpaudit.Look(probe=np.zeros((1, 1)))
+    )
     assert finding.verdict == "violation"
 
 
@@ -144,15 +147,21 @@ def nearly_always(bit: int, rng: np.random.Generator) -> int:
 
 @pytest.mark.parametrize("sequential", [False, True])
 def test_what_only_raises_is_no_evidence(sequential: bool) -> None:
-    finding = dpaudit.audit_privacy(misspelt, [(0, 1)], epsilon=1.0, trials=500, sequential=sequential)
+    finding = dpaudit.audit_privacy(
+        misspelt, [(0, 1)], epsilon=1.0, trials=500, execution=dpaudit.Execution(sequential=sequential)
+    )
     assert finding.verdict == "no evidence"
     (gap,) = finding.gaps
     assert gap.raised == gap.runs > 300
     assert gap_words(gap).startswith("every run ended in an exception, most often NameError: name 'undefined_name' is")
-    finding = dpaudit.audit_privacy(now_and_then, [(0, 1)], epsilon=1.0, trials=500, sequential=sequential)
+    finding = dpaudit.audit_privacy(
+        now_and_then, [(0, 1)], epsilon=1.0, trials=500, execution=dpaudit.Execution(sequential=sequential)
+    )
     assert (finding.verdict, finding.gaps) == ("consistent", ())
     # 300 runs or more at rate 0.003 have 20 without an exception with probability below 1e-15.
-    finding = dpaudit.audit_privacy(nearly_always, [(0, 1)], epsilon=1.0, trials=500, sequential=sequential)
+    finding = dpaudit.audit_privacy(
+        nearly_always, [(0, 1)], epsilon=1.0, trials=500, execution=dpaudit.Execution(sequential=sequential)
+    )
     (gap,) = finding.gaps
     assert gap.usual == "ValueError: no answer"
 

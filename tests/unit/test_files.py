@@ -35,7 +35,7 @@ def test_no_line_is_appended_through_a_symbolic_link(tmp_path: Path) -> None:
 
 
 def test_a_run_behind_a_symbolic_link_is_not_resumed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    words = ["run", "point-consistent", "--profile", "quick", "--no-html", "--quiet", "--backend", "sequential"]
+    words = ["run", "point-consistent", "--profile", "quick", "--no-html", "--quiet", "--on", "sequential"]
     first = tmp_path / "first"
     first.write_bytes(b"".join((ROOT / "tests/golden/run_small.jsonl").read_bytes().splitlines(keepends=True)[:2]))
     (folder := tmp_path / "second").mkdir()

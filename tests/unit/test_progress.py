@@ -22,8 +22,16 @@ def response(bit: int, rng: Any) -> int:
 def test_a_callable_is_told_how_many_runs_have_been_made() -> None:
     told: list[tuple[int, int]] = []
     quiet = dpaudit.audit_privacy(response, [(0, 1)], epsilon=1.2, trials=2_000)
-    assert dpaudit.audit_privacy(response, [(0, 1)], epsilon=1.2, trials=2_000,
-                                 progress=lambda *numbers: told.append(numbers)) == quiet  # fmt: skip
+    assert (
+        dpaudit.audit_privacy(
+            response,
+            [(0, 1)],
+            epsilon=1.2,
+            trials=2_000,
+            execution=dpaudit.Execution(progress=lambda *numbers: told.append(numbers)),
+        )
+        == quiet
+    )
     done, totals = zip(*told, strict=True)
     assert set(totals) == {4_000}
     assert list(done) == sorted(done)
@@ -131,7 +139,11 @@ def test_progress_under_a_time_limit_is_of_the_runs_that_there_is_time_for() -> 
 
     told: list[tuple[int, int]] = []
     finding = dpaudit.audit_privacy(
-        slow, [(0, 1)], epsilon=1.2, trials=100_000, time_limit=1, progress=lambda *numbers: told.append(numbers)
+        slow,
+        [(0, 1)],
+        epsilon=1.2,
+        trials=100_000,
+        execution=dpaudit.Execution(time_limit=1, progress=lambda *numbers: told.append(numbers)),
     )
     assert {total for _, total in told} == {2 * finding.trials}
     assert finding.trials < 1_000
@@ -145,7 +157,7 @@ def test_a_notebook_is_taken_for_a_terminal(monkeypatch: pytest.MonkeyPatch) -> 
 @pytest.mark.parametrize("value", ["yes", 1])
 def test_what_is_neither_a_truth_value_nor_a_callable_is_refused(value: Any) -> None:
     with pytest.raises(dpaudit.InputError, match=r"progress must be True, False or a callable \(done, total\), got"):
-        dpaudit.audit_privacy(response, [(0, 1)], epsilon=1.2, trials=100, progress=value)
+        dpaudit.audit_privacy(response, [(0, 1)], epsilon=1.2, trials=100, execution=dpaudit.Execution(progress=value))
 
 
 def test_nobody_is_told_unless_somebody_asks(capfd: pytest.CaptureFixture[str]) -> None:

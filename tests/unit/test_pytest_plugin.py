@@ -30,7 +30,7 @@ def test_false_claim(assert_private):
     assert_private(response, [(0, 1)], epsilon=0.5)
 
 def test_false_claim_by_bets(assert_private):
-    assert_private(response, [(0, 1)], epsilon=0.5, sequential=True)
+    assert_private(response, [(0, 1)], epsilon=0.5, execution=dpaudit.Execution(sequential=True))
 
 def test_bad_input(assert_private):
     assert_private(response, [(0, 1)], epsilon=-1.0)

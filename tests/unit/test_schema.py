@@ -20,6 +20,7 @@ from dpaudit.record import Extended, NonNegative, decode, encodable, schema_of_t
 from dpaudit.report import console, html, schema
 from dpaudit.report import json as json_report
 from dpaudit.utility.finding import UtilityFinding
+from tests.support.grouped import grouped
 
 
 @cache
@@ -294,7 +295,9 @@ def coin(bit, rng, size):
 
 @pytest.mark.parametrize("options", [{}, {"curve": True}, {"sequential": True}, {"delta": 0.1}])
 def test_what_an_audit_finds_validates_and_is_told_in_every_report(options):
-    finding = audit_privacy(coin, [(0, 1), (1, 0)], batched=True, **{"epsilon": 1.0, "trials": 2_000, **options})
+    finding = audit_privacy(
+        coin, [(0, 1), (1, 0)], **grouped(batched=True, **{"epsilon": 1.0, "trials": 2_000, **options})
+    )
     written = json.dumps(finding.to_dict(), allow_nan=False)
     validator("finding").validate(json.loads(written))
     assert decode(written, PrivacyFinding) == finding

@@ -37,8 +37,10 @@ def found(learner: Any) -> list[Any]:
     return [
         encodable(finding)
         for finding in (
-            dpaudit.audit_privacy(learner, n=1, trials=200, confidence=0.9),
-            dpaudit.audit_privacy(learner, n=1, trials=200, confidence=0.9, sequential=True),
+            dpaudit.audit_privacy(learner, pairs="crafted:1", trials=200, confidence=0.9),
+            dpaudit.audit_privacy(
+                learner, pairs="crafted:1", trials=200, confidence=0.9, execution=dpaudit.Execution(sequential=True)
+            ),
             dpaudit.pac.audit_utility(learner, 1, "uniform", alpha=0.3, beta=0.3, n=2, trials=200),
             draw_picture(learner, 5, 20, 0),
         )

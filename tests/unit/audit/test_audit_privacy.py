@@ -13,6 +13,7 @@ import dpaudit
 from dpaudit.errors import InputError
 from dpaudit.events.event import Cells
 from dpaudit.events.expected_bound import PlannedTest, learnable_delta, learnable_epsilon
+from tests.support.grouped import grouped
 
 
 def randomised_response(bit: int, rng: np.random.Generator) -> int:
@@ -89,7 +90,14 @@ def test_the_finding_is_the_same_for_any_number_of_jobs_and_backend() -> None:
     pairs = [(0, 0), (0, 1), (1, 1)]
     results = [
         dpaudit.audit_privacy(
-            batched_response, pairs, epsilon=0.5, trials=4_000, batched=True, n_jobs=n_jobs, backend=backend, seed=3
+            batched_response,
+            pairs,
+            epsilon=0.5,
+            trials=4_000,
+            batched=True,
+            n_jobs=n_jobs,
+            execution=dpaudit.Execution(backend=backend),
+            seed=3,
         )
         for n_jobs, backend in ((1, None), (2, "loky"), (2, "threading"), (2, "multiprocessing"))
     ]
@@ -164,7 +172,7 @@ def test_a_continuous_leak_is_detected() -> None:
 
 def test_a_learner_brings_its_claim_and_its_pairs() -> None:
     learner = dpaudit.pac.get_learner("parity-private", epsilon=1.0, dimension=2)
-    finding = dpaudit.audit_privacy(learner, n=4, trials=5_000)
+    finding = dpaudit.audit_privacy(learner, pairs="crafted:4", trials=5_000)
     assert (finding.epsilon, finding.delta, finding.relation) == (1.0, 0.0, "replace-one")
     assert finding.verdict == "consistent"
     assert finding.epsilon_lower <= np.log(1.25 / 0.75)
@@ -201,14 +209,14 @@ GOOD: dict[str, Any] = {"pairs": [(0, 1)], "epsilon": 1.0, "trials": 1000, "batc
 )
 def test_bad_input_is_refused(changed: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
-        dpaudit.audit_privacy(batched_response, **{**GOOD, **changed})
+        dpaudit.audit_privacy(batched_response, **grouped(**{**GOOD, **changed}))
 
 
 def test_a_mechanism_that_returns_the_wrong_number_of_outputs_is_refused() -> None:
     with pytest.raises(InputError, match="was asked for 32 outputs and returned 31"):
-        dpaudit.audit_privacy(too_few, **GOOD)
+        dpaudit.audit_privacy(too_few, **grouped(**GOOD))
     with pytest.raises(InputError, match="mechanism must be a learner or a callable"):
-        dpaudit.audit_privacy(3, **GOOD)
+        dpaudit.audit_privacy(3, **grouped(**GOOD))
 
 
 def own_noise(data: list[float]) -> float:
@@ -272,7 +280,13 @@ def test_samples_that_are_not_neighbours_are_refused() -> None:
 
 def test_the_sequential_design_stops_as_soon_as_the_claim_is_refuted() -> None:
     finding = dpaudit.audit_privacy(
-        batched_response, [(0, 1), (1, 1)], epsilon=0.5, trials=50_000, batched=True, sequential=True, confidence=0.95
+        batched_response,
+        [(0, 1), (1, 1)],
+        epsilon=0.5,
+        trials=50_000,
+        batched=True,
+        execution=dpaudit.Execution(sequential=True),
+        confidence=0.95,
     )
     assert finding.verdict == "violation"
     assert finding.design == "sequential"
@@ -280,7 +294,12 @@ def test_the_sequential_design_stops_as_soon_as_the_claim_is_refuted() -> None:
     assert 0.5 < finding.epsilon_lower < TRUTH
     assert sum(finding.errors.values()) == pytest.approx(0.05)
     consistent = dpaudit.audit_privacy(
-        batched_response, [(0, 1)], epsilon=1.2, trials=5_000, batched=True, sequential=True
+        batched_response,
+        [(0, 1)],
+        epsilon=1.2,
+        trials=5_000,
+        batched=True,
+        execution=dpaudit.Execution(sequential=True),
     )
     assert consistent.verdict == "consistent"
     assert consistent.budget["used"] <= 10_000
@@ -288,7 +307,7 @@ def test_the_sequential_design_stops_as_soon_as_the_claim_is_refuted() -> None:
 
 def test_a_curve_shares_the_error_budget() -> None:
     finding = dpaudit.audit_privacy(
-        geometric, [(0, 1)], epsilon=1.0, trials=50_000, batched=True, curve=True, confidence=0.95
+        geometric, [(0, 1)], epsilon=1.0, trials=50_000, batched=True, look=dpaudit.Look(curve=True), confidence=0.95
     )
     assert finding.errors == pytest.approx({"verdict": 0.04, "curve": 0.01})
     assert finding.curve is not None
@@ -300,7 +319,9 @@ def test_a_curve_shares_the_error_budget() -> None:
 
 def test_coins_decide_where_delta_is_zero_and_the_options_of_other_bounds_are_gone() -> None:
     def audited(**choice: Any) -> dpaudit.PrivacyFinding:
-        return dpaudit.audit_privacy(batched_response, [(0, 1)], epsilon=0.9, trials=2_000, batched=True, **choice)
+        return dpaudit.audit_privacy(
+            batched_response, [(0, 1)], **grouped(epsilon=0.9, trials=2_000, batched=True, **choice)
+        )
 
     assert (audited().verdict, audited().bound) == ("violation", "coin")
     for gone in ({"strict": True}, {"bound": "melded"}):
@@ -320,7 +341,9 @@ def test_hypotheses_are_compared_by_their_predictions_on_a_probe_set() -> None:
     def learn(bit: int, rng: np.random.Generator) -> Constant:
         return Constant(randomised_response(bit, rng))
 
-    finding = dpaudit.audit_privacy(learn, [(0, 1)], epsilon=0.5, trials=4_000, probe=np.zeros((3, 1)))
+    finding = dpaudit.audit_privacy(
+        learn, [(0, 1)], epsilon=0.5, trials=4_000, look=dpaudit.Look(probe=np.zeros((3, 1)))
+    )
     assert finding.verdict == "violation"
     # Without points a hypothesis is taken apart by its attributes.
     finding = dpaudit.audit_privacy(learn, [(0, 1)], epsilon=0.5, trials=4_000)

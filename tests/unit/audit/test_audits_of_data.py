@@ -24,6 +24,7 @@ from dpaudit.contract import OriginKind, PrivacyClaim, Relation
 from dpaudit.errors import InputError
 from dpaudit.events.event import Withheld
 from dpaudit.neighbours.own_data.tables import table_of
+from tests.support.grouped import grouped
 
 RUNS = 4_000
 
@@ -31,7 +32,7 @@ RUNS = 4_000
 @pytest.mark.parametrize("name", LEAKS)
 def test_a_leak_at_a_rare_dataset_is_found(name: str) -> None:
     leak = LEAKS[name]
-    finding = dpaudit.audit_privacy(leak.leaking, data=leak.data, epsilon=1.0, trials=RUNS, **leak.options)
+    finding = dpaudit.audit_privacy(leak.leaking, **grouped(data=leak.data, epsilon=1.0, trials=RUNS, **leak.options))
     assert finding.verdict == "violation"
     kind = OriginKind.OWN_USERS if "unit" in leak.options else OriginKind.OWN_DATA
     assert finding.witness.origin.kind is kind
@@ -41,7 +42,9 @@ def test_a_leak_at_a_rare_dataset_is_found(name: str) -> None:
 @pytest.mark.parametrize("name", LEAKS)
 def test_its_correct_twin_is_not_accused(name: str) -> None:
     leak = LEAKS[name]
-    finding = dpaudit.audit_privacy(leak.correct, data=leak.data, epsilon=1.0, trials=RUNS // 4, **leak.options)
+    finding = dpaudit.audit_privacy(
+        leak.correct, **grouped(data=leak.data, epsilon=1.0, trials=RUNS // 4, **leak.options)
+    )
     assert finding.verdict == "consistent"
 
 
@@ -103,7 +106,7 @@ def everything_shown(finding: Any) -> str:
 def test_no_value_of_the_data_is_told(mechanism: Any, sequential: bool, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG, logger="dpaudit")
     options = {"unit": "user", "epsilon": 1.0, "trials": 600, "sequential": sequential}
-    finding = dpaudit.audit_privacy(mechanism, data=PEOPLE, **options)
+    finding = dpaudit.audit_privacy(mechanism, **grouped(data=PEOPLE, **options))
     told = everything_shown(finding) + caplog.text
     for secret in (table_of(PEOPLE).digest(), CANARY, "Zebediah", "Quux", "8675309", "8.67531e", str(UNIT), "555,019"):
         assert secret not in told
@@ -116,7 +119,7 @@ def test_no_value_of_the_data_is_shown_where_the_mechanism_fails_on_it(caplog: p
         InputError,
         match=r"in all of 16 runs KeyError \(include_data or --include-data shows more\) \(test_audits",
     ) as refused:
-        dpaudit.audit_privacy(always_raised, data=PEOPLE, unit="user", epsilon=1.0, trials=600)
+        dpaudit.audit_privacy(always_raised, data=dpaudit.Dataset(PEOPLE, unit="user"), epsilon=1.0, trials=600)
     shown = "".join(traceback.format_exception(refused.value)) + caplog.text
     assert not any(secret in shown for secret in (CANARY, "Zebediah", "Quux", "8675309"))
 
@@ -141,7 +144,9 @@ def test_no_value_of_the_data_is_certified(given: Any) -> None:
 
 
 def test_values_are_told_where_they_are_asked_for() -> None:
-    finding = dpaudit.audit_privacy(raw_greatest, data=PEOPLE, epsilon=1.0, trials=100, include_data=True)
+    finding = dpaudit.audit_privacy(
+        raw_greatest, data=PEOPLE, epsilon=1.0, trials=100, look=dpaudit.Look(include_data=True)
+    )
     assert "Zebediah" in finding.witness.data + finding.witness.neighbour
     assert not isinstance(finding.witness.event, Withheld)
 
@@ -155,8 +160,8 @@ def test_an_event_that_names_a_value_is_withheld_and_others_are_not() -> None:
 
 def test_neighbours_come_and_go_by_default_and_are_replaced_on_request() -> None:
     options = {"data": PEOPLE, "epsilon": 1.0, "trials": 20}
-    assert dpaudit.audit_privacy(noisy, **options).relation is Relation.ADD_REMOVE_ONE
-    replaced = dpaudit.audit_privacy(noisy, relation="substitute", **options)
+    assert dpaudit.audit_privacy(noisy, **grouped(**options)).relation is Relation.ADD_REMOVE_ONE
+    replaced = dpaudit.audit_privacy(noisy, **grouped(relation="substitute", **options))
     assert replaced.relation is Relation.REPLACE_ONE
     assert "replaced by" in replaced.witness.origin.text
 
@@ -171,8 +176,11 @@ def test_a_local_search_varies_the_best_pair() -> None:
 
 def test_workers_make_the_datasets_and_find_the_same() -> None:
     options = {"data": np.array([0.1, 0.7, 0.3]), "epsilon": 1.0, "trials": 40, "bounds": (0, 1)}
-    alone = dpaudit.audit_privacy(LEAKS["NaN that is not clipped"].correct, **options)
-    spread = dpaudit.audit_privacy(LEAKS["NaN that is not clipped"].correct, n_jobs=2, backend="threading", **options)
+    alone = dpaudit.audit_privacy(LEAKS["NaN that is not clipped"].correct, **grouped(**options))
+    spread = dpaudit.audit_privacy(
+        LEAKS["NaN that is not clipped"].correct,
+        **grouped(n_jobs=2, execution=dpaudit.Execution(backend="threading"), **options),
+    )
     assert spread.to_dict() == alone.to_dict()
 
 
@@ -210,7 +218,11 @@ def test_a_run_that_ends_the_audit_names_its_input_without_a_value(last: int, se
     data = [123451.25, 123452.5, 123453.75]
     try:
         found = dpaudit.audit_privacy(
-            ends, data=data, bounds=(0, 200_000), epsilon=1.0, trials=400, sequential=sequential
+            ends,
+            data=dpaudit.Dataset(data, bounds=(0, 200_000)),
+            epsilon=1.0,
+            trials=400,
+            execution=dpaudit.Execution(sequential=sequential),
         )
         text = str(found.to_dict())
     except dpaudit.InputError as error:
@@ -234,7 +246,7 @@ def noisy_counts(data: Any, rng: np.random.Generator) -> dict[str, int]:
 
 def test_one_user_with_many_rows_is_found_by_few_runs() -> None:
     """Runs share 32 pairs; of six seeds four find it with 450 runs a side, and all with 600."""
-    finding = dpaudit.audit_privacy(noisy_counts, data=CATEGORIES, unit="user", epsilon=1, trials=600)
+    finding = dpaudit.audit_privacy(noisy_counts, data=dpaudit.Dataset(CATEGORIES, unit="user"), epsilon=1, trials=600)
     assert finding.verdict == "violation"
     assert "the unit of row 0 (20 rows)" in finding.witness.origin.text
 
@@ -243,7 +255,7 @@ def test_power_is_stated_on_the_pairs_that_were_compared_long_enough() -> None:
     def noisy_users(data: Any, rng: np.random.Generator) -> float:
         return data["user"].nunique() + float(rng.laplace())
 
-    finding = dpaudit.audit_privacy(noisy_users, data=CATEGORIES, unit="user", epsilon=1, trials=1_000)
+    finding = dpaudit.audit_privacy(noisy_users, data=dpaudit.Dataset(CATEGORIES, unit="user"), epsilon=1, trials=1_000)
     assert finding.verdict == "consistent"
     assert any("the unit of row 0 (20 rows) added" in origin.text for origin in finding.origins)
     assert isinstance(finding.compared, int)
@@ -277,7 +289,7 @@ def test_fewer_of_many_pairs_are_compared_long_enough() -> None:
 
 def test_the_inputs_of_a_witness_can_be_had_where_the_audit_was_made(tmp_path: Path) -> None:
     data = [0.25, 0.5, 0.75] * 4
-    finding = dpaudit.audit_privacy(noisy_total, data=data, bounds=(0, 1), epsilon=1, trials=2_000)
+    finding = dpaudit.audit_privacy(noisy_total, data=dpaudit.Dataset(data, bounds=(0, 1)), epsilon=1, trials=2_000)
     assert finding.verdict == "violation"
     first, second = finding.witness.build()
     assert abs(len(first) - len(second)) == 1
@@ -294,17 +306,15 @@ def noisy_total(data: Any, rng: np.random.Generator) -> float:
 
 def test_values_outside_of_the_bounds_are_left_out_where_something_clips_before() -> None:
     data, options = [0.1, 0.5, 0.9] * 5, {"bounds": (0, 1), "epsilon": 1.2, "trials": 3_000}
-    broken = dpaudit.audit_privacy(noisy_total, data=data, **options)
+    broken = dpaudit.audit_privacy(noisy_total, **grouped(data=data, **options))
     assert broken.verdict == "violation"
     assert "outside the bounds" in broken.witness.neighbour
-    private = dpaudit.audit_privacy(noisy_total, data=data, outside=False, **options)
+    private = dpaudit.audit_privacy(noisy_total, **grouped(data=dpaudit.Dataset(data, outside=False), **options))
     assert private.verdict == "consistent"
     assert "outside=False" in str(private)
     assert not any("outside" in one.text or "NaN" in one.text or "infinity" in one.text for one in private.origins)
-    with pytest.raises(InputError, match="outside belongs to data, which must be given too"):
-        dpaudit.audit_privacy(noisy_total, [([0.0], [1.0])], epsilon=1, outside=False)
     with pytest.raises(InputError, match="outside must be True or False"):
-        dpaudit.audit_privacy(noisy_total, data=data, epsilon=1, outside="no")
+        dpaudit.audit_privacy(noisy_total, data=dpaudit.Dataset(data, outside="no"), epsilon=1)
 
 
 def noisy_size(data: Any, rng: np.random.Generator) -> float:
@@ -341,7 +351,7 @@ def test_a_dataset_may_give_no_more_pairs_than_were_tried_or_too_many_to_count()
 
 
 def test_pairs_without_runs_were_not_tried() -> None:
-    finding = dpaudit.audit_privacy(raw_greatest, data=PEOPLE, unit="user", epsilon=1.0, trials=20)
+    finding = dpaudit.audit_privacy(raw_greatest, data=dpaudit.Dataset(PEOPLE, unit="user"), epsilon=1.0, trials=20)
     assert any("were not run" in text for text in finding.warnings)
     assert 0 < finding.reach.tried < len(finding.origins)
 
@@ -350,21 +360,19 @@ def test_the_claim_of_groups_is_the_groups() -> None:
     """Noise for one record of epsilon 1: two records lose 2, which a claim of 1 for groups of two does not allow."""
     data = [0.1 * i for i in range(30)]
     options = {"data": data, "group": 2, "trials": 10_000}
-    broken = dpaudit.audit_privacy(noisy_size, epsilon=1.0, **options)
+    broken = dpaudit.audit_privacy(noisy_size, **grouped(epsilon=1.0, **options))
     assert broken.verdict == "violation"
     assert broken.epsilon_lower > 1.3
     assert "claims epsilon = 1 for groups of 2 records" in " ".join(str(broken).split())
-    kept = dpaudit.audit_privacy(noisy_size, epsilon=2.0, **options)
+    kept = dpaudit.audit_privacy(noisy_size, **grouped(epsilon=2.0, **options))
     assert kept.verdict == "consistent"
     assert kept.reach.group == 2
-    users = dpaudit.audit_privacy(noisy_size, epsilon=9.0, unit=[i // 2 for i in range(30)], **options)
+    users = dpaudit.audit_privacy(noisy_size, **grouped(epsilon=9.0, unit=[i // 2 for i in range(30)], **options))
     assert "for groups of 2 users" in " ".join(str(users).split())
-    with pytest.raises(InputError, match="group belongs to data, which must be given too"):
-        dpaudit.audit_privacy(noisy_size, [([0.0], [1.0])], epsilon=1, group=2)
     with pytest.raises(InputError, match="group must be an integer >= 1"):
-        dpaudit.audit_privacy(noisy_size, data=data, epsilon=1, group=0)
+        dpaudit.audit_privacy(noisy_size, data=dpaudit.Dataset(data, group=0), epsilon=1)
     with pytest.raises(InputError, match="group must be at most 30, the number of records"):
-        dpaudit.audit_privacy(noisy_size, data=data, epsilon=1, group=31)
+        dpaudit.audit_privacy(noisy_size, data=dpaudit.Dataset(data, group=31), epsilon=1)
 
 
 @pytest.mark.parametrize("trials", [200, 400])

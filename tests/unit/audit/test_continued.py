@@ -13,9 +13,10 @@ from msgspec import UNSET
 
 import dpaudit
 from dpaudit import PrivacyClaim
-from dpaudit.audit.options import OPTIONS, grouped
+from dpaudit.audit.options import OPTIONS
 from dpaudit.cli.app import main
 from dpaudit.errors import InputError, ToolFault
+from tests.support.grouped import grouped
 
 PAIRS = [(0, 1), (1, 0)]
 
@@ -45,7 +46,9 @@ def batched(data: int, rng: np.random.Generator, size: int) -> np.ndarray:
 
 
 def audit(mechanism: Any = laplace, pairs: Any = PAIRS, **given: Any) -> dpaudit.PrivacyFinding:
-    return dpaudit.audit_privacy(mechanism, pairs, **{"epsilon": 1.0, "trials": 200, "confidence": 0.95, **given})
+    return dpaudit.audit_privacy(
+        mechanism, pairs, **grouped(**{"epsilon": 1.0, "trials": 200, "confidence": 0.95, **given})
+    )
 
 
 @pytest.mark.parametrize("mechanism", [laplace, mixed, batched])
@@ -144,9 +147,10 @@ def test_every_option_is_compared_unless_it_is_declared_apart(tmp_path: Path) ->
     file = tmp_path / "runs.jsonl"
     audit(continued=file)
     settings = json.loads(file.read_text().splitlines()[0])["settings"]
-    assert {name for name in OPTIONS if name in settings} == {*OPTIONS} - {*grouped("claim", "input", "apart")}
-    # The claim and the list of pairs have lines of their own, and no run depends on the last three.
-    assert {*grouped("apart")} == {"epsilon", "delta", "relation", "include_data", "time_limit", "trials"}
+    # The claim is compared as a whole, inputs as the list of pairs; no run depends on the last three.
+    of_claim = {"epsilon", "delta", "relation"}
+    inputs = {"pairs", "data", "header", "bounds", "unit", "outside", "group", "n"}
+    assert {*OPTIONS} - settings.keys() == {*of_claim, *inputs, "include_data", "time_limit", "trials"}
     assert {"claim", "list of pairs"} <= settings.keys()
     with pytest.raises(InputError, match="its timeout_is is output, not error"):
         audit(continued=file, timeout_is="error")

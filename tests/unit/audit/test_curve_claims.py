@@ -14,6 +14,7 @@ from dpaudit.audit.curve_claims import named_claim, untestable_orders
 from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.contract import CurveClaim
 from dpaudit.errors import InputError
+from tests.support.grouped import grouped
 
 RUNS = {"batched": True, "confidence": 0.95, "trials": 30_000}
 CLAIMS = [
@@ -32,7 +33,7 @@ def gaussian(scale: float) -> Callable[..., Any]:
 
 
 def audit(scale: float, claim: CurveClaim, **more: Any) -> PrivacyFinding:
-    return dpaudit.audit_privacy(gaussian(scale), [(0.0, 1.0)], claim=claim, **RUNS | {"seed": 7} | more)
+    return dpaudit.audit_privacy(gaussian(scale), [(0.0, 1.0)], **grouped(claim=claim, **RUNS | {"seed": 7} | more))
 
 
 @pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.name)
@@ -75,11 +76,13 @@ def test_a_claim_kept_with_slack_is_measured_where_the_mechanism_leaks(mu: float
 def test_what_is_called_detectable_of_a_claim_kept_with_slack_is_detected() -> None:
     """Probability 0.95 each: fewer than 9 of 12 are detected in one seed of 400."""
     options = RUNS | {"claim": CLAIMS[0], "trials": 5_000}
-    slack = dpaudit.audit_privacy(gaussian(1.0), [(0.0, 0.4)], **options).curve_test
+    slack = dpaudit.audit_privacy(gaussian(1.0), [(0.0, 0.4)], **grouped(**options)).curve_test
     assert slack is not None
     assert slack.detectable_mu is not None
     pairs = [(0.0, slack.detectable_mu)]
-    caught = [str(dpaudit.audit_privacy(gaussian(1.0), pairs, seed=seed, **options).verdict) for seed in range(12)]
+    caught = [
+        str(dpaudit.audit_privacy(gaussian(1.0), pairs, **grouped(seed=seed, **options)).verdict) for seed in range(12)
+    ]
     assert caught.count("violation") >= 9
 
 
@@ -87,7 +90,7 @@ def test_what_is_called_detectable_of_a_claim_kept_with_slack_is_detected() -> N
 def test_no_signal_and_little_signal_are_tested_on_an_event_that_occurs(claim: CurveClaim) -> None:
     """A far tail, where every claim allows next to nothing and nothing is seen, says nothing of the audit's power."""
     for shift in (0.0, 0.3):
-        found = dpaudit.audit_privacy(gaussian(1.0), [(1e-9, shift)], claim=claim, **RUNS | {"seed": 5})
+        found = dpaudit.audit_privacy(gaussian(1.0), [(1e-9, shift)], **grouped(claim=claim, **RUNS | {"seed": 5}))
         assert found.verdict == "consistent"
         assert found.witness.rates is not None
         assert 0.02 < min(found.witness.rates)
@@ -101,7 +104,7 @@ def test_no_signal_and_little_signal_are_tested_on_an_event_that_occurs(claim: C
 
 
 def test_a_large_mu_that_is_not_detectable_on_the_event_tested_is_stated_on_another() -> None:
-    found = dpaudit.audit_privacy(gaussian(1.0), [(0.0, 0.8)], claim=PrivacyClaim.gaussian(4.0), **RUNS)
+    found = dpaudit.audit_privacy(gaussian(1.0), [(0.0, 0.8)], **grouped(claim=PrivacyClaim.gaussian(4.0), **RUNS))
     tested = found.curve_test
     assert tested is not None
     assert tested.detectable_mu is not None
@@ -114,7 +117,7 @@ def test_a_large_mu_that_is_not_detectable_on_the_event_tested_is_stated_on_anot
 @pytest.mark.parametrize("claim", CLAIMS[:3], ids=lambda claim: claim.name)
 def test_in_the_sequential_design_claims_state_what_would_be_detected(claim: CurveClaim) -> None:
     found = dpaudit.audit_privacy(
-        gaussian(1.0), [(0.0, 0.7)], claim=claim, **RUNS | {"sequential": True, "trials": 10_000}
+        gaussian(1.0), [(0.0, 0.7)], **grouped(claim=claim, **RUNS | {"sequential": True, "trials": 10_000})
     )
     tested, said = found.curve_test, " ".join(str(found).split())
     assert tested is not None
@@ -132,7 +135,9 @@ def test_in_the_sequential_design_claims_state_what_would_be_detected(claim: Cur
         stronger = 1 / (1 - tested.detectable_shortfall)
     verdicts = [
         dpaudit.audit_privacy(
-            gaussian(1.0), [(0.0, stronger)], claim=claim, **RUNS | {"sequential": True, "trials": 10_000, "seed": seed}
+            gaussian(1.0),
+            [(0.0, stronger)],
+            **grouped(claim=claim, **RUNS | {"sequential": True, "trials": 10_000, "seed": seed}),
         ).verdict
         for seed in range(3)
     ]
@@ -163,13 +168,15 @@ def test_a_leak_on_rare_outputs_refutes_a_claim_on_orders() -> None:
     def leaks(x: int, rng: np.random.Generator, size: int) -> Any:
         return np.where((rng.random(size) < 0.03) & (x == 1), 2, rng.integers(0, 2, size))
 
-    found = dpaudit.audit_privacy(leaks, [(1, 0)], claim=PrivacyClaim.zero_concentrated(0.005), seed=1, **RUNS)
+    found = dpaudit.audit_privacy(
+        leaks, [(1, 0)], **grouped(claim=PrivacyClaim.zero_concentrated(0.005), seed=1, **RUNS)
+    )
     assert found.verdict == "violation"
 
 
 def test_a_claim_of_a_point_is_that_of_epsilon_and_delta() -> None:
-    one = dpaudit.audit_privacy(gaussian(1.0), [(0.0, 1.0)], claim=PrivacyClaim(1.0, 0.13), seed=2, **RUNS)
-    same = dpaudit.audit_privacy(gaussian(1.0), [(0.0, 1.0)], epsilon=1.0, delta=0.13, seed=2, **RUNS)
+    one = dpaudit.audit_privacy(gaussian(1.0), [(0.0, 1.0)], **grouped(claim=PrivacyClaim(1.0, 0.13), seed=2, **RUNS))
+    same = dpaudit.audit_privacy(gaussian(1.0), [(0.0, 1.0)], **grouped(epsilon=1.0, delta=0.13, seed=2, **RUNS))
     assert one.curve_test is None
     assert one.epsilon_lower == same.epsilon_lower
 
@@ -184,18 +191,21 @@ def test_a_claim_of_a_point_is_that_of_epsilon_and_delta() -> None:
 )
 def test_two_claims_and_what_is_none_are_refused(given: dict[str, Any], named: str) -> None:
     with pytest.raises(InputError, match=named):
-        dpaudit.audit_privacy(gaussian(1.0), [(0.0, 1.0)], **RUNS | given)
+        dpaudit.audit_privacy(gaussian(1.0), [(0.0, 1.0)], **grouped(**RUNS | given))
 
 
 def test_options_name_one_claim() -> None:
-    assert named_claim() is None
-    assert named_claim(mu=1.0) == PrivacyClaim.gaussian(1.0)
-    assert named_claim(rho=0.5) == PrivacyClaim.zero_concentrated(0.5)
-    assert named_claim(renyi="2,1;4,2") == PrivacyClaim.renyi([(2, 1), (4, 2)])
-    with pytest.raises(InputError, match="there is one claim"):
-        named_claim(mu=1.0, rho=0.5)
-    with pytest.raises(InputError, match="renyi must be ALPHA,EPSILON"):
-        named_claim(renyi="2")
+    assert named_claim(None) is None
+    assert named_claim("gaussian:1") == PrivacyClaim.gaussian(1.0)
+    assert named_claim("zero-concentrated:0.5") == PrivacyClaim.zero_concentrated(0.5)
+    assert named_claim("renyi:2,1;4,2") == PrivacyClaim.renyi([(2, 1), (4, 2)])
+    for wrong in ("", "mu:1", "gaussian", "gaussian:x", "renyi:2", "renyi:2,1,3", "profile:"):
+        with pytest.raises(InputError, match="claim must be gaussian:MU, zero-concentrated:RHO, renyi:ALPHA,EPSILON"):
+            named_claim(wrong)
+    with pytest.raises(InputError, match="claim gaussian:-1: mu must be"):
+        named_claim("gaussian:-1")
+    with pytest.raises(InputError, match="epsilon must be left out where claim is given"):
+        named_claim("gaussian:1", epsilon=1.0)
 
 
 def test_a_certificate_of_a_refuted_curve_is_one_of_the_point_tested() -> None:
@@ -214,7 +224,7 @@ def test_a_page_draws_the_trade_off_that_is_claimed_and_what_the_runs_rule_out()
     assert least == pytest.approx([1.0, 0.3085375, 0.0], abs=2e-3)
     bad, plain = (
         audit(0.7, CLAIMS[0], curve=True),
-        dpaudit.audit_privacy(gaussian(1.0), [(0.0, 1.0)], epsilon=1, **RUNS),
+        dpaudit.audit_privacy(gaussian(1.0), [(0.0, 1.0)], **grouped(epsilon=1, **RUNS)),
     )
     drawn = trade_off_figure(AuditedMechanism("noise", [row_of([alone(bad)])]))
     assert drawn is not None
@@ -232,12 +242,12 @@ def test_settings_and_the_command_line_take_claims_as_people_state_them(tmp_path
     )
     (tmp_path / "audit.toml").write_text(
         "confidence = 0.95\ntrials = 4000\n"
-        '[[audit]]\nname = "mu"\nmechanism = "noisy.py:noise"\nmu = 1\n'
-        '[[audit]]\nname = "profile"\nmechanism = "noisy.py:noise"\nprofile = "noisy.py:delta"\n'
-        '[[audit]]\nname = "two"\nmechanism = "noisy.py:noise"\nrho = 0.5\nepsilon = 1\n'
+        '[[audit]]\nname = "mu"\nmechanism = "noisy.py:noise"\nclaim = "gaussian:1"\n'
+        '[[audit]]\nname = "profile"\nmechanism = "noisy.py:noise"\nclaim = "profile:noisy.py:delta"\n'
+        '[[audit]]\nname = "two"\nmechanism = "noisy.py:noise"\nclaim = "zero-concentrated:0.5"\nepsilon = 1\n'
     )
     mu, profile, two = check(tmp_path / "audit.toml")
     assert mu.row.verdict == profile.row.verdict == "violation"
-    assert mu.results[0].arguments.mu == 1  # type: ignore[union-attr]
+    assert mu.results[0].arguments.claim == "gaussian:1"  # type: ignore[union-attr]
     assert two.row.verdict == "failed"
     assert "epsilon must be left out" in two.row.why

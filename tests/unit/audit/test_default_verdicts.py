@@ -15,7 +15,6 @@ import pytest
 
 import dpaudit
 from dpaudit.arguments import CONFIDENCE
-from dpaudit.audit.options import OPTIONS, grouped
 from dpaudit.engine.plan import make_plan
 
 Mechanism = Callable[..., Any]
@@ -100,12 +99,6 @@ def test_a_newcomers_first_audit_accuses_nobody() -> None:
 def test_the_default_confidence_is_the_same_everywhere() -> None:
     for function in (dpaudit.audit_privacy, dpaudit.pac.audit_utility, make_plan):
         assert inspect.signature(function).parameters["confidence"].default == CONFIDENCE == 0.999
-
-
-def test_every_option_is_an_argument_with_the_default_that_is_declared() -> None:
-    parameters = inspect.signature(dpaudit.audit_privacy).parameters
-    named = {name: one for name, one in OPTIONS.items() if name not in ("header", *grouped("claim"))}
-    assert {name: parameters[name].default for name in named} == {name: one.default for name, one in named.items()}
 
 
 @pytest.mark.parametrize("seed", [1, 9])

@@ -33,6 +33,7 @@ from dpaudit.audit.finding import PowerAt, PrivacyFinding
 from dpaudit.contract import Pair
 from dpaudit.errors import InputError
 from dpaudit.record import decode, encodable
+from tests.support.grouped import grouped
 
 SEEN = Observations(2_000, 1_500, Counter())
 A = ("A",)
@@ -90,7 +91,7 @@ def test_a_violation_stays_one_unless_its_runs_are_no_evidence() -> None:
 def test_mechanisms_that_show_nothing(sequential: bool) -> None:
     def audited(mechanism: Any, pair: Any = (0, 1), **options: Any) -> PrivacyFinding:
         given = {"epsilon": 1.0, "trials": 2_000, "sequential": sequential}
-        return dpaudit.audit_privacy(mechanism, [pair], **(given | options))
+        return dpaudit.audit_privacy(mechanism, [pair], **grouped(**(given | options)))
 
     constant = audited(lambda x, rng: 7)
     assert (constant.verdict, type(constant.gaps[0])) == ("no evidence", Constant)
@@ -112,7 +113,7 @@ def test_a_coin_that_leaks_nothing_is_consistent(trials: int, sequential: bool) 
     # No event of probability 1/2 can become likelier by e; but it could have become less likely, which would show.
     found = dpaudit.audit_privacy(
         lambda x, rng, size: rng.integers(2, size=size), [(0, 1)], epsilon=1.0, trials=trials, batched=True,
-        sequential=sequential,
+        execution=dpaudit.Execution(sequential=sequential),
     )  # fmt: skip
     assert (found.verdict, found.gaps) == ("consistent", ())
     assert 1 < found.detectable_epsilon < 2

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import dpaudit
+from tests.support.grouped import grouped
 
 ENDS = [1e308, -1e308, math.inf, -math.inf, math.nan, 0.0, -0.0, 5e-324, 1e300, 2.0**1023]
 
@@ -34,5 +35,5 @@ KINDS: dict[str, Callable[[int, Any], Any]] = {
 @pytest.mark.parametrize("mechanism", KINDS.values(), ids=KINDS.keys())
 def test_no_warning_and_no_false_violation(mechanism: Callable[[int, Any], Any], design: dict[str, bool]) -> None:
     # A true claim is accused with probability 0.001: in one of these 24 audits with less than 0.03.
-    found = dpaudit.audit_privacy(mechanism, [(0, 0)], epsilon=0.5, trials=300, **design)
+    found = dpaudit.audit_privacy(mechanism, [(0, 0)], **grouped(epsilon=0.5, trials=300, **design))
     assert found.verdict != "violation"

@@ -25,6 +25,7 @@ from dpaudit.contract import Pair
 from dpaudit.running import sampling
 from dpaudit.running.adapters import as_mechanism
 from dpaudit.running.sampling import Sampler
+from tests.support.grouped import grouped
 
 
 def opened(sampler: Sampler, trials: int = 5_000, own: bool = False) -> Hygiene:
@@ -42,7 +43,7 @@ def asked(mechanism: Any, *, batched: bool = False, own: bool = False, n_jobs: i
 
 
 def audit(mechanism: Any, **options: Any) -> dpaudit.PrivacyFinding:
-    return dpaudit.audit_privacy(mechanism, [(0, 1)], **{"epsilon": 2.0, "trials": 1_000} | options)
+    return dpaudit.audit_privacy(mechanism, [(0, 1)], **grouped(**{"epsilon": 2.0, "trials": 1_000} | options))
 
 
 ONE_BY_ONE: dict[str, Callable[[int, Any], Any]] = {
@@ -514,7 +515,7 @@ def test_a_value_that_all_runs_of_a_call_share_is_no_evidence(spread: float, giv
     epsilon = float(np.log(3))
     for seed in range(5):
         finding = dpaudit.audit_privacy(
-            sharing(spread), [(0, 1)], epsilon=epsilon, batched=True, seed=seed, **{"trials": 40_000} | given
+            sharing(spread), [(0, 1)], **grouped(epsilon=epsilon, batched=True, seed=seed, **{"trials": 40_000} | given)
         )
         assert finding.verdict == "no evidence"
         assert finding.gaps == (Meaningless(CheckName.CALLS),)
@@ -538,7 +539,9 @@ def test_independent_runs_of_calls_are_said_to_depend_as_often_as_stated(
     monkeypatch.setattr(evidence, "DEPENDENT", 0.05)
     found = 0
     for seed in range(1_000, 1_000 + audits):
-        finding = dpaudit.audit_privacy(sharing(0.0), [(0, 1)], epsilon=1.1, batched=True, seed=seed, **given)
+        finding = dpaudit.audit_privacy(
+            sharing(0.0), [(0, 1)], **grouped(epsilon=1.1, batched=True, seed=seed, **given)
+        )
         found += CheckName.CALLS in [check.name for check in finding.checks]
     assert 1 <= found < most
 
@@ -553,7 +556,7 @@ def shared_in_call(draws: int) -> Callable[[float, Any, int], Any]:
 def test_values_that_runs_of_a_call_share_are_no_evidence(draws: int, given: dict[str, Any]) -> None:
     """Each value comes on one side alone, and too seldom for an event: nothing was seen, and power was stated."""
     finding = dpaudit.audit_privacy(
-        shared_in_call(draws), [(0.0, 1.0)], epsilon=1.0, batched=True, **{"trials": 5_000} | given
+        shared_in_call(draws), [(0.0, 1.0)], **grouped(epsilon=1.0, batched=True, **{"trials": 5_000} | given)
     )
     assert finding.verdict == "no evidence"
     assert Meaningless(CheckName.CALLS) in finding.gaps

@@ -71,7 +71,9 @@ def test_a_division_by_zero_is_told_by_its_name_at_any_number_of_runs(trials):
     ],
 )
 def test_exceptions_of_some_runs_are_told_by_their_names(mechanism, words, sequential):
-    finding = dpaudit.audit_privacy(mechanism, [(0, 1)], epsilon=1.0, trials=1_000, sequential=sequential)
+    finding = dpaudit.audit_privacy(
+        mechanism, [(0, 1)], epsilon=1.0, trials=1_000, execution=dpaudit.Execution(sequential=sequential)
+    )
     assert told(finding).startswith(words)
     assert dpaudit.PrivacyFinding.from_dict(finding.to_dict()) == finding
 

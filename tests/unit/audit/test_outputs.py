@@ -61,7 +61,9 @@ def test_a_wide_row_without_a_leak_is_consistent_and_its_limit_is_told_where_it_
 
 @pytest.mark.parametrize("mechanism", [one, total, norm, pair, beside])
 def test_bets_look_at_wide_rows_whole(mechanism: Any) -> None:
-    finding = dpaudit.audit_privacy(mechanism, [(0, 1)], epsilon=0.5, trials=2_000, sequential=True)
+    finding = dpaudit.audit_privacy(
+        mechanism, [(0, 1)], epsilon=0.5, trials=2_000, execution=dpaudit.Execution(sequential=True)
+    )
     assert finding.verdict == "violation"
     assert finding.gaps == ()  # relations of numbers are named, which is no gap
     assert all("number" in named or "order" in named or "characters" in named for named in finding.not_looked_at)
@@ -73,7 +75,13 @@ def test_bets_on_a_wide_row_without_a_leak_tell_their_limit_where_it_matters() -
 
     def audit(mechanism: Any, trials: int) -> dpaudit.PrivacyFinding:
         return dpaudit.audit_privacy(
-            mechanism, [(0, 1)], epsilon=0.5, trials=trials, sequential=True, batched=True, confidence=0.95
+            mechanism,
+            [(0, 1)],
+            epsilon=0.5,
+            trials=trials,
+            execution=dpaudit.Execution(sequential=True),
+            batched=True,
+            confidence=0.95,
         )
 
     finding = audit(quiet, 1_000)
@@ -92,7 +100,9 @@ def test_bets_hold_few_wide_outputs_at_a_time() -> None:
     with pytest.MonkeyPatch.context() as patch:
         for module in (sampling, wide_outputs):
             patch.setattr(module, "CHUNK_NUMBERS", 40 * WIDTH)
-        dpaudit.audit_privacy(wide, [(0, 1)], epsilon=0.5, trials=300, sequential=True, batched=True)
+        dpaudit.audit_privacy(
+            wide, [(0, 1)], epsilon=0.5, trials=300, execution=dpaudit.Execution(sequential=True), batched=True
+        )
     assert sum(asked) >= 600
     assert max(asked) <= 32
 
@@ -104,7 +114,13 @@ def test_a_constant_pair_is_not_preferred_to_one_that_varies() -> None:
     pairs = [(("constant", 0), ("constant", 1)), (("varies", 0), ("varies", 1)), (("constant", 2), ("constant", 3))]
     for sequential in (False, True):
         finding = dpaudit.audit_privacy(
-            mechanism, pairs, epsilon=0.5, trials=1_000, batched=True, sequential=sequential, seed=1
+            mechanism,
+            pairs,
+            epsilon=0.5,
+            trials=1_000,
+            batched=True,
+            execution=dpaudit.Execution(sequential=sequential),
+            seed=1,
         )
         assert finding.verdict == "consistent"
         assert sequential or finding.witness.pair == 1
@@ -147,7 +163,9 @@ def test_the_bits_of_floats_are_told_beside_the_verdict() -> None:
     assert finding.representation is not None
     assert finding.representation.epsilon_lower > 3
     assert finding.representation.error == pytest.approx(1 - finding.confidence)
-    counting = dpaudit.audit_privacy(noisy, [(0, 1)], epsilon=1.0, trials=20_000, batched=True, float_bits=True)
+    counting = dpaudit.audit_privacy(
+        noisy, [(0, 1)], epsilon=1.0, trials=20_000, batched=True, look=dpaudit.Look(float_bits=True)
+    )
     assert (counting.verdict, counting.representation) == ("violation", None)
 
 
@@ -159,7 +177,9 @@ def test_holes_of_the_sampler_are_told_where_grids_are_alike() -> None:
         finding = dpaudit.audit_privacy(noisy, [centres], epsilon=1.0, trials=10_000, batched=True)
         assert finding.representation is not None
         assert (finding.representation.epsilon_lower > 3) == leaks
-    counting = dpaudit.audit_privacy(noisy, [(10.0, 11.0)], epsilon=1.0, trials=10_000, batched=True, float_bits=True)
+    counting = dpaudit.audit_privacy(
+        noisy, [(10.0, 11.0)], epsilon=1.0, trials=10_000, batched=True, look=dpaudit.Look(float_bits=True)
+    )
     assert counting.verdict == "violation"
 
 

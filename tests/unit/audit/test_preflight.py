@@ -16,10 +16,11 @@ import dpaudit
 from dpaudit.audit.evidence import FewRuns
 from dpaudit.audit.request import resolve_claim
 from dpaudit.contract import PrivacyClaim, Relation
+from tests.support.grouped import grouped
 
 
 def audit(mechanism: object, pairs: list[tuple[object, object]], **options: object) -> dpaudit.PrivacyFinding:
-    return dpaudit.audit_privacy(mechanism, pairs, epsilon=1.0, trials=300, **options)
+    return dpaudit.audit_privacy(mechanism, pairs, **grouped(epsilon=1.0, trials=300, **options))
 
 
 @pytest.mark.parametrize("pair", [([5], [6]), ({"a": 1}, {"a": 2})])
@@ -123,7 +124,7 @@ def identity(data: int, rng: np.random.Generator) -> int:
 @pytest.mark.parametrize("curve", [False, True])
 def test_the_power_is_checked_at_the_error_that_the_verdict_has(curve: bool) -> None:
     def audited(trials: int) -> dpaudit.PrivacyFinding:
-        return dpaudit.audit_privacy(identity, [(0, 1)], epsilon=3.0, trials=trials, curve=curve)
+        return dpaudit.audit_privacy(identity, [(0, 1)], epsilon=3.0, trials=trials, look=dpaudit.Look(curve=curve))
 
     few = audited(60)
     (gap,) = (gap for gap in few.gaps if isinstance(gap, FewRuns))

@@ -34,7 +34,7 @@ def test_of_a_table_the_records_are_taken_with_their_columns():
 
 
 def test_a_probe_from_the_data_tells_models_apart():
-    finding = dpaudit.audit_privacy(fit, PAIRS, epsilon=1.0, trials=100, probe="data")
+    finding = dpaudit.audit_privacy(fit, PAIRS, epsilon=1.0, trials=100, look=dpaudit.Look(probe="data"))
     assert not finding.warnings
     assert 'probe="data"' in str(finding) or "probe='data'" in str(finding)
 
@@ -47,7 +47,9 @@ def test_a_probe_from_the_data_tells_models_apart():
     ],
 )
 def test_a_probe_that_shows_nothing_is_told(mechanism, probe, said):
-    finding = dpaudit.audit_privacy(mechanism, PAIRS, epsilon=1.0, trials=100, probe=probe, randomness="own")
+    finding = dpaudit.audit_privacy(
+        mechanism, PAIRS, epsilon=1.0, trials=100, look=dpaudit.Look(probe=probe), randomness="own"
+    )
     assert any(said in warning for warning in finding.warnings)
 
 
@@ -63,4 +65,6 @@ def test_a_probe_that_shows_nothing_is_told(mechanism, probe, said):
 )
 def test_what_is_no_probe_is_refused(pairs, probe, said):
     with pytest.raises(dpaudit.InputError, match=said):
-        dpaudit.audit_privacy(lambda data, rng: rng.random(), pairs, epsilon=1.0, trials=100, probe=probe)
+        dpaudit.audit_privacy(
+            lambda data, rng: rng.random(), pairs, epsilon=1.0, trials=100, look=dpaudit.Look(probe=probe)
+        )

@@ -76,7 +76,7 @@ def test_an_output_that_becomes_nan_is_called_so(mechanism, subject):
 
 def test_a_nan_that_was_added_to_the_data_is_called_so():
     finding = dpaudit.audit_privacy(
-        mean, data=[i / 10 for i in range(10)], bounds=(0, 1), epsilon=1.0, trials=2_000, seed=0
+        mean, data=dpaudit.Dataset([i / 10 for i in range(10)], bounds=(0, 1)), epsilon=1.0, trials=2_000, seed=0
     )
     assert finding.verdict == "violation"
     text = " ".join(str(finding).split())
@@ -125,7 +125,9 @@ class Notes:
 )
 @pytest.mark.parametrize("sequential", [False, True])
 def test_an_event_over_a_score_is_shown_by_one_of_a_part(mechanism, words, sequential):
-    finding = dpaudit.audit_privacy(mechanism, [(0, 1)], epsilon=0.5, trials=2_000, seed=0, sequential=sequential)
+    finding = dpaudit.audit_privacy(
+        mechanism, [(0, 1)], epsilon=0.5, trials=2_000, seed=0, execution=dpaudit.Execution(sequential=sequential)
+    )
     assert finding.verdict == "violation"
     shown = finding.witness.plain
     assert shown is not msgspec.UNSET
@@ -184,6 +186,8 @@ def test_the_certificate_calls_a_nan_so_too():
 @pytest.mark.parametrize("sequential", [False, True])
 def test_codes_of_hypotheses_are_not_taken_for_numbers(sequential):
     learner = dpaudit.pac.get_learner("point-consistent", domain_size=12)
-    finding = dpaudit.audit_privacy(learner, epsilon=0.5, delta=0.0, trials=2_000, sequential=sequential)
+    finding = dpaudit.audit_privacy(
+        learner, epsilon=0.5, delta=0.0, trials=2_000, execution=dpaudit.Execution(sequential=sequential)
+    )
     assert finding.verdict == "violation"
     assert finding.witness.plain is msgspec.UNSET

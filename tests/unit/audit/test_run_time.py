@@ -25,6 +25,7 @@ from dpaudit.report.findings import brief_lines
 from dpaudit.running import adapters
 from dpaudit.running.adapters import as_mechanism, timed
 from dpaudit.running.isolated import Timeout
+from tests.support.grouped import grouped
 
 
 @pytest.fixture
@@ -33,7 +34,9 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> FakeClock:
 
 
 def audit(mechanism: Any, pairs: Any = ((0, 1),), **options: Any) -> PrivacyFinding:
-    return dpaudit.audit_privacy(mechanism, list(pairs), **{"epsilon": 1.5, "trials": 2_000, "time": True} | options)
+    return dpaudit.audit_privacy(
+        mechanism, list(pairs), **grouped(**{"epsilon": 1.5, "trials": 2_000, "time": True} | options)
+    )
 
 
 def words(finding: PrivacyFinding) -> str:
@@ -217,7 +220,7 @@ def test_the_control_is_made_of_the_pair_that_leaks(clock: FakeClock) -> None:
 )
 def test_what_cannot_be_timed_is_refused(mechanism: Any, options: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
-        dpaudit.audit_privacy(mechanism, **{"pairs": [(0, 1)], "epsilon": 1.0, "time": True} | options)
+        dpaudit.audit_privacy(mechanism, **grouped(**{"pairs": [(0, 1)], "epsilon": 1.0, "time": True} | options))
 
 
 def test_a_time_limit_is_shared_and_a_stop_is_repeated() -> None:

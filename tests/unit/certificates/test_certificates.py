@@ -15,6 +15,7 @@ import pytest
 from hypothesis import strategies as st
 
 from dpaudit import PrivacyFinding, audit_privacy, certificates
+from dpaudit.audit.parameters import Execution, Look
 from dpaudit.certificate_grammar import MOST_BYTES
 from dpaudit.certificates.certificate import Certificate, Counts, Given, Referred, seal_of
 from dpaudit.contract import Origin, OriginKind, Pair, Relation
@@ -25,6 +26,7 @@ from dpaudit.neighbours.own_data.tables import table_of
 from dpaudit.neighbours.smaller import _simpler_pairs
 from dpaudit.pac import get_learner
 from dpaudit.verify_certificate import verify
+from tests.support.grouped import grouped
 
 ROWS = [round(float(x), 3) for x in np.random.default_rng(1).random(30)]
 PAIRS = [([*ROWS, 0.5], [*ROWS, 0.0]), ([*ROWS, 1.0], [*ROWS, 0.0])]
@@ -46,7 +48,9 @@ def shifted(data: Any, rng: np.random.Generator, size: int) -> np.ndarray:
 
 @cache
 def found(**options: Any) -> PrivacyFinding:
-    return audit_privacy(mean, PAIRS, epsilon=1.0, trials=20_000, batched=True, relation="replace-one", **options)
+    return audit_privacy(
+        mean, PAIRS, **grouped(epsilon=1.0, trials=20_000, batched=True, relation="replace-one", **options)
+    )
 
 
 @cache
@@ -153,10 +157,10 @@ def test_making_and_replaying_tell_how_many_runs_are_made(trials: int) -> None:
     def listen(done: int, total: int) -> None:
         told.append((done, total))
 
-    certificates.replay(certified(), mean, batched=True, trials=trials, seed=5, progress=listen)
+    certificates.replay(certified(), mean, batched=True, trials=trials, seed=5, execution=Execution(progress=listen))
     assert told[-1] == (2 * trials, 2 * trials)
     told.clear()
-    certified(trials=trials, progress=listen)
+    certified(trials=trials, execution=Execution(progress=listen))
     done = [one for one, _ in told]
     assert 0 < done[0] <= done[-1] <= told[0][1]
     assert done == sorted(done)
@@ -225,7 +229,7 @@ def test_data_of_people_stay_out() -> None:
     assert certificate.data == Referred("PAIRS[0]", "row 39 replaced", certificate.data.digest, (39,), 0)
     assert certificates.replay(certificate, groups, pair=pair, relation="replace-one").verdict == "violation"
     assert "age" not in json.dumps(certificate.to_dict())
-    shown = certificates.make(finding, [private], mechanism=groups, include_data=True)
+    shown = certificates.make(finding, [private], mechanism=groups, look=Look(include_data=True))
     assert isinstance(shown.data, Given)
 
 
@@ -298,8 +302,8 @@ def test_pairs_with_simpler_values_are_neighbours_still(kind: str) -> None:
 
 def test_learners_samples_are_shrunk_and_built_again() -> None:
     learner = get_learner("broken-conjunction-exponential-doubled", dimension=2, k=1, epsilon=1.0)
-    finding = audit_privacy(learner, trials=100_000, n=4, seed=3)
-    certificate = certificates.make(finding, mechanism=learner, n=4)
+    finding = audit_privacy(learner, trials=100_000, pairs="crafted:4", seed=3)
+    certificate = certificates.make(finding, "crafted:4", mechanism=learner)
     assert isinstance(certificate.data, Given)
     assert sum(certificate.data.value.counts) < 4
     assert certificates.replay(certificate, learner, seed=4).verdict == "violation"

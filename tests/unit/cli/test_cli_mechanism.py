@@ -12,6 +12,7 @@ import pytest
 from cli_support import called, repeat_in
 from forked import ran
 
+from dpaudit.audit.parameters import Look
 from dpaudit.errors import InputError
 from dpaudit.neighbours.named import pairs_at
 from dpaudit.registry.import_spec import Place, importable
@@ -134,12 +135,12 @@ def test_a_slow_mechanism_is_bet_on_and_the_command_says_so(capsys, monkeypatch)
     again = repeat_in(out)
     assert (status, "--sequential" in again) == (1, True)
     assert "runs used of" in out
-    for words in (("--no-sequential",), ("--curve",), ("--bound", "melded")):
+    for words in (("--no-sequential",), ("--look", "curve"), ("--bound", "melded")):
         assert "runs used of" not in call(capsys, "mine:respond", "--pairs", "mine:PAIRS", *REFUTED, "-v", *words)[1]
 
 
 def test_the_curve_is_told_with_its_own_confidence(capsys):
-    _, out, _ = call(capsys, "mine:batched", "--batched", "--pairs", "mine:PAIRS", "--curve", *KEPT, "-v")
+    _, out, _ = call(capsys, "mine:batched", "--batched", "--pairs", "mine:PAIRS", "--look", "curve", *KEPT, "-v")
     out = " ".join(out.split())
     line = re.search(r" curve delta >= (\S+) at epsilon = 0, .* at epsilon = 1.5; mu >= ", out)
     assert 0.4 < float(line.group(1)) < 0.5  # the truth is 1/2
@@ -151,11 +152,11 @@ def test_the_curve_is_told_with_its_own_confidence(capsys):
     "words",
     [
         ("mine:respond", "--pairs", "mine:make", *KEPT),
-        ("mine:batched", "--batched", "--pairs", "mine:MORE", "--curve", "--float-bits", "--delta", "0.1", *KEPT),
+        ("mine:batched", "--batched", "--pairs", "mine:MORE", "--look", "curve,float-bits", "--delta", "0.1", *KEPT),
         ("mine:respond", "--pairs", "mine:PAIRS", "--sequential", "--confidence", "0.9", "--seed", "3", *KEPT),
         ("mine:respond", "--pairs", "mine:PAIRS", "--no-sequential", *KEPT),
-        ("mine:coin", "--n", "1", "--trials", "500"),
-        ("mine:coin", "--n", "2", "--trials", "500", "--pairs", "random:3", "--seed", "5"),
+        ("mine:coin", "--pairs", "crafted:1", "--trials", "500"),
+        ("mine:coin", "--trials", "500", "--pairs", "random:3:2", "--seed", "5"),
         ("mine:respond", "--pairs", "mine:STRATEGY", *KEPT),
     ],
 )
@@ -171,17 +172,18 @@ def test_options_reach_the_audit(capsys, monkeypatch):
         seen.update(options, pairs=pairs)
         raise InputError("enough")
 
-    monkeypatch.setattr("dpaudit.audit.audit.audit_privacy", audit)
+    monkeypatch.setattr("dpaudit.engine.perform.audit_privacy", audit)
     words = ("mine:batched", "--batched", "--pairs", "mine:PAIRS", "--epsilon", "1", "--trials", "100")
-    off = {"curve": False, "float_bits": False, "sequential": None, "delta": None, "batched": True}
+    off = {"look": Look(), "delta": None, "batched": True}
     assert call(capsys, *words)[0] == 2
     assert seen.items() >= {**off, "epsilon": 1.0, "trials": 100, "seed": 0, "n_jobs": 1}.items()
     assert seen["pairs"] == [(0, 1)]
-    call(capsys, *words, "--delta", "0.05", "--curve", "--float-bits", "--seed", "4", "--jobs", "2")
-    on = {"curve": True, "float_bits": True, "delta": 0.05, "seed": 4, "n_jobs": 2}
+    assert (seen["execution"].sequential, seen["execution"].backend) == (None, None)
+    call(capsys, *words, "--delta", "0.05", "--look", "curve,float-bits", "--seed", "4", "--jobs", "2")
+    on = {"look": Look(curve=True, float_bits=True), "delta": 0.05, "seed": 4, "n_jobs": 2}
     assert seen.items() >= on.items()
     call(capsys, *words, "--no-sequential")
-    assert seen["sequential"] is False
+    assert seen["execution"].sequential is False
     call(
         capsys,
         *words,
@@ -193,12 +195,12 @@ def test_options_reach_the_audit(capsys, monkeypatch):
         "--confidence",
         "0.9",
     )
-    assert seen["continued"] == "runs.jsonl"
-    assert seen.items() >= {"sequential": True, "relation": "add-remove-one", "confidence": 0.9}.items()
+    assert (seen["execution"].sequential, seen["execution"].continued) == (True, "runs.jsonl")
+    assert seen.items() >= {"relation": "add-remove-one", "confidence": 0.9}.items()
 
 
 def test_a_learner_object_brings_its_own_claim_and_pairs(capsys):
-    status, out, _ = call(capsys, "mine:coin", "--n", "1", "--trials", "500", "--json")
+    status, out, _ = call(capsys, "mine:coin", "--pairs", "crafted:1", "--trials", "500", "--json")
     record = json.loads(out)
     assert status == 0
     assert record["claim"]["epsilon"] == record["finding"]["epsilon"] == 1.0
@@ -265,7 +267,7 @@ def test_a_mechanism_of_the_current_directory_travels_to_worker_processes(tmp_pa
         (("mine:respond", "--pairs", "mine:NONE", "--epsilon", "1"), "--pairs must hold at least one"),
         (("mine:respond", "--pairs", "mine:TRIPLES", "--epsilon", "1"), "pair 0 must be a tuple (data, neighbour)"),
         (("mine:respond", "--pairs", "mine:PAIRS", "-p", "x=1"), "-p is for learners of the registry"),
-        (("mine:respond", "--pairs", "mine:PAIRS", "--n", "3"), "--n is for learners"),
+        (("mine:respond", "--pairs", "crafted:3", "--epsilon", "1"), "the mechanism given is no learner"),
         (
             ("mine:respond", "--pairs", "mine:PAIRS", "--epsilon", "-1"),
             "--epsilon must be a finite number >= 0, got -1.0",
@@ -279,7 +281,7 @@ def test_a_mechanism_of_the_current_directory_travels_to_worker_processes(tmp_pa
         (("mine:coin", "--pairs", "patterns:3"), "a learner takes samples, as of random:COUNT"),
         (("mine:counts", "--pairs", "patterns:0", "--batched", "--epsilon", "1"), "dimension must be an integer >= 1"),
         (("mine:respond", "--pairs", "patterns:x"), "there is no module 'patterns'"),
-        (("mine:respond", "--epsilon", "1", "--sequential", "--curve"), "so it takes no --curve"),
+        (("mine:respond", "--epsilon", "1", "--sequential", "--look", "curve"), "so it takes no --look curve"),
     ],
 )
 def test_bad_input_is_one_line_and_status_2(capsys, words, message):
@@ -302,14 +304,14 @@ def test_patterns_of_query_answers_are_pairs(capsys):
 
 def test_random_samples_are_pairs_of_a_learner(capsys):
     learners = cli_support.TOYS
-    words = ("toy-coin", "-p", "gain=1", "--n", "2", "--trials", "1500", "--learners", learners, "--pairs", "random:4")
+    words = ("toy-coin", "-p", "gain=1", "--trials", "1500", "--learners", learners, "--pairs", "random:4:2")
     status, out, err = call(capsys, *words, "-v")
     assert (status, err) == (0, "")
     assert re.search(r"^compared +pairs: \d random;", out, re.M)
-    assert "random:4" in repeat_in(out)
+    assert "random:4:2" in repeat_in(out)
     assert called(capsys, *repeat_in(out), "-v")[:2] == (0, out)
     record = json.loads(call(capsys, *words, "--json")[1])
-    assert record["arguments"]["pairs"] == "random:4"
+    assert (record["arguments"]["pairs"], record["arguments"]["n"]) == ("random:4", 2)
 
 
 def test_the_path_of_python_is_as_before(capsys):
@@ -385,11 +387,11 @@ class _Half:
 
 def test_a_learner_takes_the_new_options_too(capsys):
     learners = cli_support.TOYS
-    words = ("toy-coin", "-p", "gain=1", "--n", "1", "--trials", "4000", "--learners", learners)
-    status, out, _ = call(capsys, *words, "--curve", "-v")
+    words = ("toy-coin", "-p", "gain=1", "--pairs", "crafted:1", "--trials", "4000", "--learners", learners)
+    status, out, _ = call(capsys, *words, "--look", "curve", "-v")
     assert status == 0
     assert re.search(r"^curve +delta >= ", out, re.M)
-    assert "--curve" in re.search(r"^repeat .*$", out, re.M).group()
+    assert "--look curve" in re.search(r"^repeat .*$", out, re.M).group()
     status, out, _ = call(capsys, *words, "--sequential", "-v")
     assert status == 0
     assert "runs used of" in out

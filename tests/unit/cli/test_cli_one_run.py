@@ -119,9 +119,9 @@ def test_verdicts_have_their_statuses(capsys: Any, tmp_path: Path) -> None:
     assert (status, out.startswith("NO EVIDENCE")) == (3, True)
     assert call(capsys, "scores", file, "--epsilon", "9", "--allow-no-evidence")[0] == 0
     file = str(written(tmp_path, 4.0))
-    status, out, _ = call(capsys, "scores", file, "--mu", "0.5", "--confidence", "0.95")
+    status, out, _ = call(capsys, "scores", file, "--claim", "gaussian:0.5", "--confidence", "0.95")
     assert (status, "shows mu >=" in out) == (1, True)
-    status, out, _ = call(capsys, "scores", file, "--rho", "0.01", "--guesses", "50", "--json")
+    status, out, _ = call(capsys, "scores", file, "--claim", "zero-concentrated:0.01", "--guesses", "50", "--json")
     assert (status, json.loads(out)["finding"]["schedule"][0]["guesses"]) == (1, 50)
 
 
@@ -152,13 +152,21 @@ def test_a_file_may_have_several_runs(capsys: Any, tmp_path: Path) -> None:
         ("score,included\nnan,1\n2,0\n", ("--epsilon", "1"), "scores must be numbers, finite or infinite, got nan"),
         ("score,included\n1,1\n2,3\n", ("--epsilon", "1"), "included must be an array of True and False"),
         ("score,included\n1,1\n2,0\n", (), "--epsilon must be given"),
-        ("score,included\n1,1\n2,0\n", ("--epsilon", "1", "--mu", "1"), "there is one claim"),
-        ("score,included\n1,1\n2,0\n", ("--rho", "1", "--mu", "1"), "there is one claim"),
-        ("score,included\n1,1\n2,0\n", ("--mu", "99"), "mu must be a number in (0, 50]"),
-        ("score,included\n1,1\n2,0\n", ("--renyi", "1,1"), "--renyi 1,1: alpha must be an order above 1"),
-        ("score,included\n1,1\n2,0\n", ("--renyi", "2,-1"), "--renyi 2,-1: epsilon must be a number in (0, 2500]"),
-        ("score,included\n1,1\n2,0\n", ("--profile", "curves.py:boom"), "the claim's profile raised ZeroDivisionErro"),
-        ("score,included\n1,1\n2,0\n", ("--profile", "curves.py:grows"), "--profile must not grow with epsilon"),
+        ("score,included\n1,1\n2,0\n", ("--epsilon", "1", "--claim", "gaussian:1"), "there is one claim"),
+        ("score,included\n1,1\n2,0\n", ("--claim", "mu:1"), "--claim must be gaussian:MU"),
+        ("score,included\n1,1\n2,0\n", ("--claim", "gaussian:99"), "mu must be a number in (0, 50]"),
+        ("score,included\n1,1\n2,0\n", ("--claim", "renyi:1,1"), "--claim renyi:1,1: alpha must be an order above 1"),
+        (
+            "score,included\n1,1\n2,0\n",
+            ("--claim", "renyi:2,-1"),
+            "--claim renyi:2,-1: epsilon must be a number in (0, 2500]",
+        ),
+        (
+            "score,included\n1,1\n2,0\n",
+            ("--claim", "profile:curves.py:boom"),
+            "the claim's profile raised ZeroDivisionErro",
+        ),
+        ("score,included\n1,1\n2,0\n", ("--claim", "profile:curves.py:grows"), "profile must not grow with epsilon"),
     ],
 )
 def test_scores_refuse_bad_input(capsys: Any, tmp_path: Path, text: str, words: tuple[str, ...], message: str) -> None:
@@ -217,11 +225,11 @@ def test_samples_are_audited_and_repeated(capsys: Any, tmp_path: Path, monkeypat
 
 def test_samples_have_the_statuses_of_other_audits(capsys: Any, tmp_path: Path) -> None:
     files = recorded(tmp_path, 1.0)
-    assert call(capsys, "samples", *files, "--epsilon", "1.1", "--curve")[0] == 0
-    assert call(capsys, "samples", *files, "--mu", "1.5", "--allow-no-evidence")[0] == 0
+    assert call(capsys, "samples", *files, "--epsilon", "1.1", "--look", "curve")[0] == 0
+    assert call(capsys, "samples", *files, "--claim", "gaussian:1.5", "--allow-no-evidence")[0] == 0
     assert call(capsys, "samples", *files, "--epsilon", "9")[0] == 3
     assert call(capsys, "samples", *files, "--epsilon", "9", "--allow-no-evidence")[0] == 0
-    assert call(capsys, "samples", *files, "--rho", "0.01")[0] == 1
+    assert call(capsys, "samples", *files, "--claim", "zero-concentrated:0.01")[0] == 1
     arrays = [str(tmp_path / f"{name}.npy") for name in "ab"]
     for i, name in enumerate(arrays):
         np.save(name, np.full((1_000, 2), i))
@@ -246,7 +254,7 @@ def test_samples_refuse_bad_input(capsys: Any, tmp_path: Path) -> None:
             "neighbour_outputs are arrays of shape (3,)",
         ),
         ((files[0],), "Missing argument 'NEIGHBOUR_FILE'"),
-        ((*files, "--mu", "1"), "--epsilon must be left out where --mu is given"),
+        ((*files, "--claim", "gaussian:1"), "--epsilon must be left out where --claim is given"),
     ]:
         status, _, err = call(capsys, "samples", *words, "--epsilon", "1")
         assert status == 2

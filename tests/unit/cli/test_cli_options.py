@@ -21,10 +21,13 @@ MANY = ("parity-private", "-p", "dimension=4", "-p", "epsilon=1", "--n", "9")
         (("privacy", *COIN, "--epsilon", "-1"), "--epsilon must be a finite number >= 0, got -1.0"),
         (("privacy", "toy-coin", "-p", "gain=-1", "--epsilon", "1"), "epsilon must be a finite number >= 0, got -1"),
         (
-            ("privacy", *COIN, "--sequential", "--curve"),
-            "--sequential bets instead of testing one event, so it takes no --curve",
+            ("privacy", *COIN, "--sequential", "--look", "curve"),
+            "--sequential bets instead of testing one event, so it takes no --look curve",
         ),
-        (("privacy", *COIN, "--sequential", "--trials", "10", "--n", "0"), "--n must be an integer >= 1, got 0"),
+        (
+            ("privacy", *COIN, "--sequential", "--trials", "10", "--pairs", "crafted:0"),
+            "n must be an integer >= 1, got 0",
+        ),
         (("exact", *MANY), "are allowed; give a few samples or pairs by --crafted, or use the black-box audit"),
         (("exact", "point-exponential", "--enclose"), "--enclose needs python-flint: install dpaudit with the extra"),
         (("exact", "toy-coin", "--enclose"), "has no exact_law(sample, field), which --enclose needs"),

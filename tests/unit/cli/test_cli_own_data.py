@@ -21,9 +21,14 @@ def total(data, rng):
     return float(data["share"].sum()) + rng.laplace()
 
 
+def clipped(data, rng):
+    """Return the sum of values, each between 0 and 1."""
+    return float(data["share"].fillna(0).clip(0, 1).sum()) + rng.laplace()
+
+
 def slow(data, rng):
     time.sleep(0.002)
-    return total(data, rng)
+    return clipped(data, rng)
 '''
 
 
@@ -56,7 +61,7 @@ def test_pairs_given_have_no_limit(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_what_more_time_would_show_is_said(capsys: pytest.CaptureFixture[str]) -> None:
-    said = audit(capsys, "sums.py:slow", "--no-outside", "--trials", "1e5", "--time-limit", "1", status=3)
+    said = audit(capsys, "sums.py:slow", "--trials", "1e5", "--time-limit", "1", status=3)
     assert re.search(
         r"next give about \d+ times the --time-limit, for all 100,000 --trials to catch any eps.* >= 1\.\d", said
     )
@@ -73,12 +78,8 @@ def test_a_dry_run_says_when_the_limit_ends_the_audit(capsys: pytest.CaptureFixt
     assert found["seconds"] > 0
 
 
-def test_values_outside_of_the_bounds_are_an_option_of_commands_and_settings(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    said = audit(capsys, "sums.py:total", "--no-outside", "--trials", "1000", "--seed", "1", status=0)
-    assert "--no-outside" in said.partition("dpaudit privacy")[2]
-    assert "outside the bounds" in audit(capsys, "sums.py:total", "--outside", "--trials", "1000", status=1)
+def test_values_outside_of_the_bounds_are_an_option_of_settings(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "outside the bounds" in audit(capsys, "sums.py:total", "--trials", "1000", status=1)
     settings = '[[audit]]\nname = "total"\nmechanism = "sums.py:total"\ndata = "shares.csv"\nbounds = [0, 1]\n'
     for outside, status in (("true", 1), ("false", 0)):
         Path("audit.toml").write_text(f"{settings}epsilon = 1.2\ntrials = 1000\nseed = 1\noutside = {outside}\n")
@@ -86,12 +87,12 @@ def test_values_outside_of_the_bounds_are_an_option_of_commands_and_settings(
     capsys.readouterr()
 
 
-def test_a_certificate_without_values_outside_is_replayed_without_them(capsys: pytest.CaptureFixture[str]) -> None:
-    asked = ["--epsilon", "0.3", "--no-outside", "--trials", "4000", "--certificate", "found.json"]
-    assert main(["privacy", "sums.py:total", "--data", "shares.csv", "--bounds", "0,1", *asked]) == 1
+def test_a_certificate_of_a_dataset_is_replayed_on_it(capsys: pytest.CaptureFixture[str]) -> None:
+    asked = ["--epsilon", "0.3", "--trials", "4000", "--certificate", "found.json"]
+    assert main(["privacy", "sums.py:clipped", "--data", "shares.csv", "--bounds", "0,1", *asked]) == 1
     noted = re.search(r"the certificate found.json shows epsilon >= ([\d.]+);", capsys.readouterr().err)
-    words = ["replay", "found.json", "sums.py:total", "--data", "shares.csv", "--bounds", "0,1", "--seed", "9"]
-    assert main([*words, "--no-outside"]) == 1
+    words = ["replay", "found.json", "sums.py:clipped", "--data", "shares.csv", "--bounds", "0,1", "--seed", "9"]
+    assert main(words) == 1
     # The note, and the replay, round the bound of the certificate the safe way, to the same digits.
     said = re.search(r"the certificate says ([\d.]+)", " ".join(capsys.readouterr().out.split()))
     assert noted is not None
@@ -102,7 +103,7 @@ def test_a_certificate_without_values_outside_is_replayed_without_them(capsys: p
 
 
 def test_groups_have_a_claim_of_their_own_and_the_command_that_repeats_it(capsys: pytest.CaptureFixture[str]) -> None:
-    words = ("sums.py:total", "--no-outside", "--group", "2", "--trials", "4000", "--seed", "1")
+    words = ("sums.py:clipped", "--group", "2", "--trials", "4000", "--seed", "1")
     said = audit(capsys, *words, status=1)
     assert "claims epsilon = 1.2 for groups of 2 records" in said
     assert "--group 2" in said.partition("dpaudit privacy")[2]
@@ -111,6 +112,6 @@ def test_groups_have_a_claim_of_their_own_and_the_command_that_repeats_it(capsys
 
 
 def test_what_the_pairs_of_a_file_reach_is_said(capsys: pytest.CaptureFixture[str]) -> None:
-    said = audit(capsys, "sums.py:total", "--no-outside", "--trials", "1000", "--seed", "1", "-v", status=0)
+    said = audit(capsys, "sums.py:clipped", "--trials", "1000", "--seed", "1", "-v", status=0)
     assert re.search(r"on (\d+ of|all) \d+ pairs that this dataset gives; records, dates, categories and conj", said)
     assert "records, dates, categories and conjunctions that no pair changes" in said

@@ -167,7 +167,7 @@ def test_a_run_resumed_with_another_seed_is_refused(capsys, tmp_path):
 def test_the_order_and_number_of_jobs_and_the_place_leave_no_trace_in_the_bytes(capsys, tmp_path, monkeypatch):
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1769860800")  # the date of a report is that of its own run
     run(capsys, tmp_path / "one", "toy-coin", "broken-toy-open")
-    words = ["run", "toy-coin", "broken-toy-open", "--profile", "quick", "--jobs", "2", "--backend", "threading"]
+    words = ["run", "toy-coin", "broken-toy-open", "--profile", "quick", "--jobs", "2", "--on", "threading"]
     cli.main([*words, "--out", str(tmp_path / "two"), "--no-html", "--quiet", "--learners", TOYS])
     for name in (FILENAME, "report.json"):
         assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
@@ -208,12 +208,12 @@ def test_an_interrupt_while_reports_are_written_says_that_the_run_is_kept(capsys
 def test_an_interrupted_audit_says_what_is_kept(capsys, tmp_path, monkeypatch):
     (tmp_path / "f.py").write_text("PAIRS = [(0, 1)]\ndef f(x, rng):\n    return x\n")
 
-    def interrupt(*_, continued, **__):
-        if continued is not None:
-            Path(continued).write_text("runs")
+    def interrupt(*_, execution, **__):
+        if execution.continued is not None:
+            Path(execution.continued).write_text("runs")
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("dpaudit.audit.audit.audit_privacy", interrupt)
+    monkeypatch.setattr("dpaudit.engine.perform.audit_privacy", interrupt)
     words = ("privacy", f"{tmp_path}/f.py:f", "--epsilon", "1", "--sequential", "--quiet")
     status, _, err = call(capsys, *words, "--continue", str(tmp_path / "kept"))
     assert (status, err) == (

@@ -139,9 +139,13 @@ def test_an_audit_goes_on_where_its_file_takes_no_more_runs(
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         sync(handle)
 
-    plain = dpaudit.audit_privacy(_right, [(0.0, 1.0)], epsilon=1.0, trials=400, sequential=True)
+    plain = dpaudit.audit_privacy(
+        _right, [(0.0, 1.0)], epsilon=1.0, trials=400, execution=dpaudit.Execution(sequential=True)
+    )
     monkeypatch.setattr("dpaudit.audit.saved_runs.os.fsync", fail_later)
-    finding = dpaudit.audit_privacy(_right, [(0.0, 1.0)], epsilon=1.0, trials=400, continued="runs.jsonl")
+    finding = dpaudit.audit_privacy(
+        _right, [(0.0, 1.0)], epsilon=1.0, trials=400, execution=dpaudit.Execution(continued="runs.jsonl")
+    )
     assert finding.continued
     assert finding.continued.unwritten == "runs.jsonl: No space left on device"
     assert (finding.verdict, finding.epsilon_lower) == (plain.verdict, plain.epsilon_lower)
@@ -149,7 +153,9 @@ def test_an_audit_goes_on_where_its_file_takes_no_more_runs(
     assert Path("runs.jsonl").read_bytes().count(b"\n") == 3
     # What is in the file is whole, so that a later audit goes on from it.
     monkeypatch.setattr("dpaudit.audit.saved_runs.os.fsync", sync)
-    again = dpaudit.audit_privacy(_right, [(0.0, 1.0)], epsilon=1.0, trials=400, continued="runs.jsonl")
+    again = dpaudit.audit_privacy(
+        _right, [(0.0, 1.0)], epsilon=1.0, trials=400, execution=dpaudit.Execution(continued="runs.jsonl")
+    )
     assert again.continued
     assert not again.continued.unwritten
 
@@ -209,7 +215,9 @@ PLACES = {
 @pytest.mark.parametrize("place", PLACES)
 def test_what_cannot_be_a_file_of_runs_is_bad_input(place: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(InputError, match=f"^continued must be {PLACES[place]}"):
-        dpaudit.audit_privacy(_right, [(0.0, 1.0)], epsilon=1.0, trials=400, continued=place)
+        dpaudit.audit_privacy(
+            _right, [(0.0, 1.0)], epsilon=1.0, trials=400, execution=dpaudit.Execution(continued=place)
+        )
     status, _, err = called(capsys, *AUDIT, "--continue", place)
     assert (status, f"--continue must be {PLACES[place]}" in err) == (2, True)
 

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from toy_records import failure, privacy_finding, result, run_of
 
 from dpaudit.audit.audit import audit_privacy
+from dpaudit.audit.parameters import Execution, Look
 from dpaudit.contract import PrivacyClaim, Relation
 from dpaudit.engine import execute as execute_module
 from dpaudit.engine import perform as perform_module
@@ -114,12 +115,13 @@ def test_the_privacy_audit_is_called_with_the_task_s_arguments(monkeypatch):
     )
     task = Task("toy-coin", {"gain": 2.0}, PrivacyArguments(n=1, trials=10, confidence=0.9, epsilon=0.5, curve=True))
     record = perform(task, seed=7, paths=TOYS, n_jobs=2)
-    ((learner,), named) = calls[0]
+    ((learner, pairs), named) = calls[0]
     assert (learner.id, learner.gain) == ("toy-coin", 2.0)
+    assert pairs == "crafted:1"
     changed = {name: value for name, value in named.items() if value is not None and value is not False}
     assert changed == {
-        "n": 1, "trials": 10, "confidence": 0.9, "epsilon": 0.5, "curve": True, "seed": 7, "n_jobs": 2,
-        "outside": True, "group": 1, "randomness": "argument", "timeout_is": "output",
+        "trials": 10, "confidence": 0.9, "epsilon": 0.5, "seed": 7, "n_jobs": 2, "randomness": "argument",
+        "look": Look(curve=True), "execution": Execution(),
     }  # fmt: skip
     assert set(named) <= set(inspect.signature(audit_privacy).parameters)
     assert record.finding.verdict == "consistent"

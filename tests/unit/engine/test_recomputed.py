@@ -17,6 +17,7 @@ import dpaudit
 from dpaudit.engine.recomputed import recomputed
 from dpaudit.errors import DpauditError, ToolFault
 from dpaudit.results import AuditFinding
+from tests.support.grouped import grouped
 
 GAUSS = dpaudit.PrivacyClaim.gaussian(1.0)
 RENYI = dpaudit.PrivacyClaim.renyi([(2.0, 0.2)])
@@ -42,7 +43,7 @@ def slow(bit: int, rng: Any) -> int:
 
 def _audited(mechanism: Callable[..., Any], **given: Any) -> AuditFinding:
     given = {"pairs": [(0, 1)], "trials": 2_000, "n_jobs": 1, "progress": False} | given
-    return dpaudit.audit_privacy(mechanism, **given)
+    return dpaudit.audit_privacy(mechanism, **grouped(**given))
 
 
 def _one_run(**claim: Any) -> AuditFinding:

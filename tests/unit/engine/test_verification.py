@@ -77,7 +77,7 @@ def test_an_audit_that_the_clock_stopped_is_made_again_with_as_many_runs(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     words = ["run", "broken-box-doubled", "--profile", "quick", "--trials", "4000", "--time-limit", "1e-6"]
-    words += ["--backend", "sequential", "--jobs", "1", "--no-html", "--quiet", "--out", str(tmp_path)]
+    words += ["--on", "sequential", "--jobs", "1", "--no-html", "--quiet", "--out", str(tmp_path)]
     assert main(words) in {0, 1, 3}
     run = load_run(tmp_path)
     (limited,) = [one for one in run.results if isinstance(one.finding, PrivacyFinding)]

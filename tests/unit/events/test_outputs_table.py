@@ -21,9 +21,13 @@ from dpaudit.outputs.plan import LeafPlan
 from dpaudit.withheld import Coarse
 
 DOCS = Path(__file__).parents[3] / "docs" / "outputs.md"
-OUTPUTS = {**TYPES, **KINDS, **STRUCTURES,
-           "memory order": lambda rng, x: np.zeros((2, 2), order="CF"[x]),
-           "sparse formats": lambda rng, x: sparse.eye(3, format="csr" if x else "csc")}  # fmt: skip
+OUTPUTS = {
+    **TYPES,
+    **KINDS,
+    **STRUCTURES,
+    "memory order": lambda rng, x: np.zeros((2, 2), order="CF"[x]),
+    "sparse formats": lambda rng, x: sparse.eye(3, format="csr" if x else "csc"),
+}
 
 
 def documented():
@@ -69,8 +73,15 @@ def in_general():
     yield from ("parity of bit 1 of output, bit 1 of output and 2 bits more", "parities of integers' bits")
     rng = np.random.default_rng(0)
     for made in (rng.normal(size=(2, 800, 3)), rng.normal(size=(2, 800, 200)), rng.integers(9, size=(2, 800, 5))):
-        finding = dpaudit.audit_privacy(lambda x, rng, size, made=made: made[x][:size], [(0, 1)], epsilon=1, trials=800,
-                                        batched=True, randomness="own", sequential=False)  # fmt: skip
+        finding = dpaudit.audit_privacy(
+            lambda x, rng, size, made=made: made[x][:size],
+            [(0, 1)],
+            epsilon=1,
+            trials=800,
+            batched=True,
+            randomness="own",
+            execution=dpaudit.Execution(sequential=False),
+        )
         yield from (*finding.scores, *finding.not_looked_at)
 
 

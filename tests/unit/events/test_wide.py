@@ -11,6 +11,7 @@ import pytest
 from scipy.stats import ks_2samp
 
 from dpaudit import audit_privacy
+from dpaudit.audit.parameters import Execution
 from dpaudit.events.wide import Moments, Reduction, least_shift
 
 WIDTH = 900
@@ -82,6 +83,10 @@ def test_wide_outputs_of_one_side_alone_are_reduced_and_the_exceptions_of_the_ot
 
     for sequential in (False, True):
         finding = audit_privacy(
-            mechanism, [(0, 1), (0, 2)], epsilon=1, trials=2_000, sequential=sequential, progress=False
+            mechanism,
+            [(0, 1), (0, 2)],
+            epsilon=1,
+            trials=2_000,
+            execution=Execution(sequential=sequential, progress=False),
         )
         assert finding.verdict == "violation"

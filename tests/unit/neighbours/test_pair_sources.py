@@ -26,6 +26,7 @@ from dpaudit.neighbours.named import (
     random_pairs,
 )
 from dpaudit_learners.domains import Cube, Interval
+from tests.support.grouped import grouped
 
 
 @pytest.mark.parametrize("dimension", [1, 2, 5, 10])
@@ -132,8 +133,18 @@ def test_strategies_that_make_no_pairs_are_refused(strategy: Any, message: str) 
 
 
 def test_sources_are_numbers_behind_a_word() -> None:
-    assert all(map(is_source, ("patterns:1", "random:20", "random:0")))
-    others = ("random", "random:", "random:x", "patterns:-1", "crafted:3", "random:\u00b2", "mine:PAIRS")
+    sources = ("patterns:1", "random:20", "random:0", "random:5:3", "crafted", "crafted:3")
+    assert all(map(is_source, sources))
+    others = (
+        "random",
+        "random:",
+        "random:x",
+        "patterns:-1",
+        "patterns:1:2",
+        "crafted:3:4",
+        "random:\u00b2",
+        "mine:PAIRS",
+    )
     assert not any(map(is_source, others))
 
 
@@ -142,8 +153,10 @@ def test_sources_make_the_same_pairs_as_their_functions() -> None:
     example = learner.instance.n
     drawn = pairs_of_source("random:5", learner, seed=3)
     assert drawn == random_pairs(learner.domain, example, learner.privacy.relation, count=5, seed=3)
-    more = pairs_of_source("random:5", learner, n=2, relation="add-remove-one", seed=3)
+    more = pairs_of_source("random:5:2", learner, relation="add-remove-one", seed=3)
     assert more == random_pairs(learner.domain, 2, Relation.ADD_REMOVE_ONE, count=5, seed=3)
+    assert pairs_of_source("crafted:2", learner) == crafted_pairs(learner.domain, 2, learner.privacy.relation)
+    assert pairs_of_source("crafted", learner) == crafted_pairs(learner.domain, example, learner.privacy.relation)
     found = pairs_of_source("patterns:3", lambda data, rng: data)
     assert [pair.origin for pair in found] == [pair.origin for pair in query_patterns(3)]
     for text, mechanism, message in (
@@ -151,7 +164,7 @@ def test_sources_make_the_same_pairs_as_their_functions() -> None:
         ("patterns:3", learner, "a learner takes samples"),
         ("random:0", learner, "count must be an integer >= 1"),
         ("patterns:0", print, "dimension must be an integer >= 1"),
-        ("chance:3", learner, "pairs must be patterns:DIMENSION or random:COUNT, got 'chance:3'"),
+        ("chance:3", learner, r"pairs must be .*patterns:DIMENSION, crafted:N or random:COUNT, got 'chance:3'"),
     ):
         with pytest.raises(InputError, match=message):
             pairs_of_source(text, mechanism)
@@ -164,8 +177,8 @@ def test_patterns_find_a_leak_that_one_answer_alone_does_not_show() -> None:
     # One answer moved costs 1/2, all four cost 2. False alarms have probability 1e-7; the bound on the eight patterns
     # is far above 1 (1.3 at this seed).
     options: dict[str, Any] = {"epsilon": 0.55, "trials": 8_000, "batched": True, "confidence": 1 - 1e-7}
-    one = dpaudit.audit_privacy(noisy, dpaudit.query_patterns(4, every=False), **options)
-    every = dpaudit.audit_privacy(noisy, dpaudit.query_patterns(4), **options)
+    one = dpaudit.audit_privacy(noisy, dpaudit.query_patterns(4, every=False), **grouped(**options))
+    every = dpaudit.audit_privacy(noisy, dpaudit.query_patterns(4), **grouped(**options))
     assert (one.verdict, every.verdict) == ("consistent", "violation")
     assert every.epsilon_lower > 1
 
@@ -199,7 +212,7 @@ def test_the_budget_adds_up() -> None:
 
 def test_crafted_pairs_are_varied() -> None:
     learner = dpaudit.pac.get_learner("threshold-exponential", domain_size=8, epsilon=1.0)
-    finding = dpaudit.audit_privacy(learner, n=4, trials=200_000)
+    finding = dpaudit.audit_privacy(learner, pairs="crafted:4", trials=200_000)
     assert finding.pairs > len(crafted_pairs(learner.domain, 4))
     assert finding.budget["local"] > 0
     assert finding.epsilon_lower > 0.7

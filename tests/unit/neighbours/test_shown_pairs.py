@@ -89,7 +89,7 @@ def test_no_value_of_a_frame_stands_in_a_finding() -> None:
     text = f"{finding} {finding.summary()} {finding._repr_html_()} {finding.to_dict()}"
     assert "Secretville" not in text
     assert "row 7 of the frame removed" in text
-    shown = dpaudit.audit_privacy(size, pairs, epsilon=1.0, trials=200, seed=0, include_data=True)
+    shown = dpaudit.audit_privacy(size, pairs, epsilon=1.0, trials=200, seed=0, look=dpaudit.Look(include_data=True))
     assert "row 7 of the frame removed ('Secretville', 7)" in str(shown.witness.difference)
 
 

@@ -18,6 +18,7 @@ from dpaudit.errors import InputError, SharedPart
 from dpaudit.outputs.canonical import canonical
 from dpaudit.outputs.sharing import in_words, places_of, refuse_shared, shared_part, shared_parts, without
 from dpaudit.running.sent import error_as_bytes, error_of
+from tests.support.grouped import grouped
 
 PAIRS = [([1, 0], [0, 0])]
 KEPT, BROKEN = 1.3, 0.3
@@ -73,7 +74,7 @@ NAMED = ("output['accountant'], an Accountant that all runs share and change",)
 @pytest.mark.parametrize(("epsilon", "verdict"), [(KEPT, "consistent"), (BROKEN, "violation")])
 def test_a_model_whose_runs_share_an_accountant_is_audited(options: dict, epsilon: float, verdict: str) -> None:
     mechanism = fit_many if "batched" in options else fit
-    found = dpaudit.audit_privacy(mechanism, PAIRS, epsilon=epsilon, trials=1_500, **options)
+    found = dpaudit.audit_privacy(mechanism, PAIRS, **grouped(epsilon=epsilon, trials=1_500, **options))
     assert found.verdict == verdict
     assert found.not_looked_at[-1:] == NAMED
     assert all(check.passed for check in found.checks)
@@ -83,7 +84,7 @@ def test_a_model_whose_runs_share_an_accountant_is_audited(options: dict, epsilo
 @pytest.mark.parametrize("options", [{}, {"timeout": 10.0}, {"n_jobs": 2}], ids=str)
 @pytest.mark.parametrize(("epsilon", "verdict"), [(KEPT, "consistent"), (BROKEN, "violation")])
 def test_an_estimator_whose_runs_share_an_accountant_is_audited(options: dict, epsilon: float, verdict: str) -> None:
-    found = dpaudit.audit_privacy(fit_estimator, PAIRS, epsilon=epsilon, trials=1_500, **options)
+    found = dpaudit.audit_privacy(fit_estimator, PAIRS, **grouped(epsilon=epsilon, trials=1_500, **options))
     assert found.verdict == verdict
     assert found.not_looked_at[-1:] == NAMED
 
@@ -94,7 +95,14 @@ def test_the_predictions_of_such_a_model_are_audited(options: dict, epsilon: flo
     mechanism = fit_many if "batched" in options else fit
     pairs = [([1.0, 0.0], [0.0, 0.0])]
     found = dpaudit.audit_privacy(
-        mechanism, pairs, epsilon=epsilon, trials=1_500, probe=np.array([[0.0], [0.5], [1.0]]), **options
+        mechanism,
+        pairs,
+        **grouped(
+            epsilon=epsilon,
+            trials=1_500,
+            look=dpaudit.Look(probe=np.array([[0.0], [0.5], [1.0]])),
+            **options,
+        ),
     )
     assert found.verdict == verdict
     assert not [text for text in found.not_looked_at if "share" in text]
@@ -106,7 +114,7 @@ def test_a_probe_made_of_the_data() -> None:
 
     points = np.arange(4.0)[:, None]
     pairs = [((points, [1, 0, 1, 0]), (points[:3], [1, 0, 1]))]
-    found = dpaudit.audit_privacy(on_rows, pairs, epsilon=KEPT, trials=1_500, probe="data")
+    found = dpaudit.audit_privacy(on_rows, pairs, epsilon=KEPT, trials=1_500, look=dpaudit.Look(probe="data"))
     assert found.verdict == "consistent"
 
 
@@ -264,7 +272,9 @@ def test_one_model_that_is_fitted_again_is_refused_with_a_probe_too() -> None:
     points = np.array([[0.0], [0.5], [1.0]])
     for probe in (None, points):
         with pytest.raises(InputError, match="returns the same Model from several runs"):
-            dpaudit.audit_privacy(lambda rows, rng: model.fit(rows, rng), PAIRS, epsilon=1.0, trials=400, probe=probe)
+            dpaudit.audit_privacy(
+                lambda rows, rng: model.fit(rows, rng), PAIRS, epsilon=1.0, trials=400, look=dpaudit.Look(probe=probe)
+            )
 
 
 def test_a_certificate_of_a_mechanism_whose_runs_share_a_part() -> None:
@@ -326,7 +336,9 @@ def test_a_probe_made_of_the_pairs_of_a_dataset(kind: str) -> None:
     def fitted(held: Any, rng: np.random.Generator) -> Model:
         return Reads().fit(np.clip(np.asarray(held), 0, 1).ravel().tolist(), rng)
 
-    found = dpaudit.audit_privacy(fitted, data=data, epsilon=KEPT, trials=400, probe="data", outside=False)
+    found = dpaudit.audit_privacy(
+        fitted, data=dpaudit.Dataset(data, outside=False), epsilon=KEPT, trials=400, look=dpaudit.Look(probe="data")
+    )
     assert found.verdict in ("consistent", "no evidence")
     # The points of the probe are records.
     assert "4242" not in found.summary() + str(found.to_dict())

@@ -240,9 +240,10 @@ def test_options_reach_the_audit(project: Path) -> None:
     entry = 'mechanism = "rr.py:batched"\nepsilon = 1.2\nbatched = true\nrandomness = "own"\nseed = 3\ncurve = true'
     project.write_text(f'trials = 500\n[[audit]]\nname = "one"\npairs = "rr.py:PAIRS"\n{entry}\n')
     settings = read_project(project)
-    with prepared(settings.chosen(())[0], project.parent) as subject:
-        given = subject.arguments
-        assert (given["pairs"], given["trials"], given["seed"], given["curve"]) == ([(0, 1)], 500, 3, True)
+    (audit,) = settings.chosen(())
+    with prepared(audit.mechanism, audit, audit.seed, project.parent, audit.parameters) as subject:
+        assert subject.pairs() == [(0, 1)]
+        assert (subject.trials, subject.seed, subject.options.curve) == (500, 3, True)
     assert isinstance(estimate(project)["one"], float)
     ((_, (result,)),) = check(project)
     assert result.learner == "rr.py:batched"

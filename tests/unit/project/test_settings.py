@@ -73,7 +73,7 @@ def test_where_there_are_none_the_message_says_how_to_begin(tmp_path: Path) -> N
         (ONE + "qqqq = 1", "audit 'mean' has no key 'qqqq'; there are name, mechanism, "),
         (ONE + "trials = 'many'", "trials of audit 'mean': must be a whole number >= 10, got 'many'"),
         (ONE + "trials = 3", "trials of audit 'mean': must be a whole number >= 10"),
-        (ONE + "confidence = 1.5", "confidence of audit 'mean': must be a number > 0 and < 1, got 1.5"),
+        (ONE + "confidence = 1.5", "confidence of audit 'mean': must be a number > 0.5 and < 1, got 1.5"),
         (ONE + "randomness = 'mine'", "randomness of audit 'mean': must be \"argument\" or \"own\", got 'mine'"),
         (ONE + "bound = 'melded'", "audit 'mean' has no key 'bound'; did you mean bounds?"),
         (

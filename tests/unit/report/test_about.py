@@ -143,7 +143,10 @@ def test_a_recipe_is_shown_in_full() -> None:
 
 def test_neighbours_that_differ_in_a_group_are_said_to() -> None:
     found = dpaudit.audit_privacy(
-        lambda data, rng: len(data) + rng.laplace(), data=[1.0, 2.0, 3.0], epsilon=1.0, trials=400, group=2
+        lambda data, rng: len(data) + rng.laplace(),
+        data=dpaudit.Dataset([1.0, 2.0, 3.0], group=2),
+        epsilon=1.0,
+        trials=400,
     )
     page = render_finding(alone(found))
     assert "one group of 2 records is added or removed" in page

@@ -42,7 +42,9 @@ def noisy(data, rng):
 @pytest.fixture(scope="module")
 def found():
     def one(name, claim):
-        return dpaudit.audit_privacy(noisy, PAIRS, claim=claim, trials=2_000, sequential=name == "sequential")
+        return dpaudit.audit_privacy(
+            noisy, PAIRS, claim=claim, trials=2_000, execution=dpaudit.Execution(sequential=name == "sequential")
+        )
 
     return {name: one(name, claim) for name, claim in CLAIMS.items()}
 

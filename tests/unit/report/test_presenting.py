@@ -26,7 +26,9 @@ def response(bit: int, rng: Any) -> int:
 
 
 def accused() -> dpaudit.PrivacyFinding:
-    return dpaudit.audit_privacy(response, [(0, 1)], epsilon=0.5, trials=4_000, n_jobs=1, progress=False)
+    return dpaudit.audit_privacy(
+        response, [(0, 1)], epsilon=0.5, trials=4_000, n_jobs=1, execution=dpaudit.Execution(progress=False)
+    )
 
 
 def test_a_finding_is_printed_as_three_lines_the_last_of_which_repeats_it() -> None:

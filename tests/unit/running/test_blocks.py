@@ -13,6 +13,7 @@ from dpaudit.audit.audit import audit_privacy
 from dpaudit.running.child import Child
 from dpaudit.running.processes import APART, ChildDied
 from dpaudit.running.workers import in_blocks
+from tests.support.grouped import grouped
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="processes do not fork here")
 
@@ -107,10 +108,12 @@ def batch(data, rng, size):
 def test_findings_are_those_of_runs_in_this_process(mechanism, how, request):
     trials = 3_000 if request.config.getoption("--profile") == "full" else 1_000
     given = {"trials": trials, "batched": mechanism is batch, **how}
-    here = audit_privacy(mechanism, [(0.0, 1.0)], epsilon=0.5, **given)
+    here = audit_privacy(mechanism, [(0.0, 1.0)], **grouped(epsilon=0.5, **given))
     APART.append(True)
     try:
-        apart = [audit_privacy(mechanism, [(0.0, 1.0)], epsilon=0.5, n_jobs=jobs, **given) for jobs in (1, 2)]
+        apart = [
+            audit_privacy(mechanism, [(0.0, 1.0)], **grouped(epsilon=0.5, n_jobs=jobs, **given)) for jobs in (1, 2)
+        ]
     finally:
         APART.clear()
     assert [one.to_dict() for one in apart] == [here.to_dict()] * 2

@@ -54,12 +54,13 @@ if kind == "greedy":
     cluster.LONELY = 2.0  # seconds that the test waits, once its last worker is dead
 names = dict(greedy="greedy", slow="slow")
 given = dict(mechanism=getattr(mech, names.get(kind, "noisy")), pairs=[(0, 1)], epsilon=1.0,
-    trials=800, seed=3, sequential=False)
-there = dict(given, backend="dask", address=address)
+    trials=800, seed=3)
+fixed = dpaudit.Execution(sequential=False)
+there = dict(given, execution=dpaudit.Execution(sequential=False, backend="dask", address=address))
 try:
     print(json.dumps(encodable(dpaudit.audit_privacy(**there))))
     if kind in ("both", "slow"):
-        print(json.dumps(encodable(dpaudit.audit_privacy(**given))))
+        print(json.dumps(encodable(dpaudit.audit_privacy(**given, execution=fixed))))
 except dpaudit.DpauditError as error:
     print(type(error).__name__, error)
 """
@@ -155,7 +156,7 @@ def test_commands_send_a_file_that_is_named_and_say_what_they_say_at_home(
 ) -> None:
     home = cluster.folder / "here"
     (home / "audit.toml").write_text(SETTINGS)
-    there = ["--backend", "dask", "--address", cluster.address]
+    there = ["--on", cluster.address]
     monkeypatch.chdir(home)
     status = main([*words, "--json", "--quiet"])
     said = capsys.readouterr()
@@ -168,7 +169,13 @@ def test_no_scheduler_at_the_address_is_an_error_within_seconds(monkeypatch: pyt
     monkeypatch.setattr("dpaudit.running.cluster.PATIENCE", 0.5)
     address = f"tcp://127.0.0.1:{free_port()}"
     with pytest.raises(InputError, match=r"^no scheduler of dask answers at address=\S+ within 0.5 s: "):
-        dpaudit.audit_privacy(lambda x, rng: x, [(0, 1)], epsilon=1.0, trials=800, backend="dask", address=address)
+        dpaudit.audit_privacy(
+            lambda x, rng: x,
+            [(0, 1)],
+            epsilon=1.0,
+            trials=800,
+            execution=dpaudit.Execution(backend="dask", address=address),
+        )
 
 
 def test_workers_with_other_code_are_refused_and_import_anew_what_was_edited_there(cluster: Cluster) -> None:
@@ -203,7 +210,7 @@ def test_a_check_without_a_scheduler_has_one_message_and_is_not_kept(
     (tmp_path / "audit.toml").write_text(SETTINGS + SETTINGS.replace('"noisy"', '"again"'))
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("dpaudit.running.cluster.PATIENCE", 0.5)
-    status = main(["check", "--quiet", "--backend", "dask", "--address", f"tcp://127.0.0.1:{free_port()}"])
+    status = main(["check", "--quiet", "--on", f"tcp://127.0.0.1:{free_port()}"])
     said = capsys.readouterr()
     assert (status, said.out, said.err.count("no scheduler of dask answers")) == (2, "", 1)
     assert not (tmp_path / ".dpaudit").exists()

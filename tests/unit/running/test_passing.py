@@ -21,6 +21,7 @@ from dpaudit.errors import InputError
 from dpaudit.project.check import check
 from dpaudit.running.adapters import as_mechanism
 from dpaudit.running.passing import GENERATORS, QUANTITIES, form_of, generator_lacks, with_generator
+from tests.support.grouped import grouped
 
 pytest_plugins = ["pytester"]
 
@@ -257,11 +258,11 @@ def sklearn_like(data: float, random_state: np.random.RandomState) -> float:
 
 @pytest.mark.parametrize("given", [{}, {"timeout": 5.0}, {"n_jobs": 2}, {"sequential": True}, {"time": True}])
 def test_a_random_state_is_an_address_as_a_generator_is(given: dict) -> None:
-    found = dpaudit.audit_privacy(sklearn_like, [(0, 1)], epsilon=EPSILON, trials=1000, **given)
+    found = dpaudit.audit_privacy(sklearn_like, [(0, 1)], **grouped(epsilon=EPSILON, trials=1000, **given))
     (generator,) = (one for one in found.checks if one.name == CheckName.GENERATOR)
     assert generator.passed
     assert found.verdict == "consistent"
-    again = dpaudit.audit_privacy(sklearn_like, [(0, 1)], epsilon=EPSILON, trials=1000, **given)
+    again = dpaudit.audit_privacy(sklearn_like, [(0, 1)], **grouped(epsilon=EPSILON, trials=1000, **given))
     if "time" not in given:
         assert found.to_dict() == again.to_dict()
 
@@ -437,11 +438,11 @@ def test_a_guard_that_refuses_a_generator_gets_one_of_another_kind(
     mechanism: Callable[..., Any], given: dict[str, Any]
 ) -> None:
     """The noise comes from the stream of the run, so that the audit can be repeated."""
-    found = dpaudit.audit_privacy(mechanism, [(0, 1)], epsilon=1.2, trials=1_000, **given)
+    found = dpaudit.audit_privacy(mechanism, [(0, 1)], **grouped(epsilon=1.2, trials=1_000, **given))
     assert found.verdict == "consistent"
     assert found.epsilon_lower > 0.5
     assert all(check.passed for check in found.checks)
-    again = dpaudit.audit_privacy(mechanism, [(0, 1)], epsilon=1.2, trials=1_000, **given)
+    again = dpaudit.audit_privacy(mechanism, [(0, 1)], **grouped(epsilon=1.2, trials=1_000, **given))
     assert found.to_dict() == again.to_dict()
 
 

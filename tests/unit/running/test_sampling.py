@@ -17,6 +17,7 @@ from dpaudit.outputs.shared import join
 from dpaudit.running import sampling
 from dpaudit.running.adapters import SIZES, SURPLUS, Mechanism, as_mechanism, call_sizes
 from dpaudit.running.sampling import Pace, Sampler
+from tests.support.grouped import grouped
 
 
 def noise(data: float, rng: np.random.Generator, size: int) -> np.ndarray:
@@ -270,7 +271,7 @@ def test_an_audit_calls_a_batched_function_for_four_sizes(given: dict[str, Any])
     CALLED.clear()
     claim = {} if "claim" in given else {"epsilon": 1.0}
     pairs = [(9 + i, 10 + i) for i in range(3)]
-    found = dpaudit.audit_privacy(sized, pairs, batched=True, **{"trials": 12_000} | claim | given)
+    found = dpaudit.audit_privacy(sized, pairs, **grouped(batched=True, **{"trials": 12_000} | claim | given))
     assert set(CALLED) <= set(SIZES)
     most = 1.1 if given.keys() <= {"curve", "claim"} else 2.0 if "trials" in given else 1.5
     spent = 2 * found.trials if found.design == "fixed" else found.budget["used"]
@@ -297,7 +298,10 @@ def test_calls_in_other_processes_have_four_sizes(given: dict[str, Any]) -> None
             raise ValueError(f"not compiled for {size}")
         return data + rng.laplace(size=size)
 
-    assert dpaudit.audit_privacy(strict, [(0, 1)], epsilon=1.0, batched=True, trials=6_000, **given).trials == 6_000
+    assert (
+        dpaudit.audit_privacy(strict, [(0, 1)], **grouped(epsilon=1.0, batched=True, trials=6_000, **given)).trials
+        == 6_000
+    )
 
 
 def test_calls_of_learners_are_as_large_as_they_are_asked_for() -> None:

@@ -156,7 +156,7 @@ def test_workers_of_a_pool_which_are_daemonic_have_processes_of_the_mechanism(tm
     words = ["privacy", "crashing.py:noisy", "--epsilon", "1", "--trials", "640", "--quiet", "--json", "--jobs", "2"]
     said = [
         ran("-m", "dpaudit", *words, "--no-sequential", *limit, *more, cwd=tmp_path, timeout=120)
-        for more in (("--backend", "threading"), ("--backend", "multiprocessing"))
+        for more in (("--on", "threading"), ("--on", "multiprocessing"))
     ]
     assert said[0].stdout, said[0].stderr
     assert (said[1].returncode, said[1].stdout) == (said[0].returncode, said[0].stdout), said[1].stderr

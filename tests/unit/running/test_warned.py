@@ -14,6 +14,7 @@ import pytest
 import dpaudit
 from dpaudit import certificates
 from dpaudit.running.warned import counted, gathered, taken
+from tests.support.grouped import grouped
 
 PAIRS = [(0, 1)]
 
@@ -40,7 +41,7 @@ def record() -> Any:
     "how", [{}, {"n_jobs": 2}, {"n_jobs": 2, "backend": "threading"}, {"timeout": 20.0}, {"sequential": True}], ids=str
 )
 def test_a_line_that_warns_in_every_run_is_shown_once(how: dict[str, Any], record: Any) -> None:
-    finding = dpaudit.audit_privacy(warning, PAIRS, epsilon=2.0, trials=400, **how)
+    finding = dpaudit.audit_privacy(warning, PAIRS, **grouped(epsilon=2.0, trials=400, **how))
     assert finding.verdict != "violation"
     (one,) = record
     runs = sum(finding.budget.values()) if finding.design == "sequential" else 2 * finding.trials

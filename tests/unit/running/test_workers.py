@@ -13,6 +13,7 @@ import dpaudit
 from dpaudit.errors import ToolFault
 from dpaudit.running.processes import ChildDied
 from dpaudit.running.workers import apart, spread
+from tests.support.grouped import grouped
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="processes do not fork here")
 
@@ -141,5 +142,5 @@ def innocent(data, rng):
 def test_a_copy_that_a_mechanism_leaves_is_no_fault_of_later_audits_in_the_same_processes(n_jobs):
     asked = {"pairs": [(0, 1)], "epsilon": 1.0, "trials": 2_000, "sequential": False, "n_jobs": n_jobs}
     with pytest.raises(ToolFault, match="the mechanism forks, and returns in both processes"):
-        dpaudit.audit_privacy(forks, **asked)
-    assert dpaudit.audit_privacy(innocent, **asked).verdict != "violation"
+        dpaudit.audit_privacy(forks, **grouped(**asked))
+    assert dpaudit.audit_privacy(innocent, **grouped(**asked)).verdict != "violation"

@@ -10,12 +10,14 @@ import pytest
 from msgspec import UNSET
 
 from dpaudit.audit.audit import audit_privacy
+from dpaudit.audit.parameters import Execution
 from dpaudit.contract import Pair
 from dpaudit.errors import ToolFault
 from dpaudit.neighbours.own_data.pairs import OwnDataMoves, neighbours_of
 from dpaudit.running import processes, workers
 from dpaudit.sensitivity import screening
 from dpaudit.sensitivity.screening import shortlist
+from tests.support.grouped import grouped
 
 DATA = [0.1, 0.4, 0.9, 0.3]
 pytestmark = pytest.mark.skipif(not processes.can_fork(), reason="processes do not fork here")
@@ -85,7 +87,7 @@ def test_runs_with_recorded_noise_are_among_the_trials(scale: float, sequential:
         return float(np.clip(data, 0, 1).sum() + rng.laplace(scale=scale))
 
     given: dict[str, Any] = {"data": DATA, "bounds": (0, 1), "epsilon": 1.0, "trials": trials}
-    found = audit_privacy(clipped, sequential=sequential, **given)
+    found = audit_privacy(clipped, **grouped(execution=Execution(sequential=sequential), **given))
     assert len(calls) <= 2 * trials
     assert found.trials == trials
     if not sequential:

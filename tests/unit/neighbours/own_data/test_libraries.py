@@ -19,6 +19,7 @@ import dpaudit
 from dpaudit.neighbours.own_data.columns import ValueKind
 from dpaudit.neighbours.own_data.pairs import OwnDataMoves
 from dpaudit.neighbours.own_data.tables import table_of
+from tests.support.grouped import grouped
 
 DAYS = [datetime.date(2001, 1, 1), None, datetime.date(2003, 3, 3), datetime.date(2004, 4, 4)]
 
@@ -319,7 +320,7 @@ def test_decimals_of_parquet_are_numbers(tmp_path: Any) -> None:
     assert not any("NaN" in text or "infinity" in text for text in texts)  # a column of decimals holds neither
     finding = dpaudit.audit_privacy(
         lambda d, rng: float(d["price"].dropna().clip(Decimal(0), Decimal(2)).sum()) + rng.laplace(0, 1),
-        data=data, bounds={"price": (0, 2)}, epsilon=1.0, trials=3_000,
+        data=dpaudit.Dataset(data, bounds={"price": (0, 2)}), epsilon=1.0, trials=3_000,
     )  # fmt: skip
     assert finding.verdict == "violation"  # a record moves the sum by two
 
@@ -404,10 +405,10 @@ def limited(frame: Any, rng: np.random.Generator) -> float:
 def test_a_user_without_a_name_whose_rows_are_not_limited_is_found() -> None:
     frame = pd.DataFrame({"user": np.repeat([f"p{i}" for i in range(12)], 3), "visits": [0, 3, 5] * 12})
     options = {"data": frame, "unit": "user", "epsilon": 1.0, "bounds": {"visits": (0, 5)}, "trials": 2_000}
-    wrong = dpaudit.audit_privacy(unlimited_without_a_name, **options)
+    wrong = dpaudit.audit_privacy(unlimited_without_a_name, **grouped(**options))
     assert wrong.verdict == "violation"
     assert "without a name" in wrong.witness.origin.text
-    assert dpaudit.audit_privacy(limited, **options).verdict == "consistent"
+    assert dpaudit.audit_privacy(limited, **grouped(**options)).verdict == "consistent"
 
 
 @pytest.mark.parametrize("kind", ["polars", "pyarrow"])

@@ -13,6 +13,7 @@ import pytest
 
 import dpaudit
 from dpaudit.errors import InputError
+from tests.support.grouped import grouped
 
 FRAME = pd.DataFrame({"user": [1, 1, 2], "age": [31, 32, 55], "city": ["Aa", "Bb", "Aa"]})
 
@@ -136,9 +137,6 @@ def mechanism(data: Any, rng: np.random.Generator) -> float:
 
 AUDITS: dict[str, tuple[Any, dict[str, Any], str]] = {
     "pairs too": (mechanism, {"data": [31], "pairs": [(1, 2)]}, "pairs must be left out where data is given"),
-    "a number of examples": (mechanism, {"data": [31], "n": 3}, "n must be left out where data is given"),
-    "bounds of nothing": (mechanism, {"bounds": (0, 1)}, "bounds belongs to data, which must be given too"),
-    "a unit of nothing": (mechanism, {"unit": "user"}, "unit belongs to data, which must be given too"),
     "nothing": (mechanism, {}, "pairs must be given, or data to make them of"),
     "an empty dataset": (mechanism, {"data": []}, "data must hold at least one record"),
 }
@@ -148,7 +146,7 @@ AUDITS: dict[str, tuple[Any, dict[str, Any], str]] = {
 def test_a_wrong_dataset_is_refused_before_any_run(name: str) -> None:
     source, options, message = AUDITS[name]
     with pytest.raises(InputError, match=message):
-        dpaudit.audit_privacy(source, epsilon=1.0, **options)
+        dpaudit.audit_privacy(source, **grouped(epsilon=1.0, **options))
 
 
 def test_a_learner_takes_no_dataset() -> None:
@@ -339,7 +337,7 @@ LINES: dict[str, tuple[dict[str, Any], str]] = {
 def test_the_error_shows_the_line_to_write(name: str) -> None:
     arguments, message = LINES[name]
     with pytest.raises(InputError, match=message) as caught:
-        dpaudit.audit_privacy(mechanism, **arguments)
+        dpaudit.audit_privacy(mechanism, **grouped(**arguments))
     assert "4242" not in str(caught.value)
 
 
