@@ -41,7 +41,7 @@ class HalfplaneSelect(RegionSelection):
     paper's Select Halfplane) 2 epsilon-differentially private: p_S <= exp(2 rate) p_S'.
 
     The point is drawn exactly, from the cells of the sample's arrangement or, for more than 100 distinct points, by
-    rejection from pieces of the dual box; see `regions.tuple_draws` and `regions.tuple_draws`. The output is (z, a, b),
+    rejection from pieces of the dual box; see `regions.refinement` and `regions.tuple_draws`. The output is (z, a, b),
     where (a, b) stands for the region of the full grid that contains the point, never for a cell of the sample: for
     side <= 6 the vertex mean of the cell of the arrangement of all grid points, else the centre of a dyadic square; see
     `regions.snapping`.
