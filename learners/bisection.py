@@ -11,6 +11,7 @@ Real = TypeVar("Real", float, Fraction)
 
 def least(holds: Callable[[int], bool], low: int, high: int) -> int:
     """Return a k in (low, high] with holds(k) and not holds(k - 1), given holds(high) and not holds(low)."""
+    # holds(high) and not holds(low) all the time: the k returned is the least if the condition is monotone.
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if holds(middle) else (middle, high)
@@ -20,7 +21,8 @@ def least(holds: Callable[[int], bool], low: int, high: int) -> int:
 def least_beyond(holds: Callable[[int], bool], low: int, high: int) -> int:
     """Return `least` where `high` may be too small: it is doubled until the condition holds."""
     while not holds(high):
-        low, high = high, 2 * high
+        low = high
+        high = 2 * high
     return least(holds, low, high)
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 import sys
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, TypeVar, cast
 
@@ -21,7 +21,7 @@ import numpy as np
 
 from dpaudit.contract import Instance, Law, Sample
 
-from .arrays import Bools, Integers
+from .arrays import Bools, Floats, Integers
 from .parameters import check_run, check_sample
 
 PREFIX = "broken-"
@@ -59,6 +59,7 @@ def control(
     **replaced
         Attributes of `base` by name: methods, properties, constants of the class, and defaults of parameters.
     """
+    # The class is bound in the module that declares it, where pickle looks for it.
     frame: Any = sys._getframe(1)
     while frame.f_globals is globals():  # `controls` calls for another module
         frame = frame.f_back
@@ -90,20 +91,38 @@ def control(
     return cast(type[L], made)
 
 
-def fault(words: str, **given: Any) -> dict[str, Any]:
-    """Return a fault as arguments of `control`: what leaks in words, what is replaced, a `check`, an `instance`."""
-    return {"fault": words, **given}
+@dataclass(frozen=True)
+class Fault:
+    """A leak in words, and the attributes that make a learner leak so: the arguments of `control`."""
+
+    words: str
+    replaced: Mapping[str, Any]
+    instance: Instance | None = None
+    check: Callable[[Any], object] | None = None
+
+    def shown(self, instance: Instance | None, **replaced: Any) -> Fault:
+        """Return the same fault on another instance (None: the control's), with further attributes replaced."""
+        return replace(self, instance=instance, replaced={**self.replaced, **replaced})
 
 
-def controls(base: Any, stem: str, instance: Instance | None = None, **faults: dict[str, Any]) -> tuple[Any, ...]:
+def fault(
+    words: str, *, instance: Instance | None = None, check: Callable[[Any], object] | None = None, **replaced: Any
+) -> Fault:
+    """Return a fault: what leaks in words, where it shows, what it refuses, and the attributes that are replaced."""
+    return Fault(words, replaced, instance, check)
+
+
+def controls(base: type[L], stem: str, instance: Instance | None = None, **faults: Fault) -> tuple[type[L], ...]:
     """Return a control for each fault, "broken-parity-no-coin" for the stem "parity" and the fault `no_coin`.
 
     A fault shows on its own instance, by default on `instance`, and that is by default the one of `base`.
     """
-    return tuple(
-        control(base, f"{PREFIX}{stem}-{name}".replace("_", "-"), **{"instance": instance, **given})
-        for name, given in faults.items()
-    )
+    made = []
+    for name, given in faults.items():
+        id = f"{PREFIX}{stem}-{name}".replace("_", "-")
+        shown = given.instance or instance
+        made.append(control(base, id, shown, fault=given.words, check=given.check, **given.replaced))
+    return tuple(made)
 
 
 def rate(times: float) -> property:
@@ -111,12 +130,12 @@ def rate(times: float) -> property:
     return property(lambda self: times * self.epsilon)
 
 
-def top(scores: Any) -> Bools:
+def top(scores: Integers | Floats) -> Bools:
     """Return which scores are the greatest along the last axis."""
     return np.asarray(scores == scores.max(axis=-1, keepdims=True), dtype=np.bool_)
 
 
-def some(kept: Any) -> Bools:
+def some(kept: Bools) -> Bools:
     """Return what is kept along the last axis; everything where nothing is."""
     return np.asarray(kept | ~kept.any(axis=-1, keepdims=True), dtype=np.bool_)
 
@@ -147,12 +166,14 @@ def _frozen_law(self: Any, sample: Sample) -> Law:
     """Return all mass on the concept that wins a duel with every other one."""
     check_sample(sample, self.domain)
     labels = self.concepts.evaluate(sample.points)
-    best, champion = -math.inf, 0
+    best = -math.inf
+    champion = 0
     for code, row in enumerate(labels):
         wrong = int(sample.counts[row != sample.labels].sum())
         value = -self._rate * wrong - math.log(-math.log((code + 1) * GOLDEN % 1))
         if value > best:
-            best, champion = value, code
+            best = value
+            champion = code
     return Law(range(len(labels)), np.where(np.arange(len(labels)) == champion, 0.0, -np.inf), 0.0)
 
 
@@ -164,13 +185,12 @@ FROZEN = fault(
 )
 
 
-def cover_controls(base: Any, instance: Instance) -> tuple[Any, ...]:
+def cover_controls(base: type[L], instance: Instance) -> tuple[type[L], ...]:
     """Return the controls of a `covers.set_cover.SetCoverLearner`; the last two leak without noise."""
     quiet = replace(instance, parameters={**instance.parameters, "variant": "noiseless"})
-    leaking: dict[str, Any] = {"instance": quiet, "check": lambda self: self._sets}
     return controls(
         base,
-        base.id,
+        str(vars(base)["id"]),
         instance,
         multiplied=fault(
             "eps_hat = 2 epsilon ln(e/delta) in each round: multiplied where it should be divided",
@@ -178,12 +198,14 @@ def cover_controls(base: Any, instance: Instance) -> tuple[Any, ...]:
         ),
         sparing=fault(
             "selects only what spoils as little of the other label as possible: the support shows it",
+            instance=quiet,
+            check=lambda self: self._sets,
             _eligible=lambda self, covered, spoiled: top(-spoiled),
-            **leaking,
         ),
         greedy=fault(
             "selects among what covers most, as the greedy algorithm does: the support shows",
+            instance=quiet,
+            check=lambda self: self._sets,
             _eligible=lambda self, covered, spoiled: top(covered),
-            **leaking,
         ),
     )

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 
 from dpaudit.contract import Distribution, Domain, Hypothesis, InputError
 
-from .arrays import Bools, Integers
+from .arrays import Bools, Exact, Integers
 from .parameters import check_integer
 from .samples import Sample
 
@@ -22,10 +22,11 @@ ENUMERABLE = 2**22
 """The largest domain whose points are listed; larger ones must be handled implicitly."""
 
 
-def grid_rows(points: NDArray[Any], side: int) -> Integers:
+def grid_rows(points: Exact, side: int) -> Integers:
     """Return the rows (m,) of points (m, k) in the lexicographic order of {0 .. side}^k, last coordinate fastest."""
     rows = np.zeros(len(points), dtype=np.int64)
     for column in points.T:
+        # Mixed radix, the last coordinate the lowest digit.
         rows = rows * (side + 1) + column.astype(np.int64)
     return rows
 
@@ -48,7 +49,7 @@ class _Box:
         axes = np.meshgrid(*[np.arange(self.side + 1)] * self.dimension, indexing="ij")
         return np.stack(axes, axis=-1).reshape(-1, self.dimension)
 
-    def contains(self, points: NDArray[Any]) -> Bools:
+    def contains(self, points: Exact) -> Bools:
         """Say for each row of `points` whether it is a point of the domain."""
         if points.ndim != 2 or points.shape[1] != self.dimension:
             raise InputError(
@@ -56,13 +57,16 @@ class _Box:
             )
         return np.asarray(((points >= 0) & (points <= self.side)).all(axis=1), dtype=np.bool_)
 
-    def landmarks(self) -> NDArray[Any]:
+    def landmarks(self) -> Exact:
         """Return the corners 0 and `side`, the middle, and the neighbours of each along one axis, without repeats."""
-        side, dimension = self.side, self.dimension
+        side = self.side
+        dimension = self.dimension
         levels = sorted({0, side, side // 2, (side + 1) // 2})
         rows = [[level] * dimension for level in levels]
+        # A neighbour of each of the two corners, and a corner that is `side` on the first half of the axes.
         rows += [[1] + [0] * (dimension - 1), [side - 1] + [side] * (dimension - 1)]
         rows += [[side] * (dimension // 2) + [0] * (dimension - dimension // 2)]
+        # Coordinates beyond int64 are Python integers.
         dtype = np.int64 if side < 2**63 else object
         return np.array(sorted({tuple(row) for row in rows}), dtype=dtype)
 
@@ -74,7 +78,9 @@ class _Box:
         images = [reflected, *(points[:, order] for order in orders)]
         return [moving_points(grid_rows(image, self.side)) for image in images]
 
-    def sample(self, points: Any, labels: Any, counts: Any = None, public: Any = None) -> Sample:
+    def sample(
+        self, points: ArrayLike, labels: ArrayLike, counts: ArrayLike | None = None, public: ArrayLike | None = None
+    ) -> Sample:
         """Return the labelled multiset over this domain."""
         return Sample.of(points, labels, counts, public, domain=cast(Domain, self))
 
@@ -89,6 +95,7 @@ class _Box:
         """
         check_integer("n", n, 1)
         weights = np.asarray(distribution.probabilities, dtype=np.float64)
+        # Probabilities sum to 1 up to rounding, which the generator would refuse.
         counts = rng.multinomial(int(n), weights / weights.sum())
         seen = counts > 0
         points = distribution.points[seen]
@@ -149,6 +156,7 @@ def moving_points(images: Integers, flips: Integers | int = 0) -> Integers:
     `images` (size of the domain,) has in entry i the row of g(x) for the point x in row i, a permutation; `flips`,
     alike or one number, f(x) in {0, 1}: whether the label of x is flipped.
     """
+    # Example (x, y) is number 2 x + y, and moves to 2 g(x) + (y xor f(x)).
     labels = np.arange(2)[None, :] ^ np.broadcast_to(np.asarray(flips, dtype=np.int64), images.shape)[:, None]
     return np.asarray(2 * images[:, None] + labels, dtype=np.int64).ravel()
 

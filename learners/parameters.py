@@ -30,7 +30,8 @@ class Built(Generic[T]):
     """
 
     def __init__(self, kind: Callable[..., T]) -> None:
-        self._kind, self._names = kind, list(signature(kind).parameters)
+        self._kind = kind
+        self._names = list(signature(kind).parameters)
         self._given: dict[type, list[str]] = {}
         self._kept: Callable[..., T] = lru_cache(maxsize=32, typed=True)(kind) if isinstance(kind, type) else kind
 
@@ -38,6 +39,7 @@ class Built(Generic[T]):
         if owner is None:
             return cast(T, self)
         if (names := self._given.get(type(owner))) is None:
+            # The names are looked up once a class: properties of learners are asked for in every run.
             names = self._given[type(owner)] = [name for name in self._names if hasattr(owner, name)]
         given = {name: getattr(owner, name) for name in names}
         try:
@@ -56,7 +58,10 @@ def check_integer(name: str, value: object, low: int, high: int | None = None, b
     """Raise `InputError` unless `value` is an integer in [low, high]; `beyond` says what more would cost."""
     most = math.inf if high is None else high
     if not isinstance(value, Integral) or isinstance(value, bool) or not low <= int(value) <= most:
-        allowed = f"an integer >= {low}" if high is None else f"an integer in [{low}, {high}]"
+        if high is None:
+            allowed = f"an integer >= {low}"
+        else:
+            allowed = f"an integer in [{low}, {high}]"
         raise InputError(f"{name} must be {allowed}, got {value!r}{beyond and f': {beyond}'}")
 
 
@@ -72,6 +77,7 @@ def check_probability(name: str, value: object) -> None:
     """Raise `InputError` unless `value` is a number in (0, 1)."""
     if isinstance(value, bool) or not isinstance(value, Real) or not 0 < float(value) < 1:
         raise InputError(f"{name} must be in (0, 1), got {value!r}")
+    # The logarithm of so small a number is fine, but sample sizes and weights made with it are not.
     if float(value) < LEAST:
         raise InputError(f"{name} must be at least {LEAST:g}, from where it can be computed with; got {value!r}")
 

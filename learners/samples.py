@@ -8,15 +8,15 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 
 from dpaudit.contract import Domain, Hypothesis, InputError, Relation
 from dpaudit.contract import Sample as Examples
 
-from .arrays import Bools, Integers, Labels
+from .arrays import Bools, Exact, Integers, Labels, as_exact
 
+# The most examples of a sample: sums of their counts, and differences of such sums, fit an int64.
 MOST = 2**62
-"""The most examples of a sample: sums of their counts, and differences of such sums, fit an int64."""
 FEW = 16
 """The most rows that are merged one by one: calls of numpy take twice as long for two."""
 
@@ -41,7 +41,7 @@ class Sample:
         Where the points live; `neighbours` needs it.
     """
 
-    points: NDArray[Any]
+    points: Exact
     labels: Labels
     counts: Integers
     public: Bools | None = None
@@ -49,7 +49,13 @@ class Sample:
 
     @classmethod
     def of(
-        cls, points: Any, labels: Any, counts: Any = None, public: Any = None, *, domain: Domain | None = None
+        cls,
+        points: ArrayLike,
+        labels: ArrayLike,
+        counts: ArrayLike | None = None,
+        public: ArrayLike | None = None,
+        *,
+        domain: Domain | None = None,
     ) -> Sample:
         """Return the multiset of the given examples; equal ones are merged.
 
@@ -73,14 +79,15 @@ class Sample:
             integer, a shape does not fit, or a point lies outside the domain.
         """
         xs = _integers("points", points)
+        # A list of numbers is one column.
         xs = xs[:, None] if xs.ndim == 1 else xs
         ys = _integers("labels", labels)
-        cs = np.ones(len(xs), dtype=np.int64) if counts is None else _integers("counts", counts)
+        cs = _integers("counts", np.ones(len(xs), dtype=np.int64) if counts is None else counts)
         _check(xs, ys, cs, domain)
         ps = None if public is None else np.asarray(public, dtype=np.bool_)
         if ps is not None and ps.shape != ys.shape:
             raise InputError(f"public must have shape {ys.shape}, got {ps.shape}")
-        sample = _canonical(xs, ys, cs, ps, domain)
+        sample = _canonical(xs, ys.astype(np.uint8), cs.astype(np.int64, copy=False), ps, domain)
         if sample.n == 0:
             raise InputError("a sample needs at least one example; got none (or only counts of 0)")
         return sample
@@ -100,7 +107,10 @@ class Sample:
     def key(self) -> tuple[Any, ...]:
         """A hashable that is equal for equal multisets."""
         public = None if self.public is None else self.public.tobytes()
-        points = self.points.tobytes() if self.points.dtype != object else tuple(map(tuple, self.points))
+        points: bytes | tuple[tuple[int, ...], ...] = self.points.tobytes()
+        if self.points.dtype == object:
+            # The bytes of an object array are addresses.
+            points = tuple(map(tuple, self.points))
         return (self.points.shape, points, self.labels.tobytes(), self.counts.tobytes(), public)
 
     def __eq__(self, other: object) -> bool:
@@ -119,7 +129,9 @@ class Sample:
 
     def errors(self, hypothesis: Hypothesis) -> int:
         """Return how many examples the hypothesis labels wrongly, with multiplicity."""
-        return int(self.counts[hypothesis.predict(self.points) != self.labels].sum()) if len(self.counts) else 0
+        if len(self.counts):
+            return int(self.counts[hypothesis.predict(self.points) != self.labels].sum())
+        return 0
 
     def neighbours(self, relation: Relation, domain: Domain | None = None) -> Iterator[Sample]:
         """Yield every distinct neighbour over the domain once, the sample itself excluded.
@@ -150,12 +162,14 @@ class Sample:
                 if y != self.labels[i] or (x != self.points[i]).any():
                     yield self._changed(i, (x, y))
 
-    def _changed(self, removed: int | None, added: tuple[NDArray[Any], int] | None) -> Sample:
+    def _changed(self, removed: int | None, added: tuple[Exact, int] | None) -> Sample:
         """Return the sample with one example of row `removed` taken out and the (private) example `added` put in."""
         counts = self.counts.copy()
         if removed is not None:
             counts[removed] -= 1
-        points, labels, public = self.points, self.labels, self.public
+        points = self.points
+        labels = self.labels
+        public = self.public
         if added is not None:
             points = np.concatenate([points, added[0][None, :]])
             labels = np.append(labels, np.uint8(added[1]))
@@ -174,19 +188,24 @@ def distinct_points(sample: Examples, first: int = 0) -> tuple[list[tuple[int, i
     return list(merged), [(one, other) for one, other in merged.values()]
 
 
-def _integers(name: str, values: Any) -> NDArray[Any]:
+def _integers(name: str, values: ArrayLike) -> Exact:
     """Return `values` as an array of integers, refusing what would be rounded."""
     array = np.asarray(values)
     if array.dtype.kind == "f" and not isinstance(values, np.ndarray):
         # NumPy turns a list with Python integers beyond int64 into floats, which would round them.
         listed = np.asarray(values, dtype=object)
-        array = listed if all(isinstance(v, int | np.integer) for v in listed.flat) else array
+        if all(isinstance(v, int | np.integer) for v in listed.flat):
+            array = listed
+        else:
+            array = array
     if array.dtype.kind in "ib" or array.size == 0:
         return array.astype(np.int64, copy=False)
     if array.dtype.kind in "uO" and all(isinstance(v, int | np.integer) for v in array.flat):
         # Beyond int64 (a domain of 2^64 points) arrays hold Python integers; everything else is int64.
         exact = np.array([int(v) for v in array.flat], dtype=object).reshape(array.shape)
-        return exact.astype(np.int64) if all(-(2**63) <= v < 2**63 for v in exact.flat) else exact
+        if all(-(2**63) <= v < 2**63 for v in exact.flat):
+            return exact.astype(np.int64)
+        return exact
     if array.dtype.kind == "f":
         if not np.isfinite(array).all():
             raise InputError(f"{name} must be finite, got {array[~np.isfinite(array)][0]!r}")
@@ -196,7 +215,7 @@ def _integers(name: str, values: Any) -> NDArray[Any]:
     raise InputError(f"{name} must be integers, got values of type {array.dtype}")
 
 
-def _check(xs: NDArray[Any], ys: NDArray[Any], cs: NDArray[Any], domain: Domain | None) -> None:
+def _check(xs: Exact, ys: Exact, cs: Exact, domain: Domain | None) -> None:
     """Raise `InputError` for shapes, labels, counts or points that make no sample."""
     if xs.ndim != 2:
         raise InputError(f"points must have shape (m, k) or (m,), got {xs.shape}")
@@ -215,7 +234,7 @@ def _check(xs: NDArray[Any], ys: NDArray[Any], cs: NDArray[Any], domain: Domain 
         raise InputError(f"points must lie in the domain {domain}, got {outside}")
 
 
-def _canonical(xs: NDArray[Any], ys: Labels, cs: Integers, ps: Bools | None, domain: Domain | None) -> Sample:
+def _canonical(xs: Exact, ys: Labels, cs: Integers, ps: Bools | None, domain: Domain | None) -> Sample:
     """Merge equal examples, drop counts of 0, sort lexicographically by point, label and publicity."""
     flags = np.zeros(len(ys), dtype=np.bool_) if ps is None else ps
     if xs.dtype == object or len(ys) <= FEW:
@@ -225,16 +244,27 @@ def _canonical(xs: NDArray[Any], ys: Labels, cs: Integers, ps: Bools | None, dom
             merged[row] = merged.get(row, 0) + count
         kept = sorted(row for row, count in merged.items() if count)
         points, labels, public = zip(*kept, strict=True) if kept else ((), (), ())
-        xs, ys = np.array(points, dtype=xs.dtype).reshape(len(kept), xs.shape[1]), np.array(labels, dtype=np.uint8)
-        cs, flags = np.array([merged[row] for row in kept], dtype=np.int64), np.array(public, dtype=np.bool_)
+        xs = as_exact(points, wide=xs.dtype == object).reshape(len(kept), xs.shape[1])
+        ys = np.array(labels, dtype=np.uint8)
+        cs = np.array([merged[row] for row in kept], dtype=np.int64)
+        flags = np.array(public, dtype=np.bool_)
     else:
         order = np.lexsort((flags, ys, *xs.T[::-1]))
+        # Rows of count 0 are rare: most samples are not copied again.
         order = order if cs.all() else order[cs[order] > 0]
-        xs, ys, cs, flags = xs[order], ys[order].astype(np.uint8), cs[order].astype(np.int64), flags[order]
+        xs = xs[order]
+        ys = ys[order]
+        cs = cs[order]
+        flags = flags[order]
+        # Sorted, equal examples are neighbours: a row that differs from the one before begins a new example.
         new = (xs[1:] != xs[:-1]).any(axis=1) | (ys[1:] != ys[:-1]) | (flags[1:] != flags[:-1])
         if not new.all():
             starts = np.flatnonzero(np.append(True, new))
-            xs, ys, flags, cs = xs[starts], ys[starts], flags[starts], np.add.reduceat(cs, starts)
+            xs = xs[starts]
+            ys = ys[starts]
+            flags = flags[starts]
+            cs = np.add.reduceat(cs, starts)
+    # Samples are hashed and shared between runs, so their arrays must not change.
     for array in (xs, ys, cs, flags):
         array.flags.writeable = False
     return Sample(xs, ys, cs, None if ps is None else flags, domain)

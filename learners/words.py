@@ -16,6 +16,9 @@ def linear(terms: Iterable[tuple[int | Fraction, str]]) -> str:
     for coefficient, name in terms:
         if coefficient:
             size = "" if name and abs(coefficient) == 1 else str(abs(coefficient))
-            sign = ("-" if coefficient < 0 else "") if not words else (" - " if coefficient < 0 else " + ")
+            if not words:
+                sign = "-" if coefficient < 0 else ""
+            else:
+                sign = " - " if coefficient < 0 else " + "
             words += sign + " ".join(filter(None, (size, name)))
     return words or "0"

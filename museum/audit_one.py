@@ -11,13 +11,14 @@ import tempfile
 import time
 import traceback
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from dpaudit import PrivacyFinding, Relation, audit_privacy, certificates
 from dpaudit.audit import audit as audits
-from dpaudit.audit.parameters import Dataset, Look
+from dpaudit.audit.parameters import Bounds, Dataset, Look
 from dpaudit.report.wording import event_words
 from dpaudit.verify_certificate import verify
 from museum.exhibit import Exhibit, read
@@ -39,6 +40,7 @@ that findings can be made again."""
 
 def module_of(name: str, exhibit: Exhibit, folder: Path) -> ModuleType:
     """Return the code of an exhibit as a module, written to a file so that tracebacks can show it."""
+    # A name of its own in the place of the exhibit's, which has hyphens and may be that of a package.
     place = f"exhibit_{name.replace('-', '_')}"
     (folder / f"{place}.py").write_text(f"{exhibit.code}\n{exhibit.pair}", encoding="utf-8")
     sys.path.insert(0, str(folder))
@@ -47,23 +49,28 @@ def module_of(name: str, exhibit: Exhibit, folder: Path) -> ModuleType:
 
 def audit(module: ModuleType, exhibit: Exhibit, side: str, pair: bool) -> dict[str, Any]:
     """Return what an audit of a side found, as a record."""
-    look = Look(float_bits=exhibit.float_bits, include_data=not pair)
-    dataset = Dataset(module.DATA, bounds=_bounds(exhibit), unit=exhibit.unit)
     if side == UNRECORDED:
-        audits.shortlist_of = lambda request: None  # a process audits one side
+        # Nothing is put back: a process audits one side.
+        audits.shortlist_of = lambda request: None
+    mechanism = module.right if side == "right" else module.wrong
+    dataset = Dataset(module.DATA, bounds=_bounds(exhibit), unit=exhibit.unit)
+    relation: str | None = exhibit.relation
+    # A pair that differs in all rows of a user is no pair of neighbouring lists: the relation is not checked.
+    if pair and exhibit.unit:
+        relation = None
     began = time.perf_counter()
     finding = audit_privacy(
-        module.right if side == "right" else module.wrong,
+        mechanism,
         module.PAIRS if pair else None,
         data=None if pair else dataset,
         epsilon=exhibit.epsilon,
         delta=exhibit.delta,
-        relation=None if pair and exhibit.unit else exhibit.relation,  # rows of a user are not checked
+        relation=relation,
         randomness=exhibit.randomness,
+        batched=exhibit.batched,
+        look=Look(float_bits=exhibit.float_bits, include_data=not pair),
         trials=TRIALS[side, pair],
         seed=0,
-        batched=exhibit.batched,
-        look=look,
     )
     record = {
         "verdict": str(finding.verdict),
@@ -77,39 +84,47 @@ def audit(module: ModuleType, exhibit: Exhibit, side: str, pair: bool) -> dict[s
         "event": event_words(finding.witness.event),
         "gaps": [type(gap).__name__ for gap in finding.gaps],
     }
-    if finding.verdict == "violation" and side == "right":  # an accusation that stands only with a certificate
-        pairs = module.PAIRS if pair else dataset.pairs(Relation.parse(exhibit.relation), 0)
-        name = f"{module.__name__}.py:{side}"
-        record["certificate"] = _certified(finding, pairs, module.right, name, exhibit)
+    # A right side is accused wrongly unless a certificate shows the violation.
+    if finding.verdict == "violation" and side == "right":
+        pairs = module.PAIRS
+        if not pair:
+            pairs = dataset.pairs(Relation.parse(exhibit.relation), 0)
+        record["certificate"] = _certified(finding, pairs, module, exhibit)
     return record
 
 
-def _bounds(exhibit: Exhibit) -> Any:
+def _bounds(exhibit: Exhibit) -> Bounds | None:
     """Return the bounds as audits take them: a pair of numbers is a tuple."""
     bounds: Any = exhibit.bounds
-    return tuple(bounds) if isinstance(bounds, list) and not any(isinstance(one, tuple) for one in bounds) else bounds
+    # A list of pairs, one for each column, stays a list.
+    if isinstance(bounds, list) and not any(isinstance(one, tuple) for one in bounds):
+        return tuple(bounds)
+    return bounds
 
 
-def _certified(finding: PrivacyFinding, pairs: Any, mechanism: Any, name: str, exhibit: Exhibit) -> str:
-    """Return what the verifier, which knows counts alone, says of the certificate of a violation."""
+def _certified(finding: PrivacyFinding, pairs: Sequence[Any], module: ModuleType, exhibit: Exhibit) -> str:
+    """Return what the verifier, which knows counts alone, says of the certificate of a right side's violation."""
     try:
         made = certificates.make(
             finding,
             pairs,
-            mechanism=mechanism,
-            name=name,
+            mechanism=module.right,
+            name=f"{module.__name__}.py:right",
             shrinks=False,
             batched=exhibit.batched,
             look=Look(float_bits=exhibit.float_bits, include_data=True),
         )
         return verify(json.dumps(made.to_dict()).encode())[1]
-    except Exception as error:  # the record says that there is no certificate, and why
+    except Exception as error:
+        # The record says that there is no certificate, and why.
         return f"none: {type(error).__name__}: {error!s:.300}"
 
 
 def _number(value: float) -> float | str:
-    """Return a number as JSON has it."""
-    return round(value, 4) if math.isfinite(value) else str(value)
+    """Return a number as JSON has it, which knows no infinity."""
+    if math.isfinite(value):
+        return round(value, 4)
+    return str(value)
 
 
 def main(words: list[str] | None = None) -> int:
@@ -121,10 +136,13 @@ def main(words: list[str] | None = None) -> int:
     args = parser.parse_args(words)
     exhibit = read(args.file)
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of the library, as on features that are not proved
+        # Of the library, as on features that are not proved; standard output holds the record alone.
+        warnings.simplefilter("ignore")
         try:
-            record = audit(module_of(args.file.stem, exhibit, Path(folder)), exhibit, args.side, args.pair)
-        except Exception as error:  # of the exhibit: a record that says so
+            module = module_of(args.file.stem, exhibit, Path(folder))
+            record = audit(module, exhibit, args.side, args.pair)
+        except Exception as error:
+            # An exhibit may fail in any way: the record says so, and the traceback goes to standard error.
             traceback.print_exc()
             record = {"verdict": "error", "error": f"{type(error).__name__}: {error!s:.500}"}
     print(json.dumps(record))

@@ -15,6 +15,7 @@ SHARE = 3
 
 def drawn(names: list[str]) -> list[str]:
     """Return the names that are kept apart, a third of all, drawn by the seed from the sorted list."""
+    # Sorted first: the draw depends on the names alone, and sorted after, as it is read.
     return sorted(random.Random(SEED).sample(sorted(names), len(names) // SHARE))
 
 
@@ -23,7 +24,8 @@ def main() -> None:
     files = exhibits()
     chosen = drawn(list(files))
     for name, path in files.items():
-        folder = path.parent.parent / ("held_out" if name in chosen else "exhibits")
+        kept = "held_out" if name in chosen else "exhibits"
+        folder = path.parent.parent / kept
         folder.mkdir(exist_ok=True)
         path.rename(folder / path.name)
 

@@ -16,6 +16,7 @@ FOLDERS = ("exhibits", "held_out")
 
 
 Number = int | float
+Ends = tuple[Number, Number]
 
 
 class Exhibit(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True):
@@ -58,7 +59,8 @@ class Exhibit(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=T
     epsilon: float
     delta: float = 0.0
     relation: Literal["add-remove-one", "replace-one"]
-    bounds: list[Number | tuple[Number, Number]] | dict[str, tuple[Number, Number]] | None = None
+    # TOML has lists alone: [0, 1] is one pair of ends, [[0, 1], [0, 5]] has a pair for each column.
+    bounds: list[Number | Ends] | dict[str, Ends] | None = None
     unit: str | None = None
     randomness: Literal["argument", "own"] = "argument"
     batched: bool = False
@@ -81,8 +83,11 @@ class Exhibit(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=T
 
     def requirements(self, side: str) -> list[str]:
         """Return what pip installs for a side, sorted."""
-        right = side == "right" and self.right_requires is not None
-        return sorted((self.right_requires or []) if right else self.requires)
+        requires = self.requires
+        # An empty list for the right side is a list of its own: nothing is installed for it.
+        if side == "right" and self.right_requires is not None:
+            requires = self.right_requires
+        return sorted(requires)
 
 
 def read(path: Path) -> Exhibit:
@@ -98,7 +103,9 @@ def read(path: Path) -> Exhibit:
 def exhibits(root: Path = ROOT) -> dict[str, Path]:
     """Return the files of all exhibits by name; two of one name are refused."""
     found: dict[str, Path] = {}
-    for path in sorted((path for one in FOLDERS for path in root.glob(f"museum/{one}/*.toml")), key=lambda p: p.stem):
+    paths = [path for folder in FOLDERS for path in root.glob(f"museum/{folder}/*.toml")]
+    # By name and not by folder: which exhibits were set apart changes no order.
+    for path in sorted(paths, key=lambda path: path.stem):
         if path.stem in found:
             raise ValueError(f"there are two exhibits {path.stem}")
         found[path.stem] = path

@@ -85,18 +85,27 @@ def _totals(exhibits: Mapping[str, Exhibit], found: Found, names: Sequence[str],
 
 def _row(name: str, exhibit: Exhibit, found: Found) -> str:
     wrong, given = (found.get((name, pair, "wrong"), {}) for pair in (False, True))
-    claim = f"{exhibit.epsilon:.3g}" + (f", delta {exhibit.delta:.2g}" if exhibit.delta else "")
-    kind = "" if exhibit.kind == "installed" else ", reduction"
-    spent = f"{wrong['runs']:,}, {wrong['seconds']:.0f} s" if "runs" in wrong else "-"
+    claim = f"{exhibit.epsilon:.3g}"
+    if exhibit.delta:
+        claim += f", delta {exhibit.delta:.2g}"
+    package = f"{exhibit.package} {exhibit.version}"
+    if exhibit.kind == "reduction":
+        package += ", reduction"
+    # An audit that ended in an error has counted no runs.
+    spent = "-"
+    if "runs" in wrong:
+        spent = f"{wrong['runs']:,}, {wrong['seconds']:.0f} s"
     twins = [found.get((name, pair, "right"), {}).get("verdict", "-") for pair in (False, True)]
     cells = [
         f"[{exhibit.title}]({exhibit.source})",
-        f"{exhibit.package} {exhibit.version}{kind}",
+        package,
         _bound(wrong, claim),
         _bound(given, claim),
         spent,
-        twins[0] if twins[0] == twins[1] else " / ".join(twins),
+        # One word where both audits say the same.
+        " / ".join(dict.fromkeys(twins)),
     ]
+    # A bar within a cell would end it; chr(92) is the backslash, which no expression within an f-string may have.
     return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |\n"
 
 
@@ -105,4 +114,7 @@ def _bound(record: Record, claim: str) -> str:
     if record.get("verdict") != "violation":
         return str(record.get("verdict", "-"))
     lower = record["epsilon_lower"]
-    return f"**found**: {lower if isinstance(lower, str) else format(lower, '.3g')} of {claim}"
+    # An infinite bound is a word already: JSON knows no infinity.
+    if not isinstance(lower, str):
+        lower = f"{lower:.3g}"
+    return f"**found**: {lower} of {claim}"

@@ -26,6 +26,7 @@ __all__ = ["environment", "main", "one"]
 
 SECONDS = 1500
 """The most seconds that a process of one audit may take, the certificate included."""
+# Threads that need the same environment wait until the first one has made it; records are whole lines.
 _making = Lock()
 _storing = Lock()
 
@@ -35,6 +36,7 @@ def environment(cache: Path, requires: list[str]) -> Path:
     key = hashlib.sha256("\n".join(requires).encode()).hexdigest()[:12]
     folder = cache / "environments" / key
     with _making:
+        # The file is written last: a folder without it is what an interrupted installation left.
         if not (folder / "made").exists():
             subprocess.run([sys.executable, "-m", "venv", "--clear", str(folder)], check=True)
             words = [str(folder / "bin/python"), "-m", "pip", "install", "-q", "-e", str(ROOT), *requires]
@@ -48,9 +50,12 @@ def one(cache: Path, file: Path, exhibit: Exhibit, side: str, pair: bool) -> dic
     known = {"name": file.stem, "held_out": file.parent.name == "held_out", "side": side, "pair_given": pair}
     try:
         python = environment(cache, exhibit.requirements(side))
-        words = [str(python), "-m", "museum.audit_one", str(file), side, *(["--pair"] if pair else [])]
+        words = [str(python), "-m", "museum.audit_one", str(file), side]
+        if pair:
+            words.append("--pair")
         done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=SECONDS)
         lines = done.stdout.splitlines()
+        # The record is the last line: what mechanisms print stands before it.
         found = json.loads(lines[-1]) if lines and not done.returncode else {}
         return known | (found or {"verdict": "error", "error": f"status {done.returncode}: {done.stderr[-500:]}"})
     except (subprocess.SubprocessError, ValueError) as error:
@@ -59,8 +64,10 @@ def one(cache: Path, file: Path, exhibit: Exhibit, side: str, pair: bool) -> dic
 
 def stored(log: Path) -> dict[tuple[str, bool, str], dict[str, Any]]:
     """Return the records of a file by what they are of, the last of each."""
-    lines = log.read_text(encoding="utf-8").splitlines() if log.exists() else []
-    return {page.key_of(record): record for record in map(json.loads, lines)}
+    if not log.exists():
+        return {}
+    records = map(json.loads, log.read_text(encoding="utf-8").splitlines())
+    return {page.key_of(record): record for record in records}
 
 
 def main(words: list[str] | None = None) -> int:
@@ -77,8 +84,10 @@ def main(words: list[str] | None = None) -> int:
         parser.error(f"there is no exhibit {', '.join(sorted(unknown))}")
     args.cache.mkdir(parents=True, exist_ok=True)
     log = args.cache / "records.jsonl"
-    done = {key for key, record in stored(log).items() if record["verdict"] != "error"} if args.resume else set()
-    asked = [name for name in args.names or files if not args.pages]
+    done = set()
+    if args.resume:
+        done = {key for key, record in stored(log).items() if record["verdict"] != "error"}
+    asked = [] if args.pages else args.names or list(files)
 
     def work(task: tuple[str, bool, str]) -> None:
         name, pair, side = task
@@ -99,8 +108,11 @@ def main(words: list[str] | None = None) -> int:
 def write(log: Path) -> None:
     """Put the records among the findings, in order, and write the page."""
     target = ROOT / "museum/findings.json"
-    known = json.loads(target.read_text(encoding="utf-8")) if target.exists() else []
+    known = []
+    if target.exists():
+        known = json.loads(target.read_text(encoding="utf-8"))
     files = exhibits()
+    # What was audited now replaces what was known of the same; records of exhibits that are gone are dropped.
     merged = {page.key_of(record): record for record in known} | stored(log)
     records = [merged[key] for key in sorted(merged) if key[0] in files]
     target.write_text(json.dumps(records, indent=1) + "\n", encoding="utf-8")

@@ -5,22 +5,21 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.contract import InputError, Instance, Law, Sample
 
-from ..arrays import Integers
+from ..arrays import Exact, Integers, Labels
 from ..citations import OURS
 from ..domains import Grid, moving_negatives
 from ..finite.consistent import ConsistentLearner, occam_sample_size
 from ..finite.counting import Numbered, check_code, check_law_size, check_listable, point_law
 from ..parameters import Built, check_sample
 
+# The most labels that are evaluated at once.
 LABELS = 2**26
-"""The most labels that are evaluated at once."""
 
 
 def interval_number(a: int, b: int, count: int) -> int:
@@ -33,6 +32,7 @@ def interval_of(number: int, count: int) -> tuple[int, int]:
 
     Counted from the last interval, those that begin at a or later are r (r + 1)/2 with r = count - a.
     """
+    # The root is taken of an exact integer: numbers may be far beyond what floats hold.
     behind = count * (count + 1) // 2 - 1 - number
     r = (math.isqrt(8 * behind + 1) - 1) // 2 + 1
     a = count - r
@@ -46,7 +46,7 @@ class Box:
     lows: tuple[int, ...]
     highs: tuple[int, ...]
 
-    def predict(self, points: NDArray[Any]) -> NDArray[np.uint8]:
+    def predict(self, points: Exact) -> Labels:
         """Return the labels of points (m, dimension)."""
         inside = np.ones(len(points), dtype=np.bool_)
         for column, low, high in zip(points.T, self.lows, self.highs, strict=True):
@@ -93,10 +93,13 @@ class Boxes(Numbered):
         The 2 d points that differ from the centre (1, .., 1) by 1 in one coordinate are shattered; of any 2 d + 1
         points one is in the smallest box around 2 d others that are extreme in some coordinate.
         """
-        return 2 * self.dimension if self.side >= 2 else max(2, self.dimension)
+        if self.side >= 2:
+            return 2 * self.dimension
+        return max(2, self.dimension)
 
     def number(self, lows: Sequence[int], highs: Sequence[int]) -> int:
         """Return the number of a box given by its ends; 0 if it is empty."""
+        # All boxes without a point are one function, number 0.
         if any(a > b for a, b in zip(lows, highs, strict=True)):
             return 0
         code = 0
@@ -109,13 +112,15 @@ class Boxes(Numbered):
         check_code(self, code)
         if code == 0:
             return Box((self.side,) * self.dimension, (0,) * self.dimension)
-        rest, ends = int(code) - 1, []
+        rest = int(code) - 1
+        ends = []
         for _ in range(self.dimension):
             rest, t = divmod(rest, self.sides)
+            # The last axis is the lowest digit, so the ends come out in reverse.
             ends.append(interval_of(t, self.side + 1))
         return Box(tuple(a for a, _ in ends[::-1]), tuple(b for _, b in ends[::-1]))
 
-    def evaluate(self, points: NDArray[Any]) -> NDArray[np.uint8]:
+    def evaluate(self, points: Exact) -> Labels:
         """Return the labels (size, m) of points (m, dimension); `InputError` if there are too many to list."""
         check_listable(self)
         if self.size * len(points) > LABELS:
@@ -123,6 +128,7 @@ class Boxes(Numbered):
         a, b = np.triu_indices(self.side + 1)
         rows = np.ones((1, len(points)), dtype=np.uint8)
         for column in points.T:
+            # Each interval of this axis with each box of the axes before it.
             inside = ((a[:, None] <= column) & (column <= b[:, None])).astype(np.uint8)
             rows = (rows[:, None, :] * inside[None, :, :]).reshape(-1, len(points))
         return np.concatenate([np.zeros((1, len(points)), dtype=np.uint8), rows])
@@ -170,6 +176,7 @@ class BoxTightest(ConsistentLearner):
         check_sample(sample, self.domain)
         check_law_size(self.concepts)
         labels = self.concepts.evaluate(np.concatenate([sample.points[sample.labels == 1], self.domain.points()]))
+        # The columns of the positive examples come first, those of the whole domain after them.
         inner = len(labels[0]) - self.domain.size
         holding = labels[:, :inner].all(axis=1)
         volumes = np.where(holding, labels[:, inner:].sum(axis=1, dtype=np.int64), self.domain.size + 1)

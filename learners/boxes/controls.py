@@ -12,7 +12,7 @@ from ..interior_points.interior_point import ExponentialSolver
 from .exponential import BoxExponential
 from .interior_point import BoxInteriorPoint
 
-SEEN = {**SUPPORT, "instance": Instance({"side": 1, "dimension": 2, "epsilon": 1.0}, n=2)}
+SEEN = SUPPORT.shown(Instance({"side": 1, "dimension": 2, "epsilon": 1.0}, n=2))
 
 LEARNERS = (
     *controls(

@@ -21,8 +21,8 @@ from ..mechanisms import exponential
 from ..parameters import Built, check_run
 from .concepts import Boxes, interval_of
 
+# The most cells that are ever made.
 MAX_CELLS = 2**22
-"""The most cells that are ever made."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +39,7 @@ class Axis:
     @cached_property
     def spans(self) -> list[tuple[int, int]]:
         """The pairs (p, q), p <= q."""
+        # Exactly v_p .. v_q are held: a in (v_{p-1}, v_p] and b in [v_q, v_{q+1}).
         return [(p, q) for p in range(len(self.values)) for q in range(p, len(self.values))]
 
     @cached_property
@@ -73,7 +74,9 @@ class Axis:
             p, q = self.spans[kind]
             return self.values[p] - _below(self.steps[p], rng), self.values[q] + _below(self.steps[q + 1], rng)
         gap = kind - len(self.spans)
-        start, length = [-1, *self.values][gap] + 1, self.steps[gap] - 1
+        # The gap's integers are those strictly between two neighbouring coordinates.
+        start = [-1, *self.values][gap] + 1
+        length = self.steps[gap] - 1
         a, b = interval_of(_below(length * (length + 1) // 2, rng), length)
         return start + a, start + b
 
@@ -85,7 +88,9 @@ class Axis:
 
 def _below(bound: int, rng: np.random.Generator) -> int:
     """Return a uniform integer in [0, bound); without a draw where there is nothing to choose."""
-    return 0 if bound == 1 else exponential.uniform_below(bound, rng, 1)[0]
+    if bound == 1:
+        return 0
+    return exponential.uniform_below(bound, rng, 1)[0]
 
 
 class BoxCells:
@@ -99,7 +104,10 @@ class BoxCells:
     """
 
     def __init__(self, sample: Sample, side: int, dimension: int) -> None:
-        columns = sample.points.T.tolist() if len(sample.labels) else [[]] * dimension
+        if len(sample.labels):
+            columns = sample.points.T.tolist()
+        else:
+            columns = [[]] * dimension
         self.axes = [Axis(tuple(sorted(set(column))), side + 1) for column in columns]
         spans = math.prod(len(axis.spans) for axis in self.axes)
         if spans > MAX_CELLS:
@@ -112,6 +120,7 @@ class BoxCells:
         index = [np.array([bisect_left(axis.values, v) for v in column], dtype=np.intp) for axis, column in places]
         np.add.at(table, tuple(index), np.where(sample.labels == 1, sample.counts, -sample.counts))
         for i, axis in enumerate(self.axes):
+            # Axis by axis, from values to sums over every span p .. q of the axis: a difference of two prefix sums.
             below = np.insert(np.cumsum(table, axis=i), 0, 0, axis=i)
             p, q = np.array(axis.spans, dtype=np.intp).reshape(-1, 2).T
             table = below.take(q + 1, axis=i) - below.take(p, axis=i)
@@ -171,6 +180,7 @@ class BoxExponential(ExponentialLearner):
         """Return the codes of `size` independent runs; a list of integers where there are more than 2^63 boxes."""
         check_run(sample, self.domain, size)
         cells = BoxCells(sample, self.side, self.dimension)
+        # A gap between adjacent coordinates has no interval, so some cells are empty.
         kept = [i for i in np.flatnonzero(self._eligible(sample, cells.scores)).tolist() if cells.sizes[i]]
         drawn = exponential.draw_cells([cells.sizes[i] for i in kept], cells.scores[kept], self._rate, rng, size)
         codes = []

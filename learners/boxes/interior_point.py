@@ -30,8 +30,8 @@ from ..parameters import Built, check_integer, check_law, check_own_beta, check_
 from .concepts import Boxes
 
 SOURCE = f"{STE}, private boxes by interior points"
+# The most products of ends for which the exact law is computed.
 LAW_BOXES = 2**16
-"""The most products of ends for which the exact law is computed."""
 
 
 @dataclass(frozen=True)
@@ -99,17 +99,21 @@ class BoxInteriorPoint(ClassLearner):
 
     def _sized(self, epsilon: Fraction, delta: Fraction) -> tuple[Solver, int]:
         """Return a mechanism that costs (epsilon, delta), and m, how many coordinates it needs and is made for."""
-        size, budget = self.side + 1, (epsilon, delta, self.beta / (self._faces + 1))
+        size = self.side + 1
+        budget = (epsilon, delta, self.beta / (self._faces + 1))
+        # m does not depend on the n that the solver is made for; it is asked first, and the solver is made for m.
         _, m = make_solver(self.variant, size, 0, *budget)
         return make_solver(self.variant, size, m, *budget)[0], m
 
     def _shares(self) -> tuple[Fraction, Fraction, Fraction]:
         """Return epsilon and delta of each call, and the slack for advanced composition; the better of two ways."""
-        epsilon, whole = Fraction(self.epsilon), Fraction(self.delta or 0)
+        epsilon = Fraction(self.epsilon)
+        whole = Fraction(self.delta or 0)
         # What is not kept as the slack is divided over the calls, where these take a delta.
         each = Fraction(0) if self.variant == "exponential" else whole / self._faces
         ways = [(each, Fraction(0))]
         if whole:
+            # For advanced composition: half of delta is the slack, the rest goes to the calls that need a delta.
             ways.append((each / 2, whole / 2) if each else (each, whole))
         shares = [largest_share(epsilon, slack, partial(self._calls, delta=delta)) for delta, slack in ways]
         best_share, (delta, slack) = max(zip(shares, ways, strict=True), key=lambda found: found[0])
@@ -145,9 +149,12 @@ class BoxInteriorPoint(ClassLearner):
         """Return the codes of `size` independent runs; a list of integers where there are more than 2^63 boxes."""
         check_run(sample, self.domain, size)
         solver, m, scale = self._plan()
+        # Step 1, the noisy test of whether there are m positive examples.
         counted = int(sample.counts[sample.labels == 1].sum()) + scale * rng.laplace(0.0, 1.0, size) >= m
+        # Step 2, the 2 d interior points: A_1, B_1, A_2, B_2, ...
         faces = [solver.draw(*face, rng, size) for face in self._data(sample, m)]
         boxes = zip(counted, *faces, strict=True)
+        # Code 0 is the empty box, for the runs that the count stopped.
         codes = [self.concepts.number(ends[::2], ends[1::2]) if enough else 0 for enough, *ends in boxes]
         return as_codes(codes, self.concepts.size)
 
@@ -172,14 +179,19 @@ class BoxInteriorPoint(ClassLearner):
         solver, m, scale = self._plan()
         # ln Pr[enough positives], ln Pr[too few] and a bound on their error.
         positives = int(sample.counts[sample.labels == 1].sum())
-        enough, few, error = (0.0, -math.inf, 0.0) if positives >= m else (-math.inf, 0.0, 0.0)
-        if scale:
+        error = 0.0
+        if not scale:
+            enough, few = (0.0, -math.inf) if positives >= m else (-math.inf, 0.0)
+        else:
             z = np.array((m - positives) / scale)
-            enough, few, error = float(log_above(z)), float(log_below(z)), ULP * (4 * abs(float(z)) + 8)
+            enough = float(log_above(z))
+            few = float(log_below(z))
+            error = ULP * (4 * abs(float(z)) + 8)
         log_prob = np.zeros(1)
         for face in self._data(sample, m):
             logs, more = solver.log_law(*face)
             error += more + ULP * (greatest(log_prob) + greatest(logs))
+            # The faces are independent calls, so their log-probabilities add.
             log_prob = (log_prob[:, None] + logs).ravel()
         error += ULP * (greatest(log_prob) + greatest([enough]))
         log_prob = log_prob + enough
@@ -187,6 +199,7 @@ class BoxInteriorPoint(ClassLearner):
         ends = Grid(self.side, self._faces).points().tolist()
         codes = np.array([self.concepts.number(row[::2], row[1::2]) for row in ends])
         everything = placed(self.concepts.size, codes[codes > 0], log_prob[codes > 0])
+        # The empty box is returned where the count stops the learner, and where a low exceeds its high.
         empty = np.array([few, *log_prob[codes == 0]])
         if empty.max() > -math.inf:
             total, error = log_mixture([0.0] * len(empty), list(empty[:, None]), error)
@@ -209,7 +222,10 @@ class BoxInteriorPoint(ClassLearner):
         check_statement(alpha, beta, setting, self.settings)
         check_own_beta(beta, self.beta, "this learner's calls fail", strict=setting == "realizable")
         _, m, scale = self._plan()
-        uncounted = m + scale * math.log((self._faces + 1) / (2 * self.beta)) if scale else m - 1
+        # The most positive examples with which the count may stop the learner.
+        uncounted: float = m - 1
+        if scale:
+            uncounted = m + scale * math.log((self._faces + 1) / (2 * self.beta))
         wrong = max(self._faces * (m - 1), uncounted)
         n = wrong / alpha
         if setting == "realizable":
@@ -236,9 +252,12 @@ class BoxInteriorPoint(ClassLearner):
             raise InputError.of("variant", self.variant, "'exponential', for a failure rate that is computed")
         check_integer("side", self.side, 2, 2**53)
         _, m, scale = self._plan()
-        rate, middle, mass = float(self._shares()[0]) / 2, self.side // 2, 1.001 * alpha / self._faces
+        rate = float(self._shares()[0]) / 2
+        middle = self.side // 2
+        mass = 1.001 * alpha / self._faces
         most = min(n, math.ceil(n * mass + TAIL * math.sqrt(n * mass) + TAIL))
         counts = poisson.pmf(np.arange(most + 1), n * mass)
+        # Polynomials are multiplied by Fourier transforms; with so many coefficients nothing wraps around.
         length = next_fast_len(self._faces * most + 1, real=True)
         t = np.arange(min(n, self._faces * most) + 1)
         shares = np.exp(poisson.logpmf(n - t, n * (1 - self._faces * mass)) - poisson.logpmf(n, n))
@@ -248,9 +267,14 @@ class BoxInteriorPoint(ClassLearner):
             (rfft(a * counts, length) * rfft(b * counts, length)) ** self.dimension
             for a, b in zip(low, high, strict=True)
         )
+        # No call beyond the middle, and of these the answers that miss every face: 1 - inside + missed fail.
         inside, missed = (float(irfft(power, length)[: len(t)] @ shares) for power in powers)
         failing = min(max(1 - inside + missed, 0.0), 1.0)
-        few = math.exp(float(log_below(np.array((m - n) / scale)))) if scale else float(n < m)
+        # The count's part: below m the empty box is returned, which errs everywhere.
+        if scale:
+            few = math.exp(float(log_below(np.array((m - n) / scale))))
+        else:
+            few = float(n < m)
         words = f"mass {mass:.6g} on each of {self._faces} faces, the rest in the middle"
         return few + (1 - few) * failing, words
 
@@ -260,8 +284,8 @@ class BoxInteriorPoint(ClassLearner):
         return [*grid, *moving_negatives(self.domain.size)]
 
 
+# Standard deviations of a count beyond which its probability, below 1e-30, is left out.
 TAIL = 12
-"""Standard deviations of a count beyond which its probability, below 1e-30, is left out."""
 
 
 def call_probabilities(m: int, rate: float, between: int, beyond: int, most: int) -> tuple[Floats, Floats]:
@@ -273,6 +297,8 @@ def call_probabilities(m: int, rate: float, between: int, beyond: int, most: int
     """
     here = np.minimum(np.arange(most + 1), m).astype(np.float64)
     there = m - here
+    # Weights relative to that of a point outside of the data, which is 1: the middle, then the points between it and
+    # the face.
     missed = rate * there
     if between:
         missed = np.logaddexp(missed, rate * np.minimum(here, there) + math.log(between))

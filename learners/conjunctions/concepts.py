@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from dpaudit.contract import InputError, Instance, Sample
 
-from ..arrays import Integers, Labels
+from ..arrays import Exact, Integers, Labels
 from ..citations import STE
 from ..domains import ENUMERABLE, Cube
 from ..finite.counting import Numbered, check_code, check_listable
@@ -30,8 +30,9 @@ MAX_DIMENSION = 31
 """The largest dimension whose 2 d literals fit a mask of type int64."""
 
 
-def contradicted(points: NDArray[Any]) -> Labels:
+def contradicted(points: Exact) -> Labels:
     """Return which of the 2 d literals each point (m, d) makes false, (m, 2 d): v_i if x_i = 0, else not v_i."""
+    # v_i is false where x_i = 0 and not v_i where x_i = 1; they alternate, in the order of the literals.
     values = np.asarray(points, dtype=np.uint8)
     return np.stack([1 - values, values], axis=2).reshape(len(values), 2 * values.shape[1])
 
@@ -43,16 +44,17 @@ class _Literals:
     dimension: int
     mask: int
 
+    # The value that one literal which has it gives the whole.
     _deciding: ClassVar[int]
-    """The value that one literal which has it gives the whole."""
     _words: ClassVar[tuple[str, str]]
 
     @property
     def _chosen(self) -> list[int]:
         return [i for i in range(2 * self.dimension) if self.mask >> i & 1]
 
-    def predict(self, points: NDArray[Any]) -> Labels:
+    def predict(self, points: Exact) -> Labels:
         """Return the labels of points (m, dimension)."""
+        # One literal decides: a false one makes a conjunction 0, a true one makes a disjunction 1.
         decided = (1 - contradicted(points)[:, self._chosen] == self._deciding).any(axis=1)
         return np.where(decided, self._deciding, 1 - self._deciding).astype(np.uint8)
 
@@ -65,14 +67,16 @@ class _Literals:
 class Conjunction(_Literals):
     """The conjunction of the literals in `mask`; empty, it is 1 everywhere, and with v and not v, 0 everywhere."""
 
-    _deciding, _words = 0, (" and ", "true")
+    _deciding = 0
+    _words = (" and ", "true")
 
 
 @dataclass(frozen=True)
 class Disjunction(_Literals):
     """The disjunction of the literals in `mask`; empty, it is 0 everywhere, and with v and not v, 1 everywhere."""
 
-    _deciding, _words = 1, (" or ", "false")
+    _deciding = 1
+    _words = (" or ", "false")
 
 
 def decoded_mask(self: Any, code: int) -> Conjunction:
@@ -134,7 +138,7 @@ class Conjunctions(_OnTheCube):
         """Return the conjunction with that number."""
         return Conjunction(self.dimension, self.mask(code))
 
-    def evaluate(self, points: NDArray[Any]) -> Labels:
+    def evaluate(self, points: Exact) -> Labels:
         """Return the labels (size, m) of points (m, dimension); `InputError` if the class is too large to list."""
         check_listable(self)
         values = np.asarray(points, dtype=np.uint8)
@@ -182,15 +186,20 @@ class ShortConjunctions(_Short):
     def concept(self, code: int) -> Conjunction:
         """Return the conjunction with that number."""
         check_code(self, code)
-        rest, length = int(code), self.least
+        rest = int(code)
+        length = self.least
         while length <= self.k and rest >= self._of_length(length):
             rest -= self._of_length(length)
             length += 1
+        # All numbers of the lengths 0 .. k are used up: the last concept is the contradiction, which has all literals.
         if length > self.k:
             return Conjunction(self.dimension, 4**self.dimension - 1)
         # It is number `rest` of those with so many literals.
-        mask, variable = 0, 0
+        mask = 0
+        variable = 0
         for left in range(length - 1, -1, -1):
+            # With `left` literals to come on the variables after this one, either sign of this variable begins `each`
+            # conjunctions; skip the variables whose two blocks are passed.
             while rest >= 2 * (each := comb(self.dimension - variable - 1, left) << left):
                 rest -= 2 * each
                 variable += 1
@@ -199,7 +208,7 @@ class ShortConjunctions(_Short):
             variable += 1
         return Conjunction(self.dimension, mask)
 
-    def evaluate(self, points: NDArray[Any]) -> Labels:
+    def evaluate(self, points: Exact) -> Labels:
         """Return the labels (size, m) of points (m, dimension); `InputError` if the class is too large to list."""
         check_listable(self)
         true = 1 - contradicted(points)
@@ -218,15 +227,18 @@ class ShortConjunctions(_Short):
 
         They are in order; a conjunction is extended by the literals of one later variable.
         """
-        literals, owner = np.zeros((1, 0), dtype=np.int64), np.zeros(1, dtype=np.int64)
+        literals = np.zeros((1, 0), dtype=np.int64)
+        owner = np.zeros(1, dtype=np.int64)
         first = np.zeros(1, dtype=np.int64)
         for _ in range(self.k):
             yield literals, owner
+            # The literals of the variables from `first` on extend a conjunction, two for each.
             amounts = 2 * (self.dimension - first)
             owner = np.repeat(np.arange(len(literals)), amounts)
             place = np.arange(len(owner)) - np.repeat(np.cumsum(amounts) - amounts, amounts)
             added = 2 * first[owner] + place
-            literals, first = np.concatenate([literals[owner], added[:, None]], axis=1), added // 2 + 1
+            literals = np.concatenate([literals[owner], added[:, None]], axis=1)
+            first = added // 2 + 1
         yield literals, owner
 
     def count_correct(self, sample: Sample) -> Integers:
@@ -237,12 +249,14 @@ class ShortConjunctions(_Short):
         hold the sums exactly while the sample has fewer than 2^53 examples; beyond, integers are multiplied.
         """
         check_listable(self)
+        # Products of doubles run on the BLAS, integer ones do not: doubles wherever all sums are exact in them.
         number = np.float64 if sample.n < 2**53 else np.int64
         signed = np.where(sample.labels == 1, sample.counts, -sample.counts).astype(number)
         true = (1 - contradicted(sample.points)).astype(number)
         negatives = int(sample.counts[sample.labels == 0].sum())
         excess = [np.array([int(signed.sum())])]
         for (literals, _), (longer, owner) in pairwise(self._levels()):
+            # The product with the truth values of every literal extends all conjunctions of one length at once.
             table = np.concatenate([*self._products(literals, true, signed)])
             excess.append(table[owner, longer[:, -1]].astype(np.int64))
         if self.k >= 2:
@@ -251,6 +265,7 @@ class ShortConjunctions(_Short):
 
     def _products(self, literals: Integers, true: NDArray[Any], signed: NDArray[Any]) -> Iterator[NDArray[Any]]:
         """Yield, in blocks of conjunctions, n_1 - n_0 of each conjunction joined with each literal, (block, 2 d)."""
+        # `rows` holds n_1 - n_0 of each example where the literals so far are true, 0 elsewhere.
         step = max(1, CELLS // max(1, len(signed)))
         for start in range(0, len(literals), step):
             block = literals[start : start + step]
@@ -271,9 +286,9 @@ class ShortDisjunctions(_Short):
         """As many as conjunctions."""
         return self._mirror.size
 
-    def evaluate(self, points: NDArray[Any]) -> Labels:
+    def evaluate(self, points: Exact) -> Labels:
         """Return the labels (size, m) of points (m, dimension)."""
-        return np.asarray(1 - self._mirror.evaluate(1 - np.asarray(points, dtype=np.uint8)), dtype=np.uint8)
+        return np.asarray(1 - self._mirror.evaluate(1 - np.asarray(points, dtype=np.int64)), dtype=np.uint8)
 
     def concept(self, code: int) -> Disjunction:
         """Return the disjunction of the same literals."""

@@ -47,6 +47,7 @@ class ConjunctionElimination(ConsistentLearner):
 
     def _choose(self, sample: Sample) -> int:
         kept = ~contradicted(sample.points[sample.labels == 1]).any(axis=0)
+        # The literals that survive all positive examples are the longest conjunction that accepts them.
         return sum(1 << int(i) for i in np.flatnonzero(kept))
 
     def law(self, sample: Sample) -> Law:
@@ -108,7 +109,9 @@ class ConjunctionCover(ConsistentLearner):
         kept = ~struck[sample.labels == 1].any(axis=0)
         left = np.where(sample.labels == 0, sample.counts, 0)
         mask = 0
+        # Greedy set cover: `gains` are the negative examples left that each literal allowed would exclude.
         while (gains := np.where(kept, left @ struck, 0)).any():
+            # argmax takes the first of equals, as the docstring promises.
             best = int(gains.argmax())
             mask |= 1 << best
             left = np.where(struck[:, best], 0, left)
@@ -121,14 +124,17 @@ class ConjunctionCover(ConsistentLearner):
         sets: dict[int, set[int]] = {}
         for literal in range(2 * self.dimension):
             false = {i for i, (x, _, _) in enumerate(rows) if x[literal // 2] == literal % 2}
+            # A literal is allowed if no example that makes it false is positive.
             if not any(rows[i][1] for i in false):
                 sets[literal] = false
-        mask, left = 0, {i for i, (_, label, _) in enumerate(rows) if not label}
+        mask = 0
+        left = {i for i, (_, label, _) in enumerate(rows) if not label}
         while left and sets:
             most, best = min((-sum(rows[i][2] for i in left & found), literal) for literal, found in sets.items())
             if not most:
                 break
-            mask, left = mask | 1 << best, left - sets[best]
+            mask |= 1 << best
+            left -= sets[best]
         return point_law(range(4**self.dimension), mask)
 
     def most_literals(self, n: int) -> int:
@@ -141,6 +147,8 @@ class ConjunctionCover(ConsistentLearner):
         It is where n -> ceil((ln|H_n| + ln(1/beta)) / alpha) stops, begun where |H_n| is at most 3^d + 1: on the way
         down each n is enough for all up to the one before, since H_n grows with n.
         """
+        # From above: K(n), and so the bound, only falls on the way down, and the first n that repeats is a fixed
+        # point.
         size = occam_sample_size(math.log(3**self.dimension + 1), alpha, beta)
         while True:
             possible = ShortConjunctions(self.dimension, self.most_literals(size)).size

@@ -27,6 +27,8 @@ NOISY = Instance({"dimension": 2, "epsilon": 2.0, "beta": 0.9}, n=4, beta=0.95)
 
 def _bare_tails(self: ConjunctionLaplace, z: Floats) -> tuple[Floats, Floats]:
     """Return ln Pr[deleted] and ln Pr[kept] of every literal, the negated ones without noise."""
+    # The negated literals have the odd numbers; without noise they are deleted exactly if the count exceeds the
+    # threshold.
     bare = np.arange(len(z)) % 2 == 1
     deleted = np.where(bare, np.where(z < 0, 0.0, -np.inf), log_above(z))
     return deleted, np.where(bare, np.where(z < 0, -np.inf, 0.0), log_below(z))
@@ -40,18 +42,20 @@ def _shared_law(self: ConjunctionLaplace, sample: Sample) -> Law:
     most 2 / (1 - e^-w).
     """
     check_sample(sample, self.domain)
-    counts, scale = contradictions(sample), self._scale
+    counts = contradictions(sample)
+    scale = self._scale
     levels = sorted(set(counts.tolist()), reverse=True)
     t = self._threshold / scale
     gaps = [log_between(t - above / scale, (above - below) / scale) for above, below in pairwise(levels)]
-    logs = [log_below(np.array(t - levels[0] / scale)), *gaps, log_above(np.array(t - levels[-1] / scale))]
+    least = float(log_below(np.array(t - levels[0] / scale)))
+    most = float(log_above(np.array(t - levels[-1] / scale)))
     masks = [sum(1 << i for i, c in enumerate(counts) if c < above) for above in (math.inf, *levels)]
     magnified = 2 / -math.expm1(-1 / scale)
     error = ULP * magnified * (6 * t + 4 * levels[0] / scale + 16)
-    return Law(range(4**self.dimension), placed(4**self.dimension, masks, logs), error)
+    return Law(range(4**self.dimension), placed(4**self.dimension, masks, [least, *gaps, most]), error)
 
 
-SEEN = {**SUPPORT, "instance": Instance({"dimension": 2, "k": 2, "epsilon": 1.0}, n=2)}
+SEEN = SUPPORT.shown(Instance({"dimension": 2, "k": 2, "epsilon": 1.0}, n=2))
 
 LEARNERS = (
     *controls(

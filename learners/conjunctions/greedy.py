@@ -34,8 +34,8 @@ from ..parameters import (
 from .concepts import Conjunctions, ShortConjunctions, contradicted, decoded_mask
 from .greedy_counts import GreedyCounts, Rounds, missed_failure
 
+# The most rounds of the exact law, which takes seconds for them.
 LAW_ROUNDS = 10_000
-"""The most rounds of the exact law, which takes seconds for them."""
 CELLS = 2**25
 """The number of (run, example) cells that are held at a time."""
 
@@ -115,12 +115,15 @@ class ConjunctionGreedy(ClassLearner):
         """Return the number of rounds J on n examples."""
         if self.rounds is not None:
             return self.rounds
+        # A sample of no examples occurs as the base of a ray, where ln n is not defined.
         return max(1, math.ceil(2 * self.k * math.log(n))) if n else 1
 
     def share(self, rounds: int) -> float:
         """Return the privacy parameter e of each of J rounds."""
         composed = largest_repeated_epsilon(self.epsilon, self.delta or 0.0, rounds)
-        return composed if self.budget == "paper" else max(composed, pure_share(self.k, rounds, self.epsilon))
+        if self.budget == "paper":
+            return composed
+        return max(composed, pure_share(self.k, rounds, self.epsilon))
 
     def _rate(self, rounds: int) -> float:
         """Return the inverse temperature for k q, which is an integer."""
@@ -135,7 +138,9 @@ class ConjunctionGreedy(ClassLearner):
         rounds = self.rounds_at(sample.n)
         counts = GreedyCounts(sample, self.k, idle=not self.literal)
         step = max(1, CELLS // max(1, len(sample.counts)))
-        codes = [c for start in range(0, size, step) for c in self._runs(counts, rounds, rng, min(step, size - start))]
+        codes = []
+        for start in range(0, size, step):
+            codes += self._runs(counts, rounds, rng, min(step, size - start))
         return as_codes(codes, 4**self.dimension)
 
     def _runs(self, counts: GreedyCounts, rounds: int, rng: np.random.Generator, size: int) -> list[int]:
@@ -144,6 +149,7 @@ class ConjunctionGreedy(ClassLearner):
         states = {0: counts.start()}
         masks = [0] * size
         for _ in range(rounds):
+            # What remains depends on the set of literals chosen and not on their order, so runs are grouped by it.
             members = defaultdict(list)
             for i, mask in enumerate(masks):
                 members[mask].append(i)
@@ -154,6 +160,7 @@ class ConjunctionGreedy(ClassLearner):
                 scores = counts.scores(state)
                 chosen = exponential.draw(scores, rate, rng, len(runs), self._eligible(scores))
                 for i, candidate in zip(runs, chosen.tolist(), strict=True):
+                    # The candidate after the last literal is "no literal", which changes nothing.
                     if candidate < 2 * self.dimension:
                         masks[i] = mask | 1 << candidate
                         if masks[i] not in states:
@@ -179,17 +186,26 @@ class ConjunctionGreedy(ClassLearner):
         # Which literals (columns) are in which set (rows, the mask being the row number).
         members = np.arange(4**self.dimension)[:, None] >> np.arange(2 * self.dimension) & 1
         scores = _scores(sample, members, self.k, not self.literal)
-        allowed, rate = self._eligible(scores), self._rate(rounds)
+        allowed = self._eligible(scores)
+        rate = self._rate(rounds)
+        # The greatest score among the allowed ones; the others must not shift the exponents.
         top = np.where(allowed, scores, np.iinfo(np.int64).min).max(axis=1, keepdims=True)
         exponents = np.where(allowed, rate * (scores - top), -np.inf)
-        steps, largest = log_softmax(exponents), float(-exponents[allowed].min())
+        steps = log_softmax(exponents)
+        largest = float(-exponents[allowed].min())
         # For each literal the sets that it is in, and the same sets without it.
         moves = [(inside, inside ^ 1 << i) for i, inside in enumerate(map(np.flatnonzero, members.T))]
         logs = placed(len(scores), 0, 0.0)
         for _ in range(rounds):
-            grown = np.full(len(logs), -np.inf) if self.literal else logs + steps[:, -1]
+            # The last column is "no literal", which stays in the same set.
+            if self.literal:
+                grown = np.full(len(logs), -np.inf)
+            else:
+                grown = logs + steps[:, -1]
             for literal, (inside, without) in enumerate(moves):
-                stay, come = logs[inside] + steps[inside, literal], logs[without] + steps[without, literal]
+                # A literal of the set was chosen again, or it has just been added to the set without it.
+                stay = logs[inside] + steps[inside, literal]
+                come = logs[without] + steps[without, literal]
                 grown[inside] = np.logaddexp(grown[inside], np.logaddexp(stay, come))
             logs = grown
         size = rounds * (largest + math.log(scores.shape[1]))
@@ -219,7 +235,11 @@ class ConjunctionGreedy(ClassLearner):
         examples or more. That is the one at n or at the next jump: J >= 2 k, so from one jump to the next n grows more
         than J does, and with it what a round distinguishes.
         """
-        jump = n if self.rounds is not None else math.ceil(math.exp(self.rounds_at(n) / (2 * self.k)))
+        # The n from which ceil(2 k ln n) is one more.
+        if self.rounds is not None:
+            jump = n
+        else:
+            jump = math.ceil(math.exp(self.rounds_at(n) / (2 * self.k)))
         (here, words), (following, _) = (missed_failure(self._hard_rounds(m), alpha, m) for m in (n, max(n, jump)))
         return max(here, following), words
 
@@ -247,7 +267,8 @@ class ConjunctionGreedy(ClassLearner):
         if setting == "empirical":
             n = self._empirical_size(alpha, beta, lambda rounds: 1.0)
         else:
-            each, most = math.log(2 * self.dimension + 1), math.log(Conjunctions(self.dimension).size)
+            each = math.log(2 * self.dimension + 1)
+            most = math.log(Conjunctions(self.dimension).size)
 
             def least(rounds: int) -> float:
                 return 8 / alpha * (math.log(2) + min(rounds * each, most) - math.log(beta))
@@ -263,9 +284,12 @@ class ConjunctionGreedy(ClassLearner):
         needed = rounds_for(self.k, alpha)
         if self.rounds is not None and self.rounds < needed:
             raise InputError(f"rounds must be at least {needed} for an error of {alpha!r}, got {self.rounds}")
-        n, previous = math.ceil(2 / alpha), 0
+        # Below 2/alpha examples no error between alpha/2 and alpha exists.
+        n = math.ceil(2 / alpha)
+        previous = 0
         while n != previous:
-            previous, rounds = n, self.rounds_at(n)
+            previous = n
+            rounds = self.rounds_at(n)
             slack = 2 / self.share(rounds) * math.log((2 * self.dimension + 1) * rounds / beta)
             n = max(n, math.ceil(2 / alpha * max(rounds, 2 * self.k) * slack), math.ceil(least(rounds)))
         return n
@@ -283,7 +307,10 @@ def _scores(sample: Sample, members: Integers, k: int, idle: bool) -> Integers:
     positive = left * np.where(sample.labels == 1, sample.counts, 0)
     total = negative.sum(axis=1)
     scores = np.minimum(k * (negative @ refuted) - total[:, None], -k * (positive @ refuted))
-    return np.concatenate([scores, -total[:, None]], axis=1) if idle else scores
+    if idle:
+        # "No literal" contradicts nothing: k min{0 - |S0|/k, 0}.
+        return np.concatenate([scores, -total[:, None]], axis=1)
+    return np.asarray(scores)
 
 
 LEARNERS = (ConjunctionGreedy,)

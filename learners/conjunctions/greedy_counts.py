@@ -22,7 +22,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,8 +31,12 @@ from dpaudit.contract import InputError, Sample
 from ..arrays import Floats, Integers, Labels
 from ..finite.worst_case import likely_counts
 
+# The most cells of the sample that one matrix product looks at.
 PRODUCT = 2**16
-"""The most cells of the sample that one matrix product looks at."""
+
+
+Whole = NDArray[np.float32] | NDArray[np.float64] | NDArray[np.int64]
+"""Whole numbers, in the narrowest of these types that holds all of them exactly."""
 
 
 @dataclass(frozen=True)
@@ -44,9 +47,9 @@ class Remaining:
     numbers, and `ones` (2, d) how many of these have a 1 in each coordinate.
     """
 
-    rows: NDArray[Any]
-    totals: NDArray[Any]
-    ones: NDArray[Any]
+    rows: NDArray[np.int32]
+    totals: Whole
+    ones: Whole
 
 
 class GreedyCounts:
@@ -61,26 +64,34 @@ class GreedyCounts:
     def __init__(self, sample: Sample, k: int, *, idle: bool) -> None:
         self._k = k
         self._idle = idle
-        # The narrowest type in which all partial sums, integers of at most n, are exact.
-        number = np.float32 if sample.n < 2**24 else np.float64 if sample.n < 2**53 else np.int64
         bits = sample.points.astype(np.uint8)
-        self._columns: Labels = np.ascontiguousarray(bits.T)
-        self._points: NDArray[Any] = bits.astype(number)
         by_label = np.stack([np.where(sample.labels == y, sample.counts, 0) for y in (0, 1)])
-        self._weights: NDArray[Any] = by_label.astype(number)
+        self._columns: Labels = np.ascontiguousarray(bits.T)
+        self._points: Whole
+        self._weights: Whole
+        # The narrowest type in which all partial sums, integers of at most n, are exact.
+        if sample.n < 2**24:
+            self._points = bits.astype(np.float32)
+            self._weights = by_label.astype(np.float32)
+        elif sample.n < 2**53:
+            self._points = bits.astype(np.float64)
+            self._weights = by_label.astype(np.float64)
+        else:
+            self._points = bits.astype(np.int64)
+            self._weights = by_label.astype(np.int64)
 
     def start(self) -> Remaining:
         """Return the whole sample."""
         rows = np.arange(len(self._points), dtype=np.int32)
         return Remaining(rows, self._weights.sum(axis=1), self._sums(rows))
 
-    def _sums(self, rows: NDArray[Any]) -> NDArray[Any]:
+    def _sums(self, rows: NDArray[np.int32]) -> Whole:
         """Return how many of these rows, with their weights, have a 1 in each coordinate, (2, d), by label.
 
         Small products stay on one thread: on a busy machine the threads of a large one wait for each other.
         """
         step = max(1, PRODUCT // self._points.shape[1])
-        sums: NDArray[Any] = np.zeros((2, self._points.shape[1]), dtype=self._points.dtype)
+        sums: Whole = np.zeros((2, self._points.shape[1]), dtype=self._points.dtype)
         for start in range(0, len(rows), step):
             part = rows[start : start + step]
             sums += self._weights[:, part] @ self._points[part]
@@ -93,6 +104,7 @@ class GreedyCounts:
         rows = state.rows[~deleted]
         if len(rows) == len(state.rows):
             return state
+        # The smaller part is summed: what remains, or what is deleted, to be subtracted from the sums so far.
         few = rows if 2 * len(rows) <= len(state.rows) else state.rows[deleted]
         totals = self._weights[:, few].sum(axis=1)
         ones = self._sums(few)
@@ -102,22 +114,26 @@ class GreedyCounts:
 
     def scores(self, state: Remaining) -> Integers:
         """Return k q(l) for the literals v_1, not v_1, v_2, ... and, where it is a candidate, for none of them."""
-        contradicted, total = self.contradicted(state), int(state.totals[0])
+        contradicted = self.contradicted(state)
+        total = int(state.totals[0])
+        # k min{c_0 - |S0|/k, -c_1}: times k it is an integer.
         scores = np.minimum(self._k * contradicted[0] - total, -self._k * contradicted[1])
         return np.append(scores, -total) if self._idle else scores
 
     def contradicted(self, state: Remaining) -> Integers:
         """Return how many examples each literal contradicts, (2, 2 d), by label."""
-        ones, totals = state.ones.astype(np.int64), state.totals.astype(np.int64)
+        # v_i is contradicted by the examples with x_i = 0, not v_i by those with x_i = 1.
+        ones = state.ones.astype(np.int64)
+        totals = state.totals.astype(np.int64)
         return np.stack([totals[:, None] - ones, ones], axis=2).reshape(2, -1)
 
 
+# Up to this many numbers of negative examples each is looked at, beyond them so many, and the rest lies between.
 EXACT = 64
-"""Up to this many numbers of negative examples each is looked at, beyond them so many, and the rest lies between."""
+# Numbers of negative examples that are further from their mean have a probability of less than 1e-15.
 DEVIATIONS = 9.0
-"""Numbers of negative examples that are further from their mean have a probability of less than 1e-15."""
+# Panels of 16 nodes each, over 40 scales of the noise on either side: what is left out has 1e-17 of the mass.
 PANELS = 40
-"""Panels of 16 nodes each, over 40 scales of the noise on either side: what is left out has 1e-17 of the mass."""
 NODES = 16
 
 
@@ -142,12 +158,21 @@ class Rounds:
 
     def success(self, negative: float, positive: float) -> float:
         """Return the probability that v_1 is chosen, and no negated literal, on so many examples of either label."""
-        d, idle = self.dimension, self.idle
+        d = self.dimension
+        idle = self.idle
+        # In the order of the module's table: v_1; v_2 .. v_d and the idle one; not v_1; the other negations.
         before = self._chances(negative, positive, [(1, 1, 0), (d - 1 + idle, 0, 0), (1, 0, 1), (d - 1, 1, 1)])
+        # Without negative examples v_1 .. v_d contradict nothing, and all negations the positive point.
         after = self._chances(0.0, positive, [(d + idle, 0, 0), (d, 0, 1)])
         stays = float(after[0])
         ratio = float(before[1]) / stays
-        total = self.rounds if ratio == 1 else -math.expm1(self.rounds * math.log(ratio)) / (1 - ratio) if ratio else 1
+        # (1 - q^J)/(1 - q), the sum of the q^t over the rounds before the one that chooses v_1.
+        if ratio == 1:
+            total: float = self.rounds
+        elif ratio:
+            total = -math.expm1(self.rounds * math.log(ratio)) / (1 - ratio)
+        else:
+            total = 1
         return float(before[0]) * stays ** (self.rounds - 1) * total
 
     def _chances(self, negative: float, positive: float, kinds: list[tuple[int, int, int]]) -> Floats:
@@ -165,6 +190,8 @@ class Rounds:
         if not self.scale:
             return np.array([negative]), np.ones(1)
         reach = PANELS * self.scale
+        # The scores min{c_0 - b/k, -c_1} bend where b = k (c_0 + c_1); the panels end there, so that each integrand is
+        # smooth.
         sums = np.array([0.0, negative, positive, negative + positive])
         corners = np.append(self.k * sums - negative + self.offset, 0.0)
         cuts = np.unique(np.concatenate([np.linspace(-reach, reach, PANELS + 1), np.clip(corners, -reach, reach)]))
@@ -188,9 +215,14 @@ def missed_failure(rounds: Rounds, alpha: float, n: int) -> tuple[float, str]:
 
     if alpha >= 0.5:
         raise InputError.of("alpha", alpha, "below 1/2, for a failure rate that is computed")
+    # A little above alpha, so that a wrong negative point is an error above alpha, and below 1/2.
     mass = alpha + min(alpha, 0.5 - alpha) / 1000
     numbers, chances = likely_counts(n, mass, DEVIATIONS, DEVIATIONS)
-    some = numbers if len(numbers) <= EXACT else np.unique(np.linspace(numbers[0], numbers[-1], EXACT).round())
+    # The chance of success varies smoothly with the number of negative examples.
+    if len(numbers) <= EXACT:
+        some = numbers
+    else:
+        some = np.unique(np.linspace(numbers[0], numbers[-1], EXACT).round())
     found = np.array([rounds.success(float(m), float(n - m)) for m in some])
     if len(some) < len(numbers):
         odds = logit(np.clip(found, 1e-300, 1 - 2.0**-52))

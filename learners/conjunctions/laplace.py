@@ -111,6 +111,7 @@ class ConjunctionLaplace(ClassLearner):
         check_run(sample, self.domain, size)
         codes = np.zeros(size, dtype=np.int64)
         for literal, (count, noise) in enumerate(zip(contradictions(sample), self._noise(rng, size), strict=True)):
+            # A literal is kept unless its noisy count exceeds the threshold.
             codes |= (count + noise <= self._threshold).astype(np.int64) << literal
         return codes
 
@@ -128,6 +129,7 @@ class ConjunctionLaplace(ClassLearner):
         deleted, kept = self._log_tails(z)
         log_prob = np.zeros(1)
         for low, high in zip(deleted, kept, strict=True):
+            # Doubling from the lowest bit: the masks without this literal, then those with it.
             log_prob = np.concatenate([log_prob + low, log_prob + high])
         sizes = np.maximum(np.where(np.isfinite(deleted), -deleted, 0), np.where(np.isfinite(kept), -kept, 0)).sum()
         per_literal = 6 * self._threshold / self._scale + 4 * counts / self._scale + 9
@@ -150,7 +152,10 @@ class ConjunctionLaplace(ClassLearner):
             return None
 
         def ray(t: int) -> Pair:
-            zeros, ones = [0] * self.dimension, [1] * self.dimension
+            zeros = [0] * self.dimension
+            ones = [1] * self.dimension
+            # The d literals v_i are contradicted by t + 1 examples and then by t; the d negations by none and then by
+            # one.
             alike = self.domain.sample([zeros], [1], [t + 1])
             return Pair(alike, self.domain.sample([zeros, ones], [1, 1], [t, 1]), "an example and its complement")
 

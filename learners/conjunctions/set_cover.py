@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.contract import Instance, Picture, Sample, Supremum, later
 
-from ..arrays import Integers, Labels
+from ..arrays import Exact, Integers, Labels
 from ..covers.accounting import AUDITED, TINY, calibration_picture, choice_supremum
 from ..covers.rounds import LaplaceNoise
 from ..covers.set_cover import SetCoverLearner
@@ -62,11 +61,15 @@ class LiteralCover(SetCoverLearner):
     def _sets(self) -> int:
         return 2 * self.dimension
 
-    def _cover(self, points: NDArray[Any]) -> Labels:
+    def _cover(self, points: Exact) -> Labels:
         contradictions = contradicted(points)
-        return contradictions if self._covered_label == 0 else np.asarray(1 - contradictions, dtype=np.uint8)
+        if self._covered_label == 0:
+            return contradictions
+        return np.asarray(1 - contradictions, dtype=np.uint8)
 
     def _select(self, sample: Sample, rng: np.random.Generator, size: int) -> Integers:
+        # Small samples are worked on for many runs at a time. In large ones counts that are kept up to date cost less:
+        # about one pass over the sample in a whole run.
         if len(sample.counts) * self._sets <= SMALL:
             return super()._select(sample, rng, size)
         self._split(sample)
@@ -75,8 +78,12 @@ class LiteralCover(SetCoverLearner):
 
     def _select_in_one_run(self, counts: GreedyCounts, rng: np.random.Generator) -> list[int]:
         """Return the literals h_1 .. h_J of a run; each covers what it contradicts, or what its negation does."""
-        label, state, chosen = self._covered_label, counts.start(), []
+        label = self._covered_label
+        state = counts.start()
+        chosen = []
         for _ in range(self.rounds):
+            # A conjunction's literal covers what contradicts it; a disjunction's covers what it is true of, which
+            # contradicts its negation: the other number of the pair.
             covered = counts.contradicted(state)[:, np.arange(self._sets) ^ label].astype(np.float64)
             left = state.totals[label : label + 1].astype(np.float64)
             chosen.append(int(self._select_one(covered[[label]], covered[[1 - label]], left, rng)[0]))

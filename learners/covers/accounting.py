@@ -67,6 +67,7 @@ def noiseless_share(k: int, rounds: int, epsilon: float, delta: float) -> float:
     eps_hat and that of composition.
     """
     y = 1 + math.log1p(math.exp(epsilon / 2)) - math.log(delta)
+    # Rounded down: rounding in the bisection must not spend more than epsilon.
     most = epsilon * (1 - 1e-12)
     a = last(lambda a: 2 * (a * rounds / k + math.expm1(a) * y) <= most, 0.0, epsilon, 60)
     return max(2 * a, composed_share(rounds, epsilon, delta))
@@ -79,9 +80,12 @@ def cost_of_share(k: int, rounds: int, share: float, delta: float) -> float:
     eps_hat/2 it is 2 e_1, e_1 = a J/k + (e^a - 1) ln(e (1 + e^(e_1))/delta). The right side grows with a slope below
     e^a - 1 in e_1, so that iteration from e_1 = 0 rises to the solution if e^a < 2.
     """
-    a, e = share / 2, 0.0
+    a = share / 2
+    e = 0.0
+    # The iteration below has a slope of e^a - 1 and would not converge.
     if math.expm1(a) >= 1:
         return math.inf
+    # It rises to the fixed point; 200 steps end within rounding unless e^a is close to 2.
     for _ in range(200):
         e = a * rounds / k + math.expm1(a) * (1 + math.log1p(math.exp(e)) - math.log(delta))
     return 2 * e * (1 + 1e-9)
@@ -148,15 +152,17 @@ def rounds_for(k: int, alpha: float) -> int:
 
 Kind = tuple[str, str]
 
-COVER, AVOID, NONE = "cover", "avoid", ""
+COVER = "cover"
+AVOID = "avoid"
+NONE = ""
+# Labels of x and x': on the side to be covered, on the side not to be covered, or no such example.
 KINDS: dict[Relation, tuple[Kind, ...]] = {
     Relation.ADD_REMOVE_ONE: ((COVER, NONE), (NONE, COVER), (AVOID, NONE), (NONE, AVOID)),
     Relation.REPLACE_ONE: tuple((one, two) for one in (COVER, AVOID) for two in (COVER, AVOID)),
 }
-"""Labels of x and x': on the side to be covered, on the side not to be covered, or no such example."""
 
+# The parts of [0, 1] at whose ends tangents touch. With twice as many the bound on delta falls by less than 1 %.
 SLICES = 32
-"""The parts of [0, 1] at whose ends tangents touch. With twice as many the bound on delta falls by less than 1 %."""
 SAFETY = 1e-9
 
 
@@ -167,14 +173,17 @@ Atom = tuple[float, tuple[bool, bool]]
 def _atoms(kind: Kind, alive: tuple[bool, bool], k: int) -> list[Atom]:
     """Return the kinds of hypotheses at the ends of their ranges of shifts."""
     found = []
+    # Whether the hypothesis covers x, and x'; a point that is gone is not covered.
     for covers in product(*((False, True) if here else (False,) for here in alive)):
         u = v = 0.0
         for sign, label, here, hit in zip((1, -1), kind, alive, covers, strict=True):
             if here and label == COVER:
+                # The part c_h - b/k of the score: b counts the example too.
                 u += sign * (hit - 1 / k)
             elif here and label == AVOID:
                 v -= sign * hit
         after = (alive[0] and not covers[0], alive[1] and not covers[1])
+        # The score min(u, v) moves by something between the moves of its parts; F is convex, so the two ends suffice.
         found += [(shift, after) for shift in sorted({u, v})]
     return found
 
@@ -206,6 +215,7 @@ class _Grid:
 
 def _round(atoms: list[Atom], tables: dict[tuple[bool, bool], Floats], rate: float, grid: _Grid) -> Floats:
     """Return a bound on the value of one round over all pairs of kinds and all masses."""
+    # All mass on one kind: the executions move alike, and only who is alive changes.
     best = np.max([tables[alive] for _, alive in atoms], axis=0)
     for (shift, alive), (other, left) in combinations(atoms, 2):
         if shift == other:
@@ -229,7 +239,8 @@ def _corners(log_ratio: float) -> tuple[Floats, Floats, Floats]:
     u = 1 + p * math.expm1(log_ratio)
     q = p * math.exp(log_ratio) / u
     both = u[:-1] + u[1:]
-    met, image = (u[:-1] * p[1:] + u[1:] * p[:-1]) / both, (u[:-1] * q[:-1] + u[1:] * q[1:]) / both
+    met = (u[:-1] * p[1:] + u[1:] * p[:-1]) / both
+    image = (u[:-1] * q[:-1] + u[1:] * q[1:]) / both
     one = np.concatenate([log_ratio - np.log(u), np.log(image / met)])
     two = np.concatenate([-np.log(u), np.log((1 - image) / (1 - met))])
     return np.concatenate([p, met]), one, two
@@ -254,8 +265,10 @@ def _curve(k: int, rounds: int, rate: float, reach: float, kind: Kind) -> tuple[
     # F falls by a factor of about e for each e^a - 1 of ln c: an eighth of that is a fine step.
     step = min(rate / 8, reach / 200)
     grid = _Grid(-reach, step, math.ceil(2 * reach / step) + 1)
+    # An example that does not exist is never alive.
     start = (kind[0] != NONE, kind[1] != NONE)
     states = [(one, two) for one, two in product((True, False), repeat=2) if one <= start[0] and two <= start[1]]
+    # F_0(c) = (1 - c)_+: with no round left the outputs are alike.
     tables = dict.fromkeys(states, np.maximum(-np.expm1(grid.values), 0.0))
     for _ in range(rounds):
         tables = {state: _round(_atoms(kind, state, k), tables, rate, grid) for state in states}
@@ -290,7 +303,8 @@ def game_curve(
     """Return a grid of epsilons from 0 to somewhat beyond `reach`, and the game's bound on delta at each."""
     _check(k, rounds, rate=rate, reach=reach)
     played = [_curve(k, rounds, rate, 1.5 * reach, kind) for kind in _kinds(relation)]
-    grid, curve = played[0][0], np.max([values for _, values in played], axis=0)
+    grid = played[0][0]
+    curve = np.max([values for _, values in played], axis=0)
     kept = grid.values >= 0
     return grid.values[kept], curve[kept]
 
@@ -304,15 +318,22 @@ def calibrate(k: int, rounds: int, epsilon: float, delta: float, relation: Relat
     _check(k, rounds, epsilon=epsilon)
     check_probability("delta", delta)
     composed = epsilon / rounds / 2
-    low, high = composed, 2 * composed
+    low = composed
+    high = 2 * composed
     while high < 4 * epsilon and game_delta(k, rounds, high, epsilon, relation) <= delta:
-        low, high = high, 2 * high
+        low = high
+        high = 2 * high
     # Bisect on the kind that is worst at the upper end, then step down until every kind agrees.
     worst = max(_kinds(relation), key=lambda kind: _kind_delta(k, rounds, high, epsilon, kind))
+    # The answer is to 1 %, and a bisection step costs a whole game.
     while high > 1.01 * low:
         middle = math.sqrt(low * high)
-        low, high = (middle, high) if _kind_delta(k, rounds, middle, epsilon, worst) <= delta else (low, middle)
+        if _kind_delta(k, rounds, middle, epsilon, worst) <= delta:
+            low = middle
+        else:
+            high = middle
     while low > composed and game_delta(k, rounds, low, epsilon, relation) > delta:
+        # The bisection looked at one kind of pair; steps of half a per cent down until all kinds agree.
         low = max(composed, low / 1.005)
     return 2 * low
 
@@ -326,7 +347,8 @@ def calibration_picture(k: int, rounds: int, epsilon: float, delta: float) -> Pi
 
     The claim (epsilon, delta) is the one that both are to meet, under replacement.
     """
-    printed, found = paper_share(epsilon, delta), calibrate(k, rounds, epsilon, delta)
+    printed = paper_share(epsilon, delta)
+    found = calibrate(k, rounds, epsilon, delta)
     low = math.log10(delta) - 3
     shapes = [
         _drawn(k, rounds, printed, epsilon, low, "blue", f"the paper's eps_hat = {printed:.4f} (Claim 3.4)"),

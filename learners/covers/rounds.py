@@ -17,14 +17,12 @@ import math
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.contract import InputError
 
-from ..arrays import Floats
+from ..arrays import Floats, Integers
 from ..mechanisms.log_laws import ULP, log_above, log_below, log_between, log_softmax, log_sum
 
 
@@ -39,12 +37,12 @@ class Round:
 
     covered: Floats
     spoiled: Floats
-    remaining: Any
+    remaining: float | Floats
     k: int
     rate: float
     log_measures: Floats
 
-    def log_weights(self, b: Any) -> Floats:
+    def log_weights(self, b: float | Floats | Integers) -> Floats:
         """Return ln (m_h exp(a q_h)) for estimates b that broadcast against c_h."""
         weights = self.rate * np.minimum(self.covered - b / self.k, -self.spoiled) + self.log_measures
         return np.asarray(weights, dtype=np.float64)
@@ -61,7 +59,7 @@ class Round:
     def law_without_noise(self, summands: int = 0) -> tuple[Floats, float]:
         """Return ln Pr[h] (size,) for b = R, and a bound on its error; `summands` counts those beyond 64."""
         logs = log_softmax(self.log_weights(self.remaining))
-        size = self.rate * self.greatest_score(self.remaining) + self.width
+        size = self.rate * self.greatest_score(float(self.remaining)) + self.width
         return logs, ULP * (8 * size + 4 * float(-logs.min()) + summands + 64)
 
 
@@ -78,7 +76,9 @@ class LaplaceNoise:
 
     def estimate(self, remaining: Floats, rng: np.random.Generator) -> Floats:
         """Return b for each R, (runs,)."""
-        return remaining + rng.laplace(0.0, self.scale, len(remaining)) - self.offset if self.scale else remaining
+        if self.scale:
+            return remaining + rng.laplace(0.0, self.scale, len(remaining)) - self.offset
+        return remaining
 
     def round_law(self, a_round: Round) -> tuple[Floats, float]:
         """Return ln p(h) (size,), and a bound on the absolute error.
@@ -97,9 +97,14 @@ class LaplaceNoise:
         """
         if not self.scale:
             return a_round.law_without_noise()
-        rate, covered, spoiled = a_round.rate, a_round.covered, a_round.spoiled
+        rate = a_round.rate
+        covered = a_round.covered
+        spoiled = a_round.spoiled
         breaks = a_round.k * (covered + spoiled) - a_round.remaining + self.offset
-        low, high = float(breaks.min()), float(breaks.max())
+        low = float(breaks.min())
+        high = float(breaks.max())
+        # Outside the extreme breakpoints the softmax is constant in b: below them all scores are -e_h, above them c_h
+        # - b/k, where b cancels.
         centres, halves = _pieces(breaks, rate / a_round.k + 1 / self.scale)
         parts = [log_softmax(logs + a_round.log_measures) + float(share) for logs, share in (
             (-rate * spoiled, log_below(np.array(low / self.scale))),
@@ -107,24 +112,27 @@ class LaplaceNoise:
         )]  # fmt: skip
         if len(centres):
             nodes, weights = _gauss_legendre(NODES)
+            # Between them, Gauss-Legendre quadrature on each piece, with the density of the noise as weight.
             w = (centres[:, None] + halves[:, None] * nodes).ravel()
             density = -np.abs(w) / self.scale - math.log(2 * self.scale) + np.log((halves[:, None] * weights).ravel())
             b = (a_round.remaining + w - self.offset)[:, None]
             parts.append(log_sum(log_softmax(a_round.log_weights(b)) + density[:, None]))
         logs = log_sum(np.stack(parts))
         reach = max(abs(low), abs(high))
-        size = a_round.greatest_score(a_round.remaining + reach + self.offset)
+        size = a_round.greatest_score(float(a_round.remaining) + reach + self.offset)
         exponents = 12 * rate * size + 12 * reach / self.scale + 4 * float(-logs.min())
         return logs, ULP * (exponents + 20 * len(centres) + 128 + 12 * a_round.width)
 
 
+# From a number of nodes to the nodes and weights on [-1, 1].
 _gauss_legendre = cache(np.polynomial.legendre.leggauss)
-"""From a number of nodes to the nodes and weights on [-1, 1]."""
 
 
 def _pieces(breaks: Floats, slope: float) -> tuple[Floats, Floats]:
     """Return centres and half-lengths (at most 1/(2 slope)) of the pieces between the extreme breakpoints."""
-    low, high = float(breaks.min()), float(breaks.max())
+    low = float(breaks.min())
+    high = float(breaks.max())
+    # The density has a corner at w = 0, so a piece ends there.
     cuts = sorted({*map(float, breaks), *([0.0] if low < 0 < high else [])})
     if (high - low) * slope > MAX_PIECES:
         raise InputError("the sample has too many examples for the exact law; run has no such limit")
@@ -143,7 +151,7 @@ class RoundedNoise:
     scale: float
     offset: float
 
-    def estimate(self, remaining: NDArray[Any], rng: np.random.Generator) -> NDArray[Any]:
+    def estimate(self, remaining: Floats, rng: np.random.Generator) -> Floats:
         """Return b for each R, (runs,)."""
         if not self.scale:
             return remaining
@@ -155,6 +163,7 @@ class RoundedNoise:
         ceil(w - offset) <= v exactly if w <= v + offset. The argument (v + offset)/scale is rounded twice, which moves
         each probability by a relative 2^-52 (|v| + offset) max(1, 2/scale) at most.
         """
+        # v exceeds `high` if w > high + offset, and is at most `low` if w <= low + offset.
         z = [(v + self.offset) / self.scale for v in range(low, high + 1)]
         middle = [log_between(start, 1 / self.scale) for start in z[:-1]]
         return np.array([float(log_below(np.array(z[0]))), *middle, float(log_above(np.array(z[-1])))])
@@ -172,14 +181,15 @@ class RoundedNoise:
         if not self.scale:
             return a_round.law_without_noise(sets)
         breaks = a_round.k * (a_round.covered + a_round.spoiled) - a_round.remaining
-        low, high = int(breaks.min()), int(breaks.max())
+        low = int(breaks.min())
+        high = int(breaks.max())
         if high - low > MAX_VALUES:
             raise InputError("the sample has too many examples for the exact law; run has no such limit")
         shifts = np.arange(low, high + 2)
         # The first row is right for all v <= low, the last for all v > high, where b shifts every score alike.
-        weights = a_round.log_weights(a_round.remaining + shifts[:, None])
+        weights = a_round.log_weights(np.asarray(a_round.remaining + shifts[:, None]))
         logs = log_sum(log_softmax(weights) + self.log_law(low, high)[:, None])
         reach = max(abs(low), abs(high)) + 1 + self.offset
-        size = a_round.greatest_score(a_round.remaining + reach)
+        size = a_round.greatest_score(float(a_round.remaining) + reach)
         exponents = 12 * (a_round.rate * size + a_round.width) + 4 * reach * max(1.0, 2 / self.scale)
         return logs, ULP * (exponents + 4 * float(-logs.min()) + len(shifts) + sets + 64)

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Hashable, Sequence
 from functools import cache
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.contract import InputError, Law, PrivacyClaim, Sample, UtilityClaim
 
-from ..arrays import Bools, Floats, Integers, Labels
+from ..arrays import Bools, Exact, Floats, Integers, Labels
 from ..citations import KMMS
 from ..finite.counting import ClassLearner
 from ..mechanisms.log_laws import placed
@@ -28,8 +28,8 @@ from ..parameters import (
 from .accounting import VARIANTS, composed_share, noiseless_share, paper_share, pure_share, rounds_for
 from .rounds import LaplaceNoise, Round, RoundedNoise
 
+# The most sequences that a law lists.
 LAW_ATOMS = 2**16
-"""The most sequences that a law lists."""
 
 
 class SetCoverLearner(ClassLearner):
@@ -76,10 +76,10 @@ class SetCoverLearner(ClassLearner):
     _paper_claim: ClassVar[tuple[str, str]] = ("KMMS-Claim3.4", "Claim 3.4")
     _covered_label: ClassVar[int]
     _noise_type: ClassVar[type[LaplaceNoise] | type[RoundedNoise]]
+    # The parameter that sets how many sets there are.
     _extent: ClassVar[str] = "side"
-    """The parameter that sets how many sets there are."""
+    # The number of cells (run, point, set) that are worked on together.
     _batch: ClassVar[int] = 2**21
-    """The number of cells (run, point, set) that are worked on together."""
 
     def __post_init__(self) -> None:
         # alpha < 1 makes J at least 2.
@@ -99,7 +99,9 @@ class SetCoverLearner(ClassLearner):
     @property
     def settings(self) -> tuple[str, ...]:
         """The settings of the utility claim: the population error is bounded by twice the learner's own alpha."""
-        return ("realizable", "empirical") if 2 * self.alpha < 1 else ("empirical",)
+        if 2 * self.alpha < 1:
+            return ("realizable", "empirical")
+        return ("empirical",)
 
     @property
     def rounds(self) -> int:
@@ -115,7 +117,9 @@ class SetCoverLearner(ClassLearner):
             share = composed_share(self.rounds, self.epsilon, self.delta)
         else:
             share = noiseless_share(self.k, self.rounds, self.epsilon, self.delta)
-        return share if self.budget == "paper" else max(share, pure_share(self.k, self.rounds, self.epsilon))
+        if self.budget == "paper":
+            return share
+        return max(share, pure_share(self.k, self.rounds, self.epsilon))
 
     @property
     def _rate(self) -> float:
@@ -161,13 +165,15 @@ class SetCoverLearner(ClassLearner):
         setting = self.settings[0] if setting is None else setting
         scale, offset = self._noise_scale
         own = self.beta if scale else 0.0
+        # In the realizable setting half of alpha and of beta goes to the step from the sample to the population.
         parts = 2 if setting == "realizable" else 1
         check_statement(alpha, beta, setting, ("realizable", "empirical"))
         check_own_beta(beta, own, "this learner's noise exceeds its offset")
         if alpha < parts * self.alpha:
             raise InputError(f"alpha must be at least {parts * self.alpha!r}, which the learner's own alpha gives if "
                              f"{setting}; got {alpha!r}. Build the learner with a smaller alpha")  # fmt: skip
-        gap, (log_ratio, log_behaviours) = (beta - own) / parts, self._log_sizes
+        gap = (beta - own) / parts
+        log_ratio, log_behaviours = self._log_sizes
         lam = 2 / self.selection_epsilon * (log_ratio + math.log(self.rounds / gap))
         n = 2 * max(4 * offset + 2 * self.k * lam, self.rounds * lam) * parts / alpha
         if setting == "realizable":
@@ -184,7 +190,7 @@ class SetCoverLearner(ClassLearner):
         """Logarithms of the measures of the sets, (size,); zeros for the plain exponential mechanism."""
         return np.zeros(self._sets)
 
-    def _cover(self, points: NDArray[Any]) -> Labels:
+    def _cover(self, points: Exact) -> Labels:
         raise NotImplementedError("a learner has sets to cover with")
 
     @property
@@ -204,33 +210,40 @@ class SetCoverLearner(ClassLearner):
         target = sample.labels == self._covered_label
         return np.where([target, ~target], sample.counts.astype(np.float64), 0.0)
 
-    def run(self, sample: Sample, rng: np.random.Generator, size: int) -> Integers | list[Any]:
+    def run(self, sample: Sample, rng: np.random.Generator, size: int) -> Integers | Sequence[Hashable]:
         """Return the codes of independent runs, as Python integers where they may exceed 63 bits."""
         check_run(sample, self.domain, size)
-        chosen, powers = self._select(sample, rng, size), [self._sets**j for j in range(self.rounds)]
+        chosen = self._select(sample, rng, size)
+        powers = [self._sets**j for j in range(self.rounds)]
         if self._sets**self.rounds < 2**63:
             return np.asarray(chosen @ np.array(powers, dtype=np.int64), dtype=np.int64)
         return [sum(h * power for h, power in zip(row, powers, strict=True)) for row in chosen.tolist()]
 
     def _select(self, sample: Sample, rng: np.random.Generator, size: int) -> Integers:
         """Return the sets (size, J) of independent runs."""
-        (wanted, other), cover = self._split(sample), self._cover(sample.points).astype(np.float64)
+        wanted, other = self._split(sample)
+        cover = self._cover(sample.points).astype(np.float64)
         step = max(1, self._batch // max(1, cover.size, cover.shape[1]))
         chosen = np.empty((size, self.rounds), dtype=np.int64)
         for start in range(0, size, step):
             together = chosen[start : start + step]
             alive = np.ones((len(together), len(cover)))
             for j in range(self.rounds):
+                # c_h and e_h are counted on what no earlier set of the run has covered.
                 left = alive * wanted
                 together[:, j] = self._select_one(left @ cover, (alive * other) @ cover, left.sum(axis=1), rng)
+                # Covered examples of both labels are deleted.
                 alive *= 1 - cover.T[together[:, j]]
         return chosen
 
     def _select_one(self, covered: Floats, spoiled: Floats, remaining: Floats, rng: np.random.Generator) -> Integers:
         """Return the sets (runs,) selected in one round, given c_h, e_h (runs, size) and R (runs,)."""
+        # The round as the paper states it: a noisy count of what is left, then the exponential mechanism on min{c -
+        # b/k, -e}.
         b = self._noise.estimate(remaining, rng)
         a_round = Round(covered, spoiled, remaining, self.k, self._rate, self._log_measures)
         logs = np.where(self._eligible(covered, spoiled), a_round.log_weights(b[:, None]), -np.inf)
+        # Inverse sampling, one uniform number a run.
         cumulative = np.cumsum(np.exp(logs - logs.max(axis=1, keepdims=True)), axis=1)
         picked = (cumulative <= (rng.random(len(b)) * cumulative[:, -1])[:, None]).sum(axis=1)
         # A uniform number that rounds up to the total belongs to the last set with positive weight.
@@ -256,20 +269,26 @@ class SetCoverLearner(ClassLearner):
         # The examples alive are the bits of a state: of Python's integers, where they are more than an int64 has.
         dtype = np.int64 if len(cover) < 63 else object
         spared = np.array([sum(1 << i for i in np.flatnonzero(~column).tolist()) for column in cover.T], dtype=dtype)
-        states, logs, error = np.array([(1 << len(cover)) - 1], dtype=dtype), np.zeros(1), 0.0
+        states = np.array([(1 << len(cover)) - 1], dtype=dtype)
+        logs = np.zeros(1)
+        error = 0.0
 
         @cache
         def round_law(state: int) -> tuple[Floats, float]:
             alive = np.array([state >> i & 1 for i in range(len(cover))], dtype=np.float64)
-            covered, spoiled, left = (alive * wanted) @ cover, (alive * other) @ cover, int((alive * wanted).sum())
+            covered = (alive * wanted) @ cover
+            spoiled = (alive * other) @ cover
+            left = int((alive * wanted).sum())
             kept = self._eligible(covered, spoiled)
             a_round = Round(covered[kept], spoiled[kept], left, self.k, self._rate, self._log_measures[kept])
             found, error = self._noise.round_law(a_round)
             return placed(len(covered), kept, found), error
 
         for _ in range(self.rounds):
+            # Sequences that leave the same examples alive share the law of their next round.
             distinct, place = np.unique(states, return_inverse=True)
             step, errors = zip(*map(round_law, distinct.tolist()), strict=True)
+            # The newest set is the highest digit of the code, so its axis comes first.
             logs = (logs[None, :] + np.array(step)[place].T).ravel()
             error += max(errors)
             states = (states[None, :] & spared[:, None]).ravel()

@@ -7,14 +7,13 @@ A third party learns its own class by deriving a frozen dataclass from `Consiste
 from __future__ import annotations
 
 import math
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.contract import FAIL, ConceptClass, InputError, Law, PrivacyClaim, Sample, UtilityClaim
 
-from ..arrays import Integers
+from ..arrays import Exact, Integers, Labels
 from ..citations import NIS
 from ..parameters import check_integer, check_run, check_sample, check_setting, check_statement
 from .counting import ClassLearner, check_law_size, point_law, scores
@@ -57,7 +56,9 @@ class ConsistentLearner(ClassLearner):
         """Return the same code `size` times; a list of integers where there are more than 2^63 concepts."""
         check_run(sample, self.domain, size)
         code = self._choose(sample)
-        return np.full(size, code, dtype=np.int64) if self.concepts.size <= 2**63 else [code] * size
+        if self.concepts.size <= 2**63:
+            return np.full(size, code, dtype=np.int64)
+        return [code] * size
 
     def law(self, sample: Sample) -> Law:
         """Return the law on `FAIL` and all concepts: all mass on the first row of labels that equals the sample's."""
@@ -82,11 +83,11 @@ class ConsistentLearner(ClassLearner):
         return []
 
 
+# The most labels (concepts times points) that are searched.
 MAX_LABELS = 2**22
-"""The most labels (concepts times points) that are searched."""
 
 
-def vc_dimension(points: NDArray[Any], concepts: ConceptClass) -> int:
+def vc_dimension(points: Exact, concepts: ConceptClass) -> int:
     """Return the size of the largest subset of the points that the class shatters.
 
     Depth-first over subsets in increasing order: every subset of a shattered set is shattered, so a set that is not is
@@ -106,11 +107,12 @@ def vc_dimension(points: NDArray[Any], concepts: ConceptClass) -> int:
     return most_shattered(concepts.evaluate(points))
 
 
-def most_shattered(labels: NDArray[Any]) -> int:
+def most_shattered(labels: Labels) -> int:
     """Return the VC dimension of a class from its labels (concepts, points); see `vc_dimension`."""
     labels = np.unique(np.asarray(labels, dtype=np.int64), axis=0)
     # Of points with the same labels everywhere only one can be in a shattered set.
     columns = np.unique(labels, axis=1).T
+    # A shattered set of s points needs 2^s concepts.
     most = int(math.log2(len(labels)))
     best = 0
     stack = [(0, 0, np.zeros(len(labels), dtype=np.int64))]
@@ -118,6 +120,7 @@ def most_shattered(labels: NDArray[Any]) -> int:
         size, start, patterns = stack.pop()
         best = max(best, size)
         for i in range(len(columns) - 1, start - 1, -1):
+            # Each concept's labels on the chosen points, read as a binary number: shattered if all 2^(size + 1) occur.
             grown = 2 * patterns + columns[i]
             if len(np.unique(grown)) == 2 ** (size + 1):
                 stack.append((size + 1, i + 1, grown))

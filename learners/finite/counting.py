@@ -75,7 +75,9 @@ class ClassLearner:
 
     def symmetries(self) -> list[Integers]:
         """Return the symmetries of the class."""
-        return [*self.concepts.symmetries()] if isinstance(self.concepts, HasSymmetries) else []
+        if isinstance(self.concepts, HasSymmetries):
+            return [*self.concepts.symmetries()]
+        return []
 
 
 def _pure(self: Any) -> PrivacyClaim:
@@ -117,6 +119,7 @@ def check_listable(concepts: ConceptClass | Numbered) -> None:
 
 def as_codes(codes: list[int], size: int) -> Integers | list[int]:
     """Return codes below `size` as an int64 array, or as they are where they may be too large."""
+    # The greatest code is size - 1, which is still an int64 at 2^63.
     return np.array(codes, dtype=np.int64) if size <= 2**63 else codes
 
 
@@ -140,6 +143,7 @@ def scores(concepts: ConceptClass, sample: Sample) -> Integers:
     if isinstance(concepts, CountsCorrect):
         return np.asarray(concepts.correct(sample), dtype=np.int64)
     total = np.zeros(concepts.size, dtype=np.int64)
+    # In blocks of examples, so that a table of labels stays in memory whatever the sample.
     step = max(1, BLOCK // concepts.size)
     for start in range(0, len(sample.labels), step):
         part = slice(start, start + step)

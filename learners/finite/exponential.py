@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
-from typing import Any, ClassVar
+from typing import ClassVar, TypeVar
 
 import numpy as np
 
@@ -19,9 +19,12 @@ from dpaudit.contract import Domain, Law, Pair, Sample, Supremum, UtilityClaim, 
 from ..arrays import Bools, Integers, Labels
 from ..citations import NIS
 from ..mechanisms import exponential
+from ..mechanisms.log_laws import Field
 from ..parameters import check_positive, check_run, check_sample, check_statement
 from .counting import BLOCK, ClassLearner, check_law_size, pure_privacy, scores
 from .worst_case import finite_class_failure, likely_counts, log_count
+
+T = TypeVar("T")
 
 
 class ExponentialLearner(ClassLearner):
@@ -86,7 +89,7 @@ class ExponentialLearner(ClassLearner):
         log_prob, error = exponential.log_law(correct, self._rate, self._eligible(sample, correct))
         return Law(range(self.concepts.size), log_prob, error)
 
-    def exact_law(self, sample: Sample, field: Any) -> dict[int, Any]:
+    def exact_law(self, sample: Sample, field: Field[T]) -> dict[int, T]:
         """Return weights exp(-rate (greatest score - score)) proportional to the law, 0 where not eligible.
 
         `field` makes numbers of rationals and their exponentials, as fine as the caller needs.
@@ -95,6 +98,7 @@ class ExponentialLearner(ClassLearner):
         correct = scores(self.concepts, sample)
         eligible = self._eligible(sample, correct)
         gaps = (int(correct[eligible].max()) - correct).tolist()
+        # Many concepts have the same score, and an exponential in ball arithmetic is dear: one for each distinct gap.
         powers = {gap: field.exp(field.number(-Fraction(self._rate) * gap)) for gap in set(gaps)}
         return {code: powers[gap] if eligible[code] else field.number(0) for code, gap in enumerate(gaps)}
 
@@ -128,8 +132,10 @@ class ExponentialLearner(ClassLearner):
         """
         from scipy.special import expit
 
-        rivals, mass = self._rivals, alpha + min(alpha, 1 - alpha) / 1000
+        rivals = self._rivals
+        mass = alpha + min(alpha, 1 - alpha) / 1000
         k, chance = likely_counts(n, mass, 40, 40)
+        # The examples on which each kind of rivals loses to the target.
         kinds = (rivals.hard, k), (rivals.easy, n - k), (rivals.both, n + 0 * k)
         wrong = np.logaddexp.reduce([log_count(count) - self._rate * lost for count, lost in kinds])
         failing = expit(wrong - log_count(rivals.right))
@@ -145,8 +151,10 @@ class ExponentialLearner(ClassLearner):
         points = self.domain.points()
         check_law_size(self.concepts)
         ones = self.concepts.evaluate(points).astype(np.int64)
-        labels, apart = list(product((0, 1), repeat=2)), ~np.eye(len(points), dtype=bool)
+        labels = list(product((0, 1), repeat=2))
+        apart = ~np.eye(len(points), dtype=bool)
         joint = {(a, b): (ones == a).astype(np.int64).T @ (ones == b).astype(np.int64) for a, b in labels}
+        # How many rivals are wrong at the first point alone, for each concept that is right at both.
         ratios = {
             (a, b): np.where((joint[a, b] > 0) & apart, joint[1 - a, b] / np.maximum(joint[a, b], 1), -1.0)
             for a, b in labels
@@ -165,6 +173,7 @@ class ExponentialLearner(ClassLearner):
         if setting == "empirical":
             n = 2 / (alpha * self.epsilon) * log_size
         else:
+            # Multiplicative Chernoff for small errors, Hoeffding for differences of errors; see the class.
             chernoff = 8 / alpha if setting == "realizable" else 8 / alpha**2
             n = max(chernoff, 4 / (alpha * self.epsilon)) * (math.log(2) + log_size)
         return UtilityClaim(alpha, beta, math.ceil(n), setting, self.claim_id, self.source)
@@ -186,10 +195,12 @@ def softmax_supremum(domain: Domain, labels: Labels, rate: float) -> Supremum | 
     rival = int((labels != labels[0]).any(axis=1).argmax())
     if rival == 0:
         return None
-    points, ours = domain.points(), labels[0].astype(np.int64)
+    points = domain.points()
+    ours = labels[0].astype(np.int64)
     x = int((labels[rival] != labels[0]).argmax())
 
     def ray(t: int) -> Pair:
+        # t copies of every example of g, and one of h at x, whose label is flipped.
         more = np.full(len(points) + 1, t)
         more[-1] = 1
         places = [*range(len(points)), x]

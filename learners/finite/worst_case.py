@@ -20,12 +20,12 @@ from ..arrays import Floats
 
 ABOVE = 1e-9
 """By how much, relatively, an error that counts as a failure is above alpha in the worst cases."""
+# Standard deviations of a count that sums cover, on either side; what they leave out counts as failures.
 SPREAD = 9
-"""Standard deviations of a count that sums cover, on either side; what they leave out counts as failures."""
 SHARES = 32
 """Shares that are tried as the boundary between even and uneven ones."""
+# Larger sums over two counts are not made.
 MOST_TERMS = 2**20
-"""Larger sums over two counts are not made."""
 
 _FINITE = (
     "E[B/(1 + B)] <= E[B]/(1 + E[B]), B the sum of exp(-epsilon W/2) over the rivals, each wrong on W ~ Bin(n, > alpha)"
@@ -64,10 +64,14 @@ def thresholds_failure(domain_size: int, rate: float, alpha: float, n: int) -> W
 
     `InputError` if the sum over both counts has too many terms.
     """
-    above, size = alpha * (1 + ABOVE), domain_size
+    above = alpha * (1 + ABOVE)
+    size = domain_size
+    # Two disjoint sides of mass above alpha fit only below 1/2.
     split = 2 * above < 1
+    # The middle threshold, rounded up: as many rivals on either side.
     target = -(-size // 2) if split else 0
-    left, right = max(0, target - 1), size - max(1, target)
+    left = max(0, target - 1)
+    right = size - max(1, target)
     if split:
         lower, _ = _two_sides(left, right, above, rate, n)
         upper = sum(_two_sides((size - 1) / 2, (size - 1) / 2, alpha, rate, n, far=0.5))
@@ -96,7 +100,10 @@ def points_failure(domain_size: int, rate: float, alpha: float, n: int) -> Worst
     1 - K alpha, B = (K - 1 + exp(-rate F))/K sum_j exp(-rate N_j) is the larger one, and `_uneven` another bound.
     Lower: all rivals just above alpha, or, where K alpha < 1, all but one, which has the rest.
     """
-    rivals, above = domain_size - 1, alpha * (1 + ABOVE)
+    # With K rivals of mass above alpha each, more than the whole mass is needed if K alpha > 1: then they overlap at
+    # the target's own point.
+    rivals = domain_size - 1
+    above = alpha * (1 + ABOVE)
     full = rivals * above > 1
     own = _own_mass(rivals, above)
     hard = (1 - own) / rivals if full else above
@@ -120,14 +127,18 @@ def _most_of_points(rivals: int, alpha: float, rate: float, n: int) -> float:
         far, chance = likely_counts(n, 1 - rivals * alpha)
         weights = (rivals - 1 + np.exp(-rate * far)) / rivals
         even = _of_sum(rivals, 1 / rivals, n - far, weights, chance, rate)[1]
-        return min(even, _uneven(rivals, alpha, rate, n)) if rivals > 1 else even
+        if rivals > 1:
+            return min(even, _uneven(rivals, alpha, rate, n))
+        return even
 
     def exact(s: int) -> float:
         return _with_own_mass(s, _own_mass(s, alpha), alpha, rate, n)[1]
 
+    # Up to 1/alpha rivals need no mass on the target's own point; of these numbers the greatest is the worst.
     first = max(1, math.floor(1 / alpha))
     best = max(exact(first), exact(rivals))
     blocks = [(first, rivals)]
+    # Branch and bound over the number of bad rivals: a block whose bound is no more than the best value is left out.
     while blocks:
         low, high = blocks.pop()
         if high - low < 2 or _block(low, high, alpha, rate, n) <= best:
@@ -158,7 +169,8 @@ def _block(low: int, high: int, alpha: float, rate: float, n: int) -> float:
     By Jensen's inequality, with the most rivals, the least own mass a(low), and of the shares (alpha - a(s))/(1 - a(s))
     the least, that of a(high).
     """
-    least, most = _own_mass(low, alpha), _own_mass(high, alpha)
+    least = _own_mass(low, alpha)
+    most = _own_mass(high, alpha)
     k, chance = likely_counts(n, least)
     means = math.log(high) + (n - k) * math.log1p((alpha - most) / (1 - most) * math.expm1(-rate)) - rate * k
     return float(chance @ _odds(means)) + _left_out(chance)
@@ -180,8 +192,10 @@ def likely_counts(n: int, mass: float, deviations: float = SPREAD, more: float =
     """Return the counts within some standard deviations of the mean of Bin(n, mass), and a few more; their chances."""
     from scipy.stats import binom
 
+    # `more` counts keep the tails of a small mean, which is no normal distribution.
     spread = deviations * math.sqrt(n * mass * (1 - mass)) + more
-    low, high = max(0, math.floor(n * mass - spread)), min(n, math.ceil(n * mass + spread))
+    low = max(0, math.floor(n * mass - spread))
+    high = min(n, math.ceil(n * mass + spread))
     counts = np.arange(low, high + 1, dtype=np.float64)
     return counts, np.asarray(binom.pmf(counts, n, mass))
 
@@ -209,7 +223,8 @@ def _two_sides(left: float, right: float, mass: float, rate: float, n: int, far:
     if len(count) ** 2 > MOST_TERMS:
         raise InputError(f"a sum over {len(count)}^2 counts is too long for the worst case at n = {n}")
     chance = outer[:, None] * binom.pmf(count[None, :], n - count[:, None], mass / (1 - mass))
-    one, other = -rate * count[:, None], -rate * count[None, :]
+    one = -rate * count[:, None]
+    other = -rate * count[None, :]
     near = np.logaddexp(log_count(left) + one, log_count(right) + other)
     # F = n - N_L - N_R is negative only where the chance is 0.
     elsewhere = -rate * n - one - other
@@ -219,7 +234,9 @@ def _two_sides(left: float, right: float, mass: float, rate: float, n: int, far:
 
 def _own_mass(rivals: int, alpha: float) -> float:
     """Return a(s), the least mass of the target's own point at which s rivals can all err by alpha."""
-    return max(0.0, (rivals * alpha - 1) / (rivals - 1)) if rivals > 1 else 0.0
+    if rivals > 1:
+        return max(0.0, (rivals * alpha - 1) / (rivals - 1))
+    return 0.0
 
 
 def _with_own_mass(rivals: int, own: float, alpha: float, rate: float, n: int) -> tuple[float, float]:
@@ -228,7 +245,10 @@ def _with_own_mass(rivals: int, own: float, alpha: float, rate: float, n: int) -
     The sum is over k ~ Bin(n, own). Without own mass the mean for one or two rivals is a sum over their counts.
     """
     if not own and (rivals == 1 or (rivals == 2 and len(likely_counts(n, alpha)[0]) ** 2 <= MOST_TERMS)):
-        low, rest = _one_side(1.0, alpha, rate, n) if rivals == 1 else _two_sides(1.0, 1.0, alpha, rate, n)
+        if rivals == 1:
+            low, rest = _one_side(1.0, alpha, rate, n)
+        else:
+            low, rest = _two_sides(1.0, 1.0, alpha, rate, n)
         return low, low + rest
     k, chance = likely_counts(n, own)
     return _of_sum(rivals, (alpha - own) / (1 - own), n - k, np.exp(-rate * k), chance, rate)
@@ -257,13 +277,17 @@ def _of_sum(rivals: int, share: float, n: Floats, weights: Floats, chance: Float
 
 def _central_moments(rivals: int, share: float, rate: float, n: Floats) -> tuple[Floats, Floats, Floats, Floats]:
     """Return mean and central moments 2 .. 4 of sum_j exp(-rate N_j), N multinomial of n, a `share` for each rival."""
-    s, drop = rivals, [-math.expm1(-i * rate) for i in range(5)]
+    s = rivals
+    drop = [-math.expm1(-i * rate) for i in range(5)]
 
     def power(cells: int, total: float) -> Floats:
         """Return s (s - 1) .. times (1 - share total)^n: the mean of a product over so many different rivals."""
         ways = math.perm(s, cells)
-        return ways * np.exp(n * math.log1p(-share * total)) if ways and share * total < 1 else np.zeros(len(n))
+        if ways and share * total < 1:
+            return ways * np.exp(n * math.log1p(-share * total))
+        return np.zeros(len(n))
 
+    # Raw moments: a power of the sum, by how many different rivals its factors belong to.
     m1 = power(1, drop[1])
     m2 = power(1, drop[2]) + power(2, 2 * drop[1])
     m3 = power(1, drop[3]) + 3 * power(2, drop[2] + drop[1]) + power(3, 3 * drop[1])
@@ -271,4 +295,5 @@ def _central_moments(rivals: int, share: float, rate: float, n: Floats) -> tuple
         power(1, drop[4]) + 4 * power(2, drop[3] + drop[1]) + 3 * power(2, 2 * drop[2])
         + 6 * power(3, drop[2] + 2 * drop[1]) + power(4, 4 * drop[1])
     )  # fmt: skip
+    # From raw to central moments.
     return m1, m2 - m1**2, m3 - 3 * m1 * m2 + 2 * m1**3, m4 - 4 * m1 * m3 + 6 * m1**2 * m2 - 3 * m1**4

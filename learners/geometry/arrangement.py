@@ -110,7 +110,8 @@ def _events(lines: list[tuple[int, int]], width: int, side: int) -> list[Vertex]
     2^S with S = 2 bits(d) + 4 orders them exactly and is equal for equal ones.
     """
     shift = 2 * side.bit_length() + 4
-    low, high = -width << shift, width << shift
+    low = -width << shift
+    high = width << shift
     events: list[Vertex] = []
     ordered = sorted(range(len(lines)), key=lambda i: lines[i][0])
     for rank, i in enumerate(ordered):
@@ -133,7 +134,10 @@ class _Sweep:
     """
 
     def __init__(self, lines: list[tuple[int, int]], packed: list[int], width: int, precision: int) -> None:
-        self.lines, self.packed, self.width, self.precision = lines, packed, width, precision
+        self.lines = lines
+        self.packed = packed
+        self.width = width
+        self.precision = precision
         # Just right of a = -A: by the height y + x A, and of lines that meet there the steeper falls below.
         self.order = sorted(range(len(lines)), key=lambda i: (lines[i][1] + lines[i][0] * width, -lines[i][0]))
         self.position = [0] * len(lines)
@@ -142,7 +146,8 @@ class _Sweep:
         self.prefix = list(accumulate(packed[i] for i in self.order))
         self.areas: list[int] = []
         self.sums: list[int] = []
-        self.lower, self.upper = array("q"), array("q")
+        self.lower = array("q")
+        self.upper = array("q")
         self.opening = array("q")
         self.open = [self._new_cell(p, (LEFT, LEFT)) for p in range(len(lines) - 1)]
         for p, cell in enumerate(self.open):
@@ -158,17 +163,20 @@ class _Sweep:
 
     def _between(self, up: int, low: int, a: int) -> int:
         """Return 2^precision (P_up(a) - P_low(a)) at an integer a, exactly."""
-        (x, y), (u, v) = self.lines[up], self.lines[low]
+        x, y = self.lines[up]
+        u, v = self.lines[low]
         return (2 * (y - v) * a - (x - u) * a * a) << (self.precision - 1)
 
     def _term(self, i: int, j: int) -> int:
         """Return the floor of 2^precision T for two crossing lines."""
-        (x, y), (u, v) = self.lines[i], self.lines[j]
+        x, y = self.lines[i]
+        u, v = self.lines[j]
         return ((y - v) ** 2 << (self.precision - 1)) // abs(x - u)
 
     def run(self, events: list[Vertex]) -> None:
         """Pass all crossings; those at one abscissa together."""
         for _, together in groupby(events, key=itemgetter(0)):
+            # Alone, a crossing exchanges two neighbours; several at one abscissa may be one vertex of many lines.
             (_, i, j), *others = group = list(together)
             if others:
                 self._cross_all(group)
@@ -179,6 +187,7 @@ class _Sweep:
 
     def _cross_all(self, group: list[Vertex]) -> None:
         """Pass several vertices with one abscissa: maximal blocks of neighbours that cross there."""
+        # Neighbours that cross here; a run of consecutive positions is one vertex.
         links = sorted(
             min(p, q) for p, q in ((self.position[i], self.position[j]) for _, i, j in group) if abs(p - q) == 1
         )
@@ -188,10 +197,13 @@ class _Sweep:
 
     def _cross(self, first: int, lines: int) -> None:
         """Pass the vertex of the lines at positions first .. first + lines - 1, which reverses them."""
-        order, areas, cells = self.order, self.areas, self.open
+        order = self.order
+        areas = self.areas
+        cells = self.open
         last = first + lines - 1
         vertex = (order[first], order[first + 1])
         terms = [self._term(order[p], order[p + 1]) for p in range(first, last)]
+        # The cells below and above the vertex meet there the two outermost lines alone.
         extreme = terms[0] if lines == 2 else self._term(order[first], order[last])
         if first > 0:
             areas[cells[first - 1]] -= extreme
@@ -200,6 +212,7 @@ class _Sweep:
         for p, term in zip(range(first, last), terms, strict=True):
             areas[cells[p]] += term
         order[first : last + 1] = order[first : last + 1][::-1]
+        # The lines are reversed, so the weights below each position change up to the last but one.
         below = self.prefix[first - 1] if first else 0
         for p in range(first, last + 1):
             below += self.packed[order[p]]
@@ -211,6 +224,7 @@ class _Sweep:
 
     def result(self, side: int) -> Arrangement:
         """Return the cells inside the box."""
+        # Exactly one of the two box lines is below a cell of the box.
         inside = [c for c, packed in enumerate(self.sums) if packed >> _MARK == 1]
         mask = (1 << _SHIFT) - 1
         sums = [(self.sums[c] & mask, self.sums[c] >> _SHIFT & mask) for c in inside]

@@ -9,8 +9,9 @@ from typing import Protocol, runtime_checkable
 
 from dpaudit.contract import Hypothesis, Panel, Sample, Shape
 
-LARGEST, LEAST = 9.0, 3.0
-"""Diameters of the markers of the heaviest point and of the lightest points."""
+# Diameters of the markers of the heaviest point and of the lightest points.
+LARGEST = 9.0
+LEAST = 3.0
 
 
 @runtime_checkable
@@ -54,6 +55,7 @@ def regions(
 
 def examples(sample: Sample) -> tuple[Shape, ...]:
     """Return the markers of a sample's positive and negative points, their areas growing with the examples there."""
+    # Areas are proportional to counts, so diameters to their roots.
     heaviest = math.sqrt(max(sample.counts.tolist(), default=1))
     shapes = []
     for label, marker, word in ((1, "dot", "labelled 1"), (0, "ring", "labelled 0")):

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate, pairwise
 from math import gcd, lcm
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from dpaudit.contract import InputError
 from .arrangement import LEFT, Arrangement, half_width
 
 C = TypeVar("C")
+H = TypeVar("H", int, int | Fraction)
 Homogeneous = tuple[int, int, int]
 Polygon = list[Homogeneous]
 
@@ -30,15 +31,19 @@ def polygon(arrangement: Arrangement, cell: int) -> Polygon:
     The box is cut by every line, on the side where the cell lies. A line lies below the cell if just right of the
     abscissa where the cell opens it is not above the cell's lower line.
     """
-    lines, width = arrangement.lines, half_width(arrangement.side)
+    lines = arrangement.lines
+    width = half_width(arrangement.side)
     i, j = (int(v) for v in arrangement.opening[cell])
     if i == LEFT:
-        p, q = -width, 1
+        p = -width
+        q = 1
     else:
-        (x, y), (u, v) = lines[i], lines[j]
+        x, y = lines[i]
+        u, v = lines[j]
         p, q = (y - v, x - u) if x > u else (v - y, u - x)
     x, y = lines[int(arrangement.lower[cell])]
     limit = (y * q - x * p, -x)
+    # All lines but the two of the box, which is where the cutting starts.
     corners = dual_box(arrangement.side)
     for x, y in lines[:-2]:
         corners = cut(corners, x, y, 1 if (y * q - x * p, -x) <= limit else -1)
@@ -54,14 +59,18 @@ def dual_box(side: int) -> Polygon:
 def cut(corners: Polygon, x: int, y: int, side: int) -> Polygon:
     """Return the part of a convex polygon above (side 1) or below (side -1) the line b = y - x a."""
     heights = [side * (r + x * p - y * q) for p, r, q in corners]
-    return corners if min(heights) >= 0 else _kept(corners, heights, _crossing)
+    if min(heights) >= 0:
+        return corners
+    return _kept(corners, heights, _crossing)
 
 
-def _kept(corners: list[C], heights: Sequence[Any], crossing: Callable[[C, Any, C, Any], C]) -> list[C]:
+def _kept(corners: list[C], heights: Sequence[H], crossing: Callable[[C, H, C, H], C]) -> list[C]:
     """Return the corners that are not below 0, and the crossings of the edges between those above and below."""
     kept = []
     for i, (corner, height) in enumerate(zip(corners, heights, strict=True)):
-        before, level = corners[i - 1], heights[i - 1]
+        before = corners[i - 1]
+        level = heights[i - 1]
+        # The edge from the corner before to this one crosses the line.
         if (height > 0 > level) or (height < 0 < level):
             kept.append(crossing(before, level, corner, height))
         if height >= 0:
@@ -71,7 +80,9 @@ def _kept(corners: list[C], heights: Sequence[Any], crossing: Callable[[C, Any, 
 
 def _crossing(u: Homogeneous, f: int, v: Homogeneous, g: int) -> Homogeneous:
     """Return the point of the segment uv where the height, proportional to f at u and g at v, is 0."""
-    p, r, q = (f * v[0] - g * u[0], f * v[1] - g * u[1], f * v[2] - g * u[2])
+    p = f * v[0] - g * u[0]
+    r = f * v[1] - g * u[1]
+    q = f * v[2] - g * u[2]
     common = gcd(p, r, q) * (1 if q > 0 else -1)
     return p // common, r // common, q // common
 
@@ -97,13 +108,17 @@ class Bits:
     """Random bits from a generator, fetched in blocks."""
 
     def __init__(self, rng: np.random.Generator) -> None:
-        self._rng, self._block, self._at = rng, b"", 0
+        self._rng = rng
+        self._block = b""
+        self._at = 0
 
     def take(self, count: int) -> int:
         """Return an integer uniform on {0 .. 2^count - 1}; `count` a multiple of 8."""
+        # Blocks of bytes: a call of the generator for each number would cost more than the number.
         size = count // 8
         if self._at + size > len(self._block):
-            self._block, self._at = self._rng.bytes(max(size, 1 << 14)), 0
+            self._block = self._rng.bytes(max(size, 1 << 14))
+            self._at = 0
         self._at += size
         return int.from_bytes(self._block[self._at - size : self._at], "little")
 
@@ -136,13 +151,16 @@ class UniformPoint:
     def box(self, pick: int, s: int, t: int, bits: int) -> Box | None:
         """Return where the point is, given the first `bits` bits of three uniform numbers; None if undecided."""
         total = self.cumulative[-1]
+        # The known bits leave the real number in an interval; both of its ends must choose the same triangle.
         index = bisect_right(self.cumulative, pick * total >> bits)
         if index != bisect_right(self.cumulative, ((pick + 1) * total - 1) >> bits):
             return None
         one = 1 << bits
         if s + t >= one:
             # The point with coordinates in [s, s + 1] is folded to [one - s - 1, one - s].
-            s, t = one - s - 1, one - t - 1
+            s = one - s - 1
+            t = one - t - 1
+        # The diagonal passes through the square of what s and t may still be.
         elif s + t + 2 > one:
             return None
         a, b, a1, b1, a2, b2, q = self.fans[index]
@@ -170,7 +188,8 @@ Corners = list[Point]
 
 def square(low: Fraction | int, high: Fraction | int) -> Corners:
     """Return the corners of [low, high]^2, in order around it."""
-    a, b = Fraction(low), Fraction(high)
+    a = Fraction(low)
+    b = Fraction(high)
     return [(a, a), (b, a), (b, b), (a, b)]
 
 
@@ -202,6 +221,8 @@ def contains(corners: list[Corner], point: Corner) -> bool:
         side = cross(p, q, point)
         if side == 0 and all(min(u, v) <= w <= max(u, v) for u, v, w in zip(p, q, point, strict=True)):
             return True
+        # The edge crosses the height of the point, its lower end included: a ray through a corner counts one of two
+        # edges.
         if (p[1] <= point[1]) != (q[1] <= point[1]):
             inside ^= (side > 0) == (q[1] > p[1])
     return inside
@@ -213,10 +234,12 @@ def triangulate(corners: list[Corner]) -> list[tuple[Corner, Corner, Corner]]:
     An ear is a corner that turns left and whose triangle holds no other corner; every simple polygon has one. Corners
     on a straight edge are dropped.
     """
-    rest, found = list(corners), []
+    rest = list(corners)
+    found = []
     while len(rest) > 2:
         for i, corner in enumerate(rest):
-            before, after = rest[i - 1], rest[(i + 1) % len(rest)]
+            before = rest[i - 1]
+            after = rest[(i + 1) % len(rest)]
             turn = cross(before, corner, after)
             ear = (before, corner, after)
             if turn > 0 and any(contains(list(ear), other) for other in rest if other not in ear):

@@ -11,14 +11,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 
 from dpaudit.contract import InputError
 
-from ..arrays import Integers, Labels
+from ..arrays import Exact, Integers, Labels
 from ..domains import Grid, grid_rows, moving_points
 from ..finite.counting import Numbered, check_code
 from ..parameters import Built, check_integer
@@ -42,7 +41,7 @@ class Halfspace:
     weights: tuple[int | Fraction, ...]
     threshold: int | Fraction
 
-    def predict(self, points: NDArray[Any]) -> NDArray[np.uint8]:
+    def predict(self, points: Exact) -> Labels:
         """Return the labels of points (m, d), exactly."""
         normal = np.array(self.weights, dtype=object)
         return np.asarray(np.asarray(points).astype(object) @ normal >= self.threshold, dtype=np.uint8)
@@ -83,7 +82,7 @@ class Halfspaces(Numbered):
         """The set H of Claim 4.1 of BMNS: rows (w_1, .., w_d, t), shape (size, d + 1)."""
         return grid_halfspaces(self.side, self.dimension)[1]
 
-    def evaluate(self, points: NDArray[Any]) -> NDArray[np.uint8]:
+    def evaluate(self, points: ArrayLike) -> Labels:
         """Return the labels (size, m) of points (m, dimension) of the grid."""
         return grid_halfspaces(self.side, self.dimension)[0][:, grid_rows(np.asarray(points), self.side)]
 
@@ -106,7 +105,7 @@ MAX_DICHOTOMIES = 2**21
 """A bound 2 |X|^(d + 1) (Claim 4.1 of BMNS) above this is too many to enumerate."""
 
 
-def halfspace_dichotomies(points: Any) -> dict[Vector, Vector]:
+def halfspace_dichotomies(points: ArrayLike) -> dict[Vector, Vector]:
     """Return every labelling of the points by a halfspace, with a halfspace (w_1, .., w_d, t) that makes it.
 
     The points (m, d) are distinct, in any position, m >= 1 and d >= 1. Labels (m,) map to (w_1, .., w_d, t): label 1
@@ -134,6 +133,7 @@ def _dichotomies(points: Integers) -> dict[Vector, Vector]:
 def _on_a_line(values: Integers) -> dict[Vector, Vector]:
     """Return the labellings of numbers by rays, thresholds halfway between (all entries doubled)."""
     levels = sorted(set(values.tolist()))
+    # Halfway between neighbours, where no point lies on the boundary; all numbers are doubled, so these are integers.
     cuts = [2 * level - 1 for level in levels] + [2 * levels[-1] + 1]
     found: dict[Vector, Vector] = {}
     for sign in (1, -1):
@@ -149,12 +149,14 @@ def _around(points: Integers, normal: Integers, heights: Integers, found: dict[V
     The functional is K times the hyperplane's plus the smaller one's, with K above what the smaller one reaches.
     """
     on = heights == 0
+    # The points on the hyperplane, projected along an axis that it does not contain: one dimension less.
     dropped = int(np.flatnonzero(normal)[-1])
     rest = [k for k in range(points.shape[1]) if k != dropped]
     offset = points[on][0] @ normal
     for part, functional in _dichotomies(points[on][:, rest]).items():
         small = np.zeros(points.shape[1], dtype=np.int64)
         small[rest] = functional[:-1]
+        # So large that off the hyperplane, where heights are at least 1, the smaller functional cannot turn the sign.
         factor = 1 + int(np.abs(points @ small - functional[-1]).max())
         for sign in (1, -1):
             labels = sign * heights > 0

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
 from dpaudit.contract import Instance, Sample
 
 from ..arrays import Bools, Integers
-from ..controls import DOUBLED, SHORTCUT, SUPPORT, control, controls, fault, rate, some, top
+from ..controls import DOUBLED, SHORTCUT, SUPPORT, Fault, control, controls, fault, rate, some, top
 from ..mechanisms.log_laws import placed
 from .exponential import HalfspaceExponential
 from .hull_point import HullPointExponential
@@ -40,18 +39,18 @@ class _RefusingSubsamples(Subsamples):
     refuses = True
 
 
-def _least(self: Any, sample: Sample) -> tuple[Integers, Integers]:
+def _least(self: HullPointRandomRow, sample: Sample) -> tuple[Integers, Integers]:
     """Return the first point (1, d) in lexicographic order, with the weight of all."""
     points, counts = HullPointRandomRow._rows(self, sample)
     return points[:1], counts.sum(keepdims=True)[: len(points)]
 
 
-LISTED: dict[str, Any] = {"fractions": None, "lattice": None}
-"""Larger grids are refused: which candidates are eligible is decided where they are listed."""
-SEEN = {**SUPPORT, "instance": Instance(FOUR.parameters, n=2), "plane": None}
+# Larger grids are refused: which candidates are eligible is decided where they are listed.
+LISTED = {"fractions": None, "lattice": None}
+SEEN = SUPPORT.shown(Instance(FOUR.parameters, n=2), plane=None)
 
 
-def _shallow(what: str, deepest: str) -> dict[str, Any]:
+def _shallow(what: str, deepest: str) -> dict[str, Fault]:
     """Return the faults of never selecting what is shallow."""
     support = f"selects among {what} of positive depth alone: the support shows the convex hull"
     median = f"selects among the {deepest} alone: a Tukey median without noise"
@@ -70,7 +69,13 @@ HalfspaceRefusing = control(
 )
 
 LEARNERS = (
-    *controls(HalfspaceExponential, "halfspace", doubled=DOUBLED, support=SEEN, shortcut={**SHORTCUT, "plane": None}),
+    *controls(
+        HalfspaceExponential,
+        "halfspace",
+        doubled=DOUBLED,
+        support=SEEN,
+        shortcut=SHORTCUT.shown(None, plane=None),
+    ),
     *controls(
         HalfspaceTukey,
         "halfspace",

@@ -18,8 +18,8 @@ from ..parameters import Built, check_run, check_sample
 from .concepts import Halfspaces
 from .plane_dichotomies import PlaneDichotomies, unlisted
 
+# Numbers of equal scores are added up when there are so many.
 MERGED = 2**20
-"""Numbers of equal scores are added up when there are so many."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +40,9 @@ class PlaneCorrect:
     @classmethod
     def of(cls, concepts: PlaneDichotomies, sample: Sample) -> PlaneCorrect:
         """Return the scores on a sample."""
-        points, counts = sample.points.astype(np.int64), sample.counts
+        # A point may stand twice in a sample, once with each label.
+        points = sample.points.astype(np.int64)
+        counts = sample.counts
         distinct, ones = summed(points, np.where(sample.labels, counts, 0))
         return cls(concepts, distinct, ones, summed(points, counts)[1] - ones)
 
@@ -56,11 +58,15 @@ class PlaneCorrect:
 
         After all directions come the constants 1 and 0.
         """
-        right, left = int(self.ones.sum()), int(self.zeros.sum())
+        # All ones are right with the constant 1, all zeros with the constant 0.
+        right = int(self.ones.sum())
+        left = int(self.zeros.sum())
         if index == len(self.concepts.directions):
             return np.array([right, left]), np.ones(2, dtype=np.int64)
-        keys, cuts = self.points @ self.concepts.normals[index], self.concepts.cuts(index)
+        keys = self.points @ self.concepts.normals[index]
+        cuts = self.concepts.cuts(index)
         order = np.argsort(keys)
+        # Ones that lie before the cut are wrong, zeros before it are right.
         excess = np.append(0, np.cumsum((self.ones - self.zeros)[order]))
         sizes = np.diff(cuts.searchsorted(keys[order]), prepend=0, append=len(cuts))
         return np.concatenate([right - excess, left + excess]), np.tile(sizes, 2)
@@ -72,11 +78,14 @@ class PlaneCorrect:
     def draw(self, rate: float, rng: np.random.Generator, size: int) -> list[int]:
         """Return the numbers of `size` labellings, each with probability exactly proportional to exp(rate score)."""
         values, totals = added(self.blocks())
+        # First pass: how many labellings have each score, over all directions; so the scores can be drawn.
         cells = exponential.draw_cells(totals.tolist(), values, rate, rng, size)
         wanted = Counter(cells.tolist())
         occurring = np.array(sorted(wanted))
         ranks = [sorted(exponential.uniform_below(int(totals[c]), rng, wanted[c]))[::-1] for c in occurring.tolist()]
-        passed, found = np.zeros(len(occurring), dtype=np.int64), list[int]()
+        passed = np.zeros(len(occurring), dtype=np.int64)
+        found = list[int]()
+        # Second pass: the labelling of each rank drawn is found in its direction, and nothing is kept of the others.
         for index, (scores, counts) in enumerate(self.blocks()):
             place = np.minimum(scores.searchsorted(values[occurring]), len(scores) - 1)
             here = np.where(scores[place] == values[occurring], counts[place], 0)
@@ -168,6 +177,7 @@ class HalfspaceExponential(ExponentialLearner):
         here, there = (PlaneCorrect.of(self.plane, one) for one in (sample, neighbour))
         found: dict[int, dict[int, int]] = {-1: {}, 0: {}, 1: {}}
         for value, count in zip(*(row.tolist() for row in added(here.beside(there).blocks())), strict=True):
+            # value = 4 q + (q - q') with the difference in {-1, 0, 1}.
             score = (value + 1) // 4
             found[value - 4 * score][score] = count
         return exponential.pair_laws(found, self._rate)

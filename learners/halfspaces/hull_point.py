@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, lru_cache
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -30,15 +30,15 @@ from .concepts import Halfspace, Halfspaces
 from .depth.depth_extents import DepthExtents
 from .depth.depth_regions import depth_panel
 from .depth.extended_domain import MAX_SIDE, ExtendedDomain
-from .depth.fraction_ranks import MAX_FRACTION_SIDE, PlaneFractions
+from .depth.fraction_ranks import MAX_FRACTION_SIDE, PlaneFractions, Span
 from .depth.level_rings import Selection, by_coordinates
-from .depth.space_fractions import SpaceExtents, SpaceFractions
+from .depth.space_fractions import Pairs, SpaceExtents, SpaceFractions
 from .depth.tukey_depth import centerpoint_bound, tukey_depth
 
 MAX_ATOMS = 2**16
 """Up to this many points a law has them in a tuple."""
+# Up to this many points of the plane a law has their probabilities, and makes a point when it is asked for.
 MAX_PLANE_ATOMS = 2**25
-"""Up to this many points of the plane a law has their probabilities, and makes a point when it is asked for."""
 PICTURED_EXAMPLES = 300
 
 Point = tuple[Fraction, ...]
@@ -74,7 +74,8 @@ class _Depths:
     """The candidates after each prefix and their depths in one multiset, each found when it is first asked for."""
 
     def __init__(self, extended: ExtendedDomain, points: Integers, weights: Integers) -> None:
-        self.extended, self.regions = extended, extended.regions(points, weights)
+        self.extended = extended
+        self.regions = extended.regions(points, weights)
         self.after = cache(self._after)
 
     def _after(self, prefix: Point) -> tuple[tuple[Fraction, ...], Integers]:
@@ -84,6 +85,7 @@ class _Depths:
             candidates = self.extended.coordinates(prefix)
             return candidates, self.regions.values(prefix, candidates)
         if not prefix:
+            # In the plane first coordinates and slices are found in integers, for all prefixes alike.
             return slices.firsts, slices.first_values(self.regions)
         index = bisect_left(slices.firsts, prefix[0])
         return slices.coordinates(index), next(slices.depths(self.regions, [index]))
@@ -105,7 +107,7 @@ def _depths(extended: ExtendedDomain, points: Rows, weights: tuple[int, ...]) ->
 @lru_cache(maxsize=4)
 def _selection(
     candidates: PlaneFractions | SpaceFractions, points: Rows, weights: tuple[int, ...], rate: float
-) -> Selection:
+) -> Selection[Span] | Selection[Pairs]:
     """Return the selection on a large grid: its cuts and rings serve every run on the same sample."""
     if isinstance(candidates, PlaneFractions):
         return Selection(candidates, DepthExtents(*as_arrays(points, weights, 2), candidates.side), rate)
@@ -151,7 +153,9 @@ class HullPoint(ClassLearner):
     @property
     def _most(self) -> tuple[int, ...]:
         """An upper bound on the number of candidates on each axis."""
-        return self.extended.most if self.fractions is None else self.fractions.most
+        if self.fractions is None:
+            return self.extended.most
+        return self.fractions.most
 
     privacy = pure_privacy
 
@@ -176,6 +180,7 @@ class HullPoint(ClassLearner):
 
     def _draw(self, scores: Integers, axis: int, n: int, rng: np.random.Generator, size: int) -> Integers:
         """Return `size` indices into the candidates on an axis (from 0), by the exponential mechanism."""
+        # Cells of one candidate each: the exact sampler of cells serves.
         kept = np.flatnonzero(self._eligible(scores))
         return np.asarray(kept[exponential.draw_cells([1] * len(kept), scores[kept], self._rate, rng, size)])
 
@@ -190,10 +195,12 @@ class HullPoint(ClassLearner):
 
     def find(self, points: Integers, weights: Integers, rng: np.random.Generator, size: int) -> list[Point]:
         """Return `size` points deep in a weighted multiset; runs that share a prefix share its scores."""
-        depths, n = _depths(self.extended, *as_tuples(points, weights)), int(weights.sum())
+        depths = _depths(self.extended, *as_tuples(points, weights))
+        n = int(weights.sum())
 
         def select(prefix: Point, count: int) -> list[Fraction]:
             candidates, scores = depths.after(prefix)
+            # Sorted, as candidates of one prefix go on together; the order of runs is drawn in the end.
             return [candidates[i] for i in sorted(self._draw(scores, len(prefix), n, rng, count).tolist())]
 
         return by_coordinates(self.extended.dimension, select, rng, size)
@@ -205,35 +212,42 @@ class HullPoint(ClassLearner):
 
     def find_law(self, points: Integers, weights: Integers) -> Law:
         """Return the law of `find`."""
-        depths, n = _depths(self.extended, *as_tuples(points, weights)), int(weights.sum())
-        extended, slices = self.extended, self.extended.slices
+        depths = _depths(self.extended, *as_tuples(points, weights))
+        n = int(weights.sum())
+        extended = self.extended
+        slices = self.extended.slices
         if slices is not None and len(slices) > MAX_PLANE_ATOMS:
             raise InputError(
                 f"side must be smaller for the exact law: {len(slices)} points, more than {MAX_PLANE_ATOMS}; run has "
                 "no limit"
             )
-        logs, error = np.zeros(1), 0.0
+        # The law of the prefixes on the first axes, which grows by an axis in each step.
+        logs = np.zeros(1)
+        error = 0.0
         for axis in range(extended.dimension):
-            parts, worst = [], 0.0
+            parts = []
+            worst = 0.0
             for log, scores in zip(logs.tolist(), depths.along(axis), strict=True):
                 selected, more = self._log_law(scores, axis, n)
                 parts.append(log + selected)
                 worst = max(worst, more)
-            logs, error = np.concatenate(parts), error + worst
+            logs = np.concatenate(parts)
+            error += worst
             if slices is None and len(logs) > MAX_ATOMS:
                 raise InputError(
                     f"side must be smaller for the exact law: more than {MAX_ATOMS} points; run has no limit"
                 )
-        atoms = extended.points if slices is None or len(slices) <= MAX_ATOMS else slices
+        atoms: Sequence[Point] = extended.points if slices is None or len(slices) <= MAX_ATOMS else slices
         return Law(atoms, logs, error + self.dimension * ULP * greatest(logs))
 
     def scene(self, rng: np.random.Generator) -> tuple[Sample, None]:
         """Return the sample of the picture: uneven weights on the grid, nothing that labels them."""
+        # Uneven weights: with equal ones the regions of depth would be as symmetric as the grid.
         points = self.domain.points()
         counts = rng.multinomial(PICTURED_EXAMPLES, rng.dirichlet(np.ones(len(points))))
         return self.domain.sample(points, np.zeros(len(points), dtype=np.int64), counts), None
 
-    def picture(self, sample: Sample, codes: Any, target: Hypothesis | None = None) -> Picture:
+    def picture(self, sample: Sample, codes: Sequence[Point], target: Hypothesis | None = None) -> Picture:
         """Return the sample's regions of depth, with the points that were released; dimension 2 only."""
         check_integer("dimension", self.dimension, 2, 2)
         regions = self.extended.regions(*weighted_points(sample))
@@ -286,6 +300,7 @@ class HullPointExponential(HullPoint):
     @property
     def fractions(self) -> PlaneFractions | SpaceFractions | None:
         """The candidates on a large grid of the plane or of space; None where they are listed, in `extended`."""
+        # Up to that side X~ is listed, and the law is the paper's.
         if self.dimension not in (2, 3) or self.side <= MAX_SIDE[self.dimension]:
             return None
         if self.side > MAX_FRACTION_SIDE:
@@ -293,7 +308,9 @@ class HullPointExponential(HullPoint):
                 f"side must be at most {MAX_FRACTION_SIDE} in dimension {self.dimension}, got {self.side}: beyond it "
                 "float64 does not order all slopes by which the depth of a candidate of the plane is found"
             )
-        return PlaneFractions(self.side) if self.dimension == 2 else SpaceFractions((0,) * 3, (self.side,) * 3)
+        if self.dimension == 2:
+            return PlaneFractions(self.side)
+        return SpaceFractions((0,) * 3, (self.side,) * 3)
 
     def find(self, points: Integers, weights: Integers, rng: np.random.Generator, size: int) -> list[Point]:
         """Return `size` points deep in a weighted multiset."""
@@ -326,6 +343,7 @@ class HullPointExponential(HullPoint):
     def depth_guarantee(self, n: int, beta: float) -> float:
         """Return a depth that the released point reaches with probability 1 - beta, for every n points; may be < 0."""
         check_probability("beta", beta)
+        # beta is divided over the d selections, each of which has its share epsilon/d.
         losses = sum(math.log(self.dimension * size / beta) for size in self._most)
         return centerpoint_bound(n, self.dimension) - 2 * self.dimension / self.epsilon * losses
 

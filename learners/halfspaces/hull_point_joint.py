@@ -28,6 +28,7 @@ MOST_POINTS = 2**14
 def _listed(side: int, dimension: int) -> bool:
     """Say whether X~ is small enough to be listed."""
     extended = ExtendedDomain.grid(side, dimension)
+    # The bound on the size first: listing too many points to count them would take minutes.
     return math.prod(extended.most) <= 2**20 and len(extended.points) <= MOST_POINTS
 
 
@@ -88,7 +89,11 @@ class HullPointJoint(HullPoint):
 
     def _loss(self, beta: float) -> float:
         check_probability("beta", beta)
-        size = len(self.extended.points) if self.lattice is None else self.lattice.square.size
+        if self.lattice is None:
+            size = len(self.extended.points)
+        else:
+            size = self.lattice.square.size
+        # More than L is lost with probability |X~| exp(-epsilon L/2) at most.
         return 2 / self.epsilon * math.log(size / beta)
 
     def sample_size(self, alpha: float, beta: float) -> int:
@@ -102,8 +107,10 @@ class HullPointJoint(HullPoint):
     def find(self, points: Integers, weights: Integers, rng: np.random.Generator, size: int) -> list[Point]:
         """Return `size` points deep in a weighted multiset."""
         if self.lattice is not None:
+            # Candidates are counted ring by ring of equal depth and never listed.
             return list(self._selection(points, weights).draw(rng, size))
         candidates = self.extended.points
+        # Depths of all candidates at once: one selection, so that nothing depends on a prefix.
         drawn = self._draw(tukey_depths(points, weights, candidates), 0, int(weights.sum()), rng, size)
         return [candidates[i] for i in drawn.tolist()]
 

@@ -22,8 +22,8 @@ from .depth.space_fractions import SpaceExtents, SpaceFractions, steps_after
 from .hull_point import PICTURED_EXAMPLES, HullPoint, HullPointExponential, Point, Selected
 from .sizes import figure_1_share, size_panels
 
+# Up to this many candidates on an axis laws are computed.
 MAX_CANDIDATES = 2**15
-"""Up to this many candidates on an axis laws are computed."""
 
 
 @dataclass(frozen=True)
@@ -87,10 +87,15 @@ class HullPointRecConcave(HullPoint):
         The calls depend on the number of candidates by their levels alone; where the first axis already recurses, so
         that delta is spent, the other axes need not be counted.
         """
-        first = self._most[0] if self.fractions is not None else len(self.extended.coordinates())
+        # The number of first coordinates; where candidates are listed it is exact, and soon found.
+        if self.fractions is not None:
+            first = self._most[0]
+        else:
+            first = len(self.extended.coordinates())
         cost = self.cost(first if first > BASE + 1 else max(self._most), 1)
         # A control that overspends claims what it was asked for all the same.
-        epsilon, delta = min(float(cost.epsilon), self.epsilon), min(float(cost.delta), self.delta)
+        epsilon = min(float(cost.epsilon), self.epsilon)
+        delta = min(float(cost.delta), self.delta)
         return PrivacyClaim(epsilon, delta, claim_id=self.claim_id, source=self.source)
 
     def sample_size(self, alpha: float, beta: float) -> int:
@@ -115,7 +120,12 @@ class HullPointRecConcave(HullPoint):
     def promise(self, axis: int, n: int) -> Fraction:
         """Return r of coordinate `axis` (from 0); not below 0."""
         d = self.dimension
-        step = Fraction(n, d * (d + 1)) if self.literal else Fraction(n, 2 * d * (d + 1))
+        # Each coordinate may lose alpha r <= n/(2 d (d + 1)), which the next promise spares; the figure prints twice
+        # that.
+        if self.literal:
+            step = Fraction(n, d * (d + 1))
+        else:
+            step = Fraction(n, 2 * d * (d + 1))
         return max(Fraction(n, d + 1) - axis * step, Fraction(0))
 
     def mechanism(self, candidates: int, axis: int, n: int) -> RecConcave:
@@ -125,14 +135,19 @@ class HullPointRecConcave(HullPoint):
     def cost(self, candidates: int, n: int) -> Cost:
         """Return what the d selections cost together, by the better of basic and advanced composition."""
         calls = [self.mechanism(candidates, axis, n).cost for axis in range(self.dimension)]
-        plain, strong = basic(calls), advanced(calls, Fraction(self.delta) / 2)
-        return strong if self.literal and strong.epsilon < plain.epsilon else plain
+        plain = basic(calls)
+        strong = advanced(calls, Fraction(self.delta) / 2)
+        if self.literal and strong.epsilon < plain.epsilon:
+            return strong
+        return plain
 
     def find(self, points: Integers, weights: Integers, rng: np.random.Generator, size: int) -> list[Point]:
         """Return `size` points deep in a weighted multiset."""
-        candidates, n = self.fractions, int(weights.sum())
+        candidates = self.fractions
+        n = int(weights.sum())
         if not isinstance(candidates, SpaceFractions):
             return super().find(points, weights, rng, size)
+        # In space the scores are step functions over ranks of pairs, which are never listed.
         extents = SpaceExtents(points, weights)
 
         def select(prefix: Point, count: int) -> list[Fraction]:
@@ -144,6 +159,7 @@ class HullPointRecConcave(HullPoint):
         return by_coordinates(3, select, rng, size)
 
     def _draw(self, scores: Integers, axis: int, n: int, rng: np.random.Generator, size: int) -> Integers:
+        # RecConcave needs two indices at least: a single candidate is repeated.
         values = scores.tolist() * (2 if len(scores) == 1 else 1)
         drawn = self.mechanism(len(scores), axis, n).draw(Steps.of_values(values), rng, size)
         return np.minimum(np.array(drawn, dtype=np.int64), len(scores) - 1)
@@ -162,6 +178,8 @@ class HullPointRecConcave(HullPoint):
         The last promise is the least, and promises are proportional to n; what they must reach does not depend on n.
         """
         d = self.dimension
+        # The promise needed, divided by the last promise per example; 10^12 examples make rounding to integers
+        # negligible.
         needed = self.mechanism(candidates, 0, 1).promise_needed(self.beta / d)
         return math.ceil(needed / float(self.promise(d - 1, 10**12)) * 10**12)
 

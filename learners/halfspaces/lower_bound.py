@@ -15,11 +15,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Integers
 from ..bisection import last
 from ..parameters import check_integer, check_positive, check_probability
 
@@ -52,22 +51,27 @@ def required_examples(dimension: int, side: int, epsilon: float, delta: float = 
     exponent = -dimension / 2 if literal else 1 - dimension / 2
 
     def excess(m: float) -> float:
+        # c delta with c = 2 m/d, and c epsilon below: what a group of c examples costs.
         moved = math.log(2 * delta * m / dimension) if delta * m else -math.inf
         log_mass = float(np.logaddexp(exponent * math.log(side + 1), moved))
         return 2 * epsilon * m / dimension + log_mass + math.log(2 * dimension)
 
     if excess(0.0) >= 0:
         return 0.0
-    low, high = 0.0, 1.0
+    low = 0.0
+    high = 1.0
     while excess(high) < 0:
-        low, high = high, 2 * high
+        low = high
+        high = 2 * high
     return last(lambda m: excess(m) < 0, low, high, 200)
 
 
 def lambert(x: float) -> float:
     """Return W(x) for x >= 0: W e^W = x."""
     high = math.log1p(x)
-    return last(lambda w: w * math.exp(w) <= x, 0.0, high, 200) if x > 0 else 0.0
+    if x > 0:
+        return last(lambda w: w * math.exp(w) <= x, 0.0, high, 200)
+    return 0.0
 
 
 def proved_bound(dimension: int, values: float, epsilon: float, delta: float) -> float:
@@ -110,26 +114,30 @@ def common_point_in_span(dimension: int, side: int, epsilon: float, m: float) ->
     return (present + inside) / (present + float((side + 1) ** dimension - k))
 
 
-def points_in_span(vectors: NDArray[Any], grid: NDArray[Any]) -> int:
+def points_in_span(vectors: Integers, grid: Integers) -> int:
     """Return the most points of a grid, rows (N, d), in the span of vectors (k, d) and one more vector, exactly.
 
     Modulo the span a point is its product with an integer basis of the orthogonal complement; one more vector adds the
     points on one line through 0 there.
     """
+    # 0 exactly for the points of the span.
     rest = grid @ complement(vectors)
     outside = rest[rest.any(axis=1)]
     if not len(outside):
         return len(grid)
     leading = outside[np.arange(len(outside)), (outside != 0).argmax(axis=1)]
+    # Points on one line through 0, to either side, become equal.
     reduced = outside // (np.gcd.reduce(outside, axis=1) * np.sign(leading))[:, None]
     return len(grid) - len(outside) + int(np.unique(reduced, axis=0, return_counts=True)[1].max())
 
 
 def reduced(rows: Sequence[Vector], columns: int) -> tuple[list[list[Fraction]], list[int]]:
     """Return the reduced echelon form of rows by their first columns, exactly, and its pivots."""
-    table, pivots = [[Fraction(v) for v in row] for row in rows], list[int]()
+    table = [[Fraction(v) for v in row] for row in rows]
+    pivots = list[int]()
     for column in range(columns):
         at = len(pivots)
+        # Any row with an entry in the column; exact numbers need no largest pivot.
         pivot = next((i for i in range(at, len(table)) if table[i][column]), None)
         if pivot is None:
             continue
@@ -143,12 +151,13 @@ def reduced(rows: Sequence[Vector], columns: int) -> tuple[list[list[Fraction]],
     return table, pivots
 
 
-def complement(vectors: NDArray[Any]) -> NDArray[np.int64]:
+def complement(vectors: Integers) -> Integers:
     """Return integer columns (d, r) that span the orthogonal complement of vectors (k, d), by exact elimination."""
     width = vectors.shape[1]
     rows, pivots = reduced(vectors.tolist(), width)
     found = []
     for free in sorted(set(range(width)) - set(pivots)):
+        # A solution of the homogeneous system with this free variable 1 and the others 0.
         vector = [Fraction(int(column == free)) for column in range(width)]
         for row, column in zip(rows, pivots, strict=False):
             vector[column] = -row[free]
@@ -161,7 +170,10 @@ def coefficients(point: Vector, points: Sequence[Vector]) -> list[Fraction] | No
     """Return the c with point = sum c_j points_j; None unless the points are independent and span the point."""
     k = len(points)
     rows, pivots = reduced([[*column, value] for *column, value in zip(*points, point, strict=True)], k)
-    return None if len(pivots) < k or any(row[k] for row in rows[k:]) else [rows[i][k] for i in range(k)]
+    # Dependent points, or a row 0 = 1 below the pivots: no combination, or more than one.
+    if len(pivots) < k or any(row[k] for row in rows[k:]):
+        return None
+    return [rows[i][k] for i in range(k)]
 
 
 def named_point(point: Vector, points: Sequence[Vector], *, literal: bool = False) -> int | None:

@@ -34,7 +34,9 @@ def _below(alpha: Integers, beta: Integers, c: Integers) -> Integers:
     """Return the number of x, y >= 0 with alpha x + beta y < c, for alpha, beta >= 1."""
     found = np.zeros(len(c), dtype=np.int64)
     some = np.flatnonzero(c > 0)
-    a, b, c = alpha[some], beta[some], c[some]
+    a = alpha[some]
+    b = beta[some]
+    c = c[some]
     n = _ceiling(c, a)
     # From the last x on: c - alpha x = c - alpha (n - 1) + alpha i.
     found[some] = floor_sums(n, a, b, c - a * (n - 1) + b - 1)
@@ -48,10 +50,13 @@ class CutOrders:
     """
 
     def __init__(self, concepts: PlaneDichotomies) -> None:
-        self.side, self.directions = concepts.side, concepts.directions
-        self.step, self.unit = concepts.steps, concepts.units
+        self.side = concepts.side
+        self.directions = concepts.directions
+        self.step = concepts.steps
+        self.unit = concepts.units
         # P fills a box of this extent, from this origin.
-        self.extent, self.origin = self.side - np.abs(self.directions), np.maximum(0, -self.directions)
+        self.extent = self.side - np.abs(self.directions)
+        self.origin = np.maximum(0, -self.directions)
         self.sizes = (self.extent + 1).prod(axis=1)
 
     @cached_property
@@ -59,11 +64,18 @@ class CutOrders:
         """The steps up."""
         # The extended Euclidean algorithm for a s + |b| t = 1, all directions at once.
         a, b = self.directions.T
-        r0, r1, s0, s1 = a.copy(), np.abs(b), np.ones_like(a), np.zeros_like(a)
+        r0 = a.copy()
+        r1 = np.abs(b)
+        s0 = np.ones_like(a)
+        s1 = np.zeros_like(a)
         while (going := r1 != 0).any():
             quotient = np.where(going, r0 // np.where(going, r1, 1), 0)
-            r0, r1 = np.where(going, r1, r0), np.where(going, r0 - quotient * r1, r1)
-            s0, s1 = np.where(going, s1, s0), np.where(going, s0 - quotient * s1, s1)
+            remainder = np.where(going, r0 - quotient * r1, r1)
+            factor = np.where(going, s0 - quotient * s1, s1)
+            r0 = np.where(going, r1, r0)
+            s0 = np.where(going, s1, s0)
+            r1 = remainder
+            s1 = factor
         t = np.where(b == 0, 0, (1 - a * s0) // np.where(b == 0, 1, np.abs(b)))
         return np.stack([-np.sign(b) * t, s0], axis=1)
 
@@ -80,20 +92,27 @@ class CutOrders:
         # With x counted from the right where b > 0 and y from its least value, both factors are >= 0.
         c = height + np.where(self.directions[index, 1] > 0, alpha * (x - 1), -beta * self.origin[index, 1])
         straight = np.where(alpha == 0, x * np.clip(c, 0, y), y * np.clip(c, 0, x))
-        p, q = np.maximum(alpha, 1), np.maximum(beta, 1)
+        p = np.maximum(alpha, 1)
+        q = np.maximum(beta, 1)
         ends = np.concatenate([c, c - p * x, c - q * y, c - p * x - q * y])
+        # The rectangle x < X, y < Y by inclusion-exclusion over quadrants.
         every, right, above, both = _below(np.tile(p, 4), np.tile(q, 4), ends).reshape(4, -1)
         return np.where((alpha == 0) | (beta == 0), straight, every - right - above + both)
 
     def along(self, index: Integers, height: Integers, place: Integers) -> tuple[Integers, Integers]:
         """Return the first k with P = height u + k e in range, u the step up, and how many are before a place."""
-        e, at = self.directions[index], height[:, None] * self.bezout[index]
+        e = self.directions[index]
+        at = height[:, None] * self.bezout[index]
         low = self.origin[index] - at
         high = low + self.extent[index]
         steep = np.where(e == 0, 1, np.abs(e))
-        least, most = np.where(e >= 0, low, -high), np.where(e >= 0, high, -low)
-        first, last = _ceiling(least, steep), most // steep
-        free, possible = e == 0, (low <= 0) & (0 <= high)
+        least = np.where(e >= 0, low, -high)
+        most = np.where(e >= 0, high, -low)
+        first = _ceiling(least, steep)
+        last = most // steep
+        free = e == 0
+        possible = (low <= 0) & (0 <= high)
+        # A coordinate that k does not move bounds no k, if it is in range, and all k otherwise.
         first = np.where(free, np.where(possible, -_FAR, _FAR), first).max(axis=1)
         last = np.where(free, np.where(possible, _FAR, -_FAR), last).min(axis=1)
         before = _ceiling(place - (at * e).sum(axis=1), self.step[index]) - 1
@@ -103,6 +122,7 @@ class CutOrders:
         """Return the P (2,) of a rank in one direction."""
         j = np.array([index])
         reach = self.side * int(np.abs(self.directions[index]).sum())
+        # The height of the cut: ranks rise with it.
         low = least(lambda height: bool(self.up_to(j, np.array([height]))[0] > rank), -reach, reach + 1) - 1
         height = np.array([low])
         k = self.along(j, height, np.array([_FAR]))[0] + rank - self.up_to(j, height)
@@ -117,7 +137,8 @@ class CutOrders:
         than h <w, n>/|e|^2. On the line of P, <w, x - P> counts steps. So the points after the cut at P are those
         with <w, x> >= <w, P> + 1. As <w, n> <= s |e| sqrt(2) + |e|^2, |w| <= s sqrt(2) + |e| + 1 <= 2 sqrt(2) s + 1.
         """
-        v, normal = self.bezout[:, ::-1] * [1, -1], self.directions[:, ::-1] * [-1, 1]
+        v = self.bezout[:, ::-1] * [1, -1]
+        normal = self.directions[:, ::-1] * [-1, 1]
         least = np.array([isqrt(int(value)) for value in 2 * self.side**2 * self.step]) + 1
         return np.asarray(v + _ceiling(least - (v * normal).sum(axis=1), self.step)[:, None] * normal)
 
@@ -141,6 +162,7 @@ def _hull(points: Integers) -> Integers:
     def chain(ordered: list[Corner]) -> list[Corner]:
         kept: list[Corner] = []
         for corner in ordered:
+            # Corners that turn right or go straight on are no corners of the hull.
             while len(kept) > 1 and cross(kept[-2], kept[-1], corner) <= 0:
                 kept.pop()
             kept.append(corner)
@@ -167,14 +189,16 @@ class Consistent:
     def _ends(self, group: int, label: int) -> tuple[Integers, Integers]:
         """Return the least and the greatest key of a subsample's points with a label, far away if there is none."""
         normals = self.concepts.normals
-        least, greatest = np.full(len(normals), _FAR), np.full(len(normals), -_FAR)
+        least = np.full(len(normals), _FAR)
+        greatest = np.full(len(normals), -_FAR)
         corners = _hull(self.points[(self.groups == group) & (self.labels == label)])
         if len(corners):
             step = max(1, _BLOCK // len(corners))
             for start in range(0, len(normals), step):
                 part = slice(start, start + step)
                 keys = corners @ normals[part].T
-                least[part], greatest[part] = keys.min(axis=0), keys.max(axis=0)
+                least[part] = keys.min(axis=0)
+                greatest[part] = keys.max(axis=0)
         return least, greatest
 
     def _ranges(self, group: int) -> tuple[Integers, Integers]:
@@ -186,13 +210,17 @@ class Consistent:
         orders = self.orders
         first, counts = (np.zeros((len(orders.step), 2), dtype=np.int64) for _ in range(2))
         for side in (0, 1):
-            (after, _), (_, before) = ends[side], ends[1 - side]
+            after, _ = ends[side]
+            _, before = ends[1 - side]
             index = np.flatnonzero(before < after)
-            low, high = before[index], after[index] - orders.step[index] + 1
+            low = before[index]
+            high = after[index] - orders.step[index] + 1
             ranks = np.zeros(len(index), dtype=np.int64), orders.sizes[index]
+            # Without a point of a label the range is open on that side: all cuts, from the first or to the last.
             for row, keys, bounded in ((ranks[0], low, low > -_FAR), (ranks[1], high, after[index] < _FAR)):
                 row[bounded] = orders.ranks(index[bounded], keys[bounded])
-            first[index, side], counts[index, side] = ranks[0], np.maximum(ranks[1] - ranks[0], 0)
+            first[index, side] = ranks[0]
+            counts[index, side] = np.maximum(ranks[1] - ranks[0], 0)
         seen = self.labels[self.groups == group]
         return first.ravel(), np.append(counts, [int((seen == label).all()) for label in (1, 0)])
 
@@ -211,6 +239,7 @@ class Consistent:
             if not ends[-1]:
                 yield 0, 0, 1
                 continue
+            # Uniform among all that are consistent, of all directions and both sides, and the constants.
             rank = exponential.uniform_below(int(ends[-1]), rng, 1)[0]
             place = int(ends.searchsorted(rank, side="right"))
             index, side = divmod(place, 2)

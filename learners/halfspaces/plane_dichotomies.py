@@ -12,22 +12,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.contract import InputError, Sample
 
-from ..arrays import Integers, Labels
+from ..arrays import Exact, Integers, Labels
 from ..domains import Grid
 from ..finite.counting import Numbered, check_code
 from ..mechanisms import exponential
 from ..parameters import Built, check_integer
 from .concepts import MAX_DICHOTOMIES, Halfspace
 
+# Up to this side a pass over all directions takes some tens of seconds.
 MAX_PLANE_SIDE = 100
-"""Up to this side a pass over all directions takes some tens of seconds."""
 MAX_COUNTED_SIDE = 1000
 """Up to this side the halfplanes that fit a subsample are counted, direction by direction, in tens of seconds."""
 MAX_PLANE_SUBSAMPLES = 2**10
@@ -53,6 +52,7 @@ class PlaneDichotomies(Numbered):
     def directions(self) -> Integers:
         """The primitive vectors (k, 2) between grid points, one of each two opposite ones."""
         a, b = np.meshgrid(np.arange(self.side + 1), np.arange(-self.side, self.side + 1), indexing="ij")
+        # Every line through two grid points is stopped by neighbours on it, which differ by a primitive vector.
         kept = (np.gcd(a, b) == 1) & ((a > 0) | (b > 0))
         return np.stack([a[kept], b[kept]], axis=1)
 
@@ -75,7 +75,9 @@ class PlaneDichotomies(Numbered):
     def cuts(self, index: int) -> Integers:
         """Return the keys of all P with P + e in the grid, increasing, after which the order of e can be cut."""
         a, b = self.directions[index].tolist()
-        x, y = np.arange(self.side + 1 - a), np.arange(max(0, -b), self.side + 1 - max(0, b))
+        # The P with P + e in the grid: a box.
+        x = np.arange(self.side + 1 - a)
+        y = np.arange(max(0, -b), self.side + 1 - max(0, b))
         u, v = self.normals[index]
         return np.sort((u * x[:, None] + v * y).ravel())
 
@@ -106,10 +108,11 @@ class PlaneDichotomies(Numbered):
         # The points after the cut, or those up to it.
         sign = 1 - 2 * side
         u, v = self.normals[index].tolist()
+        # Twice the key halfway between P and P + e, which no point has.
         middle = 2 * int(cuts[place]) + int(self.steps[index])
         return Fraction(2 * sign * u), Fraction(2 * sign * v), Fraction(sign * middle)
 
-    def evaluate(self, points: NDArray[Any]) -> Labels:
+    def evaluate(self, points: Exact) -> Labels:
         """Return the labels (size, m) of points (m, 2); `InputError` if there are too many labellings to list."""
         return np.array([concept.predict(points) for concept in self.enumerate()])
 
@@ -147,7 +150,9 @@ def unlisted(side: int, dimension: int) -> PlaneDichotomies | None:
     check_integer("side", side, 1)
     check_integer("dimension", dimension, 1)
     listed = 2 * (side + 1) ** (dimension * (dimension + 1)) <= MAX_DICHOTOMIES
-    return None if dimension != 2 or listed else plane_dichotomies(side)
+    if dimension != 2 or listed:
+        return None
+    return plane_dichotomies(side)
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,7 +172,9 @@ class PlaneAgreement:
             return np.array([self.ones.min(), self.m - self.ones.max()])
         keys = self.concepts.points @ self.concepts.normals[index]
         order = np.argsort(keys)
-        ones, cuts = self.ones[order], keys[order].searchsorted(self.concepts.cuts(index))
+        ones = self.ones[order]
+        cuts = keys[order].searchsorted(self.concepts.cuts(index))
+        # For ones after the cut: all before it have label 0, with which m - ones agree, all after it 1.
         before = np.stack([self.m - np.maximum.accumulate(ones), np.minimum.accumulate(ones)])
         back = ones[::-1]
         after = np.stack([np.minimum.accumulate(back), self.m - np.maximum.accumulate(back)])[:, ::-1]
@@ -190,6 +197,7 @@ class PlaneAgreement:
             ends = np.cumsum(self.counts[:, score])
             index = int(ends.searchsorted(rank, side="right"))
             within = rank - int(ends[index]) + int(self.counts[index, score])
+            # The rank within a direction that the counts lead to.
             place = int(np.flatnonzero(self.scores(index) == score)[within])
             found.append(self.concepts.functional(int(self.concepts.firsts[index]) + place))
         return found

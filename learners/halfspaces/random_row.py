@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -87,7 +87,9 @@ class HullPointRandomRow(ClassLearner):
 
     def decode(self, code: Code) -> Halfspace | None:
         """Return the halfspace x_1 >= p_1, None for FAIL."""
-        return Halfspace((1, *[0] * (self.dimension - 1)), code[0]) if isinstance(code, tuple) else None
+        if isinstance(code, tuple):
+            return Halfspace((1, *[0] * (self.dimension - 1)), code[0])
+        return None
 
     def solves(self, code: Code, sample: Sample) -> bool:
         """Say whether it is a point of the sample."""
@@ -104,7 +106,9 @@ class HullPointRandomRow(ClassLearner):
         """Return the points of independent runs."""
         check_run(sample, self.domain, size)
         points, counts = self._rows(sample)
+        # A uniform example: a point with probability its count divided by n.
         rows = np.searchsorted(np.cumsum(counts), rng.integers(0, max(1, sample.n), size), side="right")
+        # Then it is released with probability n min(delta, 1/n), at most 1.
         kept = rng.random(size) < float(sample.n * self._share(sample.n))
         codes: list[Code] = [tuple(p) for p in points.tolist()]
         return [codes[row] if keep else FAIL for row, keep in zip(rows.tolist(), kept.tolist(), strict=True)]
@@ -114,8 +118,11 @@ class HullPointRandomRow(ClassLearner):
         check_sample(sample, self.domain)
         check_size(self.domain.size)
         points, counts = self._rows(sample)
-        atoms: list[Any] = [FAIL, *map(tuple, self.domain.points().tolist())]
-        share, where = self._share(sample.n), 1 + grid_rows(points, self.side)
+        atoms: list[Code] = [FAIL, *map(tuple, self.domain.points().tolist())]
+        # Exact rationals: min(delta, 1/n) times a count may be a share of 1.
+        share = self._share(sample.n)
+        # FAIL is the first atom.
+        where = 1 + grid_rows(points, self.side)
         logs = placed(len(atoms), where, [_log(count * share) for count in counts.tolist()])
         if (rest := 1 - sample.n * share) > 0:
             logs[0] = _log(rest)
@@ -129,7 +136,9 @@ class HullPointRandomRow(ClassLearner):
 
 
 def _log(value: Fraction) -> float:
-    return math.log(value.numerator) - math.log(value.denominator) if value < Fraction(1, 2) else math.log1p(value - 1)
+    if value < Fraction(1, 2):
+        return math.log(value.numerator) - math.log(value.denominator)
+    return math.log1p(value - 1)
 
 
 LEARNERS = (HullPointRandomRow,)

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from dpaudit.contract import InputError, Law
 
@@ -66,17 +66,19 @@ class _OverHalfspaces(HullPoint):
             )
         return self.extended.points
 
-    def _among(self, counts: Any) -> tuple[Integers, Integers]:
+    def _among(self, counts: ArrayLike) -> tuple[Integers, Integers]:
         table = np.asarray(counts, dtype=np.int64)
         rows = Halfspaces(self.side, self.dimension - 1).representations
+        # Halfspaces that no h_i is are no points of the multiset.
         return rows[table > 0], table[table > 0]
 
-    def release(self, counts: Any, rng: np.random.Generator, size: int) -> list[Point]:
+    def release(self, counts: ArrayLike, rng: np.random.Generator, size: int) -> list[Point]:
         """Return points deep among the h_i."""
         return self.find(*self._among(counts), rng, size)
 
-    def release_law(self, counts: Any) -> Law:
+    def release_law(self, counts: ArrayLike) -> Law:
         """Return the law on the extended domain; dimension 1 only."""
+        # Refuses higher dimensions before anything is computed.
         _ = self.outputs
         return self.find_law(*self._among(counts))
 
@@ -96,6 +98,7 @@ class DeepRecConcave(_OverHalfspaces, HullPointRecConcave):
 
     def agreement(self, m: int, beta: float) -> int:
         """Return the depth n/(2 (d + 2)) or so that FindTukey promises; 0 if m is too small for it."""
+        # One number for all coordinates: the most candidates that any of them has.
         enough = replace(self, beta=beta).required_examples(max(self._most))
         return math.ceil(self.guaranteed_depth(m)) if m >= enough else 0
 
@@ -150,10 +153,11 @@ class Agreement:
         """The representations of H."""
         return [tuple(map(Fraction, row)) for row in self.concepts.representations.tolist()]
 
-    def scores(self, counts: Any) -> Integers:
+    def scores(self, counts: ArrayLike) -> Integers:
         """Return q (|H|,)."""
         table = np.asarray(counts, dtype=np.int64)
         labels = self.concepts.evaluate(self.concepts.domain.points()).astype(np.bool_)
+        # At each point the h_i that say 1 agree with a halfspace that does, all others with one that says 0.
         ones = table @ labels.astype(np.int64)
         return np.asarray(np.where(labels, ones, table.sum() - ones).min(axis=1), dtype=np.int64)
 
@@ -161,18 +165,19 @@ class Agreement:
         """Return halfplanes with a high score, for the number of the m that have 1 at each point of the grid."""
         return [*PlaneAgreement(plane_dichotomies(self.side), ones, m).draw(self.epsilon / 2, rng, size)]
 
-    def release(self, counts: Any, rng: np.random.Generator, size: int) -> list[Point]:
+    def release(self, counts: ArrayLike, rng: np.random.Generator, size: int) -> list[Point]:
         """Return halfspaces with a high score."""
         drawn = exponential.draw(self.scores(counts), self.epsilon / 2, rng, size)
         rows = self.outputs
         return [rows[i] for i in drawn.tolist()]
 
-    def release_law(self, counts: Any) -> Law:
+    def release_law(self, counts: ArrayLike) -> Law:
         """Return the softmax on H."""
         return Law(self.outputs, *exponential.log_law(self.scores(counts), self.epsilon / 2))
 
     def agreement(self, m: int, beta: float) -> int:
         """Return ceil(m/(d + 2)) - floor((2/epsilon) ln(|H|/beta)), at least 0."""
+        # On large grids of the plane H is counted and not listed.
         concepts = unlisted(self.side, self.dimension) or self.concepts
         loss = 2 / self.epsilon * math.log(concepts.size / beta)
         return max(0, math.ceil(centerpoint_bound(m, self.dimension + 1) - loss))

@@ -42,7 +42,8 @@ def printed_examples(dimension: int, candidates: int, epsilon: float, delta: flo
     check_positive("epsilon", epsilon)
     for name, value in (("delta", delta), ("beta", beta)):
         check_probability(name, value)
-    k, share = log_star(candidates), figure_1_share(epsilon, delta, dimension)
+    k = log_star(candidates)
+    share = figure_1_share(epsilon, delta, dimension)
     logarithm = math.log(192 * k * k * 2 * dimension * dimension / (beta * delta))
     return 2.0 * (dimension + 1) * int(8**k) * 12 * k * 2 * dimension / share * logarithm
 
@@ -52,7 +53,8 @@ def recursive_examples(dimension: int, candidates: int, epsilon: float, delta: f
 
     n/(2 d) is the least of FindTukey's promises; this is `HullPointRecConcave.required_examples` in any dimension.
     """
-    share, part = Fraction(epsilon) / dimension, Fraction(delta) / dimension
+    share = Fraction(epsilon) / dimension
+    part = Fraction(delta) / dimension
     mechanism = RecConcave.within(max(1, candidates - 1), Fraction(1), Fraction(1, 2 * dimension), share, part)
     return math.ceil(2 * dimension * mechanism.promise_needed(beta / dimension))
 
@@ -76,8 +78,10 @@ def hard_samples(learner: HullPoint, n: int) -> list[Sample]:
 
     n should be a multiple of 12.
     """
-    top, axes = learner.side, np.eye(learner.dimension, dtype=np.int64)
-    corner, middle = 0 * axes[0], 0 * axes[0] + learner.side // 2
+    top = learner.side
+    axes = np.eye(learner.dimension, dtype=np.int64)
+    corner = 0 * axes[0]
+    middle = 0 * axes[0] + learner.side // 2
     groups = [[corner], [middle], [corner, axes[0]], [middle, middle + axes[0]], [corner, corner + top]]
     groups += [[corner, *axes], [corner, *(top * axes)]]
     if learner.dimension == 1 and top > 1:
@@ -93,6 +97,7 @@ def shallow_probability(learner: HullPoint, sample: Sample) -> float:
     points, weights = weighted_points(sample)
     law = learner.find_law(points, weights)
     depths = tukey_depths(points, weights, list(law.atoms))  # type: ignore[arg-type]  # atoms are points
+    # The depth that Theorem 3.6 promises.
     needed = Fraction(sample.n, 2 * (learner.dimension + 1))
     return float(np.exp(law.log_prob)[[int(depth) < needed for depth in depths]].sum())
 
@@ -109,10 +114,13 @@ def measured_examples(learner: HullPoint, beta: float) -> int:
     return 12 * least(lambda k: not fails(12 * k), 0, -(-learner.explicit_examples(beta) // 12))
 
 
-EPSILON, DELTA, BETA = 1.0, 1e-6, 0.1
+EPSILON = 1.0
+DELTA = 1e-6
+BETA = 0.1
+# log2 of the number of points on a line.
 LINE = range(1, 13)
-"""log2 of the number of points on a line."""
-MEASURED, MEASURED_RECURSIVE = (2, 3, 4, 5, 6, 7, 8), (5, 6, 7)
+MEASURED = (2, 3, 4, 5, 6, 7, 8)
+MEASURED_RECURSIVE = (5, 6, 7)
 SPACE = (1, 2, 3, 4, 6, 8)
 """log2 T of the grids [T]^10."""
 Pure = Callable[[int, int, float], HullPoint]
@@ -135,7 +143,8 @@ def size_panels(exponential: Pure, rec_concave: Recursive) -> tuple[Panel, Panel
         "finds a common point of its hard samples, and upper bounds over Claim 3.5's domain. Formulas alone: no sample "
         "has a part in it."
     )
-    shapes, ends = _on_a_line(exponential, rec_concave), (0.0, 13.0)
+    shapes = _on_a_line(exponential, rec_concave)
+    ends = (0.0, 13.0)
     drawn = Panel(line, ends, (0.0, 11.0), shapes, "log2 of the number of points", "log10 n", equal=False)
     return drawn, Panel(space, (0.0, 9.0), (0.0, 14.0), _in_space(), "log2 T", "log10 n", equal=False)
 
@@ -163,7 +172,8 @@ def _on_a_line(exponential: Pure, rec_concave: Recursive) -> tuple[Shape, ...]:
 
 
 def _in_space() -> tuple[Shape, ...]:
-    d, sides = 10, [2**k - 1 for k in SPACE]
+    d = 10
+    sides = [2**k - 1 for k in SPACE]
     # Powers of two above Claim 3.5's bound (d |X|^(d^2 (d + 1)))^(2^d) on |X~_i|, X the grid of a side.
     bits = [2**d * (math.log2(d) + d * d * (d + 1) * d * math.log2(side + 1)) for side in sides]
     domains = [int(2 ** math.ceil(b + 1e-6 * b)) for b in bits]

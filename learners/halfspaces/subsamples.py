@@ -12,9 +12,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations, product
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from dpaudit.contract import InputError, Sample
 
@@ -54,8 +55,11 @@ class Subsamples:
     def seen(self, sample: Sample, rng: np.random.Generator, runs: int) -> Bools:
         """Return which examples each subsample contains (runs, m, examples)."""
         m = self.subsamples
+        # How many copies of an example fall into each subsample; a second copy changes no consistency.
         parts = [rng.multinomial(count, np.full(m, 1 / m), size=runs) > 0 for count in sample.counts]
-        return np.stack(parts, axis=2) if parts else np.zeros((runs, m, 0), dtype=np.bool_)
+        if parts:
+            return np.stack(parts, axis=2)
+        return np.zeros((runs, m, 0), dtype=np.bool_)
 
     def draw(self, sample: Sample, rng: np.random.Generator, size: int) -> Counter[Multiplicities | None]:
         """Return the counts of the h_i in independent runs, and in how many runs each vector came up."""
@@ -67,6 +71,7 @@ class Subsamples:
             counts = np.zeros((len(seen), self.concepts.size), dtype=np.int64)
             stuck = np.zeros(len(seen), dtype=np.bool_)
             for first in range(0, self.subsamples, BLOCK):
+                # A halfspace is consistent with a subsample if none of the examples in it violates it.
                 allowed = seen[:, first : first + BLOCK].astype(np.float32) @ violations == 0
                 stuck |= (~allowed.any(axis=2)).any(axis=1)
                 keys = np.where(allowed, rng.random(allowed.shape), -1.0)
@@ -129,6 +134,7 @@ class Subsamples:
             return {None: Fraction(1)}
         law: dict[Multiplicities, Fraction] = {(0,) * size: Fraction(1)}
         for mask in masks:
+            # The default, number 0, where no halfspace is consistent.
             options = [i for i in range(size) if mask >> i & 1] or [0]
             following: dict[Multiplicities, Fraction] = defaultdict(Fraction)
             for (counts, p), i in product(law.items(), options):
@@ -137,7 +143,7 @@ class Subsamples:
         return {counts: p for counts, p in law.items()}
 
 
-def consistent_law(concepts: Halfspaces, target: int, probabilities: Any, size: int) -> Floats:
+def consistent_law(concepts: Halfspaces, target: int, probabilities: ArrayLike, size: int) -> Floats:
     """Return the law (|H|,) of a uniform consistent halfspace of `size` independent examples labelled by a concept.
 
     `target` is the number of the labelling concept, `probabilities` (|X|,) the distribution on the points of the grid,
@@ -155,6 +161,7 @@ def consistent_law(concepts: Halfspaces, target: int, probabilities: Any, size: 
     with np.errstate(divide="ignore"):
         exactly = np.exp(size * np.log1p(-np.minimum((1 - subsets) @ p, 1.0)))
     for bit in range(len(points)):
+        # Moebius inversion over subsets, one point after the other.
         view = exactly.reshape(-1, 2, 2**bit)
         view[:, 1] -= view[:, 0]
     labels = concepts.evaluate(points)
@@ -164,7 +171,13 @@ def consistent_law(concepts: Halfspaces, target: int, probabilities: Any, size: 
 
 
 def independent_counts(
-    concepts: Halfspaces, target: int, probabilities: Any, n: int, subsamples: int, rng: np.random.Generator, size: int
+    concepts: Halfspaces,
+    target: int,
+    probabilities: ArrayLike,
+    n: int,
+    subsamples: int,
+    rng: np.random.Generator,
+    size: int,
 ) -> Counter[Multiplicities | None]:
     """Return the counts of the h_i on fresh samples of n independent examples, in `size` independent runs.
 

@@ -6,9 +6,10 @@ import math
 from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from dpaudit.contract import FAIL, Hypothesis, InputError, Instance, Law, PrivacyClaim, Sample, UtilityClaim
 
@@ -40,8 +41,8 @@ from .releases import Agreement, AnyHullPoint, DeepExponential, DeepRecConcave, 
 from .subsamples import Multiplicities, Subsamples, independent_counts
 
 Code = Point | int
+# Up to this many subsamples are drawn one by one.
 MAX_SUBSAMPLES = 10**6
-"""Up to this many subsamples are drawn one by one."""
 VARIANTS: dict[str, type[Release]] = {
     "rec-concave": DeepRecConcave,
     "exponential": DeepExponential,
@@ -130,14 +131,19 @@ class HalfspaceTukey:
             return None
         if self.variant == "positive":
             return unlisted(self.side, self.dimension)
-        return plane_dichotomies(self.side, sorted_cuts=False) if self.dimension == 2 and self.side > 1 else None
+        if self.dimension == 2 and self.side > 1:
+            return plane_dichotomies(self.side, sorted_cuts=False)
+        return None
 
     @property
     def release(self) -> Release:
         """The private release."""
-        kind, epsilon = VARIANTS[self.variant], self.epsilon * self._spending
+        kind = VARIANTS[self.variant]
+        epsilon = self.epsilon * self._spending
         if issubclass(kind, DeepRecConcave):
             return kind(self.side, self.dimension + 1, epsilon, self.delta, self.beta)
+        # Representations (w, t) are points of R^(d + 1), among which the releases by depth work; the other one works
+        # on H.
         return kind(self.side, self.dimension + (kind is DeepExponential), epsilon)
 
     @property
@@ -149,12 +155,17 @@ class HalfspaceTukey:
     def privacy(self) -> PrivacyClaim:
         """The claim of the release, which the reduction keeps."""
         # RecConcave spends no delta on few candidates.
-        delta = self.release.privacy.delta if isinstance(self.release, DeepRecConcave) else 0.0
+        if isinstance(self.release, DeepRecConcave):
+            delta = self.release.privacy.delta
+        else:
+            delta = 0.0
         return PrivacyClaim(self.epsilon, delta, claim_id="BMNS-Thm4.2", source=f"{BMNS}, Theorem 4.2")
 
     def decode(self, code: Code) -> Hypothesis | None:
         """Return the halfspace with that representation; None for `FAIL`, which only broken variants return."""
-        return None if isinstance(code, int) else Halfspace(code[:-1], code[-1])
+        if isinstance(code, int):
+            return None
+        return Halfspace(code[:-1], code[-1])
 
     def run(self, sample: Sample, rng: np.random.Generator, size: int) -> list[Code]:
         """Return the outputs of independent runs; runs with the same counts of the h_i share the release's scores."""
@@ -167,6 +178,7 @@ class HalfspaceTukey:
 
     def _run_unlisted(self, plane: PlaneDichotomies, sample: Sample, rng: np.random.Generator) -> Code:
         """Return the output of one run, on a grid whose halfplanes are not listed."""
+        # Figure 2, steps 1 to 3: subsamples, and a consistent halfspace of each.
         groups, examples = np.nonzero(self.scheme.seen(sample, rng, 1)[0])
         among = Consistent(plane, sample.points[examples], sample.labels[examples], groups, self.subsamples)
         release = self.release
@@ -175,7 +187,9 @@ class HalfspaceTukey:
         chosen = np.array(list(among.chosen(rng)), dtype=np.int64)
         return release.find(*summed(chosen, np.ones(len(chosen), dtype=np.int64)), rng, 1)[0]
 
-    def simulate(self, target: int, probabilities: Any, n: int, rng: np.random.Generator, size: int) -> list[Code]:
+    def simulate(
+        self, target: int, probabilities: ArrayLike, n: int, rng: np.random.Generator, size: int
+    ) -> list[Code]:
         """Return the outputs of runs on fresh samples of n independent examples labelled by a concept, one run each.
 
         Subsamples are of equal size, as in the paper; n and m may be as large as the theorems ask (below 2^62).
@@ -203,6 +217,7 @@ class HalfspaceTukey:
                 f"side must be smaller for the exact law, got {self.side}: it mixes over the choice of each subsample "
                 f"among {self.plane.size} halfspaces, which would have to be listed; run has no such limit"
             )
+        # The law mixes the laws of the release over the counts of the h_i.
         atoms: list[Code] = [FAIL, *self.release.outputs]
         mixture = self.scheme.mixture(sample)
         fails = float(mixture.pop(None, Fraction(0)))
@@ -218,7 +233,9 @@ class HalfspaceTukey:
 
     def utility(self, alpha: float, beta: float) -> UtilityClaim | None:
         """Return the claim of Theorem 4.2; None where m is too small for it to promise anything."""
-        return self._claim(alpha, beta) if self.release.agreement(self.subsamples, self.beta / 2) else None
+        if self.release.agreement(self.subsamples, self.beta / 2):
+            return self._claim(alpha, beta)
+        return None
 
     def sample_size(self, alpha: float, beta: float) -> int:
         """Return the sample size of the theorem."""
@@ -227,9 +244,11 @@ class HalfspaceTukey:
     def _claim(self, alpha: float, beta: float) -> UtilityClaim:
         """Return the claim of Theorem 4.2; `InputError` where m is too small for beta."""
         check_statement(alpha, beta)
-        m, r = self.subsamples, self.release.agreement(self.subsamples, beta / 2)
+        m = self.subsamples
+        r = self.release.agreement(self.subsamples, beta / 2)
         if not r:
             raise InputError(f"beta must be larger for {m} subsamples (or these more), got {beta!r}")
+        # (m^2 / (r alpha)) ln(2 m |H| / beta), in logarithms: |H| may be huge.
         n = m * m / (r * alpha) * (math.log(2 * m * (self.plane or self.concepts).size) - math.log(beta))
         source = f"{BMNS}, Theorem 4.2, constants derived"
         return UtilityClaim(alpha, beta, math.ceil(n), "realizable", "BMNS-Thm4.2", source)

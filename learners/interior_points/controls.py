@@ -6,14 +6,14 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import ClassVar, TypeVar
 
 import numpy as np
 
 from dpaudit.contract import FAIL, Hypothesis, Instance, Law, PrivacyClaim, Sample
 
 from ..arrays import Bools, Integers
-from ..controls import control, controls, fault
+from ..controls import Fault, control, controls, fault
 from ..domains import Interval
 from ..finite.counting import as_codes, point_law
 from ..mechanisms.log_laws import ULP, log_mixture, placed
@@ -23,15 +23,25 @@ from ..mechanisms.steps import Steps, multiset
 from ..mechanisms.tree_log import TreeLog
 from ..parameters import Built, check_parameters, check_run, check_sample
 from ..points.concepts import Points
-from .interior_point import ExponentialSolver, InteriorPointExponential, InteriorPointRecConcave, InteriorPointTreeLog
+from .interior_point import (
+    ExponentialSolver,
+    InteriorPoint,
+    InteriorPointExponential,
+    InteriorPointRecConcave,
+    InteriorPointTreeLog,
+)
 from .thresholds import ThresholdInteriorPoint
+
+OnALine = TypeVar("OnALine", InteriorPoint, ThresholdInteriorPoint)
 
 SMALL_TREE = Instance({"domain_size": 32, "epsilon": 1.0, "delta": 0.01, "beta": 0.5}, n=8, exhaustive=False)
 
 
 def interior_only(score: Steps, points: Sequence[int]) -> Steps:
     """Return the score on the interior points alone."""
-    return score.restricted([(points[0], points[-1] + 1)]) if points else score
+    if points:
+        return score.restricted([(points[0], points[-1] + 1)])
+    return score
 
 
 def best_pieces(score: Steps) -> Steps:
@@ -41,20 +51,22 @@ def best_pieces(score: Steps) -> Steps:
     return Steps(*zip(*best, strict=True))
 
 
-def _retrying(base: Any, instance: Instance) -> dict[str, Any]:
+def _retrying(base: type[InteriorPoint], instance: Instance) -> Fault:
     """Return the fault of repeating a learner until its answer is an interior point, if there are data."""
 
-    def run(self: Any, sample: Sample, rng: np.random.Generator, size: int) -> Integers | list[int]:
+    def run(self: InteriorPoint, sample: Sample, rng: np.random.Generator, size: int) -> Integers | list[int]:
         kept: list[int] = []
         while len(kept) < size:
+            # With an empty sample every point would be refused for ever.
             kept += [x for x in base.run(self, sample, rng, size) if not sample.n or self.solves(x, sample)]
         return as_codes(kept[:size], self.domain_size)
 
-    def law(self: Any, sample: Sample) -> Law:
-        whole: Law = base.law(self, sample)
+    def law(self: InteriorPoint, sample: Sample) -> Law:
+        whole = base.law(self, sample)
         if not sample.n:
             return whole
         within = slice(int(sample.points.min()), int(sample.points.max()) + 1)
+        # Repeating until the point is interior is the law given that it is: its mass elsewhere is divided out.
         inside = placed(len(whole.atoms), within, whole.log_prob[within])
         total, more = log_mixture([0.0] * len(inside), list(inside[:, None]), whole.error)
         return Law(whole.atoms, inside - total[0], whole.error + more + 2 * ULP * float(abs(total[0])))
@@ -63,28 +75,37 @@ def _retrying(base: Any, instance: Instance) -> dict[str, Any]:
     return fault(words, instance=instance, run=run, law=law)
 
 
-def _certain(base: Any, answer: Callable[[Any, Sample], int | None]) -> dict[str, Any]:
-    """Return `run` and `law` of a learner that returns a code for certain on each sample that has one."""
+def _certain(
+    words: str,
+    instance: Instance,
+    base: type[OnALine],
+    answer: Callable[[OnALine, Sample], int | None],
+    **replaced: Callable[[OnALine], list[Integers]],
+) -> Fault:
+    """Return the fault of returning a code for certain on each sample that has one."""
 
-    def run(self: Any, sample: Sample, rng: np.random.Generator, size: int) -> Any:
+    def run(self: OnALine, sample: Sample, rng: np.random.Generator, size: int) -> Integers | list[int]:
         check_run(sample, self.domain, size)
         code = answer(self, sample)
-        return base.run(self, sample, rng, size) if code is None else as_codes([code] * size, self.domain_size)
+        if code is None:
+            return base.run(self, sample, rng, size)
+        return as_codes([code] * size, self.domain_size)
 
-    def law(self: Any, sample: Sample) -> Law:
-        whole: Law = base.law(self, sample)
+    def law(self: OnALine, sample: Sample) -> Law:
+        whole = base.law(self, sample)
         code = answer(self, sample)
         return whole if code is None else point_law(whole.atoms, code)
 
-    return {"run": run, "law": law}
+    return fault(words, instance=instance, run=run, law=law, **replaced)
 
 
 def _few(self: ThresholdInteriorPoint, sample: Sample) -> int | None:
     """Return c_0 where either label has fewer than m examples."""
-    return 0 if any(int(sample.counts[sample.labels == label].sum()) < self.m for label in (0, 1)) else None
+    few = any(int(sample.counts[sample.labels == label].sum()) < self.m for label in (0, 1))
+    return 0 if few else None
 
 
-def _same(self: Any, sample: Sample) -> int | None:
+def _same(self: InteriorPoint, sample: Sample) -> int | None:
     """Return the point of all examples, if there is only one."""
     points = set(sample.points[:, 0].tolist())
     return points.pop() if len(points) == 1 else None
@@ -100,6 +121,7 @@ class _GreedyConcave(RecConcave):
 def _undivided_tree(self: InteriorPointTreeLog, n: int) -> TreeLog:
     """Return the mechanism with the budget of each call multiplied by the number of calls, twice."""
     sound = InteriorPointTreeLog._tree(self, n)
+    # One factor takes back the division by the number of calls, the other one spends that often as much.
     return replace(sound, epsilon=sound.epsilon * (3 * sound.levels - 2) ** 2)
 
 
@@ -139,6 +161,7 @@ class AlwaysStable(StableSelect):
     @property
     def threshold(self) -> float:
         """Below every gap."""
+        # Laplace noise falls below -100 scales with probability e^-100 / 2.
         return -100 * self.scale
 
 
@@ -244,10 +267,8 @@ LEARNERS = (
             instance=Instance({"domain_size": 32, "epsilon": 2.0, "delta": 0.05, "beta": 0.5}, n=16, exhaustive=False),
             _tree=_undivided_tree,
         ),
-        shortcut=fault(
-            "returns the point for certain where all examples are equal",
-            instance=SMALL_TREE,
-            **_certain(InteriorPointTreeLog, _same),
+        shortcut=_certain(
+            "returns the point for certain where all examples are equal", SMALL_TREE, InteriorPointTreeLog, _same
         ),
     ),
     *controls(
@@ -264,10 +285,11 @@ LEARNERS = (
                 ThresholdInteriorPoint._plan(self)[1],
             ),
         ),
-        unpadded=fault(
+        unpadded=_certain(
             "returns c_0 for certain where either label has fewer than m examples",
-            instance=Instance({"domain_size": 4, "epsilon": 8.0, "beta": 0.8}, n=4, beta=0.9),
-            **_certain(ThresholdInteriorPoint, _few),
+            Instance({"domain_size": 4, "epsilon": 8.0, "beta": 0.8}, n=4, beta=0.9),
+            ThresholdInteriorPoint,
+            _few,
             symmetries=lambda self: [],  # c_0 is not symmetric
         ),
     ),

@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -61,7 +61,9 @@ class ExponentialSolver:
     def scores(self, points: Sequence[int], counts: Sequence[int]) -> Steps:
         """Return q, restricted to what may be returned."""
         whole = interior_scores(points, counts, self.size)
-        return whole if self.eligible is None else self.eligible(whole, points)
+        if self.eligible is None:
+            return whole
+        return self.eligible(whole, points)
 
     def draw(self, points: Sequence[int], counts: Sequence[int], rng: np.random.Generator, size: int) -> list[int]:
         """Return the points found by `size` independent calls."""
@@ -117,6 +119,7 @@ def make_solver(variant: str, size: int, n: int, epsilon: Fraction, delta: Fract
     if variant == "tree-log":
         tree = TreeLog.within(size, n, epsilon, delta, beta)
         return tree, tree.points_needed
+    # The promise n/2 is what q has at a median.
     made: ExponentialSolver | RecConcaveSolver = ExponentialSolver(size, epsilon)
     if variant == "rec-concave":
         made = RecConcaveSolver(RecConcave.within(size - 1, Fraction(n, 2), Fraction(1, 2), epsilon, delta))
@@ -149,14 +152,17 @@ class InteriorPoint(ClassLearner):
     @property
     def privacy(self) -> PrivacyClaim:
         """The sum of the mechanism's calls, with all levels made, under replacement of one example."""
+        # So many examples make every level that the mechanism can have; fewer may leave some out and cost less.
         cost = self._solver(2**63).cost
         return PrivacyClaim(float(cost.epsilon), float(cost.delta), claim_id=self.claim_id, source=self.source)
 
     def points_needed(self, beta: float) -> int:
         """Return how many points suffice for an interior point with probability 1 - beta."""
         check_probability("beta", beta)
-        solver: Any = self._solver(0)
-        return int(solver.points_needed(beta))
+        solver = self._solver(0)
+        # TreeLog is made for one beta; its learner has a method of its own.
+        assert not isinstance(solver, TreeLog)
+        return solver.points_needed(beta)
 
     def sample_size(self, alpha: float, beta: float) -> int:
         """Return `points_needed(beta)`, whatever alpha."""
@@ -192,7 +198,10 @@ class InteriorPoint(ClassLearner):
 
 def _outside(points: int, log_inside: float) -> float:
     """Return the share of so many points of weight 1 beside a weight e^log_inside."""
-    return 1 / (1 + math.exp(min(700.0, log_inside - math.log(points)))) if points else 0.0
+    # Beyond e^700 the share is 0 in floats anyway, and exp would overflow.
+    if points:
+        return 1 / (1 + math.exp(min(700.0, log_inside - math.log(points))))
+    return 0.0
 
 
 @dataclass(frozen=True)
@@ -227,11 +236,20 @@ class InteriorPointExponential(InteriorPoint):
         exp(epsilon floor(n/2)/2) + exp(epsilon ceil(n/2)/2); or all but one that has all examples. docs/results.md has
         the proof, "Sample complexities that are known".
         """
-        size, rate, half = self.domain_size, self._solver(n).rate, n // 2
-        two = _outside(size - 2, float(np.logaddexp(rate * half, rate * (n - half)))) if n > 1 else 0.0
+        size = self.domain_size
+        rate = self._solver(n).rate
+        half = n // 2
+        # With one example there are no equal shares.
+        two = 0.0
+        if n > 1:
+            two = _outside(size - 2, float(np.logaddexp(rate * half, rate * (n - half))))
         one = _outside(size - 1, rate * n)
-        places = [size // 2 - 1, size // 2] if two >= one else [size // 2]
-        case = "equal shares on two neighbouring points" if two >= one else "all on one point"
+        if two >= one:
+            places = [size // 2 - 1, size // 2]
+            case = "equal shares on two neighbouring points"
+        else:
+            places = [size // 2]
+            case = "all on one point"
         return WorstFailure(
             max(one, two), max(one, two), CaseFamily.INTERIOR_POINTS, {"domain_size": size, "rate": rate}, _WORST, "",
             0, tuple((x,) for x in places), (1 / len(places),) * len(places), case,
@@ -256,6 +274,7 @@ class InteriorPointExponential(InteriorPoint):
     def symmetries(self) -> list[Integers]:
         """Return the flip of the label of each point, and the reflection of the line."""
         points = np.arange(self.domain_size)
+        # Labels are ignored, so each of them may be flipped alone.
         flips = [moving_points(points, np.asarray(points == x, dtype=np.int64)) for x in points]
         return [*flips, moving_points(points[::-1].copy())]
 

@@ -82,6 +82,7 @@ class ThresholdInteriorPoint(ClassLearner):
 
     def _share(self) -> tuple[Fraction, Fraction]:
         """Return the mechanism's own (epsilon0, delta0)."""
+        # A group of two costs (2 epsilon0, (1 + e^epsilon0) delta0): this share makes that (epsilon, delta).
         epsilon0 = Fraction(self.epsilon) / 2
         if self.delta is None:
             return epsilon0, Fraction(0)
@@ -89,8 +90,10 @@ class ThresholdInteriorPoint(ClassLearner):
 
     def _plan(self) -> tuple[Solver, int]:
         """Return the interior point mechanism for 2 m points, and m."""
-        size, (epsilon0, delta0) = self.domain_size + 1, self._share()
+        size = self.domain_size + 1
+        epsilon0, delta0 = self._share()
         _, needed = make_solver(self.variant, size, 0, epsilon0, delta0, self.beta)
+        # Half of the points come from each label.
         m = max(1, math.ceil(needed / 2))
         return make_solver(self.variant, size, 2 * m, epsilon0, delta0, self.beta)[0], m
 
@@ -113,6 +116,7 @@ class ThresholdInteriorPoint(ClassLearner):
     def _data(self, sample: Sample, m: int) -> Multiset:
         positive = sample.labels == 1
         x = sample.points[:, 0]
+        # A positive x asks for j >= x + 1, a negative one for j <= x; the m strongest demands of each side.
         largest = extremes(x[positive] + 1, sample.counts[positive], m, 0, largest=True)
         smallest = extremes(x[~positive], sample.counts[~positive], m, self.domain_size, largest=False)
         return merged(largest, smallest)
@@ -149,7 +153,9 @@ class ThresholdInteriorPoint(ClassLearner):
 
     def symmetries(self) -> list[Integers]:
         """Return the symmetries of thresholds, where the mechanism has them."""
-        return super().symmetries() if self.variant == "exponential" else []
+        if self.variant == "exponential":
+            return super().symmetries()
+        return []
 
 
 LEARNERS = (ThresholdInteriorPoint,)

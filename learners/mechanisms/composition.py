@@ -31,6 +31,7 @@ class Cost:
         """
         if not self.delta:
             return Cost(size * self.epsilon)
+        # 1 + e^epsilon + .. + e^((k - 1) epsilon).
         growth = sum((Fraction(math.exp(float(i * self.epsilon))) for i in range(1, size)), Fraction(1))
         return Cost(size * self.epsilon, self.delta * growth)
 
@@ -82,8 +83,10 @@ def largest_share(epsilon: Fraction, slack: Share, calls: Callable[[Fraction], S
     `slack` is what may be added to delta; 0 for basic composition alone. `calls` maps an epsilon per call to the calls
     made; their cost must grow with it.
     """
+    # How many times the share of one call basic composition adds up.
     unit = basic(calls(Fraction(1))).epsilon
     plain = epsilon / unit
+    # Advanced composition gains nothing with few calls.
     if not slack or best(calls(plain), slack).epsilon >= epsilon:
         return plain
     return last(lambda share: best(calls(share), slack).epsilon <= epsilon, plain, epsilon, 40)
@@ -103,10 +106,13 @@ def repeated_delta(epsilon: float, share: float, times: int) -> float:
     Information Theory 63 (2017), Theorem 3.3. All terms are positive, so the relative error is that of a term; the
     result is rounded up by a relative 1e-9.
     """
-    log_p, log_q = -math.log1p(math.exp(-share)), -share - math.log1p(math.exp(-share))
+    # ln p and ln (1 - p) of randomised response, without cancellation for a small share.
+    log_p = -math.log1p(math.exp(-share))
+    log_q = -share - math.log1p(math.exp(-share))
     terms = []
     for i in range(times + 1):
         excess = (times - 2 * i) * share - epsilon
+        # The excess falls with i: all further terms are 0.
         if excess <= 0:
             break
         ways = math.lgamma(times + 1) - math.lgamma(i + 1) - math.lgamma(times - i + 1)
@@ -125,5 +131,6 @@ def largest_repeated_epsilon(epsilon: float, delta: float, times: int) -> float:
         return low
     high = 2 * low
     while repeated_delta(epsilon, high, times) <= delta:
-        low, high = high, 2 * high
+        low = high
+        high = 2 * high
     return last(lambda share: repeated_delta(epsilon, share, times) <= delta, low, high, 40)

@@ -14,8 +14,8 @@ from dpaudit.contract import Law
 from ..arrays import Bools, Floats, Integers
 from .log_laws import ULP
 
+# Decimal digits of the first refinement; doubled until every draw is decided.
 START_DIGITS = 50
-"""Decimal digits of the first refinement; doubled until every draw is decided."""
 MARGIN = 2.0**-40
 """More than the relative error, at most 1502 * 2^-53, of exponentials of a product that do not underflow."""
 
@@ -99,6 +99,7 @@ def draw(scores: Integers, rate: float, rng: np.random.Generator, size: int, eli
 
 def draw_weighted(logs: Floats, rng: np.random.Generator, size: int) -> Integers:
     """Return `size` independent draws (size,) from the law proportional to e^logs, greatest 0, by inversion."""
+    # Inversion: the greatest weight is 1, so nothing overflows and the sum is at least 1.
     cumulative = np.cumsum(np.exp(logs))
     # The first index whose cumulative weight reaches the total: a uniform number that rounds up to 1 lands there.
     last = int(np.searchsorted(cumulative, cumulative[-1]))
@@ -110,6 +111,7 @@ def uniform_below(bound: int, rng: np.random.Generator, size: int) -> list[int]:
     """Return `size` independent uniform integers in [0, bound), for any bound >= 1, without bias."""
     if bound <= 2**64:
         return [int(v) for v in rng.integers(0, bound - 1, size=size, dtype=np.uint64, endpoint=True)]
+    # Rejection: as many random bits as the bound has, drawn until the number is below it.
     words = -(-bound.bit_length() // 64)
     drawn: list[int] = []
     while len(drawn) < size:
@@ -153,6 +155,7 @@ def draw_cells(sizes: Sequence[int], scores: Integers, rate: float, rng: np.rand
     low = np.searchsorted(cumulative, target - slack, side="right")
     # A uniform number stands for the interval of length 2^-53 above it.
     high = np.searchsorted(cumulative, target + slack + 2.0**-52 * cumulative[-1], side="right")
+    # Where both ends of the doubt fall into one cell, the floats have decided.
     cells: Integers = np.minimum(low, len(weights) - 1).astype(np.int64)
     for i in np.flatnonzero(low != high):
         digits, bits = _extended(int(uniform[i] * 2**53), 53, START_DIGITS, rng)
@@ -204,13 +207,18 @@ Bounds = tuple[list[Decimal], list[Decimal]]
 
 def _bounds(sizes: Sequence[int], gaps: Integers, rate: float, precision: int) -> Bounds:
     down, up = _contexts(precision)
-    exact, floor = Decimal(rate), Decimal(10) ** -(2 * precision)
+    exact = Decimal(rate)
+    floor = Decimal(10) ** -(2 * precision)
     powers: dict[int, tuple[Decimal, Decimal]] = {}
     for gap in {int(g) for g in gaps}:
         # exp is rounded half even whatever the context says: step one unit to either side.
         near = down.exp(down.multiply(-exact, Decimal(gap))), up.exp(up.multiply(-exact, Decimal(gap)))
+        # Such a weight decides nothing at this precision; it lies between 0 and the floor.
         small = near[1] < floor
-        powers[gap] = (Decimal(0), floor) if small else (near[0].next_minus(down), near[1].next_plus(up))
+        if small:
+            powers[gap] = (Decimal(0), floor)
+        else:
+            powers[gap] = (near[0].next_minus(down), near[1].next_plus(up))
     pairs = [(Decimal(s), powers[int(g)]) for s, g in zip(sizes, gaps, strict=True)]
     lower = accumulate((down.multiply(s, p[0]) for s, p in pairs), down.add)
     upper = accumulate((up.multiply(s, p[1]) for s, p in pairs), up.add)

@@ -4,13 +4,30 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from fractions import Fraction
+from typing import Protocol, TypeVar
 
 import numpy as np
 
 from dpaudit.contract import InputError
 
-from ..arrays import Floats
+from ..arrays import Bools, Floats, Integers
+
+T = TypeVar("T")
+
+
+class Field(Protocol[T]):
+    """The numbers in which an exact law is asked for; `+ - * /` work on them as well."""
+
+    def number(self, value: int | float | Fraction) -> T:
+        """Return a number of the field that encloses the value."""
+
+    def exp(self, value: T) -> T:
+        """Return the exponential of a number of the field."""
+
+    def log(self, value: T) -> T:
+        """Return the natural logarithm of a number of the field."""
+
 
 ULP = 2.0**-52
 LAW_SIZE = 4096
@@ -25,7 +42,9 @@ def check_size(size: int, most: int = LAW_SIZE) -> None:
         )
 
 
-def placed(size: int, where: Any, logs: Any) -> Floats:
+def placed(
+    size: int, where: int | slice | Sequence[int] | Integers | Bools, logs: float | Sequence[float] | Floats
+) -> Floats:
     """Return the log-probabilities (size,) that are `logs` at the indices `where` and -inf everywhere else."""
     everywhere = np.full(size, -np.inf)
     everywhere[where] = logs
@@ -40,6 +59,7 @@ def greatest(logs: Sequence[float] | Floats) -> float:
 
 def log_softmax(logs: Floats) -> Floats:
     """Return the logarithms of exp(logs) divided by their sum over the last axis."""
+    # The greatest logarithm becomes 0, so that no exponential overflows and at least one term of the sum is 1.
     shifted = logs - logs.max(axis=-1, keepdims=True)
     return np.asarray(shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True)), dtype=np.float64)
 
@@ -57,9 +77,11 @@ def log_mixture(log_weights: Sequence[float], laws: Sequence[Floats], error: flo
     to the greatest of k terms, subtracting it, exponentials (4 ulp) and the sum add at most 5 k ulp; the logarithm and
     adding the greatest term back add 2 (|result| + ln k + 1) ulp.
     """
+    # A part of weight 0 would bring -inf + -inf, or -inf - -inf, into the sum.
     kept = [(w, law) for w, law in zip(log_weights, laws, strict=True) if w > -math.inf]
     terms = np.stack([w + law for w, law in kept])
     peak = terms.max(axis=0)
+    # An atom that no part can give has the peak -inf, which must not be subtracted from itself.
     safe = np.where(np.isfinite(peak), peak, 0.0)
     with np.errstate(divide="ignore"):
         total = np.log(np.exp(terms - safe).sum(axis=0)) + safe
@@ -73,6 +95,7 @@ def log_above(z: Floats) -> Floats:
     argument of log1p stays in [-1/2, 0]. An error of z moves the result by no more than itself, the slope lying in
     [-1, 0].
     """
+    # The tail beyond |z| is computed on either side; log1p keeps the digits of a probability near 1.
     tail = 0.5 * np.exp(-np.abs(z))
     return np.where(z >= 0, -z - math.log(2), np.log1p(-tail))
 
@@ -90,6 +113,7 @@ def log_between(z: float, width: float) -> float:
     eta in z moves it by at most eta.
     """
     end = z + width
+    # An interval on one side of 0 is e^-(its nearer end) (1 - e^-width) / 2, whose logarithm cancels nowhere.
     if end <= 0:
         return end - math.log(2) + math.log(-math.expm1(-width))
     if z >= 0:

@@ -110,7 +110,9 @@ class RecConcave:
     def calls(self) -> list[Cost]:
         """The private calls made, innermost first."""
         named = Cost(self.epsilon, self.delta)
-        return [*(() if self.inner is None else (*self.inner.calls, named, named)), Cost(self.epsilon)]
+        if self.inner is None:
+            return [Cost(self.epsilon)]
+        return [*self.inner.calls, named, named, Cost(self.epsilon)]
 
     @property
     def cost(self) -> Cost:
@@ -122,9 +124,11 @@ class RecConcave:
         return self._needed(beta / (2 * self.levels - 1))
 
     def _needed(self, beta: float) -> float:
-        epsilon, alpha = float(self.epsilon), float(self.alpha)
+        epsilon = float(self.epsilon)
+        alpha = float(self.alpha)
         if self.inner is None:
             return 2 / (alpha * epsilon) * (math.log(self.top + 1) - math.log(beta))
+        # The three ways to fail at this level: a stable selection, the last step, the recursive call.
         lead = self.stable(self.epsilon, self.delta).gap_needed(beta)
         return max(
             8 / (3 * alpha) * lead,
@@ -133,6 +137,7 @@ class RecConcave:
         )
 
     def _padded(self, score: Steps) -> Steps:
+        # T' - T indices beyond the last one, so that windows of 2^j indices fit up to T'.
         extra = (1 << self._log_width) - self.top
         if extra == 0:
             return score
@@ -141,8 +146,10 @@ class RecConcave:
 
     def _inner_score(self, padded: Steps) -> Steps:
         widest = widest_windows(padded, self._log_width)
+        # L(log T' + 1): no window is that wide, and the score there is 0 at most.
         widest.append(min(0, widest[-1]))
-        kept, r = (1 - self.alpha) * self.promise, self.promise
+        kept = (1 - self.alpha) * self.promise
+        r = self.promise
         return Steps.of_values([min(widest[j] - kept, r - widest[j + 1]) for j in range(self._log_width + 1)])
 
     def _choices(self, padded: Steps, k: int) -> tuple[StableSelect, list[Standing]]:
@@ -157,6 +164,7 @@ class RecConcave:
             return score.draw_exponential(float(self.epsilon) / 2, rng, size)
         padded = self._padded(score)
         widths = self.inner.draw(self._inner_score(padded), rng, size)
+        # Runs with the same width and the same intervals named go on together.
         cases = Counter[tuple[int, bool, bool]]()
         for k, count in sorted(Counter(widths).items()):
             select, standings = self._choices(padded, k)
@@ -169,16 +177,20 @@ class RecConcave:
                 continue
             candidates = self._candidates(padded, k, self._choices(padded, k)[1], a, b)
             drawn += [min(x, self.top) for x in candidates.draw_exponential(float(self.epsilon) / 2, rng, count)]
+        # Runs were made case by case; their order must not show the case.
         order = rng.permutation(size)
         return [drawn[i] for i in order]
 
     def _candidates(self, padded: Steps, k: int, standings: list[Standing], a: bool, b: bool) -> Steps:
         """Return the score on the best intervals of the partitions that named theirs."""
-        length, (first, second) = 8 << k, standings
+        length = 8 << k
+        first, second = standings
+        # The interval of the first partition, and that of the one shifted by half a length.
         spans = [(first.best * length, (first.best + 1) * length)] if a else []
         if b:
             spans.append((max(0, second.best * length - length // 2), (second.best + 1) * length - length // 2))
         spans.sort()
+        # Where they overlap an index must be a candidate once.
         if len(spans) == 2 and spans[1][0] <= spans[0][1]:
             spans = [(spans[0][0], max(spans[0][1], spans[1][1]))]
         return padded.restricted(spans)
@@ -195,6 +207,7 @@ class RecConcave:
             return score.outside(rate, low, high)
         padded = self._padded(score)
         ks, _ = self.inner._listed_law(self._inner_score(padded).merged())
+        # As many widths as there are, so that those left out have `skipped` at most together.
         likely = np.exp(ks) > skipped / len(ks)
         terms = [float(np.exp(ks[~likely]).sum())]
         for log_weight, steps, _ in self._last_steps(padded, np.where(likely, ks, -np.inf)):
@@ -245,7 +258,8 @@ class RecConcave:
             for start, length in zip(steps.starts, steps.lengths, strict=True) if steps else ():
                 ends |= {min(start, self.top), min(start + length, self.top)}
         starts = np.array(sorted(ends), dtype=np.int64)
-        laws, worst = [], 0.0
+        laws = []
+        worst = 0.0
         for weight, steps, _ in cases:
             law, more = self._last_law(steps, starts)
             laws.append(law)
@@ -257,7 +271,8 @@ class RecConcave:
         if candidates is None:
             return placed(len(starts), 0, 0.0), 0.0
         pieces, error = candidates.log_pieces(float(self.epsilon) / 2)
-        law, beyond = np.full(len(starts), -np.inf), []
+        law = np.full(len(starts), -np.inf)
+        beyond = []
         for start, length, log in zip(candidates.starts, candidates.lengths, pieces.tolist(), strict=True):
             first, stop = starts.searchsorted([start, min(start + length, self.top)])
             law[first:stop] = log

@@ -80,6 +80,7 @@ class StableSelect(NoisyTest):
     @property
     def threshold(self) -> float:
         """The threshold t."""
+        # 2 is the sensitivity of the gap: a neighbour whose best solution is another one has a gap of 2 at most.
         return 2 + self.scale * math.log(1 / (2 * float(self.delta)))
 
     def gap_needed(self, beta: float) -> float:
@@ -90,6 +91,7 @@ class StableSelect(NoisyTest):
         """Return for `size` independent calls whether the best solution is named."""
         if standing.gap is None:
             return np.ones(size, dtype=np.bool_)
+        # The mechanism itself: the gap plus Lap(2/epsilon) against the threshold.
         return np.asarray(float(standing.gap) + rng.laplace(0.0, self.scale, size) >= self.threshold, dtype=np.bool_)
 
     def log_law(self, standing: Standing) -> tuple[float, float, float]:
@@ -100,7 +102,8 @@ class StableSelect(NoisyTest):
         """
         if standing.gap is None:
             return 0.0, -math.inf, 0.0
-        t, gap = self.threshold / self.scale, float(standing.gap) / self.scale
+        t = self.threshold / self.scale
+        gap = float(standing.gap) / self.scale
         z = np.array((self.threshold - float(standing.gap)) / self.scale)
         return float(log_above(z)), float(log_below(z)), ULP * (6 * abs(t) + 4 * gap + 9)
 
@@ -110,6 +113,7 @@ def standing_of_values(values: Sequence[Number], others: bool = False) -> Standi
 
     `others` says whether there are further solutions, with value 0, that are not listed.
     """
+    # Of equal values the least number: a rule that does not depend on the data.
     best = max(range(len(values)), key=lambda i: (values[i], -i))
     rest = [*values[:best], *values[best + 1 :], *([0] if others else [])]
     return Standing(best, values[best] - max(rest) if rest else None)
@@ -122,9 +126,12 @@ def standing_of_intervals(score: Steps, length: int, shift: int) -> Standing:
     is never listed.
     """
     order = sorted(range(len(score.values)), key=lambda i: (-score.values[i], score.starts[i]))
-    best, top = (score.starts[order[0]] + shift) // length, score.values[order[0]]
+    best = (score.starts[order[0]] + shift) // length
+    top = score.values[order[0]]
     for i in order:
-        first, last = score.starts[i], score.starts[i] + score.lengths[i] - 1
+        first = score.starts[i]
+        last = score.starts[i] + score.lengths[i] - 1
+        # The highest piece that reaches into another interval gives the second best value.
         if (first + shift) // length != best or (last + shift) // length != best:
             return Standing(best, top - score.values[i])
     return Standing(best, None)

@@ -11,14 +11,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate, pairwise
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.contract import InputError
 
-from ..arrays import Floats, Integers
+from ..arrays import Exact, Floats, Integers
 from . import exponential
 from .log_laws import ULP, placed
 
@@ -26,7 +24,7 @@ Multiset = tuple[list[int], list[int]]
 """Distinct values in ascending order, and their counts."""
 
 
-def multiset(values: NDArray[Any], counts: Integers) -> Multiset:
+def multiset(values: Exact, counts: Integers) -> Multiset:
     """Return the distinct values in ascending order, as Python integers, and how often each occurs."""
     total: Counter[int] = Counter()
     for value, count in zip(values.tolist(), counts.tolist(), strict=True):
@@ -42,8 +40,11 @@ def of_counter(counts: Counter[int]) -> Multiset:
 
 def ranks(data: Multiset, start: int, stop: int) -> Multiset:
     """Return the elements with ranks start .. stop - 1, counted from 0 at the smallest one."""
-    points, counts, seen = [], [], 0
+    points = []
+    counts = []
+    seen = 0
     for x, count in zip(*data, strict=True):
+        # The copies of x have the ranks seen .. seen + count - 1.
         kept = min(seen + count, stop) - max(seen, start)
         seen += count
         if kept > 0:
@@ -58,7 +59,7 @@ def merged(first: Multiset, second: Multiset) -> Multiset:
     return of_counter(counts + Counter(dict(zip(*second, strict=True))))
 
 
-def extremes(values: NDArray[Any], counts: Integers, m: int, padding: int, largest: bool) -> Multiset:
+def extremes(values: Exact, counts: Integers, m: int, padding: int, largest: bool) -> Multiset:
     """Return the m smallest (largest) values of a multiset, filled up with copies of `padding`.
 
     Whatever the multiset: replacing one value, removing one or adding one replaces at most one of the m. That needs the
@@ -119,7 +120,11 @@ class Steps:
     def integers(self) -> tuple[Integers, int]:
         """Return integers w and a divisor d with values = w / d, or raise `InputError` where they pass 2^62."""
         divisor = math.lcm(*{v.denominator for v in self.values})
-        scaled = [int(v) for v in self.values] if divisor == 1 else [int(v * divisor) for v in self.values]
+        # Exact samplers need integer scores; the divisor goes into the rate.
+        if divisor == 1:
+            scaled = [int(v) for v in self.values]
+        else:
+            scaled = [int(v * divisor) for v in self.values]
         if max(-min(scaled), max(scaled)) >= 2**62:
             raise InputError(
                 f"scores must be rationals with a small common denominator, got one of {divisor}; "
@@ -130,6 +135,7 @@ class Steps:
     def draw_exponential(self, rate: float, rng: np.random.Generator, size: int) -> list[int]:
         """Return `size` integers, x with probability exactly proportional to exp(rate f(x))."""
         scores, divisor = self.integers()
+        # A piece by its length times its weight, then an integer of it uniformly: no domain is listed.
         cells = exponential.draw_cells(self.lengths, scores, rate / divisor, rng, size)
         offsets = exponential.uniform_within([self.lengths[i] for i in cells], rng)
         return [self.starts[i] + offset for i, offset in zip(cells, offsets, strict=True)]
@@ -165,6 +171,7 @@ class Steps:
             return float(np.logaddexp.reduce(terms)) if terms else -math.inf
 
         odds = log_mass((self.starts[0], low), (high + 1, self.size)) - log_mass((low, high + 1))
+        # Below e^-700 the probability is 0 in floats, and exp(-odds) would overflow.
         return 1 / (1 + math.exp(-odds)) if odds > -700 else 0.0
 
 
@@ -176,7 +183,8 @@ def interior_scores(points: Sequence[int], counts: Sequence[int], size: int) -> 
 
     The points are distinct and ascend; `counts` says how often each occurs.
     """
-    n, values = sum(counts), {0: 0}
+    n = sum(counts)
+    values = {0: 0}
     for x, (below, up_to) in zip(points, pairwise(accumulate(counts, initial=0)), strict=True):
         values[x] = min(up_to, n - below)
         # Up to the next point, which comes next or takes this place.
@@ -191,14 +199,17 @@ def widest_windows(score: Steps, steps: int) -> list[Number]:
     Every piece is extended to both sides as long as the score does not fall below its own; a window of 2^j integers has
     minimum >= v exactly if it fits into such an extension of a piece with value >= v. Works for any step function.
     """
-    values, ends = score.values, [s + n for s, n in zip(score.starts, score.lengths, strict=True)]
+    values = score.values
+    ends = [s + n for s, n in zip(score.starts, score.lengths, strict=True)]
     left = _reach(values, score.starts)
     right = _reach(values[::-1], [-e for e in ends[::-1]])[::-1]
     widths = [-b - a for a, b in zip(left, right, strict=True)]
     order = sorted(range(len(values)), key=lambda i: -values[i])
     found: list[Number] = []
-    widest, following = 0, 0
+    widest = 0
+    following = 0
     for j in range(steps + 1):
+        # Pieces come by falling values: the first whose extension holds 2^j integers gives L(j).
         while widest < 1 << j:
             widest = max(widest, widths[order[following]])
             following += 1
@@ -212,6 +223,7 @@ def _reach(values: Sequence[Number], starts: Sequence[int]) -> list[int]:
     reached = []
     for value, start in zip(values, starts, strict=True):
         while stack and stack[-1][0] >= value:
+            # Pieces that are not below this one are passed to the left, and so is everything that they had passed.
             start = stack.pop()[1]
         stack.append((value, start))
         reached.append(start)

@@ -78,6 +78,7 @@ class Choosing(NoisyTest):
     @property
     def threshold(self) -> float:
         """The threshold t."""
+        # scale is 2/epsilon, so this is the omega of the class docstring.
         omega = 2 + 2 * self.scale * math.log(2 * self.growth / float(self.delta))
         return omega + self.scale * math.log(1 / (2 * float(self.delta)))
 
@@ -89,6 +90,7 @@ class Choosing(NoisyTest):
         """Return the choices of `size` independent calls, None for nothing, given the scores that are at least 1."""
         chosen: list[Solution | None] = [None] * size
         top = max(scores.values(), default=0)
+        # First the noisy test of the best score, then the choice by weights e^(epsilon q/4).
         passed = np.flatnonzero(top + rng.laplace(0.0, self.scale, size) >= self.threshold)
         if len(passed) and scores:
             solutions = list(scores)
@@ -101,7 +103,8 @@ class Choosing(NoisyTest):
         """Return the log-probabilities of the solutions in their order, that of nothing, and a bound on the error."""
         if not scores:
             return np.zeros(0), 0.0, 0.0
-        top, t = max(scores.values()) / self.scale, self.threshold / self.scale
+        top = max(scores.values()) / self.scale
+        t = self.threshold / self.scale
         z = np.array((self.threshold - max(scores.values())) / self.scale)
         logs, error = exponential.log_law(np.array(list(scores.values())), self.rate)
         total = error + ULP * (8 * abs(t) + 5 * top + 9 + float(-logs.min()))
@@ -184,7 +187,9 @@ class TreeLog:
     @classmethod
     def within(cls, size: int, n: int, epsilon: Share, delta: Share, beta: float, base: int = BASE) -> TreeLog:
         """Return the mechanism whose calls on all levels cost (epsilon, delta) and fail with beta together."""
+        # How many levels there are depends on the size alone, whatever the other parameters.
         levels = cls(size, 0, Fraction(1), Fraction(1, 4), 0.5, base).levels
+        # 3 epsilon and 2 delta for each level above the base, and epsilon for the base.
         share = Fraction(delta) / max(1, 2 * (levels - 1))
         return cls(size, n, Fraction(epsilon) / (3 * levels - 2), share, beta / (3 * levels - 2), base)
 
@@ -196,7 +201,9 @@ class TreeLog:
     @property
     def levels(self) -> int:
         """The most levels that are ever made, the base included."""
-        return 1 if self.size <= self.base else 1 + replace(self, size=self.height + 1).levels
+        if self.size <= self.base:
+            return 1
+        return 1 + replace(self, size=self.height + 1).levels
 
     @property
     def _choice(self) -> Choosing:
@@ -227,7 +234,9 @@ class TreeLog:
         if self.size <= self.base:
             return None
         rest = self.n - 2 * self.margin - self.deep
-        return replace(self, size=self.height + 1, n=rest) if rest > 0 else None
+        if rest > 0:
+            return replace(self, size=self.height + 1, n=rest)
+        return None
 
     @property
     def calls(self) -> list[Cost]:
@@ -256,11 +265,15 @@ class TreeLog:
         if self.inner is None:
             return interior_scores(*data, self.size).draw_exponential(float(self.epsilon) / 2, rng, size)
         middle = ranks(data, self.margin, self.n - self.margin)
+        # Step 2.
         named = self._choice.draw(_balanced_nodes(middle), rng, size)
         drawn = [int(x) for x in named if x is not None]
         deep, shallow = self._embedding(middle)
+        # Only the runs that step 2 left go on.
         left = size - len(drawn)
-        for y, count in sorted(Counter(self.inner.draw(*shallow, rng, left)).items()) if left else ():
+        # Step 4, then steps 5 and 6 for all runs with the same depth together.
+        depths = self.inner.draw(*shallow, rng, left) if left else []
+        for y, count in sorted(Counter(depths).items()):
             standing, candidates = self._candidates(deep, y)
             chosen = int(self._selection.draw(standing, rng, count).sum())
             drawn += [0] * (count - chosen)
@@ -281,9 +294,12 @@ class TreeLog:
         named, nothing, error = self._choice.log_law(nodes)
         deep, shallow = self._embedding(middle)
         ys, rest = self.inner.log_law(*shallow)
-        weights, endings, worst = [], [], 0.0
+        weights = []
+        endings = []
+        worst = 0.0
         for y, log_y in enumerate(ys):
             standing, candidates = self._candidates(deep, y)
+            # Step 5 names u or none; step 6 follows in the first case, the output 0 in the other.
             found, none, e = self._selection.log_law(standing)
             law, more = _scored(candidates, data).log_exponential(float(self.epsilon) / 2, self.size)
             weights += [float(log_y) + found, float(log_y) + none]
@@ -297,6 +313,7 @@ class TreeLog:
         """Return the multiset S, and that of e - 1 of the rest."""
         points, counts = middle
         depths = leaving_depths(points, counts, self.height)
+        # S are the M elements that stay longest on the path, of equals the smallest.
         order = sorted(range(len(points)), key=lambda i: (-depths[i], points[i]))
         deep: Counter[int] = Counter()
         shallow: Counter[int] = Counter()
@@ -310,6 +327,7 @@ class TreeLog:
 
     def _candidates(self, deep: Multiset, depth: int) -> tuple[Standing, list[int]]:
         """Return the standing of the nodes at a depth by their share of S, and the best one's candidates."""
+        # A node at a depth is the prefix of so many bits of its leaves.
         shift = self.height - depth
         weights: Counter[int] = Counter()
         for x, count in zip(*deep, strict=True):
@@ -318,6 +336,7 @@ class TreeLog:
         standing = standing_of_values([weights[v] for v in nodes], others=len(nodes) < 1 << depth)
         first = nodes[standing.best] << shift
         last = first + (1 << shift) - 1
+        # The tree may have leaves beyond the domain.
         return standing, sorted({min(x, self.size - 1) for x in (first, (first + last) // 2, last)})
 
     def _check(self, counts: Sequence[int]) -> None:
@@ -338,6 +357,7 @@ def _balanced_nodes(data: Multiset) -> dict[int, int]:
         low, high = todo.pop()
         if high - low < 2:
             continue
+        # The highest bit in which the extreme points differ: at that node they part.
         bit = (points[low] ^ points[high - 1]).bit_length() - 1
         middle = points[high - 1] >> bit << bit
         cut = bisect_left(points, middle, low, high)
@@ -350,10 +370,13 @@ def leaving_depths(points: list[int], counts: list[int], height: int) -> list[in
     """Return for each point one less than the depth at which it leaves the heavy path; `height` if it never does."""
     below = list(accumulate(counts, initial=0))
     depths = [height] * len(points)
-    low, high, start = 0, len(points), 0
+    low = 0
+    high = len(points)
+    start = 0
     for depth in range(height):
         middle = start + (1 << height - depth - 1)
         cut = bisect_left(points, middle, low, high)
+        # In ties the path goes left.
         right = below[high] - below[cut] > below[cut] - below[low]
         left_out = range(low, cut) if right else range(cut, high)
         for i in left_out:

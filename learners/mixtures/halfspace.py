@@ -14,6 +14,7 @@ from functools import cache, lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from dpaudit.contract import (
     Distribution,
@@ -41,9 +42,10 @@ from ..halfspaces.concepts import Halfspace, Halfspaces
 from ..halfspaces.depth.tukey_depth import MAX_DIMENSION
 from ..mechanisms import exponential
 from ..parameters import Built, check_integer, check_parameters, check_run, check_sample, check_statement
+from ..samples import Sample as Flagged
 from .intersections import MAX_LISTED, Intersections, Outside, members_of
 from .missed_facets import HardPolytope
-from .public_family import MAX_COLLECTIONS, PublicFamily, log_collections, public_family
+from .public_family import MAX_COLLECTIONS, Functional, PublicFamily, log_collections, public_family
 from .rejection import Rejected, Tallied
 from .wedges import Wedges
 
@@ -53,7 +55,8 @@ MAX_ATOMS = 2**17
 LARGEST = 512
 """The largest dimension whose sample sizes are computed: there each takes 10 to 25 seconds."""
 PICTURED_POINTS = 40
-Code = tuple[Any, ...]
+Code = tuple[tuple[Functional, ...], ...]
+"""() for the empty hypothesis, else the halfspaces and the equations of the flat."""
 
 
 @dataclass(frozen=True)
@@ -65,9 +68,14 @@ class MixtureGrid(Grid):
 
     public_label: int = 0
 
-    def sample(self, points: Any, labels: Any, counts: Any = None, public: Any = None) -> Any:
+    def sample(
+        self, points: ArrayLike, labels: ArrayLike, counts: ArrayLike | None = None, public: ArrayLike | None = None
+    ) -> Flagged:
         """Return the labelled multiset with its public flags."""
-        flags = np.asarray(labels) == self.public_label if public is None else public
+        if public is None:
+            flags = np.asarray(labels) == self.public_label
+        else:
+            flags = public
         return super().sample(points, labels, counts, flags)
 
 
@@ -124,8 +132,8 @@ class MixtureHalfspace(ClassLearner):
     instance: ClassVar[Instance] = Instance({"dimension": 2, "epsilon": 1.0, "side": 2}, n=6, exhaustive=False)
     pictured: ClassVar[Instance] = Instance({"dimension": 2, "epsilon": 2.0, "side": 12}, n=200)
     settings: ClassVar[tuple[str, ...]] = ("realizable", "agnostic")
+    # Whether all hypotheses are looked at one by one, as some controls do.
     _lists: ClassVar[bool] = False
-    """Whether all hypotheses are looked at one by one, as some controls do."""
 
     def __post_init__(self) -> None:
         check_parameters(self, dimension=(1, LARGEST), side=(1, MAX_SIDE), public_label=(0, 1))
@@ -153,7 +161,10 @@ class MixtureHalfspace(ClassLearner):
 
     def _spanning(self, sample: Sample) -> Integers:
         """Return the points that span the family: the public ones."""
-        flags = np.zeros(len(sample.labels), dtype=np.bool_) if sample.public is None else sample.public
+        if sample.public is None:
+            flags = np.zeros(len(sample.labels), dtype=np.bool_)
+        else:
+            flags = sample.public
         return np.asarray(sample.points[flags], dtype=np.int64)
 
     def errors(self, sample: Sample) -> Integers:
@@ -167,6 +178,7 @@ class MixtureHalfspace(ClassLearner):
 
     def _gains(self, sample: Sample) -> tuple[Integers, Integers, int]:
         """Return the distinct points, the errors that each adds if it is inside, and the errors if none is."""
+        # An example inside is an error if it has the other label; outside, if it has the public one.
         outside = sample.labels != self.public_label
         points, gains = summed(sample.points.astype(np.int64), np.where(outside, sample.counts, -sample.counts))
         return points, gains, int(sample.counts[~outside].sum())
@@ -181,6 +193,7 @@ class MixtureHalfspace(ClassLearner):
     def run(self, sample: Sample, rng: np.random.Generator, size: int) -> list[Code]:
         """Return the outputs of independent runs; see `_ranking` for how they are drawn."""
         check_run(sample, self.domain, size)
+        # Samples hash by their contents, which their protocol does not say.
         hashable: Any = sample
         family, ranking = _ranking(self, hashable)
         return _codes(family, ranking.draw(self._rate, rng, size))
@@ -218,7 +231,11 @@ class MixtureHalfspace(ClassLearner):
 
     def _enough(self, n: int, alpha: float, beta: float, setting: str) -> bool:
         """Return whether n examples meet the conditions of `utility`."""
-        k, log_beta = self.dimension**2, math.log(beta / (2 if setting == "realizable" else 3))
+        # A hypothesis is fixed by at most d^2 examples; the other r examples test it.
+        k = self.dimension**2
+        # The failure probability is divided over two events, or three where the best halfspace may look worse than it
+        # is.
+        log_beta = math.log(beta / (2 if setting == "realizable" else 3))
         rest = n - k
         gap = 2 / self.epsilon * (self._log_hypotheses(n) - log_beta)
         if setting == "realizable":
@@ -243,6 +260,7 @@ class MixtureHalfspace(ClassLearner):
         side below 4 d - 3; for alpha from 1/(2 d + 2.001) on; for the literal construction.
         """
         check_integer("dimension", self.dimension, MAX_DIMENSION + 1, LARGEST)
+        # Below that side the cross-polytope of the case does not fit.
         check_integer("side", self.side, 4 * self.dimension - 3, MAX_SIDE)
         if self.literal:
             raise InputError.of("literal", self.literal, "False, for a failure rate that is computed")
@@ -259,17 +277,19 @@ class MixtureHalfspace(ClassLearner):
 
     def scene(self, rng: np.random.Generator) -> tuple[Sample, Halfspace]:
         """Return the sample of the picture, with its labels' flags, and its target: a halfspace off one corner."""
+        # Not parallel to an axis or a diagonal, so that no grid line coincides with its boundary.
         target = Halfspace((2,) * (self.dimension - 1) + (3,), 2 * self.side * (self.dimension + 1) // 3)
         points = rng.integers(0, self.side + 1, (PICTURED_POINTS, self.dimension))
         counts = rng.multinomial(self.pictured.n, np.full(len(points), 1 / len(points)))
         return self.domain.sample(points, target.predict(points), counts), target
 
-    def picture(self, sample: Sample, codes: Any, target: Hypothesis | None = None) -> Picture:
+    def picture(self, sample: Sample, codes: Sequence[Code], target: Hypothesis | None = None) -> Picture:
         """Return the sample and the regions that were learned to have the public label; dimension 2 only."""
         check_integer("dimension", self.dimension, 2, 2)
         shapes = []
         for code in codes:
             hypothesis = self.decode(code)
+            # An equation of the flat is two inequalities.
             opposite = [tuple(-v for v in row) for row in hypothesis.flat]
             rows = [*hypothesis.halfspaces, *hypothesis.flat, *opposite]
             label = f"learned to be {self.public_label}, error {error_share(sample, hypothesis):.3g} on the sample"
@@ -291,7 +311,7 @@ class MixtureHalfspace(ClassLearner):
 
 
 @lru_cache(maxsize=2)
-def _ranking(learner: MixtureHalfspace, sample: Any) -> tuple[PublicFamily, Tallied | Rejected]:
+def _ranking(learner: MixtureHalfspace, sample: Sample) -> tuple[PublicFamily, Tallied | Rejected]:
     """Return the family, and what draws from it; kept for the last samples, since runs come in chunks.
 
     Few hypotheses are listed by their errors. Many are drawn by rejection; where that takes too many tries they are
@@ -302,6 +322,7 @@ def _ranking(learner: MixtureHalfspace, sample: Any) -> tuple[PublicFamily, Tall
     if learner._lists and size > MAX_LISTED:
         raise InputError(f"{learner.id} lists all hypotheses, at most {MAX_LISTED}; these public points give {size}")
     points, gains, base = learner._gains(sample)
+    # Few hypotheses are listed; -1 marks those that a control never draws.
     if size <= MAX_ATOMS or learner._lists or learner.dimension == 1:
         collections = learner._collections(sample)
         errors = collections.all_errors
@@ -309,12 +330,13 @@ def _ranking(learner: MixtureHalfspace, sample: Any) -> tuple[PublicFamily, Tall
 
     @cache
     def counted() -> Tallied:
-        wedges = learner.dimension == 2 and not family.flat
-        return Tallied(
-            Wedges.of(family.halfspaces, points, gains, base, learner.side) if wedges else learner._collections(sample)
-        )
+        if learner.dimension == 2 and not family.flat:
+            return Tallied(Wedges.of(family.halfspaces, points, gains, base, learner.side))
+        return Tallied(learner._collections(sample))
 
-    return family, Rejected.of(family, points, gains, learner.dimension, counted if size <= MAX_COLLECTIONS else None)
+    # Too many to be counted: then draws go on until one is accepted.
+    fallback = counted if size <= MAX_COLLECTIONS else None
+    return family, Rejected.of(family, points, gains, learner.dimension, fallback)
 
 
 def _codes(family: PublicFamily, collections: list[tuple[int, ...]]) -> list[Code]:
@@ -334,7 +356,10 @@ def _polygon(side: int, rows: Sequence[Sequence[int | Fraction]], tone: str, sha
 
 def _markers(sample: Sample) -> list[Shape]:
     """Return the markers of public and private points of either label."""
-    public = np.zeros(len(sample.labels), dtype=np.bool_) if sample.public is None else sample.public
+    if sample.public is None:
+        public = np.zeros(len(sample.labels), dtype=np.bool_)
+    else:
+        public = sample.public
     shapes = []
     for flag, kind, markers in ((True, "public", ("square", "cross")), (False, "private", ("ring", "dot"))):
         for label, marker in enumerate(markers):

@@ -5,12 +5,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..arrays import Bools, Integers
+from ..arrays import Bools, Exact, Integers, Labels
 from ..words import linear
 from .public_family import Functional
 
@@ -33,7 +31,7 @@ class Outside:
     flat: tuple[Functional, ...] = ()
     inside: int = 0
 
-    def predict(self, points: NDArray[Any]) -> NDArray[np.uint8]:
+    def predict(self, points: Exact) -> Labels:
         """Return the labels of points (m, d)."""
         inside = np.full(len(points), bool(self.halfspaces))
         xs = np.asarray(points, dtype=np.int64)
@@ -49,7 +47,9 @@ class Outside:
         met = [f"{linear([*zip(row, names, strict=False)])} {sign} {row[-1]}" for row, sign in rows]
         if not self.halfspaces:
             return f"always {1 - self.inside}"
-        return " and ".join(met) if self.inside else f"not ({' and '.join(met)})"
+        if self.inside:
+            return " and ".join(met)
+        return f"not ({' and '.join(met)})"
 
 
 @dataclass(frozen=True, eq=False)  # arrays have no one truth value
@@ -72,6 +72,7 @@ class Intersections:
     @cached_property
     def blocks(self) -> list[tuple[int, int, int]]:
         """The blocks: how many halfspaces a collection has, and the range of its first one."""
+        # One row of pairs, or one first halfspace of triples, is a block at least.
         count = len(self.inside)
         rows = max(1, BLOCK_CELLS // max(1, count))
         found = [(0, 0, 1), (1, 0, count)]
@@ -90,7 +91,8 @@ class Intersections:
         """Return the errors of the collections of a block, exactly."""
         size, start, end = self.blocks[block]
         useful = self.gains != 0
-        inside, gains = self.inside[:, useful], self.gains[useful]
+        inside = self.inside[:, useful]
+        gains = self.gains[useful]
         if size == 0:
             sums = np.zeros(1, dtype=np.int64)
         elif size == 1:
@@ -98,6 +100,7 @@ class Intersections:
         elif size == 2:
             sums = _pairs(inside[start:], gains, end - start)
         else:
+            # Triples with the first halfspace `start`: pairs of the later ones, on the points that it contains.
             rest = inside[end:] & inside[start]
             sums = _pairs(rest, gains, len(rest))
         return np.asarray(self.base + sums, dtype=np.int64)
@@ -118,6 +121,7 @@ def _pairs(inside: Bools, gains: Integers, rows: int) -> Integers:
         matrix = inside.astype(dtype)
         for start in range(0, rows, 256):
             block = slice(start, min(start + 256, rows))
+            # Entry (i, j) is the sum of gains over the points in both halfspaces.
             product = (matrix[block] * digits.astype(dtype)) @ matrix[start:].T
             sums[block, start:] += product.astype(np.int64) << shift
     return np.asarray(sums[np.arange(len(inside)) > np.arange(rows)[:, None]])
@@ -129,13 +133,16 @@ def members_of(indices: Integers, count: int, most: int) -> list[tuple[int, ...]
     found: list[tuple[int, ...]] = [()] * len(indices)
     for size in range(1, most + 1):
         which = np.flatnonzero((indices >= blocks[size]) & (indices < blocks[size + 1]))
-        rank, first, columns = indices[which] - blocks[size], np.zeros(len(which), dtype=np.int64), []
+        rank = indices[which] - blocks[size]
+        first = np.zeros(len(which), dtype=np.int64)
+        columns = []
         for left in range(size - 1, -1, -1):
             # Collections whose next member is below i: those that begin at `first` and not at i.
             tails = np.array([0, *np.cumsum([math.comb(count - 1 - i, left) for i in range(count)])])
             rank = rank + tails[first]
             member = np.searchsorted(tails, rank, side="right") - 1
-            rank, first = rank - tails[member], member + 1
+            rank = rank - tails[member]
+            first = member + 1
             columns.append(member)
         for place, members in zip(which.tolist(), np.array(columns).T.tolist(), strict=True):
             found[place] = tuple(members)

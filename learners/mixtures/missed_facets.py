@@ -27,12 +27,12 @@ from ..arrays import Floats
 from ..halfspaces.lower_bound import coefficients
 from ..parameters import check_integer
 
+# 1 - q: sizes at which some public point is unseen with a probability up to this are looked at, no smaller ones.
 UNSEEN = 1e-6
-"""1 - q: sizes at which some public point is unseen with a probability up to this are looked at, no smaller ones."""
+# e: the private points together have a little more than alpha, so that missing all of them is a failure.
 EXCESS = 0.001
-"""e."""
+# Up to here EXCESS is at most 1/(d - 1).
 MOST_DIMENSIONS = 1000
-"""Up to here EXCESS is at most 1/(d - 1)."""
 Point = tuple[Fraction, ...]
 
 
@@ -47,7 +47,9 @@ def cyclic_facets(vertices: int, dimension: int) -> int:
 def log_odds(dimension: int, others: int, log_products: Floats) -> float:
     """Return ln X for M - 1 = `others`, from the logarithms of e_1 .. e_d or of their means."""
     steps = [math.log(others - j) - math.log(j + 1) for j in range(min(dimension, others))]
+    # ln C(M - 1, t), 0 beyond M - 1.
     counts = np.cumsum([0.0, *steps, *[-math.inf] * (dimension - len(steps))])
+    # ln S(t), the sums of the binomial coefficients up to t.
     at_most = np.logaddexp.accumulate(counts)
     return float(np.logaddexp.reduce(log_products + at_most[-2::-1]) - np.logaddexp.reduce(counts[1:]))
 
@@ -120,12 +122,14 @@ class HardPolytope:
         from scipy.special import expit
 
         products = expected_products(self.dimension, rate, self.mass, max(n, self.least))
+        # q^2/(q + E[X]) = q/(1 + E[X]/q), from the logarithm of E[X]/q.
         seen = 1 - UNSEEN
         return seen * float(expit(math.log(seen) - log_odds(self.dimension, self.facets - 1, products)))
 
     def fails_up_to(self, rate: float, beta: float) -> float:
         """Return the greatest n of the statement, at which Pr[error > alpha] > beta; 0 if it is below `least`."""
-        d, q = self.dimension, 1 - UNSEEN
+        d = self.dimension
+        q = 1 - UNSEEN
         if self.facets <= d or not 0 < beta < q:
             return 0.0
         logs = math.log(self.facets - d) - 2 * math.log(d) + math.log(math.log1p(q * (q - beta) / beta))
@@ -174,6 +178,7 @@ def cyclic_case(vertices: int, dimension: int) -> tuple[list[Point], list[Point]
     first = tuple(range(dimension))
     *upward, _ = facets.pop(first)
     centre = [sum(axis, Fraction(0)) / dimension for axis in zip(*points[:dimension], strict=True)]
+    # Beyond F by so little that it is beyond no other facet.
     v = _near(centre, upward, list(facets.values()))
     public = [*points, v]
     ours = {next(i for i in first if i not in on): row for on, row in facets_of(public).items() if vertices in on}

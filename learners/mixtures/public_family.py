@@ -15,8 +15,7 @@ import numpy as np
 
 from dpaudit.contract import InputError
 
-from ..arrays import Bools
-from ..arrays import Exact as Integers
+from ..arrays import Bools, Exact
 from ..halfspaces.depth.tukey_depth import primitive
 from ..halfspaces.lower_bound import complement, reduced
 
@@ -24,8 +23,8 @@ Functional = tuple[int, ...]
 
 MAX_COLLECTIONS = 2**31
 """The most intersections of halfspaces that are counted: 40 seconds for 20 points in three dimensions."""
+# The most planes in space, whose intersections are drawn by rejection where they are too many to be counted.
 MAX_PLANES = 2**16
-"""The most planes in space, whose intersections are drawn by rejection where they are too many to be counted."""
 
 
 @dataclass(frozen=True)
@@ -44,11 +43,11 @@ class PublicFamily:
         return collections_of(len(self.halfspaces), most)
 
     @cached_property
-    def rows(self) -> Integers:
+    def rows(self) -> Exact:
         """The halfspaces as an array (K, d + 1)."""
         return np.array(self.halfspaces, dtype=np.int64)
 
-    def inside(self, points: Integers, which: Integers | slice = slice(None)) -> Bools:
+    def inside(self, points: Exact, which: Exact | slice = slice(None)) -> Bools:
         """Return whether each halfspace, or each of those with some numbers, cut with the flat, has each point."""
         if not self.halfspaces:
             return np.zeros((0, len(points)), dtype=np.bool_)
@@ -58,7 +57,8 @@ class PublicFamily:
         rows = self.rows[which]
         if rows.size and points.size and float(np.abs(rows).max()) * float(np.abs(points).max()) < 2**50:
             # Sums of at most three such products are exact in floats, whose matrix products are faster.
-            rows, points = rows.astype(np.float64), points.astype(np.float64)
+            heights = rows[:, :-1].astype(np.float64) @ points.astype(np.float64).T
+            return (heights >= rows[:, -1:]) & on
         return (rows[:, :-1] @ points.T >= rows[:, -1:]) & on
 
 
@@ -74,7 +74,7 @@ def log_collections(halfspaces: int, most: int) -> float:
     return float(np.logaddexp.reduce(np.cumsum([0.0, *steps])))
 
 
-def public_family(points: Integers, *, literal: bool = False) -> PublicFamily:
+def public_family(points: Exact, *, literal: bool = False) -> PublicFamily:
     """Return the family that A_ConstrHalf builds from public points.
 
     Every set of at most d public points gets a halfspace that it supports. Repaired, the boundary meets the flat Aff
@@ -106,13 +106,18 @@ def _family(dimension: int, rows: tuple[Functional, ...], literal: bool) -> Publ
     spatial = dimension > 2 and not literal
 
     def too_many(planes: int) -> bool:
-        return planes > MAX_PLANES if spatial else collections_of(2 * planes, dimension) > MAX_COLLECTIONS
+        if spatial:
+            return planes > MAX_PLANES
+        return collections_of(2 * planes, dimension) > MAX_COLLECTIONS
 
     if not literal and too_many(planes) and planes > 1:
         # Points in special position span fewer hyperplanes than they have subsets: count before giving up.
         planes = len(_spanned(distinct[:, axes]))
     if too_many(planes):
-        limit = f"{MAX_PLANES} planes" if spatial else f"{MAX_COLLECTIONS} that can be counted"
+        if spatial:
+            limit = f"{MAX_PLANES} planes"
+        else:
+            limit = f"{MAX_COLLECTIONS} that can be counted"
         raise InputError(
             f"{len(distinct)} distinct public points in dimension {dimension} give up to {planes} hyperplanes and "
             f"{collections_of(2 * planes, dimension)} intersections of halfspaces, more than the {limit}"
@@ -125,19 +130,21 @@ def _family(dimension: int, rows: tuple[Functional, ...], literal: bool) -> Publ
     if not axes:
         return PublicFamily(((0,) * (dimension + 1),), flat)
     spanned = _spanned(distinct[:, axes])
+    # Hyperplanes of the projection are those of the flat, with 0 on the other coordinates.
     lifted = np.zeros((len(spanned), dimension + 1), dtype=np.int64)
     lifted[:, [*axes, dimension]] = spanned
     return PublicFamily(_both_sides(lifted), flat)
 
 
-def _pivots(rows: Integers) -> list[int]:
+def _pivots(rows: Exact) -> list[int]:
     """Return the columns that do not depend on those before, exactly: floats may misjudge large entries."""
     return reduced(rows.tolist(), rows.shape[1])[1]
 
 
-def _through(points: Integers) -> Integers:
+def _through(points: Exact) -> Exact:
     """Return rows (r, k + 1) of the hyperplanes through k points of R^k each (r, k, k), k <= 3; 0 where dependent."""
     k = points.shape[2]
+    # The normal is orthogonal to the edges from the first point.
     edges = points[:, 1:] - points[:, :1]
     if k == 1:
         normals = np.ones((len(points), 1), dtype=np.int64)
@@ -148,23 +155,24 @@ def _through(points: Integers) -> Integers:
     return np.column_stack([normals, (normals * points[:, 0]).sum(axis=1)])
 
 
-def _spanned(points: Integers) -> Integers:
+def _spanned(points: Exact) -> Exact:
     """Return the distinct hyperplanes spanned by points of full rank, as rows (w, t), first entry of w positive."""
     k = points.shape[1]
     picks = np.array(list(combinations(range(len(points)), k)), dtype=np.intp)
     return primitive(_through(points[picks]))
 
 
-def _completed(points: Integers, dimension: int) -> Iterator[Integers]:
+def _completed(points: Exact, dimension: int) -> Iterator[Exact]:
     """Yield a hyperplane for every set of at most d points, completed by the directions e_1, e_2, ..."""
     unit = np.eye(dimension, dtype=np.int64)
     for size in range(dimension + 1):
         for pick in combinations(points, size):
             base = pick[0] if pick else np.zeros(dimension, dtype=np.int64)
+            # The first independent ones: edges of the set, then directions of the axes.
             vectors = np.array([*(p - base for p in pick[1:]), *unit])
             chosen = vectors[_pivots(vectors.T)[: dimension - 1]]
             yield _through(np.array([[base, *(base + chosen)]]))[0]
 
 
-def _both_sides(rows: Integers) -> tuple[Functional, ...]:
+def _both_sides(rows: Exact) -> tuple[Functional, ...]:
     return tuple(tuple(side) for row in rows.tolist() for side in (row, [-v for v in row]))

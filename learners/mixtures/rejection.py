@@ -22,16 +22,18 @@ from functools import cached_property
 
 import numpy as np
 
-from ..arrays import Bools, Bytes, Exact, Floats, Integers, byte_sums, tallied, weighed
+from ..arrays import Bools, Bytes, Floats, Integers, Sums, byte_sums, tallied, weighed
 from ..mechanisms import exponential
 from .intersections import Intersections
 from .public_family import PublicFamily, collections_of
 from .wedges import Wedges
 
-TRIES, SHARE = 2**24, 128
-"""After so many proposals, a few seconds, or this part of all collections, they are counted, if they can be."""
-BATCH, MAX_BATCH = 2**13, 2**16
-"""Proposals that are made at once, first and at most."""
+# After so many proposals, a few seconds, or this part of all collections, they are counted, if they can be.
+TRIES = 2**24
+SHARE = 128
+# Proposals that are made at once, first and at most.
+BATCH = 2**13
+MAX_BATCH = 2**16
 PACKED = 512
 """The points that should not be inside of which every halfspace is asked."""
 BLOCK_CELLS = 2**24
@@ -48,8 +50,10 @@ class Tallied:
     collections: Intersections | Wedges
     held: Integers | None = None
 
-    def _errors(self, block: int) -> Integers:
-        return self.collections.errors(block) if self.held is None else self.held
+    def _errors(self, block: int) -> Sums:
+        if self.held is None:
+            return self.collections.errors(block)
+        return self.held
 
     @cached_property
     def _blocks(self) -> list[tuple[int, Integers, Integers]]:
@@ -77,7 +81,9 @@ class Tallied:
 
     @cached_property
     def _order(self) -> Integers | None:
-        return None if self.held is None else np.argsort(self.held, kind="stable")
+        if self.held is None:
+            return None
+        return np.argsort(self.held, kind="stable")
 
     def pick(self, groups: Integers, within: Integers) -> Integers:
         """Return the numbers of the hypotheses at these places of these groups."""
@@ -121,8 +127,8 @@ class Rejected:
     family: PublicFamily
     order: Integers
     missed: Integers
-    wanted: tuple[Bytes, Exact]
-    first: tuple[Bytes, Exact]
+    wanted: tuple[Bytes, Integers]
+    first: tuple[Bytes, Integers]
     rest: tuple[Integers, Integers]
     most: int
     tries: int
@@ -147,7 +153,9 @@ class Rejected:
             return np.concatenate([np.packbits(family.inside(points[which], block), axis=1) for block in blocks])
 
         useful = np.flatnonzero(gains < 0)
-        wanted, sums = packed(useful), byte_sums(-gains[useful])
+        wanted = packed(useful)
+        sums = byte_sums(-gains[useful])
+        # What a halfspace misses is what it does not hold of the points that should be inside.
         missed = int(-gains[useful].sum()) - weighed(wanted, sums)
         order = np.argsort(missed, kind="stable")
         first = packed(spared[:PACKED])[order], byte_sums(gains[spared[:PACKED]])
@@ -158,17 +166,23 @@ class Rejected:
     def draw(self, rate: float, rng: np.random.Generator, size: int) -> list[tuple[int, ...]]:
         """Return the collections of independent draws, each as the increasing numbers of its halfspaces."""
         found: list[tuple[int, ...]] = []
-        tries, batch = 0, BATCH
+        tries = 0
+        batch = BATCH
         total = int(self.wanted[1].reshape(-1, 256)[:, -1].sum())
+        # Collections are numbered by their last member in the order of what is missed: below[k] have all members
+        # before k.
         below = np.array([collections_of(k, self.most) - 1 for k in range(len(self.missed) + 1)])
         values, starts = np.unique(self.missed, return_index=True)
         # The empty hypothesis misses everything; its number is -1.
-        least, lows = np.append(values, total), np.append(below[starts], -1)
+        least = np.append(values, total)
+        lows = np.append(below[starts], -1)
         sizes = np.append(below[np.append(starts[1:], len(self.missed))], 0) - lows
         while len(found) < size and (self.counted is None or tries < self.tries):
+            # First a group by its size times exp(-rate g), then a number of the group: a proposal.
             cells = exponential.draw_cells(sizes.tolist(), -least, rate, rng, batch)
             numbers = rng.integers(lows[cells], lows[cells] + sizes[cells])
-            members, uniform = _members(numbers, below), rng.random(batch)
+            members = _members(numbers, below)
+            uniform = rng.random(batch)
             gaps = np.where(numbers < 0, 0, total - self._weight(self.wanted, members) - least[cells])
             # What is missed decides most proposals, and some points that are taken in most of the others.
             kept = np.flatnonzero(_open(uniform, gaps, rate))
@@ -179,13 +193,15 @@ class Rejected:
             good = kept[exponential.accepted(gaps[kept], uniform[kept], rate, rng)]
             for number, row in zip(numbers[good].tolist(), self.order[members[good]].tolist(), strict=True):
                 found.append(tuple(sorted(set(row))) if number >= 0 else ())
-            tries, batch = tries + batch, min(2 * batch, MAX_BATCH)
+            tries += batch
+            batch = min(2 * batch, MAX_BATCH)
+        # The rest is drawn from the counts of all collections: the law is the same.
         if len(found) < size:
             assert self.counted is not None
             found += self.counted().draw(rate, rng, size - len(found))
         return found[:size]
 
-    def _weight(self, points: tuple[Bytes, Exact], members: Integers) -> Integers:
+    def _weight(self, points: tuple[Bytes, Integers], members: Integers) -> Integers:
         """Return the weight of the packed points that lie in all three halfspaces of each row."""
         packed, sums = points
         held = packed[members[:, 0]] & packed[members[:, 1]] & packed[members[:, 2]]
@@ -193,9 +209,12 @@ class Rejected:
 
     def _taken(self, members: Integers, part: slice) -> Integers:
         """Return the weight of some of the rest that lie in all three halfspaces of each row."""
-        points, gains = self.rest[0][part], self.rest[1][part]
-        found, step = np.zeros(len(members), dtype=np.int64), max(1, BLOCK_CELLS // 8 // max(1, len(gains)))
+        points = self.rest[0][part]
+        gains = self.rest[1][part]
+        found = np.zeros(len(members), dtype=np.int64)
+        step = max(1, BLOCK_CELLS // 8 // max(1, len(gains)))
         for start in range(0, len(members), step):
+            # Proposals share halfspaces: each is asked once about the points of the block.
             which, place = np.unique(self.order[members[start : start + step]], return_inverse=True)
             inside = self.family.inside(points, which)[place.reshape(-1, 3)]
             found[start : start + step] = inside.all(axis=1) @ gains

@@ -10,26 +10,25 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from dpaudit.contract import InputError
 
-from ..arrays import Bools, Exact, Floats, Integers
+from ..arrays import Bools, Floats, Integers, Sums
 from .public_family import Functional
 
+# Pairs of halfplanes whose errors are held at once.
 STRIP = 2**22
-"""Pairs of halfplanes whose errors are held at once."""
+# Pairs of lines that are looked up at once: what is held of them stays in a cache.
 TILE = 2**15
-"""Pairs of lines that are looked up at once: what is held of them stays in a cache."""
+# The most cumulative sums that are held; 200 public points with 10,000 others take 4e8.
 TABLE_CELLS = 2**30
-"""The most cumulative sums that are held; 200 public points with 10,000 others take 4e8."""
+# Up to this side, abscissae of crossings are quotients of integers below 2^52, whose floors are right in floats.
 FLOAT_SIDE = 2**16
-"""Up to this side, abscissae of crossings are quotients of integers below 2^52, whose floors are right in floats."""
 
 
-PACKED: dict[Any, Any] = {np.int16: np.int32, np.int32: np.int64, np.int64: np.complex128}
+PACKED: dict[type[np.generic], type[np.generic]] = {np.int16: np.int32, np.int32: np.int64, np.int64: np.complex128}
 """Of each type of sums, one that holds two of them."""
 
 
@@ -56,7 +55,8 @@ class Wedges:
         """Return the wedges; `InputError` if they take too many sums. Points that gain nothing are left out."""
         useful = gains != 0
         useful[:1] = True
-        points, gains = points[useful], gains[useful]
+        points = points[useful]
+        gains = gains[useful]
         cells = len(halfspaces) * (len(np.unique(points[:, 0])) + 1)
         if cells > TABLE_CELLS:
             raise InputError(
@@ -73,6 +73,7 @@ class Wedges:
         first number is that of the halfspace below, the second that of the one above.
         """
         rows = np.array(self.halfspaces[::2], dtype=np.int64)
+        # Turned so that v >= 0, and a vertical line as if it ascended steeply.
         turned = (rows[:, 1] < 0) | ((rows[:, 1] == 0) & (rows[:, 0] > 0))
         rows = np.where(turned[:, None], -rows, rows)
         # Slopes are quotients of integers of at most 18 bits: different ones differ by more than their rounding.
@@ -95,23 +96,29 @@ class Wedges:
         return np.cumsum(self._columns, dtype=np.int64)
 
     @cached_property
-    def _sums(self) -> tuple[Exact, Exact]:
+    def _sums(self) -> tuple[Sums, Sums]:
         """The gains (K, columns + 1, 2) below and above each line in the first columns, and (columns + 1,) of all.
 
         Points on the line are in both. A column is an abscissa of points.
         """
         order = np.argsort(self.points[:, 0], kind="stable")
-        points, gains = self.points[order].astype(np.float64), self.gains[order]
+        points = self.points[order].astype(np.float64)
         ends = np.flatnonzero(np.append(np.diff(points[:, 0]) != 0, True))
-        total = float(np.abs(gains).sum(dtype=np.float64)) + self.base
-        kind = np.int16 if total < 2**15 else np.int32 if total < 2**31 else np.int64
-        gains, (rows, _) = gains.astype(kind), self._lines
+        total = float(np.abs(self.gains).sum(dtype=np.float64)) + self.base
+        kind: type[np.int16 | np.int32 | np.int64] = np.int64
+        if total < 2**15:
+            kind = np.int16
+        elif total < 2**31:
+            kind = np.int32
+        gains = self.gains[order].astype(kind)
+        rows, _ = self._lines
         sums = np.zeros((len(rows), len(ends) + 1, 2), dtype=kind)
         for start in range(0, len(rows), step := max(1, STRIP // max(1, len(points)))):
             part = slice(start, start + step)
             # Exact: below 2^38 with 18 bits of side.
             heights = rows[part, :2].astype(np.float64) @ points.T - rows[part, 2:]
             for side, held in enumerate((heights <= 0, heights >= 0)):
+                # The points stand by abscissa, so a running sum over them is one over columns.
                 sums[part, 1:, side] = np.cumsum(held * gains, axis=1, dtype=kind)[:, ends]
         return sums, np.append(0, np.cumsum(gains, dtype=kind)[ends]).astype(kind)
 
@@ -127,7 +134,7 @@ class Wedges:
         """The numbers of the blocks."""
         return range(1 + len(self._strips))
 
-    def errors(self, block: int) -> Exact:
+    def errors(self, block: int) -> Sums:
         """Return the errors of the hypotheses of a block, exactly, as the shortest integers that hold all sums."""
         sums, every = self._sums
         base = every.dtype.type(self.base)
@@ -135,7 +142,8 @@ class Wedges:
             below, above = sums[:, -1].T
             return np.asarray(base + np.concatenate([every[:1], below, above, below + above - every[-1]]))
         start, end = self._strips[block - 1]
-        width, tile = end - start, max(1, TILE // (end - start))
+        width = end - start
+        tile = max(1, TILE // (end - start))
         found = np.empty(4 * start * width + 2 * width * (width - 1), dtype=every.dtype)
         wedges = found[: 4 * start * width].reshape(4, start, width)
         steep = np.arange(start, end)
@@ -147,7 +155,7 @@ class Wedges:
         found += base
         return found
 
-    def _wedges(self, flat: Integers, steep: Integers, found: Exact) -> None:
+    def _wedges(self, flat: Integers, steep: Integers, found: Sums) -> None:
         """Put the sums of gains in the four wedges of pairs of lines into `found` (4, pairs): see `SIDES`.
 
         Left of the crossing the steeper line is the lower one. Where lines are parallel nothing is left of it, the
@@ -155,7 +163,10 @@ class Wedges:
         """
         sums, every = self._sums
         upto, touched = self._crossings(flat, steep)
-        i, j, all_i, all_j = self._at(flat, upto), self._at(steep, upto), sums[flat, -1], sums[steep, -1]
+        i = self._at(flat, upto)
+        j = self._at(steep, upto)
+        all_i = sums[flat, -1]
+        all_j = sums[steep, -1]
         found[0] = j[..., 0] - i[..., 0] + all_i[..., 0]
         found[1] = i[..., 1] - j[..., 1] + all_j[..., 1]
         # Between the lines every point is below one or above the other, and those that are both lie between.
@@ -172,7 +183,7 @@ class Wedges:
         found[0][pair] = j[:, 0] - i[:, 0] + all_i[:, 0]
         found[3][pair] = every[before] - i[:, 1] - j[:, 0] + (all_i[:, 1] + all_j[:, 0] - every[-1])
 
-    def _at(self, lines: Integers, columns: Integers) -> Exact:
+    def _at(self, lines: Integers, columns: Integers) -> Sums:
         """Return the sums (.., 2) below and above lines in the first columns: both are taken at once."""
         sums, _ = self._sums
         packed = sums.reshape(-1).view(PACKED[sums.dtype.type])
@@ -215,8 +226,11 @@ class Wedges:
                 i, j, wedge = self._pair(place, *self._strips[block - 1])
                 chosen = [int(numbers[line, side]) for line, side in zip((i, j), SIDES[wedge], strict=True)]
             else:
-                kind, line = divmod(place - 1, count) if place else (3, 0)
-                chosen = numbers[line].tolist()[:2] if kind == 2 else [int(numbers[line, kind])] if kind < 2 else []
+                # Block 0: the empty hypothesis, then the lower sides, the upper sides, and both sides of each line.
+                chosen = []
+                if place:
+                    kind, line = divmod(place - 1, count)
+                    chosen = numbers[line].tolist() if kind == 2 else [int(numbers[line, kind])]
             found.append(tuple(sorted(chosen)))
         return found
 
@@ -231,5 +245,5 @@ class Wedges:
         return start + int(i[place]), start + int(j[place]), wedge
 
 
+# Of each wedge, whether it is below (0) or above (1) the flatter and the steeper line.
 SIDES = ((0, 0), (1, 1), (0, 1), (1, 0))
-"""Of each wedge, whether it is below (0) or above (1) the flatter and the steeper line."""

@@ -6,11 +6,10 @@ import math
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from itertools import combinations, combinations_with_replacement, product
-from typing import Any
 
 import numpy as np
 
-from dpaudit.contract import Evidence, Tools
+from dpaudit.contract import Evidence, Sample, Tools
 
 from ..finite.counting import scores
 from ..halfspaces.lower_bound import coefficients
@@ -36,9 +35,12 @@ from .states import derived, gap, states
     "public points with dim Aff < d: a generic one cuts the flat.",
 )
 def _literal_family(tools: Tools) -> Evidence:
-    printed, repaired = MixtureHalfspace(2, 1.0, literal=True), MixtureHalfspace(2, 1.0)
+    printed = MixtureHalfspace(2, 1.0, literal=True)
+    repaired = MixtureHalfspace(2, 1.0)
     sample = printed.domain.sample([[0, 0], [1, 0], [3, 0], [4, 0]], [0, 0, 1, 1])
-    errors, best = int(printed.errors(sample).min()), sample.n - int(scores(printed.concepts, sample).max())
+    errors = int(printed.errors(sample).min())
+    # By listing all halfspaces of the grid.
+    best = sample.n - int(scores(printed.concepts, sample).max())
     numbers = {"least errors, printed": errors, "least errors, repaired": int(repaired.errors(sample).min())}
     numbers["least errors of a halfspace"] = best
     text = f"{listed(numbers)}, of {sample.n} examples"
@@ -59,14 +61,18 @@ def _literal_family(tools: Tools) -> Evidence:
     "theorem of at most d. What lies inside of these facets is no higher than v, so outside of h.",
 )
 def _helly(tools: Tools) -> Evidence:
-    shapes, kinds = ((1, 3, 4), (2, 1, 4), (2, 2, 3)), ((0, True), (1, False))
+    shapes = ((1, 3, 4), (2, 1, 4), (2, 2, 3))
+    kinds = ((0, True), (1, False))
     cases = [(_excess(*case), *case) for case in _samples(shapes, kinds)]
     excess, learner, sample = max(cases, key=lambda case: case[0] > 0)
     least = int(learner.errors(sample).min())
-    rng, few = np.random.default_rng(0), []
+    rng = np.random.default_rng(0)
+    few = []
     for d, n in ((4, 8), (4, 8), (4, 8), (5, 8)):
         points = [tuple(Fraction(int(x)) for x in row) for row in rng.integers(1, 50, (n, d))]
         w = [Fraction(int(x)) for x in rng.integers(-9, 10, d)]
+        # In four and five dimensions no sample is listed: the step of the proof that needs many dimensions is tried
+        # itself.
         if not top_facets(points, w):
             few.append(f"public points {[list(map(int, p)) for p in points]}, w = {list(map(int, w))}")
     text = (
@@ -89,7 +95,9 @@ def top_facets(points: list[Point], w: list[Fraction]) -> list[Point] | None:
     return None
 
 
-def _samples(shapes: Iterable[tuple[int, int, int]], kinds: Iterable[tuple[int, bool]]) -> Iterator[tuple[Any, Any]]:
+def _samples(
+    shapes: Iterable[tuple[int, int, int]], kinds: Iterable[tuple[int, bool]]
+) -> Iterator[tuple[MixtureHalfspace, Sample]]:
     """Yield the learner and every sample for each (dimension, side, n), with examples of some kinds (label, public)."""
     for dimension, side, n in shapes:
         learner = MixtureHalfspace(dimension, 1.0, side)
@@ -99,18 +107,20 @@ def _samples(shapes: Iterable[tuple[int, int, int]], kinds: Iterable[tuple[int, 
             yield learner, learner.domain.sample([x for x, _ in chosen], labels, None, flags)
 
 
-def _excess(learner: MixtureHalfspace, sample: Any) -> int:
+def _excess(learner: MixtureHalfspace, sample: Sample) -> int:
     """Return how many errors more than the best halfspace the best of G makes."""
     return int(learner.errors(sample).min()) - int(sample.n) + int(scores(learner.concepts, sample).max())
 
 
 def _relaxed(private_labels: tuple[int, ...]) -> Evidence:
     """Compare G's least errors with the best halfspace's plus the private examples labelled 0, on all small samples."""
-    cases, witness = [], ""
+    cases = []
+    witness = ""
     kinds = [(0, True), (1, True), *((label, False) for label in private_labels)]
     for learner, sample in _samples(((1, 2, 4), (2, 1, 3)), kinds):
         excess = _excess(learner, sample)
         cases.append((excess, {"learner": learner_data(learner), "sample": sample_data(sample), "excess": excess}))
+        assert sample.public is not None
         if excess > int(sample.counts[(sample.labels == 0) & ~sample.public].sum()):
             witness = f"{sample!r}, public {sample.public}"
     used, _, data = greatest(cases)
@@ -181,18 +191,21 @@ def _private(tools: Tools) -> Evidence:
 )
 def _family_size(tools: Tools) -> Evidence:
     numbers: dict[str, float] = {}
-    witness, last = "", np.zeros((0, 2), dtype=np.int64)
+    witness = ""
+    last = np.zeros((0, 2), dtype=np.int64)
     for d, n in ((1, 10), (1, 20), (2, 6), (2, 10), (2, 20), (2, 40)):
         # On the parabola no three points are collinear; the grid has many collinear ones.
         points = np.array([[x, x * x] for x in range(n)])[:, :d]
         for name, public in ((f"d={d}, {n} public", points), ("", np.array([[x // 3, x % 3] for x in range(9)]))):
             flat = public.shape[1]
-            size, rows = public_family(public).collections(flat), list(map(tuple, public.tolist()))
+            size = public_family(public).collections(flat)
+            rows = list(map(tuple, public.tolist()))
             listing = collections_of(2 * len(rows if flat == 1 else lines_through(rows)), flat)
             # 1 + sum_(j <= d) C(2 |W|, j), |W| = sum_(i <= d) C(n, i).
             most = collections_of(2 * sum(math.comb(len(public), i) for i in range(flat + 1)), flat)
             if size > most or size != listing:
-                witness, last = f"{public.tolist()}: {size} hypotheses, {listing} listed, {most} allowed", public
+                witness = f"{public.tolist()}: {size} hypotheses, {listing} listed, {most} allowed"
+                last = public
             if name:
                 numbers |= {f"|G|, {name}": size, f"allowed, {name}": most}
     largest = numbers["|G|, d=2, 40 public"]
@@ -202,7 +215,8 @@ def _family_size(tools: Tools) -> Evidence:
         f"like n^{growth:.2f} at d = 2"
     )
     data = {"points": last if witness else points, "size": largest}
-    words, failed = witness or listed(numbers), bool(witness) or growth > 4.25
+    words = witness or listed(numbers)
+    failed = bool(witness) or growth > 4.25
     return judged(summary, {**numbers, "growth": growth}, words, data, failed=failed)
 
 
@@ -220,7 +234,8 @@ def _family_size(tools: Tools) -> Evidence:
     "about 1/sqrt(n). With the term the next line, n of the order of 1/alpha^2, is right.",
 )
 def _agnostic_display(tools: Tools) -> Evidence:
-    n, beta = 10**6, 0.1
+    n = 10**6
+    beta = 0.1
     # With natural and with binary logarithms.
     bounds = [8 * math.log(4 * n / beta) / base / n + 2 / n for base in (1.0, math.log(2))]
     # |Pr[|B/n - 1/2| <= t] - erf(t sqrt(2 n))| is at most twice the Berry-Esseen error, 0.4748/sqrt(n).
@@ -234,14 +249,17 @@ def _agnostic_display(tools: Tools) -> Evidence:
         "all examples at one point, labelled 1 with probability 1/2: every hypothesis has error 1/2, n_0 is binomial"
     )
     # One case, and the chance is bounded from above only.
-    failed, data = max(chances) < 1 - beta / 4, {"n": n, "bound": bounds[0], "probability of an error": 0.5}
+    failed = max(chances) < 1 - beta / 4
+    data = {"n": n, "bound": bounds[0], "probability of an error": 0.5}
     return tried(text, numbers, witness, data, failed=failed, grade="numeric")
 
 
-ALPHA, EPSILON, BETA = 1e-4, 0.1, 0.1
+ALPHA = 1e-4
+EPSILON = 0.1
+BETA = 0.1
 DIMENSIONS = (2, 3, 4, 8, 16, 32, 64, 128, 256)
+# The dimensions whose theorem is computed beside.
 COMPARED = (16, 64, 256)
-"""The dimensions whose theorem is computed beside."""
 
 
 def gale_count(vertices: int, dimension: int) -> int:
@@ -285,7 +303,9 @@ def wrong_geometry() -> Iterator[str]:
 )
 def _bound(tools: Tools) -> Evidence:
     numbers: dict[str, float] = {}
-    wrong, fails, times = list(wrong_geometry()), [], []
+    wrong = list(wrong_geometry())
+    fails = []
+    times = []
     for d in DIMENSIONS:
         hard = HardPolytope.cyclic(d, ALPHA)
         n = hard.fails_up_to(EPSILON / 2, BETA)

@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import product
-from typing import Any
 
 import numpy as np
 
@@ -16,11 +15,13 @@ from ..bisection import least_beyond
 from ..finite.counting import scores
 from ..mixtures.halfspace import MixtureHalfspace
 from ..mixtures.public_family import public_family
+from ..samples import Sample
 from .evidence import errors_data, exceeds, greatest, judged, tried
 from .sizes import errors_of_law, failure_probability, judged_sizes, log_binomial
 from .states import derived, edge_case, states
 
-ALPHA, BETA = 0.2, 0.1
+ALPHA = 0.2
+BETA = 0.1
 
 
 def examples_needed(collections: int, epsilon: float, alpha: float, beta: float) -> int:
@@ -33,7 +34,7 @@ def _shared(total: int, parts: int) -> list[int]:
     return [total // parts + (i < total % parts) for i in range(parts)]
 
 
-def _samples(learner: Any, public: list[list[int]], n: int, *, label_determined: bool) -> Iterator[Any]:
+def _samples(learner: MixtureHalfspace, public: list[list[int]], n: int, *, label_determined: bool) -> Iterator[Sample]:
     """Yield samples of n with public examples labelled 0 and private ones: labelled 1, or in every way.
 
     Label-determined ones: half of the examples private, at every set of points. Others: one public example at each
@@ -52,16 +53,21 @@ def _samples(learner: Any, public: list[list[int]], n: int, *, label_determined:
 
 def _excess(over_best_halfspace: bool) -> Evidence:
     """Return the evidence on the error on the sample beyond that of the best of G, or of the best halfspace."""
-    cases, sizes = [], set()
+    cases = []
+    sizes = set()
     for learner, public in (
         (MixtureHalfspace(1, 1.0, 4), [[0], [2], [4]]),
         (MixtureHalfspace(2, 1.0, 1), [[0, 0], [1, 0], [0, 1]]),
     ):
+        # |G| of the public points at hand, not its bound over all.
         n = examples_needed(public_family(np.array(public)).collections(learner.dimension), 1.0, ALPHA, BETA)
         sizes.add(n)
         for sample in _samples(learner, public, n, label_determined=over_best_halfspace):
             p, wrong = errors_of_law(learner, sample)
-            best = n - int(scores(learner.concepts, sample).max()) if over_best_halfspace else int(wrong.min())
+            if over_best_halfspace:
+                best = n - int(scores(learner.concepts, sample).max())
+            else:
+                best = int(wrong.min())
             failure = float(p[wrong > best + ALPHA * n].sum())
             cases.append((failure, repr(sample), errors_data(learner, sample, best + ALPHA * n, failure)))
     worst, where, data = greatest(cases)
@@ -101,8 +107,8 @@ derived(
 )(lambda tools: _excess(over_best_halfspace=True))
 
 
+# The constants of Lemma 4.8.
 PRINTED = (4.0, 8.0, 2.0)
-"""The constants of Lemma 4.8."""
 
 
 def compression_bound(error: float, k: int, n: int, beta: float) -> float:
@@ -145,12 +151,14 @@ def proved_constants(linear: float) -> tuple[float, float, float]:
 def _compression(tools: Tools) -> Evidence:
     cases = []
     for n, p in product((100, 1000, 10_000), (0.001, 0.01, 0.1, 0.5)):
+        # All examples at one point: every hypothesis made from one example has the same error p there.
         outside = [abs(p - j / n) > compression_bound(j / n, 1, n, BETA) for j in range(n + 1)]
         failure = math.fsum(math.exp(log) for log, out in zip(log_binomial(n, p), outside, strict=True) if out)
         words = f"all examples at one point, wrong with probability {p:g}, n = {n}"
         cases.append((failure, words, {"n": n, "probability of an error": p, "beta": BETA, "failure": failure}))
     worst, where, data = greatest(cases)
-    proved, numbers = proved_constants(PRINTED[1]), {"failure": worst, "beta": BETA}
+    proved = proved_constants(PRINTED[1])
+    numbers = {"failure": worst, "beta": BETA}
     for name, mine, theirs in zip(("root", "linear", "seen"), proved, PRINTED, strict=True):
         numbers |= {name: mine, f"printed {name}": theirs}
     text = (
@@ -193,21 +201,22 @@ def _compression_size(tools: Tools) -> Evidence:
     return tried(text, numbers, witness, data, failed=size > values or plane > most)
 
 
+# alpha and beta.
 LEVEL = 0.2
-"""alpha and beta."""
+# The worst distributions on the line that a search met, alpha = beta = 0.2, and the concepts that label them.
 HARD = {
     "realizable": Distribution(np.array([[0], [7], [8]]), np.array([0.5996, 0.2002, 0.2002]), "just above alpha each"),
     "agnostic": Distribution(np.array([[0], [1]]), np.array([0.6001, 0.3999]), "noise on a positive point, half there"),
 }
-"""The worst distributions on the line that a search met, alpha = beta = 0.2, and the concepts that label them."""
 TARGETS = {"realizable": 2, "agnostic": 10}
 CORNERS = np.array([[0, 0], [0, 1], [0, 2], [1, 0], [1, 1], [1, 2], [2, 1], [2, 2]])
 SHARES = np.array([0.2417, 0.1001, 0.1143, 0.1117, 0.1027, 0.101, 0.11427, 0.11423])
 
 
-def _pac(tools: Tools, setting: str, **noise: Any) -> Evidence:
+def _pac(tools: Tools, setting: str, **noise: float) -> Evidence:
     """Return the evidence on the learner's sample size on hard cases, d = 1 and d = 2."""
-    line, plane = MixtureHalfspace(1, 1.0, side=9), MixtureHalfspace(2, 1.0, side=2)
+    line = MixtureHalfspace(1, 1.0, side=9)
+    plane = MixtureHalfspace(2, 1.0, side=2)
     worst = (f"d = 1, side {line.side}", line, TARGETS[setting], HARD[setting])
     climbed = Distribution(CORNERS, SHARES, "found by climbing, realizable")
     cases = [worst, (f"d = 2, side {plane.side}", plane, 32, climbed)]
@@ -229,8 +238,10 @@ def _pac(tools: Tools, setting: str, **noise: Any) -> Evidence:
     argument="OURS-MixtureBound has a lower bound of the same order for this algorithm.",
 )
 def _realizable(tools: Tools) -> Evidence:
-    found, line = _pac(tools, "realizable"), MixtureHalfspace(1, 1.0, side=9)
-    concept, law = TARGETS["realizable"], HARD["realizable"]
+    found = _pac(tools, "realizable")
+    line = MixtureHalfspace(1, 1.0, side=9)
+    concept = TARGETS["realizable"]
+    law = HARD["realizable"]
     size = least_beyond(lambda n: failure_probability(line, concept, law, n, LEVEL) <= LEVEL, 1, 8)
     words = f"{found.summary}; n* is {size} on the case of d = 1, exactly"
     return replace(found, summary=words, numbers={**found.numbers, "n*, d = 1": size})
@@ -277,7 +288,8 @@ def populations(threshold: int) -> Distribution:
     formula="n = O((d^2 log(d/(epsilon alpha)) + log(1/beta))/(epsilon alpha))",
 )
 def _both_labels(tools: Tools) -> Evidence:
-    learner, threshold = MixtureHalfspace(1, 1.0, side=SIDE), 5
+    learner = MixtureHalfspace(1, 1.0, side=SIDE)
+    threshold = 5
     labels = learner.concepts.evaluate(learner.domain.points())
     concept = int((labels == (np.arange(SIDE + 1) >= threshold)).all(axis=1).argmax())
     cases = [(f"d = 1, side {SIDE}", learner, concept, populations(threshold))]

@@ -15,7 +15,7 @@ from dpaudit.contract import Evidence, Tools
 from ..domains import Grid
 from ..halfspaces.depth.extended_domain import ExtendedDomain
 from ..halfspaces.depth.tukey_depth import tukey_depths
-from .bmns_depth import in_hull, multisets
+from .bmns_depth import Point, in_hull, multisets
 from .evidence import tried
 from .sizes import compositions
 from .states import Answers, Cases, always, at_most, misprint, states
@@ -54,14 +54,14 @@ def _least() -> Answers:
         yield dip(least) is None, {"functions": [one, two], "least": least}
 
 
-def depths(points: Sequence[Any], where: Sequence[Place]) -> list[int]:
+def depths(points: Sequence[Point], where: Sequence[Place]) -> list[int]:
     """Return the Tukey depths of places in a multiset that is listed with repetitions."""
     table = np.array(points, dtype=np.int64)
     return [int(v) for v in tukey_depths(table, np.ones(len(table), dtype=np.int64), list(where))]
 
 
+# All multisets of 4 of 2 x 2 points, and every ninth of 4 of 3 x 3 points.
 FOURS = multisets(1, 4) + multisets(2, 4)[::9]
-"""All multisets of 4 of 2 x 2 points, and every ninth of 4 of 3 x 3 points."""
 
 
 @states(
@@ -105,7 +105,7 @@ def _lesser() -> Answers:
         yield dip([min(pair) for pair in counts]) is None, {"points": points, "a": a}
 
 
-def along(points: Sequence[Any], start: tuple[int, int], step: tuple[int, int]) -> list[int]:
+def along(points: Sequence[Point], start: tuple[int, int], step: tuple[int, int]) -> list[int]:
     """Return the depths at start + t step / 4, t = -4 .. 12."""
     return depths(
         points, [(start[0] + Fraction(t * step[0], 4), start[1] + Fraction(t * step[1], 4)) for t in range(-4, 13)]
@@ -126,6 +126,7 @@ def along(points: Sequence[Any], start: tuple[int, int], step: tuple[int, int]) 
 )
 @always("{lines} multisets of 4 points and lines, 17 places on each: {wrong} dips", "lines")
 def _along() -> Answers:
+    # The last one stays at a point: the map of the claim may be constant.
     lines = (((0, 0), (1, 1)), ((0, 1), (1, 0)), ((2, 0), (-1, 2)), ((1, 1), (0, 0)))
     for points, (start, step) in product(FOURS, lines):
         yield dip(along(points, start, step)) is None, {"points": points, "start": start, "step": step}
@@ -153,17 +154,19 @@ def _last_line(tools: Tools) -> Evidence:
     return tried(text, numbers, text, data, failed=numbers["with t_1"] != numbers["with t_2"])
 
 
-def lines_through(points: Iterable[Any]) -> set[Line]:
+def lines_through(points: Iterable[Point]) -> set[Line]:
     """Return the lines (a, b, t), a x + b y = t in lowest terms, through two distinct points."""
     found = set()
     for (x, y), (u, v) in combinations(sorted(set(points)), 2):
-        a, b = v - y, x - u
+        a = v - y
+        b = x - u
+        # Lowest terms with one sign, so that a line found by several pairs is found once.
         scale = math.gcd(a, b) * (1 if (a, b) > (0, 0) else -1)
         found.add((a // scale, b // scale, (a * x + b * y) // scale))
     return found
 
 
-def corners(points: Sequence[Any]) -> set[Place]:
+def corners(points: Sequence[Point]) -> set[Place]:
     """Return the points of a multiset, and where two lines through two of them meet in one point."""
     found: set[Place] = {(Fraction(x), Fraction(y)) for x, y in points}
     for (a, b, s), (c, d, t) in combinations(lines_through(points), 2):
@@ -198,11 +201,12 @@ def _regions() -> Answers:
                 yield right, shown if right else {"points": points, "x": [str(c) for c in x], "depth": r}
 
 
-def deepest(points: Sequence[Any], x: Fraction) -> int:
+def deepest(points: Sequence[Point], x: Fraction) -> int:
     """Return max over real y of the depth of (x, y): it changes only where a line through two points meets x."""
     stops = {Fraction(y) for u, y in points if u == x}
     stops |= {(t - a * x) / b for a, b, t in lines_through(points) if b}
     order = sorted(stops)
+    # Between neighbouring lines the depth is constant, and at most that at either end: any point of a gap shows it.
     between = [(low + high) / 2 for low, high in pairwise(order)]
     return max(depths(points, [(x, y) for y in (*order, *between)]), default=0)
 
@@ -222,7 +226,8 @@ def deepest(points: Sequence[Any], x: Fraction) -> int:
 )
 def _prefixes() -> Answers:
     for side, n, step in ((1, 4, 1), (2, 3, 16)):
-        extended, grid = ExtendedDomain.grid(side, 2), Grid(side, 2).points()
+        extended = ExtendedDomain.grid(side, 2)
+        grid = Grid(side, 2).points()
         for counts in list(compositions(n, len(grid)))[::step]:
             regions = extended.regions(grid, np.array(counts))
             points = list(map(tuple, np.repeat(grid, counts, axis=0).tolist()))

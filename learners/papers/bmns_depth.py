@@ -13,6 +13,7 @@ import numpy as np
 
 from dpaudit.contract import Evidence, Pair, Tools
 
+from ..arrays import Integers
 from ..domains import Grid
 from ..geometry.polygons import cross
 from ..halfspaces.depth.depth_regions import DepthRegions, spanned_normals
@@ -26,9 +27,10 @@ from .sizes import compositions
 from .states import Cases, at_least, false, misprint, states
 
 
-def _deepest(side: int, n: int) -> Iterator[tuple[Any, tuple[int, ...], int]]:
+def _deepest(side: int, n: int) -> Iterator[tuple[Integers, tuple[int, ...], int]]:
     """Yield the points of a grid, each multiset of n of them as counts, and the depth of its deepest candidate."""
-    extended, grid = ExtendedDomain.grid(side, 2), Grid(side, 2).points()
+    extended = ExtendedDomain.grid(side, 2)
+    grid = Grid(side, 2).points()
     for counts in compositions(n, len(grid)):
         yield grid, counts, int(extended.regions(grid, np.array(counts)).values((), extended.coordinates()).max())
 
@@ -50,6 +52,7 @@ def _deepest(side: int, n: int) -> Iterator[tuple[Any, tuple[int, ...], int]]:
     "least ratio",
 )
 def _centerpoint() -> Cases:
+    # All multisets that can be listed in seconds.
     for side, n in [(1, n) for n in range(1, 7)] + [(2, n) for n in range(1, 4)]:
         for grid, counts, found in _deepest(side, n):
             yield 3 * found / n, {"side": side, "points": grid, "counts": counts, "depth": found}
@@ -68,13 +71,15 @@ def _centerpoint() -> Cases:
     argument="d points span a hyperplane. Nothing is built on the remark; Fact 2.20 itself is right.",
 )
 def _facets(tools: Tools) -> Evidence:
-    triangle, ones = np.array([[0, 0], [3, 0], [1, 2]]), np.ones(3, dtype=np.int64)
+    triangle = np.array([[0, 0], [3, 0], [1, 2]])
+    ones = np.ones(3, dtype=np.int64)
     regions = DepthRegions(triangle, ones, spanned_normals(triangle))
     top = max(level for level in regions.levels if regions.function()(Fraction(1)) >= level)
     on = [sum(cross(a, b, p) == 0 for p in triangle.tolist()) for a, b in combinations(triangle.tolist(), 2)]
     text = f"the Tukey medians of a triangle (depth {top}) are the triangle; its edges pass through {on} of the points"
     data = {"points": triangle, "counts": ones, "points on a facet": min(on)}
-    numbers, failed = {"points on a facet": min(on), "d + 1": 3}, top == 1 and min(on) < 3
+    numbers = {"points on a facet": min(on), "d + 1": 3}
+    failed = top == 1 and min(on) < 3
     return tried(text, numbers, "the corners (0, 0), (3, 0), (1, 2), one example each", data, failed=failed)
 
 
@@ -89,7 +94,8 @@ def _facets(tools: Tools) -> Evidence:
     argument="Claim 3.3 on the line through two maximizers; a maximum of functions of sensitivity 1 has it too.",
 )
 def _quasi_concave(tools: Tools) -> Evidence:
-    grid, extended = Grid(1, 2).points(), ExtendedDomain.grid(1, 2)
+    grid = Grid(1, 2).points()
+    extended = ExtendedDomain.grid(1, 2)
     prefixes = [(), *((x,) for x in extended.coordinates())]
     tables = {}
     for counts in compositions(4, 4):
@@ -101,6 +107,7 @@ def _quasi_concave(tools: Tools) -> Evidence:
     most, one, two = max(
         (int(np.abs(p - q).max()), a, b)
         for a, b in product(tables, repeat=2)
+        # Neighbours: one example moves from one point to another.
         if sum(abs(x - y) for x, y in zip(a, b, strict=True)) == 2
         for p, q in zip(tables[a], tables[b], strict=True)
     )
@@ -122,21 +129,26 @@ def _quasi_concave(tools: Tools) -> Evidence:
     "BMNS-Clm3.5-prefixes has the maximum after every prefix.",
 )
 def _extended(tools: Tools) -> Evidence:
-    misses, witness, share = 0, "", 0.0
+    misses = 0
+    witness = ""
+    share = 0.0
     sizes: dict[str, float] = {}
     data: dict[str, Any] = {}
     for side, n in ((1, 4), (2, 3)):
         extended = ExtendedDomain.grid(side, 2)
         for grid, counts, found in _deepest(side, n):
             if found < centerpoint_bound(n, 2):
-                misses, witness = misses + 1, f"counts {counts} on the grid of side {side}: depth {found}"
+                misses += 1
+                witness = f"counts {counts} on the grid of side {side}: depth {found}"
                 data = {"points": grid, "counts": counts, "depth": found}
+        # The bound holds for the union over all prefixes, which is the larger set.
         bound = extended.bound()
         for axis in (1, 2):
             size = len(extended.union(axis))
             sizes[f"|X~_{axis}| of the grid of side {side}"] = size
             if size / bound > share:
-                share, data = size / bound, {**data, "side": side, "axis": axis, "size": size, "bound": str(bound)}
+                share = size / bound
+                data = {**data, "side": side, "axis": axis, "size": size, "bound": str(bound)}
             if size > bound:
                 witness = f"the grid of side {side}: {size} candidates on axis {axis}, bound {bound}"
         sizes[f"log10 of the bound, side {side}"] = math.log10(bound)
@@ -157,7 +169,8 @@ def _extended(tools: Tools) -> Evidence:
     "size of X~_1 in the same proof, C(|L|, d), counts d of them, and for i = 2 it has d - 1.",
 )
 def _extended_literal(tools: Tools) -> Evidence:
-    corners, ones = Grid(1, 2).points(), np.ones(4, dtype=np.int64)
+    corners = Grid(1, 2).points()
+    ones = np.ones(4, dtype=np.int64)
     best = int(tukey_depths(corners, ones, ExtendedDomain.grid(1, 2, literal=True).points).max())
     centre = tukey_depth(corners, ones, (Fraction(1, 2), Fraction(1, 2)))
     numbers = {"depth on the literal domain": best, "depth of (1/2, 1/2)": centre, "n/(d+1)": 4 / 3}
@@ -271,7 +284,9 @@ states(
 def _rank(tools: Tools) -> Evidence:
     learner: Any = HullPointExponential(1, 2, 1.0)
     sample = learner.domain.sample(learner.domain.points(), [0] * 4, [60] * 4)
-    law, r = learner.law(sample), sample.n / 6
+    law = learner.law(sample)
+    # m/(2 (d + 1)) with d = 2.
+    r = sample.n / 6
     depths = np.array([tukey_depth(sample.points, sample.counts, atom) for atom in law.atoms])
     low, high = (float(np.exp(law.log_prob)[kept].sum()) for kept in (depths <= r, depths >= r))
     text = (
@@ -307,10 +322,12 @@ def _joint(tools: Tools) -> Evidence:
     for side in (1, 2):
         examples[f"joint, side {side}"] = measured_examples(HullPointJoint(side, 2, 1.0), 0.1)
         examples[f"by coordinates, side {side}"] = measured_examples(HullPointExponential(side, 2, 1.0), 0.1)
+    # The statement compares the two at the same promise and the same probability.
     more = any(examples[f"joint, side {side}"] > examples[f"by coordinates, side {side}"] for side in (1, 2))
     text = (
         f"d = 2, epsilon = 1: exact epsilon {worst.epsilon:.4f} over all samples of 3 corners and on a ray; n "
         f"for depth n/6 with probability 0.9 on the hardest of a few samples: {listed(examples)}"
     )
-    numbers, leaks = {"epsilon": worst.epsilon, **examples}, any(law.leaks for law in laws)
+    numbers = {"epsilon": worst.epsilon, **examples}
+    leaks = any(law.leaks for law in laws)
     return judged_law(worst, text, numbers, leaks=leaks, failed=more, witness=listed(examples))

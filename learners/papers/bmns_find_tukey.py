@@ -32,9 +32,11 @@ from .mechanisms import advanced_epsilon, composed_delta, greatest_share
 from .sizes import compositions
 from .states import Cases, at_most, derived, misprint, states
 
-EPSILON, DELTA, BETA = 1.0, 1e-6, 0.1
+EPSILON = 1.0
+DELTA = 1e-6
+BETA = 0.1
+# Up to 2^MOST_BITS candidates an axis are tried.
 MOST_BITS = 2**15
-"""Up to 2^MOST_BITS candidates an axis are tried."""
 
 
 @misprint(
@@ -50,11 +52,14 @@ MOST_BITS = 2**15
     "the figure has it the last promise is n/(d (d + 1)), of which RecConcave as a black box keeps 1 - 1/(2 d).",
 )
 def _printed_promise(tools: Tools) -> Evidence:
-    ratios, cases = {}, []
+    ratios = {}
+    cases = []
     for d in (2, 3):
         learner = HullPointRecConcave(1, d, 1.0, 1e-6, 0.1, literal=True)
+        # Divisible by all denominators of the promises.
         n = 12 * d * (d + 1)
-        depth, target = learner.guaranteed_depth(n), Fraction(n, 2 * (d + 1))
+        depth = learner.guaranteed_depth(n)
+        target = Fraction(n, 2 * (d + 1))
         words = f"d = {d}, n = {n}: the last promise guarantees depth {depth}, not {target}"
         data = {"learner": learner_data(learner), "n": n, "guaranteed depth": str(depth), "claimed depth": str(target)}
         cases.append((float(1 - depth / target), words, data))
@@ -79,9 +84,13 @@ def _printed_promise(tools: Tools) -> Evidence:
     "is needed, so that the share tends to 1/2 as d and 1/delta grow.",
 )
 def _figure_1_share(tools: Tools) -> Evidence:
-    delta, cases, witness = 1e-6, [], ""
+    delta = 1e-6
+    cases = []
+    witness = ""
     for d in (1, 2, 3, 10, 100, 200):
-        share, each = figure_1_share(1.0, delta, d), delta / (2 * d)
+        share = figure_1_share(1.0, delta, d)
+        each = delta / (2 * d)
+        # Against the exact composition of d calls that each have the same delta.
         used = share / greatest_share(d, each, 1.0, delta)
         cases.append((used, {"calls": d, "epsilon": share, "delta": each, "share": used}))
         if exceeds(cost := composed_delta(d, share, each, 1.0), delta):
@@ -131,16 +140,20 @@ def _deep_point(tools: Tools) -> Evidence:
         HullPointRecConcave(2, 2, EPSILON, DELTA, BETA),
     ]
     numbers: dict[str, float] = {}
-    shown, witness, cases = [], "", []
+    shown = []
+    witness = ""
+    cases = []
     for learner in learners:
         recursive = isinstance(learner, HullPointRecConcave)
         name = f"{'RecConcave' if recursive else 'exponential mechanism'}, d = {learner.dimension}, side {learner.side}"
-        explicit, measured = learner.explicit_examples(BETA), measured_examples(learner, BETA)
+        explicit = learner.explicit_examples(BETA)
+        measured = measured_examples(learner, BETA)
         printed = printed_examples(learner.dimension, max(learner.extended.most), EPSILON, DELTA, BETA)
         numbers |= {f"{name}: printed": printed, f"{name}: explicit": explicit, f"{name}: measured": measured}
         shown.append(
             f"{name}: {printed:.1e} printed, {explicit} explicit, {measured} measured (1/{explicit / measured:.0f})"
         )
+        # A multiple of 12, which divides evenly among the points of the hard samples.
         hard = hard_samples(learner, 12 * -(-explicit // 12))
         if any(shallow_probability(learner, sample) > BETA for sample in hard):
             witness = f"{name}: the explicit {explicit} examples fail with a probability above {BETA}"
@@ -172,10 +185,15 @@ def _deep_point(tools: Tools) -> Evidence:
 )
 def _pays(tools: Tools) -> Evidence:
     numbers: dict[str, float] = {}
+    # The easiest and the hardest setting frame what one would use.
     for d, (delta, beta) in product((1, 2, 3), ((1e-6, 0.1), (1e-9, 1e-3))):
         bits = crossover(d, EPSILON, delta, beta, MOST_BITS)
-        numbers[f"log2 |X~|, d={d}, delta={delta:g}, beta={beta:g}"] = math.inf if bits is None else bits
-    least, most = min(numbers.values()), max(numbers.values())
+        if bits is None:
+            numbers[f"log2 |X~|, d={d}, delta={delta:g}, beta={beta:g}"] = math.inf
+        else:
+            numbers[f"log2 |X~|, d={d}, delta={delta:g}, beta={beta:g}"] = bits
+    least = min(numbers.values())
+    most = max(numbers.values())
     needs, _ = rec_concave_needs(160, 423)
     # From how many bits of the domain the exponential mechanism needs more on the same data.
     first = least_of(lambda bits: exponential_needs(bits) > needs, 34, 1024)
@@ -239,7 +257,8 @@ def _extended_log_star(tools: Tools) -> Evidence:
     # d and T are towers of twos where both grow: 2, 4, 16, 65536.
     towers = [(2, 1.0, 1.0), (4, 2.0, 2.0), (16, 4.0, 4.0), (65536, 16.0, 16.0)]
     for d, log_d, bits in [(10, math.log2(10), 64.0), *towers]:
-        added, found = log_star(d) + 1 + log_star(bits), extended_log_star(d, log_d, bits)
+        added = log_star(d) + 1 + log_star(bits)
+        found = extended_log_star(d, log_d, bits)
         name = f"d={d}, T=2^{bits:g}"
         numbers |= {f"log*, {name}": found, f"sum, {name}": added}
         cases.append((found - added, name, {"d": d, "log2 T": bits, "log*": found, "sum": added}))
@@ -247,7 +266,10 @@ def _extended_log_star(tools: Tools) -> Evidence:
     numbers["greatest excess"] = above
     text = ", ".join(f"{numbers[f'log*, {name}']} of {numbers[f'sum, {name}']} at {name}" for _, name, _ in cases)
     # As an upper bound with O(1): the excess at small d and T is the constant, 3.
-    verdict = Verdict.LOOSE if greatest(cases, least=True)[0] < 0 else Verdict.HOLDS
+    if greatest(cases, least=True)[0] < 0:
+        verdict = Verdict.LOOSE
+    else:
+        verdict = Verdict.HOLDS
     text = f"log* T~ of log* d + log* T: {text}"
     return judged(text, numbers, witness, data, otherwise=verdict, failed=above > 4)
 
@@ -296,7 +318,8 @@ def shallow_vertices(side: int, n: int) -> list[tuple[int, ...]]:
     Vertices are the points of the grid and where two lines through two points of it meet.
     """
     grid = Grid(side, 2).points()
-    where, found = sorted(corners(list(map(tuple, grid.tolist())))), []
+    where = sorted(corners(list(map(tuple, grid.tolist()))))
+    found = []
     for counts in compositions(n, len(grid)):
         kept = np.array(counts) > 0
         depths = tukey_depths(grid[kept], np.array(counts)[kept], where)

@@ -14,19 +14,22 @@ from ..halfspaces.concepts import Halfspaces
 from ..halfspaces.controls import HalfspaceRefusing
 from ..halfspaces.depth.tukey_depth import tukey_depths
 from ..halfspaces.exponential import HalfspaceExponential
+from ..halfspaces.releases import DeepRecConcave
 from ..halfspaces.sizes import printed_examples
 from ..halfspaces.tukey import HalfspaceTukey
 from .evidence import against, greatest, judged, judged_loss, law_of, listed, losses_of
 from .sizes import audit_cases
 from .states import derived, gap, misprint, states
 
-EPSILON, DELTA, BETA = 1.0, 1e-6, 0.1
+EPSILON = 1.0
+DELTA = 1e-6
+BETA = 0.1
 RELEASE_DELTA = 0.01
+# Neighbouring lists of h_i, each {number of the halfspace: how often}.
 LISTS = {
     "60 alike, or one of them another": ({7: 60}, {7: 59, 2: 1}),
     "two piles, one moves": ({2: 30, 7: 30}, {2: 29, 7: 31}),
 }
-"""Neighbouring lists of h_i, each {number of the halfspace: how often}."""
 
 
 @states(
@@ -70,6 +73,7 @@ def _aggregate(tools: Tools) -> Evidence:
     spilled = {name: _spill(release, *counts) for name, counts in LISTS.items()}
     leaky = [name for name, (_, spill) in spilled.items() if spill > RELEASE_DELTA]
     pure, spill = (max(values) for values in zip(*spilled.values(), strict=True))
+    # That it recurs is part of the case: with one level delta is not spent.
     levels = release.mechanism(release.extended.most[0], 0, 60).levels
     text = (
         f"worst epsilon over samples of two points, 3 subsamples: {shown}; of 1. Lists of 60 h_i on 6 points "
@@ -84,21 +88,27 @@ def _aggregate(tools: Tools) -> Evidence:
         "pure loss of the recursion": pure,
         "delta(1) of the recursion": spill,
     }
-    witness = f"lists of h_i, {leaky[0]}: delta(1) = {spilled[leaky[0]][1]:.4g}" if leaky else ""
+    if leaky:
+        witness = f"lists of h_i, {leaky[0]}: delta(1) = {spilled[leaky[0]][1]:.4g}"
+    else:
+        witness = ""
     return judged_loss(worst, 1.0, text, numbers, failed=bool(leaky), witness=witness)
 
 
-def recursive_release() -> Any:
+def recursive_release() -> DeepRecConcave:
     """Return a release that recurs: by coordinates, for halfspaces on 6 points of a line."""
-    return HalfspaceTukey(5, 1, 1.0, RELEASE_DELTA, BETA).release
+    release = HalfspaceTukey(5, 1, 1.0, RELEASE_DELTA, BETA).release
+    assert isinstance(release, DeepRecConcave)
+    return release
 
 
-def _spill(release: Any, one: dict[int, int], other: dict[int, int]) -> tuple[float, float]:
+def _spill(release: DeepRecConcave, one: dict[int, int], other: dict[int, int]) -> tuple[float, float]:
     """Return the pure loss and delta(1) of a release on two lists of h_i, {number of the halfspace: how often} each."""
     sizes = range(Halfspaces(5, 1).size)
     laws = [release.release_law([counts.get(i, 0) for i in sizes]) for counts in (one, other)]
     p, q = (dict(zip(law.atoms, law.log_prob.tolist(), strict=True)) for law in laws)
     both = [(p.get(atom, -math.inf), q.get(atom, -math.inf)) for atom in {*p, *q}]
+    # Outputs that neither list gives are no outputs.
     loss = max(abs(a - b) for a, b in both if max(a, b) > -math.inf)
     ways = (both, [(b, a) for a, b in both])
     return loss, max(math.fsum(max(0.0, math.exp(a) - math.exp(1 + b)) for a, b in way) for way in ways)
@@ -147,7 +157,9 @@ def printed_sample_size(m: float, r: float, d: int, alpha: float, log_beta: floa
     "the coin of step 3 falls so: with probability e^(-O(C m^2)), far above beta = e^(-m^3) for m far above C.",
 )
 def _printed_s(tools: Tools) -> Evidence:
-    alpha, numbers, cases = 0.1, dict[str, float](), []
+    alpha = 0.1
+    numbers = dict[str, float]()
+    cases = []
     for constant in (1, 10, 100):
         m = 4 * constant
         log_beta = -(float(m) ** 3)
@@ -200,11 +212,13 @@ def _halfspaces(tools: Tools) -> Evidence:
 
 def _printed_halfspaces() -> tuple[dict[str, float], int]:
     """Return the m and s of Theorem 4.2 for d = 2 with printed constants, and how many of 100 runs there fail."""
-    d, alpha = 2, 0.1
+    d = 2
+    alpha = 0.1
     m = math.ceil(printed_examples(d + 1, 2**20, EPSILON, DELTA, BETA / 2))
     each = subsample_examples(d, m, alpha, BETA)
     learner = HalfspaceTukey(1, d, EPSILON, DELTA, BETA, subsamples=m)
-    points, law = learner.domain.points(), np.array([0.101, 0.3, 0.3, 0.299])
+    points = learner.domain.points()
+    law = np.array([0.101, 0.3, 0.3, 0.299])
     truth = learner.concepts.concept(5).predict(points)
     wrong = 0
     for code in learner.simulate(5, law, m * math.ceil(each), np.random.default_rng(0), 100):
@@ -228,8 +242,8 @@ def corollary_examples(d: int, epsilon: float, delta: float, alpha: float, beta:
     return m * subsample_examples(d, m, alpha, beta)
 
 
+# The exponents of Corollary 4.3; factors that are logarithmic in these are left out there.
 PRINTED_GROWTH = {"d": 4.5, "1/epsilon": 1.0, "1/alpha": 1.0, "ln(1/delta)": 1.5, "ln(1/beta)": 2.0}
-"""The exponents of Corollary 4.3; factors that are logarithmic in these are left out there."""
 
 
 @derived(
@@ -282,7 +296,8 @@ def _corollary(tools: Tools) -> Evidence:
     "depth many of the h_i: an open one contains a closed one with the same of these finitely many points and h.",
 )
 def _agreement(tools: Tools) -> Evidence:
-    places, counts = list(product((-1, 0, 1), (-1, 0, 1, 2))), np.array([2, 1, 1, 1])
+    places = list(product((-1, 0, 1), (-1, 0, 1, 2)))
+    counts = np.array([2, 1, 1, 1])
     cases = []
     for start in range(0, len(places) - 4):
         votes = np.array([places[start + i] for i in (0, 1, 3, 4)])
@@ -297,8 +312,8 @@ def _agreement(tools: Tools) -> Evidence:
     return judged(text, {"cases": len(cases), "excess": fewest}, witness, data, failed=fewest < 0)
 
 
+# Coefficients of combinations.
 WEIGHTS = (1, 2, 5)
-"""Coefficients of combinations."""
 
 
 @states(
@@ -312,7 +327,8 @@ WEIGHTS = (1, 2, 5)
     argument="Sums of a_i x - w_i that are all >= 0, or all < 0, times positive numbers have that sign.",
 )
 def _combinations(tools: Tools) -> Evidence:
-    cases, broken = 0, list[dict[str, Any]]()
+    cases = 0
+    broken = list[dict[str, Any]]()
     places = list(product((-2, -1, 0, 1), (-1, 0, 2)))
     for pair, weights, x in product(combinations(places, 2), product(WEIGHTS, repeat=2), (-2, 0, 1)):
         data = {"h_i": pair, "weights": weights, "x": x}

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from functools import partial
 from itertools import permutations, product
 from typing import Any
 
 import numpy as np
 
-from dpaudit.contract import Evidence, Survives, Tools
+from dpaudit.contract import Evidence, HasLaw, Survives, Tools
 from dpaudit.contract import Sample as Examples
 
+from ..arrays import Integers
 from ..domains import Grid
 from ..halfspaces.hull_point import HullPointExponential
 from ..halfspaces.hull_point_rec_concave import HullPointRecConcave
@@ -31,9 +32,14 @@ from .evidence import exceeds, greatest, judged, law_of, learner_data, sample_da
 from .sizes import unsolved
 from .states import false, gap, states
 
-EPSILON, DELTA, BETA = 1.0, 1e-6, 0.1
+Answers = Mapping[Hashable, float]
+"""The answers of an algorithm, with their probabilities."""
+
+EPSILON = 1.0
+DELTA = 1e-6
+BETA = 0.1
+# The share of the claimed epsilon that that which finds a common point spends: all of it.
 BUDGET = 1.0
-"""The share of the claimed epsilon that that which finds a common point spends: all of it."""
 
 
 @states(
@@ -50,7 +56,8 @@ BUDGET = 1.0
 def _inequality(tools: Tools) -> Evidence:
     ratios = {(d, side): 1 + 2 * d * theorem_51_slack(d, side) for d, side in product(range(1, 60), range(1, 49))}
     d, side = min((case for case in ratios if case[0] >= 10), key=lambda case: ratios[case])
-    worst, first = ratios[d, side], 1 + max((d for (d, _), ratio in ratios.items() if ratio < 1), default=0)
+    worst = ratios[d, side]
+    first = 1 + max((d for (d, _), ratio in ratios.items() if ratio < 1), default=0)
     data = {"d": d, "T": side + 1, "slack": float(theorem_51_slack(d, side))}
     text = (
         f"least quotient of both sides over d = 10 .. 59 and T = 2 .. 49: {float(worst):.4f} (d = {d}, "
@@ -71,11 +78,15 @@ def _inequality(tools: Tools) -> Evidence:
     "absolute value repairs it.",
 )
 def _largest_coefficient(tools: Tools) -> Evidence:
-    cases, outside, witness = 0, {"printed": 0, "repaired": 0}, ""
+    cases = 0
+    outside = {"printed": 0, "repaired": 0}
+    witness = ""
     data: dict[str, Any] = {}
+    # Independent pairs of points.
     pairs = [(p, q) for p, q in permutations(product((1, 2), repeat=2), 2) if p[0] * q[1] != p[1] * q[0]]
     for (one, two), factor in product(pairs, (-2, -1, 1, 2)):
-        b, cases = (factor * one[0], factor * one[1]), cases + 1
+        b = (factor * one[0], factor * one[1])
+        cases = cases + 1
         # S = {x_1}; no answer at all is no point of S either.
         outside["repaired"] += named_point(b, [one, two]) != 0
         if named_point(b, [one, two], literal=True) != 0:
@@ -105,7 +116,8 @@ def _span_count(tools: Tools) -> Evidence:
     d = 10
     # Independent points of {1, 2}^10 whose last five coordinates agree: five of the data. An answer b = (1, .., 2).
     vectors = np.concatenate([1 + np.eye(5, dtype=int), np.ones((5, 5), dtype=int)], axis=1)
-    inside, most = points_in_span(vectors, _grid(d, 2)), 2 ** (d // 2)
+    inside = points_in_span(vectors, _grid(d, 2))
+    most = 2 ** (d // 2)
     text = (
         f"{inside} of the 2^10 points lie in the span of I_-i and b, where T^(-d/2) of them are {most}: a "
         f"factor of {inside / most:g}, which leaves the rate of growth. This is one I_-i; the display of the proof "
@@ -116,7 +128,7 @@ def _span_count(tools: Tools) -> Evidence:
     return tried(text, {"points in the span": inside, "T^(d/2)": most}, witness, data, failed=inside > most)
 
 
-def _grid(d: int, values: int) -> Any:
+def _grid(d: int, values: int) -> Integers:
     """Return the points of {1 .. values}^d."""
     return Grid(values - 1, d).points() + 1
 
@@ -140,9 +152,11 @@ def _display(tools: Tools) -> Evidence:
         numbers[f"d={d}, T={values}"] = sum(counts) / len(counts) / len(grid) * values ** (d // 2)
     shown = []
     for d, draws in ((8, 80), (10, 600)):
-        rng, grid = np.random.default_rng(0), _grid(d, 2)
+        rng = np.random.default_rng(0)
+        grid = _grid(d, 2)
         drawn = [points_in_span(grid[rng.integers(len(grid), size=d // 2)], grid) for _ in range(draws)]
-        mean, power = float(np.mean(drawn)) / len(grid), 2 ** (d // 2)
+        mean = float(np.mean(drawn)) / len(grid)
+        power = 2 ** (d // 2)
         # At most T^(1 - d/2) of the points, so the mean is as close as Hoeffding says, with confidence 0.999.
         error = 2.0 ** (1 - d / 2) * math.sqrt(math.log(2000) / (2 * draws))
         numbers |= {f"d={d}, T=2": mean * power, f"its error, d={d}": error * power}
@@ -157,7 +171,7 @@ def _display(tools: Tools) -> Evidence:
     return judged(text, numbers, witness, data, failed=(mean - error) * power > 1, grade="statistical")
 
 
-def named_exactly(law: Callable[[Examples], Mapping[Any, float]], domain: Grid, copies: int) -> tuple[float, float]:
+def named_exactly(law: Callable[[Examples], Answers], domain: Grid, copies: int) -> tuple[float, float]:
     """Return Pr[x_1 is named] on S, `copies` of x_1, and on S', as many of x', d = 2: over all pairs of points.
 
     `law` maps a sample to the answers with their probabilities.
@@ -174,7 +188,7 @@ def named_exactly(law: Callable[[Examples], Mapping[Any, float]], domain: Grid, 
     return named[0] / len(points) ** 2, named[1] / len(points) ** 2
 
 
-def _point_law(epsilon: float, domain: Grid, sample: Examples) -> Mapping[Any, float]:
+def _point_law(epsilon: float, domain: Grid, sample: Examples) -> Answers:
     """Return the law of what finds a common point: the exponential mechanism on the grid, by the examples at each."""
     points = [tuple(p) for p in domain.points().tolist()]
     counts = dict(zip(map(tuple, sample.points.tolist()), sample.counts.tolist(), strict=True))
@@ -182,7 +196,7 @@ def _point_law(epsilon: float, domain: Grid, sample: Examples) -> Mapping[Any, f
     return dict(zip(points, np.exp(logs).tolist(), strict=True))
 
 
-def _learner_law(learner: Any, sample: Examples) -> Mapping[Any, float]:
+def _learner_law(learner: HasLaw, sample: Examples) -> Answers:
     found = learner.law(sample)
     return dict(zip(found.atoms, np.exp(found.log_prob).tolist(), strict=True))
 
@@ -246,7 +260,8 @@ def _known() -> list[tuple[float, str, dict[str, Any]]]:
     """
     found = []
     for d, values, epsilon in product((10, 20, 100), (2, 10, 10**6), (1e-9, 1e-3, 1.0, 8.0)):
-        k, response = d // 2, d * math.log(values)
+        k = d // 2
+        response = d * math.log(values)
         ways: list[tuple[str, float, float, float]] = [
             *(("random example", epsilon, delta, k * math.ceil(math.ceil(1 / delta) / k)) for delta in DELTAS),
             ("common point", epsilon, 0.0, common_point_examples(d, values - 1, epsilon)),
@@ -275,7 +290,8 @@ def _known() -> list[tuple[float, str, dict[str, Any]]]:
 def _experiment(tools: Tools) -> Evidence:
     numbers: dict[str, float] = {}
     shares = {}
-    plane, corners = Grid(2, 2), HullPointExponential(1, 2, 1.0)
+    plane = Grid(2, 2)
+    corners = HullPointExponential(1, 2, 1.0)
     recursive = HullPointRecConcave(1, 2, 1.0, DELTA, BETA)
     for copies in (1, 2, 8):
         rows = HullPointRandomRow(2, 2, 1.0, 1 / copies if copies > 1 else 0.9)
@@ -288,11 +304,13 @@ def _experiment(tools: Tools) -> Evidence:
         for name, law, domain, delta in algorithms:
             on, without = named_exactly(law, domain, copies)
             growth = math.exp(copies)
+            # delta (e^(epsilon m) - 1)/(e^epsilon - 1) at epsilon = 1: what a group of m examples costs.
             spill = delta * (growth - 1) / math.expm1(1.0)
             numbers |= {f"{name}, m={copies}: named on S": on, f"{name}, m={copies}: on S'": without}
             shares[f"{name}, m = {copies}"] = on / (growth * without + spill)
     worst = max(shares, key=lambda name: shares[name])
-    most, known = shares[worst], _known()
+    most = shares[worst]
+    known = _known()
     for name in ("random example", "common point", "randomised response"):
         numbers[name] = max(share for share, _, case in known if case["algorithm"] == name)
     share, where, data = greatest(known)

@@ -68,6 +68,7 @@ def _failure_at(promise: int) -> float:
 )
 def _crossover(tools: Tools) -> Evidence:
     numbers: dict[str, float] = {}
+    # log* is 4 up to 2^16 and 5 up to 2^65536.
     for k, star in ((6, 4), (32, 5), (64, 5)):
         concave = RecConcave.within(2**k - 1, Fraction(1), Fraction(1, 2), 1.0, 1e-6).promise_needed(0.1)
         plain = ExponentialSolver(2**k, Fraction(1)).points_needed(0.1)
@@ -79,7 +80,8 @@ def _crossover(tools: Tools) -> Evidence:
     one, other = (learner.domain.sample([10, 19, 30], [0] * 3, counts) for counts in ([2, 16, 30], [1, 17, 30]))
     law = law_of(tools, learner, samples=[Pair(one, other, "10 replaced by 19")])
     promise = math.ceil(numbers["printed, 2^6"])
-    failure, first = _failure_at(promise), crossover(1.0, 1e-6, 0.1)
+    failure = _failure_at(promise)
+    first = crossover(1.0, 1e-6, 0.1)
     numbers |= {"epsilon of 2": law.epsilon, "delta of 0.01": law.delta}
     numbers |= {"failure at the printed promise, 2^6": failure, "crossover k, delta 1e-6, beta 0.1": first}
     numbers["crossover k, delta 1e-9, beta 0.001"] = crossover(1.0, 1e-9, 1e-3)
@@ -100,14 +102,16 @@ def _crossover(tools: Tools) -> Evidence:
     )
 
 
-EPSILON, DELTA, BETA = Fraction(1), 1e-6, 0.1
+EPSILON = Fraction(1)
+DELTA = 1e-6
+BETA = 0.1
 HALF = Fraction(1, 2)
+# log2 of the domains up to 2^64.
 STAIRS = (6, 12, 20, 32, 48, 64)
-"""log2 of the domains up to 2^64."""
+# By at most this the failure rate beyond 2^64 is overestimated.
 SKIPPED = 1e-4
-"""By at most this the failure rate beyond 2^64 is overestimated."""
+# log2 of the domain beyond.
 HUGE = 2**16
-"""log2 of the domain beyond."""
 
 
 def exponential_needs(bits: int, epsilon: Fraction = EPSILON) -> int:
@@ -145,12 +149,15 @@ def _needed(bits: int, failure: Callable[[int, int, Steps], float], guess: int =
     The rate is a function of n, of the first of two points side by side with half of n points each, and of the scores
     of the domain.
     """
-    size, middle = 2**bits, 2**bits // 2
+    size = 2**bits
+    middle = 2**bits // 2
 
     def enough(n: int) -> bool:
         return failure(n, middle, interior_scores([middle, middle + 1], [n - n // 2, n // 2], size)) <= BETA
 
-    return guess if guess > 1 and enough(guess) and not enough(guess - 1) else least_beyond(enough, 2, 4)
+    if guess > 1 and enough(guess) and not enough(guess - 1):
+        return guess
+    return least_beyond(enough, 2, 4)
 
 
 @states(
@@ -175,6 +182,7 @@ def _log_star(tools: Tools) -> Evidence:
         numbers |= {f"RecConcave, 2^{bits}": n, f"levels, 2^{bits}": depth}
         numbers[f"exponential, 2^{bits}"] = exponential_needs(bits)
     branches = []
+    # TreeLog's recursion starts at many more examples than these domains need.
     for bits in (12, 16, 64):
         n, fell_back, asked = tree_log_fallback_needs(bits)
         numbers |= {f"TreeLog, 2^{bits}": n, f"TreeLog asks for, 2^{bits}": asked}
@@ -224,6 +232,7 @@ NAMED = Fraction(1, 10**6)
 def _measured(select: StableSelect) -> tuple[float, float]:
     """Return the worst ratio for a common best solution, and the greatest probability of naming one at gap 2."""
     logs = [select.log_law(Standing(0, gap))[:2] for gap in range(0, 4 * math.ceil(select.threshold))]
+    # Neighbours move the gap by 2 at most: compared are gaps that differ by 2.
     ratio = max(abs(x - y) for one, two in zip(logs, logs[2:], strict=False) for x, y in zip(one, two, strict=True))
     return ratio, math.exp(select.log_law(Standing(0, 2))[0])
 
@@ -237,12 +246,14 @@ def _measured(select: StableSelect) -> tuple[float, float]:
     found="({epsilon:.3g}, {delta:.2g})",
 )
 def _safe(tools: Tools) -> Evidence:
-    select, delta = StableSelect(Fraction(1), NAMED), float(NAMED)
+    select = StableSelect(Fraction(1), NAMED)
+    delta = float(NAMED)
     ratio, named = _measured(select)
     text = f"epsilon 1, delta 1e-6: ratio e^{ratio:.6f} with a common best solution, else named with chance {named:.3g}"
     data = {"scale": select.scale, "threshold": select.threshold, "ratio": ratio, "named at gap 2": named}
     share = max(ratio, named / delta)
-    numbers, found = {"epsilon": ratio, "delta": named}, tightness(share, 1.0)
+    numbers = {"epsilon": ratio, "delta": named}
+    found = tightness(share, 1.0)
     return judged(text, numbers, text, data, otherwise=found, failed=exceeds(share, 1.0))
 
 
@@ -263,7 +274,8 @@ def _safe(tools: Tools) -> Evidence:
 def _wrong(tools: Tools) -> Evidence:
     law = law_of(tools, StableSelectWrong(2, 1.0, 0.02), n=6)
     ratio, named = _measured(WrongStable(Fraction(1), Fraction(1, 50)))
-    hidden, share = _hidden(tools), max(ratio, named / 0.02)
+    hidden = _hidden(tools)
+    share = max(ratio, named / 0.02)
     numbers = {"epsilon": ratio, "delta": named, "delta at claim": law.delta, "inside RecConcave": hidden}
     text = (
         f"claimed (1, 0.02): really ratio e^{ratio:.3f} and naming with probability {named:.3f} at gap 2; delta(1) = "

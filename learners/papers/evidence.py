@@ -48,7 +48,12 @@ def judged(
     decides, in words and as data, which are returned whatever the verdict. `failed` says whether the statement is
     refuted; by default whether there is a witness.
     """
-    verdict, shown = (Verdict.REFUTED, witness) if failed or (failed is None and witness) else (otherwise, "")
+    if failed or (failed is None and witness):
+        verdict = Verdict.REFUTED
+        shown = witness
+    else:
+        verdict = otherwise
+        shown = ""
     return Evidence(verdict, summary, numbers, grade, shown, data, one_sided)
 
 
@@ -59,7 +64,9 @@ tried = partial(judged, otherwise=Verdict.UNDECIDED)
 def greatest(cases: Iterable[Case], least: bool = False) -> tuple[float, str, dict[str, Any]]:
     """Return the first case with the greatest number, or with the least one, as (number, words, data)."""
     case = (min if least else max)(cases, key=lambda case: case[0])
-    return case if len(case) == 3 else (case[0], listed(case[1]), case[1])
+    if len(case) == 3:
+        return case
+    return (case[0], listed(case[1]), case[1])
 
 
 def listed(values: Mapping[str, Any], form: str = "") -> str:
@@ -74,7 +81,9 @@ def exceeds(found: float, claimed: float) -> bool:
 
 def tightness(truth: float, claimed: float) -> Verdict:
     """Return the verdict on a true upper bound: "loose" if the truth is at most `LOOSE` of it, else "holds"."""
-    return Verdict.LOOSE if truth <= LOOSE * claimed else Verdict.HOLDS
+    if truth <= LOOSE * claimed:
+        return Verdict.LOOSE
+    return Verdict.HOLDS
 
 
 def against(pair: Pair) -> str:
@@ -143,6 +152,7 @@ def judged_law(
     default; for the `rest` see `judged`.
     """
     leaks = law.leaks if leaks is None else leaks
+    # A leak is its own witness; the one given is for what else may fail.
     words = repr(law.pair) if leaks or not witness else witness
     return judged(summary, numbers, words, law.data if data is None else data, failed=leaks or failed, **rest)
 
@@ -180,6 +190,7 @@ class Loss(Law):
 
 def losses_of(tools: Tools, learners: Iterable[Any]) -> tuple[list[Loss], Loss]:
     """Return the losses of learners, and the greatest, by searches shorter than those of `dpaudit exact --supremum`."""
+    # Short, as the ledger has many rows; for a loss with a proof the search only illustrates it.
     found = [Loss(one, tools.audit_supremum(one, starts=1, evaluations=20, most=2)) for one in learners]
     return found, max(found, key=lambda loss: loss.value)
 
@@ -198,7 +209,11 @@ def judged_loss(
     It is "loose" if the supremum is proved to be far below; `otherwise` replaces this verdict on a statement that is
     not refuted. For the `rest` see `judged_law`.
     """
-    verdict = tightness(loss.value, claimed) if loss.found.support == Support.PROVED else Verdict.HOLDS
+    if loss.found.support == Support.PROVED:
+        verdict = tightness(loss.value, claimed)
+    else:
+        verdict = Verdict.HOLDS
+    # What a search found may be too large by its error; only what is left refutes a claim.
     leaks = exceeds(loss.found.value - loss.found.error, claimed)
     return judged_law(loss, summary, numbers, leaks=leaks, otherwise=otherwise or verdict, **rest)
 

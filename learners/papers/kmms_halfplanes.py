@@ -37,8 +37,10 @@ def _observation_22(tools: Tools) -> Evidence:
     cases = []
     thresholds = np.tri(9, 8, -1, dtype=np.uint8)
     for name, base in (("thresholds", thresholds), ("halfplanes d=2", halfplane_family(2).labels)):
-        own, labels = most_shattered(base), base
+        own = most_shattered(base)
+        labels = base
         for k in (2, 3):
+            # The k-fold intersections, from the (k - 1)-fold ones.
             labels = np.unique(np.concatenate([labels & row for row in base]), axis=0)
             numbers[f"{name} k={k}"] = found = most_shattered(labels)
             words = f"{name}, k = {k}: VC dimension {found}, and 2 VC(H) k log2(3 k) with VC(H) = {own}"
@@ -61,6 +63,7 @@ def _observation_22(tools: Tools) -> Evidence:
 def _select_halfplane(tools: Tools) -> Evidence:
     (full, half), _ = losses_of(tools, (HalfplaneSelect(1, 0.5, convention) for convention in ("full", "half")))
     summary = f"at epsilon = 1/2, d = 1 the exact worst log-ratio is {full}"
+    # More than epsilon = 1/2, whatever rounding did.
     if full.found.attained - full.found.attained_error > 0.5:
         summary += ": the factor 2 is real"
     return judged_loss(full, 1.0, summary, {"full": full.value, "half": half.value, "claimed for full": 1.0})
@@ -79,11 +82,14 @@ def _select_halfplane(tools: Tools) -> Evidence:
     best="constant 7 in the place of 8, proved",
 )
 def _lemma_46(tools: Tools) -> Evidence:
-    beta, cases = 0.1, []
+    beta = 0.1
+    cases = []
     for side in (1, 2):
         learner = HalfplaneSelect(side, 1.0, "full")
-        points, limit = learner.domain.points(), 8 * math.log(2 * side / beta)
+        points = learner.domain.points()
+        limit = 8 * math.log(2 * side / beta)
         for row in halfplane_family(side).labels:
+            # Labelled by a halfplane, so that the best score is n.
             sample = learner.domain.sample(points, row, np.full(len(points), 12))
             cases.append(error_case(learner, sample, limit, f"d = {side}, 12 examples at each point, labels {row}"))
     worst, where, data = greatest(cases)
@@ -98,7 +104,6 @@ def _lemma_46(tools: Tools) -> Evidence:
 
 
 @lru_cache(maxsize=16)
-@lru_cache(maxsize=16)
 def _full(side: int) -> Arrangement:
     grid = list(product(range(side + 1), range(side + 1)))
     return sweep(grid, [(1, 0)] * len(grid), side)
@@ -111,6 +116,7 @@ def closed_halfplanes(side: int) -> set[bytes]:
     and one in between each two neighbours give every labelling {p : <normal, p> >= threshold}.
     """
     grid = Grid(side, 2).points()
+    # Primitive directions: the lines through two points of the grid have no others.
     steps = {(dx, dy) for dx, dy in product(range(-side, side + 1), repeat=2) if math.gcd(dx, dy) == 1}
     normals = sorted(steps, key=lambda v: math.atan2(v[1], v[0]))
     between = [(u[0] + v[0], u[1] + v[1]) for u, v in pairwise([*normals, normals[0]])]
@@ -133,7 +139,8 @@ def closed_halfplanes(side: int) -> set[bytes]:
 )
 def _observation_41(tools: Tools) -> Evidence:
     counts: dict[str, float] = {}
-    witness, data = "", {}
+    witness = ""
+    data = {}
     for side in (1, 2, 3):
         ours = {row.tobytes() for row in halfplane_family(side).labels}
         counts[f"d={side}"] = len(ours)
@@ -141,13 +148,17 @@ def _observation_41(tools: Tools) -> Evidence:
             data = {"d": side, "labels": np.frombuffer(min(missing), dtype=np.uint8).tolist()}
             witness = witness or f"d = {side}: the labels {data['labels']} are missing"
     shown = ", ".join(f"{count} for {side}" for side, count in counts.items())
-    text = f"the box misses a labelling at {data['d']}" if data else f"the box realises every labelling: {shown}"
+    if data:
+        text = f"the box misses a labelling at {data['d']}"
+    else:
+        text = f"the box realises every labelling: {shown}"
     return judged(text, counts, witness, data or {"d": 3, "labellings": counts["d=3"]})
 
 
 def least_area(side: int) -> Fraction:
     """Return the least area of a cell of the full grid's arrangement, exactly."""
     arrangement = _full(side)
+    # Areas are rounded: those that may be the least are computed exactly.
     floor = min(arrangement.areas) + 2 * arrangement.slack
     return min(area(polygon(arrangement, c)) for c, value in enumerate(arrangement.areas) if value <= floor)
 
@@ -168,10 +179,17 @@ def _claim_45(tools: Tools) -> Evidence:
     share = float(min(printed.values()))
     numbers = {f"area d={side}": float(value) for side, value in least.items()}
     numbers |= {"least ratio to d^-4/4": share, "ratio at d=10": float(printed[10])}
-    below = " and at least 1/(2 d^3)" if all(value * 2 * side**3 >= 1 for side, value in least.items()) else ""
-    law = "1/(d (d-1) (d-2))" if all(v == Fraction(1, s * (s - 1) * (s - 2)) for s, v in least.items()) else "larger"
+    if all(value * 2 * side**3 >= 1 for side, value in least.items()):
+        below = " and at least 1/(2 d^3)"
+    else:
+        below = ""
+    if all(v == Fraction(1, s * (s - 1) * (s - 2)) for s, v in least.items()):
+        law = "1/(d (d-1) (d-2))"
+    else:
+        law = "larger"
     summary = f"least cells of the full grid, d = 4..10: {law}{below}; {float(printed[10]):.1f} times d^-4/4 at d = 10"
-    witness, data = f"full grid, areas {least}", {"d": 10, "least area": str(least[10])}
+    witness = f"full grid, areas {least}"
+    data = {"d": 10, "least area": str(least[10])}
     return judged(summary, numbers, witness, data, otherwise=tightness(1, share), failed=share < 1)
 
 
@@ -190,7 +208,8 @@ def thinnest_cell(side: int) -> tuple[float, Polygon]:
 
 def vertices(side: int) -> set[tuple[Fraction, Fraction]]:
     """Return where the dual lines b = y - x a of the grid cross, in [-2 d^2, 2 d^2]^2, its edges included."""
-    width, lines = 2 * side**2, list(product(range(side + 1), repeat=2))
+    width = 2 * side**2
+    lines = list(product(range(side + 1), repeat=2))
     found = {(Fraction(a), Fraction(b)) for a in (-width, width) for b in (-width, width)}
     for x, y in lines:
         found |= {(Fraction(a), Fraction(y - x * a)) for a in (-width, width)}
@@ -225,6 +244,7 @@ def _distance() -> Cases:
         points = np.array([[float(a), float(b)] for a, b in ends])
         apart = ((points[:, None] - points[None]) ** 2).sum(axis=2)
         np.fill_diagonal(apart, np.inf)
+        # Floats find the nearest pair, whose distance is then computed exactly.
         near = [ends[i] for i in divmod(int(apart.argmin()), len(ends))]
         exact = sum((a - b) ** 2 for a, b in zip(*near, strict=True))
         shown = [[str(a), str(b)] for a, b in near]
@@ -244,6 +264,7 @@ def _distance() -> Cases:
     found="{area over equilateral area:.1%} of it",
 )
 def _proof_45(tools: Tools) -> Evidence:
+    # Side 8 is enough: the ratio found there is far below 1.
     ratio, corners = thinnest_cell(8)
     ends = [(f"{p}/{q}", f"{r}/{q}") for p, r, q in corners]
     summary = (
@@ -265,9 +286,11 @@ def _proof_45(tools: Tools) -> Evidence:
     found="{greatest share of n^2:.0f} regions",
 )
 def _regions(tools: Tools) -> Evidence:
-    rng, grid = np.random.default_rng(0), list(product(range(10), range(10)))
+    rng = np.random.default_rng(0)
+    grid = list(product(range(10), range(10)))
     samples = [([(1, 1)], 2), *(([grid[i] for i in rng.choice(100, n, replace=False)], 9) for n in range(1, 9))]
-    steiner, cases = 0.0, []
+    steiner = 0.0
+    cases = []
     for chosen, side in samples:
         n = len(chosen)
         cells = sweep(chosen, [(1, 0)] * n, side).cells
@@ -292,10 +315,13 @@ def _regions(tools: Tools) -> Evidence:
     printed="alike",
 )
 def _observation_44(tools: Tools) -> Evidence:
-    grid, fine = list(product(range(3), range(3))), full_grid(2)
-    witness, samples = "", [list(chosen) for size in (1, 2, 3) for chosen in combinations(range(9), size)]
+    grid = list(product(range(3), range(3)))
+    fine = full_grid(2)
+    witness = ""
+    samples = [list(chosen) for size in (1, 2, 3) for chosen in combinations(range(9), size)]
     for chosen in samples:
         points = [grid[i] for i in chosen]
+        # A bit for each point: the weight below a cell says which points are below it.
         weights = [1 << i for i in range(len(points))]
         arrangement = sweep(points, [(weight, 0) for weight in weights], 2)
         areas: dict[int, Fraction] = {}

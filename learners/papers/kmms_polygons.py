@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from dpaudit.contract import Evidence, Sample, Tools, Verdict
 
-from ..conjunctions.greedy_counts import GreedyCounts, Remaining
+from ..arrays import Integers
+from ..conjunctions.greedy_counts import GreedyCounts, Remaining, Whole
 from ..conjunctions.set_cover import SetCoverConjunction
 from ..covers.accounting import game_epsilon, paper_share
 from ..geometry.arrangement import sweep
@@ -86,9 +87,12 @@ def random_polygon(rng: np.random.Generator, side: int, corners: int) -> list[Co
     slow=True,
 )
 def _triangles(tools: Tools) -> Evidence:
-    rng, side = np.random.default_rng(0), 12
+    rng = np.random.default_rng(0)
+    side = 12
     grid = list(product(range(side + 1), range(side + 1)))
-    polygons, bent, witness = 0, 0, ""
+    polygons = 0
+    bent = 0
+    witness = ""
     for attempt in range(150):
         corners = random_polygon(rng, side, 5 + attempt % 8)
         if corners is None:
@@ -96,6 +100,7 @@ def _triangles(tools: Tools) -> Evidence:
         parts = triangulate(corners)
         inside = {p for p in grid if contains(corners, p)}
         union = {p for p in grid if any(contains(list(part), p) for part in parts)}
+        # The union is compared on the grid, on which alone the learner's regions are told apart.
         if inside != union or len(parts) > len(corners) - 2:
             witness = witness or f"corners {corners}: no union of k - 2 triangles"
         polygons += 1
@@ -103,6 +108,7 @@ def _triangles(tools: Tools) -> Evidence:
         bent += any(cross(*ring[i : i + 3]) < 0 for i in range(len(corners)))
     small = list(product(range(4), range(4)))
     known = {row.tobytes() for row in triangle_family(3).labels}
+    # Counter-clockwise, as the triangulation asks for.
     left = [chosen if cross(*chosen) >= 0 else chosen[::-1] for chosen in combinations(small, 3)]
     shapes = [ears[0] for chosen in left if (ears := triangulate(list(chosen)))]
     for shape in shapes:
@@ -122,7 +128,7 @@ def _state_size(theorem: str, id: str, k: int, short: str) -> None:
     """State that the explicit sample size of the learner of that id is enough."""
 
     def check(tools: Tools) -> Evidence:
-        kind = {"convex-polygon": ConvexPolygon, "polygon-union": PolygonUnion}[id]
+        kind: type[ConvexPolygon | PolygonUnion] = ConvexPolygon if id == "convex-polygon" else PolygonUnion
         learner = kind(side=2, k=k, epsilon=1.0, delta=1e-6, alpha=0.1, beta=0.05)
         cases = [("d = 2", learner, learner.concepts.size // 2, "uniform")]
         setup = f"side 2, k = {k}, alpha = beta = 0.2, uniform distribution, middle concept"
@@ -181,7 +187,7 @@ class CellCounter(GreedyCounts):
         self.looked_at = 0
         super().__init__(sample, k, idle=False)
 
-    def _sums(self, rows: NDArray[Any]) -> NDArray[Any]:
+    def _sums(self, rows: NDArray[np.int32]) -> Whole:
         self.looked_at += len(rows) * self._points.shape[1]
         return super()._sums(rows)
 
@@ -190,7 +196,7 @@ class CellCounter(GreedyCounts):
         self.looked_at += len(state.rows)
         return super().after(state, literal)
 
-    def contradicted(self, state: Remaining) -> Any:
+    def contradicted(self, state: Remaining) -> Integers:
         """Return the counts; each literal is looked at."""
         self.looked_at += 2 * self._points.shape[1]
         return super().contradicted(state)
@@ -201,6 +207,7 @@ def cells_of_a_run(n: int, dimension: int, k: int) -> int:
     learner = SetCoverConjunction(dimension, k, 1.0, 1e-6, 0.1, 0.1)
     rng = np.random.default_rng(0)
     points = rng.integers(0, 2, (n, dimension))
+    # Labelled by a conjunction of k literals, so that rounds delete examples as the theorem has it.
     counter = CellCounter(learner.domain.sample(points, points[:, :k].all(axis=1)), k)
     learner._select_in_one_run(counter, rng)
     return counter.looked_at
@@ -249,6 +256,7 @@ def triples_of_a_round(n: int, side: int) -> int:
 def _polygons(tools: Tools) -> Evidence:
     grown: Grown = {
         "n": ([3, 6, 12, 24, 48], lambda n: triples_of_a_round(n, 2**12), 6),
+        # Degree 0: the number of triples depends on the sample's own lines, not on the side.
         "log d": ([8, 16, 32, 60], lambda bits: triples_of_a_round(12, 2**bits - 1), 0),
     }
     return _measured(grown, "triples of classes of halfplanes", {"triples at n=48": triples_of_a_round(48, 2**12)})
@@ -258,12 +266,15 @@ def _measured(grown: Grown, what: str, more: dict[str, float]) -> Evidence:
     """Return the evidence on counts: refuted where an exponent ends above its degree, or rises without bound."""
     numbers: dict[str, float] = dict(more)
     tables: dict[str, list[tuple[int, int]]] = {}
-    failing, shown, ends = [], [], []
+    failing = []
+    shown = []
+    ends = []
     for name, (xs, count, degree) in grown.items():
         counts = [count(x) for x in xs]
         tables[name] = list(zip(xs, counts, strict=True))
         local = exponents(xs, counts)
         numbers[f"in {name}"] = local[-1]
+        # Exponential growth shows as local exponents that rise at every step.
         rising = all(high > low + SLACK for low, high in pairwise(local))
         if local[-1] > degree + SLACK or rising:
             failing.append(f"{name}: exponents {', '.join(f'{e:.2f}' for e in local)}")

@@ -11,6 +11,7 @@ import numpy as np
 
 from dpaudit.contract import Evidence, Pair, Part, Tools, Verdict
 
+from ..arrays import Integers
 from ..conjunctions.concepts import contradicted
 from ..conjunctions.consistent import ConjunctionCover
 from ..conjunctions.set_cover import SetCoverConjunction
@@ -20,12 +21,13 @@ from .evidence import errors_data, greatest, judged, judged_law, law_of, tightne
 from .sizes import answer, judged_sizes
 from .states import Cases, at_most, derived, states
 
-EPSILON, DELTA = 1.0, 1e-6
+EPSILON = 1.0
+DELTA = 1e-6
 COPIES = 4000
 TINY: dict[str, Any] = {"dimension": 2, "k": 1, "epsilon": EPSILON, "delta": DELTA, "alpha": 0.49, "beta": 0.2}
 
 
-def most_errors(counts: Any, labels: Any, k: int, rounds: int, slack: float, offset: float) -> int:
+def most_errors(counts: Integers, labels: Integers, k: int, rounds: int, slack: float, offset: float) -> int:
     """Return the most errors of the rounds on a sample of the cube where an adversary selects the literals.
 
     In each round it takes any b in {R - 2 offset, R - offset, R} and any literal whose score min{c - b/k, -e} is
@@ -33,15 +35,20 @@ def most_errors(counts: Any, labels: Any, k: int, rounds: int, slack: float, off
     """
     points = Cube(int(math.log2(len(counts)))).points()
     strikes = contradicted(points).astype(bool)
-    wanted, other = np.where(labels == 0, counts, 0), np.where(labels == 1, counts, 0)
+    # Negative examples are to be covered by literals that they contradict, positive ones spared.
+    wanted = np.where(labels == 0, counts, 0)
+    other = np.where(labels == 1, counts, 0)
 
     @cache
     def worst(alive: tuple[bool, ...], left: int) -> int:
         here = np.array(alive)
         if not left:
             return int(wanted[here].sum() + other[~here].sum())
-        covered, spoiled, total = (wanted * here) @ strikes, (other * here) @ strikes, int((wanted * here).sum())
+        covered = (wanted * here) @ strikes
+        spoiled = (other * here) @ strikes
+        total = int((wanted * here).sum())
         found = 0
+        # q is monotone in b: the ends of the range that the noise leaves, and its middle.
         for b in (total - 2 * offset, total - offset, total):
             scores = np.minimum(covered - b / k, -spoiled)
             for literal in np.flatnonzero(scores >= scores.max() - slack):
@@ -74,7 +81,8 @@ def _errors() -> Cases:
     strikes = contradicted(Cube(2).points()).astype(bool)
     # All targets of one and of two literals are alike.
     for literals, k, alpha in (((0,), 1, 0.1), ((0,), 2, 0.1), ((0, 2), 2, 0.1), ((0,), 1, 0.5)):
-        labels, rounds = (~strikes[:, literals].any(axis=1)).astype(int), rounds_for(k, alpha)
+        labels = (~strikes[:, literals].any(axis=1)).astype(int)
+        rounds = rounds_for(k, alpha)
         for chosen, slack, offset in itertools.product(itertools.product((1, 60), repeat=4), (0, 10), (0, 5)):
             counts = np.array(chosen)
             bound = max(alpha * counts.sum() / 2, 4 * offset) + 4 * k * slack * math.log(2 / alpha)
@@ -101,7 +109,9 @@ def _sample_size(tools: Tools) -> Evidence:
 def growth(values: dict[int, float]) -> float:
     """Return the exponent between the half-way point and the end of a table that is increasing in its keys."""
     keys = sorted(values)
-    low, high = keys[len(keys) // 2], keys[-1]
+    # The upper half: lower-order terms have died away there.
+    low = keys[len(keys) // 2]
+    high = keys[-1]
     return math.log(values[high] / values[low]) / math.log(high / low)
 
 
@@ -120,7 +130,8 @@ def _composition(tools: Tools) -> Evidence:
     learners = {k: SetCoverConjunction(2**16, k, EPSILON, DELTA, 0.1, 0.05, "composition") for k in ks}
     shares = {k: learner.selection_epsilon for k, learner in learners.items()}
     sizes = {k: float(learner.sample_size(0.2, 0.2)) for k, learner in learners.items()}
-    by_share, by_n = growth(shares), growth(sizes)
+    by_share = growth(shares)
+    by_n = growth(sizes)
     tiny = SetCoverConjunction(**TINY, variant="composition")
     law = law_of(tools, tiny, samples=[_ray(tiny, COPIES)])
     return judged_law(
@@ -156,7 +167,9 @@ def _ray(learner: SetCoverConjunction, copies: int) -> Pair:
 )
 def _noiseless(tools: Tools) -> Evidence:
     learner = SetCoverConjunction(**TINY, variant="noiseless")
-    every, ray = law_of(tools, learner, n=3), law_of(tools, learner, samples=[_ray(learner, COPIES)])
+    every = law_of(tools, learner, n=3)
+    # The supremum is over all n and is not attained: many copies come close to it.
+    ray = law_of(tools, learner, samples=[_ray(learner, COPIES)])
     worst = max((every, ray), key=lambda law: law.epsilon)
     text = (
         f"d = 2, k = 1, J = {learner.rounds}, eps_hat = {learner.selection_epsilon:.4f}: exact epsilon "
@@ -186,7 +199,8 @@ class _WithoutNoise(SetCoverConjunction):
     best="no noise",
 )
 def _noise(tools: Tools) -> Evidence:
-    noisy, bare = SetCoverConjunction(**TINY), _WithoutNoise(**TINY, variant="noiseless")
+    noisy = SetCoverConjunction(**TINY)
+    bare = _WithoutNoise(**TINY, variant="noiseless")
     law, without = (law_of(tools, learner, samples=[_ray(noisy, COPIES)]) for learner in (noisy, bare))
     most = game_epsilon(bare.k, bare.rounds, bare.selection_epsilon / 2, DELTA, reach=EPSILON)
     text = (
@@ -223,9 +237,11 @@ def _greedy(tools: Tools) -> Evidence:
             sample = learner.domain.sample(chosen, concept.predict(chosen))
             negatives = int(sample.counts[sample.labels == 0].sum())
             hypothesis = answer(learner, sample)
-            wrong, literals = int(sample.errors(hypothesis)), hypothesis.mask.bit_count()
+            wrong = int(sample.errors(hypothesis))
+            literals = hypothesis.mask.bit_count()
             allowed = min(d, max(1, math.ceil(k * math.log(max(1, negatives)))))
-            errors, most = errors + wrong, max(most, literals)
+            errors += wrong
+            most = max(most, literals)
             data = {**errors_data(learner, sample, 0, float(wrong > 0)), "literals allowed": allowed}
             cases.append((max(wrong, literals - allowed), data))
     excess, witness, data = greatest(cases)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 
@@ -16,10 +16,10 @@ from ..mechanisms.log_laws import log_above, log_below
 from .evidence import exceeds, judged, tightness
 from .states import Cases, at_most, states
 
+# The scale of Laplace noise, in units of sensitivity/epsilon.
 NOISE = 1.0
-"""The scale of Laplace noise, in units of sensitivity/epsilon."""
+# a of the exponential mechanism's weights exp(a q), in units of epsilon.
 RATE = 0.5
-"""a of the exponential mechanism's weights exp(a q), in units of epsilon."""
 
 
 @states(
@@ -62,9 +62,11 @@ def _laplace() -> Cases:
     best="ε and (|H| - 1)/(|H| - 1 + exp(ε λ/2)), both sharp",
 )
 def _exponential(tools: Tools) -> Evidence:
-    epsilon, rate = 1.0, RATE
+    epsilon = 1.0
+    rate = RATE
     tables = [np.array(q) for q in itertools.product(range(4), repeat=3)]
     moves = [np.array(m) for m in itertools.product((-1, 0, 1), repeat=3)]
+    # All moves of sensitivity 1 of all small score tables.
     pairs = [(q, q + m) for q in tables for m in moves]
     # One candidate leads by more and more: its mass tends to 1, and the loss of any other to epsilon.
     pairs += [(np.array([t, 0, 0]), np.array([t - 1, 1, 1])) for t in (10, 30, 100)]
@@ -73,17 +75,22 @@ def _exponential(tools: Tools) -> Evidence:
     before, after = pairs[losses.index(loss)]
     shares = {}
     for size, gap in itertools.product((2, 10, 1000), (1, 10, 30)):
+        # All but one candidate lambda below the best: the bound |H| e^(-epsilon lambda/2) nearly attained.
         mass = math.fsum(np.exp(log_law(np.array([gap] + [0] * (size - 1)), rate)[0][1:]).tolist())
         shares[size, gap] = mass / (size * math.exp(-epsilon * gap / 2))
     case = max(shares, key=lambda case: shares[case])
-    share, leaks = shares[case], exceeds(loss, epsilon)
+    share = shares[case]
+    leaks = exceeds(loss, epsilon)
     text = (
         f"all scores 0 .. 3 of three candidates, all moves by at most 1, and a leader by up to 100: worst loss "
         f"{loss:.6f} of {epsilon:g}; |H| - 1 candidates lambda below the best have at most {share:.4f} of the bound "
         f"(|H| = 2, 10, 1000, lambda = 1, 10, 30)"
     )
     numbers = {"epsilon": loss, "share of epsilon": loss / epsilon, "share of the bound": share}
-    words = f"scores {before.tolist()} and {after.tolist()}" if leaks else f"|H| = {case[0]}, lambda = {case[1]}"
+    if leaks:
+        words = f"scores {before.tolist()} and {after.tolist()}"
+    else:
+        words = f"|H| = {case[0]}, lambda = {case[1]}"
     data = {"rate": rate, "scores": before, "neighbouring scores": after, "loss": loss}
     data |= {"candidates": case[0], "gap": case[1], "share of the bound": share}
     return judged(text, numbers, words, data, failed=leaks or exceeds(share, 1))
@@ -132,7 +139,10 @@ def advanced_cost(calls: int, epsilon: float, delta: float) -> tuple[float, floa
 )
 def _advanced_composition(tools: Tools) -> Evidence:
     found = _composition(advanced_cost, "advanced composition")
-    calls, each, slack = 10_000, 1e-3, 1e-12
+    calls = 10_000
+    each = 1e-3
+    slack = 1e-12
+    # Many calls of a small epsilon, where the main term of the theorem is sharp.
     printed = advanced_epsilon(calls, each, slack)
     needed = last(lambda gain: many_composed_delta(calls, each, printed - gain) <= slack, 0.0, printed, 40)
     share = 1 - needed / printed
@@ -161,25 +171,32 @@ def optimal_epsilon(calls: int, share: float, each: float, delta: float) -> floa
     return calls * share - kept
 
 
-def _composition(cost: Any, name: str) -> Evidence:
+def _composition(cost: Callable[[int, float, float], tuple[float, float]], name: str) -> Evidence:
     """Return the evidence on a composition theorem from the exact composition of the worst calls."""
     numbers: dict[str, float] = {}
-    shares, delta_share, witness = [], 0.0, ""
+    shares = []
+    delta_share = 0.0
+    witness = ""
     cases = [*itertools.product((2, 10, 100), (0.01, 0.05, 0.5), (0.0, 1e-8)), (1000, 0.01, 0.0)]
     for calls, epsilon, delta in cases:
         whole, allowed = cost(calls, epsilon, delta)
         needed = composed_delta(calls, epsilon, delta, whole)
         delta_share = max(delta_share, needed / allowed if allowed else 0.0)
-        best = optimal_epsilon(calls, epsilon, delta, allowed) if whole <= calls * epsilon else calls * epsilon
+        if whole <= calls * epsilon:
+            best = optimal_epsilon(calls, epsilon, delta, allowed)
+        else:
+            best = calls * epsilon
         shares.append(best / whole)
         case = {"calls": calls, "epsilon": epsilon, "delta": delta, "claimed epsilon": whole, "claimed delta": allowed}
         if best / whole >= max(shares):
             data = {**case, "needed delta": needed, "optimal epsilon": best}
         if needed > allowed * (1 + 1e-9) + 1e-15:
-            witness, data = f"{case}: delta {needed:.3g} is needed", {**case, "needed delta": needed}
+            witness = f"{case}: delta {needed:.3g} is needed"
+            data = {**case, "needed delta": needed}
         if (epsilon, delta) == (0.05, 0.0):
             numbers |= {f"printed, k={calls}": whole, f"optimal, k={calls}": best}
-    least, most = min(shares), max(shares)
+    least = min(shares)
+    most = max(shares)
     numbers |= {"share of epsilon": most, "least share of epsilon": least, "share of delta": delta_share}
     text = (
         f"k = 2 .. 100 calls at epsilon = 0.01, 0.05, 0.5 and delta = 0, 1e-8, and 1000 at 0.01: "

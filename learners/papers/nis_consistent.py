@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import itertools
-from typing import Any
 
 import numpy as np
 
 from dpaudit.contract import Distribution, Evidence, Tools, Verdict
 
+from ..arrays import Integers, Labels
 from ..conjunctions.concepts import Conjunctions
 from ..domains import Cube
 from ..finite.consistent import vc_dimension
@@ -29,10 +29,14 @@ from .states import Cases, at_most, derived, false, misprint, states
     found="{failure:.3g}",
 )
 def _point(tools: Tools) -> Evidence:
-    alpha, beta, learner = 0.1, 0.05, PointConsistent(8)
+    alpha = 0.1
+    beta = 0.05
+    learner = PointConsistent(8)
     n = learner.sample_size(alpha, beta)
     cases = []
     for target, mass in itertools.product(range(8), (alpha * 1.001, 2 * alpha, 0.5)):
+        # The learner errs only if it never sees the target's point, so that its mass alone decides; another point has
+        # the rest.
         law = two_point(learner.domain.points(), target, (target + 1) % 8, mass)
         cases.append(hard_case(learner, target, law, n, alpha, f"target {target} with mass {mass:g}"))
     failure, where, data = greatest(cases)
@@ -56,9 +60,12 @@ def _point(tools: Tools) -> Evidence:
     found="fails {failure:.2g} at n = {n}",
 )
 def _occam(tools: Tools) -> Evidence:
-    alpha, beta, learner = 0.3, 0.2, OccamConsistent(3)
+    alpha = 0.3
+    beta = 0.2
+    learner = OccamConsistent(3)
     n = learner.sample_size(alpha, beta)
     cases = []
+    # Masses just above alpha on single points or on ends of intervals, where a consistent interval may err.
     for weights in (0.34, 0.33, 0.33), (0.31, 0.38, 0.31), (0.301, 0.301, 0.398), (0.398, 0.301, 0.301):
         law = Distribution(learner.domain.points(), np.array(weights))
         for code in range(learner.concepts.size):
@@ -83,7 +90,8 @@ def _occam(tools: Tools) -> Evidence:
     found="{errors_literal} error on one example",
 )
 def _threshold(tools: Tools) -> Evidence:
-    printed, repaired = ThresholdConsistent(4, literal=True), ThresholdConsistent(4)
+    printed = ThresholdConsistent(4, literal=True)
+    repaired = ThresholdConsistent(4)
     samples = [
         printed.domain.sample(list(xs), concept.predict(np.array(xs)[:, None]))
         for concept in printed.concepts.enumerate()
@@ -91,7 +99,8 @@ def _threshold(tools: Tools) -> Evidence:
         for xs in itertools.combinations(range(4), size)
     ]
     wrong = [sample.errors(answer(printed, sample)) for sample in samples]
-    most, right = max(wrong), max(sample.errors(answer(repaired, sample)) for sample in samples)
+    most = max(wrong)
+    right = max(sample.errors(answer(repaired, sample)) for sample in samples)
     worst = samples[wrong.index(most)]
     text = (
         f"all {len(samples)} samples of distinct points that a threshold on 4 points labels: c_i of c_j(x) = 1 iff x < "
@@ -113,9 +122,12 @@ def _threshold(tools: Tools) -> Evidence:
     argument="The error exceeds alpha only if the mass above alpha next to the target holds no positive example.",
 )
 def _threshold_size(tools: Tools) -> Evidence:
-    alpha, n, learner = 0.1, 30, ThresholdConsistent(6)
+    alpha = 0.1
+    n = 30
+    learner = ThresholdConsistent(6)
     cases = []
     for target, hard in itertools.product(range(learner.concepts.size), range(6)):
+        # Just above alpha: without an example there the learner may err by more than alpha.
         law = two_point(learner.domain.points(), hard, (hard + 1) % 6, alpha * 1.001)
         cases.append(hard_case(learner, target, law, n, alpha, f"target c_{target}, mass {alpha * 1.001:g} on {hard}"))
     failure, where, data = greatest(cases)
@@ -125,15 +137,17 @@ def _threshold_size(tools: Tools) -> Evidence:
     return judged(text, numbers, where, data, failed=failure > bound)
 
 
-def without_positives(concepts: Any, points: Any) -> Any:
+def without_positives(concepts: Points | Thresholds, points: Integers) -> Labels:
     """Return the labels of the hypotheses among which the learner draws evenly if no example is positive."""
     return concepts.evaluate(points)
 
 
-def _random_hypothesis(concepts: Any, target: str) -> Evidence:
+def _random_hypothesis(concepts: Points | Thresholds, target: str) -> Evidence:
     """Return the evidence where the target is 0 on all of the mass, and any hypothesis may be the answer."""
-    alpha, points = 0.1, concepts.domain.points()
+    alpha = 0.1
+    points = concepts.domain.points()
     labels = without_positives(concepts, points)
+    # All of the mass is on the first point: what is labelled 1 there errs everywhere.
     failure = float((labels[:, 0] == 1).mean())
     size = concepts.domain_size
     text = (
@@ -197,8 +211,10 @@ def most_dichotomies(n: int, vc: int) -> int:
     "2^n, with which both the bound and the equality are true.",
 )
 def _few_points(tools: Tools) -> Evidence:
-    n, d = 2, 3
+    n = 2
+    d = 3
     labels = Parities(d).evaluate(Cube(d).points())
+    # Equality is claimed for some set of n points, so the greatest number over all sets is compared.
     most = max(len(np.unique(labels[:, list(s)], axis=0)) for s in itertools.combinations(range(2**d), n))
     printed = most_dichotomies(n, d)
     text = f"parities of {d} bits, VC dimension {d}: any {n} points have at most {most} dichotomies, not {printed}"
@@ -219,8 +235,9 @@ def _few_points(tools: Tools) -> Evidence:
 )
 @at_most(1, "intervals, thresholds, parities, conjunctions: at most {share:.4f} of log2|C| ({witness})")
 def _vc_below_log() -> Cases:
-    classes: tuple[Any, ...] = (Intervals(6), Thresholds(6), Parities(3), Conjunctions(3))
+    classes = (Intervals(6), Thresholds(6), Parities(3), Conjunctions(3))
     for concepts in classes:
+        # The whole domain, so that this is the dimension of the class and not a lower bound.
         found = vc_dimension(concepts.domain.points(), concepts)
         data = {"class": repr(concepts), "size": concepts.size, "vc": found}
         yield float(found / np.log2(concepts.size)), f"{concepts!r}: VC dimension {found}", data
@@ -250,7 +267,9 @@ def _consistent_privacy(tools: Tools) -> Evidence:
     formula="O(d) samples",
 )
 def _parity_size(tools: Tools) -> Evidence:
-    alpha, beta, learner = 0.2, 0.2, ParityElimination(2)
+    alpha = 0.2
+    beta = 0.2
+    learner = ParityElimination(2)
     n = learner.sample_size(alpha, beta)
     cases = []
     for target, (hard, easy) in itertools.product(range(4), itertools.permutations((1, 2, 3), 2)):

@@ -36,12 +36,15 @@ from .states import Cases, at_most, derived, states
     "and above 1 from there on. That is of no constant that is printed.",
 )
 def _generic(tools: Tools) -> Evidence:
-    epsilon, alpha, beta = 1.0, 0.1, 0.1
+    epsilon = 1.0
+    alpha = 0.1
+    beta = 0.1
     learner = ThresholdExponential(4, epsilon)
     (loss,), _ = losses_of(tools, [learner])
     n = learner.sample_size(alpha, beta)
     hard = two_point(learner.domain.points(), 1, 3, alpha * 1.001)
     failure = failure_probability(learner, 2, hard, n, alpha)
+    # A small epsilon, where the slides' 1/epsilon^2 would dominate.
     small = 0.01
     slides = max(1 / small**2, 1 / (alpha * small))
     needed = ThresholdExponential(4, small).sample_size(alpha, beta) / math.log(2 * 5 / beta)
@@ -86,7 +89,8 @@ def noisy_failure(learner: ThresholdExponential, alpha: float, n: int) -> float:
     "with half of alpha and of beta. The slides print no size; that of the realizable statement is not enough.",
 )
 def _agnostic(tools: Tools) -> Evidence:
-    alpha, beta = 0.05, 0.05
+    alpha = 0.05
+    beta = 0.05
     learner = ThresholdExponential(2, 1.0)
     n, few = (learner.utility(alpha, beta, name).sample_size for name in ("agnostic", "realizable"))
     failure, unpaid = (noisy_failure(learner, alpha, size) for size in (n, few))
@@ -124,9 +128,11 @@ def overfit_gap(epsilon: float, n: int, domain_size: int) -> float:
     best="tanh(ε/4) is reached on average",
 )
 def _generalises(tools: Tools) -> Evidence:
-    n, size = 10**4, 10**9
+    n = 10**4
+    size = 10**9
     cases = []
     for epsilon in (0.1, 0.5, 1.0, 2.0):
+        # Far more points than examples: hardly any of the domain is seen, and the gap is as large as it gets.
         gap = overfit_gap(epsilon, n, size)
         cases.append((gap / epsilon, {"epsilon": epsilon, "n": n, "domain_size": size, "gap": gap}))
     most, witness, data = greatest(cases)
@@ -161,7 +167,8 @@ def _sauer() -> Cases:
         ("parities", Parities(3), Cube(3).points()),
         ("conjunctions", Conjunctions(3), Cube(3).points()),
     ):
-        labels, d = concepts.evaluate(points), concepts.vc_dimension
+        labels = concepts.evaluate(points)
+        d = concepts.vc_dimension
         for n in range(d + 1, len(points) + 1):
             most = max(len(np.unique(labels[:, list(s)], axis=0)) for s in itertools.combinations(range(8), n))
             bound = sauer_power_bound(n, d)
@@ -198,7 +205,8 @@ def _vc_examples(tools: Tools) -> Evidence:
     formula="n >= O((VC log(1/alpha) + log(1/beta))/alpha); Omega((VC + log(1/beta))/alpha)",
 )
 def _vc_bounds(tools: Tools) -> Evidence:
-    alpha, beta = 0.1, 0.01
+    alpha = 0.1
+    beta = 0.01
     # (learner, VC dimension, target, its hard point, any other point): it misses the hard point unless it saw it.
     cases: tuple[tuple[Any, int, int, int, int], ...] = (
         (OccamConsistent(4), 2, 2, 1, 0),
@@ -211,7 +219,8 @@ def _vc_bounds(tools: Tools) -> Evidence:
     data: dict[str, Any] = {}
     failed = ""
     for learner, d, target, hard, easy in cases:
-        upper, lower = upper_sample_size(d, alpha, beta), lower_sample_size(d, alpha, beta)
+        upper = upper_sample_size(d, alpha, beta)
+        lower = lower_sample_size(d, alpha, beta)
         law = two_point(learner.domain.points(), hard, easy, alpha * 1.0001)
         few = failure_probability(learner, target, law, lower - 1, alpha)
         many = failure_probability(learner, target, law, upper, alpha)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import math
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -14,7 +13,7 @@ from dpaudit.contract import Evidence, Pair, Part, Relation, Tools
 from ..domains import Cube
 from ..parameters import BUDGETS
 from ..parities.amplified import ParityAmplified
-from ..parities.concepts import Parities
+from ..parities.concepts import Parities, SubsamplingLearner
 from ..parities.private import ParityPrivate, ParityRestart
 from .evidence import (
     TOLERANCE,
@@ -33,7 +32,7 @@ from .states import derived, false, states
 CONSISTENT = "d = 2: (0, 1) -> 1, (1, 1) -> 0"
 
 
-def _consistent_failure(learner: Any) -> float:
+def _consistent_failure(learner: SubsamplingLearner) -> float:
     """Return Pr[fail] on two examples of two variables that a parity labels, `CONSISTENT`."""
     return math.exp(learner.law(learner.domain.sample([[0, 1], [1, 1]], [1, 0])).log_prob[0])
 
@@ -52,6 +51,7 @@ def _consistent_failure(learner: Any) -> float:
 )
 def _parity(tools: Tools) -> Evidence:
     formula = loss_of_one_example(1.0)
+    # The loss is attained at one example and does not depend on n: more examples show the same number.
     laws = [law_of(tools, ParityPrivate(2, 1.0), n=n) for n in (1, 2, 4)]
     worst = max(laws, key=lambda law: law.epsilon)
     # p = tanh(epsilon/2) instead of epsilon/4.
@@ -63,7 +63,8 @@ def _parity(tools: Tools) -> Evidence:
     )
     numbers = {"epsilon": 1.0, "exact_epsilon": worst.epsilon, "formula": formula}
     numbers |= {"at tanh(epsilon/2)": better, "at 3.4": high}
-    leaks, otherwise = exceeds(worst.epsilon, 1.0), tightness(max(worst.epsilon, high / 3.4), 1.0)
+    leaks = exceeds(worst.epsilon, 1.0)
+    otherwise = tightness(max(worst.epsilon, high / 3.4), 1.0)
     return judged_law(worst, text, numbers, leaks=leaks, otherwise=otherwise)
 
 
@@ -112,9 +113,11 @@ def _parity_large(tools: Tools) -> Evidence:
     best="1/2 + ε/8",
 )
 def _parity_failure(tools: Tools) -> Evidence:
-    epsilon, learner = 1.0, ParityPrivate(1, 1.0)
+    epsilon = 1.0
+    learner = ParityPrivate(1, 1.0)
     chances = {}
     for n in (1, 2):
+        # All samples that are small enough to list; the bound does not depend on n.
         for rows in itertools.combinations_with_replacement(itertools.product((0, 1), repeat=2), n):
             sample = learner.domain.sample([[x] for x, _ in rows], [y for _, y in rows])
             chances[sample] = math.exp(learner.law(sample).log_prob[0])
@@ -135,7 +138,8 @@ def _parity_failure(tools: Tools) -> Evidence:
         f"d = 1, epsilon = {epsilon:g}: {first} replaced by {second} moves it by {most:.4f}, no other pair by more"
     )
     data = {} if pair is None else pair_data(learner, pair, move=most)
-    found, failed = tightness(most, epsilon / 4), exceeds(most, epsilon / 4)
+    found = tightness(most, epsilon / 4)
+    failed = exceeds(most, epsilon / 4)
     return judged(text, numbers, witness, data, otherwise=found, failed=failed)
 
 
@@ -151,11 +155,15 @@ def _parity_failure(tools: Tools) -> Evidence:
     best="n = {n_restarted:,}, by restarts",
 )
 def _amplification(tools: Tools) -> Evidence:
-    d, alpha, beta = 32, 0.1, 2.0**-20
-    amplified, restart = ParityAmplified(d, 1.0, beta / 2), ParityRestart(d, 1.0, beta / 2)
+    d = 32
+    alpha = 0.1
+    beta = 2.0**-20
+    amplified = ParityAmplified(d, 1.0, beta / 2)
+    restart = ParityRestart(d, 1.0, beta / 2)
     repeated, restarted, exact = (
         learner.sample_size(alpha, beta) for learner in (amplified, restart, replace(amplified, budget="proved"))
     )
+    # Privacy is computed exactly on small instances; the sizes are formulas and are compared at d = 32.
     law, other = (law_of(tools, kind(2, 1.0, 1e-3), n=4) for kind in (ParityAmplified, ParityRestart))
     failure = _consistent_failure(ParityAmplified(2, 1.0, 1e-3))
     text = (
@@ -167,7 +175,8 @@ def _amplification(tools: Tools) -> Evidence:
     )
     numbers: dict[str, float] = {"n_repeated": repeated, "n_repeated, exact cost": exact, "n_restarted": restarted}
     numbers |= {"epsilon_repeated": law.epsilon, "epsilon_restarted": other.epsilon, "failure_repeated": failure}
-    leaks, failed = exceeds(law.epsilon, 1.0), exceeds(failure, 1e-3)
+    leaks = exceeds(law.epsilon, 1.0)
+    failed = exceeds(failure, 1e-3)
     return judged_law(law, text, numbers, leaks=leaks, failed=failed, witness=CONSISTENT)
 
 
@@ -205,7 +214,8 @@ def _restart(tools: Tools) -> Evidence:
     found="n = {n_proved:,}",
 )
 def _amplification_proved(tools: Tools) -> Evidence:
-    beta, epsilon = 1e-3, 1.0
+    beta = 1e-3
+    epsilon = 1.0
     (paper, proved), _ = losses_of(tools, [ParityAmplified(2, epsilon, beta, budget) for budget in BUDGETS])
     n, fewer = (ParityAmplified(32, epsilon, 2.0**-21, budget).sample_size(0.1, 2.0**-20) for budget in BUDGETS)
     text = (
@@ -226,9 +236,12 @@ def _amplification_proved(tools: Tools) -> Evidence:
     found="{least_share:.3g} in {cases:,} cases",
 )
 def _effect(tools: Tools) -> Evidence:
-    d, labels = 3, Parities(3).evaluate(Cube(3).points())
-    rows, shares = list(itertools.product(range(2**d), (0, 1))), {}
+    d = 3
+    labels = Parities(3).evaluate(Cube(3).points())
+    rows = list(itertools.product(range(2**d), (0, 1)))
+    shares = {}
     for chosen in itertools.product(rows, repeat=2):
+        # The solutions of the two equations, before and after a third one.
         before = np.logical_and.reduce([labels[:, x] == y for x, y in chosen])
         for x, y in rows:
             shares[chosen, (x, y)] = float((before & (labels[:, x] == y)).sum() / max(1, before.sum()))

@@ -7,22 +7,43 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from functools import cache
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
-from dpaudit.contract import Distribution, Evidence, Hypothesis, Tools, Verdict
+from dpaudit.contract import (
+    Distribution,
+    Evidence,
+    HasLaw,
+    HasSampleSize,
+    HasSettings,
+    Hypothesis,
+    Learner,
+    Solves,
+    Tools,
+    Verdict,
+)
 
-from ..arrays import Floats, Integers, Labels
+from ..arrays import Exact, Floats, Integers, Labels
+from ..samples import Sample
 from .evidence import case_data, errors_data, judged, tightness
 
-Case = tuple[str, Any, int, Distribution | str]
+
+class WithLaw(Learner, HasLaw, Protocol):
+    """A learner that has its exact output law."""
+
+
+class WithSolution(WithLaw, Solves, Protocol):
+    """A learner that has its exact output law, and says whether an answer solves its problem."""
+
+
+Case = tuple[str, Learner, int, Distribution | str]
 """Name, learner, concept, distribution."""
 
 
-def failure_probability(learner: Any, concept: int, distribution: Distribution, n: int, alpha: float) -> float:
+def failure_probability(learner: WithLaw, concept: int, distribution: Distribution, n: int, alpha: float) -> float:
     """Return Pr[the learner fails or its population error exceeds alpha] on n examples that a concept labels.
 
     The sum over all C(n + m - 1, m - 1) count vectors of the m points of the distribution, each weighted with its
@@ -31,7 +52,7 @@ def failure_probability(learner: Any, concept: int, distribution: Distribution, 
     truth = learner.concepts.concept(concept).predict(distribution.points)
 
     @cache
-    def failed(atom: Any) -> bool:
+    def failed(atom: Hashable) -> bool:
         if (hypothesis := learner.decode(atom)) is None:
             return True
         wrong = hypothesis.predict(distribution.points) != truth
@@ -49,20 +70,27 @@ def failure_probability(learner: Any, concept: int, distribution: Distribution, 
 
 
 def hard_case(
-    learner: Any, concept: int, distribution: Distribution, n: int, alpha: float, words: str
+    learner: WithLaw, concept: int, distribution: Distribution, n: int, alpha: float, words: str
 ) -> tuple[float, str, dict[str, Any]]:
     """Return the failure probability on a case, the case in words, and its data."""
     failure = failure_probability(learner, concept, distribution, n, alpha)
     return failure, f"{words}, n = {n}", case_data(learner, concept, distribution, n, alpha, failure=failure)
 
 
-def errors_of_law(learner: Any, sample: Any) -> tuple[Floats, Integers]:
+def _hypothesis(learner: Learner, code: Hashable) -> Hypothesis:
+    """Return the hypothesis of an answer of a learner that never fails."""
+    found = learner.decode(code)
+    assert found is not None, f"{learner!r} failed"
+    return found
+
+
+def errors_of_law(learner: WithLaw, sample: Sample) -> tuple[Floats, Integers]:
     """Return the probabilities of a learner's answers to a sample, and on how many examples each errs."""
     law = learner.law(sample)
-    return np.exp(law.log_prob), np.array([sample.errors(learner.decode(atom)) for atom in law.atoms])
+    return np.exp(law.log_prob), np.array([sample.errors(_hypothesis(learner, atom)) for atom in law.atoms])
 
 
-def error_case(learner: Any, sample: Any, limit: float, words: str = "") -> tuple[float, str, dict[str, Any]]:
+def error_case(learner: WithLaw, sample: Sample, limit: float, words: str = "") -> tuple[float, str, dict[str, Any]]:
     """Return the probability that a learner errs on more than `limit` examples, the sample in words, and the data."""
     p, wrong = errors_of_law(learner, sample)
     failure = float(p[wrong > limit].sum())
@@ -76,7 +104,7 @@ def log_binomial(n: int, p: float) -> Floats:
     return np.asarray(ways + j * math.log(p) + (n - j) * math.log1p(-p))
 
 
-def unsolved(learner: Any, sample: Any) -> float:
+def unsolved(learner: WithSolution, sample: Sample) -> float:
     """Return the exact probability that a learner's answer does not solve the problem of the sample."""
     law = learner.law(sample)
     solved = np.array([learner.solves(atom, sample) for atom in law.atoms])
@@ -84,36 +112,42 @@ def unsolved(learner: Any, sample: Any) -> float:
 
 
 def worst_empirical_failure(
-    learner: Any, n: int, alpha: float, targets: Iterable[Hypothesis] | None = None
+    learner: WithLaw, n: int, alpha: float, targets: Iterable[Hypothesis] | None = None
 ) -> tuple[float, str]:
     """Return the worst Pr[error on the sample > alpha] over samples of n that a target labels, and the sample.
 
     By default all concepts are targets.
     """
-    points, worst, where = learner.domain.points(), 0.0, ""
+    points = learner.domain.points()
+    worst = 0.0
+    where = ""
 
+    # Samples share their atoms: each hypothesis labels the domain once.
     @cache
-    def answers(atom: Any) -> Labels:
-        labels: Labels = learner.decode(atom).predict(points)
-        return labels
+    def answers(atom: Hashable) -> Labels:
+        return _hypothesis(learner, atom).predict(points)
 
-    for target in learner.concepts.enumerate() if targets is None else targets:
+    if targets is None:
+        targets = map(learner.concepts.concept, range(learner.concepts.size))
+    for target in targets:
         truth = target.predict(points)
         for counts in compositions(n, len(points)):
             law = learner.law(learner.domain.sample(points, truth, counts))
             wrong = (np.array([answers(atom) for atom in law.atoms]) != truth) @ np.array(counts)
             failure = float(np.exp(law.log_prob)[wrong > alpha * n].sum())
             if failure > worst:
-                worst, where = failure, repr(learner.domain.sample(points, truth, counts))
+                worst = failure
+                where = repr(learner.domain.sample(points, truth, counts))
     return worst, where
 
 
-def answer(learner: Any, sample: Any) -> Any:
+def answer(learner: Learner, sample: Sample) -> Any:
     """Return the hypothesis of a learner without randomness."""
-    return learner.decode(int(learner.run(sample, np.random.default_rng(0), 1)[0]))
+    code: Any = learner.run(sample, np.random.default_rng(0), 1)[0]
+    return learner.decode(int(code))
 
 
-def two_point(points: Any, hard: int, easy: int, mass: float) -> Distribution:
+def two_point(points: Exact, hard: int, easy: int, mass: float) -> Distribution:
     """Return the distribution that gives `mass` to row `hard` of the points, the rest to row `easy`."""
     return Distribution(points[[hard, easy]], np.array([mass, 1 - mass]), f"{mass:g} on one point")
 
@@ -121,6 +155,7 @@ def two_point(points: Any, hard: int, easy: int, mass: float) -> Distribution:
 def compositions(n: int, parts: int) -> Iterator[tuple[int, ...]]:
     """Yield all tuples of `parts` integers >= 0 with sum n."""
     for bars in itertools.combinations(range(n + parts - 1), parts - 1):
+        # Stars and bars: the numbers of stars between neighbouring bars.
         ends = (-1, *bars, n + parts - 1)
         yield tuple(b - a - 1 for a, b in itertools.pairwise(ends))
 
@@ -141,12 +176,17 @@ class HalvedSizes:
     """
 
     def __init__(self, findings: Mapping[int, Any]) -> None:
-        self.findings, self.top = findings, max(findings)
+        self.findings = findings
+        self.top = max(findings)
         by_size = sorted(((n, finding.verdict) for n, finding in findings.items()), reverse=True)
+        # From the top down, as long as the rate was at most beta at every n.
         kept = itertools.takewhile(lambda item: item[1] == Verdict.HOLDS, by_size)
         self.enough = min((n for n, _ in kept), default=0)
         self.too_few = max((n for n, verdict in by_size if verdict == Verdict.VIOLATION), default=0)
-        found = tightness(self.enough, self.top) if self.enough else Verdict.UNDECIDED
+        if self.enough:
+            found = tightness(self.enough, self.top)
+        else:
+            found = Verdict.UNDECIDED
         self.verdict = Verdict.REFUTED if self.too_few == self.top else found
 
 
@@ -159,7 +199,7 @@ def joint_verdict(verdicts: Iterable[Verdict]) -> Verdict:
 
 def audit_halved(
     tools: Tools,
-    learner: Any,
+    learner: Learner,
     concept: int,
     distribution: Distribution | str,
     *,
@@ -173,14 +213,19 @@ def audit_halved(
     the first n at which the failure rate exceeds beta.
     """
     if "setting" in levels:
-        n = learner.utility(levels["alpha"], levels["beta"], levels["setting"]).sample_size
+        assert isinstance(learner, HasSettings), "the theorem speaks of several settings"
+        claim = learner.utility(levels["alpha"], levels["beta"], levels["setting"])
+        assert claim is not None, "the parameters are those of the theorem"
+        n = claim.sample_size
     else:
+        assert isinstance(learner, HasSampleSize), "a theorem's n is asked for"
         n = learner.sample_size(levels["alpha"], levels["beta"])
     findings = {}
     for _ in range(halvings + 1):
         findings[n] = tools.audit_utility(learner, concept, distribution, n=n, trials=trials, confidence=0.99, **levels)
         if findings[n].verdict == Verdict.VIOLATION or n == 1:
             break
+        # Half, rounded up: n = 1 is reached and not left.
         n = -(-n // 2)
     return HalvedSizes(findings)
 
@@ -193,11 +238,14 @@ def audit_cases(
     `levels` are those of `audit_halved`. The witness is empty if no case refutes; its data are then those of the last.
     """
     numbers: dict[str, float] = {}
-    words, verdicts, witness = [], [], ""
+    words = []
+    verdicts = []
+    witness = ""
     data: dict[str, Any] = {}
     for name, learner, concept, distribution in cases:
         found = audit_halved(tools, learner, concept, distribution, **levels)
         verdicts.append(found.verdict)
+        # A case that refutes is kept; else the last one stands for all.
         if found.verdict == Verdict.REFUTED or not witness:
             data = case_data(learner, concept, distribution, found.top, levels["alpha"], beta=levels["beta"])
             data |= {name: levels[name] for name in ("setting", "noise") if name in levels}
@@ -209,8 +257,9 @@ def audit_cases(
         failing = found.findings[found.top].failure_upper
         sizes = {"theorem's n": found.top, "enough": found.enough, "too few": found.too_few}
         numbers |= {f"{name}: {key}": n for key, n in (sizes | {"failure rate at most": failing}).items()}
-        least = f"{found.enough} enough (1/{found.top / max(found.enough, 1):.0f})"
-        least = least if found.enough else "not even so many are seen to be enough"
+        least = "not even so many are seen to be enough"
+        if found.enough:
+            least = f"{found.enough} enough (1/{found.top / found.enough:.0f})"
         few = f", {found.too_few} too few" if found.too_few else ""
         words.append(f"{name}: theorem {found.top}, measured {least}{few}")
     return joint_verdict(verdicts), numbers, "; ".join(words), witness, data

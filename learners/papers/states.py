@@ -31,6 +31,7 @@ def states(id: str, statement: str, place: str = "", **declared: Any) -> Callabl
 
     def decorator(check: StatementCheck) -> Statement:
         found = Statement(id, statement, source, check, **{"place": place.removeprefix("; "), **declared})
+        # The ledger reads STATEMENTS of each module, in the order of its text.
         home = vars(sys.modules[check.__module__])
         home["STATEMENTS"] = (*home.get("STATEMENTS", ()), found)
         return found
@@ -40,11 +41,11 @@ def states(id: str, statement: str, place: str = "", **declared: Any) -> Callabl
 
 derived = partial(states, constants=Constants.OURS)
 """As `states`, of what the source has inside O(.)."""
+# As `states`, of what the source errs in, by the class of the failure; the theorem survives unless `survives`.
 misprint, gap, false, edge_case = (
     partial(states, failure=failure, survives=Survives.YES)
     for failure in (Verdict.MISPRINT, Verdict.GAP, Verdict.FALSE, Verdict.EDGE_CASE)
 )
-"""As `states`, of what the source errs in, by the class of the failure; the theorem survives unless `survives`."""
 
 
 def at_most(
@@ -86,7 +87,8 @@ def always(text: str, name: str = "cases") -> Callable[[Callable[[], Answers]], 
 
     def judge(cases: list[tuple[bool, dict[str, Any]]]) -> Evidence:
         wrong = [data for right, data in cases if not right]
-        data, numbers = [*wrong, cases[-1][1]][0], {name: len(cases)}
+        data = [*wrong, cases[-1][1]][0]
+        numbers = {name: len(cases)}
         return judged(text.format(**numbers, wrong=len(wrong)), numbers, listed(data), data, failed=bool(wrong))
 
     return _on_cases(judge)

@@ -36,9 +36,11 @@ from .states import derived, false, misprint, states
 )
 def _signs(tools: Tools) -> Evidence:
     learner = BoxInteriorPoint(2, 2, 40.0, 0.1)
-    m, points = learner.m, [[1, 1], [0, 1], [2, 1], [1, 0], [1, 2]]
+    m = learner.m
+    points = [[1, 1], [0, 1], [2, 1], [1, 0], [1, 2]]
     sample = learner.domain.sample(points, [1] * 5, [3 * m, 1, 1, 1, 1])
     some, _, data = error_case(learner, sample, 0)
+    # At most m - 1 points beyond each of the four faces.
     many, _, _ = error_case(learner, sample, 4 * (m - 1))
     numbers = {"m": m, "Pr[some positive example wrong]": some, "Pr[more than 4 (m - 1) wrong]": many}
     numbers["negative examples"] = int(sample.counts[sample.labels == 0].sum())
@@ -66,6 +68,7 @@ def _plane(tools: Tools) -> Evidence:
     samples = [
         learner.domain.sample(points, labels, [count, 1, 1, count])
         for labels in itertools.product((0, 1), repeat=4)
+        # Fewer positives than m, as many, and more: the count decides differently.
         for count in (1, learner.m, 2 * learner.m)
     ]
     law = law_of(tools, learner, samples=samples)
@@ -85,7 +88,8 @@ def _plane(tools: Tools) -> Evidence:
     found="d^{advanced:.2f}",
 )
 def _dimension(tools: Tools) -> Evidence:
-    low, high = 2**7, 2**10
+    low = 2**7
+    high = 2**10
     sizes = {
         (d, delta): BoxInteriorPoint(1023, d, 1.0, 0.1, delta).utility(0.1, 0.1, "empirical").sample_size
         for d, delta in itertools.product((low, high), (None, 1e-6))
@@ -97,9 +101,11 @@ def _dimension(tools: Tools) -> Evidence:
         f"from d = {low} to {high} the sample size grows like d^{advanced:.2f} by advanced composition and "
         f"like d^{basic:.2f} by basic composition (each with a factor ln d)"
     )
-    witness, data = f"the sizes at d = {low} and {high}", {f"n, d={d}": sizes[d, 1e-6] for d in (low, high)}
+    witness = f"the sizes at d = {low} and {high}"
+    data = {f"n, d={d}": sizes[d, 1e-6] for d in (low, high)}
     # Logarithmic factors are left out: the exponent is rounded to the nearest half.
-    otherwise, failed = Verdict.LOOSE if advanced < 1.25 else Verdict.HOLDS, advanced > 1.75
+    otherwise = Verdict.LOOSE if advanced < 1.25 else Verdict.HOLDS
+    failed = advanced > 1.75
     numbers = {"basic": basic, "advanced": advanced}
     return judged(text, numbers, witness, data, otherwise=otherwise, failed=failed, grade="numeric")
 
@@ -117,7 +123,8 @@ def _dimension(tools: Tools) -> Evidence:
     "that (2/epsilon) ln|C| is needed, and ln(1/beta) beside it. The order of n stays as it is.",
 )
 def _exponential(tools: Tools) -> Evidence:
-    learner, beta = BoxExponential(99, 1, 1.0), 0.1
+    learner = BoxExponential(99, 1, 1.0)
+    beta = 0.1
     sample = learner.domain.sample([49, 50, 51], [0, 1, 0], [COPIES] * 3)
     # Also all pairs (a, b), those with a > b included, would be no more than these.
     limit = math.log2(100**2)
@@ -165,11 +172,13 @@ def _tightest_privacy(tools: Tools) -> Evidence:
     argument="A point inside of the m extreme values of a face leaves out at most m - 1 of them.",
 )
 def _faces(tools: Tools) -> Evidence:
-    alpha, learner = 0.2, BoxInteriorPoint(2, 2, 40.0, 0.1)
+    alpha = 0.2
+    learner = BoxInteriorPoint(2, 2, 40.0, 0.1)
     n = math.ceil(4 * learner.m / alpha)
     cases = []
     for weights in ((0.2, 0.2, 0.2, 0.2, 0.2), (0.8, 0.05, 0.05, 0.05, 0.05), (0.6, 0.1, 0.1, 0.1, 0.1)):
         counts = [math.floor(n * w) for w in weights]
+        # Rounding leaves a few examples, which go to the middle.
         counts[0] += n - sum(counts)
         sample = learner.domain.sample([[1, 1], [0, 1], [2, 1], [1, 0], [1, 2]], [1] * 5, counts)
         cases.append(error_case(learner, sample, alpha * n, f"all positive, counts {counts}"))
@@ -191,8 +200,11 @@ def _faces(tools: Tools) -> Evidence:
     found="{failure:.2g} at n = {n}",
 )
 def _tightest(tools: Tools) -> Evidence:
-    alpha, beta, learner = 0.3, 0.2, BoxTightest(1, 2)
-    n, points = learner.sample_size(alpha, beta), learner.domain.points()
+    alpha = 0.3
+    beta = 0.2
+    learner = BoxTightest(1, 2)
+    n = learner.sample_size(alpha, beta)
+    points = learner.domain.points()
     cases = []
     for code, hard in itertools.product(range(learner.concepts.size), range(4)):
         law = two_point(points, hard, 3 - hard, alpha + 0.001)
@@ -216,12 +228,14 @@ def _tightest(tools: Tools) -> Evidence:
     found="fails {failure:.2g} at n = {n}",
 )
 def _interior(tools: Tools) -> Evidence:
-    beta, learner = 0.2, InteriorPointExponential(5, 1.0)
+    beta = 0.2
+    learner = InteriorPointExponential(5, 1.0)
     n = learner.points_needed(beta)
     (loss,), _ = losses_of(tools, [learner])
     failure, worst = max(
         (unsolved(learner, learner.domain.sample(range(5), [0] * 5, counts)), counts) for counts in compositions(n, 5)
     )
+    # How often it fails with far fewer examples than the theorem's.
     few = unsolved(learner, learner.domain.sample([2, 3], [0, 0], [2, 2]))
     text = (
         f"T = 5, epsilon = 1: exact epsilon {loss}; n = (4/epsilon) ln(T/beta) = {n}: over all {math.comb(n + 4, 4)} "
@@ -241,7 +255,9 @@ def _interior(tools: Tools) -> Evidence:
     found="fails {failure:.2g} at n = {n}, ε = {epsilon:.3g}",
 )
 def _thresholds(tools: Tools) -> Evidence:
-    alpha, beta, learner = 0.25, 0.5, ThresholdInteriorPoint(4, 4.0, 0.5)
+    alpha = 0.25
+    beta = 0.5
+    learner = ThresholdInteriorPoint(4, 4.0, 0.5)
     n = learner.utility(alpha, beta, "empirical").sample_size
     law = law_of(tools, learner, n=4)
     failure, worst = worst_empirical_failure(learner, n, alpha)
@@ -252,7 +268,8 @@ def _thresholds(tools: Tools) -> Evidence:
         f"samples, and beta is {beta}"
     )
     numbers = {"epsilon": law.epsilon, "m": learner.m, "n": n, "failure": failure}
-    data, leaks = {**law.data, "n": n, "failure": failure}, exceeds(law.epsilon, 4.0)
+    data = {**law.data, "n": n, "failure": failure}
+    leaks = exceeds(law.epsilon, 4.0)
     return judged_law(law, text, numbers, leaks=leaks, data=data, failed=failure > beta, witness=worst)
 
 
@@ -265,9 +282,12 @@ def _thresholds(tools: Tools) -> Evidence:
     found="δ = {delta:.2g}",
 )
 def _tree(tools: Tools) -> Evidence:
-    beta, learner = 0.1, InteriorPointTreeLog(32, 2.0, 0.01, 0.1)
+    beta = 0.1
+    learner = InteriorPointTreeLog(32, 2.0, 0.01, 0.1)
     n = learner.points_needed(beta)
-    half, even = [n // 2, n - n // 2], [n // 32 + 1] * 32
+    half = [n // 2, n - n // 2]
+    even = [n // 32 + 1] * 32
+    # Piles side by side at the middle of the tree, far apart, a single pile, and no pile at all.
     data = [([15, 16], half), ([0, 31], half), ([7], [n]), (range(32), even)]
     samples = [learner.domain.sample(list(xs), [0] * len(counts), counts) for xs, counts in data]
     failure, worst = max((unsolved(learner, sample), repr(sample)) for sample in samples)
@@ -287,11 +307,11 @@ def _tree(tools: Tools) -> Evidence:
     return judged_law(law, text, numbers, data=law.spill, failed=failure > beta, witness=worst)
 
 
+# Elements below the left child of the last balanced node: its path goes on and on; below the right there is a pile.
 HEAVY_LEFT = ((240, 12), (244, 6), (246, 3), (247, 4))
-"""Elements below the left child of the last balanced node: its path goes on and on; below the right there is a pile."""
 PILE = 248
+# On 2^8 points: ends that the margins take, four levels whose lighter child is small, and a node of 25 against 26.
 EXAMPLES = {0: 6, 42: 36, 149: 25, 202: 25, 229: 25, **dict(HEAVY_LEFT), PILE: 26, 255: 6}
-"""On 2^8 points: ends that the margins take, four levels whose lighter child is small, and a node of 25 against 26."""
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.contract import Evidence, Pair, Relation, Tools
+from dpaudit.contract import Evidence, Pair, Relation, Sample, Tools
 
 from ..conjunctions.concepts import ConjunctionExponential, ShortConjunctions
 from ..conjunctions.consistent import ConjunctionElimination
@@ -28,7 +28,8 @@ from .states import Cases, at_most, derived, false, states
     found="{errors} in {cases}",
 )
 def _elimination(tools: Tools) -> Evidence:
-    learner, example = ConjunctionElimination(2), ConjunctionElimination(6)
+    learner = ConjunctionElimination(2)
+    example = ConjunctionElimination(6)
     points = learner.domain.points()
     cases = []
     for concept, rows in product(learner.concepts.enumerate(), product(range(len(points)), repeat=3)):
@@ -38,7 +39,8 @@ def _elimination(tools: Tools) -> Evidence:
     bits = np.array([[int(c) for c in row] for row in lecture])
     cases.append((example, shown := example.domain.sample(bits[:, :6], bits[:, 6])))
     wrong = [int(sample.errors(answer(one, sample))) for one, sample in cases]
-    errors, sequences = sum(wrong), len(cases) - 1
+    errors = sum(wrong)
+    sequences = len(cases) - 1
     text = (
         f"{errors} errors on all {sequences} labelled sequences of 3 examples at d = 2, and on the lecture's "
         f"example, which gives {answer(example, shown)}"
@@ -70,7 +72,8 @@ def _laplace(tools: Tools) -> Evidence:
         f"exact epsilon is {law.epsilon:.9f} of 1; under adding or removing an example {added:.9f}"
     )
     numbers = {"replacement": law.epsilon, "add_remove": added}
-    leaks, found = exceeds(law.epsilon, 1.0), tightness(law.epsilon, 1.0)
+    leaks = exceeds(law.epsilon, 1.0)
+    found = tightness(law.epsilon, 1.0)
     return judged_law(law, text, numbers, leaks=leaks, otherwise=found)
 
 
@@ -139,10 +142,14 @@ def laplace_failure_bound(n: int, dimension: int, epsilon: float, alpha: float, 
     "exponentially rare, which saves a factor towards 2; see `laplace_failure_bound`.",
 )
 def _laplace_utility(tools: Tools) -> Evidence:
-    d, alpha, beta = 2, 0.2, 0.05
+    d = 2
+    alpha = 0.2
+    beta = 0.05
     learner = ConjunctionLaplace(d, 1.0, beta)
     n = learner.utility(alpha, beta, "empirical").sample_size
+    # The union bound falls with n, so that the first n is the answer.
     enough = next(k for k in count(1) if laplace_failure_bound(k, d, 1.0, alpha, beta) <= beta)
+    # The failure rate is no monotone function of n, as counts are rounded: the greatest n that fails is taken.
     failures = {k: spread_failure(learner, k, alpha)[0] for k in range(10, 400)}
     few = max(k for k, failure in failures.items() if failure > beta)
     printed, witness, data = spread_failure(learner, n, alpha)
@@ -167,7 +174,8 @@ def _laplace_utility(tools: Tools) -> Evidence:
     slow=True,
 )
 def _exponential(tools: Tools) -> Evidence:
-    alpha, beta = 0.4, 0.1
+    alpha = 0.4
+    beta = 0.1
     learner = ConjunctionExponential(2, 1, 1.0)
     (loss,), _ = losses_of(tools, [learner])
     n = learner.utility(alpha, beta, "empirical").sample_size
@@ -197,12 +205,14 @@ def _exponential(tools: Tools) -> Evidence:
     "and ln(1/beta) is missing. The order of n stays as it is.",
 )
 def _exponential_size(tools: Tools) -> Evidence:
-    d, alpha = 31, 0.49
+    d = 31
+    alpha = 0.49
     learner = ConjunctionExponential(d, 1, 1.0)
     # v1 is the target; v2 .. v31 are equal, and wrong on every second example, as are their negations and "always 1".
     points = np.array([[first] + [rest] * (d - 1) for first in (1, 0) for rest in (1, 0)])
     sample = learner.domain.sample(points, points[:, 0], [4, 3, 4, 3])
-    asked, n = math.log2(learner.concepts.size) / alpha, sample.n
+    asked = math.log2(learner.concepts.size) / alpha
+    n = sample.n
     failure, _, data = error_case(learner, sample, alpha * n)
     text = (
         f"d = {d}, k = 1, epsilon = 1, alpha = {alpha}: n = {n}, where (1/alpha) log2|C| = {asked:.2f}; "
@@ -243,17 +253,18 @@ def _class_size(tools: Tools) -> Evidence:
 
 
 DELTA = 1e-6
-LOW, HIGH = 16, 31
-"""Dimensions between which n grows; a mask holds at most 31 variables."""
+# Dimensions between which n grows; a mask holds at most 31 variables.
+LOW = 16
+HIGH = 31
 COPIES = (0, 1, 2, 3, 5, 8)
 """Numbers of examples at a point and at its complement; their counts lie on both sides of the threshold."""
 
 
-def _pairs(learner: Any) -> list[Pair]:
+def _pairs(learner: ConjunctionLaplace) -> list[Pair]:
     """Return pairs in which a positive example is replaced by its complement, which moves all 2 d counts."""
     points = [[0] * learner.dimension, [1] * learner.dimension]
 
-    def sample(zeros: int, ones: int) -> Any:
+    def sample(zeros: int, ones: int) -> Sample:
         return learner.domain.sample(points, [1, 1], [zeros, ones])
 
     return [Pair(sample(t + 1, u), sample(t, u + 1)) for t, u in product(COPIES, repeat=2)]
@@ -276,7 +287,9 @@ def _with_delta(tools: Tools) -> Evidence:
         learner = ConjunctionLaplace(d, 1.0, 0.9, delta)
         laws.append(law_of(tools, learner, samples=_pairs(learner)))
     worst = max(laws, key=lambda law: law.delta / law.learner.delta)
-    share, most, without = worst.delta / worst.learner.delta, _size(HIGH, DELTA), _size(HIGH, None)
+    share = worst.delta / worst.learner.delta
+    most = _size(HIGH, DELTA)
+    without = _size(HIGH, None)
     # n has a factor ln(2 d/beta) besides, which is not part of the law.
     grown = most / math.log(20 * HIGH) / (_size(LOW, DELTA) / math.log(20 * LOW))
     growth = math.log(grown) / math.log(HIGH / LOW)

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.contract import Evidence, Part, Relation, Tools
+from dpaudit.contract import Evidence, Part, Relation, Sample, Tools
 
+from ..arrays import Integers
 from ..conjunctions.concepts import Conjunction
 from ..conjunctions.greedy import ConjunctionGreedy
 from ..conjunctions.greedy_counts import GreedyCounts
@@ -44,7 +45,7 @@ def rounds_needed(k: int, n: int) -> int:
     return math.ceil(2 * k * math.log(n))
 
 
-def first_scores(learner: Any, sample: Any) -> Any:
+def first_scores(learner: ConjunctionGreedy, sample: Sample) -> Integers:
     """Return k q of every literal in the first round."""
     counts = GreedyCounts(sample, learner.k, idle=False)
     return counts.scores(counts.start())
@@ -62,16 +63,20 @@ def first_scores(learner: Any, sample: Any) -> Any:
     "negative ones; q is never above 0. What is left after a round is labelled by the target too.",
 )
 def _score(tools: Tools) -> Evidence:
-    wrong, cases, witness = 0, 0, ""
+    wrong = 0
+    cases = 0
+    witness = ""
     data: dict[str, Any] = {}
     for k, mask in ((1, 0b01), (2, 0b01), (2, 0b101), (2, 0b110)):
         learner = ConjunctionGreedy(2, k, 1.0, literal=True)
         points = learner.domain.points()
         labels = Conjunction(2, mask).predict(points)
+        # Without the first, the sample of no examples.
         for counts in list(product((0, 1, 5), repeat=4))[1:]:
             sample = learner.domain.sample(points, labels, counts)
             best = float(first_scores(learner, sample).max())
-            cases, wrong = cases + 1, wrong + (best != 0)
+            cases += 1
+            wrong += best != 0
             if best or not data:
                 data = {"k": k, "counts": counts, "labels": labels, "best": best}
                 witness = witness or (f"k = {k}: {sample!r}" if best else "")
@@ -103,7 +108,8 @@ def strong_size(k: int, dimension: int, delta: float) -> float:
     argument="J calls may each have about epsilon/sqrt(J ln(1/delta)), so that J Delta is about J^1.5, J = 2 k ln n.",
 )
 def _strong(tools: Tools) -> Evidence:
-    low, high = 16, 256
+    low = 16
+    high = 256
     sizes = {k: strong_size(k, 2**10, 1e-6) for k in (low, high)}
     # J^1.5 ln J has the logarithms of n that are not part of the law.
     bare = {k: n / (math.log(n) ** 1.5 * math.log(2**11 * rounds_needed(k, round(n)) / 0.1)) for k, n in sizes.items()}
@@ -169,7 +175,10 @@ def _greedy_proved(tools: Tools) -> Evidence:
     found="below with probability {probability:.3g}",
 )
 def _greedy_slack(tools: Tools) -> Evidence:
-    d, k, n, epsilon = 10, 1, 10**4, 1.0
+    d = 10
+    k = 1
+    n = 10**4
+    epsilon = 1.0
     learner = ConjunctionGreedy(d, k, epsilon, literal=True)
     rounds = learner.rounds_at(n)
     # Target v1: it covers all negatives in round 1; then 40 positives are left, which all other literals halve.
@@ -179,7 +188,9 @@ def _greedy_slack(tools: Tools) -> Evidence:
     scores = counts.scores(counts.after(counts.start(), 0))
     printed = math.log2(d) / epsilon  # above ln d: what fails with it fails in both bases
     repaired = 2 * rounds / epsilon * math.log(2 * d * rounds / 0.1)
-    rate, limit = learner.share(rounds) / (2 * k), -printed * k
+    # The inverse temperature of the learner for k q, which is an integer.
+    rate = learner.share(rounds) / (2 * k)
+    limit = -printed * k
     below = float(np.exp(log_law(scores, rate)[0][scores < limit]).sum())
     text = (
         f"d = {d}, k = {k}, epsilon = {epsilon:g}, n = {n}, J = {rounds} rounds with epsilon/J each: where "
@@ -208,6 +219,7 @@ def _greedy_constant(tools: Tools) -> Evidence:
     n = 4000
     printed, repaired = (ConjunctionGreedy(2, 1, 1.0, literal=literal) for literal in (True, False))
     sample = printed.domain.sample(printed.domain.points(), [1] * 4, [n // 4] * 4)
+    # Any literal is contradicted by half of the positive points.
     failure, _, data = error_case(printed, sample, n / 2 - 1)
     right, _, _ = error_case(repaired, sample, n / 2 - 1)
     text = (

@@ -31,6 +31,7 @@ def amplified_cost(keep: float, repetitions: int) -> float:
     probability t of success. So it is at most phi((1 + p)/2)/phi(1/2). Both factors are reached together, as t grows,
     by t copies of (x, 0) and one (x, 1) that becomes (x, 0): then c tends to 1 - p and c' = 1. []
     """
+    # The two ends of the proof: all K runs fail, or the first success is an answer.
     fails = repetitions * math.log1p(keep)
     tries = [math.fsum(f**i for i in range(repetitions)) for f in ((1 + keep) / 2, 0.5)]
     return max(fails, 2 * math.atanh(keep) + math.log(tries[0] / tries[1]))
@@ -108,7 +109,8 @@ class ParityAmplified(SubsamplingLearner):
 
     def supremum(self) -> Supremum:
         """Return the supremum; see `amplified_cost` for the proof."""
-        keep, runs = self._keep, self.repetitions
+        keep = self._keep
+        runs = self.repetitions
         value = amplified_cost(keep, runs)
         left, right = (self.domain.sample([[0] * self.dimension], [label]) for label in (1, 0))
         flip = Pair(left, right, "0 is labelled 1 or 0")
@@ -123,7 +125,9 @@ class ParityAmplified(SubsamplingLearner):
         of the logarithms of P moves these by at most K e, and the sum rounds by a few ulp.
         """
         once = super().law(sample)
-        log_prob, error = once.log_prob, once.error
+        log_prob = once.log_prob
+        error = once.error
+        # 1 + f + .. + f^(K - 1): the first success may come in any of the K runs.
         tries = math.fsum(math.exp(i * log_prob[0]) if i else 1.0 for i in range(self.repetitions))
         repeated = np.concatenate([[self.repetitions * log_prob[0]], log_prob[1:] + math.log(tries)])
         finite = np.abs(repeated[np.isfinite(repeated)]).max()

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.contract import FAIL, CaseFamily, InputError, Instance, Law, Pair, Sample, UtilityClaim, WorstFailure
 
-from ..arrays import Integers, Labels
+from ..arrays import Exact, Integers, Labels
 from ..citations import NIS
 from ..domains import Cube, grid_rows, moving_points
 from ..finite.consistent import ConsistentLearner, occam_sample_size
@@ -50,7 +49,7 @@ class Parity:
     dimension: int
     code: int
 
-    def predict(self, points: NDArray[Any]) -> Labels:
+    def predict(self, points: Exact) -> Labels:
         """Return the labels of points (m, dimension)."""
         return parity(pack(points) & np.uint64(self.code), self.dimension).astype(np.uint8)
 
@@ -80,7 +79,7 @@ class Parities(Numbered):
         """The dimension: the unit vectors are shattered, and there are only 2^dimension concepts."""
         return self.dimension
 
-    def evaluate(self, points: NDArray[Any]) -> Labels:
+    def evaluate(self, points: Exact) -> Labels:
         """Return the labels (size, m) of points (m, dimension); `InputError` if the class is too large to list."""
         check_listable(self)
         codes = np.arange(self.size, dtype=np.uint64)
@@ -100,6 +99,7 @@ class Parities(Numbered):
         points = self.domain.points()
         generators = [moving_points(np.arange(len(points)), points[:, 0])]
         if self.dimension > 1:
+            # x_1 becomes x_1 + x_2, the transvection of the docstring.
             sheared = points.copy()
             sheared[:, 0] ^= points[:, 1]
             swapped = points[:, [1, 0, *range(2, self.dimension)]]
@@ -151,6 +151,7 @@ class SubsamplingLearner(ClassLearner):
         codes = np.full(size, FAIL, dtype=np.int64)
         for _ in range(self.repetitions):
             failed = np.flatnonzero(codes == FAIL)
+            # A run that failed so far tosses the coin again, and only heads draws a subsample.
             going = failed[rng.random(len(failed)) >= self._coin]
             codes[going] = subsamples.solve(rng, len(going))
         return codes
@@ -201,9 +202,11 @@ class SubsamplingLearner(ClassLearner):
         a distribution where alpha is near 1/2. Lower: the cube whose errors are a little above alpha. `InputError` if
         2 p alpha > 1, where the proof does not hold.
         """
-        d, keep = self.dimension, self._keep
+        d = self.dimension
+        keep = self._keep
         if not self._uniform:
             raise InputError(f"{self} answers no uniform solutions, of which the proof of the worst case speaks")
+        # The condition of the proof in docs/results.md.
         if 2 * keep * alpha > 1:
             raise InputError(f"2 p alpha must be at most 1 for the worst case of parities, p = {keep!r}, got {alpha!r}")
         above = alpha * (1 + ABOVE)
@@ -213,9 +216,15 @@ class SubsamplingLearner(ClassLearner):
         if mass > 1:
             missing = "the diluted cube has no mass left where alpha is so large: which distribution is worst"
             return WorstFailure(0.0, upper, CaseFamily.PARITIES, numbers, _PROOF, missing)
+        # Beyond, the case is named and not listed: 2^d points would fill the finding.
         points = tuple(np.ndindex((2,) * d)) if d <= LISTED else ()
-        shares = (1 - mass, *[mass / (len(points) - 1)] * (len(points) - 1)) if points else ()
-        lower, target, case = self._failing(mass, n), 0 if points else None, self._diluted(mass)
+        if points:
+            shares = (1 - mass, *[mass / (len(points) - 1)] * (len(points) - 1))
+        else:
+            shares = ()
+        lower = self._failing(mass, n)
+        target = 0 if points else None
+        case = self._diluted(mass)
         return WorstFailure(lower, upper, CaseFamily.PARITIES, numbers, _PROOF, "", target, points, shares, case)
 
     def utility(self, alpha: float, beta: float, setting: str = "realizable") -> UtilityClaim:
@@ -254,8 +263,8 @@ def diluted_mass(dimension: int, error: float) -> float:
     return error * (2 - 2.0 ** (1 - dimension))
 
 
+# The largest number of variables for which the law of elimination tries all parities.
 ELIMINATION_DIMENSION = 16
-"""The largest number of variables for which the law of elimination tries all parities."""
 
 
 @dataclass(frozen=True)
@@ -283,10 +292,12 @@ class ParityElimination(ConsistentLearner):
     def _choose(self, sample: Sample) -> int:
         # The lowest bit is the leftmost variable, or the right-hand side if no variable is left: that row is 0 = 1.
         rows = echelon(equations_of(sample, self.dimension))
+        # A row whose lowest bit is the right-hand side's is the equation 0 = 1.
         if 1 << self.dimension in rows:
             return FAIL
         solution = 0
         for low in sorted(rows, reverse=True):
+            # From the highest pivot down, so that all later variables of the row are set already.
             value = (rows[low] & solution).bit_count() + (rows[low] >> self.dimension)
             solution |= low * (value & 1)
         return solution

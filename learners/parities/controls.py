@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -18,7 +17,7 @@ from .law import log_answers
 from .private import ParityPrivate, ParityRestart
 
 NO_COIN = fault("never fails by the coin: failure proves that the sample is inconsistent", _coin=0.0)
-OVERSAMPLED: dict[str, Any] = {"_keep": property(lambda self: min(1.0, self.epsilon))}
+OVERSAMPLED = property(lambda self: min(1.0, self.epsilon))
 FIXED_SOLUTION = fault(
     "returns the particular solution instead of a random one: some parities show some examples",
     _uniform=False,
@@ -36,11 +35,16 @@ def _late_law(self: ParityRestart, sample: Sample) -> Law:
     """
     check_sample(sample, self.domain)
     answers, error, consistent = log_answers(sample, self.dimension, self._keep, uniform=self._uniform)
+    # c, the probability of a consistent subsample.
     total = 1.0 if consistent else math.fsum(np.exp(answers))
     denominator = math.log(self.beta + (1 - self.beta) * total)
-    failure = -math.inf if consistent else math.log(self.beta) + math.log1p(-total) - denominator
+    if consistent:
+        failure = -math.inf
+    else:
+        failure = math.log(self.beta) + math.log1p(-total) - denominator
     log_prob = np.concatenate([[failure], answers - denominator])
     size = float(np.abs(log_prob[np.isfinite(log_prob)]).max())
+    # The relative error of 1 - c.
     slack = 1.0 if consistent else 1 / (1 - total)
     return Law(range(-1, 2**self.dimension), log_prob, 3 * slack * (error + 8 * ULP) + 2.0**-50 * size)
 
@@ -49,27 +53,24 @@ LEARNERS = (
     *controls(
         ParityPrivate,
         "parity",
-        no_coin={**NO_COIN, "instance": Instance({"dimension": 2, "epsilon": 1.0}, n=4, beta=0.6)},
+        no_coin=NO_COIN.shown(Instance({"dimension": 2, "epsilon": 1.0}, n=4, beta=0.6)),
         oversampled=fault(
             "keeps each example with probability epsilon instead of epsilon/4",
             instance=Instance({"dimension": 2, "epsilon": 0.5}, n=2, beta=0.6),
-            **OVERSAMPLED,
+            _keep=OVERSAMPLED,
         ),
-        fixed_solution={**FIXED_SOLUTION, "instance": Instance({"dimension": 2, "epsilon": 1.0}, n=2, beta=0.6)},
+        fixed_solution=FIXED_SOLUTION.shown(Instance({"dimension": 2, "epsilon": 1.0}, n=2, beta=0.6)),
     ),
     *controls(
         ParityAmplified,
         "parity-amplified",
-        no_coin={**NO_COIN, "instance": Instance({"dimension": 2, "epsilon": 3.0, "beta": 0.6}, n=4, beta=0.7)},
+        no_coin=NO_COIN.shown(Instance({"dimension": 2, "epsilon": 3.0, "beta": 0.6}, n=4, beta=0.7)),
         oversampled=fault(
             "each run keeps examples with probability epsilon, as if there were one run and no factor 4",
             instance=TWO,
-            **OVERSAMPLED,
+            _keep=OVERSAMPLED,
         ),
-        fixed_solution={
-            **FIXED_SOLUTION,
-            "instance": Instance({"dimension": 2, "epsilon": 1.0, "beta": 0.5}, n=2, beta=0.6),
-        },
+        fixed_solution=FIXED_SOLUTION.shown(Instance({"dimension": 2, "epsilon": 1.0, "beta": 0.5}, n=2, beta=0.6)),
     ),
     *controls(
         ParityRestart,
@@ -83,8 +84,8 @@ LEARNERS = (
             law=_late_law,
         ),
         oversampled=fault(
-            "keeps each example with probability epsilon instead of about epsilon/3", instance=TWO, **OVERSAMPLED
+            "keeps each example with probability epsilon instead of about epsilon/3", instance=TWO, _keep=OVERSAMPLED
         ),
-        fixed_solution={**FIXED_SOLUTION, "instance": replace(TWO, parameters={**TWO.parameters, "epsilon": 1.0})},
+        fixed_solution=FIXED_SOLUTION.shown(replace(TWO, parameters={**TWO.parameters, "epsilon": 1.0})),
     ),
 )

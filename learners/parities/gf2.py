@@ -7,20 +7,18 @@ spaces are never listed.
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.contract import FAIL, Sample
 
-from ..arrays import Bools, Floats, Integers, Words
+from ..arrays import Bools, Exact, Floats, Integers, Labels, Words
 
 MAX_DIMENSION = 63
 """The largest number of variables: one bit of the word holds the right-hand side."""
 
 
-def pack(bits: NDArray[Any]) -> Words:
+def pack(bits: Exact | Labels) -> Words:
     """Return the rows (m, d) of zeros and ones as words (m,), column i in bit i."""
     return np.asarray(bits.astype(np.uint64) @ (np.uint64(1) << np.arange(bits.shape[1], dtype=np.uint64)))
 
@@ -37,6 +35,7 @@ def echelon(words: Words) -> dict[int, int]:
     """Return a basis of the span of the words, each under its lowest bit, which no other has as its lowest."""
     pivots: dict[int, int] = {}
     for word in map(int, words):
+        # word & -word is the lowest one: the leading variable of the equation.
         while word and (low := word & -word) in pivots:
             word ^= pivots[low]
         if word:
@@ -63,11 +62,15 @@ class Systems:
     def add(self, runs: Integers, equations: Words) -> None:
         """Add one equation to each of the given (distinct) runs."""
         for p in range(self.dimension):
+            # Forward elimination: the pivot of variable p is subtracted where the equation has that variable.
             equations = equations ^ self.pivots[p, runs] * (equations >> np.uint64(p) & np.uint64(1))
         variables = equations & np.uint64(2**self.dimension - 1)
         fresh = variables != 0
+        # No variable is left, but a right-hand side of 1: 0 = 1.
         self.consistent[runs[~fresh & (equations != 0)]] = False
-        runs, equations, variables = runs[fresh], equations[fresh], variables[fresh]
+        runs = runs[fresh]
+        equations = equations[fresh]
+        variables = variables[fresh]
         lowest = variables & (~variables + np.uint64(1))
         # A power of two is exact as a float, and frexp gives its exponent plus one.
         self.pivots[np.frexp(lowest.astype(np.float64))[1] - 1, runs] = equations
@@ -77,6 +80,7 @@ class Systems:
         """Add to run `runs[i]` the equations j with `kept[i, j]`: one to every run, then a second one, and so on."""
         row, column = np.nonzero(kept)
         amounts = np.bincount(row, minlength=len(runs))
+        # The position of each kept equation among those of its run: a run takes one equation at a time.
         turn = np.arange(len(row)) - np.repeat(np.cumsum(amounts) - amounts, amounts)
         order = np.argsort(turn.astype(np.int32), kind="stable")
         for piece in np.split(order, np.cumsum(np.bincount(turn))[:-1]) if len(row) else []:
@@ -89,6 +93,7 @@ class Systems:
         particular solution, which is the least solution as an integer.
         """
         solutions = free & np.uint64(2**self.dimension - 1)
+        # Back substitution: the equation of pivot p has only variables above p besides it.
         for p in range(self.dimension - 1, -1, -1):
             equation = self.pivots[p, runs]
             bit = np.uint64(1 << p)
@@ -145,9 +150,12 @@ class Subsampler:
         A run that is inconsistent needs no more work. One that has the full rank of the points is determined on all of
         them, and the rest of its examples are only checked.
         """
-        equations, keep, systems = self._equations, self._keep, Systems(self.dimension, runs)
+        equations = self._equations
+        keep = self._keep
+        systems = Systems(self.dimension, runs)
         full = len(echelon(equations & np.uint64(2**self.dimension - 1)))
-        active, start = np.arange(runs), 0
+        active = np.arange(runs)
+        start = 0
         expected = np.cumsum(keep)
         while start < len(equations) and len(active):
             # Take about half a basis at a time, so that few equations are reduced after a run is settled.
@@ -158,7 +166,8 @@ class Subsampler:
             active = active[systems.consistent[active]]
             settled = systems.rank[active] == full
             _check_rest(systems, active[settled], equations[stop:], keep[stop:], rng)
-            active, start = active[~settled], stop
+            active = active[~settled]
+            start = stop
         return systems
 
 
@@ -177,10 +186,12 @@ def _check_rest(systems: Systems, runs: Integers, equations: Words, keep: Floats
     while start < len(equations) and len(runs):
         part = slice(start, start + max(1, CELLS // len(runs)))
         start = part.stop
+        # Runs with the same solution violate the same equations, so each distinct solution is checked once.
         labels = equations[part] >> np.uint64(width)
         violated = parity(solutions[:, None] & equations[part], width) != labels
         if not violated.any():
             continue
         caught = (violated[group] & (rng.random((len(runs), len(labels))) < keep[part])).any(axis=1)
         systems.consistent[runs[caught]] = False
-        runs, group = runs[~caught], group[~caught]
+        runs = runs[~caught]
+        group = group[~caught]

@@ -35,7 +35,8 @@ def log_law(sample: Sample, dimension: int, keep: float, coin: float, *, uniform
     if consistent:  # only the coin fails
         return np.append(math.log(coin) if coin else -np.inf, solutions), error
     # 1 - sum of the others has an absolute error of at most (1 - coin) error + 8 ulp.
-    failure, slack = 1 - math.fsum(np.exp(solutions)), (1 - coin) * error + 8 * ULP
+    failure = 1 - math.fsum(np.exp(solutions))
+    slack = (1 - coin) * error + 8 * ULP
     if failure <= 1e3 * slack:
         raise InputError(f"epsilon is too small for the exact law: failure has probability {failure:.1e} only")
     return np.append(math.log(failure), solutions), max(error, 1.001 * slack / failure)
@@ -78,17 +79,24 @@ def log_answers(sample: Sample, dimension: int, keep: float, *, uniform: bool = 
 
 def _span_table(sample: Sample, dimension: int, agrees: Bools, skips: Floats, keeps: Floats) -> dict[int, Floats]:
     """Return ln Pr[span of kept points = W, every kept example agrees with r] for each W (a bit mask), each r."""
+    # The span of no points is {0}: the mask with bit 0 alone.
     table: dict[int, Floats] = {1: np.zeros(2**dimension)}
     for x, agree, skip, keep in zip(pack(sample.points), agrees, skips, keeps, strict=True):
         grown: dict[int, Floats] = {}
         for space, logs in table.items():
             joined = _join(space, int(x), dimension)
             if joined == space:
+                # x is in the span already: keeping it or not gives the same W, and only where it disagrees it must be
+                # skipped.
                 parts = {space: np.where(agree, logs, logs + skip)}
             else:
+                # Skipped, it leaves W; kept, it enlarges W, and is impossible for the r that it contradicts.
                 parts = {space: logs + skip, joined: np.where(agree, logs + keep, -np.inf)}
             for reached, more in parts.items():
-                grown[reached] = np.logaddexp(grown[reached], more) if reached in grown else more
+                if reached in grown:
+                    grown[reached] = np.logaddexp(grown[reached], more)
+                else:
+                    grown[reached] = more
         table = grown
     return table
 
@@ -113,10 +121,10 @@ def _log_share(space: int, dimension: int, uniform: bool) -> Floats:
     return np.where(least, 0.0, -np.inf)
 
 
+# Subsets times parities that one law goes through.
 MOST_SUBSETS = 2**14
-"""Subsets times parities that one law goes through."""
+# Examples, copies included: the probabilities have denominators that grow with their number.
 MOST_EXAMPLES = 2000
-"""Examples, copies included: the probabilities have denominators that grow with their number."""
 
 
 def rational_law(
@@ -144,7 +152,8 @@ def rational_law(
     skips = [(1 - keep) ** int(count) for count in sample.counts]
     law = {FAIL: coin, **dict.fromkeys(codes, Fraction(0))}
     for kept in itertools.product((False, True), repeat=distinct):
-        chance, alive = 1 - coin, set(codes)
+        chance = 1 - coin
+        alive = set(codes)
         for taken, skip, right in zip(kept, skips, agree, strict=True):
             chance *= 1 - skip if taken else skip
             alive &= right if taken else alive

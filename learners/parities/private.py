@@ -5,18 +5,20 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import ClassVar, TypeVar
 
 import numpy as np
 
 from dpaudit.contract import FAIL, InputError, Instance, Law, Pair, Sample, Supremum
 
 from ..arrays import Bools, Integers
-from ..mechanisms.log_laws import ULP
+from ..mechanisms.log_laws import ULP, Field
 from ..parameters import check_law, check_run, check_sample
 from .concepts import LAW_DIMENSION, MAX_EPSILON, SubsamplingLearner
 from .gf2 import RUNS
 from .law import log_answers, rational_law
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,7 @@ class ParityPrivate(SubsamplingLearner):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        # The cost ln((1 + p)/(1 - p)) at p = epsilon/4; p must stay below 1.
         if not (self.epsilon < 4 and 2 * math.atanh(self.epsilon / 4) <= self.epsilon):
             raise InputError(
                 f"epsilon must be in (0, {MAX_EPSILON:.6f}], where ln((1 + epsilon/4)/(1 - epsilon/4)) <= epsilon, so "
@@ -62,6 +65,7 @@ class ParityPrivate(SubsamplingLearner):
 
     def supremum(self) -> Supremum:
         """Return the supremum ln((1 + p)/(1 - p)), attained by one example whose label is flipped; see the class."""
+        # A nonzero point: both ends of the interval [1 - p, 1 + p] occur at one example.
         x = [0] * (self.dimension - 1) + [1]
 
         def ray(t: int) -> Pair:
@@ -71,10 +75,11 @@ class ParityPrivate(SubsamplingLearner):
         proof = "an equation multiplies the probability of a solution by 1 - p + p [0, 2]; at n = 1 by both ends"
         return Supremum(2 * math.atanh(self._keep), proof, ray)
 
-    def exact_law(self, sample: Sample, field: Any) -> dict[int, Any]:
+    def exact_law(self, sample: Sample, field: Field[T]) -> dict[int, T]:
         """Return the same law in numbers of `field`; see `parities.law.rational_law`."""
         check_sample(sample, self.domain)
-        keep, coin = Fraction(self._keep), Fraction(self._coin)
+        keep = Fraction(self._keep)
+        coin = Fraction(self._coin)
         law = rational_law(sample, self.dimension, keep, coin, uniform=self._uniform)
         return {code: field.number(probability) for code, probability in law.items()}
 
@@ -143,17 +148,24 @@ class ParityRestart(SubsamplingLearner):
         check_run(sample, self.domain, size)
         subsamples = self._subsampler(sample, rng)
         codes = np.full(size, FAIL, dtype=np.int64)
-        going, first = np.arange(size), True
+        going = np.arange(size)
+        first = True
         while len(going):
-            rounds = 1 if first else max(1, min(RUNS // len(going), math.ceil(1 / self.beta)))
+            # On consistent examples the first round decides. A run that goes on needs 1/beta more rounds on average
+            # at most, which are made together as far as memory allows.
+            rounds = 1
+            if not first:
+                rounds = max(1, min(RUNS // len(going), math.ceil(1 / self.beta)))
             stops = self._stops(rng, first, (len(going), rounds))
             answers = subsamples.solve(rng, stops.size).reshape(stops.shape)
             answers[stops] = FAIL
+            # A run ends in its first round that stops by the coin or has a solution; later ones were drawn in vain.
             ended = stops | (answers != FAIL)
             where = ended.argmax(axis=1)
             done = ended.any(axis=1)
             codes[going[done]] = answers[done, where[done]]
-            going, first = going[~done], False
+            going = going[~done]
+            first = False
         return codes
 
     def supremum(self) -> Supremum:
@@ -176,6 +188,7 @@ class ParityRestart(SubsamplingLearner):
         """
         check_law(self, sample, dimension=LAW_DIMENSION)
         answers, error, consistent = log_answers(sample, self.dimension, self._keep, uniform=self._uniform)
+        # c, the probability that a subsample is consistent; summing a 1 would only round it.
         total = 1.0 if consistent else math.fsum(np.exp(answers))
         denominator = math.log(self.beta + (1 - self.beta) * total)
         log_prob = np.concatenate([[math.log(self.beta)], math.log1p(-self.beta) + answers]) - denominator

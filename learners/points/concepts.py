@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.contract import Hypothesis, Instance, Law, Sample
 
-from ..arrays import Integers
+from ..arrays import Exact, Integers, Labels
 from ..citations import NIS
 from ..domains import Interval, moving_negatives, moving_points
 from ..finite.consistent import ConsistentLearner, occam_sample_size
@@ -27,7 +26,7 @@ class Constant:
     def __post_init__(self) -> None:
         check_integer("label", self.label, 0, 1)
 
-    def predict(self, points: NDArray[Any]) -> NDArray[np.uint8]:
+    def predict(self, points: Exact) -> Labels:
         """Return the label once for each point."""
         return np.full(len(points), self.label, dtype=np.uint8)
 
@@ -41,7 +40,7 @@ class Point:
 
     j: int
 
-    def predict(self, points: NDArray[Any]) -> NDArray[np.uint8]:
+    def predict(self, points: Exact) -> Labels:
         """Return the labels of points (m, 1)."""
         return np.asarray(points[:, 0] == self.j, dtype=np.uint8)
 
@@ -64,7 +63,7 @@ class _OnALine(Numbered):
         """Return the ends a and b of all concepts, (size,) each."""
         raise NotImplementedError("a class on a line has intervals")
 
-    def evaluate(self, points: NDArray[Any]) -> NDArray[np.uint8]:
+    def evaluate(self, points: Exact) -> Labels:
         """Return the labels (size, m) of points (m, 1)."""
         check_listable(self)
         a, b = self._ends()
@@ -78,9 +77,12 @@ class _OnALine(Numbered):
         """
         check_listable(self)
         positive = sample.labels == 1
+        # Prefix sums of n_1 - n_0: the sum over [a, b] is a difference of two of them.
         below = np.zeros(self.domain_size + 1, dtype=np.int64)
+        # `add.at` and not +=: a point may stand in the sample with either label.
         np.add.at(below, sample.points[:, 0] + 1, np.where(positive, sample.counts, -sample.counts))
-        below, (a, b) = np.cumsum(below), self._ends()
+        below = np.cumsum(below)
+        a, b = self._ends()
         return np.asarray(int(sample.counts[~positive].sum()) + below[b + 1] - below[a], dtype=np.int64)
 
 
@@ -116,7 +118,7 @@ class Threshold:
 
     j: int
 
-    def predict(self, points: NDArray[Any]) -> NDArray[np.uint8]:
+    def predict(self, points: Exact) -> Labels:
         """Return the labels of points (m, 1)."""
         return np.asarray(points[:, 0] < self.j, dtype=np.uint8)
 
@@ -137,6 +139,7 @@ class Thresholds(_OnALine):
         return self.domain_size + 1
 
     def _ends(self) -> tuple[Integers, Integers]:
+        # c_j is [0, j - 1]: c_0 is empty.
         return np.zeros(self.size, dtype=np.int64), np.arange(-1, self.domain_size)
 
     def concept(self, code: int) -> Threshold:
@@ -159,6 +162,7 @@ class Thresholds(_OnALine):
         if not len(sample.counts):
             return [0], np.array([0], dtype=np.int64)
         values = sample.points[:, 0]
+        # The points of a sample are in order: those of either label at one place are neighbours.
         first = np.flatnonzero(np.concatenate([[True], values[1:] != values[:-1]]))
         excess = np.add.reduceat(np.where(positive, sample.counts, -sample.counts), first)
         starts = [0, *(int(x) + 1 for x in values[first])]
@@ -172,12 +176,14 @@ class Span:
     a: int
     b: int
 
-    def predict(self, points: NDArray[Any]) -> NDArray[np.uint8]:
+    def predict(self, points: Exact) -> Labels:
         """Return the labels of points (m, 1)."""
         return np.asarray((self.a <= points[:, 0]) & (points[:, 0] <= self.b), dtype=np.uint8)
 
     def __str__(self) -> str:
-        return "always 0" if self.b < self.a else f"1 from {self.a} to {self.b}"
+        if self.b < self.a:
+            return "always 0"
+        return f"1 from {self.a} to {self.b}"
 
 
 @dataclass(frozen=True)
@@ -200,6 +206,7 @@ class Intervals(_OnALine):
         return self.domain_size * (self.domain_size + 1) // 2 + 1
 
     def _ends(self) -> tuple[Integers, Integers]:
+        # The entries on and above the diagonal of a square, row by row: all a <= b in order.
         a, b = np.triu_indices(self.domain_size)
         return np.concatenate([[0], a]).astype(np.int64), np.concatenate([[-1], b]).astype(np.int64)
 
@@ -254,7 +261,10 @@ class PointConsistent(_OfPositives):
 
     def decode(self, code: int) -> Hypothesis | None:
         """Return c_code, or the all-zero hypothesis for code `domain_size`."""
-        return Constant(0) if code == self.domain_size else self.concepts.concept(code)
+        if code == self.domain_size:
+            return Constant(0)
+        found: Hypothesis = self.concepts.concept(code)
+        return found
 
     def _first(self, positive: set[int]) -> int:
         return next((i for i in range(self.domain_size) if i in positive), self.domain_size)
@@ -282,7 +292,10 @@ class ThresholdConsistent(_OfPositives):
 
     def _choose(self, sample: Sample) -> int:
         positive = sample.points[sample.labels == 1, 0]
-        return int(positive.max()) + (not self.literal) if len(positive) else 0
+        if len(positive):
+            # c_{i + 1} is 1 at i, and c_i, which the slides return, is not.
+            return int(positive.max()) + (not self.literal)
+        return 0
 
     def _first(self, positive: set[int]) -> int:
         return next((i + (not self.literal) for i in reversed(range(self.domain_size)) if i in positive), 0)

@@ -7,7 +7,7 @@ from dpaudit.contract import Instance
 from ..controls import DOUBLED, FROZEN, SHORTCUT, SUPPORT, controls
 from .exponential import PointExponential, ThresholdExponential
 
-SEEN = {**SUPPORT, "instance": Instance({"domain_size": 4, "epsilon": 1.0}, n=2)}
+SEEN = SUPPORT.shown(Instance({"domain_size": 4, "epsilon": 1.0}, n=2))
 
 LEARNERS = (
     *controls(PointExponential, "point", doubled=DOUBLED, support=SEEN, shortcut=SHORTCUT, frozen=FROZEN),

@@ -80,8 +80,10 @@ class ThresholdExponential(ExponentialLearner):
         check_run(sample, self.domain, size)
         starts, correct = self.concepts.runs(sample)
         lengths = [b - a for a, b in itertools.pairwise([*starts, self.domain_size + 1])]
+        # Runs of thresholds with equal scores are cells, weighed by how many thresholds each has.
         kept = np.flatnonzero(self._eligible(sample, correct)).tolist()
         cells = exponential.draw_cells([lengths[i] for i in kept], correct[kept], self._rate, rng, size)
+        # All codes of a run label the sample alike and are equally likely.
         offsets = exponential.uniform_within([lengths[kept[cell]] for cell in cells], rng)
         codes = [starts[kept[cell]] + offset for cell, offset in zip(cells, offsets, strict=True)]
         return as_codes(codes, self.concepts.size)

@@ -11,11 +11,10 @@ from operator import and_, or_
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.contract import Hypothesis, InputError
 
-from ..arrays import Labels
+from ..arrays import Exact, Labels
 from ..domains import Grid, grid_rows
 from ..finite.counting import Numbered
 from ..geometry.pictures import HasRegion
@@ -25,10 +24,10 @@ from ..words import linear
 from .families import Family, Region, Regions, family_of, halfplane_family, masks_of, triangle_family
 from .snapping import LISTED_SIDE
 
+# The largest side at which outputs are the labellings of the grid by triangles.
 LISTED_TRIANGLES = 3
-"""The largest side at which outputs are the labellings of the grid by triangles."""
+# The most pairs of labellings that are joined to list a class.
 MAX_JOINS = 2**22
-"""The most pairs of labellings that are joined to list a class."""
 
 Vertices = tuple[tuple[Fraction, Fraction], ...]
 
@@ -41,10 +40,12 @@ class Halfplane:
     a: Fraction
     b: Fraction
 
-    def predict(self, points: NDArray[Any]) -> Labels:
+    def predict(self, points: Exact) -> Labels:
         """Return the labels of points (m, 2)."""
+        # One denominator, so that the comparison is of integers.
         q = self.a.denominator * self.b.denominator
-        p, r = self.a.numerator * self.b.denominator, self.b.numerator * self.a.denominator
+        p = self.a.numerator * self.b.denominator
+        r = self.b.numerator * self.a.denominator
         labels = [self.z * (q * y - p * x - r) >= 0 for x, y in points.tolist()]
         return np.array(labels, dtype=np.uint8)
 
@@ -74,7 +75,7 @@ class Listed(Numbered):
         """Return the region with that number."""
         return self._regions.decode(code)
 
-    def evaluate(self, points: NDArray[Any]) -> Labels:
+    def evaluate(self, points: Exact) -> Labels:
         """Return the labels (size, m) of points (m, dimension) of the grid."""
         return self._regions.family.labels[:, grid_rows(points, self.side)]
 
@@ -109,7 +110,7 @@ class Intersection:
 
     halfplanes: tuple[Any, ...]
 
-    def predict(self, points: NDArray[Any]) -> Labels:
+    def predict(self, points: Exact) -> Labels:
         """Return the labels of points (m, 2)."""
         return reduce(and_, (part.predict(points) for part in self.halfplanes), np.ones(len(points), dtype=np.uint8))
 
@@ -120,7 +121,9 @@ class Intersection:
         """Return the vertices of the part in the square [0, side]^2, in order around it; nothing if it is empty."""
         corners = square(0, side)
         for halfplane in self.halfplanes:
-            z, a, b = halfplane.z, halfplane.a, halfplane.b
+            z = halfplane.z
+            a = halfplane.a
+            b = halfplane.b
             corners = clip(corners, [z * (y - a * x - b) for x, y in corners])
         return (tuple(corners),) if len(corners) > 2 else ()
 
@@ -131,7 +134,7 @@ class Union:
 
     parts: tuple[Hypothesis, ...]
 
-    def predict(self, points: NDArray[Any]) -> Labels:
+    def predict(self, points: Exact) -> Labels:
         """Return the labels of points (m, 2)."""
         return reduce(or_, (part.predict(points) for part in self.parts), np.zeros(len(points), dtype=np.uint8))
 
@@ -153,7 +156,8 @@ def triangle(regions: Sequence[Region]) -> Intersection:
 @lru_cache(maxsize=32)
 def _joined(members: Callable[[int], Regions], side: int, k: int, united: bool) -> Family:
     """Return the labellings that joining at most k members gives; the regions of each are those of its members."""
-    family, join = members(side).listing(), or_ if united else and_
+    family = members(side).listing()
+    join = or_ if united else and_
     base = masks_of(family.labels)
     found: dict[int, tuple[int, ...]] = {mask: (i,) for i, mask in enumerate(base)}
     newest = found
@@ -163,6 +167,7 @@ def _joined(members: Callable[[int], Regions], side: int, k: int, united: bool) 
                 f"side and k allow too many polygons to list: joining {len(newest)} with {len(base)} labellings, "
                 f"more than {MAX_JOINS} pairs"
             )
+        # Labellings that one more member makes and fewer do not.
         following: dict[int, tuple[int, ...]] = {}
         for mask, makers in newest.items():
             for i, other in enumerate(base):
@@ -171,7 +176,8 @@ def _joined(members: Callable[[int], Regions], side: int, k: int, united: bool) 
                     following[both] = (*makers, i)
         if not following:
             break
-        found, newest = found | following, following
+        found = found | following
+        newest = following
     regions = [(mask, 1, tuple(family.regions[i] for i in makers)) for mask, makers in found.items()]
     return family_of(regions, family.labels.shape[1])
 
@@ -180,7 +186,8 @@ def joins(members: Callable[[int], Regions], *, united: bool) -> Callable[[int, 
     """Return what makes the regions of a side and k: intersections, or unions, of at most k members."""
 
     def made(side: int, k: int) -> Regions:
-        member, kind = members(side).region, Union if united else Intersection
+        member = members(side).region
+        kind = Union if united else Intersection
         return Regions(side, partial(_joined, members, side, k, united), lambda parts: kind(tuple(map(member, parts))))
 
     return made
@@ -221,7 +228,9 @@ def _with_dual_points(
     side: int, family: Callable[[int], Family], most: int, region: Callable[[tuple[Region, ...]], Hypothesis], k: int
 ) -> Regions:
     """Return regions of k dual points each, of area 32 d^4 in all, cells of at least 1/(2 d^3); listed up to `most`."""
-    measures, labellings = math.log(64 * side**7), math.log(Halfplanes(side).size_bound)
+    # 32 d^4 over 1/(2 d^3), for each dual point.
+    measures = math.log(64 * side**7)
+    labellings = math.log(Halfplanes(side).size_bound)
     listing = partial(family, side)
     return Regions(side, listing, region, lambda: k * measures, lambda: k * labellings, side <= most, halfplanes=k)
 

@@ -6,14 +6,13 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.contract import Instance, Law, Sample
 
-from ..arrays import Floats, Integers
+from ..arrays import Bools, Floats, Integers, Labels
 from ..controls import controls, cover_controls, fault, rate, top
 from ..domains import grid_rows
 from ..geometry.arrangement import Arrangement, sweep
@@ -39,11 +38,12 @@ SPACE = Instance({**ConvexPolytope.instance.parameters, "epsilon": 0.5}, n=2, al
 
 def _flat_base(self: RegionSelection, family: Family, sample: Sample) -> Floats:
     """Return ln of each region's share in the measure of those that label the sample alike."""
+    # Regions that label the sample alike share one unit of measure, whatever their own measures.
     kinds = _kinds(family.labels[:, grid_rows(sample.points, self.side)])
     return np.asarray(family.log_shares - np.log(np.bincount(kinds, weights=np.exp(family.log_shares))[kinds]))
 
 
-def _kinds(rows: NDArray[Any]) -> Integers:
+def _kinds(rows: Labels | Bools) -> Integers:
     """Return a number for each row, the same for equal ones."""
     found: dict[bytes, int] = {}
     return np.array([found.setdefault(row.tobytes(), len(found)) for row in rows])
@@ -51,13 +51,15 @@ def _kinds(rows: NDArray[Any]) -> Integers:
 
 def _flat_selector(self: HalfplaneSelect, build: Callable[[int], Arrangement], scores: Integers) -> Selector:
     """Return the sampler of the cells as if all had the same area."""
+    # All cells with area 1, and no error of rounding.
     flat = replace(build(0), areas=[1] * build(0).cells, precision=0, slack=0)
     return HalfplaneSelect._selector(self, lambda extra: flat, scores)
 
 
 def _flat_law(self: HalfplaneSelect, sample: Sample) -> Law:
     """Return the law on the cells of the full grid: a cell's share of the area of the sample's cell around it."""
-    whole, grid = HalfplaneSelect.law(self, sample), full_grid(self.side)
+    whole = HalfplaneSelect.law(self, sample)
+    grid = full_grid(self.side)
     kinds = _kinds(grid.below[:, grid_rows(sample.points, self.side)])
     areas = np.array([float(value) for value in grid.areas])
     shares = areas / np.bincount(kinds, weights=areas)[kinds]
@@ -106,9 +108,12 @@ UNWEIGHTED = fault(
 )
 
 
-def _selections(base: type[RegionSelection], flat: Instance = UNWEIGHTED_SELECTION) -> tuple[Any, ...]:
+def _selections(
+    base: type[RegionSelection], flat: Instance = UNWEIGHTED_SELECTION
+) -> tuple[type[RegionSelection], ...]:
     """Return the controls of a selection among listed regions; without measures on the instance `flat`."""
-    unweighted, stem = {**UNWEIGHTED, "instance": flat}, str(vars(base)["id"]).removesuffix("-select")
+    unweighted = UNWEIGHTED.shown(flat)
+    stem = str(vars(base)["id"]).removesuffix("-select")
     return controls(base, stem, SELECTION, unhalved=UNHALVED, consistent_first=CONSISTENT_FIRST, unweighted=unweighted)
 
 

@@ -9,17 +9,16 @@ of them. Hence the labellings are: the points on one side of a spanned plane, an
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.contract import Hypothesis, Instance, Picture, Sample, Shape
 
-from ..arrays import Integers, Labels
+from ..arrays import Exact, Integers, Labels
 from ..covers.accounting import AUDITED
 from ..domains import Grid
 from ..geometry.pictures import error_share, panel
@@ -31,8 +30,8 @@ from .families import Family, Regions
 from .pictures import plane_targets, scene_of
 from .region_cover import COVERED, RegionCover
 
+# The largest side whose labellings by discs are listed: 462,000 of them, in half a minute and half a gigabyte.
 MAX_DISC_SIDE = 10
-"""The largest side whose labellings by discs are listed: 462,000 of them, in half a minute and half a gigabyte."""
 
 VIEWS = ((0, 1), (1, 2), (0, 2))
 BLOCK = 2**13
@@ -46,7 +45,8 @@ Found = dict[bytes, tuple[int, int, tuple[int, ...]]]
 
 def lifted(points: Integers) -> Integers:
     """Return (x, y, x^2 + y^2) for points (m, 2), (m, 3)."""
-    x, y = points[:, 0], points[:, 1]
+    x = points[:, 0]
+    y = points[:, 1]
     return np.stack([x, y, x * x + y * y], axis=1)
 
 
@@ -63,6 +63,7 @@ def disc_family(side: int) -> Family:
     # The coordinates in which the points of a plane are seen: (x, y) for circles, beside the height for lines.
     views = np.where(planes[:, 2] != 0, 0, np.where(planes[:, 0] != 0, 1, 2))
     found: Found = {}
+    # Planes with equally many points on them are turned together, as rows of one array.
     for count, view in sorted({*zip(on.tolist(), views.tolist(), strict=True)}):
         group = np.flatnonzero((on == count) & (views == view))
         for first in range(0, len(group), BLOCK):
@@ -104,6 +105,7 @@ def _add_turns(points: Integers, planes: Integers, group: Integers, kept: list[i
     ring = np.take_along_axis(on, order, axis=1)
     rows = np.arange(len(group))[:, None]
     for turn, (run, small) in enumerate(_runs(points, ring, kept)):
+        # The plane times a factor so large that the turn changes no sign off the plane.
         factor = 1 + np.abs(small[:, :3] @ points.T - small[:, 3:]).max(axis=1, keepdims=True)
         for sign, labels in ((1, heights > 0), (-1, heights < 0)):
             labels[rows, run] = True
@@ -111,7 +113,8 @@ def _add_turns(points: Integers, planes: Integers, group: Integers, kept: list[i
             wholes //= np.gcd.reduce(wholes, axis=1)[:, None]
             keys = np.packbits(labels, axis=1)
             for key, plane, whole in zip(keys, group.tolist(), wholes.tolist(), strict=True):
-                place, known = (plane, 2 * turn + (sign < 0)), found.get(name := key.tobytes())
+                place = (plane, 2 * turn + (sign < 0))
+                known = found.get(name := key.tobytes())
                 if known is None or place < known[:2]:
                     found[name] = *place, tuple(whole)
 
@@ -147,7 +150,7 @@ class Disc:
     w: int
     t: int
 
-    def predict(self, points: NDArray[Any]) -> Labels:
+    def predict(self, points: Exact) -> Labels:
         """Return the labels of points (m, 2), exactly."""
         normal = np.array([self.u, self.v, self.w], dtype=object)
         heights = lifted(np.asarray(points).astype(object)) @ normal
@@ -161,7 +164,8 @@ class Disc:
         """Return the disc, dashed where the outside is labelled 1, or the part of [0, side]^2 in the halfplane."""
         shade = 0.14 if tone == "blue" and self.w <= 0 else 0.0
         if self.w:
-            x, y = -self.u / (2 * self.w), -self.v / (2 * self.w)
+            x = -self.u / (2 * self.w)
+            y = -self.v / (2 * self.w)
             # A disc without points of the plane, as for t > max f, is drawn as small as can be.
             radius = math.sqrt(max(self.t / self.w + x * x + y * y, 1e-6))
             return Shape("disc", ((x, y),), tone, shade, radius=radius, dashed=self.w > 0, label=label)
@@ -211,7 +215,7 @@ class DiscUnion(RegionCover):
     hard_targets = plane_targets
     concepts = Built(Discs)
 
-    def picture(self, sample: Sample, codes: Any, target: Hypothesis | None = None) -> Picture:
+    def picture(self, sample: Sample, codes: Sequence[Hashable], target: Hypothesis | None = None) -> Picture:
         """Return what a report draws: the sample, the target and the discs of some outputs."""
         shapes: list[Shape] = []
         for code in codes:

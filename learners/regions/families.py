@@ -17,12 +17,12 @@ import numpy as np
 
 from dpaudit.contract import Hypothesis, InputError
 
-from ..arrays import Floats, Integers, Labels
+from ..arrays import Exact, Floats, Labels
 from ..parameters import check_integer
 from .snapping import check_regions, full_grid
 
+# The largest side whose labellings by triangles are listed.
 TRIANGLE_SIDE = 4
-"""The largest side whose labellings by triangles are listed."""
 
 Region = tuple[Any, ...]
 """(z, a, b) of a halfplane, or the functional (w_1, .., w_d, t) of a halfspace."""
@@ -42,7 +42,7 @@ class Family:
     regions: tuple[tuple[Region, ...], ...]
 
     @classmethod
-    def of_functionals(cls, labels: Labels, functionals: Integers) -> Family:
+    def of_functionals(cls, labels: Labels, functionals: Exact) -> Family:
         """Return the family of equal measures whose labellings have the regions (functional,)."""
         return cls(labels, (1,) * len(labels), tuple((tuple(row),) for row in functionals.tolist()))
 
@@ -85,23 +85,30 @@ class Regions:
     @property
     def log_behaviours(self) -> float:
         """D: the logarithm of a bound on the number of different regions on the grid."""
-        return math.log(len(self.family)) if self.labellings is None else self.labellings()
+        if self.labellings is None:
+            return math.log(len(self.family))
+        return self.labellings()
 
     @property
     def log_ratio(self) -> float:
         """V: a bound on ln(whole measure / least measure of regions that agree on a sample)."""
-        return self.log_behaviours if self.measures is None else self.measures()
+        if self.measures is None:
+            return self.log_behaviours
+        return self.measures()
 
     def decode(self, code: Any) -> Hypothesis:
         """Return the region that an output stands for."""
         if not self.listed:
-            return self.drawn(code) if self.drawn else self.region(check_regions(code, self.halfplanes))
+            if self.drawn:
+                return self.drawn(code)
+            return self.region(check_regions(code, self.halfplanes))
         check_integer("code", code, 0, len(self.family) - 1)
         return self.region(self.family.regions[int(code)])
 
 
 def _log_ratio(small: int, large: int) -> float:
     """Return ln(small / large) from a correctly rounded quotient of mantissas."""
+    # The quotient of shifted integers lies near 1, whatever their size, and is rounded once.
     shift = large.bit_length() - small.bit_length()
     return math.log((small << shift) / large) - shift * math.log(2)
 
@@ -124,6 +131,7 @@ def halfplane_family(side: int) -> Family:
     """
     grid = full_grid(side)
     found: dict[int, tuple[Region, Fraction]] = {}
+    # With z = 1 a halfplane contains the points that are not below its line, with z = -1 the others.
     for z, rows in ((1, ~grid.below), (-1, grid.below)):
         for mask, point, area in zip(masks_of(rows.astype(np.uint8)), grid.points, grid.areas, strict=True):
             halfplane, total = found.get(mask, ((z, *point), Fraction(0)))
@@ -165,8 +173,10 @@ def joined(left: list[Entry], right: list[Entry]) -> list[Entry]:
     makers: dict[int, tuple[Region, ...]] = {}
     for mask, volume, regions in left:
         for other, size, region in right:
+            # The measure of a labelling is the sum over all pairs that give it.
             if (both := mask & other) in volumes:
                 volumes[both] += volume * size
             else:
-                volumes[both], makers[both] = volume * size, tuple(sorted(regions + region))
+                volumes[both] = volume * size
+                makers[both] = tuple(sorted(regions + region))
     return [(mask, volume, makers[mask]) for mask, volume in volumes.items()]

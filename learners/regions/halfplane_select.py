@@ -10,11 +10,10 @@ from functools import cache, partial
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.contract import Distribution, Instance, Picture, PrivacyClaim, Sample
 
-from ..arrays import Floats, Integers
+from ..arrays import Floats, Integers, Labels
 from ..citations import KMMS
 from ..domains import moving_points
 from ..geometry.arrangement import Arrangement, sweep
@@ -28,8 +27,8 @@ from .region_selection import RegionSelection
 from .snapping import LISTED_SIDE, Region, check_regions, full_grid, region_of
 from .tuple_draws import MAX_WEIGHT, Selector, TupleSampler
 
+# The most distinct points whose arrangement is built, wherever it can be done without: 5,000 crossings.
 SWEPT_POINTS = 100
-"""The most distinct points whose arrangement is built, wherever it can be done without: 5,000 crossings."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +41,7 @@ class HalfplaneSelect(RegionSelection):
     paper's Select Halfplane) 2 epsilon-differentially private: p_S <= exp(2 rate) p_S'.
 
     The point is drawn exactly, from the cells of the sample's arrangement or, for more than 100 distinct points, by
-    rejection from pieces of the dual box; see `regions.tuple_draws` and `regions.tuple_draws`. The output is (z, a, b),
+    rejection from pieces of the dual box; see `regions.refinement` and `regions.tuple_draws`. The output is (z, a, b),
     where (a, b) stands for the region of the full grid that contains the point, never for a cell of the sample: for
     side <= 6 the vertex mean of the cell of the arrangement of all grid points, else the centre of a dyadic square; see
     `regions.snapping`.
@@ -66,8 +65,8 @@ class HalfplaneSelect(RegionSelection):
     _most_side: ClassVar[int | None] = None
     _statement: ClassVar[tuple[str, str]] = ("KMMS-Lem4.6", "Lemma 4.6 with its own constants")
     _roundings: ClassVar[tuple[int, int, int]] = (5, 7, 5)
+    # Whether many points may be drawn from without their arrangement, which controls look at.
     _refined: ClassVar[bool] = True
-    """Whether many points may be drawn from without their arrangement, which controls look at."""
     instance: ClassVar[Instance] = Instance({"side": 1, "epsilon": 1.0}, n=3)
     audited: ClassVar[tuple[Instance, ...]] = (Instance({"side": 3, "epsilon": 1.0}, n=3, alpha=0.1, beta=0.1),)
     pictured: ClassVar[Instance] = Instance({"side": 6, "epsilon": 0.5}, n=150)
@@ -87,7 +86,9 @@ class HalfplaneSelect(RegionSelection):
 
     @property
     def _rate(self) -> float:
-        return self.epsilon / 2 if self.convention == "half" else self.epsilon
+        if self.convention == "half":
+            return self.epsilon / 2
+        return self.epsilon
 
     def run(self, sample: Sample, rng: np.random.Generator, size: int) -> list[Region]:
         """Return the outputs (z, a, b) of independent runs.
@@ -97,8 +98,11 @@ class HalfplaneSelect(RegionSelection):
         """
         check_run(sample, self.domain, size)
         points, weights = distinct_points(sample)
-        bits, base = Bits(rng), 256 + 8 * self.side.bit_length()
+        bits = Bits(rng)
+        base = 256 + 8 * self.side.bit_length()
+        # Building the arrangement takes n^2 cells; the refinement takes few pieces where the sample is large.
         if self._refined and len(points) > SWEPT_POINTS and self.side < 2**256 and sample.n < MAX_WEIGHT:
+            # With z = 1 a halfplane contains what is labelled 1: ones are to be covered, zeros spared.
             wanted = [(ones, zeros) for zeros, ones in weights]
             sampler = TupleSampler(points, wanted, self.side, np.subtract, Fraction(self._rate), 1)
             return [sampler.draw(bits, region_of(self.side), base)[0] for _ in range(size)]
@@ -121,7 +125,7 @@ class HalfplaneSelect(RegionSelection):
         ((z, a, b),) = check_regions((code,), 1)
         return Halfplane(int(z), Fraction(a), Fraction(b))
 
-    def _outputs(self, sample: Sample) -> tuple[Sequence[Hashable], NDArray[Any], Floats]:
+    def _outputs(self, sample: Sample) -> tuple[Sequence[Hashable], Labels, Floats]:
         """Return the cells of the full grid in both copies, with ln area as the logarithms of their measures.
 
         ln Pr = ln area + rate (q - max q) - ln Z. With u = 2^-53, x the greatest rate (max q - q), w the greatest
@@ -131,11 +135,12 @@ class HalfplaneSelect(RegionSelection):
         """
         check_law_limit("side", self.side, LISTED_SIDE)
         grid = full_grid(self.side)
+        # The outputs of `run`: a cell of the full grid stands for all halfplanes in it, on which q is constant.
         atoms = tuple((z, *point) for z in (1, -1) for point in grid.points)
         areas = np.array([math.log(value) for value in grid.areas] * 2)
         return atoms, np.concatenate([~grid.below, grid.below]), areas
 
-    def picture(self, sample: Sample, codes: Any, target: Halfplane | None = None) -> Picture:
+    def picture(self, sample: Sample, codes: Sequence[Region], target: Halfplane | None = None) -> Picture:
         """Return what a report draws: the sample with some halfplanes, and both copies of the dual plane.
 
         The cells of the sample's own arrangement are shaded by their probabilities, which shows the sample.
@@ -171,8 +176,10 @@ def _scores(arrangement: Arrangement, weights: list[tuple[int, int]]) -> Integer
 
     For z = 1 the points below the line are labelled 0: right on c0 below and m1 - c1 above. For z = -1 the opposite.
     """
-    m0, m1 = sum(w[0] for w in weights), sum(w[1] for w in weights)
-    below0, below1 = arrangement.below[:, 0], arrangement.below[:, 1]
+    m0 = sum(w[0] for w in weights)
+    m1 = sum(w[1] for w in weights)
+    below0 = arrangement.below[:, 0]
+    below1 = arrangement.below[:, 1]
     return np.stack([below0 + (m1 - below1), below1 + (m0 - below0)])
 
 

@@ -7,13 +7,23 @@ the utility audit of learners of planar regions, where the concept class itself 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from fractions import Fraction
-from typing import Any
+from typing import ClassVar, Protocol, TypeVar
 
 import numpy as np
 
-from dpaudit.contract import Distribution, Hypothesis, InputError, Panel, Picture, Sample, Shape
+from dpaudit.contract import (
+    ConceptClass,
+    Distribution,
+    Hypothesis,
+    InputError,
+    Instance,
+    Panel,
+    Picture,
+    Sample,
+    Shape,
+)
 
 from ..arrays import Bools, Floats
 from ..domains import Grid
@@ -24,10 +34,10 @@ from .concepts import Halfplane, Intersection
 
 MOST_POINTS = 128
 """The most distinct points of a pictured sample."""
+# Of the slopes and offsets of a target, over the side.
 DENOMINATOR = 64
-"""Of the slopes and offsets of a target, over the side."""
+# The panel shows the middle four fifths of the vertices of the sample's lines, and half as much again.
 REACH = 1.5
-"""The panel shows the middle four fifths of the vertices of the sample's lines, and half as much again."""
 
 
 def regular_polygon(
@@ -44,19 +54,43 @@ def regular_polygon(
         slope = Fraction(-math.cos(angle) / math.sin(angle)).limit_denominator(DENOMINATOR)
         offset = (radius + math.cos(angle) * centre[0] + math.sin(angle) * centre[1]) / math.sin(angle)
         height = Fraction(offset).limit_denominator(DENOMINATOR) * side
+        # The side on which the centre lies.
         found.append(Halfplane(-1 if math.sin(angle) > 0 else 1, slope, height))
     return Intersection(tuple(found))
 
 
-def scene_of(target_of: Callable[[Any], Hypothesis]) -> Callable[[Any, np.random.Generator], tuple[Sample, Any]]:
+class Planar(Protocol):
+    """A learner of regions of the plane."""
+
+    pictured: ClassVar[Instance]
+
+    @property
+    def side(self) -> int:
+        """The side of the grid."""
+
+    @property
+    def concepts(self) -> ConceptClass:
+        """The class that is learned."""
+
+    def decode(self, code: Hashable) -> Hypothesis:
+        """Return the region that an output stands for."""
+
+
+Learner = TypeVar("Learner", bound=Planar)
+
+
+def scene_of(
+    target_of: Callable[[Learner], Hypothesis],
+) -> Callable[[Learner, np.random.Generator], tuple[Sample, Hypothesis]]:
     """Return the method `scene` of a learner whose picture has the target that `target_of` makes of the learner.
 
     The examples are from the uniform law on the grid, or on `MOST_POINTS` random points of a larger one.
     """
 
-    def scene(self: Any, rng: np.random.Generator) -> tuple[Sample, Any]:
+    def scene(self: Learner, rng: np.random.Generator) -> tuple[Sample, Hypothesis]:
         """Return the sample of the picture and its target."""
-        grid, target = Grid(self.side, 2), target_of(self)
+        grid = Grid(self.side, 2)
+        target = target_of(self)
         if grid.size <= MOST_POINTS:
             points = grid.points()
         else:
@@ -67,7 +101,7 @@ def scene_of(target_of: Callable[[Any], Hypothesis]) -> Callable[[Any, np.random
     return scene
 
 
-def plane_picture(self: Any, sample: Sample, codes: Any, target: Any = None) -> Picture:
+def plane_picture(self: Planar, sample: Sample, codes: Sequence[Hashable], target: Hypothesis | None = None) -> Picture:
     """Return what a report draws: the sample, the target and some outputs."""
     shapes = regions(self.side, sample, [self.decode(code) for code in codes], target)
     return Picture((panel(self.side, sample, shapes),))
@@ -107,21 +141,23 @@ def _reach(values: list[float], width: float) -> tuple[float, float]:
     """Return the ends of an axis: around most vertices inside the box (corners and sides of the box left out)."""
     inner = [value for value in values if abs(value) < width] or [0.0]
     low, high = (float(end) for end in np.quantile(sorted(set(inner)), (0.1, 0.9)))
-    middle, half = (low + high) / 2, max(REACH * (high - low) / 2, 1.0)
+    middle = (low + high) / 2
+    half = max(REACH * (high - low) / 2, 1.0)
     return max(middle - half, -width), min(middle + half, width)
 
 
+# Classes are searched up to this size.
 MAX_CONCEPTS = 2**16
-"""Classes are searched up to this size."""
 RANDOM = 2
 
 
-def plane_targets(learner: Any, alpha: float) -> list[tuple[int, Distribution, str]]:
+def plane_targets(learner: Planar, alpha: float) -> list[tuple[int, Distribution, str]]:
     """Return (code, distribution, name) for each kind of hard target of a learner's class, if it can be searched.
 
     A tiny component has a probability just above the accuracy alpha.
     """
-    concepts, side = learner.concepts, learner.side
+    concepts = learner.concepts
+    side = learner.side
     points = Grid(side, 2).points()
     try:
         if concepts.size > MAX_CONCEPTS:
@@ -129,6 +165,7 @@ def plane_targets(learner: Any, alpha: float) -> list[tuple[int, Distribution, s
     except InputError:
         return []
     squares = concepts.evaluate(points).astype(np.bool_).reshape(-1, side + 1, side + 1)
+    # Just above alpha, so that an error on it alone is a failure.
     mass = alpha + min(alpha, 1 - alpha) / 1000
     found = []
     for code, weights, name in _cases(squares, mass):
@@ -146,12 +183,19 @@ def _cases(squares: Bools, mass: float) -> Iterator[tuple[int, Floats, str]]:
     if len(thin):
         code = int(thin[sizes[thin].argmax()])
         yield code, _halves(squares[code], rims[code] & ~squares[code]), "a thin region and what lies beside it"
+    # A point without neighbours in the region: a component of its own, which an answer easily misses.
     lone = squares & ~_beside(squares, diagonal=True)
     others = np.flatnonzero(lone.any(axis=(1, 2)) & (sizes > 1))
-    code = int(others[sizes[others].argmax()]) if len(others) else int(np.flatnonzero(sizes == 1)[0])
+    if len(others):
+        code = int(others[sizes[others].argmax()])
+    else:
+        code = int(np.flatnonzero(sizes == 1)[0])
     tiny = np.zeros_like(squares[code])
     tiny[tuple(np.argwhere(lone[code] if len(others) else squares[code])[0])] = True
-    name = "just above alpha on a tiny component" if len(others) else "just above alpha on a region of one point"
+    if len(others):
+        name = "just above alpha on a tiny component"
+    else:
+        name = "just above alpha on a region of one point"
     yield code, _weighted(tiny, ~tiny, mass), name
     code = int(rims.sum(axis=(1, 2)).argmax())
     yield code, _halves(squares[code] & rims[code], rims[code] & ~squares[code]), "all on both sides of the boundary"
@@ -162,7 +206,8 @@ def _cases(squares: Bools, mass: float) -> Iterator[tuple[int, Floats, str]]:
 def _beside(squares: Bools, diagonal: bool) -> Bools:
     """Return which points have a neighbour in the set, along the axes and, if asked, the diagonals."""
     wide = np.pad(squares, ((0, 0), (1, 1), (1, 1)))
-    size, found = squares.shape[1], np.zeros_like(squares)
+    size = squares.shape[1]
+    found = np.zeros_like(squares)
     steps = [(i, j) for i in range(3) for j in range(3) if (i, j) != (1, 1) and (diagonal or 1 in (i, j))]
     for i, j in steps:
         found |= wide[:, i : i + size, j : j + size]
@@ -174,13 +219,16 @@ def _on_one_line(square: Bools) -> bool:
     points = np.argwhere(square)
     if len(points) < 3:
         return False
-    u, v = points[1] - points[0], points - points[0]
+    u = points[1] - points[0]
+    v = points - points[0]
     return bool((u[0] * v[:, 1] == u[1] * v[:, 0]).all())
 
 
 def _halves(one: Bools, other: Bools) -> Floats:
     """Return equal weight on both sets, spread evenly; all on one where the other is empty."""
-    return _weighted(one, other, 0.5) if one.any() and other.any() else np.asarray(one | other, dtype=np.float64)
+    if one.any() and other.any():
+        return _weighted(one, other, 0.5)
+    return np.asarray(one | other, dtype=np.float64)
 
 
 def _weighted(one: Bools, other: Bools, mass: float) -> Floats:

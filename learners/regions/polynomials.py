@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from math import comb
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 
 from dpaudit.contract import InputError, Instance
 
-from ..arrays import Integers, Labels
+from ..arrays import Exact, Integers, Labels, as_exact
 from ..citations import KMMS
 from ..domains import Grid, moving_points
 from ..parameters import Built, check_integer, check_positive
@@ -23,8 +23,8 @@ from .pictures import plane_targets
 from .region_selection import RegionSelection
 
 MAX_DEGREE = 3
+# The most labellings that the count of cells may allow: side 6 at degree 1, 4 at degree 2, 3 at degree 3.
 MAX_POLYNOMIALS = 2**17
-"""The most labellings that the count of cells may allow: side 6 at degree 1, 4 at degree 2, 3 at degree 3."""
 
 
 def monomials(degree: int) -> list[tuple[int, int]]:
@@ -32,7 +32,7 @@ def monomials(degree: int) -> list[tuple[int, int]]:
     return [(i, total - i) for total in range(degree, -1, -1) for i in range(total, -1, -1)]
 
 
-def powers(points: NDArray[Any], degree: int) -> NDArray[Any]:
+def powers(points: Exact, degree: int) -> Exact:
     """Return the monomials of points (m, 2) as columns, with the dtype of the points."""
     return np.stack([points[:, 0] ** i * points[:, 1] ** j for i, j in monomials(degree)], axis=1)
 
@@ -72,7 +72,7 @@ class Polynomial:
     coefficients: tuple[int, ...]
     degree: int
 
-    def predict(self, points: NDArray[Any]) -> Labels:
+    def predict(self, points: Exact) -> Labels:
         """Return the labels of points (m, 2), exactly."""
         values = powers(np.asarray(points).astype(object), self.degree) @ np.array(self.coefficients, dtype=object)
         return np.asarray(values >= 0, dtype=np.uint8)
@@ -83,7 +83,11 @@ class Polynomial:
 
 
 def _power(name: str, exponent: int) -> str:
-    return "" if exponent == 0 else name if exponent == 1 else f"{name}^{exponent}"
+    if exponent == 0:
+        return ""
+    if exponent == 1:
+        return name
+    return f"{name}^{exponent}"
 
 
 def polynomials(side: int, degree: int) -> Regions:
@@ -155,14 +159,11 @@ class PolynomialSelect(RegionSelection):
 LEARNERS = (PolynomialSelect,)
 
 
+# A pattern is a number with one bit for each vector.
 MAX_VECTORS = 62
-"""A pattern is a number with one bit for each vector."""
-
-Ints = NDArray[Any]
-"""Integers, of Python where those of 64 bits might overflow."""
 
 
-def sign_patterns(vectors: Any) -> tuple[Integers, Ints]:
+def sign_patterns(vectors: ArrayLike) -> tuple[Integers, Exact]:
     """Return the patterns (c, m) of positive (1) and negative (0) values on vectors, and functionals (c, D) with them.
 
     Patterns are in lexicographic order; functionals are coprime integers and 0 on no vector.
@@ -178,11 +179,12 @@ def sign_patterns(vectors: Any) -> tuple[Integers, Ints]:
     return bits.astype(np.int64), np.concatenate([-functionals[::-1], functionals])
 
 
-def _half(vectors: Ints) -> tuple[Integers, Ints]:
+def _half(vectors: Exact) -> tuple[Integers, Exact]:
     """Return the patterns in which the first vector is positive, as increasing numbers; none if a vector is 0."""
     if not (vectors != 0).any(axis=1).all():
         return np.zeros(0, dtype=np.int64), vectors[:0]
-    keys, functionals = np.ones(1, dtype=np.int64), vectors[:1]
+    keys = np.ones(1, dtype=np.int64)
+    functionals = vectors[:1]
     if vectors.shape[1] == 1:
         signs = (vectors[:, 0] > 0) == (vectors[0, 0] > 0)
         return np.array([int("".join("01"[int(s)] for s in signs), 2)], dtype=np.int64), np.sign(functionals)
@@ -191,16 +193,19 @@ def _half(vectors: Ints) -> tuple[Integers, Ints]:
     return keys, functionals
 
 
-def _with_next(vectors: Ints, p: Ints, keys: Integers, functionals: Ints) -> tuple[Integers, Ints]:
+def _with_next(vectors: Exact, p: Exact, keys: Integers, functionals: Exact) -> tuple[Integers, Exact]:
     """Return the patterns with the sign of p at their end."""
+    # The smallest entry keeps the integers of the projection short.
     pivot = int(np.flatnonzero(p)[np.argmin(np.abs(p[p != 0]))])
     cut, flat = _half(_projected(vectors, p, pivot))
+    # Cells that the hyperplane of p does not cut keep one sign on p.
     single = ~np.isin(keys, cut, assume_unique=True)
     kept = functionals[single]
     parts = [2 * keys[single] + (_product(kept, p[:, None])[:, 0] > 0)]
-    found = [kept]
+    found: list[ArrayLike] = [kept]
     if len(cut):
         inside = _lifted(flat, p, pivot)
+        # A cell that is cut becomes two: its functional on the hyperplane, turned a little to either side.
         for bit, turned in ((0, -1), (1, 1)):
             parts.append(2 * cut + bit)
             found.append(_turned(inside, vectors, pivot, turned * int(np.sign(p[pivot]))))
@@ -209,24 +214,26 @@ def _with_next(vectors: Ints, p: Ints, keys: Integers, functionals: Ints) -> tup
     return everything[order], np.concatenate(found)[order]
 
 
-def _projected(vectors: Ints, p: Ints, pivot: int) -> Ints:
+def _projected(vectors: Exact, p: Exact, pivot: int) -> Exact:
     """Return what functionals that vanish at p see of the vectors, without the coordinate `pivot`, scaled."""
     p, vectors = _wide(p, vectors)
     image = p[pivot] * vectors - vectors[:, pivot : pivot + 1] * p
     return _short(np.delete(image, pivot, axis=1) * np.sign(p[pivot]))
 
 
-def _lifted(flat: Ints, p: Ints, pivot: int) -> Ints:
+def _lifted(flat: Exact, p: Exact, pivot: int) -> Exact:
     """Return the functionals that vanish at p and are these on the other coordinates."""
-    rest = np.delete(p, pivot)
+    rest = p[np.arange(len(p)) != pivot]
     at_pivot = -np.sign(p[pivot]) * _product(flat, rest[:, None])
     size, flat = _wide(np.abs(p[pivot : pivot + 1]), flat)
     return _short(np.insert(size * flat, [pivot], at_pivot, axis=1))
 
 
-def _turned(functionals: Ints, vectors: Ints, pivot: int, sign: int) -> Ints:
+def _turned(functionals: Exact, vectors: Exact, pivot: int, sign: int) -> Exact:
     """Return functionals that are slightly turned: K times each, plus the coordinate `pivot` with a sign."""
-    reach, values = np.abs(vectors[:, pivot]), np.abs(_product(functionals, vectors.T))
+    reach = np.abs(vectors[:, pivot])
+    values = np.abs(_product(functionals, vectors.T))
+    # So large that the turn changes no sign on the other vectors.
     factor = 1 + (reach // values).max(axis=1)
     factor, functionals = _wide(factor[:, None], functionals)
     turned = factor * functionals
@@ -234,18 +241,20 @@ def _turned(functionals: Ints, vectors: Ints, pivot: int, sign: int) -> Ints:
     return _short(turned)
 
 
-def _product(left: Ints, right: Ints) -> Ints:
+def _product(left: Exact, right: Exact) -> Exact:
     left, right = _wide(left, right)
     return np.asarray(left @ right)
 
 
-def _wide(left: Ints, right: Ints) -> tuple[Ints, Ints]:
+def _wide(left: Exact, right: Exact) -> tuple[Exact, Exact]:
     """Return both as integers of Python if sums of up to fifteen products of them might not fit into 64 bits."""
     most = [float(np.abs(part).max()) if part.size else 0.0 for part in (left, right)]
-    return (left, right) if most[0] * most[1] < 2**59 else (left.astype(object), right.astype(object))
+    if most[0] * most[1] < 2**59:
+        return (left, right)
+    return (as_exact(left, wide=True), as_exact(right, wide=True))
 
 
-def _short(rows: Ints) -> Ints:
+def _short(rows: Exact) -> Exact:
     """Return rows without their common divisors, in 64 bits if they fit."""
     # From 0 on, or the divisor of a single integer of Python would be that integer, with its sign.
     divisor = np.gcd.reduce(rows, axis=1, initial=0)

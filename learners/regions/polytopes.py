@@ -8,7 +8,7 @@ Either measure does not depend on the sample.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
 from typing import Any, ClassVar
@@ -30,16 +30,17 @@ from .region_cover import RegionCover
 from .region_selection import RegionSelection
 
 DIMENSION = 3
-HALFSPACE_SIDE, SIMPLEX_SIDE = 2, 1
-"""The largest sides whose regions are listed: 2,702 halfspaces over {0, 1, 2}^3, and the simplices over the cube."""
+# The largest sides whose regions are listed: 2,702 halfspaces over {0, 1, 2}^3, and the simplices over the cube.
+HALFSPACE_SIDE = 2
+SIMPLEX_SIDE = 1
 BEYOND = (
     f"over {{0 .. {HALFSPACE_SIDE + 1}}}^{DIMENSION} there may be "
     f"{2 * (HALFSPACE_SIDE + 2) ** (DIMENSION * (DIMENSION + 1)):,} halfspaces to list"
 )
 """The bound of BMNS, Claim 4.1, 2 |X|^(d + 1)."""
 Quadruple = tuple[int, ...]
+# The most points whose 2^m subsets are held.
 MAX_POINTS = 18
-"""The most points whose 2^m subsets are held."""
 
 
 @lru_cache(maxsize=4)
@@ -83,7 +84,9 @@ def simplices(side: int) -> Regions:
     def log_quadruples() -> float:
         return (DIMENSION + 1) * math.log(len(halfspace_family(side)))
 
-    listed, listing, drawn = side <= SIMPLEX_SIDE, partial(simplex_family, side), partial(_simplex, side)
+    listed = side <= SIMPLEX_SIDE
+    listing = partial(simplex_family, side)
+    drawn = partial(_simplex, side)
     labellings = None if listed else log_quadruples
     return Regions(side, listing, polytope, log_quadruples, labellings, listed, drawn=drawn)
 
@@ -138,7 +141,9 @@ class TupleCounts:
             raise InputError(
                 f"{len(masks)} regions make too many {components}-tuples over {points} points to be counted"
             )
-        self._masks, self._points, self._components = masks, points, components
+        self._masks = masks
+        self._points = points
+        self._components = components
 
     @cached_property
     def _containing(self) -> Integers:
@@ -146,6 +151,7 @@ class TupleCounts:
         table = np.bincount(self._masks, minlength=1 << self._points).astype(np.int64)
         for bit in range(self._points):
             view = table.reshape(-1, 2, 1 << bit)
+            # From sets to all that contain them, one point at a time.
             view[:, 0] += view[:, 1]
         return table
 
@@ -158,6 +164,7 @@ class TupleCounts:
         table = self._containing**self._components
         for bit in range(self._points):
             view = table.reshape(-1, 2, 1 << bit)
+            # And back: inclusion and exclusion, point by point.
             view[:, 0] -= view[:, 1]
         return table
 
@@ -178,6 +185,7 @@ class TupleCounts:
         chosen = np.zeros((size, self._components), dtype=np.int64)
         now = np.full(size, (1 << self._points) - 1)
         for place in range(self._components):
+            # Each region by how many ways the remaining ones complete the intersection.
             ways = self._ways(target, self._components - 1 - place)
             for state in np.unique(now).tolist():
                 ends = np.cumsum(np.where(self._masks & target == target, ways[state & self._masks], 0))
@@ -209,8 +217,10 @@ def _quadruples(
     table = TupleCounts(masks, len(rows), DIMENSION + 1)
     occurring = np.flatnonzero(table.counts)
     occurring = occurring[np.argsort(scores[occurring], kind="stable")]
-    counts, (values, starts) = table.counts[occurring], np.unique(scores[occurring], return_index=True)
-    sizes, firsts = np.add.reduceat(counts, starts), np.cumsum(counts)[starts] - counts[starts]
+    counts = table.counts[occurring]
+    values, starts = np.unique(scores[occurring], return_index=True)
+    sizes = np.add.reduceat(counts, starts)
+    firsts = np.cumsum(counts)[starts] - counts[starts]
     groups = exponential.draw_cells(sizes.tolist(), values, rate, rng, size)
     within = rng.integers(0, sizes[groups])
     drawn = occurring[np.searchsorted(np.cumsum(counts), firsts[groups] + within, side="right")]
@@ -261,7 +271,7 @@ class SimplexSelect(RegionSelection):
     # Simplices are the intersections of four halfspaces; they can be listed for the cube.
     concepts = Built(partial(Polytopes, k=DIMENSION + 1))
 
-    def _unlisted(self, sample: Sample, rng: np.random.Generator, size: int) -> list[Any]:
+    def _unlisted(self, sample: Sample, rng: np.random.Generator, size: int) -> Sequence[Hashable]:
         """Return sorted quadruples: a score by the number of quadruples that have it, then one of them uniformly."""
         signed = np.where(sample.labels == 1, sample.counts, -sample.counts)
         rows, gains = summed(grid_rows(sample.points, self.side), signed)
@@ -311,7 +321,7 @@ class SimplexUnion(RegionCover):
     symmetries = space_symmetries
     concepts = Built(SimplexUnions)
 
-    def _unlisted(self, sample: Sample, rng: np.random.Generator, size: int) -> list[Any]:
+    def _unlisted(self, sample: Sample, rng: np.random.Generator, size: int) -> Sequence[Hashable]:
         labelled = [np.where(sample.labels == label, sample.counts, 0) for label in (1, 0)]
         rows, wanted = summed(grid_rows(sample.points, self.side), labelled[0])
         _, unwanted = summed(grid_rows(sample.points, self.side), labelled[1])
@@ -319,7 +329,8 @@ class SimplexUnion(RegionCover):
 
     def _drawn_quadruples(self, rows: Integers, wanted: Integers, unwanted: Integers, rng: np.random.Generator) -> Any:
         """Return the quadruples of all rounds; `wanted` and `unwanted` are the weights of the points in these rows."""
-        found, labels = [], halfspace_family(self.side).labels
+        found = []
+        labels = halfspace_family(self.side).labels
         for _ in range(self.rounds):
             b = int(self._noise.estimate(np.array([wanted.sum()]), rng)[0])
             # k q = min{k c - b, -k e}: integers.
@@ -329,7 +340,9 @@ class SimplexUnion(RegionCover):
             (drawn,) = _quadruples(self.side, rows, scores, rate, rng, 1)
             found.append(drawn)
             left = labels[list(drawn)][:, rows].min(axis=0) == 0
-            rows, wanted, unwanted = rows[left], wanted[left], unwanted[left]
+            rows = rows[left]
+            wanted = wanted[left]
+            unwanted = unwanted[left]
         return tuple(found)
 
 

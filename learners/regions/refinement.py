@@ -34,26 +34,30 @@ Score = Callable[[Integers, Integers], Integers]
 """From weights covered and spoiled to integer scores; grows in the first, falls in the second."""
 
 TIGHT = 2.0
+# The mass of the upper envelope may be TIGHT + products / TRADE times that of the lower one.
 TRADE = 200
-"""The mass of the upper envelope may be TIGHT + products / TRADE times that of the lower one."""
-BATCH, SHARE = 2048, 4
-"""At most so many products, or a quarter of all, are cut before the gaps are looked at again."""
-DEPTH, FEW = 15.0, 32
-"""Products whose gap is below e^-DEPTH of the widest one are not cut with it, beyond the FEW widest."""
+# At most so many products, or a quarter of all, are cut before the gaps are looked at again.
+BATCH = 2048
+SHARE = 4
+# Products whose gap is below e^-DEPTH of the widest one are not cut with it, beyond the FEW widest.
+DEPTH = 15.0
+FEW = 32
+# From so many products on none is cut: about 300 MB. The last cut goes beyond by half at most.
 MAX_PRODUCTS = 2**20
-"""From so many products on none is cut: about 300 MB. The last cut goes beyond by half at most."""
+# From so many bytes on, over all pieces and points, no piece is cut.
 MAX_MASKS = 2**28
-"""From so many bytes on, over all pieces and points, no piece is cut."""
 BLOCK = 1024
 """The number of products that are compared with all points together."""
-CERTAIN, TINY = 2.0**-49, 1e-300
-"""Relative error of a height in floating point; what stands for one of which only the sign is known."""
+# Relative error of a height in floating point; what stands for one of which only the sign is known.
+CERTAIN = 2.0**-49
+TINY = 1e-300
+# A component is preferred whose parts have a gap less than e^-HELP of the product's.
 HELP = 0.3
-"""A component is preferred whose parts have a gap less than e^-HELP of the product's."""
+# A product whose gap falls by e^-ENOUGH as its bounds are tightened is not cut as well.
 ENOUGH = 3.0
-"""A product whose gap falls by e^-ENOUGH as its bounds are tightened is not cut as well."""
-VOTERS, FORCED = 8, 3.0
-"""So many products have a say in the line that cuts a piece; the weight of a point that only this piece can spare."""
+# So many products have a say in the line that cuts a piece; the weight of a point that only this piece can spare.
+VOTERS = 8
+FORCED = 3.0
 
 
 class Pieces:
@@ -76,7 +80,7 @@ class Pieces:
         self.area = cache(lambda piece, level: _enclosed_area(self._corners[piece], self._precision + 256 * level))
         """From a piece and a level to integers that enclose the area times 2^(precision + 256 level)."""
         self.uniform = cache(lambda piece: UniformPoint.of(self._corners[piece]))
-        self._packed = packed_rows(np.zeros((64, len(points))))
+        self._packed = packed_rows(np.zeros((64, len(points)), dtype=np.bool_))
         self.log_areas = np.zeros(32)
         self.parts: Integers = np.full((32, 2), -1)
         self._heights: dict[int, tuple[Integers, Floats, Floats]] = {}
@@ -106,7 +110,8 @@ class Pieces:
         x, y = self.points[line]
         sides = np.unpackbits(self._packed[2 * piece : 2 * piece + 2], axis=1, count=len(self.points))
         above, below = sides.astype(np.bool_)
-        lower, upper = above.copy(), below.copy()
+        lower = above.copy()
+        upper = below.copy()
         lower[line] = upper[line] = True
         under, over = (cut(self._corners[piece], x, y, side) for side in (-1, 1))
         halves = self._add(under, lower, below), self._add(over, above, upper)
@@ -134,10 +139,13 @@ class Pieces:
         """Return the least and greatest heights b - (y - x a) of the vertices over lines, with the right signs."""
         a = np.array([p / q for p, _, q in corners])[:, None]
         b = np.array([r / q for _, r, q in corners])[:, None]
-        x, y = self._x[lines], self._y[lines]
+        x = self._x[lines]
+        y = self._y[lines]
         heights = b - (y - a * x)
+        # Heights that rounding could turn around are computed again in integers.
         for v, i in np.argwhere(np.abs(heights) <= CERTAIN * (np.abs(b) + y + np.abs(a) * x)).tolist():
-            (p, r, q), (u, w) = corners[v], self.points[lines[i]]
+            p, r, q = corners[v]
+            u, w = self.points[lines[i]]
             exact = r + u * p - w * q
             heights[v, i] = TINY * ((exact > 0) - (exact < 0))
         return heights.min(axis=0), heights.max(axis=0)
@@ -167,15 +175,21 @@ class Products:
     def __init__(
         self, pieces: Pieces, weights: Floats, score: Score, rate: float, components: int, start: Codes | None = None
     ) -> None:
-        self.pieces, self.weights, self.score, self.rate = pieces, weights, score, rate
+        self.pieces = pieces
+        self.weights = weights
+        self.score = score
+        self.rate = rate
         self._total = weights.sum(axis=1)
         # Not a matrix product: the threads of a busy BLAS cost far more than they save.
         self._tables = [PackedSums(column) for column in weights.T]
         self._either = PackedSums(self._total)
         t = components
         # With one halfplane pieces cost more than products, and no point is left for others to spare.
-        self._forced, self._few = (FORCED, FEW) if t > 1 else (0.0, 1)
+        self._forced = FORCED if t > 1 else 0.0
+        self._few = FEW if t > 1 else 1
         if start is None:
+            # The whole box in every component, with j of them in the copy z = 1: as many orders as there are ways to
+            # choose these.
             start = np.tri(t + 1, t, -1, dtype=np.int64)[:, ::-1], np.array([math.comb(t, j) for j in range(t + 1)])
         self.codes, self.orders = (one.copy() for one in start)
         blocks = [self.codes[first : first + BLOCK] for first in range(0, len(self.codes), BLOCK)]
@@ -197,7 +211,8 @@ class Products:
 
     def masks(self, codes: Integers) -> tuple[Bytes, Bytes]:
         """Return which points (products, bytes) every tuple covers, and which at least one may, eight a byte."""
-        inside, outside = self.pieces.inside(codes[:, 0]), self.pieces.outside(codes[:, 0])
+        inside = self.pieces.inside(codes[:, 0])
+        outside = self.pieces.outside(codes[:, 0])
         for column in codes.T[1:]:
             inside &= self.pieces.inside(column)
             outside |= self.pieces.outside(column)
@@ -220,16 +235,19 @@ class Products:
     def _tight(self) -> bool:
         logs = self.log_weights
         logs -= logs.max()
-        high, gap = np.exp(logs).sum(), np.exp(logs + self._log_gaps).sum()
+        high = np.exp(logs).sum()
+        gap = np.exp(logs + self._log_gaps).sum()
         return bool(high <= (TIGHT + len(self) / TRADE) * (high - gap) or np.isneginf(self._log_gaps).all())
 
     def _worst(self) -> Integers:
         """Return the products that hold most of the gap between the envelopes."""
         gaps = self.log_weights + self._log_gaps
+        # A selection of the widest gaps, without sorting all of them.
         count = min(len(gaps), max(BATCH, len(gaps) // SHARE))
         widest = np.argpartition(-gaps, count - 1)[:count]
         # Beyond the range of floating point all gaps may vanish but one: that one is taken.
-        found, few = gaps[widest], min(self._few, count)
+        found = gaps[widest]
+        few = min(self._few, count)
         deep = min(found.max() - DEPTH, np.partition(found, -few)[-few])
         return np.asarray(np.sort(widest[(found >= deep) & (found > -np.inf)]), dtype=np.int64)
 
@@ -239,10 +257,12 @@ class Products:
         chosen, first, codes, orders, upper, lower = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
         if not len(chosen):
             return
-        upper, lower = np.minimum(upper, self.upper[first]), np.maximum(lower, self.lower[first])
+        upper = np.minimum(upper, self.upper[first])
+        lower = np.maximum(lower, self.lower[first])
         added = (codes, orders, upper, lower, self._volumes(codes, orders), self._gap_factors(upper, lower))
         held = (self.codes, self.orders, self.upper, self.lower, self._log_volumes, self._log_gaps)
         for old, new in zip(held, added, strict=True):
+            # The first parts take the places of the products that are cut, the others are appended.
             old[chosen] = new[: len(chosen)]
         self.codes, self.orders, self.upper, self.lower, self._log_volumes, self._log_gaps = (
             np.concatenate([old, new[len(chosen) :]]) for old, new in zip(held, added, strict=True)
@@ -256,16 +276,20 @@ class Products:
         gap, or if no component helps much, in the one that is crossed by most undecided weight. Returned are the
         products cut, and of each part the product that it comes from, codes, orders, greatest and least scores.
         """
-        codes, orders = self.codes[chosen], self.orders[chosen]
-        inside, outside = self.pieces.inside(codes.T), self.pieces.outside(codes.T)
+        codes = self.codes[chosen]
+        orders = self.orders[chosen]
+        inside = self.pieces.inside(codes.T)
+        outside = self.pieces.outside(codes.T)
         # What all of the other components hold, and what some of them do not: all and nothing where there are none.
         held = np.stack([np.bitwise_and.reduce(np.delete(inside, j, axis=0)) for j in range(len(inside))])
         missed = np.stack([np.bitwise_or.reduce(np.delete(outside, j, axis=0)) for j in range(len(inside))])
         crossed = ~(inside | outside | missed)
         weights = np.stack([self._either.of(hit) for hit in crossed])
-        picked, rows = weights.argmax(axis=0), np.arange(len(codes))
+        picked = weights.argmax(axis=0)
+        rows = np.arange(len(codes))
         before = self.rate * self.upper[chosen] + self._log_gaps[chosen]
-        gaps, ends = np.zeros(weights.shape), np.zeros((*weights.shape, 2, 2), dtype=np.int64)
+        gaps = np.zeros(weights.shape)
+        ends = np.zeros((*weights.shape, 2, 2), dtype=np.int64)
 
         def look(j: Integers, i: Integers) -> None:
             gaps[j, i], ends[j, i] = self._looked(chosen[i], codes[i, j], held[j, i], missed[j, i])
@@ -313,7 +337,8 @@ class Products:
         found, first = np.unique(pieces[order], return_index=True)
         for piece, some in zip(found.tolist(), np.split(rows[order], first[1:]), strict=True):
             few = some[:VOTERS]
-            hit, sure = crossed[picked[few], few], held[picked[few], few]
+            hit = crossed[picked[few], few]
+            sure = held[picked[few], few]
             both = np.unpackbits(np.stack([hit, hit & sure]), axis=2, count=len(self.weights))
             votes, forced = both.sum(axis=1)
             self.pieces.cut(piece, votes * self._total + self._forced * forced * self.weights[:, 1])
@@ -330,12 +355,16 @@ class Products:
         parts: list[tuple[Integers, ...]] = []
         for count in range(1, codes.shape[1] + 1):
             rows = np.flatnonzero(equal.sum(axis=1) == count)
+            # `count` equal pieces are cut together: j of them below the line, the others above, in C(count, j) ways.
             if parts and not len(rows):
                 continue
             rest = codes[rows][~equal[rows]].reshape(len(rows), codes.shape[1] - count)
             for j in range(count + 1):
                 sides = np.repeat(halved[rows], [j, count - j], axis=1)
                 found = np.sort(np.concatenate([rest, sides], axis=1), axis=1)
-                upper, lower = ends[rows, 1 - j].T if count == 1 else self._scores(*self.masks(found))
+                if count == 1:
+                    upper, lower = ends[rows, 1 - j].T
+                else:
+                    upper, lower = self._scores(*self.masks(found))
                 parts.append((rows, found, orders[rows] * math.comb(count, j), upper, lower))
         return tuple(np.concatenate(one) for one in zip(*parts, strict=True))

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.contract import Hypothesis, Instance, Sample, later
 
-from ..arrays import Floats, Integers, Labels
+from ..arrays import Exact, Floats, Integers, Labels
 from ..covers.accounting import AUDITED, TINY
 from ..covers.rounds import RoundedNoise
 from ..covers.set_cover import SetCoverLearner
@@ -64,8 +64,8 @@ class RegionCover(SetCoverLearner):
     _noise_type = RoundedNoise
     _paper_claim: ClassVar[tuple[str, str]] = ("KMMS-Claim4.3", "Claim 4.3 with the constant of Claim 3.4")
     _most_side: ClassVar[int] = 2**256 - 1
+    # The cost of a greater side, for the message that refuses it.
     _beyond: ClassVar[str] = ""
-    """The cost of a greater side, for the message that refuses it."""
     _regions: ClassVar[Built[Regions]]
 
     def __post_init__(self) -> None:
@@ -84,13 +84,17 @@ class RegionCover(SetCoverLearner):
     @property
     def _log_measures(self) -> Floats:
         # Equal measures cancel: zeros spare their rounding.
-        return super()._log_measures if self._regions.measures is None else self._regions.family.log_shares
+        if self._regions.measures is None:
+            return super()._log_measures
+        return self._regions.family.log_shares
 
-    def _cover(self, points: NDArray[Any]) -> Labels:
+    def _cover(self, points: Exact) -> Labels:
         labels = self._regions.family.labels[:, grid_rows(points, self.side)].T
-        return labels if self._covered_label else np.asarray(1 - labels, dtype=np.uint8)
+        if self._covered_label:
+            return labels
+        return np.asarray(1 - labels, dtype=np.uint8)
 
-    def run(self, sample: Sample, rng: np.random.Generator, size: int) -> Integers | list[Any]:
+    def run(self, sample: Sample, rng: np.random.Generator, size: int) -> Integers | Sequence[Hashable]:
         """Return the outputs of independent runs."""
         if self._regions.listed:
             return super().run(sample, rng, size)
@@ -98,17 +102,26 @@ class RegionCover(SetCoverLearner):
         self._split(sample)
         return self._unlisted(sample, rng, size)
 
-    def _unlisted(self, sample: Sample, rng: np.random.Generator, size: int) -> list[Any]:
+    def _unlisted(self, sample: Sample, rng: np.random.Generator, size: int) -> Sequence[Hashable]:
         """Return the outputs of independent runs; without noise all share the first round's refinement."""
-        bits, (points, weights) = Bits(rng), grouped(*distinct_points(sample, self._covered_label))
+        bits = Bits(rng)
+        points, weights = grouped(*distinct_points(sample, self._covered_label))
         first = None if self._noise.scale else self._sampler(points, weights, rng)
         outputs = []
         for _ in range(size):
-            places, left, found, sampler = points, weights, list[tuple[Region, ...]](), first
+            # The round of the Set Cover Learner: a region by the exponential mechanism, then what it covers is
+            # deleted.
+            places = points
+            left = weights
+            found = list[tuple[Region, ...]]()
+            sampler = first
             for _ in range(self.rounds):
+                # Without noise the first round is the same in all runs; later ones depend on what was covered.
                 if found or sampler is None:
                     sampler = self._sampler(places, left, rng, sampler)
                 found.append(sampler.draw(bits, region_of(self.side)))
+                # Nothing of the sample was covered: the next round sees the same points, and goes on from the same
+                # refinement.
                 spared = triangle(found[-1]).predict(np.array(places, dtype=object).reshape(-1, 2)) == 0
                 if not spared.all():
                     sampler = None
@@ -137,7 +150,10 @@ class RegionCover(SetCoverLearner):
             members: Any = self._selected(code)
         else:
             # What is no sequence of J regions is refused as a region that is none.
-            members = code if isinstance(code, tuple) and len(code) == self.rounds else (None,)
+            if isinstance(code, tuple) and len(code) == self.rounds:
+                members = code
+            else:
+                members = (None,)
         return (Union if self._covered_label else Intersection)(tuple(map(self._regions.decode, members)))
 
 
@@ -149,6 +165,16 @@ def covered_halfplanes(side: int) -> Regions:
         return Halfplane(-z, a, b)
 
     return replace(halfplanes(side), drawn=complement)
+
+
+def _pictured_polygon(learner: ConvexPolygon) -> Intersection:
+    """Return the target of the picture: a regular polygon with k edges."""
+    return regular_polygon(learner.side, learner.k)
+
+
+def _pictured_union(learner: PolygonUnion) -> Union:
+    """Return the target of the picture: k of the two triangles."""
+    return Union(tuple(regular_polygon(learner.side, 3, *part) for part in TWO[: learner.k]))
 
 
 @dataclass(frozen=True)
@@ -167,7 +193,7 @@ class ConvexPolygon(RegionCover):
     _theorem: ClassVar[tuple[str, str]] = ("KMMS-Thm4.7", "Theorem 4.7")
     _regions = Built(covered_halfplanes)
     picture = plane_picture
-    scene = scene_of(lambda self: regular_polygon(self.side, self.k))
+    scene = scene_of(_pictured_polygon)
     hard_targets = plane_targets
     concepts = Built(ConvexPolygons)
 
@@ -188,7 +214,7 @@ class PolygonUnion(RegionCover):
     _theorem: ClassVar[tuple[str, str]] = ("KMMS-Thm5.1", "Theorem 5.1")
     _regions = Built(triangles)
     picture = plane_picture
-    scene = scene_of(lambda self: Union(tuple(regular_polygon(self.side, 3, *part) for part in TWO[: self.k])))
+    scene = scene_of(_pictured_union)
     hard_targets = plane_targets
     concepts = Built(PolygonUnions)
 

@@ -9,11 +9,10 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.contract import Hypothesis, Instance, Law, Sample, Supremum, UtilityClaim
 
-from ..arrays import Bools, Floats, Integers
+from ..arrays import Bools, Floats, Integers, Labels
 from ..citations import KMMS
 from ..domains import grid_rows
 from ..finite.counting import ClassLearner, pure_privacy
@@ -44,13 +43,13 @@ class RegionSelection(ClassLearner):
 
     claim_id: ClassVar[str] = "KMMS-Prop2.5"
     source: ClassVar[str]
+    # Id and place of the utility claim.
     _statement: ClassVar[tuple[str, str]]
-    """Id and place of the utility claim."""
     _most_side: ClassVar[int | None] = 2**256 - 1
     _regions: ClassVar[Built[Regions]]
     privacy = pure_privacy
+    # Of the law; see there.
     _roundings: ClassVar[tuple[int, int, int]] = (8, 16, 8)
-    """Of the law; see there."""
 
     def __post_init__(self) -> None:
         check_integer("side", self.side, 1, self._most_side)
@@ -80,6 +79,7 @@ class RegionSelection(ClassLearner):
         empirical error at most alpha/2.
         """
         check_statement(alpha, beta)
+        # The two terms of the sample size: all labellings together, and the coins.
         union = 8 / alpha * (self._regions.log_behaviours + math.log(2 / beta))
         coins = 2 / (alpha * self._rate) * (self._regions.log_ratio + math.log(2 / beta))
         claim, place = self._statement
@@ -89,16 +89,17 @@ class RegionSelection(ClassLearner):
         """Return the logarithms of the measures of the labellings; controls override it."""
         return family.log_shares
 
-    def _outputs(self, sample: Sample) -> tuple[Sequence[Hashable], NDArray[Any], Floats]:
+    def _outputs(self, sample: Sample) -> tuple[Sequence[Hashable], Labels, Floats]:
         """Return the outputs that are listed, their labels of the grid, and the logarithms of their measures."""
         family = self._regions.family
         return range(len(family)), family.labels, self._log_base(family, sample)
 
-    def _correct(self, labels: NDArray[Any], sample: Sample) -> Integers:
+    def _correct(self, labels: Labels, sample: Sample) -> Integers:
+        # Each listed labelling at the sample's points.
         agree = labels[:, grid_rows(sample.points, self.side)] == sample.labels
         return np.asarray(agree.astype(np.int64) @ sample.counts)
 
-    def run(self, sample: Sample, rng: np.random.Generator, size: int) -> Integers | list[Any]:
+    def run(self, sample: Sample, rng: np.random.Generator, size: int) -> Integers | Sequence[Hashable]:
         """Return the numbers of the labellings that independent runs select, or regions where these are not listed."""
         check_run(sample, self.domain, size)
         if not self._regions.listed:
@@ -107,7 +108,7 @@ class RegionSelection(ClassLearner):
         logs, _ = self._log_weights(self._correct(labels, sample), base)
         return exponential.draw_weighted(logs - logs.max(), rng, size)
 
-    def _unlisted(self, sample: Sample, rng: np.random.Generator, size: int) -> list[Any]:
+    def _unlisted(self, sample: Sample, rng: np.random.Generator, size: int) -> Sequence[Hashable]:
         raise NotImplementedError("a selection among regions that are not listed draws them")
 
     def law(self, sample: Sample) -> Law:
@@ -178,9 +179,11 @@ class TriangleSelect(RegionSelection):
     hard_targets = plane_targets
     concepts = Built(Triangles)
 
-    def _unlisted(self, sample: Sample, rng: np.random.Generator, size: int) -> list[Any]:
+    def _unlisted(self, sample: Sample, rng: np.random.Generator, size: int) -> Sequence[Hashable]:
         """Return the outputs of independent runs; one refinement serves them all."""
-        sampler, resolve, bits = self._sampler(sample), region_of(self.side), Bits(rng)
+        sampler = self._sampler(sample)
+        resolve = region_of(self.side)
+        bits = Bits(rng)
         return [sampler.draw(bits, resolve) for _ in range(size)]
 
     def _sampler(self, sample: Sample) -> TupleSampler:

@@ -52,8 +52,11 @@ class FullGrid:
     def locate(self, box: Box) -> int | None:
         """Return the cell that contains the box, None if some line of the full grid meets it."""
         a_low, a_high, b_low, b_high, q = box
+        # b_low - 1 counts the points strictly below, so that a box whose corner lies on a line is not taken for free.
         low = columns(self.side, a_low, b_low - 1, q)
-        return self.index[low] if low == columns(self.side, a_high, b_high, q) else None
+        if low == columns(self.side, a_high, b_high, q):
+            return self.index[low]
+        return None
 
 
 def columns(side: int, p: int, r: int, q: int) -> tuple[int, ...]:
@@ -84,6 +87,7 @@ def full_grid(side: int) -> FullGrid:
 
 def count_below(side: int, p: int, r: int, q: int) -> int:
     """Return how many points of the grid have y <= (p x + r)/q: the sum of `columns`, in O(log side) steps."""
+    # Reflected in x, the line ascends.
     if p < 0:
         return count_below(side, -p, r + p * side, q)
     if p == 0:
@@ -103,7 +107,8 @@ def dyadic_square(side: int, box: Box, bits: int) -> Point | None:
     by bisection. None if `bits` digits do not decide.
     """
     # No square as large as the box is free: with corners on a dyadic lattice it meets the line b = 0.
-    low, high = -2 * side.bit_length() - 3, bits - 2 * side.bit_length() - 8
+    low = -2 * side.bit_length() - 3
+    high = bits - 2 * side.bit_length() - 8
     if not _free(side, box, high):
         return None
     while high - low > 1:
@@ -122,7 +127,9 @@ def _square(box: Box, level: int) -> tuple[int, int] | None:
     """Return the corner, in units of 2^-level, of the square that contains the box; None if it meets several."""
     *ends, q = box
     scaled = [(end << level) // q if level >= 0 else end // (q << -level) for end in ends]
-    return (scaled[0], scaled[2]) if scaled[0] == scaled[1] and scaled[2] == scaled[3] else None
+    if scaled[0] == scaled[1] and scaled[2] == scaled[3]:
+        return (scaled[0], scaled[2])
+    return None
 
 
 def _free(side: int, box: Box, level: int) -> bool | None:
@@ -131,8 +138,18 @@ def _free(side: int, box: Box, level: int) -> bool | None:
     if corner is None:
         return None
     i, j = corner
-    p, r, q = (i, j, 1 << level) if level >= 0 else (i << -level, j << -level, 1)
-    step = 1 if level >= 0 else 1 << -level
+    if level >= 0:
+        p = i
+        r = j
+        q = 1 << level
+        step = 1
+    else:
+        step = 1 << -level
+        p = i * step
+        r = j * step
+        q = 1
+    # Points up to the line through the lower corner and through the upper one: the counts are equal exactly if no line
+    # of the full grid meets the closed square between them.
     return count_below(side, p, r - 1, q) == count_below(side, p + step, r + step, q)
 
 

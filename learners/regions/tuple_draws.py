@@ -52,6 +52,7 @@ def exponential_bounds(exponent: Fraction, bits: int) -> tuple[int, int]:
     The exponent is rounded to a decimal with an absolute error below 10^-(bits/3 + 2) and `Decimal.exp` is correctly
     rounded; both together move 2^bits exp(exponent) by less than 1.
     """
+    # Then 2^bits exp(exponent) is below 1.
     if exponent < -bits:
         return 0, 1
     digits = bits // 3 + 2 * len(str(bits)) + 8
@@ -68,12 +69,15 @@ def choose(bounds: Enclosures, uniform: int, bits: int) -> int | None:
     index i is right if c_(i-1) <= number * total <= c_i whatever the weights are within their bounds.
     """
     low, high = bounds
+    # A candidate from the bounds; both of its boundaries must then hold for all weights within the bounds.
     index = min(bisect_right(low, uniform * high[-1] >> bits), len(low) - 1)
     before = high[index - 1] if index else 0
     after = low[index] if index < len(low) - 1 else None
     if uniform * low[-1] < before << bits:
         return None
-    return index if after is None or (uniform + 1) * high[-1] <= after << bits else None
+    if after is None or (uniform + 1) * high[-1] <= after << bits:
+        return index
+    return None
 
 
 def decided(attempt: Callable[[list[int], int, int], Output | None], count: int, bits: Bits, base: int) -> Output:
@@ -81,10 +85,13 @@ def decided(attempt: Callable[[list[int], int, int], Output | None], count: int,
 
     Each time that it answers None, `base` more bits (a multiple of 8) of each number are taken.
     """
-    uniforms, known, level = [bits.take(base) for _ in range(count)], base, 0
+    uniforms = [bits.take(base) for _ in range(count)]
+    known = base
+    level = 0
     while (output := attempt(uniforms, known, level)) is None:
         uniforms = [value << base | bits.take(base) for value in uniforms]
-        known, level = known + base, level + 1
+        known += base
+        level += 1
     return output
 
 
@@ -97,10 +104,13 @@ class Selector:
     """
 
     def __init__(self, build: Callable[[int], Arrangement], scores: Integers, rate: Fraction) -> None:
-        self._build, self._rate = build, rate
+        self._build = build
+        self._rate = rate
         self._point = cache(lambda cell: UniformPoint.of(polygon(build(0), cell)))
-        self._class_bounds, self._level_bounds = cache(self._areas), cache(self._weights)
+        self._class_bounds = cache(self._areas)
+        self._level_bounds = cache(self._weights)
         order = np.argsort(-scores.ravel(), kind="stable")
+        # Cells by falling score; those of one score form a class.
         lost, starts = np.unique(-scores.ravel()[order], return_index=True)
         self._exponents = [rate * (int(lost[0]) - score) for score in lost.tolist()]
         self._members: list[list[int]] = [part.tolist() for part in np.split(order, starts[1:])]
@@ -108,13 +118,16 @@ class Selector:
     def _areas(self, kind: int, level: int) -> Enclosures:
         """Return enclosures of the cumulative areas of the cells of one score."""
         arrangement = self._build(256 * level)
-        areas, slack = [arrangement.areas[i % arrangement.cells] for i in self._members[kind]], arrangement.slack
+        areas = [arrangement.areas[i % arrangement.cells] for i in self._members[kind]]
+        slack = arrangement.slack
         low = list(accumulate(max(value - slack, 0) for value in areas))
         return low, list(accumulate(value + slack for value in areas))
 
     def _weights(self, level: int) -> Enclosures:
         """Return enclosures of the cumulative weights of the scores, the greatest score first."""
-        arrangement, lows, highs = self._build(256 * level), [], []
+        arrangement = self._build(256 * level)
+        lows = []
+        highs = []
         for members, exponent in zip(self._members, self._exponents, strict=True):
             total = sum(arrangement.areas[i % arrangement.cells] for i in members)
             error = arrangement.slack * len(members)
@@ -134,15 +147,20 @@ class Selector:
     def _attempt(
         self, resolve: Callable[[int, int, Box, int], Output | None], uniforms: list[int], known: int, level: int
     ) -> Output | None:
+        # Step 5 of the paper's algorithm: a class of equal score, then a cell of the class by area.
         kind = choose(self._level_bounds(level), uniforms[0], known)
         if kind is None:
             return None
         place = choose(self._class_bounds(kind, level), uniforms[1], known)
         if place is None:
             return None
-        item, cells = self._members[kind][place], self._build(0).cells
+        item = self._members[kind][place]
+        cells = self._build(0).cells
+        # Step 6: a uniform point of the cell, as far as it is known.
         box = self._point(item % cells).box(uniforms[2], uniforms[3], uniforms[4], known)
-        return None if box is None else resolve(1 if item < cells else -1, item % cells, box, known)
+        if box is None:
+            return None
+        return resolve(1 if item < cells else -1, item % cells, box, known)
 
 
 MAX_WEIGHT = 2**53
@@ -181,18 +199,25 @@ class TupleSampler:
     ) -> None:
         if sum(map(sum, weights)) >= MAX_WEIGHT:
             raise InputError(f"the sample must have fewer than 2^53 examples, got {sum(map(sum, weights))}")
-        self._points, self._weights, self._rate, self._side = points, weights, rate, side
+        self._points = points
+        self._weights = weights
+        self._rate = rate
+        self._side = side
         self._score = score
         table = np.array(weights, dtype=np.float64).reshape(-1, 2)
         self._pieces: Pieces = Pieces(points, side) if before is None else before._pieces
-        start = None if before is None else (before.products.codes, before.products.orders)
+        if before is None:
+            start = None
+        else:
+            start = (before.products.codes, before.products.orders)
         self.products: Products = Products(self._pieces, table, score, float(rate), components, start)
         # The volumes of products span up to d^(7 t): exponentials must not vanish beside them.
         self._reach = 256 + 8 * (components * side.bit_length())
         logs = self.products.log_weights
         self._order: Integers = np.argsort(-logs, kind="stable")
         self._greatest = int(self.products.upper.max())
-        self._cumulative, self._undecided = cache(self._enclosed), cache(self._split)
+        self._cumulative = cache(self._enclosed)
+        self._undecided = cache(self._split)
         self.tries = 0
 
     def draw(self, bits: Bits, resolve: Resolver, base: int = 0) -> tuple[Region, ...]:
@@ -202,7 +227,8 @@ class TupleSampler:
         large. `base` bits of each uniform number are drawn first, a multiple of 8; by default enough for most draws.
         """
         base = base or 256 + 8 * self._side.bit_length()
-        count, found = 2 + 3 * self.products.codes.shape[1], _REJECTED
+        count = 2 + 3 * self.products.codes.shape[1]
+        found = _REJECTED
         while found == _REJECTED:
             self.tries += 1
             found = decided(partial(self._attempt, resolve), count, bits, base)
@@ -222,11 +248,14 @@ class TupleSampler:
             if box is None:
                 return None
             boxes.append((1 - 2 * (code & 1), box))
+        # The tuple is accepted with probability exp(rate (q - u)), u the greatest score of the product.
         kept = self._accepted(chosen, boxes, uniforms[1], known)
         if not kept:
             return None if kept is None else _REJECTED
         regions = [resolve(z, box, known) for z, box in boxes]
-        return None if None in regions else tuple(sorted(region for region in regions if region is not None))
+        if None in regions:
+            return None
+        return tuple(sorted(region for region in regions if region is not None))
 
     def _accepted(self, chosen: int, boxes: list[tuple[int, Box]], uniform: int, known: int) -> bool | None:
         """Return whether the proposal in a product is accepted; None if that is still open."""
@@ -236,13 +265,17 @@ class TupleSampler:
             if held is None:
                 return None
             if held:
-                covered, spoiled = covered + self._weights[i][0], spoiled + self._weights[i][1]
+                covered += self._weights[i][0]
+                spoiled += self._weights[i][1]
         score = int(self._score(np.array([covered]), np.array([spoiled]))[0])
         gap = score - int(self.products.upper[chosen])
         if gap == 0:
             return True
         low, high = exponential_bounds(self._rate * gap, known)
-        return True if uniform + 1 <= low else False if uniform >= high else None
+        # The number lies in [uniform, uniform + 1]/2^known: surely below the acceptance probability, above it, or open.
+        if uniform + 1 <= low:
+            return True
+        return False if uniform >= high else None
 
     def _split(self, chosen: int) -> tuple[int, int, list[int]]:
         """Return the weights surely covered and spoiled in a product, and the points that may be either."""
@@ -256,9 +289,11 @@ class TupleSampler:
         """Return enclosures of the cumulative weights of the products, the greatest first: at level 0 from floats."""
         if level == 0:
             return self._rounded()
-        bits, scores = self._reach * (level + 1), {int(q) for q in self.products.upper}
+        bits = self._reach * (level + 1)
+        scores = {int(q) for q in self.products.upper}
         exponentials = {q: exponential_bounds(self._rate * (q - self._greatest), bits) for q in scores}
-        lows, highs = [], []
+        lows = []
+        highs = []
         for chosen in self._order.tolist():
             low, high = exponentials[int(self.products.upper[chosen])]
             areas = [self._pieces.area(code >> 1, level) for code in self.products.codes[chosen].tolist()]
@@ -288,8 +323,11 @@ def _contains(boxes: list[tuple[int, Box]], point: tuple[int, int]) -> bool | No
     decided = True
     for z, (a_low, a_high, b_low, b_high, q) in boxes:
         # Heights of the box over the point's dual line; a halfplane with z = 1 contains what is not below it.
-        low, high = b_low + x * a_low - y * q, b_high + x * a_high - y * q
-        if low > 0 if z == 1 else high < 0:
+        low = b_low + x * a_low - y * q
+        high = b_high + x * a_high - y * q
+        surely_out = low > 0 if z == 1 else high < 0
+        surely_in = high < 0 if z == 1 else low > 0
+        if surely_out:
             return False
-        decided &= high < 0 if z == 1 else low > 0
+        decided &= surely_in
     return True if decided else None

@@ -28,12 +28,12 @@ from dpaudit.contract import InputError
 from ..arrays import Floats
 from ..parameters import check_integer, check_positive
 
+# The most cells of the grid on which the sum of losses lies.
 _CELLS = 2**20
-"""The most cells of the grid on which the sum of losses lies."""
+# The finest step of the grid.
 _FINEST = 1e-5
-"""The finest step of the grid."""
+# Standard deviations of noise beyond which a loss counts as infinite for upper bounds and as absent for lower ones.
 _TAIL = 10.0
-"""Standard deviations of noise beyond which a loss counts as infinite for upper bounds and as absent for lower ones."""
 
 
 @dataclass(frozen=True)
@@ -71,14 +71,20 @@ class Accountant:
         """Return a bound on the least epsilon >= 0 at which the steps are (epsilon, delta)-private, 0 < delta < 1."""
         if not 0 < delta < 1:
             raise InputError.of("delta", delta, "in (0, 1)")
-        low, high = 0.0, self.steps * self._loss(1 + _TAIL * self.noise_multiplier)
+        low = 0.0
+        # No sum of losses that counts is greater.
+        high = self.steps * self._loss(1 + _TAIL * self.noise_multiplier)
         if self.delta(0.0, upper=upper) <= delta:
             return 0.0
         if self.delta(high, upper=upper) > delta:
             return math.inf
         while high - low > 1e-9 * max(1.0, high):
             middle = (low + high) / 2
-            low, high = (middle, high) if self.delta(middle, upper=upper) > delta else (low, middle)
+            if self.delta(middle, upper=upper) > delta:
+                low = middle
+            else:
+                high = middle
+        # The end of the last interval that lies on the safe side.
         return high if upper else low
 
     @property
@@ -88,14 +94,16 @@ class Accountant:
         return max(_FINEST, 2 * self.steps * (ends[1] - ends[0]) / _CELLS)
 
     def _loss(self, x: float) -> float:
-        q, exponent = self.sampling_rate, (2 * x - 1) / (2 * self.noise_multiplier**2)
+        q = self.sampling_rate
+        exponent = (2 * x - 1) / (2 * self.noise_multiplier**2)
         if q == 1:
             return exponent
         return float(np.logaddexp(math.log1p(-q), math.log(q) + exponent))
 
     def _where(self, losses: Floats) -> Floats:
         """Return the x with l(x) = loss; -inf below the least loss ln(1 - q)."""
-        q, variance = self.sampling_rate, self.noise_multiplier**2
+        q = self.sampling_rate
+        variance = self.noise_multiplier**2
         if q == 1:
             return np.asarray(variance * losses + 0.5)
         above = losses > math.log1p(-q)
@@ -106,10 +114,15 @@ class Accountant:
 
     def _masses(self, edges: Floats, removal: bool) -> Floats:
         """Return the mass of l between consecutive edges, under P (of removal) or Q (of addition)."""
-        x, sigma, q = self._where(edges), self.noise_multiplier, self.sampling_rate
+        x = self._where(edges)
+        sigma = self.noise_multiplier
+        q = self.sampling_rate
+        # Beyond these x the mass counts as missing.
         x = np.clip(x, -_TAIL * sigma, 1 + _TAIL * sigma)
         without = np.diff(_normal(x / sigma))
-        return (1 - q) * without + q * np.diff(_normal((x - 1) / sigma)) if removal else without
+        if removal:
+            return (1 - q) * without + q * np.diff(_normal((x - 1) / sigma))
+        return without
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,6 +137,7 @@ class _Sum:
     @cached_property
     def _tails(self) -> tuple[int, Floats, Floats]:
         """The first cell of a positive loss, and for it and each further one the tails of the mass under both laws."""
+        # Only positive losses enter delta(epsilon) for epsilon >= 0.
         start = max(0, math.floor(-self.first / self.step) + 1)
         masses = self.masses[start:]
         other = masses * np.exp(-(self.first + self.step * np.arange(start, len(self.masses))))
@@ -144,16 +158,22 @@ class _Sum:
 @cache
 def _summed(one: Accountant, removal: bool, upper: bool) -> _Sum:
     """Return the law of the sum of T losses ln P / Q under P, or with addition of losses ln Q / P under Q."""
-    step, sigma = one._step, one.noise_multiplier
+    step = one._step
+    sigma = one.noise_multiplier
     ends = one._loss(-_TAIL * sigma), one._loss(1 + _TAIL * sigma)
-    first, last = math.floor(ends[0] / step), math.ceil(ends[1] / step)
+    first = math.floor(ends[0] / step)
+    last = math.ceil(ends[1] / step)
     masses = one._masses(np.asarray(step * np.arange(first, last + 1), dtype=np.float64), removal)
     # The loss of a cell is an edge of it: of ln P / Q the upper one for an upper bound; of ln Q / P, its negative,
     # the lower one.
     lowest = first + 1 if removal == upper else first
     if not removal:
-        masses, lowest = masses[::-1], -(lowest + len(masses) - 1)
+        # Under Q the loss is -l: the grid is read backwards.
+        masses = masses[::-1]
+        lowest = -(lowest + len(masses) - 1)
+    # What lies beyond the tails counts as an infinite loss in an upper bound and is left out of a lower one.
     missing = max(0.0, 1 - float(masses.sum())) if upper else 0.0
+    # As long as the sum of T losses, so that the cyclic convolution does not wrap around.
     size = 1 << (one.steps * len(masses)).bit_length()
     total = np.fft.irfft(np.fft.rfft(masses, size) ** one.steps, size)[: one.steps * (len(masses) - 1) + 1]
     total = np.maximum(total, 0.0)

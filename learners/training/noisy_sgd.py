@@ -26,8 +26,8 @@ FAULTS = {
 }
 """The planted faults, positive controls of an audit of training: what leaks, by name."""
 
+# About the most numbers of per-example gradients that are held at a time.
 _NUMBERS = 2**22
-"""About the most numbers of per-example gradients that are held at a time."""
 
 
 class Examples(NamedTuple):
@@ -108,10 +108,14 @@ class Network:
 
     def gradients(self, parameters: Floats, points: Floats, labels: Integers) -> Floats:
         """Return the gradient of each example's loss by the chain rule, (r, n, d), at each of r parameters (r, d)."""
-        runs, k, h = len(parameters), self.inputs, self.hidden
+        runs = len(parameters)
+        k = self.inputs
+        h = self.hidden
         weights = parameters[:, : h * k].reshape(runs, h, k)
-        offsets, outer = parameters[:, h * k : h * (k + 1)], parameters[:, h * (k + 1) : h * (k + 2)]
+        offsets = parameters[:, h * k : h * (k + 1)]
+        outer = parameters[:, h * (k + 1) : h * (k + 2)]
         active = np.tanh(np.einsum("rhk,nk->rnh", weights, points) + offsets[:, None])
+        # The derivative of the loss by the output, which the chain rule carries back through the layer.
         residuals = logistic(np.einsum("rnh,rh->rn", active, outer) + parameters[:, -1:]) - labels
         inner = residuals[:, :, None] * outer[:, None] * (1 - active**2)
         weighted = (inner[:, :, :, None] * points[:, None]).reshape(runs, len(points), h * k)
@@ -187,8 +191,10 @@ class NoisySGD:
     def _run(self, data: Examples, rng: np.random.Generator, size: int) -> Floats:
         d = self.model.dimension
         parameters = np.tile(np.asarray(self.start or np.zeros(d), dtype=np.float64), (size, 1))
-        updates, noise = np.empty((size, self.steps, d)), np.empty((size, d))
+        updates = np.empty((size, self.steps, d))
+        noise = np.empty((size, d))
         for step in range(self.steps):
+            # The step of the algorithm: a batch, clipped gradients, noise, an average by the public size of a batch.
             total = self._sums(data, parameters, self._batches(data.size, rng, size))
             if step == 0 or self.fault != "noise reused":
                 noise = rng.normal(scale=self.noise_multiplier * self.clip, size=(size, d))
@@ -203,6 +209,7 @@ class NoisySGD:
 
     def _batches(self, n: int, rng: np.random.Generator, size: int) -> Bools:
         """Return which examples are in the batch of each run, shape (size, n)."""
+        # The fault ranks the same numbers: as many are drawn as by the right algorithm.
         draws = rng.random((size, n))
         if self.fault != "without replacement":
             return np.asarray(draws < self.sampling_rate)
@@ -248,6 +255,7 @@ def one_training(
     """
     included = rng.random(len(canaries)) < 0.5
     updates = sgd.updates(data.adding(canaries[included]), rng, 1)[0]
+    # In units of clip / batch, by which one clipped canary moves a step.
     along = updates @ (canaries / np.linalg.norm(canaries, axis=1, keepdims=True)).T * sgd._batch / sgd.clip
     return along.mean(axis=0), along.var(axis=0), included
 

@@ -42,13 +42,13 @@ FAULTS = {
 }
 """The planted faults, positive controls of an audit: what leaks, by name."""
 
+# c, the greatest second derivative of the logistic loss.
 _CURVATURE = 0.25
-"""c, the greatest second derivative of the logistic loss."""
+# The greatest norm of the gradient at a minimiser, relative to that of b where it exceeds 1.
 _TOLERANCE = 1e-10
-"""The greatest norm of the gradient at a minimiser, relative to that of b where it exceeds 1."""
 _STEPS = 10_000
+# About the most numbers that are held at a time.
 _NUMBERS = 2**22
-"""About the most numbers that are held at a time."""
 
 
 @dataclass(frozen=True)
@@ -116,6 +116,7 @@ class ObjectivePerturbation:
         rows = self._rows(data)
         d = rows.shape[1]
         noise = rng.normal(size=(size, d))
+        # A uniform direction times a Gamma(d) radius has the density exp(-epsilon' ||b|| / 2).
         noise *= rng.gamma(d, 2 / self.noise_epsilon, size=(size, 1)) / np.linalg.norm(noise, axis=1, keepdims=True)
         chunk = max(1, _NUMBERS // (len(rows) + d * d))
         parts = [_minimisers(rows, noise[done : done + chunk], self.ridge) for done in range(0, size, chunk)]
@@ -123,7 +124,10 @@ class ObjectivePerturbation:
 
     def log_density(self, data: tuple[Floats, Integers], weights: Floats) -> Floats:
         """Return the logarithm of the density of an output, shape (m,), at weights of shape (m, d)."""
-        rows, d, rate = self._rows(data), weights.shape[1], self.noise_epsilon / 2
+        rows = self._rows(data)
+        d = weights.shape[1]
+        rate = self.noise_epsilon / 2
+        # The b of which these weights are the minimiser, and the determinant of the map between the two.
         pulls = logistic(-weights @ rows.T)
         noise = pulls @ rows - self.ridge * weights
         # The integral of exp(-rate ||b||) is the surface of the unit sphere times Gamma(d) / rate^d.
@@ -151,7 +155,8 @@ def _minimisers(rows: Floats, noise: Floats, ridge: float) -> Floats:
     """
     longest = np.linalg.norm(rows, axis=1).max()
     enough = _TOLERANCE * np.maximum(1, np.linalg.norm(noise, axis=1))
-    found, left = -noise / ridge, np.arange(len(noise))
+    found = -noise / ridge
+    left = np.arange(len(noise))
     for _ in range(_STEPS):
         pulls = logistic(-found[left] @ rows.T)
         gradients = ridge * found[left] + noise[left] - pulls @ rows
@@ -159,6 +164,7 @@ def _minimisers(rows: Floats, noise: Floats, ridge: float) -> Floats:
         left = left[going]
         if not len(left):
             return found
+        # A damped Newton step for every run that is not there yet.
         steps = np.linalg.solve(_hessians(rows, pulls[going], ridge), gradients[going][:, :, None])[:, :, 0]
         lengths = longest * np.linalg.norm(steps, axis=1, keepdims=True)
         found[left] -= steps * np.log1p(lengths) / lengths

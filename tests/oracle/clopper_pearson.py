@@ -17,7 +17,9 @@ __all__ = ["ClopperPearson"]
 
 Array = NDArray[np.float64]
 
+# Above the relative error of scipy's incomplete beta functions at the counts of the tests.
 _RAISED = 1 + 1e-7
+# More halvings than a double has digits: the ends of the interval are then neighbouring numbers.
 _HALVINGS = 90
 
 
@@ -47,16 +49,21 @@ class ClopperPearson(Melded):
         The test at gamma rejects if some r has both Pr[Bin(n1, delta + exp(epsilon) r) >= x] and Pr[Bin(n2, r) <= y]
         at most gamma / 2; the first rises in r and the second falls, so the p-value is twice the value at the crossing.
         """
-        low, high = np.zeros(len(ratio)), np.minimum((1 - delta) / ratio, 1)
+        low = np.zeros(len(ratio))
+        high = np.minimum((1 - delta) / ratio, 1)
         for _ in range(_HALVINGS):
             middle = 0.5 * (low + high)
             above = _upper_tail(c, delta + ratio * middle) >= _lower_tail(c, middle)
-            low, high = np.where(above, low, middle), np.where(above, middle, high)
+            low = np.where(above, low, middle)
+            high = np.where(above, middle, high)
+        # The crossing lies between the two ends; at either one the greater of the tails bounds the p-value from above.
         at_ends = [np.maximum(_upper_tail(c, delta + ratio * r), _lower_tail(c, r)) for r in (low, high)]
         return np.minimum(2 * np.minimum(*at_ends), 1.0)
 
     def _epsilons(self, c: CountArrays, delta: Array, gamma: float) -> Array:
-        gain, upper = lower_limit(c.x, c.n1, gamma / 2) - delta, upper_limit(c.y, c.n2, gamma / 2)
+        # Each limit fails with probability gamma / 2, so both hold with probability 1 - gamma.
+        gain = lower_limit(c.x, c.n1, gamma / 2) - delta
+        upper = upper_limit(c.y, c.n2, gamma / 2)
         shown = gain > upper
         return np.where(shown, np.log(np.where(shown, gain, 1) / np.where(shown, upper, 1)), 0.0)
 

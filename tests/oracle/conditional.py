@@ -70,6 +70,7 @@ class Conditional(Melded):
 
     def _tail(self, c: CountArrays, ratio: Array, delta: Array) -> Array:
         """Return the p-values, raised by their numerical error."""
+        # The greatest chance under H0 that a hit is on the first side, given that it is a hit.
         rho = self.share * ratio / (self.share * ratio + 1 - self.share)
         plain = _regular_tail(c, np.zeros_like(c.x), rho)
         excess = np.where(delta > 0, self._with_excess(c, rho, delta), plain)
@@ -77,13 +78,16 @@ class Conditional(Melded):
 
     def _with_excess(self, c: CountArrays, rho: Array, delta: Array) -> Array:
         """Return min over k of max(S(k) / theta, T(k) / (1 - theta)), by bisection for where they cross."""
-        low, high = np.full_like(c.x, -1.0), c.x.copy()
+        # k = -1 is no value of k: its S is 1 / theta, above any T, so the bisection starts with an end on either side.
+        low = np.full_like(c.x, -1.0)
+        high = c.x.copy()
         for _ in range(math.ceil(math.log2(float(c.x.max(initial=1)) + 2)) + 1):
             middle = np.floor((low + high) / 2)
             crossed = self._excess_term(c, middle, delta) <= _regular_tail(c, middle, rho) / (1 - self.excess_error)
             open_ = high - low > 1
             high = np.where(open_ & crossed, middle, high)
             low = np.where(open_ & ~crossed, middle, low)
+        # S falls and T rises in k: the least maximum is S just before the crossing or T just after it.
         return np.minimum(self._excess_term(c, low, delta), _regular_tail(c, high, rho) / (1 - self.excess_error))
 
     def _excess_term(self, c: CountArrays, k: Array, delta: Array) -> Array:

@@ -17,6 +17,7 @@ import numpy as np
 
 import dpaudit
 
+# Widths of the cells of losses: the losses of single pairs are rounded, which needs finer ones.
 GRID = 1e-3
 SINGLE_GRID = 1e-4
 DELTAS = (1e-3, 1e-6, 1e-9)
@@ -36,7 +37,9 @@ PAIRS = {
 
 def supremum(profiles: object, gammas: np.ndarray) -> np.ndarray:
     """Return the greatest hockey-stick divergence of all pairs at each gamma, by going through all of them."""
-    prob, best = np.exp(profiles.log_prob), np.zeros(len(gammas))
+    prob = np.exp(profiles.log_prob)
+    best = np.zeros(len(gammas))
+    # In blocks: the laws of all pairs at once take too much memory.
     for start in range(0, len(profiles.left), 8192):
         left, right = (prob[side[start : start + 8192]] for side in (profiles.left, profiles.right))
         for i, gamma in enumerate(gammas):
@@ -46,9 +49,11 @@ def supremum(profiles: object, gammas: np.ndarray) -> np.ndarray:
 
 def of_learner(name: str, parameters: dict[str, object], n: int) -> list[list[float]]:
     """Return rows (times, delta, epsilon of the dominating pair on the grid)."""
+    # Imported here: an environment for tests has no dp-accounting.
     from dp_accounting.pld import pld_pmf, privacy_loss_distribution
 
     profiles = dpaudit.pac.audit_law(dpaudit.pac.get_learner(name, **parameters), n=n).profiles
+    # All losses lie between minus and plus the greatest epsilon.
     top = int(np.ceil(profiles.epsilon / GRID)) + 1
     rounded = np.arange(-top, top + 1)
     deltas = supremum(profiles, np.exp(rounded * GRID))
@@ -90,6 +95,7 @@ def main() -> None:
             title: {"laws": [left, right], "rows": of_pair(left, right)} for title, (left, right) in PAIRS.items()
         },
     }
+    # JSON has no infinity; readers of the file turn the word into a number by float.
     text = json.dumps(content, indent=1).replace("Infinity", '"inf"')
     Path(__file__).with_name("composition_reference.json").write_text(text + "\n")
 

@@ -19,9 +19,11 @@ def cut(shape: Polygon, x: int, y: int, side: int) -> Polygon:
     """Return the part of a convex polygon on one side of b = y - x a."""
     kept: Polygon = []
     for (a0, b0), (a1, b1) in zip(shape, [*shape[1:], shape[0]], strict=True):
-        h0, h1 = side * (b0 - y + x * a0), side * (b1 - y + x * a1)
+        h0 = side * (b0 - y + x * a0)
+        h1 = side * (b1 - y + x * a1)
         if h0 >= 0:
             kept.append((a0, b0))
+        # The edge crosses the line: the point where it does is a corner of the part.
         if h0 * h1 < 0:
             t = h0 / (h0 - h1)
             kept.append((a0 + t * (a1 - a0), b0 + t * (b1 - b0)))
@@ -39,12 +41,14 @@ def clipped(
     """Return (weight of 0s below, weight of 1s below, area) of every cell."""
     width = Fraction(half_width(side))
     box = [(-width, -width), (width, -width), (width, width), (-width, width)]
+    # The window of all slopes and intercepts that matter, as one cell below which nothing lies yet.
     cells = [(box, 0, 0)]
     for (x, y), (m0, m1) in zip(points, weights, strict=True):
         cells = [
             (part, c0 + m0 * (sign == 1), c1 + m1 * (sign == 1))
             for shape, c0, c1 in cells
             for sign in (1, -1)
+            # A line along an edge leaves a part without area: no cell.
             if len(part := cut(shape, x, y, sign)) >= 3 and shoelace(part) > 0
         ]
     return sorted((c0, c1, shoelace(shape)) for shape, c0, c1 in cells)
@@ -101,8 +105,11 @@ def test_total_area_and_number_of_cells(side: int) -> None:
 
 
 def test_more_precision_encloses_less() -> None:
-    points, weights, side = [(0, 1), (2, 2), (3, 0), (1, 3)], [(1, 0)] * 4, 3
-    base, fine = sweep(points, weights, side), sweep(points, weights, side, extra_precision=300)
+    points = [(0, 1), (2, 2), (3, 0), (1, 3)]
+    weights = [(1, 0)] * 4
+    side = 3
+    base = sweep(points, weights, side)
+    fine = sweep(points, weights, side, extra_precision=300)
     assert fine.precision == base.precision + 300
     assert (fine.below == base.below).all()
     for low, high in zip(base.areas, fine.areas, strict=True):

@@ -77,7 +77,9 @@ class _Balls:
     """Beta(a, b) in ball arithmetic at 128 bits."""
 
     def __init__(self, flint, a, b):
-        self.arb, self.a, self.b = flint.arb, flint.arb(a), flint.arb(b)
+        self.arb = flint.arb
+        self.a = flint.arb(a)
+        self.b = flint.arb(b)
         self.log_beta = self.a.lgamma() + self.b.lgamma() - (self.a + self.b).lgamma()
 
     def cdf(self, v):
@@ -91,7 +93,8 @@ class _Balls:
     def landmarks(self):
         """Mean and points far enough out on both sides that nothing beyond 1e-28 is missed, normal or exponential."""
         n = self.a + self.b
-        mean, sd = self.a / n, (self.a * self.b / (n * n * (n + 1))).sqrt()
+        mean = self.a / n
+        sd = (self.a * self.b / (n * n * (n + 1))).sqrt()
         return [mean + k * sd for k in (-80, -30, -12, -5, 0, 5, 12, 30, 80)]
 
 
@@ -101,15 +104,18 @@ def _ball_melded(flint, x, n1, y, n2, ratio, delta, negligible):
     What weighs less than `negligible` is left out, at each of at most 456 nodes.
     """
     arb = flint.arb
-    first, second = _Balls(flint, x, n1 - x + 1), _Balls(flint, y + 1, n2 - y)
-    ratio, delta = arb(ratio), arb(delta)
+    first = _Balls(flint, x, n1 - x + 1)
+    second = _Balls(flint, y + 1, n2 - y)
+    ratio = arb(ratio)
+    delta = arb(delta)
     cut = arb(min((1 - delta) / ratio, arb(1), key=float).mid())  # a point, so that it compares equal to itself
     edges = [arb(0), cut, *second.landmarks(), *((v - delta) / ratio for v in first.landmarks())]
     edges = sorted((e for e in edges if 0 <= e <= cut), key=float)
     total = 1 - second.cdf(cut)
     roots = [arb.legendre_p_root(24, k, weight=True) for k in range(24)]
     for a, b in pairwise(edges):
-        half, centre = (b - a) / 2, (a + b) / 2
+        half = (b - a) / 2
+        centre = (a + b) / 2
         for root, weight in roots if b > a else ():
             v = centre + half * root
             height = weight * half * second.density(v)
@@ -138,7 +144,8 @@ def _ball_melded(flint, x, n1, y, n2, ratio, delta, negligible):
 )
 def test_melded_equals_ball_arithmetic_to_1e_8_at_its_own_bound(x, n1, y, n2, delta, gamma):
     flint = pytest.importorskip("flint")
-    before, flint.ctx.prec = flint.ctx.prec, 128
+    before = flint.ctx.prec
+    flint.ctx.prec = 128
     try:
         bound = float(Melded().epsilon_lower(x, n1, y, n2, delta=delta, gamma=gamma))
         ours = float(Melded().p_value(x, n1, y, n2, epsilon=bound, delta=delta))
@@ -154,11 +161,13 @@ def test_quadrature_does_not_depend_on_the_number_of_nodes(monkeypatch):
     rng = np.random.default_rng(3)
     n1 = np.floor(10 ** rng.uniform(0.3, 8, 500))
     n2 = np.where(rng.random(500) < 0.5, n1, np.floor(10 ** rng.uniform(0.3, 8, 500)))
-    q, epsilon = 10 ** rng.uniform(-8, 0, 500), rng.uniform(0, 8, 500)
+    q = 10 ** rng.uniform(-8, 0, 500)
+    epsilon = rng.uniform(0, 8, 500)
     delta = rng.choice([0, 1e-7, 1e-4, 0.01, 0.3], 500)
     x = rng.binomial(n1.astype(int), np.minimum(np.exp(epsilon) * q + delta, 1))
     y = rng.binomial(n2.astype(int), q)
-    x, y = np.where(rng.random(500) < 0.2, n1, x), np.where(rng.random(500) < 0.2, np.minimum(n2, 2), y)
+    x = np.where(rng.random(500) < 0.2, n1, x)
+    y = np.where(rng.random(500) < 0.2, np.minimum(n2, 2), y)
     for gamma in (0.05, 1e-9):
         at = Melded().epsilon_lower(x, n1, y, n2, delta=delta, gamma=gamma)
         p = Melded().p_value(x, n1, y, n2, epsilon=at, delta=delta)
@@ -180,7 +189,8 @@ def test_quadrature_does_not_depend_on_the_number_of_nodes(monkeypatch):
 )
 def test_density_and_window_equal_ball_arithmetic(a, b):
     flint = pytest.importorskip("flint")
-    before, flint.ctx.prec = flint.ctx.prec, 128
+    before = flint.ctx.prec
+    flint.ctx.prec = 128
     try:
         ball = _Balls(flint, a + 1, b + 1)
         low, high = (float(v[0]) for v in window(np.array([float(a)]), np.array([float(b)])))
@@ -200,10 +210,12 @@ def test_density_and_window_equal_ball_arithmetic(a, b):
 @pytest.mark.parametrize("gamma", [0.05, 1e-6, 1e-9])
 def test_clopper_pearson_limits_lie_outside_the_exact_ones(n, gamma):
     flint = pytest.importorskip("flint")
-    before, flint.ctx.prec = flint.ctx.prec, 128
+    before = flint.ctx.prec
+    flint.ctx.prec = 128
     try:
         for k in {0, 1, min(n, 1000), n // 7, n // 2, n - 1, n}:
-            lower, upper = float(lower_limit(k, n, gamma)), float(upper_limit(k, n, gamma))
+            lower = float(lower_limit(k, n, gamma))
+            upper = float(upper_limit(k, n, gamma))
             if k > 0:
                 ball = _Balls(flint, k, n - k + 1)
                 assert float(ball.cdf(flint.arb(lower))) <= gamma
@@ -219,7 +231,8 @@ def test_clopper_pearson_limits_lie_outside_the_exact_ones(n, gamma):
 @pytest.mark.parametrize("n", [10, 10**5, 10**8, 10**10, 10**12])
 def test_tail_probabilities_err_by_less_than_the_margin(n):
     flint = pytest.importorskip("flint")
-    before, flint.ctx.prec = flint.ctx.prec, 128
+    before = flint.ctx.prec
+    flint.ctx.prec = 128
     rng = np.random.default_rng(n)
     try:
         for _ in range(30):
@@ -252,12 +265,17 @@ def test_conditional_p_value_by_its_definition():
     rng = np.random.default_rng(0)
     for _ in range(200):
         n1, n2 = rng.integers(1, 60, 2)
-        x, y = rng.integers(0, n1 + 1), rng.integers(0, n2 + 1)
-        epsilon, delta = rng.uniform(0, 2), rng.choice([0.0, 0.01, 0.2])
+        x = rng.integers(0, n1 + 1)
+        y = rng.integers(0, n2 + 1)
+        epsilon = rng.uniform(0, 2)
+        delta = rng.choice([0.0, 0.01, 0.2])
         odds = math.exp(epsilon) * 0.4 / 0.6
         k = np.arange(x + 1)
         regular = binom.sf(x - k - 1, x + y - k, odds / (1 + odds))
         excess = binom.sf(k, n1, delta)
-        p = regular[0] if delta == 0 else np.maximum(excess / 0.1, regular / 0.9).min()
+        if delta == 0:
+            p = regular[0]
+        else:
+            p = np.maximum(excess / 0.1, regular / 0.9).min()
         ours = float(Conditional(share=0.4).p_value(x, n1, y, n2, epsilon=epsilon, delta=delta))
         assert ours == pytest.approx(min(p, 1), rel=2e-7)

@@ -18,6 +18,7 @@ def most_likely(v, r, epsilon, delta_runs):
     """
     j = np.arange(1, r + 1)
     above = np.zeros((r, 2 * r + 1))
+    # A set of j right coins has j neighbours with one fewer, and each of these has r - j + 1 with one more.
     above[j - 1, j] = j
     above[j - 1, j - 1] = -np.exp(epsilon) * (r - j + 1)
     above[j - 1, r + j] = -1
@@ -35,7 +36,8 @@ def test_no_law_of_the_count_exceeds_the_bound(delta_runs):
     close = []
     for r, epsilon in product((1, 3, 8, 15), (0.0, 0.7, 2.0)):
         for v in range(1, r + 1):
-            best, found = most_likely(v, r, epsilon, delta_runs), float(p_value(v, r, epsilon, delta_runs=delta_runs))
+            best = most_likely(v, r, epsilon, delta_runs)
+            found = float(p_value(v, r, epsilon, delta_runs=delta_runs))
             assert best <= found * (1 + 1e-7)
             if v > r * expit(epsilon) and found < 0.3:
                 close.append(best / found)
@@ -46,14 +48,19 @@ def test_no_law_of_the_count_exceeds_the_bound(delta_runs):
 def attaining(v, r, epsilon, delta_runs):
     """Return the law of the count at which the first bound is attained: one increment of G, at v."""
     p = expit(epsilon)
-    b, tail = binom.pmf(np.arange(r + 1), r, p), binom.sf(v - 1, r, p)
+    b = binom.pmf(np.arange(r + 1), r, p)
+    tail = binom.sf(v - 1, r, p)
+    # The positive part at v, which is v b[v] times the step, uses all of delta; the other ones are zero.
     step = delta_runs / (v * b[v])
     return b * (1 - step * tail + step * (np.arange(r + 1) >= v))
 
 
 def test_an_exchangeable_mechanism_that_attains_it_is_private():
     """The mechanism publishes the coins with N of them right, all such sets alike: compared on the whole cube."""
-    r, v, epsilon, delta = 6, 6, 0.8, 0.004
+    r = 6
+    v = 6
+    epsilon = 0.8
+    delta = 0.004
     law = attaining(v, r, epsilon, r * delta)
     assert (law >= 0).all()
     assert law.sum() == pytest.approx(1)

@@ -8,9 +8,9 @@ import math
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 
 import dpaudit
@@ -31,7 +31,7 @@ def _coarse_grid(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(convolution, "_CELLS", CELLS // 16)
 
 
-def profiles_of(*pairs: tuple[Any, Any], error: float = 2e-16) -> LossProfiles:
+def profiles_of(*pairs: tuple[npt.ArrayLike, npt.ArrayLike], error: float = 2e-16) -> LossProfiles:
     """Return the profiles of pairs of laws given as probabilities, in the given order only."""
     with np.errstate(divide="ignore"):
         laws = np.log(np.array([side for pair in pairs for side in pair], dtype=np.float64))
@@ -117,6 +117,7 @@ def test_a_pair_is_the_product_of_its_laws(
     made = compose(profiles_of(([float(x) for x in p], [float(x) for x in q])), times)
     products = enumerated(p, q, times)
     for epsilon in (-1.0, 0.0, 0.2, 0.7, 1.5, 3.0):
+        # exp of the float as it is: its error, 1e-16, is within the tolerance of the comparisons.
         factor = Fraction(math.exp(epsilon))
         exact = float(sum(max(Fraction(0), left - factor * right) for left, right in products))
         assert made.delta_lower(epsilon) <= exact * (1 + 1e-12)
@@ -132,7 +133,8 @@ def test_single_pairs_lie_in_the_bracket_of_dp_accounting(title: str) -> None:
     profiles = profiles_of((left, right))
     made = {times: compose(profiles, times) for times in (1, 10, 100)}
     for times, delta, low, high in REFERENCE["pairs"][title]["rows"]:
-        least, most = made[times].epsilon_lower(delta), made[times].epsilon_upper(delta)
+        least = made[times].epsilon_lower(delta)
+        most = made[times].epsilon_upper(delta)
         assert least <= float(high) + 1e-9
         assert float(low) - 1e-9 <= most
         if float(low) < math.inf:
@@ -149,7 +151,8 @@ def test_single_pairs_lie_in_the_bracket_of_dp_accounting(title: str) -> None:
     ],
 )
 def test_dominating_pairs_agree_with_dp_accounting(title: str) -> None:
-    (name, parameters, n), grid = REFERENCE["learners"][title]["learner"], REFERENCE["grid"]
+    name, parameters, n = REFERENCE["learners"][title]["learner"]
+    grid = REFERENCE["grid"]
     profiles = dpaudit.pac.audit_law(dpaudit.pac.get_learner(name, **parameters), n=n).profiles
     made = {times: compose(profiles, times) for times in (1, 10, 100)}
     for times, delta, high in REFERENCE["learners"][title]["rows"]:
@@ -195,6 +198,7 @@ def random_profiles(seed: int, pairs: int, atoms: int, sharpness: float) -> Loss
 def test_the_dominating_pair_is_the_supremum_of_all_pairs(pairs: int, atoms: int, sharpness: float, seed: int) -> None:
     profiles = random_profiles(seed, pairs, atoms, sharpness)
     law = dominating_law(profiles)
+    # Beyond the greatest loss the divergence is zero; at the losses of the law its curve has its corners.
     top = min(profiles.epsilon, 30.0)
     for epsilon in np.concatenate([np.linspace(-1.5 * top, 1.2 * top, 301), law.losses[::7]]).tolist():
         supremum = profiles.delta(epsilon)
@@ -205,7 +209,8 @@ def test_the_dominating_pair_is_the_supremum_of_all_pairs(pairs: int, atoms: int
 
 def test_an_adaptive_mixture_of_pairs_is_covered_and_beats_every_single_pair() -> None:
     # Forwards on one pair, then on the other: a composition of two runs that no single pair's square covers.
-    first, second = ([0.9, 0.1], [0.5, 0.5]), ([0.5, 0.5], [0.1, 0.9])
+    first = ([0.9, 0.1], [0.5, 0.5])
+    second = ([0.5, 0.5], [0.1, 0.9])
     made = compose(profiles_of(first, second), 2)
     product = [np.outer(first[i], second[i]).ravel() for i in range(2)]
     for epsilon in np.linspace(0, 2.5, 26).tolist():

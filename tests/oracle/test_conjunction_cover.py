@@ -18,10 +18,12 @@ def test_answers_are_consistent_and_short_on_every_sample_of_a_concept(dimension
     grid = learner.domain.points()
     labels = learner.concepts.evaluate(grid)
     for chosen in combinations_with_replacement(range(len(grid)), n):
+        # All labellings of these points that some concept gives.
         for row in np.unique(labels[:, list(chosen)], axis=0):
             sample = learner.domain.sample(grid[list(chosen)], row)
             code = int(learner.run(sample, np.random.default_rng(0), 1)[0])
             assert sample.errors(learner.decode(code)) == 0
+            # The greedy cover of n examples by k sets takes at most k ln n, and one where n = 1.
             assert code.bit_count() <= max(1, math.ceil(k * math.log(n)))
 
 
@@ -46,9 +48,11 @@ def test_samples_of_no_concept_get_an_answer_too() -> None:
 @pytest.mark.parametrize(("dimension", "k"), [(2, 1), (10, 1), (20, 2), (31, 3)])
 def test_the_sample_size_is_enough_from_there_on(dimension: int, k: int) -> None:
     learner = ConjunctionCover(dimension, k)
-    alpha, beta = 0.1, 0.05
+    alpha = 0.1
+    beta = 0.05
     size = learner.sample_size(alpha, beta)
     classes = type(learner.concepts)
+    # The most literals grow with n in steps: the condition could fail again at a step beyond the size.
     for n in range(size, size + 400):
         possible = classes(dimension, learner.most_literals(n)).size
         assert n >= (math.log(possible) - math.log(beta)) / alpha

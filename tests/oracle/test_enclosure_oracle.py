@@ -9,20 +9,21 @@ from collections import Counter
 from dataclasses import dataclass
 from decimal import Decimal, getcontext, localcontext
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import jsonschema
 import numpy as np
 import pytest
 
 import dpaudit
-from dpaudit.contract import Instance, Law, PrivacyClaim
+from dpaudit.contract import Instance, Law, PrivacyClaim, Sample
 from dpaudit.errors import InputError, ToolFault
 from dpaudit.exact import enclosure
 from dpaudit.exact.profiles import LossProfiles
 from dpaudit.report.schema import load
 from dpaudit_learners.conjunctions.laplace import ConjunctionLaplace, contradictions
 from dpaudit_learners.domains import Interval
+from dpaudit_learners.mechanisms.log_laws import Field, T
 from dpaudit_learners.parities.law import rational_law
 from dpaudit_learners.parities.private import ParityPrivate
 from dpaudit_learners.points.controls import PointFrozen, PointSupport
@@ -38,6 +39,7 @@ def slowest_thresholds(points: int, n: int, epsilon: Decimal) -> Decimal:
         laws[sample] = [w / sum(weights) for w in weights]
     worst = Decimal(0)
     for left, right in itertools.permutations(laws, 2):
+        # Multisets that share all but one example are neighbours by replacement.
         if (Counter(left) & Counter(right)).total() == n - 1:
             worst = max(worst, *((p / q).ln() for p, q in zip(laws[left], laws[right], strict=True)))
     return worst
@@ -53,6 +55,7 @@ def test_the_worst_loss_in_decimals_is_enclosed(points: int, n: int, epsilon: st
         ends = dpaudit.pac.audit_law(learner, n=n, enclosure=True).enclosure
         assert ends is not None
         assert Decimal(ends[0]) <= worst <= Decimal(ends[1])
+        # The tightest enclosure there is: two neighbouring floats.
         assert ends[1] == math.nextafter(ends[0], math.inf)
     assert getcontext().prec == before
 
@@ -87,7 +90,8 @@ def test_the_rational_law_of_parity_is_its_law(uniform: bool) -> None:
     for _ in range(20):
         rows = rng.integers(0, 2, (5, 4))
         sample = learner.domain.sample(rows[:, :3], rows[:, 3])
-        exact, law = rational_law(sample, 3, Fraction(1, 4), Fraction(1, 2), uniform=uniform), learner.law(sample)
+        exact = rational_law(sample, 3, Fraction(1, 4), Fraction(1, 2), uniform=uniform)
+        law = learner.law(sample)
         assert sum(exact.values()) == 1
         assert list(exact) == list(law.atoms)
         for probability, log in zip(exact.values(), law.log_prob, strict=True):
@@ -106,7 +110,7 @@ def test_too_many_examples_for_the_rational_law() -> None:
 class LaplaceInBalls(ConjunctionLaplace):
     """The conjunction learner with its law from exponentials and logarithms alone."""
 
-    def exact_law(self, sample: Any, field: Any) -> dict[int, Any]:
+    def exact_law(self, sample: Sample, field: Field[T]) -> dict[int, T]:
         scale = field.number(Fraction(2 * self.dimension) / Fraction(self.epsilon))
         weights = {0: field.number(1)}
         for literal, count in enumerate(contradictions(sample).tolist()):
@@ -115,7 +119,11 @@ class LaplaceInBalls(ConjunctionLaplace):
                 - field.number(count) / scale
             )
             half = field.exp(-z if z > 0 else z) / field.number(2)
-            above, below = (half, field.number(1) - half) if z > 0 else (field.number(1) - half, half)
+            # The half is the smaller tail; the other one is what it leaves.
+            if z > 0:
+                above, below = (half, field.number(1) - half)
+            else:
+                above, below = (field.number(1) - half, half)
             weights = {
                 code | kept << literal: weight * (below if kept else above)
                 for kept in (0, 1)
@@ -149,18 +157,19 @@ class Response:
     def domain(self) -> Interval:
         return Interval(2)
 
-    def law(self, sample: Any) -> Law:
+    def law(self, sample: Sample) -> Law:
         probabilities = [0.75, 0.25] if sample.labels[0] == 0 else [0.25, 0.75]
         return Law((0, 1), np.log(probabilities), 1e-15)
 
-    def exact_law(self, sample: Any, field: Any) -> dict[int, Any]:
+    def exact_law(self, sample: Sample, field: Field[T]) -> dict[int, T]:
         truth = int(sample.labels[0])
         return {truth: field.number(3 + self.wrong), 1 - truth: field.number(1)}
 
 
 def test_the_claim_is_judged_to_the_last_digit() -> None:
     # 1.0986122886681096 < ln 3 = 1.09861228866810969 < 1.0986122886681098
-    below, above = 1.0986122886681096, 1.0986122886681098
+    below = 1.0986122886681096
+    above = 1.0986122886681098
     assert dpaudit.pac.audit_law(Response(below), n=1).verdict == "consistent"
     found = dpaudit.pac.audit_law(Response(below - 1e-15), n=1, enclosure=True)
     assert (found.enclosure, found.verdict) == ((below, above), "violation")
@@ -218,7 +227,7 @@ def test_only_pairs_within_twice_the_error_are_recomputed() -> None:
 
         def law(self, number: int) -> None: ...
 
-        def exact_law(self, number: int, field: Any) -> dict[int, Any]:
+        def exact_law(self, number: int, field: Field[T]) -> dict[int, T]:
             return {0: field.number(exact[number][0]), 1: field.number(1 - exact[number][0])}
 
     rows = [[float(p) * factor, 1 - float(p)] for p, factor in exact.values()]

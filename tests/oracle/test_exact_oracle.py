@@ -4,43 +4,48 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import pytest
 
 import dpaudit
-from dpaudit.contract import Instance, Law, PrivacyClaim, Relation
+from dpaudit.contract import Instance, Law, PrivacyClaim, Relation, Sample
 from dpaudit_learners.domains import Cube, Interval
 
 Examples = Sequence[tuple[int, int]]
 """(row of the point in the domain, label), one entry for each example."""
 
 
-def majority(examples: Examples) -> dict[Any, Fraction]:
+def majority(examples: Examples) -> dict[Hashable, Fraction]:
     """Randomised response, truth with probability 3/4, on the majority label (ties to 1)."""
     truth = int(2 * sum(y for _, y in examples) >= len(examples))
     return {truth: Fraction(3, 4), 1 - truth: Fraction(1, 4)}
 
 
-def doubling(examples: Examples) -> dict[Any, Fraction]:
+def doubling(examples: Examples) -> dict[Hashable, Fraction]:
     """The exponential mechanism with weights 2^(correct labels) over the thresholds 1[x < j] on three points."""
     weights = {j: Fraction(2) ** sum(int(x < j) == y for x, y in examples) for j in range(4)}
     return {j: w / sum(weights.values()) for j, w in weights.items()}
 
 
-def consistent_only(examples: Examples) -> dict[Any, Fraction]:
+def consistent_only(examples: Examples) -> dict[Hashable, Fraction]:
     """Uniform over the thresholds consistent with the sample, "none" if there is none: supports differ."""
     good = [j for j in range(4) if all(int(x < j) == y for x, y in examples)]
-    return {j: Fraction(1, len(good)) for j in good} if good else {"none": Fraction(1)}
+    if good:
+        return {j: Fraction(1, len(good)) for j in good}
+    return {"none": Fraction(1)}
 
 
-def parity(examples: Examples) -> dict[Any, Fraction]:
+def parity(examples: Examples) -> dict[Hashable, Fraction]:
     """The private parity learner at epsilon = 1 on two variables, by enumeration of the examples kept."""
-    points, law, keep = [(0, 0), (0, 1), (1, 0), (1, 1)], dict.fromkeys(range(-1, 4), Fraction(0)), Fraction(1, 4)
+    points = [(0, 0), (0, 1), (1, 0), (1, 1)]
+    law = dict.fromkeys(range(-1, 4), Fraction(0))
+    keep = Fraction(1, 4)
+    # The coin of the algorithm fails with probability 1/2 before it looks at the sample.
     law[-1] = Fraction(1, 2)
     for kept in itertools.product((0, 1), repeat=len(examples)):
         chance = Fraction(1, 2) * keep ** sum(kept) * (1 - keep) ** (len(kept) - sum(kept))
@@ -53,6 +58,7 @@ def parity(examples: Examples) -> dict[Any, Fraction]:
                 if k
             )
         ]
+        # A solution is drawn uniformly; an inconsistent system fails.
         for r in solutions or [-1]:
             law[r] += chance / max(1, len(solutions))
     return law
@@ -62,21 +68,21 @@ def parity(examples: Examples) -> dict[Any, Fraction]:
 class Rational:
     """A learner given by its law in fractions."""
 
-    fractions: Callable[[Examples], dict[Any, Fraction]]
-    space: Any
+    fractions: Callable[[Examples], dict[Hashable, Fraction]]
+    space: Cube | Interval
     permutations: list[list[int]] = field(default_factory=list)
     id: ClassVar[str] = "toy-rational"
     instance: ClassVar[Instance] = Instance({}, n=1)
     privacy: ClassVar[PrivacyClaim] = PrivacyClaim(math.log(2))
 
     @property
-    def domain(self) -> Any:
+    def domain(self) -> Cube | Interval:
         return self.space
 
-    def symmetries(self) -> list[np.ndarray[Any, Any]]:
+    def symmetries(self) -> list[np.ndarray]:
         return [np.array(p) for p in self.permutations]
 
-    def law(self, sample: Any) -> Law:
+    def law(self, sample: Sample) -> Law:
         points = [tuple(x) for x in self.space.points().tolist()]
         rows = zip(sample.points.tolist(), sample.labels.tolist(), sample.counts.tolist(), strict=True)
         law = self.fractions([(points.index(tuple(x)), y) for x, y, c in rows for _ in range(c)])
@@ -86,7 +92,9 @@ class Rational:
 # Generators, example (x, y) being number 2 x + y. Reflection of thresholds: x -> 2 - x, labels flipped.
 REFLECT = [5, 4, 3, 2, 1, 0]
 # Parities: (0,1) and (1,0) exchanged; (a, b) -> (a, a + b); the label of x flipped by its first coordinate.
-SWAP, SHEAR, FLIP = [0, 1, 4, 5, 2, 3, 6, 7], [0, 1, 2, 3, 6, 7, 4, 5], [0, 1, 2, 3, 5, 4, 7, 6]
+SWAP = [0, 1, 4, 5, 2, 3, 6, 7]
+SHEAR = [0, 1, 2, 3, 6, 7, 4, 5]
+FLIP = [0, 1, 2, 3, 5, 4, 7, 6]
 # The majority ignores the points.
 MOVE = [2, 3, 0, 1]
 
@@ -124,11 +132,13 @@ def neighbours(sequence: tuple[int, ...], universe: int, relation: Relation) -> 
 
 
 def double_loop(learner: Rational, n: int, relation: Relation) -> Answer:
-    universe, laws = 2 * learner.domain.size, {}
-    pairs: set[tuple[Any, Any]] = set()
+    universe = 2 * learner.domain.size
+    laws = {}
+    pairs: set[tuple[tuple[int, ...], tuple[int, ...]]] = set()
     for sequence in itertools.product(range(universe), repeat=n):
         for other in neighbours(sequence, universe, relation):
             ends = tuple(sorted(sequence)), tuple(sorted(other))
+            # Both directions: the loss of a pair is not symmetric. Sequences of one multiset are one dataset.
             if ends[0] != ends[1]:
                 pairs |= {ends, ends[::-1]}
     for side in {side for ends in pairs for side in ends}:
@@ -136,9 +146,12 @@ def double_loop(learner: Rational, n: int, relation: Relation) -> Answer:
     ratio: Fraction | None = Fraction(1)
     delta = Fraction(0)
     for left, right in pairs:
-        ps, qs = laws[left], laws[right]
+        ps = laws[left]
+        qs = laws[right]
+        # At epsilon = ln 2: exp(epsilon) is 2, a fraction.
         delta = max(delta, sum((max(Fraction(0), p - 2 * qs.get(o, Fraction(0))) for o, p in ps.items()), Fraction(0)))
         for o, p in ps.items():
+            # An output that is impossible on the other side: no ratio bounds it.
             if p and not qs.get(o):
                 ratio = None
             elif p and ratio is not None:

@@ -19,18 +19,26 @@ def worst(guesses, critical, m, epsilon, delta):
     """
     outcomes = list(product((0, 1), repeat=m))
     place = {x: i for i, x in enumerate(outcomes)}
-    rows, columns, values, limits, at, extra = [], [], [], [], 0, len(outcomes)
+    rows = []
+    columns = []
+    values = []
+    limits = []
+    at = 0
+    extra = len(outcomes)
     for i in range(m):
         own = []
         for x in outcomes:
             if x[i]:
                 wrong = (*x[:i], 0, *x[i + 1 :])
+                # P(x) - e^epsilon P(x with i wrong) - positive part <= 0.
                 rows += [at, at, at]
                 columns += [place[x], place[wrong], extra]
                 values += [1.0, -np.exp(epsilon), -1.0]
                 limits.append(0.0)
                 own.append(extra)
-                at, extra = at + 1, extra + 1
+                at += 1
+                extra += 1
+        # The positive parts of one coin sum to at most delta.
         rows += [at] * len(own)
         columns += own
         values += [1.0] * len(own)
@@ -38,6 +46,7 @@ def worst(guesses, critical, m, epsilon, delta):
         at += 1
     crosses = [any(sum(x[:k]) >= c for k, c in zip(guesses, critical, strict=True)) for x in outcomes]
     gain = np.zeros(extra)
+    # linprog minimises.
     gain[: len(outcomes)] = -np.array(crosses, float)
     whole = np.zeros((1, extra))
     whole[0, : len(outcomes)] = 1
@@ -48,7 +57,9 @@ def worst(guesses, critical, m, epsilon, delta):
 @pytest.mark.parametrize("epsilon", [0.0, 1.0, 2.5])
 @pytest.mark.parametrize("delta", [0.0, 1e-3, 0.02])
 def test_no_private_law_crosses_more_often_than_the_bound(epsilon, delta):
-    m, schedule, points = 7, Schedule((2, 4, 7), 7), ClaimPoints.one(epsilon, delta)
+    m = 7
+    schedule = Schedule((2, 4, 7), 7)
+    points = ClaimPoints.one(epsilon, delta)
     for critical in ((2, 4, 7), (3, 4, 6), (2, 5, 6)):
         optimum = worst(schedule.guesses, critical, m, epsilon, delta)
         bound = schedule._crossing(np.array(critical), points)
@@ -56,12 +67,16 @@ def test_no_private_law_crosses_more_often_than_the_bound(epsilon, delta):
         if delta == 0:
             assert bound == pytest.approx(optimum, rel=1e-6)
         else:
+            # With delta the bound need not be attained.
             assert bound <= optimum + 0.3 * m * delta
 
 
 def test_the_p_value_bounds_the_worst_probability_of_what_was_seen():
-    epsilon, delta, m = 1.0, 0.01, 6
-    schedule, points = Schedule((3, 6), m), ClaimPoints.one(1.0, 0.01)
+    epsilon = 1.0
+    delta = 0.01
+    m = 6
+    schedule = Schedule((3, 6), m)
+    points = ClaimPoints.one(1.0, 0.01)
     for right in ((3, 5), (3, 6), (2, 5)):
         found = schedule.test(right, points).p_value
         t = float(schedule.p_values(right, points)[0].min())

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 import pytest
@@ -15,13 +15,14 @@ from dpaudit_learners.mechanisms.steps import Steps, interior_scores, widest_win
 from dpaudit_learners.mechanisms.tree_log import TreeLog, _balanced_nodes, leaving_depths
 
 F = Fraction
+Number = int | Fraction
 
 
 def listed_score(data: list[int], size: int) -> list[int]:
     return [min(sum(x <= z for x in data), sum(x >= z for x in data)) for z in range(size)]
 
 
-def expanded(score: Steps) -> list[Any]:
+def expanded(score: Steps) -> list[Number]:
     return [v for v, n in zip(score.values, score.lengths, strict=True) for _ in range(n)]
 
 
@@ -61,9 +62,10 @@ def test_widest_windows_against_all_windows() -> None:
         assert widest_windows(score, 5) == slow
 
 
-def slow_concave(q: list[Any], r: Any, alpha: Any, mechanism: RecConcave) -> dict[int, float]:
+def slow_concave(q: Sequence[Number], r: Number, alpha: Number, mechanism: RecConcave) -> dict[int, float]:
     """Return the law of RecConcave, step by step on lists."""
-    top, rate = len(q) - 1, float(mechanism.epsilon) / 2
+    top = len(q) - 1
+    rate = float(mechanism.epsilon) / 2
     if top <= mechanism.base:
         return softmax({x: rate * float(v) for x, v in enumerate(q)})
     width = 1
@@ -90,7 +92,10 @@ def slow_concave(q: list[Any], r: Any, alpha: Any, mechanism: RecConcave) -> dic
         for pa, a in options[0]:
             for pb, b in options[1]:
                 union = sorted(set(a) | set(b))
-                last = softmax({x: rate * float(padded[x]) for x in union}) if union else {0: 1.0}
+                if union:
+                    last = softmax({x: rate * float(padded[x]) for x in union})
+                else:
+                    last = {0: 1.0}
                 for x, p in last.items():
                     law[min(x, top)] += chance * pa * pb * p
     return law
@@ -155,7 +160,8 @@ def slow_depth(x: int, data: list[int], height: int) -> int:
 
 def slow_tree(data: list[int], tree: TreeLog) -> dict[int, float]:
     """Return the law of TreeLog on a list of elements, step by step."""
-    size, rate = tree.size, float(tree.epsilon) / 2
+    size = tree.size
+    rate = float(tree.epsilon) / 2
     law = dict.fromkeys(range(size), 0.0)
     scores = listed_score(data, size)
     if tree.inner is None:
@@ -167,14 +173,16 @@ def slow_tree(data: list[int], tree: TreeLog) -> dict[int, float]:
         law[x] += math.exp(log)
     depths = {x: slow_depth(x, middle, height) for x in middle}
     ordered = sorted(middle, key=lambda x: (-depths[x], x))
-    deep, rest = ordered[: tree.deep], ordered[tree.deep :]
+    deep = ordered[: tree.deep]
+    rest = ordered[tree.deep :]
     for y, chance in slow_tree([depths[x] for x in rest], tree.inner).items():
         shift = height - y
         weight = {v: sum(x >> shift == v for x in deep) for v in range(2**y)}
         order = sorted(weight, key=lambda v: (-weight[v], v))
         gap = weight[order[0]] - weight[order[1]] if len(order) > 1 else None
         chosen = math.exp(tree._selection.log_law(Standing(0, gap))[0])
-        first, last = order[0] << shift, ((order[0] + 1) << shift) - 1
+        first = order[0] << shift
+        last = ((order[0] + 1) << shift) - 1
         candidates = {min(c, size - 1) for c in (first, (first + last) // 2, last)}
         for x, p in softmax({c: rate * scores[c] for c in candidates}).items():
             law[x] += math.exp(nothing) * chance * chosen * p

@@ -7,13 +7,12 @@ import itertools
 import math
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 import pytest
 
 import dpaudit
-from dpaudit.contract import InputError
+from dpaudit.contract import HasLaw, InputError, Sample
 from dpaudit.seeding import generator
 from dpaudit_learners.parities.amplified import ParityAmplified
 from dpaudit_learners.parities.concepts import MAX_EPSILON
@@ -39,7 +38,8 @@ def answers_of_one_subsample(examples: Examples, dimension: int, keep: Fraction)
 
 def repeated(g: dict[int, Fraction], coin: Fraction, times: int) -> dict[int, Fraction]:
     """Return the law of the first success among `times` runs, run by run."""
-    law, going = dict.fromkeys(range(-1, len(g)), Fraction(0)), Fraction(1)
+    law = dict.fromkeys(range(-1, len(g)), Fraction(0))
+    going = Fraction(1)
     for _ in range(times):
         for r, p in g.items():
             law[r] += going * (1 - coin) * p
@@ -50,8 +50,10 @@ def repeated(g: dict[int, Fraction], coin: Fraction, times: int) -> dict[int, Fr
 
 def restarted(g: dict[int, Fraction], beta: Fraction, late: bool) -> dict[int, Fraction]:
     """Return the law of restarting, as the solution of the equation for its restarts."""
+    # What a subsample without a solution leaves: the run starts again.
     inconsistent = 1 - sum(g.values())
     after = {r: (1 - beta) * p for r, p in g.items()}
+    # The geometric series over all restarts.
     stop = 1 / (1 - (1 - beta) * inconsistent)
     law = {r: p * stop for r, p in after.items()} | {-1: beta * stop}
     if late:
@@ -59,7 +61,7 @@ def restarted(g: dict[int, Fraction], beta: Fraction, late: bool) -> dict[int, F
     return law
 
 
-def close(learner: Any, sample: Any, exact: dict[int, Fraction], limit: float = 1e-10) -> None:
+def close(learner: HasLaw, sample: Sample, exact: dict[int, Fraction], limit: float = 1e-10) -> None:
     law = learner.law(sample)
     assert law.error < limit
     assert sum(exact.values()) == 1
@@ -77,15 +79,20 @@ def close(learner: Any, sample: Any, exact: dict[int, Fraction], limit: float = 
 @pytest.mark.parametrize("epsilon", [0.3, 2.0])
 def test_laws(dimension: int, beta: float, epsilon: float) -> None:
     rng = np.random.default_rng(dimension)
-    amplified, no_coin = ParityAmplified(dimension, epsilon, beta), ParityAmplifiedNoCoin(dimension, epsilon, beta)
-    restart, late = ParityRestart(dimension, epsilon, beta), ParityRestartLateCoin(dimension, epsilon, beta)
+    amplified = ParityAmplified(dimension, epsilon, beta)
+    no_coin = ParityAmplifiedNoCoin(dimension, epsilon, beta)
+    restart = ParityRestart(dimension, epsilon, beta)
+    late = ParityRestartLateCoin(dimension, epsilon, beta)
     times = {0.5: 1, 0.1: 4}[beta]
     assert amplified.repetitions == times
     for n in (0, 1, 3, 6):
         bits = rng.integers(0, 2, (n, dimension + 1))
         examples = [(tuple(int(v) for v in row[:-1]), int(row[-1])) for row in bits]
         domain = amplified.domain
-        sample = domain.sample(bits[:, :-1], bits[:, -1]) if n else domain.empty_sample()
+        if n:
+            sample = domain.sample(bits[:, :-1], bits[:, -1])
+        else:
+            sample = domain.empty_sample()
         g = answers_of_one_subsample(examples, dimension, Fraction(epsilon) / (4 * times))
         close(amplified, sample, repeated(g, Fraction(1, 2), times))
         if n < 6 and sum(g.values()) in (0, 1):
@@ -128,7 +135,8 @@ def test_a_rate_for_one_run_would_be_too_large_for_restarting() -> None:
 
 @pytest.mark.parametrize("learner", [ParityAmplified(1, 1.0, 0.1), ParityAmplified(1, 12.0, 0.1)], ids=str)
 def test_repetition_leaks_through_its_failure(learner: ParityAmplified) -> None:
-    k, q = learner.repetitions, learner.epsilon / 16
+    k = learner.repetitions
+    q = learner.epsilon / 16
     finding = dpaudit.pac.audit_law(learner, n=3)
     assert finding.epsilon >= k * math.log1p(q) - 1e-9
     assert finding.epsilon <= k * 2 * math.atanh(q) + 1e-9
@@ -164,9 +172,13 @@ def test_bad_parameters_and_unreachable_claims() -> None:
 
 
 @pytest.mark.parametrize("kind", [ParityAmplified, ParityRestart])
-def test_sample_sizes_are_the_least_integers_of_their_formula(kind: Any) -> None:
-    learner, alpha, beta = kind(5, 1.0, 0.1), 0.2, 0.25
-    n, p, f = learner.sample_size(alpha, beta), learner._keep, learner.failure
+def test_sample_sizes_are_the_least_integers_of_their_formula(kind: type[ParityAmplified | ParityRestart]) -> None:
+    learner = kind(5, 1.0, 0.1)
+    alpha = 0.2
+    beta = 0.25
+    n = learner.sample_size(alpha, beta)
+    p = learner._keep
+    f = learner.failure
 
     def bound(size: int) -> float:
         return f + (1 - f) * 2**5 * (1 - p * alpha) ** size
@@ -176,10 +188,11 @@ def test_sample_sizes_are_the_least_integers_of_their_formula(kind: Any) -> None
 
 
 @pytest.mark.parametrize("kind", [ParityAmplified, ParityRestart])
-def test_large_dimensions_find_the_target(kind: Any) -> None:
+def test_large_dimensions_find_the_target(kind: type[ParityAmplified | ParityRestart]) -> None:
     learner = kind(40, 1.0, 0.05)
     rng = generator(5, "large", learner.id)
-    points, target = rng.integers(0, 2, (4000, 40)), rng.integers(0, 2, 40)
+    points = rng.integers(0, 2, (4000, 40))
+    target = rng.integers(0, 2, 40)
     codes = learner.run(learner.domain.sample(points, points @ target % 2), rng, 100)
     # At least 200 random equations are expected to be kept: full rank is missed with probability below 2^-100.
     assert set(codes.tolist()) <= {-1, sum(int(b) << i for i, b in enumerate(target))}

@@ -5,12 +5,13 @@ from __future__ import annotations
 import decimal
 import itertools
 import math
+from collections.abc import Callable
 from decimal import Decimal
-from typing import Any
 
 import numpy as np
 import pytest
 
+from dpaudit.contract import Sample
 from dpaudit_learners.conjunctions.consistent import ConjunctionElimination
 from dpaudit_learners.conjunctions.controls import (
     ConjunctionBareNegations,
@@ -19,12 +20,13 @@ from dpaudit_learners.conjunctions.controls import (
     ConjunctionUndivided,
 )
 from dpaudit_learners.conjunctions.laplace import ConjunctionLaplace, contradictions
+from dpaudit_learners.domains import Cube
 from dpaudit_learners.mechanisms.log_laws import log_above, log_below, log_between
 
 decimal.getcontext().prec = 50
 
 
-def slow_counts(sample: Any, dimension: int) -> list[int]:
+def slow_counts(sample: Sample, dimension: int) -> list[int]:
     """Return the contradicting positive examples of v1, not v1, v2, ..."""
     counts = []
     for i in range(dimension):
@@ -39,7 +41,7 @@ def above(z: Decimal) -> Decimal:
     return (-z).exp() / 2 if z >= 0 else 1 - z.exp() / 2
 
 
-def random_sample(domain: Any, rng: np.random.Generator, m: int, top: int) -> Any:
+def random_sample(domain: Cube, rng: np.random.Generator, m: int, top: int) -> Sample:
     if m == 0:
         return domain.empty_sample()
     points = rng.integers(0, 2, (m, domain.dimension))
@@ -55,7 +57,9 @@ SCALES = [
 
 @pytest.mark.parametrize(("learner_class", "scale"), SCALES, ids=["sound", "half", "undivided"])
 @pytest.mark.parametrize("top", [4, 40, 10**12])
-def test_law_is_the_product_over_the_literals(learner_class: Any, scale: Any, top: int) -> None:
+def test_law_is_the_product_over_the_literals(
+    learner_class: type[ConjunctionLaplace], scale: Callable[[int, float], float], top: int
+) -> None:
     rng = np.random.default_rng(31)
     for d, epsilon, beta in ((1, 1.0, 0.1), (2, 0.3, 0.9), (3, 5.0, 0.5)):
         learner = learner_class(d, epsilon, beta)
@@ -71,7 +75,8 @@ def test_law_is_the_product_over_the_literals(learner_class: Any, scale: Any, to
                 for literal, count in enumerate(counts):
                     z = (threshold - count) / noise
                     # ln Pr of a far tail is taken in closed form: decimals underflow too.
-                    kept, deleted = (far_log(-z), far_log(z))
+                    kept = far_log(-z)
+                    deleted = far_log(z)
                     true += kept if mask >> literal & 1 else deleted
                 assert abs(Decimal(float(log_prob)) - true) <= Decimal(law.error)
             assert law.error < 1e-12 * max(10, sample.n)
@@ -80,7 +85,9 @@ def test_law_is_the_product_over_the_literals(learner_class: Any, scale: Any, to
 @pytest.mark.parametrize("d", [1, 2, 3])
 def test_the_noise_with_a_delta(d: int) -> None:
     # The largest e for which 2 d calls that are randomised response are (epsilon, delta)-private, summed over answers.
-    epsilon, beta, delta = 1.5, 0.3, 0.02
+    epsilon = 1.5
+    beta = 0.3
+    delta = 0.02
     learner = ConjunctionLaplace(d, epsilon, beta, delta)
 
     def needed(e: float) -> float:
@@ -112,6 +119,7 @@ def far_log(z: Decimal) -> Decimal:
     """Return ln Pr[Lap(1) > z]."""
     if z >= 0:
         return -z - Decimal(2).ln()
+    # Below -200 ln(1 - exp(z) / 2) is -exp(z) / 2 to fifty digits.
     return above(z).ln() if z > -200 else -z.exp() / 2
 
 
@@ -149,6 +157,7 @@ def test_shared_noise_law_is_the_chain_of_gaps(top: int) -> None:
             # Deleted literals need noise > threshold - count, kept ones the opposite.
             low = [(threshold - c) / 2 for i, c in enumerate(counts) if not mask >> i & 1]
             high = [(threshold - c) / 2 for i, c in enumerate(counts) if mask >> i & 1]
+            # One noise for all literals: above every bound of a deleted one, below every bound of a kept one.
             mass = (above(max(low)) if low else 1) - (above(min(high)) if high else 0)
             if mass <= 0:
                 assert log_prob == -np.inf

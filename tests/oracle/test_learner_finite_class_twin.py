@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import decimal
 from decimal import Decimal
-from typing import Any
 
 import numpy as np
 import pytest
 
-from dpaudit_learners.finite.counting import scores
+from dpaudit.contract import Domain, Sample
+from dpaudit_learners.finite.counting import ClassLearner, scores
 from dpaudit_learners.finite.exponential import ExponentialLearner
 from dpaudit_learners.mechanisms import exponential
 from dpaudit_learners.points.concepts import OccamConsistent, PointConsistent, ThresholdConsistent
@@ -18,14 +18,16 @@ from dpaudit_learners.points.exponential import PointExponential, ThresholdExpon
 decimal.getcontext().prec = 60
 
 
-def random_sample(domain: Any, rng: np.random.Generator, m: int, top: int = 4) -> Any:
+def random_sample(domain: Domain, rng: np.random.Generator, m: int, top: int = 4) -> Sample:
     points = domain.points()
     counts = rng.integers(1, top, m) if m else None
     chosen = points[rng.integers(0, len(points), m)]
-    return domain.sample(chosen, rng.integers(0, 2, m), counts) if m else domain.empty_sample()
+    if m:
+        return domain.sample(chosen, rng.integers(0, 2, m), counts)
+    return domain.empty_sample()
 
 
-def slow_scores(learner: Any, sample: Any) -> list[int]:
+def slow_scores(learner: ClassLearner, sample: Sample) -> list[int]:
     result = []
     for code in range(learner.concepts.size):
         concept = learner.concepts.concept(code)
@@ -42,7 +44,7 @@ def slow_log_softmax(values: list[int], rate: float) -> list[Decimal]:
 
 @pytest.mark.parametrize("learner", [PointExponential(6, 0.3), ThresholdExponential(6, 1.7)], ids=lambda v: v.id)
 @pytest.mark.parametrize("top", [4, 10**12])
-def test_exponential_law_is_within_its_error_of_the_decimal_one(learner: Any, top: int) -> None:
+def test_exponential_law_is_within_its_error_of_the_decimal_one(learner: ExponentialLearner, top: int) -> None:
     rng = np.random.default_rng(6)
     for m in (0, 1, 2, 5, 9):
         sample = random_sample(learner.domain, rng, m, top)
@@ -66,7 +68,7 @@ def test_inversion_draws_no_ineligible_output_at_either_end() -> None:
     class Edge:
         """A generator that returns the ends of [0, 1)."""
 
-        def random(self, size: int) -> Any:
+        def random(self, size: int) -> np.ndarray:
             return np.array([0.0, 1 - 2.0**-53] * (size // 2))
 
     eligible = np.array([False, True, True, False])
@@ -78,7 +80,7 @@ def test_inversion_draws_no_ineligible_output_at_either_end() -> None:
 
 
 @pytest.mark.parametrize("learner", [PointExponential(6, 1.0), ThresholdExponential(6, 1.0), OccamConsistent(6)])
-def test_counting_agrees_with_evaluating(learner: Any) -> None:
+def test_counting_agrees_with_evaluating(learner: ClassLearner) -> None:
     class Plain:
         """The same class without its own way of counting."""
 
@@ -105,10 +107,13 @@ def test_a_third_party_class_needs_its_domain_and_concepts_only() -> None:
 def test_consistent_learners_against_plain_search() -> None:
     rng = np.random.default_rng(2)
     for _ in range(300):
-        point, threshold, occam = PointConsistent(5), ThresholdConsistent(5), OccamConsistent(5)
+        point = PointConsistent(5)
+        threshold = ThresholdConsistent(5)
+        occam = OccamConsistent(5)
         sample = random_sample(point.domain, rng, int(rng.integers(0, 5)))
         positives = [int(x) for (x,), y in zip(sample.points, sample.labels, strict=True) if y == 1]
         right = [v == sample.n for v in slow_scores(occam, sample)]
+        # The rules of the learners in their own words: where no concept fits, Occam alone fails.
         expected = {
             point: min(positives, default=5),
             threshold: max(positives, default=-1) + 1,

@@ -6,11 +6,12 @@ import decimal
 import itertools
 from collections.abc import Callable, Iterator
 from decimal import Decimal
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
 import pytest
 
+from dpaudit.contract import Learner, Sample
 from dpaudit_learners.boxes.concepts import BoxTightest
 from dpaudit_learners.boxes.exponential import BoxExponential
 from dpaudit_learners.halfspaces.exponential import HalfspaceExponential
@@ -22,8 +23,10 @@ Point = tuple[int, ...]
 Pattern = tuple[int, ...]
 """The labels of all points of the domain, in its order."""
 
+C = TypeVar("C")
 
-def random_samples(learner: Any, count: int, seed: int) -> Iterator[Any]:
+
+def random_samples(learner: Learner, count: int, seed: int) -> Iterator[Sample]:
     """Yield samples with weights, among them an empty one and one of a single label."""
     rng = np.random.default_rng(seed)
     points = learner.domain.points()
@@ -34,7 +37,7 @@ def random_samples(learner: Any, count: int, seed: int) -> Iterator[Any]:
         yield learner.domain.sample(chosen, labels, rng.integers(1, 5, m))
 
 
-def examples(sample: Any) -> list[tuple[Point, int]]:
+def examples(sample: Sample) -> list[tuple[Point, int]]:
     """Return the examples one by one, without weights."""
     rows = zip(sample.points.tolist(), sample.labels.tolist(), sample.counts.tolist(), strict=True)
     return [(tuple(x), y) for x, y, count in rows for _ in range(count)]
@@ -51,14 +54,16 @@ def box_patterns(points: list[Point]) -> set[Pattern]:
 def halfspace_patterns(points: list[Point]) -> set[Pattern]:
     """Return what w x >= b says over all small integers w and all b between their values."""
     found = set()
+    # Weights up to 4 are enough for these small grids: the counts below say that no cut is missing.
     for w in itertools.product(range(-4, 5), repeat=len(points[0])):
         values = [sum(a * v for a, v in zip(w, x, strict=True)) for x in points]
+        # The least value takes all points, one beyond the greatest takes none.
         for cut in range(min(values), max(values) + 2):
             found.add(tuple(int(value >= cut) for value in values))
     return found
 
 
-def exponential_law(scores: dict[Any, int], epsilon: float) -> dict[Any, Decimal]:
+def exponential_law(scores: dict[C, int], epsilon: float) -> dict[C, Decimal]:
     """Return Pr[choice] in proportion to exp(epsilon score/2)."""
     weights = {choice: (Decimal(epsilon) / 2 * score).exp() for choice, score in scores.items()}
     total = sum(weights.values())
@@ -79,7 +84,7 @@ def exponential_law(scores: dict[Any, int], epsilon: float) -> dict[Any, Decimal
     ids=lambda value: getattr(value, "__name__", repr(value)),
 )
 def test_exponential_learners_against_all_labellings(
-    learner: Any, patterns: Callable[[list[Point]], set[Pattern]], count: int
+    learner: BoxExponential | HalfspaceExponential, patterns: Callable[[list[Point]], set[Pattern]], count: int
 ) -> None:
     grid = learner.domain.points()
     points = [tuple(x) for x in grid.tolist()]
@@ -104,7 +109,8 @@ def test_interior_points_by_the_exponential_mechanism_against_counting(size: int
     for sample in random_samples(learner, 6, seed=2):
         values = [x for (x,), _ in examples(sample)]
         scores = {z: min(sum(v <= z for v in values), sum(v >= z for v in values)) for z in range(size)}
-        slow, law = exponential_law(scores, learner.epsilon), learner.law(sample)
+        slow = exponential_law(scores, learner.epsilon)
+        law = learner.law(sample)
         found = {int(a): float(log) for a, log in zip(law.atoms, law.log_prob, strict=True)}
         assert found.keys() == slow.keys()
         assert all(abs(Decimal(log) - slow[z].ln()) <= Decimal(law.error) for z, log in found.items())
@@ -119,6 +125,7 @@ def test_the_tightest_box_against_all_boxes(side: int, dimension: int) -> None:
     for sample in random_samples(learner, 8, seed=3):
         positive = {x for x, y in examples(sample) if y}
         around = [p for p in listed if all(p[points.index(x)] for x in positive)]
+        # The box with the fewest points that has all positive examples, which must be the only one.
         smallest = min(around, key=sum)
         assert [p for p in around if sum(p) == sum(smallest)] == [smallest]
         codes = learner.run(sample, np.random.default_rng(0), 3)

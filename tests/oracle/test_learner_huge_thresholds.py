@@ -20,7 +20,8 @@ from dpaudit_learners.points.exponential import ThresholdExponential
 def test_runs_are_the_runs_of_the_listed_scores() -> None:
     rng = np.random.default_rng(2)
     for m in (0, 1, 2, 5, 9):
-        domain, concepts = Interval(12), Thresholds(12)
+        domain = Interval(12)
+        concepts = Thresholds(12)
         sample = domain.sample(rng.integers(0, 12, m), rng.integers(0, 2, m), rng.integers(1, 10**12, m)) if m else (
             domain.empty_sample()
         )  # fmt: skip
@@ -34,21 +35,24 @@ class Scripted:
     """A generator whose uniform numbers are given, and whose further random digits come from another one."""
 
     def __init__(self, uniform: list[float]) -> None:
-        self._uniform, self._rng = uniform, np.random.default_rng(3)
+        self._uniform = uniform
+        self._rng = np.random.default_rng(3)
 
-    def random(self, size: int) -> Any:
+    def random(self, size: int) -> np.ndarray:
         assert size == len(self._uniform)
         return np.array(self._uniform)
 
-    def integers(self, *arguments: Any, **named: Any) -> Any:
+    def integers(self, *arguments: Any, **named: Any) -> np.ndarray:
         return self._rng.integers(*arguments, **named)
 
 
 def test_draws_near_a_boundary_are_refined_and_others_are_not(monkeypatch: pytest.MonkeyPatch) -> None:
     refined = []
     original = exponential._refined
+    # The real refinement runs; the list holds what it was asked for.
     monkeypatch.setattr(exponential, "_refined", lambda *a: refined.append(original(*a)) or refined[-1])
-    sizes, values = [1, 2, 1], np.array([0, 0, 0])
+    sizes = [1, 2, 1]
+    values = np.array([0, 0, 0])
     rng = Scripted([0.1, 0.25, 0.5, 0.75, 0.9])
     drawn = exponential.draw_cells(sizes, values, 1.0, rng, 5)  # type: ignore[arg-type]  # a generator of these numbers
     # 0.25 and 0.75 are boundaries: the number lies in [0.25, 0.25 + 2^-53), so it is above; both need more digits.
@@ -56,7 +60,7 @@ def test_draws_near_a_boundary_are_refined_and_others_are_not(monkeypatch: pytes
     assert refined == [1, 2]
 
 
-def refined(digits: int, sizes: list[int], gaps: Any, rate: float, rng: np.random.Generator) -> int:
+def refined(digits: int, sizes: list[int], gaps: np.ndarray, rate: float, rng: np.random.Generator) -> int:
     """Return the cell of a number of which 53 binary digits are given, as draws decide it that are near a boundary."""
     start = exponential._extended(digits, 53, exponential.START_DIGITS, rng)
     return exponential._refined(*start, lambda precision: exponential._bounds(sizes, gaps, rate, precision), rng)
@@ -68,10 +72,12 @@ def test_refinement_agrees_with_the_floats_away_from_boundaries() -> None:
         m = int(rng.integers(1, 12))
         sizes = [int(v) for v in rng.integers(1, 2**62, m)]
         gaps = np.abs(rng.integers(0, 60, m) - 30)
+        # Cells are weighed against the best: its gap is zero.
         gaps -= gaps.min()
         weights = np.array(sizes, dtype=float) * np.exp(-0.4 * gaps)
         uniform = float(rng.random())
         cumulative = np.cumsum(weights) / weights.sum()
+        # Nearer to a boundary the floats cannot say on which side the number lies.
         if np.abs(cumulative - uniform).min() > 1e-9:
             expected = int(np.searchsorted(cumulative, uniform))
             assert refined(int(uniform * 2**53), sizes, gaps, 0.4, rng) == expected
@@ -86,7 +92,7 @@ def test_cells_of_hardly_any_weight_can_be_drawn_by_refinement_only() -> None:
     assert drawn == [1] * 50
 
     class Zeros:
-        def integers(self, *_: Any, size: int, **__: Any) -> Any:
+        def integers(self, *_: Any, size: int | tuple[int, ...], **__: Any) -> np.ndarray:
             return np.zeros(size if isinstance(size, tuple) else (size,), dtype=np.uint64)
 
     assert refined(0, [1, 1], gaps, 1.0, Zeros()) == 0  # type: ignore[arg-type]  # a generator of zeros
@@ -122,7 +128,8 @@ def test_runs_over_a_huge_domain_follow_their_weights() -> None:
     learner = ThresholdExponential(2**64, 0.5)
     points = [2**62, 2**63, 3 * 2**62]
     sample = learner.domain.sample(points, [1, 0, 1], [3, 5, 2])
-    runs, edges = 40_000, [0, 2**62 + 1, 2**63 + 1, 3 * 2**62 + 1, 2**64 + 1]
+    runs = 40_000
+    edges = [0, 2**62 + 1, 2**63 + 1, 3 * 2**62 + 1, 2**64 + 1]
     scores = [5, 8, 3, 5]
     weights = [(b - a) / 2**64 * math.exp(0.25 * s) for a, b, s in zip(edges, edges[1:], scores, strict=False)]
     codes = learner.run(sample, generator(6, "weights"), runs)

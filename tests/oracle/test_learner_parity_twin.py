@@ -6,7 +6,6 @@ import decimal
 import itertools
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 import pytest
@@ -17,9 +16,10 @@ from dpaudit_learners.parities.gf2 import Systems
 from dpaudit_learners.parities.private import ParityPrivate
 
 decimal.getcontext().prec = 50
+Example = tuple[tuple[int, ...], int]
 
 
-def solutions(examples: list[tuple[tuple[int, ...], int]], dimension: int) -> list[int]:
+def solutions(examples: list[Example], dimension: int) -> list[int]:
     """Return all r, as integers, with <r, x> = y for every example."""
     return [
         r
@@ -28,7 +28,9 @@ def solutions(examples: list[tuple[tuple[int, ...], int]], dimension: int) -> li
     ]
 
 
-def slow_law(learner: Any, examples: list[Any], keep: Fraction, coin: Fraction, uniform: bool) -> dict[int, Fraction]:
+def slow_law(
+    learner: ParityPrivate, examples: list[Example], keep: Fraction, coin: Fraction, uniform: bool
+) -> dict[int, Fraction]:
     """Return the law by summing over all subsamples of the sequence of examples."""
     law = dict.fromkeys(range(-1, 2**learner.dimension), Fraction(0))
     law[-1] = coin
@@ -37,6 +39,7 @@ def slow_law(learner: Any, examples: list[Any], keep: Fraction, coin: Fraction, 
         for is_kept in kept:
             weight *= keep if is_kept else 1 - keep
         space = solutions(list(itertools.compress(examples, kept)), learner.dimension)
+        # Where no solution is drawn, the least one is the answer.
         answers = space if uniform else space[:1]
         for r in answers or [-1]:
             law[r] += weight / max(1, len(answers))
@@ -56,14 +59,17 @@ CASES = [
 @pytest.mark.parametrize(("learner_class", "epsilon", "keep", "coin", "uniform"), CASES)
 @pytest.mark.parametrize("dimension", [1, 2, 3])
 def test_law_is_the_sum_over_subsamples(
-    learner_class: Any, epsilon: float, keep: Fraction, coin: Fraction, uniform: bool, dimension: int
+    learner_class: type[ParityPrivate], epsilon: float, keep: Fraction, coin: Fraction, uniform: bool, dimension: int
 ) -> None:
     learner = learner_class(dimension, epsilon)
     rng = np.random.default_rng(dimension)
     for n in (0, 1, 2, 4, 6):
         bits = rng.integers(0, 2, (n, dimension + 1))
         examples = [(tuple(int(v) for v in row[:-1]), int(row[-1])) for row in bits]
-        sample = learner.domain.sample(bits[:, :-1], bits[:, -1]) if n else learner.domain.empty_sample()
+        if n:
+            sample = learner.domain.sample(bits[:, :-1], bits[:, -1])
+        else:
+            sample = learner.domain.empty_sample()
         law = learner.law(sample)
         assert law.error < 1e-10
         exact = slow_law(learner, examples, keep, coin, uniform)
@@ -101,10 +107,14 @@ def test_huge_counts_neither_underflow_nor_round_the_failure_away(count: int) ->
 def test_elimination_returns_the_least_solution() -> None:
     rng = np.random.default_rng(5)
     for _ in range(400):
-        d, n = int(rng.integers(1, 6)), int(rng.integers(0, 7))
+        d = int(rng.integers(1, 6))
+        n = int(rng.integers(0, 7))
         learner = ParityElimination(d)
         bits = rng.integers(0, 2, (n, d + 1))
-        sample = learner.domain.sample(bits[:, :-1], bits[:, -1]) if n else learner.domain.empty_sample()
+        if n:
+            sample = learner.domain.sample(bits[:, :-1], bits[:, -1])
+        else:
+            sample = learner.domain.empty_sample()
         examples = [(tuple(int(v) for v in row[:-1]), int(row[-1])) for row in bits]
         expected = (solutions(examples, d) or [-1])[0]
         assert learner.run(sample, rng, 2).tolist() == [expected] * 2
@@ -116,7 +126,8 @@ def test_elimination_returns_the_least_solution() -> None:
 def test_elimination_of_63_variables() -> None:
     learner = ParityElimination(63)
     rng = np.random.default_rng(63)
-    points, target = rng.integers(0, 2, (300, 63)), rng.integers(0, 2, 63)
+    points = rng.integers(0, 2, (300, 63))
+    target = rng.integers(0, 2, 63)
     sample = learner.domain.sample(points, points @ target % 2)
     assert learner.run(sample, rng, 1)[0] == sum(int(b) << i for i, b in enumerate(target))
     labels = points @ target % 2
@@ -126,8 +137,11 @@ def test_elimination_of_63_variables() -> None:
 
 def test_batched_systems_solve_every_run_as_brute_force_does() -> None:
     rng = np.random.default_rng(12)
-    d, runs, m = 4, 300, 7
+    d = 4
+    runs = 300
+    m = 7
     bits = rng.integers(0, 2, (m, d + 1))
+    # Most labels are those of one parity, so that some subsamples have solutions and others have none.
     bits[:, -1] = np.where(rng.random(m) < 0.7, bits[:, 0], bits[:, -1])
     words = np.array([sum(int(b) << i for i, b in enumerate(row)) for row in bits], dtype=np.uint64)
     kept = rng.random((runs, m)) < 0.5

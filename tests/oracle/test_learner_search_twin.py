@@ -6,25 +6,28 @@ import decimal
 import itertools
 import math
 from decimal import Decimal
-from typing import Any
 
 import numpy as np
 import pytest
 
 import dpaudit
-from dpaudit.contract import InputError, Relation
+from dpaudit.contract import InputError, Relation, Sample
 from dpaudit.seeding import generator
 from dpaudit_learners.conjunctions.concepts import ConjunctionExponential, ShortConjunctions
 from dpaudit_learners.conjunctions.greedy import ConjunctionGreedy
 from dpaudit_learners.conjunctions.greedy_counts import GreedyCounts
 from dpaudit_learners.covers.accounting import rounds_for
+from dpaudit_learners.domains import Cube
 from dpaudit_learners.finite.counting import scores
 from dpaudit_learners.mechanisms.composition import largest_repeated_epsilon, repeated_delta
 
 decimal.getcontext().prec = 40
 
+# A point, its label and its count.
+Row = tuple[tuple[int, ...], int, int]
 
-def random_sample(domain: Any, rng: np.random.Generator, m: int, top: int) -> Any:
+
+def random_sample(domain: Cube, rng: np.random.Generator, m: int, top: int) -> Sample:
     if m == 0:
         return domain.empty_sample()
     return domain.sample(rng.integers(0, 2, (m, domain.dimension)), rng.integers(0, 2, m), rng.integers(1, top, m))
@@ -35,28 +38,32 @@ def softmax(values: list[int], rate: Decimal) -> list[Decimal]:
     return [w / sum(weights) for w in weights]
 
 
-def one_round(rows: list[Any], dimension: int, k: int, idle: bool) -> list[int]:
+def one_round(rows: list[Row], dimension: int, k: int, idle: bool) -> list[int]:
     """Return k q of all candidates on the remaining (point, label, count)."""
     negatives = sum(c for _, y, c in rows if y == 0)
     values = []
     for literal in range(2 * dimension):
         hit = [(y, c) for x, y, c in rows if x[literal // 2] == literal % 2]
+        # k q is an integer: negatives covered beyond a k-th of all, or positives lost.
         values.append(min(k * sum(c for y, c in hit if y == 0) - negatives, -k * sum(c for y, c in hit if y == 1)))
     return values + ([-negatives] if idle else [])
 
 
-def slow_greedy(learner: ConjunctionGreedy, sample: Any, rounds: int, share: float) -> dict[int, Decimal]:
+def slow_greedy(learner: ConjunctionGreedy, sample: Sample, rounds: int, share: float) -> dict[int, Decimal]:
     """Return the law by enumerating all sequences of candidates, deleting examples one round at a time."""
     law: dict[int, Decimal] = {}
     start = [(tuple(map(int, x)), int(y), int(c))
              for x, y, c in zip(sample.points, sample.labels, sample.counts, strict=True)]  # fmt: skip
-    idle, d = not learner.literal, learner.dimension
+    idle = not learner.literal
+    d = learner.dimension
     rate = Decimal(share) / (2 * learner.k)
     for sequence in itertools.product(range(2 * d + idle), repeat=rounds):
-        rows, probability = start, Decimal(1)
+        rows = start
+        probability = Decimal(1)
         for candidate in sequence:
             probability *= softmax(one_round(rows, d, learner.k, idle), rate)[candidate]
             if candidate < 2 * d:
+                # What the literal refuses is settled; the next round sees the rest.
                 rows = [row for row in rows if row[0][candidate // 2] != candidate % 2]
         mask = sum(1 << c for c in set(sequence) if c < 2 * d)
         law[mask] = law.get(mask, Decimal(0)) + probability
@@ -108,7 +115,8 @@ def test_counts_while_literals_are_chosen() -> None:
 
 @pytest.mark.parametrize(("dimension", "k"), [(1, 1), (2, 1), (3, 2), (4, 4), (6, 3)])
 def test_fast_counts_of_the_exponential_learner_are_those_of_evaluation(dimension: int, k: int) -> None:
-    rng, concepts = np.random.default_rng(3), ShortConjunctions(dimension, k)
+    rng = np.random.default_rng(3)
+    concepts = ShortConjunctions(dimension, k)
     for m, top in ((0, 2), (1, 9), (5, 3), (30, 10**12), (9, 2**55)):
         sample = random_sample(ConjunctionExponential(dimension, k, 1.0).domain, rng, m, top)
         assert concepts.count_correct(sample).tolist() == scores(concepts, sample).tolist()
@@ -140,7 +148,8 @@ def test_optimal_composition_is_the_divergence_of_randomised_responses(
     p = 1 / (1 + math.exp(-share))
     total = 0.0
     for ones in range(times + 1):
-        left, right = p ** (times - ones) * (1 - p) ** ones, (1 - p) ** (times - ones) * p**ones
+        left = p ** (times - ones) * (1 - p) ** ones
+        right = (1 - p) ** (times - ones) * p**ones
         total += math.comb(times, ones) * max(0.0, left - math.exp(epsilon) * right)
     assert repeated_delta(epsilon, share, times) == pytest.approx(total, rel=1e-8)
     assert repeated_delta(times * share, share, times) == 0
@@ -220,7 +229,8 @@ def test_bad_parameters() -> None:
 @pytest.mark.parametrize("setting", ["empirical", "realizable"])
 def test_greedy_sample_sizes_satisfy_their_conditions(setting: str) -> None:
     for learner in (ConjunctionGreedy(10, 3, 1.0), ConjunctionGreedy(10, 3, 1.0, 1e-6, rounds=40)):
-        alpha, beta = 0.1, 0.05
+        alpha = 0.1
+        beta = 0.05
         n = learner.utility(alpha, beta, setting).sample_size
         a, b = (alpha, beta) if setting == "empirical" else (alpha / 2, beta / 2)
         rounds = learner.rounds_at(n)

@@ -30,18 +30,23 @@ def simulated(
     """Return the share of audits that bet on an event of probabilities p and q and ever reach 1 / gamma."""
     rng = np.random.default_rng(seed)
     past, sizes = batch_schedule(runs)
+    # The runs before the first bet, half on either side: they teach the posterior and pay nothing.
     sides = [rng.binomial(int(past[0]) // 2, chance, audits) for chance in (p, q)]
     ones, zeros = (np.stack([hits, int(past[0]) // 2 - hits], axis=1).astype(float) for hits in sides)
-    wealth, refuted = np.zeros(audits), np.zeros(audits, dtype=bool)
+    wealth = np.zeros(audits)
+    refuted = np.zeros(audits, dtype=bool)
     for size in sizes.astype(int):
         heads = rng.binomial(size, 0.5, audits)
+        # Coins decide the sides of the runs that count.
         new = [(rng.binomial(n, chance), n) for n, chance in ((heads, p), (size - heads, q))]
         on, off = (np.stack([hits, n - hits], axis=1).astype(float) for hits, n in new)
         mass = (ones + zeros + 0.5) / (ones + zeros + 0.5).sum(axis=1, keepdims=True)
         one, zero = log_payoffs(place_bet(posterior(ones, zeros), mass, np.full(audits, epsilon), delta))
         wealth += (one * on + zero * off).sum(axis=1)
+        # Wealth may fall again: an audit stops at the first look at which it is enough.
         refuted |= wealth >= -math.log(gamma)
-        ones, zeros = ones + on, zeros + off
+        ones = ones + on
+        zeros = zeros + off
     return float(refuted.mean())
 
 
@@ -57,7 +62,8 @@ def test_the_schedule_is_that_of_a_session(runs: int) -> None:
 
 def test_a_past_for_each_epsilon_gives_the_bets_of_each_past() -> None:
     rng = np.random.default_rng(3)
-    rates, masses = rng.random((5, 4)), rng.dirichlet(np.ones(4), 5)
+    rates = rng.random((5, 4))
+    masses = rng.dirichlet(np.ones(4), 5)
     epsilons = np.array([0.0, 0.1, 0.5, 1.0, 2.0])
     for delta in (0.0, 0.05):
         together = place_bet(rates, masses, epsilons, delta)
@@ -100,7 +106,8 @@ def runs_for(q: float, truth: float, epsilon: float, delta: float, gamma: float)
 def test_a_detectable_epsilon_is_refuted_as_often_as_stated(
     q: float, truth: float, epsilon: float, delta: float, gamma: float
 ) -> None:
-    runs, p = runs_for(q, truth, epsilon, delta, gamma), math.exp(truth) * q + delta
+    runs = runs_for(q, truth, epsilon, delta, gamma)
+    p = math.exp(truth) * q + delta
     audits = 2_000 if delta == 0 else 400
     test = {"epsilon": epsilon, "delta": delta, "gamma": gamma, "audits": audits}
     assert simulated(p, q, runs, **test) >= binom.ppf(ALARM, audits, 0.95) / audits
@@ -135,8 +142,12 @@ def test_a_detectable_catastrophe_is_refuted_as_often_as_stated(runs: int, epsil
 
 def test_runs_are_about_the_level_over_the_growth() -> None:
     # With ever smaller error probabilities learning costs little beside log(1 / gamma): the growth rate decides.
-    p, q, epsilon, gamma = 0.7, 0.2, 1.0, 1e-200
-    mass, rate = np.array([0.45, 0.55]), np.array([p / (p + q), (1 - p) / (2 - p - q)])
+    p = 0.7
+    q = 0.2
+    epsilon = 1.0
+    gamma = 1e-200
+    mass = np.array([0.45, 0.55])
+    rate = np.array([p / (p + q), (1 - p) / (2 - p - q)])
     growth = float(expected_growth(place_bet(rate, mass, np.array([epsilon]), 0.0), rate, mass)[0])
     rho = math.e / (1 + math.e)
     assert growth == pytest.approx(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -21,12 +21,15 @@ Row = tuple[tuple[int, ...], int, int]
 
 def value(literal: int, x: tuple[int, ...]) -> int:
     """Return the value of literal v_1, not v_1, v_2, .. at x."""
-    return x[literal // 2] if literal % 2 == 0 else 1 - x[literal // 2]
+    if literal % 2 == 0:
+        return x[literal // 2]
+    return 1 - x[literal // 2]
 
 
-def slow_round(rows: list[Row], learner: Any, conjunction: bool) -> list[float]:
+def slow_round(rows: list[Row], learner: SetCoverConjunction | SetCoverDisjunction, conjunction: bool) -> list[float]:
     """Return Pr[h] for each literal, by the words of the algorithm and `quad` over the noise."""
     literals = range(2 * learner.dimension)
+    # A conjunction covers negative examples by literals that are false on them, a disjunction positive ones by true.
     goal, hit = (0, 0) if conjunction else (1, 1)
     left = sum(c for _, y, c in rows if y == goal)
     good = [sum(c for x, y, c in rows if y == goal and value(h, x) == hit) for h in literals]
@@ -41,7 +44,9 @@ def slow_round(rows: list[Row], learner: Any, conjunction: bool) -> list[float]:
         return [softmax(left, h) for h in literals]
     rounds = math.ceil(2 * learner.k * math.log(2 / learner.alpha))
     scale = rounds / learner.epsilon
+    # The noisy count is lowered by what the noise exceeds with a probability below beta / rounds.
     offset = scale * math.log(rounds / learner.beta)
+    # Where the minimum in q changes its side the integrand has a corner: quad integrates between them.
     kinks = sorted({0.0, *(learner.k * (g + s) - left + offset for g, s in zip(good, bad, strict=True))})
     ends = [-40 * scale + kinks[0], *kinks, kinks[-1] + 40 * scale]
 
@@ -57,12 +62,13 @@ def slow_round(rows: list[Row], learner: Any, conjunction: bool) -> list[float]:
     ]
 
 
-def slow_law(rows: list[Row], learner: Any, conjunction: bool) -> list[float]:
+def slow_law(rows: list[Row], learner: SetCoverConjunction | SetCoverDisjunction, conjunction: bool) -> list[float]:
     rounds = math.ceil(2 * learner.k * math.log(2 / learner.alpha))
     literals = range(2 * learner.dimension)
     law = [0.0] * len(literals) ** rounds
     for chosen in itertools.product(literals, repeat=rounds):
-        remaining, probability = rows, 1.0
+        remaining = rows
+        probability = 1.0
         for h in chosen:
             key = tuple(remaining)
             if key not in KNOWN:
@@ -73,7 +79,8 @@ def slow_law(rows: list[Row], learner: Any, conjunction: bool) -> list[float]:
     return law
 
 
-KNOWN: dict[Any, list[float]] = {}
+# Rounds that recur among the sequences of one case.
+KNOWN: dict[tuple[Row, ...], list[float]] = {}
 
 
 @pytest.mark.parametrize("variant", ["paper", "noiseless", "composition"])
@@ -84,7 +91,9 @@ def test_law_is_the_recursion_over_multisets(variant: str, conjunction: bool, k:
     kind = SetCoverConjunction if conjunction else SetCoverDisjunction
     learner = kind(2, k, 0.9, 1e-3, 0.49 if k == 1 else 0.8, 0.3, variant)
     rng = np.random.default_rng(k)
-    points, labels, counts = rng.integers(0, 2, (4, 2)), rng.integers(0, 2, 4), rng.integers(1, 9, 4)
+    points = rng.integers(0, 2, (4, 2))
+    labels = rng.integers(0, 2, 4)
+    counts = rng.integers(1, 9, 4)
     sample = learner.domain.sample(points, labels, counts)
     rows = [
         (tuple(x), y, c)
@@ -101,7 +110,9 @@ def test_law_is_the_recursion_over_multisets(variant: str, conjunction: bool, k:
 @pytest.mark.parametrize(("rate", "scale"), [(0.02, 30.0), (0.5, 3.0), (4.0, 1.0)])
 def test_quadrature_within_its_bound(rate: float, scale: float) -> None:
     flint = pytest.importorskip("flint")
-    covered, spoiled, measures = np.array([3.0, 0.0, 2.0]), np.array([1.0, 0.0, 4.0]), np.array([0.0, -1.5, 0.75])
+    covered = np.array([3.0, 0.0, 2.0])
+    spoiled = np.array([1.0, 0.0, 4.0])
+    measures = np.array([0.0, -1.5, 0.75])
     logs, error = LaplaceNoise(scale, 7.0).round_law(Round(covered, spoiled, 5, 2, rate, measures))
     assert error < 1e-10
     breaks = sorted({0.0, *(2 * (covered + spoiled) - 5 + 7.0)})
@@ -111,7 +122,7 @@ def test_quadrature_within_its_bound(rate: float, scale: float) -> None:
         middle = (u + v) / 2
         left = [2 * (c + s) - 5 + 7.0 > middle for c, s in zip(covered, spoiled, strict=True)]
 
-        def f(w: Any, _: Any) -> Any:
+        def f(w: flint.acb, _: bool) -> flint.acb:
             q = [
                 flint.acb(-s) if before else flint.acb(c) - (w + 5 - 7) / 2
                 for c, s, before in zip(covered, spoiled, left, strict=True)
@@ -142,7 +153,9 @@ def test_the_game_bounds_exact_laws(label: int) -> None:
 
 def test_the_game_is_nearly_reached_by_a_constant_hazard() -> None:
     # An example not to be covered: one hypothesis covers it, with the same probability p in every round.
-    rounds, rate, k = 12, 1 / (2 * (1 + 6 * math.log(10))) / 2, 2
+    rounds = 12
+    rate = 1 / (2 * (1 + 6 * math.log(10))) / 2
+    k = 2
 
     def reached(epsilon: float, p: float) -> float:
         there = p * math.exp(rate) / (1 - p + p * math.exp(rate))
@@ -163,11 +176,13 @@ def test_no_masses_of_two_kinds_lie_outside_the_triangles(log_ratio: float) -> N
     assert np.allclose(1 - image, (1 - masses) * np.exp(two), rtol=0, atol=1e-14)
     corners = [np.array([masses[i], image[i]]) for i in range(len(masses))]
 
-    def side(a: Any, b: Any, c: Any) -> float:
+    def side(a: Sequence[float], b: Sequence[float], c: Sequence[float]) -> float:
         return float((b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]))
 
     for i in range(SLICES):
-        a, tip, b = corners[i], corners[SLICES + 1 + i], corners[i + 1]
+        a = corners[i]
+        tip = corners[SLICES + 1 + i]
+        b = corners[i + 1]
         turn = side(a, tip, b)
         for p in np.linspace(a[0], b[0], 9)[1:-1]:
             at = (p, p * math.exp(log_ratio) / (1 + p * math.expm1(log_ratio)))

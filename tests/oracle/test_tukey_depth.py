@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 from scipy.optimize import linprog
 
@@ -16,8 +17,10 @@ from dpaudit_learners.halfspaces.depth.depth_regions import DepthRegions, StepFu
 from dpaudit_learners.halfspaces.depth.extended_domain import ExtendedDomain
 from dpaudit_learners.halfspaces.depth.tukey_depth import centerpoint_bound, tukey_depth, tukey_depths
 
+Point = Sequence[Fraction]
 
-def separable(points: Any, query: Any) -> bool:
+
+def separable(points: Sequence[npt.ArrayLike], query: Point) -> bool:
     """Say whether some u has <u, y - x> >= 1 for all points y: then x is not in their convex hull."""
     if not len(points):
         return True
@@ -26,9 +29,10 @@ def separable(points: Any, query: Any) -> bool:
     return bool(found.status == 0)
 
 
-def slow_depth(points: Any, weights: Any, query: Any) -> int:
+def slow_depth(points: npt.NDArray[np.int64], weights: npt.NDArray[np.int64], query: Point) -> int:
     """Return the least weight whose removal takes the query out of the hull (Claim 2.18), over all subsets."""
     best = int(sum(weights))
+    # By weight: the first subset whose removal frees the query is a lightest one.
     order = sorted(range(1 << len(points)), key=lambda s: sum(int(w) for i, w in enumerate(weights) if s >> i & 1))
     for removed in order:
         kept = [p for i, p in enumerate(points) if not removed >> i & 1]
@@ -80,7 +84,8 @@ def test_depth_with_huge_coordinates_equals_that_of_small_ones(dimension: int) -
 
 def test_nearly_equal_slopes_are_told_apart() -> None:
     # Two slopes that differ by 2^-60; the origin is inside the triangle, and would not be if they were taken as equal.
-    a, b = 2**30, 2**30 - 1
+    a = 2**30
+    b = 2**30 - 1
     points = np.array([[a, b], [a - 1, b - 1], [-(2 * a - 1), -(2 * b - 1)]], dtype=object)
     for weights in ([1, 1, 1], [2, 5, 9]):
         assert tukey_depth(points, weights, (0, 0)) == min(weights)
@@ -186,15 +191,19 @@ def test_the_extended_domain_has_its_known_sizes_and_attains_the_centerpoint() -
         assert extended.sizes == (size, conditional)
         assert len(extended.union(2)) == union <= extended.bound()
     rng = np.random.default_rng(8)
-    extended, grid = ExtendedDomain.grid(2, 2), Grid(2, 2).points()
+    extended = ExtendedDomain.grid(2, 2)
+    grid = Grid(2, 2).points()
     for n in range(1, 12):
         weights = rng.multinomial(n, rng.dirichlet(np.ones(9) * 0.5))
         assert extended.regions(grid, weights).values((), extended.coordinates()).max() >= centerpoint_bound(n, 2)
 
 
-def median(extended: ExtendedDomain, points: Any, weights: Any) -> tuple[tuple[Fraction, ...], int]:
+def median(
+    extended: ExtendedDomain, points: npt.NDArray[np.int64], weights: npt.NDArray[np.int64]
+) -> tuple[tuple[Fraction, ...], int]:
     """Return a Tukey median and its depth: coordinate by coordinate, the first candidate of greatest Q."""
-    regions, depth = extended.regions(points, weights), 0
+    regions = extended.regions(points, weights)
+    depth = 0
     point: tuple[Fraction, ...] = ()
     for _ in range(extended.dimension):
         candidates = extended.coordinates(point)
@@ -207,7 +216,8 @@ def median(extended: ExtendedDomain, points: Any, weights: Any) -> tuple[tuple[F
 def test_the_median_is_as_deep_as_any_point() -> None:
     rng = np.random.default_rng(9)
     for side, dimension in ((5, 1), (2, 2), (1, 3)):
-        extended, grid = ExtendedDomain.grid(side, dimension), Grid(side, dimension).points()
+        extended = ExtendedDomain.grid(side, dimension)
+        grid = Grid(side, dimension).points()
         for _ in range(4):
             weights = rng.multinomial(9, rng.dirichlet(np.ones(len(grid)) * 0.5))
             point, depth = median(extended, grid, weights)
@@ -228,7 +238,9 @@ def test_bounds_on_the_candidates_of_a_large_grid_are_bounds() -> None:
 
 
 def test_the_literal_extended_domain_misses_the_square_s_centre() -> None:
-    corners, ones = Grid(1, 2).points(), np.ones(4, dtype=int)
+    corners = Grid(1, 2).points()
+    ones = np.ones(4, dtype=int)
+    # The centre of the square has depth 2: the literal rule has no candidate there.
     half = Fraction(1, 2)
     assert tukey_depth(corners, ones, (half, half)) == 2
     literal = ExtendedDomain.grid(1, 2, literal=True)

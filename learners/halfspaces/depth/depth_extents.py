@@ -23,11 +23,11 @@ from .level_rings import Extents, Prefix
 
 Normal = tuple[int, int]
 
+# Slopes a/b of vectors D (y - x), y integer and D the denominator of x, differ by 1/(D s^2) of themselves or more, s
+# the greatest entry of y - x: float64 orders them, ties included, while D s^2 is below this.
 _EXACT = 2**52
-"""Slopes a/b of vectors D (y - x), y integer and D the denominator of x, differ by 1/(D s^2) of themselves or more, s
-the greatest entry of y - x: float64 orders them, ties included, while D s^2 is below this."""
+# Spanned lines through a point that are tried as cuts, nearest first; all are if none of these cuts.
 _TRIED = 16
-"""Spanned lines through a point that are tried as cuts, nearest first; all are if none of these cuts."""
 
 
 @dataclass(eq=False)
@@ -46,6 +46,7 @@ class DepthExtents(Extents):
 
     def __post_init__(self) -> None:
         self.total = int(self.weights.sum())
+        # The axes bound every region from the start.
         for normal in ((1, 0), (0, 1)):
             self._add(normal)
         if len(self.points) > 1:
@@ -72,7 +73,9 @@ class DepthExtents(Extents):
 
     def deepest_on(self, prefix: Prefix, known: int, most: int) -> int:
         """Return the greatest depth of a point that begins with the prefix, known to be in [known, most]."""
-        return self.depth(prefix) if len(prefix) == 2 else super().deepest_on(prefix, known, most)
+        if len(prefix) == 2:
+            return self.depth(prefix)
+        return super().deepest_on(prefix, known, most)
 
     def interval(self, level: int, prefix: Prefix = ()) -> Interval | None:
         """Return the ends of the coordinate after the prefix over T(level), level >= 1; None if there is none."""
@@ -107,25 +110,34 @@ class DepthExtents(Extents):
             raise InputError(f"side must be smaller: {point} has too large a denominator beside {self.side}")
         v = scale * self.points - np.array([int(c * scale) for c in point], dtype=np.int64)
         here = (v == 0).all(axis=1)
-        at, v, w = int(self.weights[here].sum()), v[~here], self.weights[~here]
+        at = int(self.weights[here].sum())
+        v = v[~here]
+        w = self.weights[~here]
         if not len(v):
             return at, np.array([1, 0], dtype=np.int64)
         sign = np.where((v[:, 0] > 0) | ((v[:, 0] == 0) & (v[:, 1] > 0)), 1, -1)
         rays = v * sign[:, None]
         with np.errstate(divide="ignore"):
+            # As in `tukey_depths`: rays by slope, and the weight that changes sides as a line through the point turns.
             slopes = np.where(rays[:, 0] == 0, np.inf, rays[:, 1] / rays[:, 0])
         order = np.argsort(slopes, kind="stable")
-        slopes, moving = slopes[order], (sign * w)[order]
+        slopes = slopes[order]
+        moving = (sign * w)[order]
         last = np.flatnonzero(np.append(slopes[1:] != slopes[:-1], True))
         above = int(w[sign > 0].sum()) - np.cumsum(moving)[last]
         light = np.minimum(above, int(w.sum()) - above)
         best = int(light.argmin())
-        first, end = rays[order[0]], rays[order[last[best]]]
+        first = rays[order[0]]
+        end = rays[order[last[best]]]
         if len(last) == 1:
             # All on one line through the point, which is turned a little: or, as well, by a right angle.
             along = np.array([-end[1], end[0]])
         else:
-            along = end + rays[order[last[best] + 1]] if best + 1 < len(last) else end - first
+            # Between two neighbouring slopes; after the last one the first follows, turned by half a turn.
+            if best + 1 < len(last):
+                along = end + rays[order[last[best] + 1]]
+            else:
+                along = end - first
         u = np.array([-along[1], along[0]])
         return at + int(light[best]), u if 2 * int(above[best]) <= int(w.sum()) else -u
 
@@ -152,6 +164,8 @@ class DepthExtents(Extents):
         turned = np.array([-u[1], u[0]])
         under = w @ u
         with np.errstate(divide="ignore"):
+            # The angle at which the turning line meets each other point; those met first in either sense bound the
+            # turn.
             cotangents = np.where(under == 0, np.inf, -(w @ turned) / under)
         tried = np.argsort(cotangents)
         for some in (np.concatenate([tried[:_TRIED], tried[-_TRIED:]]) if len(tried) > 2 * _TRIED else tried, tried):
@@ -176,7 +190,8 @@ class DepthExtents(Extents):
 
 def _across(edge: Integers) -> Normal:
     """Return the primitive normal of the line along an edge; the first entry that is not 0 is positive."""
-    a, b = -int(edge[1]), int(edge[0])
+    a = -int(edge[1])
+    b = int(edge[0])
     divisor = gcd(a, b) * (1 if (a, b) > (0, 0) else -1)
     return a // divisor, b // divisor
 
@@ -190,5 +205,6 @@ def shadow(rows: Integers) -> Interval | None:
 def _slice(rows: Integers, x: Fraction) -> Interval | None:
     """Return the ends of {y : low <= a x + b y <= high in every row}; None if it is empty."""
     a, b, low, high = rows.T
-    across, q = a * x.numerator, x.denominator
+    across = a * x.numerator
+    q = x.denominator
     return solved(np.concatenate([b, -b]), np.concatenate([low * q - across, across - high * q]), q)

@@ -18,22 +18,21 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import lcm
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from dpaudit.contract import InputError, Panel, Shape
 
-from ...arrays import Exact, summed
+from ...arrays import Exact, Integers, as_exact, summed
 from ...geometry.pictures import framed
 from ...geometry.polygons import Corners, clip, square
 from .tukey_depth import cross, primitive, tukey_depths
 
 Interval = tuple[Fraction, Fraction]
 
+# Below this, a product of two normals and a height fits an int64.
 _COORDINATE_LIMIT = {1: 2**30, 2: 2**19, 3: 2**11}
-"""Below this, a product of two normals and a height fits an int64."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +51,8 @@ class StepFunction:
         from_left = bisect_right(self.lower, x)
         # The upper ends decrease: count those that are at least x.
         from_right = len(self.upper) - bisect_left(self.upper[::-1], x)
+        # The intervals are nested: x lies in the first `from_left` of them by its left end, `from_right` by its right
+        # end.
         index = min(from_left, from_right)
         return self.levels[index - 1] if index else 0
 
@@ -62,11 +63,11 @@ def spanned_normals(points: Exact) -> Exact:
     For points in a flat of lower dimension, normals that cut the flat out of the space and out of its own subspaces
     are added, so that T(r) is cut out by them for every multiset of the points.
     """
-    points, dimension = np.asarray(points), points.shape[1]
+    dimension = points.shape[1]
     # Every later product fits an int64, or integers are those of Python.
     fits = int(np.abs(points).max(initial=0)) < _COORDINATE_LIMIT[dimension]
-    points = points.astype(np.int64 if fits else object)
-    unit = np.eye(dimension, dtype=points.dtype)
+    points = as_exact(points, wide=not fits)
+    unit = as_exact(np.eye(dimension, dtype=np.int64), wide=not fits)
     if dimension == 1:
         return unit
     i, j = np.triu_indices(len(points), 1)
@@ -74,7 +75,7 @@ def spanned_normals(points: Exact) -> Exact:
     if dimension == 2:
         return primitive(np.concatenate([unit, edges[:, ::-1] * np.array([-1, 1])]))
     # Planes through two edges that share a point, or through an edge and a direction of the axes.
-    crosses = [unit, *(cross(edges, axis[None]) for axis in unit)]
+    crosses: list[ArrayLike] = [unit, *(cross(edges, axis[None]) for axis in unit)]
     for k in range(len(points)):
         rays = primitive(points - points[k])
         a, b = np.triu_indices(len(rays), 1)
@@ -100,10 +101,10 @@ class DepthRegions:
         return sorted({int(c) for table in self._tables for side in table[1:] for c in side} - {0})
 
     @cached_property
-    def _tables(self) -> list[tuple[Exact, Exact, Exact]]:
+    def _tables(self) -> list[tuple[Exact, Integers, Integers]]:
         """For each normal the distinct heights, and the weights at most and at least as high."""
-        found = []
-        for row in (self.points.astype(self.normals.dtype) @ self.normals.T).T:
+        found: list[tuple[Exact, Integers, Integers]] = []
+        for row in (as_exact(self.points, wide=self.normals.dtype == object) @ self.normals.T).T:
             heights, mass = summed(row, self.weights)
             found.append((heights, np.cumsum(mass), np.cumsum(mass[::-1])[::-1]))
         return found
@@ -114,20 +115,24 @@ class DepthRegions:
         heights = max((int(np.abs(heights).max(initial=0)) for heights, _, _ in self._tables), default=0)
         return int(np.abs(self.normals).max()), heights
 
-    def bounds(self, levels: Any) -> tuple[Exact, Exact]:
+    def bounds(self, levels: int | Integers) -> tuple[Exact, Exact]:
         """Return low_r(u), high_r(u) for every normal u, for a level r or, as rows, for an array of them.
 
         Levels must be at most the sum of the weights.
         """
-        low = [heights[below.searchsorted(levels)] for heights, below, _ in self._tables]
+        # The least height up to which there is enough weight, and the greatest from which on.
+        low: list[ArrayLike] = [heights[below.searchsorted(levels)] for heights, below, _ in self._tables]
         # Weights from above decrease with the height.
-        high = [h[len(h) - 1 - above[::-1].searchsorted(levels)] for h, _, above in self._tables]
+        high: list[ArrayLike] = [h[len(h) - 1 - above[::-1].searchsorted(levels)] for h, _, above in self._tables]
         return np.array(low).T, np.array(high).T
 
     @cached_property
     def ends(self) -> tuple[Exact, Exact]:
         """The tables (levels, k) of low_r(u) and high_r(u) for the levels r that some slice reaches."""
-        deepest = self.first_function.levels[-1] if self.first_function.levels else 0
+        if self.first_function.levels:
+            deepest = self.first_function.levels[-1]
+        else:
+            deepest = 0
         return self.bounds(np.array([level for level in self.levels if level <= deepest], dtype=np.int64))
 
     @cached_property
@@ -148,7 +153,9 @@ class DepthRegions:
         # Of the levels with the same interval only the greatest matters.
         greatest = {ends: self.levels[i] for i, ends in sorted(found.items()) if ends is not None}
         steps = [(level, *ends) for ends, level in greatest.items()]
-        return StepFunction(*zip(*steps, strict=True)) if steps else StepFunction((), (), ())
+        if steps:
+            return StepFunction(*zip(*steps, strict=True))
+        return StepFunction((), (), ())
 
     def _refine(
         self, interval: Callable[[int], Interval | None], found: dict[int, Interval | None], first: int, last: int
@@ -157,6 +164,7 @@ class DepthRegions:
         for index in (first, last):
             if 0 <= index < len(self.levels) and index not in found:
                 found[index] = interval(self.levels[index])
+        # The intervals are nested: between equal ones all are equal.
         if last - first > 1 and found[first] != found[last]:
             middle = (first + last) // 2
             self._refine(interval, found, first, middle)
@@ -177,6 +185,7 @@ class DepthRegions:
 
     def _deepest(self, prefix: Sequence[int | Fraction]) -> int:
         interval = self._interval(prefix)
+        # T(r) shrinks as r grows: the slices are not empty up to some level.
         index = bisect_left(range(len(self.levels)), 1, key=lambda i: interval(self.levels[i]) is None)
         return self.levels[index - 1] if index else 0
 
@@ -187,9 +196,11 @@ class DepthRegions:
         entry, height = self.largest
         # Products of a scaled height and an entry of a normal must fit an int64.
         fits = 2 * (scale * height + entry * sum(map(abs, fixed))) * entry < 2**62
-        normals: Any = self.normals if fits else self.normals.astype(object)
+        normals = self.normals if fits else as_exact(self.normals, wide=True)
         rest = normals[:, len(fixed) :]
-        shift: Any = normals[:, : len(fixed)] @ np.array(fixed, dtype=normals.dtype) if fixed else 0
+        shift: int | Exact = 0
+        if fixed:
+            shift = np.asarray(normals[:, : len(fixed)] @ as_exact(fixed, wide=normals.dtype == object))
         shadow = Shadow(rest[:, 0], rest[:, 1] if rest.shape[1] == 2 else 0 * rest[:, 0])
 
         def interval(level: int) -> Interval | None:
@@ -204,25 +215,34 @@ class Shadow:
 
     def __init__(self, a: Exact, b: Exact) -> None:
         self.negated = b < 0
-        a, b = np.where(self.negated, -a, a), np.abs(b)
-        self.sloped, self.straight = np.flatnonzero(b), np.flatnonzero(b == 0)
+        # Turned so that b >= 0 in every row, which exchanges its bounds; see `ends`.
+        a = a * np.where(self.negated, -1, 1)
+        b = np.abs(b)
+        self.sloped = np.flatnonzero(b)
+        self.straight = np.flatnonzero(b == 0)
         self.b = b[self.sloped]
         # The lower end of row k lies below the upper end of row l: (a_k b_l - a_l b_k) x >= b_l low_k - b_k high_l.
-        pairs = np.outer(a[self.sloped], self.b)
+        pairs = a[self.sloped][:, None] * self.b
+        # Rows without y bound x alone, from below and from above.
         self.factors = np.concatenate([(pairs - pairs.T).ravel(), a[self.straight], -a[self.straight]])
 
     def ends(self, low: Exact, high: Exact, scale: int = 1) -> Interval | None:
         """Return the ends, divided by the scale; None if the shadow is empty."""
-        low, high = np.where(self.negated, -high, low), np.where(self.negated, -low, high)
-        crossed = np.outer(low[self.sloped], self.b) - np.outer(self.b, high[self.sloped])
-        return solved(self.factors, np.concatenate([crossed.ravel(), low[self.straight], -high[self.straight]]), scale)
+        least = low.copy()
+        most = high.copy()
+        least[self.negated] = -high[self.negated]
+        most[self.negated] = -low[self.negated]
+        crossed = least[self.sloped][:, None] * self.b - self.b[:, None] * most[self.sloped]
+        values = np.concatenate([crossed.ravel(), least[self.straight], -most[self.straight]])
+        return solved(self.factors, values, scale)
 
 
 def solved(factors: Exact, values: Exact, scale: int = 1) -> Interval | None:
     """Return the ends of {x : factors * scale * x >= values}, both bounded; None if it is empty."""
     if (values[factors == 0] > 0).any():
         return None
-    up, down = factors > 0, factors < 0
+    up = factors > 0
+    down = factors < 0
     left = extreme(values[up], factors[up], greatest=True)
     right = extreme(-values[down], -factors[down], greatest=False)
     return None if left > right else (left / scale, right / scale)
@@ -233,8 +253,10 @@ def extreme(numerators: Exact, denominators: Exact, *, greatest: bool) -> Fracti
     if numerators.dtype != object:
         quotients = numerators / denominators
         best = quotients.max() if greatest else quotients.min()
+        # Quotients that floats cannot tell from the best are compared as fractions.
         near = np.abs(quotients - best) <= 2.0**-48 * max(1.0, abs(best))
-        numerators, denominators = numerators[near], denominators[near]
+        numerators = numerators[near]
+        denominators = denominators[near]
     pick = max if greatest else min
     return pick(Fraction(a, b) for a, b in set(zip(numerators.tolist(), denominators.tolist(), strict=True)))
 

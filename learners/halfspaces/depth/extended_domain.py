@@ -22,7 +22,7 @@ from math import comb, lcm
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from dpaudit.contract import InputError
 
@@ -36,8 +36,8 @@ Coordinates = tuple[Fraction, ...]
 
 _LIMIT = 2**62
 _BLOCK = 2**20
+# Cells of a table of quotients.
 _TABLE = 2**26
-"""Cells of a table of quotients."""
 
 
 def crossings(normals: Integers, offsets: Integers) -> Coordinates | None:
@@ -46,8 +46,10 @@ def crossings(normals: Integers, offsets: Integers) -> Coordinates | None:
     By pairs of directions: x = (c_1 b_2 - c_2 b_1)/(a_1 b_2 - a_2 b_1). Of a quotient as it comes, only whether it
     occurs is kept, in a table of numerators and denominators.
     """
-    entry, height = int(np.abs(normals).max()), int(np.abs(offsets).max())
-    most, deepest = 2 * entry * max(height, 1), 2 * entry**2
+    entry = int(np.abs(normals).max())
+    height = int(np.abs(offsets).max())
+    most = 2 * entry * max(height, 1)
+    deepest = 2 * entry**2
     if (2 * most + 1) * (deepest + 1) > _TABLE:
         return None
     directions, place = np.unique(normals, axis=0, return_inverse=True)
@@ -57,6 +59,7 @@ def crossings(normals: Integers, offsets: Integers) -> Coordinates | None:
         for j, (c, d) in enumerate(directions[i + 1 :].tolist(), start=i + 1):
             under = a * d - b * c
             sign = 1 if under > 0 else -1
+            # Cramer's rule for one line of either direction; the sign makes the denominator positive.
             seen[abs(under), (sign * np.subtract.outer(d * groups[i], b * groups[j])).ravel() + most] = True
     q, p = np.nonzero(seen)
     p -= most
@@ -122,7 +125,8 @@ class PlaneSlices(Sequence[Coordinates]):
         step = max(1, _BLOCK // len(self.offsets))
         parts = []
         for start in range(0, len(self.p), step):
-            p, q = self.p[start : start + step, None], self.q[start : start + step, None]
+            p = self.p[start : start + step, None]
+            q = self.q[start : start + step, None]
             keys = np.sort((self.offsets * q - a * p) * (self.scale // b), axis=1)
             parts.append((np.diff(keys, axis=1) != 0).sum(axis=1) + 1)
         return np.concatenate(parts)
@@ -159,14 +163,17 @@ class PlaneSlices(Sequence[Coordinates]):
         """Return the ends (slices, levels) of T(level) on chosen slices as y L q, in reverse if it is empty."""
         low, high = regions.ends
         a, b = regions.normals.T.astype(np.int64)
-        p, q = self.p[chosen, None, None], self.q[chosen, None, None]
-        sloped, upright = b != 0, b == 0
+        p = self.p[chosen, None, None]
+        q = self.q[chosen, None, None]
+        sloped = b != 0
+        upright = b == 0
         # Dividing by b < 0 turns the interval around.
         factor = np.sign(b[sloped]) * (self.scale // np.abs(b[sloped]))
         lower = np.where(b[sloped] < 0, high[:, sloped], low[:, sloped]) * factor
         upper = np.where(b[sloped] < 0, low[:, sloped], high[:, sloped]) * factor
         shift = a[sloped] * factor * p
-        bottom, top = (lower * q - shift).max(axis=2), (upper * q - shift).min(axis=2)
+        bottom = (lower * q - shift).max(axis=2)
+        top = (upper * q - shift).min(axis=2)
         across = a[upright] * p
         inside = ((low[:, upright] * q <= across) & (across <= high[:, upright] * q)).all(axis=2)
         return bottom, np.where(inside, top, bottom - 1)
@@ -176,8 +183,8 @@ MAX_SIDE = {1: 2**20, 2: 16, 3: 1}
 """The largest side, by dimension, at which all tuples of hyperplanes are intersected in seconds; at side 2 in space
 there are 2e7 triples."""
 
+# First coordinates up to which all prefixes are listed to count the candidates after them.
 _FEW = 128
-"""First coordinates up to which all prefixes are listed to count the candidates after them."""
 
 
 @dataclass(frozen=True)
@@ -216,7 +223,7 @@ class ExtendedDomain:
         """The number of coordinates d."""
         return len(self.domain[0])
 
-    def regions(self, points: Exact, weights: NDArray[np.int64]) -> DepthRegions:
+    def regions(self, points: ArrayLike, weights: NDArray[np.int64]) -> DepthRegions:
         """Return the depth regions of a multiset of points of X."""
         xs = np.asarray(points)
         # Few points span few planes: worth their own normals, where every slice looks at all pairs of these.
@@ -240,17 +247,22 @@ class ExtendedDomain:
         """The slices at the first coordinates in integers, in the plane; None where integers would be too large."""
         if self.literal or self.dimension != 2:
             return None
-        firsts, (normals, offsets) = self.coordinates(), _hyperplanes(self.domain)
+        firsts = self.coordinates()
+        normals, offsets = _hyperplanes(self.domain)
         sloped = normals[:, 1] != 0
         sign = np.sign(normals[sloped, 1])
-        rows, right = normals[sloped] * sign[:, None], offsets[sloped] * sign
+        rows = normals[sloped] * sign[:, None]
+        right = offsets[sloped] * sign
         scale = int(np.lcm.reduce(np.unique(rows[:, 1]).astype(object)))
         p, q = np.array([x.as_integer_ratio() for x in firsts], dtype=np.int64).T
-        entry, height = int(np.abs(rows).max()), int(np.abs(right).max())
+        entry = int(np.abs(rows).max())
+        height = int(np.abs(right).max())
         top = int(np.abs(p).max()) * entry + int(q.max()) * max(height, 1)
         # Cross products with a corner of some T(r), whose coordinates are of the same kind, must fit too.
         fits = 2 * scale * top < _LIMIT and 2 * top**2 < _LIMIT
-        return PlaneSlices(firsts, p, q, rows, right, scale) if fits else None
+        if fits:
+            return PlaneSlices(firsts, p, q, rows, right, scale)
+        return None
 
     def union(self, axis: int) -> Coordinates:
         """Return X~_axis of the paper (axis = 1 .. d): what iterations 1 .. axis add to it over all their prefixes."""
@@ -307,13 +319,15 @@ def _normals(domain: tuple[tuple[int, ...], ...]) -> Exact:
 
 
 @lru_cache(maxsize=32)
-def _hyperplanes(domain: tuple[tuple[int, ...], ...]) -> tuple[Exact, Exact]:
+def _hyperplanes(domain: tuple[tuple[int, ...], ...]) -> tuple[Integers, Integers]:
     """Return normals (k, d) and offsets (k,) of the hyperplanes spanned by points of X."""
-    points, rows = np.array(domain, dtype=np.int64), []
+    points = np.array(domain, dtype=np.int64)
+    rows = []
     for normal in _normals(domain):
         heights = points @ normal
         for height in np.unique(heights):
             on = points[heights == height]
+            # Points of X at one height span a hyperplane if they do not lie in a smaller flat.
             if np.linalg.matrix_rank(on - on[0]) == points.shape[1] - 1:
                 rows.append((*normal.tolist(), int(height)))
     table = np.array(rows, dtype=np.int64)
@@ -330,6 +344,7 @@ def _coordinates(domain: tuple[tuple[int, ...], ...], prefix: Coordinates, axis:
     fixed = np.array([int(c * scale) for c in prefix], dtype=np.int64)
     # The wanted coordinate comes first, so that Cramer's rule replaces the first column.
     columns = [axis, *(k for k in range(len(prefix), normals.shape[1]) if k != axis)]
+    # The hyperplanes cut with the flat of the prefix: what is left of each equation.
     right = scale * offsets - normals[:, : len(prefix)] @ fixed
     rows = np.column_stack([scale * normals[:, columns], right])
     rows = rows[(rows[:, :-1] != 0).any(axis=1)]
@@ -337,14 +352,15 @@ def _coordinates(domain: tuple[tuple[int, ...], ...], prefix: Coordinates, axis:
     return tuple(sorted(_first_coordinates(rows[:, :-1], rows[:, -1])))
 
 
-def _first_coordinates(system: Exact, right: Exact) -> set[Fraction]:
+def _first_coordinates(system: Integers, right: Integers) -> set[Fraction]:
     """Return x_1 for every square subsystem <a, x> = b with exactly one solution, by Cramer's rule."""
     if system.shape[1] == 1:
         return {Fraction(int(b), int(a)) for (a,), b in zip(system, right, strict=True)}
     found: set[Fraction] = set()
     replaced = np.column_stack([right, system[:, 1:]])
     for pick in _subsets(len(system), system.shape[1]):
-        determinants, numerators = _determinant(system[pick]), _determinant(replaced[pick])
+        determinants = _determinant(system[pick])
+        numerators = _determinant(replaced[pick])
         regular = determinants != 0
         quotients = np.column_stack([numerators[regular], determinants[regular]])
         quotients = quotients // (np.gcd.reduce(quotients, axis=1) * np.sign(quotients[:, 1]))[:, None]
@@ -352,7 +368,7 @@ def _first_coordinates(system: Exact, right: Exact) -> set[Fraction]:
     return found
 
 
-def _subsets(count: int, size: int) -> Iterator[Exact]:
+def _subsets(count: int, size: int) -> Iterator[Integers]:
     """Yield the index sets (rows, size) of all subsets of a size of 2 or 3, block by block."""
     i, j = np.triu_indices(count, 1)
     if size == 2:

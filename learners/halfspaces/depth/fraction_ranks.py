@@ -19,9 +19,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from dpaudit.contract import InputError
 
@@ -38,30 +38,39 @@ def floor_sum(count: int, p: int, r: int, q: int) -> int:
     total = 0
     while True:
         total += (count - 1) * count // 2 * (p // q) + count * (r // q)
-        p, r = p % q, r % q
+        p = p % q
+        r = r % q
         top = p * count + r
         if top < q:
             return total
         # The lattice points under the line, counted along the other axis.
-        count, r, p, q = top // q, top % q, q, p
+        count = top // q
+        r = top % q
+        p, q = q, p
 
 
-def floor_sums(counts: Any, factors: Any, divisors: Any, shifts: Any) -> Integers:
+def floor_sums(counts: ArrayLike, factors: ArrayLike, divisors: ArrayLike, shifts: ArrayLike) -> Integers:
     """Return the sums over 0 <= i < count of floor((factor i + shift)/divisor), arrays (k,) or numbers >= 0.
 
     Factors and shifts times greatest count must be below 2^63 by twice the divisor, as must the sums.
     """
     n, a, m, b = (np.array(row, dtype=np.int64) for row in np.broadcast_arrays(counts, factors, divisors, shifts))
-    total, open_ones = np.zeros(len(n), dtype=np.int64), np.arange(len(n))
+    total = np.zeros(len(n), dtype=np.int64)
+    open_ones = np.arange(len(n))
     while len(open_ones):
         total[open_ones] += n * (n - 1) // 2 * (a // m) + n * (b // m)
-        a, b = a % m, b % m
+        a = a % m
+        b = b % m
         reached = a * n + b
         going = reached >= m
-        open_ones, reached = open_ones[going], reached[going]
+        open_ones = open_ones[going]
+        reached = reached[going]
         # The lattice points under the line, counted along the other axis.
-        a, m = m[going], a[going]
-        n, b = reached // a, reached % a
+        smaller = a[going]
+        a = m[going]
+        m = smaller
+        n = reached // a
+        b = reached % a
     return total
 
 
@@ -73,7 +82,8 @@ def _quotients(most: int) -> tuple[Integers, Integers]:
     def summed(v: int) -> int:
         """Return mu(1) + .. + mu(v), for v = floor(most/k)."""
         if v not in mertens:
-            total, d = 1, 2
+            total = 1
+            d = 2
             while d <= v:
                 last = v // (v // d)
                 total -= (last - d + 1) * summed(v // d)
@@ -81,8 +91,11 @@ def _quotients(most: int) -> tuple[Integers, Integers]:
             mertens[v] = total
         return mertens[v]
 
-    values, weights, d = [], [], 1
+    values = []
+    weights = []
+    d = 1
     while d <= most:
+        # The d with the same floor(most/d) form a range.
         last = most // (most // d)
         values.append(most // d)
         weights.append(summed(last) - (summed(d - 1) if d > 1 else 0))
@@ -107,7 +120,9 @@ def rank_within(ring: Ring[Span], index: int) -> int:
     """Return the rank of a candidate, numbered within its ring."""
     inner = ring.inner or Span(ring.outer.start, ring.outer.start)
     left = inner.start - ring.outer.start
-    return ring.outer.start + index if index < left else inner.stop + index - left
+    if index < left:
+        return ring.outer.start + index
+    return inner.stop + index - left
 
 
 @dataclass(frozen=True)
@@ -143,19 +158,23 @@ class FractionRanks:
 
     def below(self, x: Fraction) -> int:
         """Return how many are below x, which is one of them or not."""
+        # x itself is among those at most x if it is a candidate.
         return self.at_most(x) - (x.denominator <= self.most and 0 <= x <= self.top)
 
     def at(self, rank: int) -> Fraction:
         """Return the fraction of a rank."""
         if not 0 <= rank < self.size:
             raise InputError(f"rank must be in [0, {self.size}), got {rank}")
+        # Distinct fractions differ by more than 1/most^2: a step of the bisection holds one at most.
         unit = self.most**2
         first = least(lambda k: self.at_most(Fraction(k, unit)) > rank, -1, self.top * unit)
         return greatest_below(Fraction(first, unit), self.most)
 
     def between(self, ends: Interval | None) -> Span:
         """Return those in an interval, or all."""
-        return Span(0, self.size) if ends is None else Span(self.below(ends[0]), self.at_most(ends[1]))
+        if ends is None:
+            return Span(0, self.size)
+        return Span(self.below(ends[0]), self.at_most(ends[1]))
 
     def uniform(self, ring: Ring[Span], rng: np.random.Generator) -> Fraction:
         """Return one of a ring, all equally likely."""
@@ -194,8 +213,13 @@ def greatest_below(x: Fraction, most: int) -> Fraction:
     """Return the greatest fraction <= x with a denominator <= most: a neighbour of x in the Stern-Brocot tree."""
     if x.denominator <= most:
         return x
-    p0, q0, p1, q1 = 0, 1, 1, 0
-    n, d = x.numerator, x.denominator
+    p0 = 0
+    q0 = 1
+    p1 = 1
+    q1 = 0
+    n = x.numerator
+    d = x.denominator
+    # Convergents of the continued fraction, as long as the denominator is small enough.
     while q0 + (a := n // d) * q1 <= most:
         p0, q0, p1, q1 = p1, q1, p0 + a * p1, q0 + a * q1
         n, d = d, n - a * d

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any, ClassVar, Generic, Protocol, TypeVar
+from typing import ClassVar, Generic, Protocol, TypeVar
 
 import numpy as np
 
@@ -70,11 +70,14 @@ def rings(region: Callable[[int], Region], deepest: int, rate: float) -> list[Ri
     while level > 0:
         outer = region(level)
         found.append(Ring(outer, inner, level, most))
-        inner, most = outer, level - 1
+        inner = outer
+        most = level - 1
+        # The deepest ring with a candidate, against all that is left, at its greatest score.
         weight = next((math.log(ring.size) + rate * (ring.most - deepest) for ring in found if ring.size), math.inf)
         left = math.log(everything.size) + rate * (most - deepest)
         if left <= weight + math.log(SHARE):
             break
+        # Level 1 has a ring of its own: below it lies what is outside of the hull.
         level = max(level - step, min(level - 1, 1))
     found.append(Ring(everything, inner, 0, most))
     return [ring for ring in found if ring.size]
@@ -92,12 +95,15 @@ def draw(
 
     `pick` draws one of a ring, all equally likely; `score` finds that of a candidate, which lies in [least, most].
     """
-    sizes, bounds = [ring.size for ring in found], np.array([ring.most for ring in found], dtype=np.int64)
+    sizes = [ring.size for ring in found]
+    bounds = np.array([ring.most for ring in found], dtype=np.int64)
     drawn: list[Candidate] = []
     while len(drawn) < size:
         for i in exponential.draw_cells(sizes, bounds, rate, rng, size - len(drawn)).tolist():
-            ring, candidate = found[i], pick(found[i])
+            ring = found[i]
+            candidate = pick(found[i])
             exact = ring.least == ring.most
+            # In a ring of one level the score is known, and nothing is rejected.
             lost = np.array([0 if exact else ring.most - score(candidate, ring.least, ring.most)])
             if exponential.accepted(lost, rng.random(1), rate, rng)[0]:
                 drawn.append(candidate)
@@ -115,6 +121,23 @@ def by_coordinates(
         if axis == 2:  # equal points of space stand together before they are permuted
             found = list(groups.elements())
     return [found[i] for i in rng.permutation(size)]
+
+
+class Numbered(Protocol[Region]):
+    """Candidates for one coordinate that are numbered: those between two ends, and a uniform one of a ring."""
+
+    def between(self, ends: Interval | None) -> Region:
+        """Return those in an interval, or all."""
+
+    def uniform(self, ring: Ring[Region], rng: np.random.Generator) -> Fraction:
+        """Return one of a ring, all equally likely."""
+
+
+class Coordinatewise(Protocol[Region]):
+    """Candidates for the points of the plane or of space, one coordinate after the other."""
+
+    def after(self, prefix: Prefix) -> tuple[int, Numbered[Region]]:
+        """Return a scale, and the candidates after a prefix times this."""
 
 
 class Extents(ABC):
@@ -137,27 +160,34 @@ class Extents(ABC):
         return least(lambda level: self.interval(level, prefix) is None, known, most + 1) - 1
 
 
-class Selection:
+class Selection(Generic[Region]):
     """The exponential mechanism, coordinate by coordinate, on candidates that are numbered and never listed.
 
     `candidates.after(prefix)` returns a scale and the candidates after the prefix, times this. Of these `between` ends
     makes a region, and `uniform` draws one of a ring.
     """
 
-    def __init__(self, candidates: Any, extents: Extents, rate: float) -> None:
-        self.candidates, self.extents, self.rate = candidates, extents, rate
+    def __init__(self, candidates: Coordinatewise[Region], extents: Extents, rate: float) -> None:
+        self.candidates = candidates
+        self.extents = extents
+        self.rate = rate
         # Runs on the same sample share coordinates, and ask for the same scores again.
         self._after = lru_cache(2**8)(self._rings)
         self._depth = lru_cache(2**12)(extents.deepest_on)
 
-    def _rings(self, prefix: Prefix) -> list[Ring[Any]]:
+    def _rings(self, prefix: Prefix) -> list[Ring[Region]]:
         scale, everything = self.candidates.after(prefix)
 
-        def region(level: int) -> Any:
+        def region(level: int) -> Region:
+            # Level 0 holds every candidate. Other levels are asked for up to the deepest alone, so that no slice is
+            # empty.
             ends = self.extents.interval(level, prefix) if level else None
             return everything.between(ends and (ends[0] * scale, ends[1] * scale))
 
-        deepest = self.extents.deepest_on(prefix, 0, self.extents.total) if prefix else self.extents.deepest()
+        if prefix:
+            deepest = self.extents.deepest_on(prefix, 0, self.extents.total)
+        else:
+            deepest = self.extents.deepest()
         return rings(region, deepest, self.rate)
 
     def draw(self, rng: np.random.Generator, size: int) -> list[Prefix]:
@@ -166,7 +196,7 @@ class Selection:
         def select(prefix: Prefix, count: int) -> list[Fraction]:
             scale, everything = self.candidates.after(prefix)
 
-            def pick(ring: Ring[Any]) -> Fraction:
+            def pick(ring: Ring[Region]) -> Fraction:
                 return Fraction(everything.uniform(ring, rng) / scale)
 
             def score(x: Fraction, low: int, high: int) -> int:

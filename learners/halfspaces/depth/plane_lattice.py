@@ -14,7 +14,7 @@ from fractions import Fraction
 from functools import cached_property, lru_cache
 from itertools import pairwise, zip_longest
 from math import gcd
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
 
@@ -29,6 +29,7 @@ from .level_rings import Ring, draw, rings
 Edge = tuple[int, int, int, Fraction, Fraction]
 """(a, b, c, left, right): the line b y = c - a x, b > 0, from x = left to x = right."""
 Point = tuple[Fraction, Fraction]
+Q = TypeVar("Q", int, Integers)
 
 
 def _chain(lines: list[tuple[int, int, int]], left: Fraction, right: Fraction, sign: int) -> list[Edge]:
@@ -47,7 +48,8 @@ def _chain(lines: list[tuple[int, int, int]], left: Fraction, right: Fraction, s
         edges.append((*lines[best], x, min(end, right)))
         if end >= right:
             return edges
-        x, best = end, following
+        x = end
+        best = following
 
 
 @dataclass(frozen=True)
@@ -60,10 +62,13 @@ class Polygon:
     @classmethod
     def of_rows(cls, rows: Integers, left: Fraction, right: Fraction) -> Polygon:
         """Return {low <= a x + b y <= high in every row (a, b, low, high)}, whose x fill [left, right]."""
-        above, below = [], []
+        above = []
+        below = []
         for a, b, low, high in rows.tolist():
             if b < 0:
-                a, b, low, high = -a, -b, -high, -low
+                a = -a
+                b = -b
+                low, high = -high, -low
             if b:
                 above.append((a, b, high))
                 below.append((a, b, low))
@@ -94,6 +99,7 @@ class Polygon:
                 n = count[seen]
                 # floor((c q - a X)/b) under the upper edge, and ceil(..) - 1 = floor((c q - a X - 1)/b) at the lower.
                 first = c * q[seen] - a * start[seen] - (sign < 0)
+                # Remainders keep the arguments of the floor sum in [0, b); the whole parts are summed in closed form.
                 found[seen] += sign * floor_sums(n, -a % b, b, first % b)
                 found[seen] += sign * (n * (first // b) + n * (n - 1) // 2 * ((-a - -a % b) // b))
         return found
@@ -110,14 +116,16 @@ class Polygon:
         return -int(-self.upper[0][3] * q // 1), ends[0], ends[1]
 
 
-def _ranges(edges: tuple[Edge, ...], q: Any) -> Iterator[tuple[int, int, int, Any, Any]]:
+def _ranges(edges: tuple[Edge, ...], q: Q) -> Iterator[tuple[int, int, int, Q, Q]]:
     """Yield a, b and c of each edge, with the first X of its q-fold and the one after the last, for numbers or arrays.
 
     The end of an edge belongs to the next one.
     """
     for a, b, c, left, right in edges:
         start, stop = (-(-q * x.numerator // x.denominator) for x in (left, right))
-        yield a, b, c, start, q * right.numerator // right.denominator + 1 if right == edges[-1][4] else stop
+        if right == edges[-1][4]:
+            stop = q * right.numerator // right.denominator + 1
+        yield a, b, c, start, stop
 
 
 def _moebius(most: int) -> Integers:
@@ -155,7 +163,9 @@ class Candidates:
         while True:
             index = uniform_below(int(heights[-1]), rng, 1)[0]
             column = int(np.searchsorted(heights, index, side="right"))
-            x, y = first + column, int(high[column]) - (int(heights[column]) - 1 - index)
+            x = first + column
+            y = int(high[column]) - (int(heights[column]) - 1 - index)
+            # Rejection: a uniform integer point of the q-fold that is reduced is a uniform candidate of denominator q.
             if gcd(x, y, q) == 1:
                 return Fraction(x, q), Fraction(y, q)
 
@@ -164,7 +174,8 @@ class PlaneLattice:
     """The candidates on the grid {0 .. side}^2."""
 
     def __init__(self, side: int) -> None:
-        self.side, self.most = side, 2 * side * side
+        self.side = side
+        self.most = 2 * side * side
         if side > MAX_LATTICE_SIDE:
             raise InputError(
                 f"side must be at most {MAX_LATTICE_SIDE} for one selection among points of the plane, got {side}: "
@@ -185,12 +196,13 @@ class PlaneLattice:
         # Of denominator q, reduced: Moebius inversion over the divisors that a point has in common with q.
         counts = points.copy()
         for d in np.flatnonzero(self._mu[1:]) + 2:
+            # A point with a divisor d in common with q is one of denominator q/d.
             counts[d - 1 :: d] += self._mu[d - 1] * points[: self.most // d]
         return Candidates(polygon, counts)
 
 
+# Up to this side the integer points of all q-folds are counted, in seconds.
 MAX_LATTICE_SIDE = 100
-"""Up to this side the integer points of all q-folds are counted, in seconds."""
 
 
 def region_polygon(extents: DepthExtents, level: int) -> Polygon:
@@ -200,6 +212,7 @@ def region_polygon(extents: DepthExtents, level: int) -> Polygon:
         if ends is None:
             raise InputError(f"level must be at most the greatest depth, got {level}")
         polygon = Polygon.of_rows(extents.bounds(level), *ends)
+        # A corner that is too shallow adds a cut; when none is, the polygon is T(level).
         cut = [extents.cut(corner, level) for corner in polygon.corners]
         if not any(cut):
             return polygon
@@ -209,12 +222,15 @@ class LatticeSelection:
     """One exponential mechanism on all candidates of a large grid, score the Tukey depth."""
 
     def __init__(self, lattice: PlaneLattice, points: Integers, weights: Integers, rate: float) -> None:
-        self.lattice, self.rate = lattice, rate
+        self.lattice = lattice
+        self.rate = rate
         self.extents = DepthExtents(points, weights, lattice.side)
         self._region = lru_cache(2**9)(self._found)
 
     def _found(self, level: int) -> Candidates:
-        return self.lattice.square if level == 0 else self.lattice.within(region_polygon(self.extents, level))
+        if level == 0:
+            return self.lattice.square
+        return self.lattice.within(region_polygon(self.extents, level))
 
     @cached_property
     def _rings(self) -> list[Ring[Candidates]]:
@@ -239,13 +255,17 @@ class LatticeSelection:
 
     def _both(self, other: LatticeSelection, level: int) -> int:
         """Return the number of candidates of depth at least `level` in both multisets."""
-        here, there = self._region(level), other._region(level)
+        here = self._region(level)
+        there = other._region(level)
         for one, two in ((here, there), (there, here)):
+            # One region inside of the other: no new polygon is needed.
             if all(two.polygon.contains(corner) for corner in one.polygon.corners):
                 return one.size
         rows = np.concatenate([one.extents.bounds(level) for one in (self, other)])
         ends = shadow(rows)
-        return 0 if ends is None else self.lattice.within(Polygon.of_rows(rows, *ends)).size
+        if ends is None:
+            return 0
+        return self.lattice.within(Polygon.of_rows(rows, *ends)).size
 
     def shifts(self, other: LatticeSelection) -> dict[int, dict[int, int]]:
         """Return how many candidates are d deeper here than there, d = -1, 0 and 1, by their depths here.
@@ -257,6 +277,7 @@ class LatticeSelection:
         found: dict[int, dict[int, int]] = {-1: {}, 0: {}, 1: {}}
         for r, ((here, _), (deeper_here, deeper_there)) in enumerate(pairwise(pairs)):
             # Of depth r here and less there; of depth r + 1 there and less here.
-            found[1][r], found[-1][r] = here - both[r], deeper_there - both[r + 1]
+            found[1][r] = here - both[r]
+            found[-1][r] = deeper_there - both[r + 1]
             found[0][r] = here - deeper_here - found[1][r] - found[-1][r]
         return found

@@ -41,8 +41,8 @@ MAX_SPACE_POINTS = 200
 """Up to this many points all planes through three of them are listed, 1.4 10^6."""
 _LIMIT = 2**61
 _BLOCK = 2**22
+# More than the relative error of an inner product of four terms in float64.
 _ROUNDING = 2.0**-44
-"""More than the relative error of an inner product of four terms in float64."""
 
 Columns = list[list[Fraction]]
 
@@ -81,13 +81,15 @@ class SpaceExtents(Extents):
         for i in range(len(points) - 2):
             rays = points[i + 1 :] - points[i]
             j, k = np.triu_indices(len(rays), 1)
+            # Each plane through three points, found at the first of them; points on one line span none.
             normals = cross(rays[j], rays[k])
             normals = normals[(normals != 0).any(axis=1)]
             step = max(1, _BLOCK // len(points))
             for start in range(0, len(normals), step):
                 a = normals[start : start + step]
                 heights = a @ (points - points[i]).T
-                outside, beyond = (heights > 0) @ weights, (heights < 0) @ weights
+                outside = (heights > 0) @ weights
+                beyond = (heights < 0) @ weights
                 found.append((a, a @ points[i], outside, self.total - beyond))
                 found.append((-a, -(a @ points[i]), beyond, self.total - outside))
         self.a, self.b, self.above, self.most = (np.concatenate(parts) for parts in zip(*found, strict=True))
@@ -115,6 +117,7 @@ class SpaceExtents(Extents):
         greatest = _greatest(free, right, start)
         if greatest is None:
             return None
+        # The least first coordinate is the greatest one of the mirror image.
         mirrored = free * np.array([-1] + [1] * (free.shape[1] - 1), dtype=object)
         lowest = _greatest(mirrored, right, [-scale * self.low[len(prefix)], *start[1:]])
         assert lowest is not None, "the region is not empty"
@@ -129,12 +132,14 @@ def _greatest(rows: Exact, right: Exact, start: list[int]) -> Fraction | None:
     lexicographically positive.
     """
     size = rows.shape[1]
-    floats, bounds = rows.astype(np.float64), right.astype(np.float64)
+    floats = rows.astype(np.float64)
+    bounds = right.astype(np.float64)
     lengths = np.abs(floats).sum(axis=1)
     columns: Columns = [[Fraction(i == j) for i in range(size)] for j in range(size)]
     limits = [Fraction(value) for value in start]
     while True:
         x = [sum((columns[j][i] * limits[j] for j in range(size)), Fraction(0)) for i in range(size)]
+        # The basis is optimal for its own rows; a violated row enters it, until none is.
         entering = _violated(rows, right, (floats, bounds, lengths), x)
         if entering is None:
             return x[0]
@@ -143,6 +148,7 @@ def _greatest(rows: Exact, right: Exact, start: list[int]) -> Fraction | None:
         allowed = [j for j in range(size) if shares[j] > 0]
         if not allowed:
             return None
+        # The lexicographic rule: the multipliers stay positive, and no basis comes twice.
         leaving = min(allowed, key=lambda j: [c / shares[j] for c in columns[j]])
         columns[leaving] = [c / shares[leaving] for c in columns[leaving]]
         for j in range(size):
@@ -159,6 +165,7 @@ def _violated(rows: Exact, right: Exact, near: tuple[Floats, Floats, Floats], x:
     floating = np.array([float(c) for c in x])
     excess = floats @ floating - bounds
     slack = _ROUNDING * (lengths * float(np.abs(floating).max(initial=1.0)) + np.abs(bounds))
+    # All rows that floats do not clear are looked at in exact numbers.
     doubtful = np.flatnonzero(excess > -slack)
     exact = rows[doubtful] @ place - right[doubtful] * scale
     outside = doubtful[exact > 0] if len(doubtful) else doubtful
@@ -187,10 +194,13 @@ class Pairs:
 
     def at_most(self, x: Fraction) -> int:
         """Return the number of those with p/q <= x."""
-        return Pairs(self.most, self.start, min(x, self.stop)).size if x >= self.start else 0
+        if x >= self.start:
+            return Pairs(self.most, self.start, min(x, self.stop)).size
+        return 0
 
     def below(self, x: Fraction) -> int:
         """Return the number of those with p/q < x, for x in the range."""
+        # The number x occurs once for each multiple of its denominator.
         return self.at_most(x) - self.most // x.denominator
 
     def at(self, rank: int) -> Fraction:
@@ -212,7 +222,8 @@ class Pairs:
 
     def uniform(self, ring: Ring[Pairs], rng: np.random.Generator) -> Fraction:
         """Return p/q for a pair of a ring, all pairs equally likely."""
-        outer, inner = ring.outer, ring.inner
+        outer = ring.outer
+        inner = ring.inner
 
         def up_to(q: int) -> int:
             return outer.up_to(q) - (inner.up_to(q) if inner is not None else 0)
@@ -222,6 +233,7 @@ class Pairs:
         p = outer.of(q)[0] + rank - up_to(q - 1)
         if inner is not None:
             first, last = inner.of(q)
+            # The pairs of the inner region are skipped.
             p += max(0, last - first + 1) if p >= first else 0
         return Fraction(p, q)
 
@@ -242,8 +254,10 @@ class SpaceFractions:
 
     def after(self, prefix: Prefix) -> tuple[int, Pairs]:
         """Return the common denominator L of a prefix, and the pairs (p, q) of the candidates p/(q L) after it."""
-        scale, axis = lcm(1, *(x.denominator for x in prefix)), len(prefix)
-        low, high = Fraction(scale * self.low[axis]), Fraction(scale * self.high[axis])
+        scale = lcm(1, *(x.denominator for x in prefix))
+        axis = len(prefix)
+        low = Fraction(scale * self.low[axis])
+        high = Fraction(scale * self.high[axis])
         return scale, Pairs(self.denominators[axis], low, high)
 
     @cached_property
@@ -257,7 +271,8 @@ class SpaceFractions:
 
 def steps_after(extents: SpaceExtents, pairs: Pairs, scale: int, prefix: Prefix) -> Steps:
     """Return the greatest depth of a point that begins with (prefix, p/(q scale)), by the rank of the pair (p, q)."""
-    rising, falling = {0: 0}, dict[int, int]()
+    rising = {0: 0}
+    falling = dict[int, int]()
     for level in range(1, extents.deepest_on(prefix, 0, extents.total) + 1):
         ends = extents.interval(level, prefix)
         assert ends is not None, "the level is not above the greatest"

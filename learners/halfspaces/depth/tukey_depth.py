@@ -13,13 +13,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 from math import lcm
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from dpaudit.contract import InputError
 
-from ...arrays import Exact
+from ...arrays import Exact, Floats, Integers, as_exact
 from ...parameters import check_integer
 
 
@@ -47,10 +47,10 @@ def primitive(vectors: Exact) -> Exact:
 
 MAX_DIMENSION = 3
 
+# Quotients of two distinct pairs of integers below this differ by more than the rounding of a float64.
 _SLOPE_LIMIT = 2**25
-"""Quotients of two distinct pairs of integers below this differ by more than the rounding of a float64."""
+# Below this, triple products of vectors fit an int64.
 _NORMAL_LIMIT = 2**20
-"""Below this, triple products of vectors fit an int64."""
 _BLOCK = 2**21
 
 
@@ -61,12 +61,12 @@ def centerpoint_bound(n: int, dimension: int) -> int:
     return -(-int(n) // (int(dimension) + 1))
 
 
-def tukey_depth(points: Any, weights: Any, query: Sequence[int | Fraction]) -> int:
+def tukey_depth(points: ArrayLike, weights: ArrayLike, query: Sequence[int | Fraction]) -> int:
     """Return the depth of one point; see `tukey_depths`."""
     return int(tukey_depths(points, weights, [query])[0])
 
 
-def tukey_depths(points: Any, weights: Any, queries: Sequence[Sequence[int | Fraction]]) -> Exact:
+def tukey_depths(points: ArrayLike, weights: ArrayLike, queries: Sequence[Sequence[int | Fraction]]) -> Integers:
     """Return td(x), the least weight of a closed halfspace containing x, for every query x.
 
     `points` (m, d), d = 1, 2 or 3, may repeat, coincide with queries, or lie in a flat; `weights` (m,) are >= 0 with a
@@ -77,7 +77,8 @@ def tukey_depths(points: Any, weights: Any, queries: Sequence[Sequence[int | Fra
     -----
     BMNS, Definition 2.15; equal to the least weight whose removal takes x out of the convex hull (Claim 2.18).
     """
-    ps, ws = np.asarray(points), np.asarray(weights, dtype=np.int64)
+    ps = np.asarray(points)
+    ws = np.asarray(weights, dtype=np.int64)
     if ps.ndim != 2 or not 1 <= ps.shape[1] <= MAX_DIMENSION:
         raise InputError(
             f"dimension must be in [1, {MAX_DIMENSION}]: points of shape {ps.shape} have no exact depth here"
@@ -93,7 +94,7 @@ def tukey_depths(points: Any, weights: Any, queries: Sequence[Sequence[int | Fra
     return np.concatenate(parts)
 
 
-def _block(points: Exact, weights: Exact, queries: Sequence[Sequence[int | Fraction]]) -> Exact:
+def _block(points: Exact, weights: Integers, queries: Sequence[Sequence[int | Fraction]]) -> Integers:
     vectors = _vectors(points, queries)
     if points.shape[1] == 1:
         found = _line(vectors[..., 0], weights)
@@ -110,38 +111,42 @@ def _vectors(points: Exact, queries: Sequence[Sequence[int | Fraction]]) -> Exac
     scaled = [[int(c.numerator) * (d // int(c.denominator)) for c in q] for q, d in zip(queries, common, strict=True)]
     top = max(common) * max(abs(int(points.min())), abs(int(points.max()))) + max(abs(c) for row in scaled for c in row)
     limit = {1: 2**62, 2: _SLOPE_LIMIT, 3: _NORMAL_LIMIT}[points.shape[1]]
-    dtype: Any = np.int64 if top < limit else object
-    d, x = np.array(common, dtype=dtype), np.array(scaled, dtype=dtype)
-    return np.asarray(d[:, None, None] * points.astype(dtype)[None] - x[:, None, :])
+    wide = top >= limit
+    d = as_exact(common, wide)
+    x = as_exact(scaled, wide)
+    return np.asarray(d[:, None, None] * as_exact(points, wide)[None] - x[:, None, :])
 
 
-def _line(v: Exact, weights: Exact) -> Exact:
+def _line(v: Exact, weights: Integers) -> Integers:
     right, left = (np.where(side, weights, 0).sum(axis=1) for side in (v >= 0, v <= 0))
     return np.asarray(np.minimum(right, left))
 
 
-def _plane(v: Exact, weights: Exact) -> Exact:
+def _plane(v: Exact, weights: Integers) -> Integers:
     """Return the depth of the origin among vectors (q, m, 2) with weights (q, m).
 
     Opposite rays share a slope. As a line through the origin turns past a slope, its rays change sides together: the
     weight on one side is a running sum, taken where a group of equal slopes ends.
     """
-    x, y = v[..., 0], v[..., 1]
+    x = v[..., 0]
+    y = v[..., 1]
     zero = (x == 0) & (y == 0)
     sign = np.where((x > 0) | ((x == 0) & (y > 0)), 1, -1)
-    slopes = _slopes(x * sign, y * sign)
-    order = np.argsort(slopes, axis=1, kind="stable")
-    slopes = np.take_along_axis(slopes, order, axis=1)
+    unsorted = _slopes(x * sign, y * sign)
+    # The weight above a line through the origin, as it turns past one slope after the other.
+    order = np.argsort(unsorted, axis=1, kind="stable")
+    slopes = np.take_along_axis(unsorted, order, axis=1)
     moving = np.take_along_axis(np.where(zero, 0, sign * weights), order, axis=1)
     above = np.maximum(moving, 0).sum(axis=1)[:, None] - np.cumsum(moving, axis=1)
     total = np.abs(moving).sum(axis=1)[:, None]
     ends = np.ones(slopes.shape, dtype=np.bool_)
     ends[:, :-1] = slopes[:, 1:] != slopes[:, :-1]
+    # Rays of equal slope change sides together: only the ends of groups are true positions of the line.
     least = np.where(ends, np.minimum(above, total - above), total).min(axis=1)
     return np.asarray(least + np.where(zero, weights, 0).sum(axis=1))
 
 
-def _slopes(x: Exact, y: Exact) -> Exact:
+def _slopes(x: Exact, y: Exact) -> Floats | NDArray[np.object_]:
     """Return numbers ordered like y / x for x >= 0, that of a vertical vector (x = 0) above all others."""
     if x.dtype != object:
         return np.where(x == 0, np.inf, y / np.where(x == 0, 1, x))
@@ -150,14 +155,16 @@ def _slopes(x: Exact, y: Exact) -> Exact:
     return np.array(flat, dtype=object).reshape(x.shape)
 
 
-def _space(v: Exact, weights: Exact) -> int:
+def _space(v: Exact, weights: Integers) -> int:
     """Return the depth of the origin among vectors (m, 3).
 
     Every cell of normals has a corner orthogonal to two independent vectors. Near a corner u the weight is that above
     (or below) u's plane plus that of a halfplane among the vectors in the plane: a depth in dimension 2.
     """
     zero = (v == 0).all(axis=1)
-    at, v, w = int(weights[zero].sum()), v[~zero], weights[~zero]
+    at = int(weights[zero].sum())
+    v = v[~zero]
+    w = weights[~zero]
     if not len(v):
         return at
     i, j = np.triu_indices(len(v), 1)
@@ -165,8 +172,10 @@ def _space(v: Exact, weights: Exact) -> int:
     if not len(normals):
         return at + int(_line((v @ v[0])[None], w)[0])
     heights = normals @ v.T
+    # The lighter open side of each plane, without what lies on it.
     base = np.minimum((heights > 0) @ w, (heights < 0) @ w)
     inside = heights == 0
+    # Two vectors in the plane: a turn of the line frees both, and nothing is added.
     simple = inside.sum(axis=1) == 2
     best = int(base[simple].min()) if simple.any() else int(w.sum())
     rest = np.flatnonzero(~simple & (base < best))

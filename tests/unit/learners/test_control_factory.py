@@ -21,7 +21,7 @@ def refuse_five(learner: Any) -> None:
         raise InputError("domain_size must not be 5")
 
 
-PointTwice = control(PointExponential, "broken-point-twice", **DOUBLED)
+PointTwice = control(PointExponential, "broken-point-twice", fault=DOUBLED.words, **DOUBLED.replaced)
 PointTwiceHere = control(PointExponential, "broken-point-twice-here", HERE, fault="leaks twice", check=refuse_five)
 BoxLiteral = control(BoxInteriorPoint, "broken-box-literal", fault="counts without noise", literal=True)
 LISTED = controls(PointExponential, "point", HERE, far_off=fault("leaks", instance=Instance({}, n=9)), near=DOUBLED)
@@ -31,13 +31,13 @@ def test_control_is_a_class_of_the_calling_module() -> None:
     assert (PointTwice.__name__, PointTwice.__qualname__) == ("PointTwice", "PointTwice")
     assert PointTwice.__module__ == __name__
     assert globals()["PointTwice"] is PointTwice
-    assert PointTwice.__doc__ == f"Broken control: {DOUBLED['fault']}."
+    assert PointTwice.__doc__ == f"Broken control: {DOUBLED.words}."
     assert PointTwice.__mro__[:2] == (PointTwice, PointExponential)
 
 
 def test_control_keeps_what_is_not_replaced() -> None:
     assert PointTwice.id == "broken-point-twice"
-    assert PointTwice.fault == DOUBLED["fault"]
+    assert PointTwice.fault == DOUBLED.words
     assert PointTwice.instance == PointExponential.instance
     assert PointTwiceHere.fault == "leaks twice"
     assert PointTwiceHere.instance is HERE
@@ -49,7 +49,7 @@ def test_controls_share_a_stem_and_an_instance_that_a_fault_may_replace() -> Non
     assert [made.instance.n for made in LISTED] == [9, HERE.n]
     assert [globals()[made.__name__] for made in LISTED] == list(LISTED)
     assert {made.__module__ for made in LISTED} == {__name__}
-    assert "instance" not in DOUBLED
+    assert DOUBLED.instance is None
 
 
 def test_control_checks_its_parameters_after_those_of_the_sound_learner() -> None:
