@@ -47,9 +47,12 @@ class InputError(DpauditError, ValueError):
         names: tuple[str, ...] = (),
         **values: object,
     ) -> None:
-        self.message, self.value, self.allowed = message, value, allowed
+        self.message = message
+        self.value = value
+        self.allowed = allowed
         self.parameter = names[0] if parameter is None and names else parameter
-        self.names, self.values = names, values
+        self.names = names
+        self.values = values
         super().__init__(self.worded(in_python))
 
     @classmethod
@@ -85,7 +88,8 @@ def in_python(name: str, value: str | None) -> str:
 
 class _Named:
     def __init__(self, name: str, shown: Callable[[str, str | None], str]) -> None:
-        self._name, self._shown = name, shown
+        self._name = name
+        self._shown = shown
 
     def __format__(self, spec: str) -> str:
         return self._shown(self._name, spec.removeprefix("=") if spec else None)
@@ -181,7 +185,8 @@ def place_of(error: BaseException) -> str:
 
 def _innermost(error: BaseException) -> tuple[str, int, bool]:
     """Return the file and the line of the last line outside of libraries, or of all, and whether it is outside."""
-    trace, found = error.__traceback__, ("", 0, False)
+    trace = error.__traceback__
+    found = ("", 0, False)
     while trace is not None:
         name = trace.tb_frame.f_code.co_filename
         outside = not name.startswith(_LIBRARIES)

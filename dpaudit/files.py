@@ -73,7 +73,8 @@ def append_line(path: Path, line: bytes) -> None:
         return os.open(name, flags | no_link, 0o666)
 
     with named(path), open(path, "ab", buffering=0, opener=opened) as file:
-        end, left = file.tell(), memoryview(line)
+        end = file.tell()
+        left = memoryview(line)
         try:
             while left:
                 left = left[file.write(left) :]

@@ -24,7 +24,8 @@ class Report(Protocol):
         """Add to what is done."""
 
 
-LIVE_SECONDS, PLAIN_SECONDS = 0.1, 10.0
+LIVE_SECONDS = 0.1
+PLAIN_SECONDS = 10.0
 """The least time between two states of a live line, and between two lines elsewhere."""
 WORTH_SECONDS = 2.0
 """Seconds that work must take for a line of its end to be left on the terminal."""
@@ -47,11 +48,13 @@ def followed(progress: Progress, total: int, noun: str, limit: float = math.inf)
     if progress is not True and not callable(progress):
         raise InputError.of("progress", progress, "True, False or a callable (done, total)")
     shown = Line(sys.stderr, noun, time.monotonic, limit=limit) if progress is True else progress
-    done, known = 0, ""
+    done = 0
+    known = ""
 
     def report(more: int, /, note: str | None = None) -> None:
         nonlocal done, known
-        done, known = min(done + more, total), known if note is None else note
+        done = min(done + more, total)
+        known = known if note is None else note
         if isinstance(shown, Line):
             shown(done, total, known)
         elif more:
@@ -82,7 +85,10 @@ class Line:
         limit: float = math.inf,
     ) -> None:
         self._limit = limit
-        self._stream, self._noun, self._clock, self._already = stream, noun, clock, already
+        self._stream = stream
+        self._noun = noun
+        self._clock = clock
+        self._already = already
         # A notebook is no terminal, but it takes a carriage return for one.
         self._live = stream.isatty() or "ipykernel" in sys.modules
         self._began = self._shown = clock()
@@ -116,7 +122,8 @@ class Line:
             self._width = 0
 
     def _text(self, done: int, total: int, note: str, now: float, share: float = 0.0) -> str:
-        fresh, elapsed = done + share - self._already, now - self._began
+        fresh = done + share - self._already
+        elapsed = now - self._began
         took = duration(elapsed)
         if fresh >= ESTIMABLE and done < total:
             left = min(elapsed / fresh * (total - done - share), max(0.0, self._limit - elapsed))

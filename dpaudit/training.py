@@ -155,7 +155,8 @@ def noisy_step(
     """
     sampling_rate = _rate(sampling_rate)
     sigma = read_number("noise_multiplier", noise_multiplier, 0, math.inf)
-    steps, batched = read_integer("steps", steps), read_flag("batched", batched)
+    steps = read_integer("steps", steps)
+    batched = read_flag("batched", batched)
     if claim is None:
         if steps > 1 and sampling_rate < 1:
             raise InputError("claim must be given for several steps with sampling: dpaudit accounts for one step")
@@ -228,7 +229,8 @@ def _gaussian_delta(epsilon: float, mu: float) -> float:
     if epsilon == 0:
         return math.erf(mu / 2 / math.sqrt(2))
     shift = epsilon / mu
-    a, b = mu / 2 - shift, -mu / 2 - shift
+    a = mu / 2 - shift
+    b = -mu / 2 - shift
     if a < -_FAR:
         return 0.0
     if a > 0:  # nothing is small here
@@ -247,7 +249,8 @@ def random_directions(count: int, dimension: int, rng: np.random.Generator, *, n
     """Return gradients of canaries of the given norm in independent uniform directions, shape (count, dimension)."""
     import numpy as np
 
-    count, dimension = read_integer("count", count), read_integer("dimension", dimension)
+    count = read_integer("count", count)
+    dimension = read_integer("dimension", dimension)
     found = rng.normal(size=(count, dimension))
     return np.asarray(read_number("norm", norm, 0, math.inf) * found / np.linalg.norm(found, axis=1, keepdims=True))
 

@@ -313,7 +313,8 @@ def _supremum(edge: Learner) -> None:
 
 
 def _utility(edge: Learner) -> None:
-    alpha, beta = edge.instance.alpha, edge.instance.beta
+    alpha = edge.instance.alpha
+    beta = edge.instance.beta
     if isinstance(edge, contract.HasUtility):
         edge.utility(alpha, beta)
     hard_cases(edge, alpha)

@@ -116,7 +116,8 @@ def _order(value: Any) -> float:
 
 def _point(epsilon: Any, delta: Any) -> tuple[float, float]:
     """Return a point (epsilon, delta) of a claim, without what rounding explains, or raise `InputError`."""
-    at, most = plain_number(epsilon), plain_number(delta)
+    at = plain_number(epsilon)
+    most = plain_number(delta)
     if at is not None:
         at = without_rounding(at, high=math.inf)
     if at is None or at < 0 or not is_finite(at):
@@ -248,7 +249,10 @@ def _corners(xs: list[float], ys: list[float], slopes: list[float]) -> list[tupl
     """Return the corners of a function that no convex function through the points is below, and not below 0."""
     found = list(zip(xs, ys, strict=True))
     for i, slope in enumerate(slopes):
-        u, v, a, b = xs[i], xs[i + 1], ys[i], ys[i + 1]
+        u = xs[i]
+        v = xs[i + 1]
+        a = ys[i]
+        b = ys[i + 1]
         before = slopes[i - 1] if i else -math.inf
         after = slopes[i + 1] if i + 1 < len(slopes) else 0.0
         if math.isinf(before):  # at 0 the function may fall at once

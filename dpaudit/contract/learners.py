@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, TypeVar, runtime_checkable
 
 from dpaudit.contract.claims import PrivacyClaim, UtilityClaim
 from dpaudit.contract.pairs import Supremum
 from dpaudit.contract.picture import Picture
-from dpaudit.contract.samples import ConceptClass, Distribution, Domain, Hypothesis
+from dpaudit.contract.samples import ConceptClass, Distribution, Domain, Hypothesis, Sample
 from dpaudit.contract.worst_cases import HasWorstCase
 
 if TYPE_CHECKING:
@@ -25,6 +26,8 @@ __all__ = [
     "FAIL",
     "LATER",
     "PARTS",
+    "Ball",
+    "ExactField",
     "HasExactLaw",
     "HasFault",
     "HasFurtherInstances",
@@ -59,11 +62,15 @@ PARTS = ("id", "instance", "privacy", "domain", "concepts", "run", "decode")
 """The parts that every learner must have."""
 
 
-def later(default: Any) -> Any:
+Default = TypeVar("Default")
+
+
+def later(default: Default) -> Default:
     """Return the field of a parameter that a learner got after it had been released.
 
     At its default such a parameter stays out of the addresses of random streams, which keep their outputs.
     """
+    # Typed as `dataclasses.field` is: as the value of the field, which it stands for in the body of the class.
     return field(default=default, metadata={LATER: True})
 
 
@@ -133,8 +140,10 @@ class Learner(Protocol):
     def concepts(self) -> ConceptClass:
         """The class that it learns."""
 
-    def run(self, sample: Any, rng: np.random.Generator, size: int) -> Sequence[Hashable] | NDArray[Any]:
+    def run(self, sample: Sample, rng: np.random.Generator, size: int) -> Sequence[Hashable] | NDArray[np.integer]:
         """Return the outputs of `size` independent runs: integer codes, or canonical hashables."""
+
+    # An output is `Any` below, not `Hashable`: each learner takes outputs of its own kind alone.
 
     def decode(self, code: Any) -> Hypothesis | None:
         """Return the hypothesis that an output stands for; None if it stands for failure."""
@@ -144,7 +153,7 @@ class Learner(Protocol):
 class HasLaw(Protocol):
     """The exact output law on a sample: it makes the exact audit possible."""
 
-    def law(self, sample: Any) -> Law:
+    def law(self, sample: Sample) -> Law:
         """Return the output law on a sample; the atoms are the codes that `run` returns.
 
         Raises
@@ -158,7 +167,7 @@ class HasLaw(Protocol):
 class HasExactLaw(Protocol):
     """The output law from exact numbers, so that the worst epsilon can be enclosed in ball arithmetic."""
 
-    def exact_law(self, sample: Any, field: Any) -> Mapping[Hashable, Any]:
+    def exact_law(self, sample: Sample, field: ExactField) -> Mapping[Hashable, Ball]:
         """Return the weight of each atom of `law(sample)`, positive or exactly zero; they need not sum to 1.
 
         Weights are made by + - * / from `field.number(x)` for an integer, a float (its binary value) or a Fraction,
@@ -166,11 +175,67 @@ class HasExactLaw(Protocol):
         """
 
 
+class Ball(Protocol):
+    """A real number, enclosed in a ball: the operations of python-flint's `arb` that exact laws and audits use."""
+
+    def __add__(self, other: Self | int, /) -> Self:
+        """Return the sum."""
+
+    def __sub__(self, other: Self | int, /) -> Self:
+        """Return the difference."""
+
+    def __mul__(self, other: Self | int, /) -> Self:
+        """Return the product."""
+
+    def __truediv__(self, other: Self | int, /) -> Self:
+        """Return the quotient."""
+
+    def __le__(self, other: Self | int, /) -> bool:
+        """Say whether no real number in the ball is greater."""
+
+    def __gt__(self, other: Self | int, /) -> bool:
+        """Say whether every real number in the ball is greater."""
+
+    def __float__(self) -> float:
+        """Return a float near its centre."""
+
+    def exp(self) -> Self:
+        """Return the exponential."""
+
+    def log(self) -> Self:
+        """Return the natural logarithm."""
+
+    def lower(self) -> Self:
+        """Return the least number in it."""
+
+    def upper(self) -> Self:
+        """Return the greatest number in it."""
+
+    def rad(self) -> Self:
+        """Return its radius."""
+
+    def is_finite(self) -> bool:
+        """Say whether its radius is finite."""
+
+
+class ExactField(Protocol):
+    """The makers of the real numbers of `HasExactLaw`."""
+
+    def number(self, value: int | float | Fraction) -> Ball:
+        """Return an exact number."""
+
+    def exp(self, value: Ball) -> Ball:
+        """Return the exponential."""
+
+    def log(self, value: Ball) -> Ball:
+        """Return the natural logarithm of a positive number."""
+
+
 @runtime_checkable
 class HasPairLaws(Protocol):
     """The laws on two samples in common cells: it makes the exact audit possible where outputs are too many to list."""
 
-    def pair_laws(self, sample: Any, neighbour: Any) -> tuple[Law, Law] | None:
+    def pair_laws(self, sample: Sample, neighbour: Sample) -> tuple[Law, Law] | None:
         """Return the laws on two neighbouring samples, with the same atoms; None where `law` lists the outputs.
 
         An atom is a cell of outputs on which the ratio of the two laws is constant; it is described, not decoded.
@@ -186,7 +251,7 @@ class HasPairLaws(Protocol):
 class HasLimitLaw(Protocol):
     """The limit of the law along a ray of samples, so that losses are known where no sample attains them."""
 
-    def limit_law(self, sample: Any, direction: Any) -> Law:
+    def limit_law(self, sample: Sample, direction: Sample) -> Law:
         """Return the logarithms of the law on sample + t direction as t grows, up to terms free of the sample.
 
         Subtracted for two samples of equally many examples, they give the limit of the difference of the logarithms of
@@ -240,7 +305,7 @@ class HasSettings(Protocol):
 class Solves(Protocol):
     """The judge of outputs in the setting "solution", where a theorem speaks of no error."""
 
-    def solves(self, output: Any, sample: Any) -> bool:
+    def solves(self, output: Any, sample: Sample) -> bool:
         """Say whether an output of `run` solves its problem on the sample."""
 
 
@@ -309,7 +374,7 @@ class HasFurtherInstances(Protocol):
 class Pictured(Protocol):
     """A picture of some outputs, for reports."""
 
-    def picture(self, sample: Any, codes: Sequence[Any], target: Hypothesis | None) -> Picture:
+    def picture(self, sample: Sample, codes: Sequence[Any], target: Hypothesis | None) -> Picture:
         """Return the picture of a sample, of outputs on it, and of what labelled it (None where that is not known)."""
 
 
@@ -328,7 +393,7 @@ class HasScene(Protocol):
     By default n examples are drawn from the uniform distribution on the domain, labelled by the middle concept.
     """
 
-    def scene(self, rng: np.random.Generator) -> tuple[Any, Hypothesis | None]:
+    def scene(self, rng: np.random.Generator) -> tuple[Sample, Hypothesis | None]:
         """Return a sample, and what labelled it or None."""
 
 
@@ -340,7 +405,7 @@ class HasFault(Protocol):
     """The leak, in a sentence; a class attribute."""
 
 
-ABILITIES: Mapping[str, type[Any]] = {
+ABILITIES: Mapping[str, type] = {
     "law": HasLaw,
     "exact_law": HasExactLaw,
     "pair_laws": HasPairLaws,

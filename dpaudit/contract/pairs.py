@@ -120,7 +120,8 @@ def differing(*words: str) -> tuple[tuple[int, int], tuple[int, int]]:
     one, other = (re.findall(r"[\w.+-]+|\s+|.", text, re.DOTALL) for text in words)
     start = _alike(one, other)
     end = _alike(one[start:][::-1], other[start:][::-1])
-    first, last = sum(map(len, one[:start])), sum(map(len, one[len(one) - end :]))
+    first = sum(map(len, one[:start]))
+    last = sum(map(len, one[len(one) - end :]))
     return (first, len(words[0]) - last), (first, len(words[1]) - last)
 
 
@@ -173,7 +174,8 @@ class MadePair(Pair):
 
     def __init__(self, data: Made, neighbour: Made, origin: Origin, shown: bool = False) -> None:
         super().__init__(data, neighbour, origin)
-        self.shown, self.digest = shown, data.digest
+        self.shown = shown
+        self.digest = data.digest
 
     def _input(self, side: Made) -> Any:
         return side.build()

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from dpaudit.contract.claims import Relation
 from dpaudit.errors import InputError
 
 if TYPE_CHECKING:
     import numpy as np
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
+
+    Points = NDArray[np.integer]
 
 __all__ = ["ConceptClass", "Distribution", "Domain", "Hypothesis", "Sample"]
 
@@ -32,7 +34,7 @@ class Distribution:
         Which are public, for learners from public and private examples; without it the learner's domain says so.
     """
 
-    points: NDArray[Any]
+    points: Points
     probabilities: NDArray[np.float64]
     name: str = ""
     public: NDArray[np.bool_] | None = None
@@ -71,7 +73,7 @@ class Distribution:
 class Hypothesis(Protocol):
     """A function from points to labels: `predict` maps points (m, k) to labels (m,) in {0, 1}."""
 
-    def predict(self, points: NDArray[Any]) -> NDArray[np.uint8]:
+    def predict(self, points: Points) -> NDArray[np.uint8]:
         """Return the labels of the points."""
 
 
@@ -86,16 +88,18 @@ class Domain(Protocol):
     def dimension(self) -> int:
         """The number of coordinates of a point."""
 
-    def points(self) -> NDArray[Any]:
+    def points(self) -> Points:
         """Return all points (size, dimension) in lexicographic order, or raise `InputError` if they are too many."""
 
-    def contains(self, points: NDArray[Any]) -> NDArray[np.bool_]:
+    def contains(self, points: Points) -> NDArray[np.bool_]:
         """Say for each row of `points` whether it is a point of the domain."""
 
-    def landmarks(self) -> NDArray[Any]:
+    def landmarks(self) -> Points:
         """Return a few extreme and central points (m, dimension): where crafted neighbouring samples put weight."""
 
-    def sample(self, points: Any, labels: Any, counts: Any = None, public: Any = None) -> Sample:
+    def sample(
+        self, points: ArrayLike, labels: ArrayLike, counts: ArrayLike | None = None, public: ArrayLike | None = None
+    ) -> Sample:
         """Return the labelled multiset, after checking that every point is in the domain."""
 
     def empty_sample(self) -> Sample:
@@ -113,7 +117,7 @@ class Sample(Protocol):
     """
 
     @property
-    def points(self) -> NDArray[Any]:
+    def points(self) -> Points:
         """The distinct points, (m, k)."""
 
     @property
@@ -147,7 +151,7 @@ class ConceptClass(Protocol):
     def size(self) -> int:
         """The number of concepts."""
 
-    def evaluate(self, points: NDArray[Any]) -> NDArray[np.uint8]:
+    def evaluate(self, points: Points) -> NDArray[np.uint8]:
         """Return the labels (size, m) that each concept gives to each point."""
 
     def concept(self, code: int) -> Hypothesis:

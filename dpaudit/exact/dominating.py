@@ -32,12 +32,12 @@ Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
 _ULP = 2.0**-52
+# A chord this close to the supremum is taken for it; about the rounding error of H.
 _FLAT = 2.0**-46
-"""A chord this close to the supremum is taken for it; about the rounding error of H."""
+# Knots are set no closer than this in epsilon; the chord between two of them is still an upper bound.
 _WIDTH = 1e-4
-"""Knots are set no closer than this in epsilon; the chord between two of them is still an upper bound."""
+# The least distance of a knot from the ends of a wider interval, relative to them.
 _CLOSE = 2.0**-30
-"""The least distance of a knot from the ends of a wider interval, relative to them."""
 _MAX_KNOTS = 2**15
 
 
@@ -113,7 +113,8 @@ def _knots(profiles: LossProfiles) -> tuple[Floats, Floats]:
     everyone = np.arange(len(profiles.left), dtype=np.int64)
     # At 0 every H is 1 and falls with the mass of Q on what P can give.
     slopes = _sums(profiles, everyone, lambda p, q: np.where(p > 0, q, 0.0))
-    first, last = _Knot(0.0, 1.0, 1.0, float(slopes.min()), np.ones(len(everyone))), _last(profiles, everyone)
+    first = _Knot(0.0, 1.0, 1.0, float(slopes.min()), np.ones(len(everyone)))
+    last = _last(profiles, everyone)
     found = {first.gamma: first.value, last.gamma: last.value}
     stack = [(first, last, everyone)]
     while stack and len(found) < _MAX_KNOTS:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import math
 from collections.abc import Callable, Iterator
-from typing import Any
 
 from dpaudit import seeding
 from dpaudit.arguments import check_built, read_integer
@@ -21,6 +20,7 @@ from dpaudit.contract import (
     OriginKind,
     Pair,
     Relation,
+    Sample,
     Support,
     Supremum,
     Verdict,
@@ -39,8 +39,8 @@ RAYS = 150
 """The most rays that are enumerated."""
 ROUNDING = 1e-9
 """The relative error of a closed form: what exceeds it by more refutes it."""
+# Copies times epsilon at which a ray is close to its limit.
 _FAR = 40
-"""Copies times epsilon at which a ray is close to its limit."""
 
 
 @remembering
@@ -111,7 +111,9 @@ class _Search:
 
     def __init__(self, learner: Learner, relation: Relation, seed: int) -> None:
         assert isinstance(learner, HasLaw)
-        self.learner, self.relation, self.seed = learner, relation, seed
+        self.learner = learner
+        self.relation = relation
+        self.seed = seed
         self.universe = Universe(learner.domain, relation)
         self.universe.fold(learner.law, seeding.generator(seed, "supremum", learner.id, "fold"))
         self.star: Star  # made once it is known whom progress is reported to
@@ -143,7 +145,9 @@ class _Search:
         if found := [peak for peak in far if peak is not None]:
             self._offer(max(found, key=lambda peak: peak.safe))
 
-    def _follow_to_limits(self, limit_law: Callable[[Any, Any], Law], rays: Iterator[tuple[int, Weights]]) -> None:
+    def _follow_to_limits(
+        self, limit_law: Callable[[Sample, Sample], Law], rays: Iterator[tuple[int, Weights]]
+    ) -> None:
         def star(item: int) -> Star:
             direction = self.universe.sample(((item, 1),))
             return Star(self.universe, self.relation, lambda sample: limit_law(sample, direction), limits=True)
@@ -153,8 +157,11 @@ class _Search:
         found = [(peak, direction) for peak, direction in limits if peak is not None]
         if not found:
             return
-        self.limit = peak, direction = max(found, key=lambda limit: limit[0].safe)
-        reach, near = self._reach(), None
+        peak, direction = max(found, key=lambda limit: limit[0].safe)
+        self.limit = peak, direction
+        # No sample need attain the limit: a pair is sought that comes close to it, as a witness.
+        reach = self._reach()
+        near = None
         while reach <= CAP and (near is None or near.loss < peak.loss * (1 - AGREES)):
             near = self.star(plus(peak.weights, [(direction, reach)]))
             reach *= 10
@@ -162,9 +169,11 @@ class _Search:
             self._offer(near)
 
     def _reach(self) -> int:
-        """Return how many copies bring a ray near its limit."""
+        """Return how many copies bring a ray near its limit; without a claim there is no scale to go by."""
         claim = self.learner.privacy
-        return min(CAP, math.ceil(_FAR / claim.epsilon)) if claim and claim.epsilon > 0 else 1000
+        if claim is None or claim.epsilon == 0:
+            return 1000
+        return min(CAP, math.ceil(_FAR / claim.epsilon))
 
     def try_closed_form(self) -> None:
         """Ask the learner for its closed form, and see how near to it its own ray comes."""
@@ -192,28 +201,49 @@ class _Search:
 
     def finding(self, starts: int) -> SupremumFinding:
         """Return what closed form, limits and pairs support together."""
-        best, claim = self.best, self.learner.privacy
+        best = self.best
+        claim = self.learner.privacy
         assert best is not None
-        value, error, support = best.epsilon, best.error, Support.LOWER_BOUND
-        limit, ray = self.limit, ""
+        value = best.epsilon
+        error = best.error
+        support = Support.LOWER_BOUND
+        limit = self.limit
+        ray = ""
         if limit is not None and limit[0].safe > best.epsilon - best.error:
-            value, error, support = limit[0].loss, limit[0].error, Support.LIMIT
+            value = limit[0].loss
+            error = limit[0].error
+            support = Support.LIMIT
             ray = repr(self.universe.sample(((limit[1], 1),)))
-        refuted = self.closed is not None and value - error > self.closed.value * (1 + ROUNDING)
-        if self.closed is not None and not refuted:
-            value, support, ray = self.closed.value, Support.PROVED, ""
-            error = ROUNDING * value if math.isfinite(value) else 0.0
-        # A pure claim fails below its supremum at some sample, also where none that was computed shows it.
-        refutes = claim is not None and claim.delta == 0 and value - error > claim.epsilon
+        proof = ""
+        proved_value = None
+        refuted = False
+        if self.closed is not None:
+            proof = self.closed.proof
+            proved_value = self.closed.value
+            refuted = value - error > proved_value * (1 + ROUNDING)
+            if not refuted:
+                value = proved_value
+                support = Support.PROVED
+                ray = ""
+                error = ROUNDING * value if math.isfinite(value) else 0.0
+        verdict = best.verdict
+        claimed_epsilon = None
+        claimed_delta = 0.0
+        if claim is not None:
+            claimed_epsilon = claim.epsilon
+            claimed_delta = claim.delta
+            # A pure claim fails below its supremum at some sample, also where none that was computed shows it.
+            if claim.delta == 0 and value - error > claim.epsilon:
+                verdict = Verdict.VIOLATION
         pair = best.worst_pair
         assert isinstance(pair, Pair)
         found = SupremumFinding(
-            verdict=Verdict.VIOLATION if refutes else best.verdict,
+            verdict=verdict,
             value=value,
             error=error,
             support=support,
-            claimed_epsilon=claim.epsilon if claim else None,
-            claimed_delta=claim.delta if claim else 0.0,
+            claimed_epsilon=claimed_epsilon,
+            claimed_delta=claimed_delta,
             attained=best.epsilon,
             attained_error=best.error,
             pair_in_words=PairInWords(repr(pair.data), repr(pair.neighbour), pair.origin),
@@ -227,8 +257,8 @@ class _Search:
             grade=Grade.NUMERIC if self.star.numeric else Grade.EXACT,
             seed=self.seed,
             ray=ray,
-            proof=self.closed.proof if self.closed else "",
-            proved_value=self.closed.value if self.closed else None,
+            proof=proof,
+            proved_value=proved_value,
             proof_refuted=refuted,
             claim_id=best.claim_id,
         )
@@ -243,5 +273,7 @@ class _Search:
 def _owns(learner: Learner, ability: str) -> bool:
     """Say whether an ability belongs to the law of a learner: not if a class overrides the law, or plants a fault."""
     own = owner_of(learner, ability)
-    others = ("law", "fault") if isinstance(learner, HasFault) else ("law",)
+    others = ["law"]
+    if isinstance(learner, HasFault):
+        others.append("fault")
     return all(issubclass(own, owner_of(learner, name)) for name in others)

@@ -170,7 +170,8 @@ def load(paths: tuple[str, ...] = ()) -> Registry:
     # A path given twice is loaded once: a second copy of its classes would be another learner of the same id.
     given = {Path(path).resolve(): Path(path) for path in reversed(paths)}
     for source in (*installed(), *map(at_path, reversed(given.values()))):
-        before, modules = len(problems), []
+        before = len(problems)
+        modules = []
         for module in walk(source, problems):
             modules.append(module)
             home = _file_of(module.__name__)
@@ -217,7 +218,8 @@ def _file_of(module: str) -> str:
 def _defect(learner: Any) -> str:
     if not isinstance(learner, type):
         return f"LEARNERS must hold classes, got {learner!r}"
-    name, missing = learner.__qualname__, lacking(learner)
+    name = learner.__qualname__
+    missing = lacking(learner)
     if missing:
         return f"{name} lacks {', '.join(missing)}"
     sound: type[Any] = learner

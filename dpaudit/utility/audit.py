@@ -134,15 +134,20 @@ def audit_utility(
     check_built(learner)
     for value_name, value in (("alpha", alpha), ("beta", beta), ("confidence", confidence)):
         read_number(value_name, value, 0, 1)
-    trials, workers = read_integer("trials", trials), Workers.of(n_jobs, backend, address)
-    seed, most = check_seed(seed), None if most is None else read_integer("most", most)
+    trials = read_integer("trials", trials)
+    workers = Workers.of(n_jobs, backend, address)
+    seed = check_seed(seed)
+    most = None if most is None else read_integer("most", most)
     claim, setting = _claim(learner, alpha, beta, setting, needed=n is None)
-    law, (target, name) = read_distribution(learner, distribution), read_concept(learner, concept)
+    law = read_distribution(learner, distribution)
+    target, name = read_concept(learner, concept)
     flips = read_noise(noise, setting, law)
     claim = claim if speaks_of(learner, law, target, flips) else None
     size = _size(learner, n, claim)
     problem = Problem(learner, target, law, flips, alpha, setting, of_class=not isinstance(concept, Hypothesis))
-    best, stream = problem.best, (seed, *stream_address(problem, name, size))  # the best may be too costly: no run yet
+    # the best may be too costly: no run yet
+    best = problem.best
+    stream = (seed, *stream_address(problem, name, size))
     vacuous = is_vacuous(alpha, beta, setting, learner.concepts.size)
     planned = looks(trials, most, confidence)
     with followed(progress, sum(runs for runs, _ in planned), "runs") as report:
@@ -311,7 +316,8 @@ def read_noise(
 
 def stream_address(problem: Problem, name: str, n: int) -> tuple[Any, ...]:
     """Return the address of the random streams: it depends on what is run, not on alpha, beta or the workers."""
-    law, learner = problem.distribution, problem.learner
+    law = problem.distribution
+    learner = problem.learner
     weights = np.asarray(law.probabilities, dtype=np.float64)
     noise = b"" if problem.noise is None else problem.noise.tobytes()
     flags = b"" if law.public is None else law.public.tobytes()
@@ -344,7 +350,8 @@ def _count_failures(
 
 def _failures(problem: Problem, n: int, stream: tuple[Any, ...], chunks: Sequence[tuple[int, int]]) -> int:
     """Return how many trials of the chunks (number, trials) fail, on one sample of n examples or each on its own."""
-    run, failures = problem.learner.run, 0
+    run = problem.learner.run
+    failures = 0
     with blamed(f"the learner {problem.learner.id}, or what it learned,"):
         sample = problem.sample(n) if problem.fixed else None
         judge = problem.judge(sample)

@@ -59,11 +59,13 @@ class Enclosure:
         pairs = [(a, b) for a in (self.low, self.high) for b in (other.low, other.high)]
         return Enclosure(min(DOWN.multiply(a, b) for a, b in pairs), max(UP.multiply(a, b) for a, b in pairs))
 
-    __radd__, __rmul__ = __add__, __mul__
+    __radd__ = __add__
+    __rmul__ = __mul__
 
     def __truediv__(self, other: Enclosure) -> Enclosure:
         """Return the quotient by a positive number."""
-        low, high = other.high if self.low >= 0 else other.low, other.low if self.high >= 0 else other.high
+        low = other.high if self.low >= 0 else other.low
+        high = other.low if self.high >= 0 else other.high
         return Enclosure(DOWN.divide(self.low, low), UP.divide(self.high, high))
 
     def __rtruediv__(self, value: Fraction | int) -> Enclosure:
@@ -71,11 +73,13 @@ class Enclosure:
 
     def __pow__(self, exponent: int) -> Enclosure:
         """Return a power of a number that is not negative."""
-        found, square = ONE, self
+        found = ONE
+        square = self
         while exponent:
             if exponent & 1:
                 found = found * square
-            square, exponent = square * square, exponent >> 1
+            square = square * square
+            exponent = exponent >> 1
         return found
 
     def powers(self, most: int) -> list[Enclosure]:
@@ -84,7 +88,8 @@ class Enclosure:
         return list(accumulate([self] * most, mul, initial=ONE))
 
 
-ZERO, ONE = Enclosure.of(0), Enclosure.of(1)
+ZERO = Enclosure.of(0)
+ONE = Enclosure.of(1)
 
 
 def check_terms(n: int) -> None:
@@ -104,7 +109,8 @@ def binomial(n: int, mass: Fraction, counts: range) -> Iterator[tuple[int, Enclo
     if mass in (0, 1):
         yield (n if mass else 0), ONE
         return
-    odds, k = Enclosure.of(mass / (1 - mass)), counts.start
+    odds = Enclosure.of(mass / (1 - mass))
+    k = counts.start
     chance = math.comb(n, k) * Enclosure.of(mass) ** k * Enclosure.of(1 - mass) ** (n - k)
     for k in counts:
         yield k, chance

@@ -50,7 +50,8 @@ class HardCase:
     @property
     def key(self) -> tuple[int, str, bytes, bytes]:
         """The parts of a case that distinguish it: all but the name."""
-        law, noise = self.distribution, b"" if self.noise is None else self.noise.tobytes()
+        law = self.distribution
+        noise = b"" if self.noise is None else self.noise.tobytes()
         return self.concept_code, repr(law.points.tolist()), law.probabilities.tobytes(), noise
 
 
@@ -108,8 +109,11 @@ def just_above(alpha: float) -> float:
 
 def _plain(learner: Learner, points: NDArray[Any], alpha: float, uniform: str) -> Iterator[_Case]:
     """Yield the cases without noise, the hardest first, repeats included."""
-    concepts, size, mass = learner.concepts, len(points), just_above(alpha)
-    middle, last = concepts.size // 2, concepts.size - 1
+    concepts = learner.concepts
+    size = len(points)
+    mass = just_above(alpha)
+    middle = concepts.size // 2
+    last = concepts.size - 1
     for code, take in ((middle, 2), (last, 1)):
         hard = list(hard_points(concepts, points, code))[:take]
         for at in hard:
@@ -130,15 +134,19 @@ def _plain(learner: Learner, points: NDArray[Any], alpha: float, uniform: str) -
 
 
 def _noisy(learner: Learner, points: NDArray[Any], alpha: float, uniform: str) -> Iterator[_Case]:
-    concepts, size, excess = learner.concepts, len(points), just_above(alpha)
-    middle, flat = concepts.size // 2, np.full(size, 1 / size)
+    concepts = learner.concepts
+    size = len(points)
+    excess = just_above(alpha)
+    middle = concepts.size // 2
+    flat = np.full(size, 1 / size)
 
     def flipped(advantage: float) -> Floats:
         """Return the noise at which one label of a point has so much more probability than the other."""
         return np.full(size, (1 - min(1.0, advantage)) / 2)
 
     for at in list(hard_points(concepts, points, middle))[:1]:
-        alone, most = _two_point(size, at.hard, at.easy, 1.0), (1 + excess) / 2
+        alone = _two_point(size, at.hard, at.easy, 1.0)
+        most = (1 + excess) / 2
         yield middle, points, alone, f"nearly fair labels on a {at.word} point", flipped(excess)
         half = np.where(np.arange(size) == at.hard, flipped(excess / most), 0.0)
         yield middle, points, _two_point(size, at.hard, at.easy, most), f"noise on a {at.word} point, half there", half
@@ -169,7 +177,8 @@ def _neighbourhood(domain: Domain, middle: NDArray[Any]) -> NDArray[Any]:
 
 def _two_point(size: int, hard: int, easy: int, mass: float) -> Floats:
     weights = np.zeros(size)
-    weights[hard], weights[easy] = mass, 1 - mass
+    weights[hard] = mass
+    weights[easy] = 1 - mass
     return weights
 
 
@@ -210,7 +219,8 @@ def hard_points(concepts: ConceptClass, points: NDArray[Any], code: int) -> Iter
         separating = (differing & (own == label)).any(axis=1) & (sizes < len(points))
         if separating.any():
             nearest = differing[np.argmin(np.where(separating, sizes, len(points) + 1))]
-            hard, easy = np.flatnonzero(nearest & (own == label))[-1], np.flatnonzero(~nearest)[0]
+            hard = np.flatnonzero(nearest & (own == label))[-1]
+            easy = np.flatnonzero(~nearest)[0]
             yield HardPoint(int(hard), int(easy), word, int(nearest.sum()))
 
 

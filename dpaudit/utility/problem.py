@@ -83,7 +83,8 @@ class Problem:
 
         Whether an example is public depends on the point alone, where the distribution has flags.
         """
-        law, copies = self.distribution, len(counts) // len(self.truth)
+        law = self.distribution
+        copies = len(counts) // len(self.truth)
         points = np.concatenate([law.points] * copies)
         labels = np.concatenate([self.truth, 1 - self.truth][:copies])
         flags = () if law.public is None else (np.concatenate([law.public] * copies),)
@@ -268,7 +269,8 @@ class CaseFailure:
         try:
             if problem.fixed:
                 sample = problem.sample(n)
-                rate, left_out = self._by_law(sample, problem.judge(sample)), 0.0
+                rate = self._by_law(sample, problem.judge(sample))
+                left_out = 0.0
             else:
                 vectors = _likely_counts(n, problem.chances, most)
                 if vectors is None:
@@ -326,7 +328,8 @@ def _nested(n: int, weights: Floats, reached: float) -> Iterator[tuple[tuple[int
     if reached < TAIL or not weights.sum() > 0:
         return
     share = min(1.0, float(weights[0] / weights.sum()))
-    least, most = int(binom.ppf(TAIL, n, share)), int(binom.isf(TAIL, n, share))
+    least = int(binom.ppf(TAIL, n, share))
+    most = int(binom.isf(TAIL, n, share))
     counts = np.arange(max(0, least), most + 1)
     for count, probability in zip(counts.tolist(), binom.pmf(counts, n, share).tolist(), strict=True):
         for rest, joint in _nested(n - count, weights[1:], reached * probability):

@@ -108,23 +108,26 @@ def sample_complexity(
     read_number("alpha", alpha, 0, 1)
     read_number("beta", beta, 0, 1)
     read_number("confidence", confidence, 0, 1)
-    starts, moves, draws = (
-        read_integer("starts", starts), read_integer("moves", moves, 0), read_integer("draws", draws)
-    )  # fmt: skip
+    starts = read_integer("starts", starts)
+    moves = read_integer("moves", moves, 0)
+    draws = read_integer("draws", draws)
     seed = check_seed(seed)
     check_jobs(n_jobs)
     asked = None if setting is None else read_setting(learner, setting)
     claim = claimed(learner, alpha, beta, asked)
     known = known_size(learner, alpha, beta, claim)
     if known is not None and known.bracket.upper == known.bracket.lower + 1:
-        candidates, worst, bracket = 0, known.case, known.bracket
+        candidates = 0
+        worst = known.case
+        bracket = known.bracket
     else:
         search = WorstCaseSearch(learner, alpha, beta, claim.setting, BEYOND * claim.sample_size, seed)
         with followed(progress, starts * moves, "moves") as report:
             found = search.best(starts, moves, report, n_jobs)
         LOG.info("sample complexity of %s: %d cases compete", learner.id, len(found))
         decider = Decider(beta, confidence, draws, seed)
-        candidates, (worst, bracket) = len(found), _worst(learner, found, decider, alpha, claim, known)
+        candidates = len(found)
+        worst, bracket = _worst(learner, found, decider, alpha, claim, known)
     upper, reason = _upper(known, bracket.lower, claim.sample_size)
     vacuous = is_vacuous(claim.alpha, claim.beta, claim.setting, learner.concepts.size)
     meet = upper is not None and upper <= bracket.lower + 1
@@ -206,8 +209,10 @@ def _worst(
     own = own_case(learner, alpha, decider.beta, claim)
     if own is not None and own[0].lower > bracket.lower:
         return WorstCase(concept=None, points=[], probabilities=[], noise=[], name=own[1]), own[0]
-    case, law = worst.case, worst.case.distribution
-    points, weights = np.asarray(law.points).tolist(), np.asarray(law.probabilities, dtype=np.float64).tolist()
+    case = worst.case
+    law = worst.case.distribution
+    points = np.asarray(law.points).tolist()
+    weights = np.asarray(law.probabilities, dtype=np.float64).tolist()
     noise = [] if case.noise is None else case.noise.tolist()
     return WorstCase(
         concept=case.concept_code, points=points, probabilities=weights, noise=noise, name=case.name
@@ -224,7 +229,10 @@ class Decider:
     """
 
     def __init__(self, beta: float, confidence: float, draws: int, seed: int) -> None:
-        self.beta, self._error, self._draws, self._seed = beta, 1 - confidence, draws, seed
+        self.beta = beta
+        self._error = 1 - confidence
+        self._draws = draws
+        self._seed = seed
         self.tests = 0
 
     def bracket(self, failure: CaseFailure, start: int, cap: int, above: int = 0) -> Bracket:
@@ -276,10 +284,12 @@ def _last(holds: Callable[[int], bool], start: int) -> int:
     step = 1
     if holds(start):
         while holds(high := low + step):
-            low, step = high, 2 * step
+            low = high
+            step = 2 * step
     else:
         while not holds(low := high - step):
-            high, step = low, 2 * step
+            high = low
+            step = 2 * step
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (middle, high) if holds(middle) else (low, middle)

@@ -120,7 +120,8 @@ def law_of(
 ) -> ScalingFinding:
     """Return the law of `scaling_law` for learners that `build` makes of their parameters."""
     check_values(values)
-    confidence, seed = read_number("confidence", confidence, 0, 1), check_seed(seed)
+    confidence = read_number("confidence", confidence, 0, 1)
+    seed = check_seed(seed)
     moves = read_integer("moves", moves, 0)
     measured = []
     with followed(progress, len(values), "values") as report:
@@ -191,7 +192,8 @@ def _measured(
         found, case = own
     else:
         size = sample_complexity(learner, alpha=alpha, beta=beta, setting=claim.setting, moves=moves, seed=seed)
-        found, case = Bracket(size.lower, size.suffices, size.grade), size.worst.name
+        found = Bracket(size.lower, size.suffices, size.grade)
+        case = size.worst.name
     _, x = _abscissa(parameter, value)
     point = ScalingPoint(
         value=float(value), x=x, lower=found.lower, upper=found.upper, theorem=claim.sample_size, case=case
@@ -224,7 +226,9 @@ def slopes_of(points: Sequence[ScalingPoint], confidence: float) -> dict[str, An
 
 def _fitted(points: Iterable[ScalingPoint], confidence: float, *, over_theorem: bool = False) -> Slope:
     """Return the slope of ln n*, or of ln(n*/theorem), on ln x."""
-    x, lower, upper = [], [], []
+    x = []
+    lower = []
+    upper = []
     for point in points:
         base = math.log(point.theorem) if over_theorem else 0.0
         x.append(math.log(point.x))
@@ -295,10 +299,12 @@ def _profile(x: Floats, low: Floats, high: Floats, fixed: float | None, guess: f
     def mean_loss(parameters: Floats) -> float:
         b = parameters[-1] if fixed is None else fixed
         s = math.exp(max(least, float(parameters[1])))
-        top, bottom = (high - parameters[0] - b * x) / s, (low - parameters[0] - b * x) / s
+        top = (high - parameters[0] - b * x) / s
+        bottom = (low - parameters[0] - b * x) / s
         flip = bottom > 0  # the tail in which differences keep their digits
         top, bottom = np.where(flip, -bottom, top), np.where(flip, -top, bottom)
-        larger, smaller = log_ndtr(top), log_ndtr(bottom)
+        larger = log_ndtr(top)
+        smaller = log_ndtr(bottom)
         return float(-(larger + np.log(-np.expm1(np.minimum(smaller - larger, -1e-300)))).mean())
 
     start = [float(residual.mean()), math.log(max(float(residual.std()), math.exp(least)))]

@@ -53,7 +53,8 @@ class Proposal:
 def proposals(learner: Learner, alpha: float, setting: str) -> Iterator[HardCase]:
     """Yield the hard cases of a learner and, without noise, cases in which many rivals are just bad."""
     yield from hard_cases(learner, alpha, setting)
-    concepts, (points, _) = learner.concepts, evaluated_points(learner)
+    concepts = learner.concepts
+    points, _ = evaluated_points(learner)
     if setting in ("agnostic", "solution") or concepts.size * len(points) > MAX_LABELS:
         return
     labels = concepts.evaluate(points)
@@ -73,8 +74,12 @@ class WorstCaseSearch:
     """The search for hard cases of a learner: the largest n of interest is `cap`."""
 
     def __init__(self, learner: Learner, alpha: float, beta: float, setting: str, cap: int, seed: int) -> None:
-        self._learner, self._alpha, self._beta, self._setting = learner, alpha, beta, setting
-        self._cap, self._seed = cap, seed
+        self._learner = learner
+        self._alpha = alpha
+        self._beta = beta
+        self._setting = setting
+        self._cap = cap
+        self._seed = seed
         self._points, _ = evaluated_points(learner)
 
     def best(self, starts: int, moves: int, report: Report | None, n_jobs: int = 1) -> list[Proposal]:
@@ -123,12 +128,15 @@ class WorstCaseSearch:
 
     def _climbed(self, start: Proposal, moves: int, number: int, report: Report | None) -> Proposal:
         """Return the case that a walk of moves, each kept if it fails no less often, leads to; n grows on the way."""
-        rng, case, n = generator(self._seed, "n*", "climb", number), start.case, start.n
+        rng = generator(self._seed, "n*", "climb", number)
+        case = start.case
+        n = start.n
         rate = self._rate(case, n)
         for _ in range(moves):
             other = self._changed(case, rng)
             if (found := self._rate(other, n)) >= rate:
-                case, rate = other, found
+                case = other
+                rate = found
                 while rate > self._beta and n < self._cap:
                     n = min(self._cap, max(n + 1, math.floor(n * RATIO)))
                     rate = self._rate(case, n)
@@ -138,7 +146,8 @@ class WorstCaseSearch:
 
     def _climbed_in_parts(self, start: Proposal, moves: int, number: int) -> tuple[Any, ...]:
         """Return what a walk leads to as plain values and arrays."""
-        case, n = (found := self._climbed(start, moves, number, None)).case, found.n
+        case = (found := self._climbed(start, moves, number, None)).case
+        n = found.n
         law = case.distribution
         return case.concept_code, case.name, n, law.points, law.probabilities, law.name, law.public
 
@@ -159,7 +168,8 @@ class WorstCaseSearch:
         bring a random rival's error to just above alpha by scaling the mass on which it errs; make another number of
         rivals bad, with the least error of all; level the masses of points that are alike; change the concept.
         """
-        code, points = case.concept_code, case.distribution.points
+        code = case.concept_code
+        points = case.distribution.points
         weights = np.array(case.distribution.probabilities, dtype=np.float64)
         if rng.random() < 1 / 6:
             code = int(rng.integers(self._learner.concepts.size))
@@ -185,7 +195,8 @@ class WorstCaseSearch:
         else:
             source, target = rng.integers(len(weights), size=2).tolist()
         if target == len(weights):
-            points, weights = np.concatenate([points, fresh[None, :]]), np.append(weights, 0.0)
+            points = np.concatenate([points, fresh[None, :]])
+            weights = np.append(weights, 0.0)
         moved = weights[source] * (1.0 if kind == "merge" else rng.random())
         weights[source] -= moved
         weights[target] += moved

@@ -80,7 +80,8 @@ def first_size(
     while not holds(high):
         if high >= most:
             return None
-        low, high = high, min(2 * high, most)
+        low = high
+        high = min(2 * high, most)
     while high - low > max(1, math.floor((ratio - 1) * high)):
         middle = (low + high) // 2
         low, high = (low, middle) if holds(middle) else (middle, high)
@@ -100,7 +101,8 @@ def _verified(learner: HasWorstCase, alpha: float, beta: float, fails: int, suff
             )
             if not (problem := refuted(certificate, alpha, beta)):
                 shown = learner.worst_failure(alpha, max(1, least))
-                points, weights = [list(point) for point in shown.points], list(shown.probabilities)
+                points = [list(point) for point in shown.points]
+                weights = list(shown.probabilities)
                 case = WorstCase(
                     concept=shown.concept, points=points, probabilities=weights, noise=[], name=shown.case or "none"
                 )

@@ -168,7 +168,8 @@ class HalfspaceTukey:
     def _run_unlisted(self, plane: PlaneDichotomies, sample: Sample, rng: np.random.Generator) -> Code:
         """Return the output of one run, on a grid whose halfplanes are not listed."""
         groups, examples = np.nonzero(self.scheme.seen(sample, rng, 1)[0])
-        among = Consistent(plane, sample.points[examples], sample.labels[examples], groups, self.subsamples)
+        points = np.asarray(sample.points[examples], dtype=np.int64)
+        among = Consistent(plane, points, sample.labels[examples], groups, self.subsamples)
         release = self.release
         if isinstance(release, Agreement):
             return release.release_among(among.ones(rng), self.subsamples, rng, 1)[0]
