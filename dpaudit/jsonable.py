@@ -7,13 +7,15 @@ import enum
 import json
 import math
 import re
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
 
 from dpaudit.errors import ToolFault
 
 MOST_BITS = 10_000
 """Longer integers are written in hexadecimal: Python writes at most 4300 decimal digits."""
+Json: TypeAlias = "str | int | float | bool | Sequence[Json] | Mapping[str, Json] | None"
+"""A value that can be written as JSON."""
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
 

@@ -12,7 +12,7 @@ import itertools
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,8 +34,11 @@ DIGITS = 9
 """Decimals to which masses are rounded: the last bits of a solution depend on the machine."""
 
 Floats = NDArray[np.float64]
-_Case = tuple[int, NDArray[Any], Floats, str, Floats | None]
-"""Code of the concept, points, their probabilities, name, and noise of the points or None."""
+Labels = NDArray[np.uint8]
+Points = NDArray[np.integer]
+Key = tuple[int, str, bytes, bytes]
+# Code of the concept, points, their probabilities, name, and noise of the points or None.
+_Case = tuple[int, Points, Floats, str, Floats | None]
 
 
 @dataclass(frozen=True)
@@ -48,7 +51,7 @@ class HardCase:
     noise: Floats | None = None
 
     @property
-    def key(self) -> tuple[int, str, bytes, bytes]:
+    def key(self) -> Key:
         """The parts of a case that distinguish it: all but the name."""
         law = self.distribution
         noise = b"" if self.noise is None else self.noise.tobytes()
@@ -80,24 +83,28 @@ def hard_cases(learner: Learner, alpha: float, setting: str = "realizable") -> l
     points, whole = evaluated_points(learner)
     makers = {"agnostic": _noisy, "solution": _close}
     uniform = "uniform" if whole else "uniform on landmarks"
-    return _distinct(learner.concepts.size, makers.get(setting, _plain)(learner, points, alpha, uniform))
+    cases = makers.get(setting, _plain)(learner, points, alpha, uniform)
+    return _distinct(learner.concepts.size, cases)
 
 
-def evaluated_points(learner: Learner) -> tuple[NDArray[Any], bool]:
+def evaluated_points(learner: Learner) -> tuple[Points, bool]:
     """Return the points on which cases are made, and whether they are the whole domain or only its landmarks."""
-    whole = learner.domain.size <= MAX_POINTS
-    return (learner.domain.points() if whole else learner.domain.landmarks()), whole
+    if learner.domain.size <= MAX_POINTS:
+        return learner.domain.points(), True
+    return learner.domain.landmarks(), False
 
 
 def _distinct(size: int, cases: Iterable[_Case]) -> list[HardCase]:
     """Return the cases without repeats, the first of each kept, on the points that have probability."""
     words = {0: "first concept", size // 2: "middle concept", size - 1: "last concept"}
-    kept: dict[Any, HardCase] = {}
+    kept: dict[Key, HardCase] = {}
     for code, points, weights, name, noise in cases:
         seen = weights > 0
         law = Distribution(points[seen], weights[seen] / weights.sum(), name)
         word = words.get(code, f"concept {code}")
-        case = HardCase(code, law, f"{name}; {word}", None if noise is None else noise[seen])
+        if noise is not None:
+            noise = noise[seen]
+        case = HardCase(code, law, f"{name}; {word}", noise)
         kept.setdefault(case.key, case)
     return list(kept.values())
 
@@ -107,7 +114,7 @@ def just_above(alpha: float) -> float:
     return alpha + min(alpha, 1 - alpha) / 1000
 
 
-def _plain(learner: Learner, points: NDArray[Any], alpha: float, uniform: str) -> Iterator[_Case]:
+def _plain(learner: Learner, points: Points, alpha: float, uniform: str) -> Iterator[_Case]:
     """Yield the cases without noise, the hardest first, repeats included."""
     concepts = learner.concepts
     size = len(points)
@@ -118,7 +125,9 @@ def _plain(learner: Learner, points: NDArray[Any], alpha: float, uniform: str) -
         hard = list(hard_points(concepts, points, code))[:take]
         for at in hard:
             yield code, points, _two_point(size, at.hard, at.easy, mass), f"just above alpha on a {at.word} point", None
-        for at in hard[:1] if code == middle else ():
+        if code != middle:
+            continue
+        for at in hard[:1]:
             spread = np.where(np.arange(size) == at.hard, mass, (1 - mass) / max(1, size - 1))
             yield code, points, spread, f"just above alpha on a {at.word} point, the rest spread", None
             halving = _halving(size, at.hard, alpha)
@@ -126,14 +135,16 @@ def _plain(learner: Learner, points: NDArray[Any], alpha: float, uniform: str) -
     for code in (0, middle, last):
         yield code, points, np.full(size, 1 / size), uniform, None
     # The first distribution on which many rivals of the middle concept are just bad, if the class is small.
-    found = just_bad(concepts.evaluate(points), middle, mass) if concepts.size * size <= MAX_TRIED else iter(())
-    for weights, name in itertools.islice(found, 1):
-        yield middle, points, weights, name, None
-    for code, law, name in learner.hard_targets(alpha) if isinstance(learner, HasHardTargets) else ():
-        yield code, law.points, np.asarray(law.probabilities, dtype=np.float64), name, None
+    if concepts.size * size <= MAX_TRIED:
+        found = just_bad(concepts.evaluate(points), middle, mass)
+        for weights, name in itertools.islice(found, 1):
+            yield middle, points, weights, name, None
+    if isinstance(learner, HasHardTargets):
+        for code, law, name in learner.hard_targets(alpha):
+            yield code, law.points, np.asarray(law.probabilities, dtype=np.float64), name, None
 
 
-def _noisy(learner: Learner, points: NDArray[Any], alpha: float, uniform: str) -> Iterator[_Case]:
+def _noisy(learner: Learner, points: Points, alpha: float, uniform: str) -> Iterator[_Case]:
     concepts = learner.concepts
     size = len(points)
     excess = just_above(alpha)
@@ -156,7 +167,7 @@ def _noisy(learner: Learner, points: NDArray[Any], alpha: float, uniform: str) -
         yield middle, points, flat, f"{uniform}, every other label wrong", np.arange(size) % np.float64(2)
 
 
-def _close(learner: Learner, points: NDArray[Any], alpha: float, uniform: str) -> Iterator[_Case]:
+def _close(learner: Learner, points: Points, alpha: float, uniform: str) -> Iterator[_Case]:
     middle = learner.concepts.size // 2
     near = _neighbourhood(learner.domain, points[len(points) // 2])
     yield middle, near, np.full(len(near), 1 / len(near)), f"equal shares on {len(near)} points side by side", None
@@ -165,7 +176,7 @@ def _close(learner: Learner, points: NDArray[Any], alpha: float, uniform: str) -
     yield from list(_plain(learner, points, alpha, uniform))[:1]
 
 
-def _neighbourhood(domain: Domain, middle: NDArray[Any]) -> NDArray[Any]:
+def _neighbourhood(domain: Domain, middle: Points) -> Points:
     """Return a point and, for each axis, one beside it that is in the domain."""
     found = [middle]
     for axis in range(len(middle)):
@@ -207,7 +218,7 @@ class HardPoint(NamedTuple):
     distance: int
 
 
-def hard_points(concepts: ConceptClass, points: NDArray[Any], code: int) -> Iterator[HardPoint]:
+def hard_points(concepts: ConceptClass, points: Points, code: int) -> Iterator[HardPoint]:
     """Yield the hard points of a concept among points of shape (m, k), at most one for each label, positive first.
 
     The class is evaluated whole on the points if that gives at most 2^22 labels, else at some of its concepts.
@@ -224,7 +235,7 @@ def hard_points(concepts: ConceptClass, points: NDArray[Any], code: int) -> Iter
             yield HardPoint(int(hard), int(easy), word, int(nearest.sum()))
 
 
-def _labels(concepts: ConceptClass, points: NDArray[Any], code: int) -> tuple[NDArray[Any], NDArray[Any]]:
+def _labels(concepts: ConceptClass, points: Points, code: int) -> tuple[Labels, Labels]:
     """Return the labels of one concept, (m,), and of the whole class or of some other concepts, (rivals, m).
 
     Those are spread evenly over the class, or near to `code` as numbers or as bit patterns.
@@ -239,7 +250,7 @@ def _labels(concepts: ConceptClass, points: NDArray[Any], code: int) -> tuple[ND
     return concepts.concept(code).predict(points), np.array([concepts.concept(c).predict(points) for c in some])
 
 
-def just_bad(labels: NDArray[Any], code: int, mass: float) -> Iterator[tuple[Floats, str]]:
+def just_bad(labels: Labels, code: int, mass: float) -> Iterator[tuple[Floats, str]]:
     """Yield distributions of the points on which many rivals of a concept err by little more than alpha.
 
     Each solves a linear program: minimise the sum of err_w(h) over all rivals h subject to err_w(h) >= mass for some of

@@ -49,7 +49,9 @@ def verdict(lower: float, upper: float, claimed: float, vacuous: bool = False) -
     """
     if upper <= claimed:
         return Verdict.VACUOUS if vacuous else Verdict.HOLDS
-    return Verdict.VIOLATION if lower > claimed else Verdict.UNDECIDED
+    if lower > claimed:
+        return Verdict.VIOLATION
+    return Verdict.UNDECIDED
 
 
 def is_vacuous(alpha: float, beta: float, setting: str, concepts: int) -> bool:
@@ -73,7 +75,9 @@ def deciding_trials(trials: int, most: int | None, beta: float, confidence: floa
     tail = (1 - looks(trials, most, confidence)[0][1]) / 2
     # One more covers that the ends of intervals stand a little outside.
     enough = math.ceil(math.log(tail) / math.log1p(-beta)) + 1
-    return enough if most is not None and trials < enough < min(GROWTH * trials, most) else trials
+    if most is not None and trials < enough < min(GROWTH * trials, most):
+        return enough
+    return trials
 
 
 def looks(trials: int, most: int | None, confidence: float) -> list[tuple[int, float]]:

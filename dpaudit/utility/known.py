@@ -114,8 +114,11 @@ def _points(numbers: Numbers, alpha: Fraction) -> Ends:
     rate = _rate(numbers)
     mass = _mass(numbers, alpha)
 
+    # The case: all rivals have this mass or, where that leaves some over, all but the last, which has the rest.
+    bad = rivals if rivals * mass > 1 else rivals - 1
+
     def lower(n: int) -> Decimal:
-        return _with_own_mass(rivals if rivals * mass > 1 else rivals - 1, mass, rate, n).low
+        return _with_own_mass(bad, mass, rate, n).low
 
     def upper(n: int) -> Decimal:
         if rivals * alpha > 1:
@@ -123,7 +126,9 @@ def _points(numbers: Numbers, alpha: Fraction) -> Ends:
         # F examples are elsewhere; C/(x + C) with x = K/(K - 1 + exp(-rate F)).
         scales = [rivals / (rivals - 1 + power) for power in Enclosure.exp(-rate).powers(n)]
         even = _of_sum(rivals, Fraction(1, rivals), 1 - rivals * alpha, scales, rate, n).high
-        return min(even, _uneven(rivals, alpha, rate, n)) if rivals > 1 else even
+        if rivals == 1:
+            return even
+        return min(even, _uneven(rivals, alpha, rate, n))
 
     return lower, upper
 
@@ -148,7 +153,9 @@ def _uneven(rivals: int, alpha: Fraction, rate: Fraction, n: int) -> Decimal:
 
 def _own_mass(rivals: int, alpha: Fraction) -> Fraction:
     """Return the least mass of the target's own point with which so many rivals can all err by alpha."""
-    return max(Fraction(0), (rivals * alpha - 1) / (rivals - 1)) if rivals > 1 else Fraction(0)
+    if rivals <= 1:
+        return Fraction(0)
+    return max(Fraction(0), (rivals * alpha - 1) / (rivals - 1))
 
 
 def _with_own_mass(rivals: int, alpha: Fraction, rate: Fraction, n: int) -> Enclosure:
@@ -229,8 +236,8 @@ def _of_sum(
     return mean(n, outside, value)
 
 
+# The first four moments of C consist of products of powers of its terms; these are the powers.
 _PRODUCTS = ((1,), (2,), (1, 1), (3,), (2, 1), (1, 1, 1), (4,), (3, 1), (2, 2), (2, 1, 1), (1, 1, 1, 1))
-"""The powers of different terms of C of whose products the first four moments consist."""
 
 
 def _products(rivals: int, share: Fraction, rate: Fraction, n: int) -> list[list[Enclosure]]:
@@ -277,7 +284,10 @@ def _parities(numbers: Numbers, alpha: Fraction) -> Ends:
         right = mean(n, 2 * keep * error, lambda k: rights[k] if k < len(rights) else more)
         return own + (1 - own) * (1 - right)
 
-    return lambda n: failing(mass, n).low if exists else Decimal(0), lambda n: failing(alpha, n).high
+    def lower(n: int) -> Decimal:
+        return failing(mass, n).low if exists else Decimal(0)
+
+    return lower, lambda n: failing(alpha, n).high
 
 
 def _answered_right(dimension: int) -> list[Enclosure]:

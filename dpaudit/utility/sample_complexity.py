@@ -113,9 +113,17 @@ def sample_complexity(
     draws = read_integer("draws", draws)
     seed = check_seed(seed)
     check_jobs(n_jobs)
-    asked = None if setting is None else read_setting(learner, setting)
-    claim = claimed(learner, alpha, beta, asked)
+    if setting is not None:
+        setting = read_setting(learner, setting)
+    claim = claimed(learner, alpha, beta, setting)
     known = known_size(learner, alpha, beta, claim)
+    proof = ""
+    missing = ""
+    certificate = None
+    if known is not None:
+        proof = known.proof
+        missing = known.missing
+        certificate = known.certificate
     if known is not None and known.bracket.upper == known.bracket.lower + 1:
         candidates = 0
         worst = known.case
@@ -130,18 +138,22 @@ def sample_complexity(
         worst, bracket = _worst(learner, found, decider, alpha, claim, known)
     upper, reason = _upper(known, bracket.lower, claim.sample_size)
     vacuous = is_vacuous(claim.alpha, claim.beta, claim.setting, learner.concepts.size)
-    meet = upper is not None and upper <= bracket.lower + 1
+    if upper is not None and upper <= bracket.lower + 1:
+        # Both ends meet: n* is known.
+        missing = ""
+    elif not missing:
+        missing = UNKNOWN
     shown = upper if reason == Reason.CERTIFICATE else bracket.upper
     return SampleComplexityFinding(
         verdict=verdict(bracket.lower + 1, shown or math.inf, claim.sample_size, vacuous),
         lower=bracket.lower,
         upper=upper,
         reason=reason,
-        certificate=None if known is None else known.certificate,
+        certificate=certificate,
         suffices=bracket.upper,
         theorem=claim.sample_size,
-        proof="" if known is None else known.proof,
-        missing="" if meet else (known.missing if known is not None else "") or UNKNOWN,
+        proof=proof,
+        missing=missing,
         worst=worst,
         alpha=float(alpha),
         beta=float(beta),
@@ -156,7 +168,9 @@ def sample_complexity(
 
 def _upper(known: Known | None, lower: int, theorem: int) -> tuple[int | None, Reason]:
     """Return the least size that is known to suffice for every case, and why: one that fails refutes the theorem."""
-    ends = [(known.certificate.suffices, Reason.CERTIFICATE)] if known is not None else []
+    ends = []
+    if known is not None:
+        ends.append((known.certificate.suffices, Reason.CERTIFICATE))
     if lower < theorem:
         ends.append((theorem, Reason.THEOREM))
     return min(ends, key=lambda end: end[0], default=(None, Reason.NONE))
@@ -214,9 +228,8 @@ def _worst(
     points = np.asarray(law.points).tolist()
     weights = np.asarray(law.probabilities, dtype=np.float64).tolist()
     noise = [] if case.noise is None else case.noise.tolist()
-    return WorstCase(
-        concept=case.concept_code, points=points, probabilities=weights, noise=noise, name=case.name
-    ), bracket
+    shown = WorstCase(concept=case.concept_code, points=points, probabilities=weights, noise=noise, name=case.name)
+    return shown, bracket
 
 
 class Decider:
@@ -260,7 +273,10 @@ class Decider:
         """Return whether the failure rate at n is "above" beta, or "below" or equal; empty if that stays open."""
         interval = failure.exact(n)
         if interval is not None:
-            return "above" if interval[0] > self.beta else "below" if interval[1] <= self.beta else ""
+            lower, upper = interval
+            if lower > self.beta:
+                return "above"
+            return "below" if upper <= self.beta else ""
         self.tests += 1
         test = MeanTest(self.beta, self._error / (self.tests * (self.tests + 1)))
         for batch in range(math.ceil(self._draws / BATCH)):
@@ -275,7 +291,10 @@ def _size(start: int, step: int, exact: bool, cap: int) -> int:
     if exact:
         return min(cap, max(0, start + step))
     size = start * RATIO**step
-    return min(cap, max(0, math.floor(size) if step <= 0 else math.ceil(size))) if size >= 1 else 0
+    if size < 1:
+        return 0
+    rounded = math.floor(size) if step <= 0 else math.ceil(size)
+    return min(cap, max(0, rounded))
 
 
 def _last(holds: Callable[[int], bool], start: int) -> int:
@@ -292,7 +311,10 @@ def _last(holds: Callable[[int], bool], start: int) -> int:
             step = 2 * step
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (middle, high) if holds(middle) else (low, middle)
+        if holds(middle):
+            low = middle
+        else:
+            high = middle
     return low
 
 

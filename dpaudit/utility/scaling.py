@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -132,8 +132,13 @@ def law_of(
                 report(1)
     _, claim, _ = measured[0]
     points = sorted((point for point, _, _ in measured), key=lambda point: point.x)
+    slopes = slopes_of(points, confidence)
     return ScalingFinding(
-        **slopes_of(points, confidence),
+        verdict=slopes.verdict,
+        exponent=slopes.exponent,
+        upper_exponent=slopes.upper_exponent,
+        ratio_slope=slopes.ratio_slope,
+        local_exponents=slopes.local_exponents,
         points=points,
         learner=learner_id,
         parameter=parameter,
@@ -165,15 +170,22 @@ def _settled(
     parameter: str, value: float, alpha: float | None, beta: float | None, fixed: Mapping[str, Any]
 ) -> tuple[tuple[float, float], dict[str, Any]]:
     """Return alpha and beta, and the learner's parameters, at one value."""
-    levels: dict[str, Any] = {"alpha": alpha, "beta": beta}
     parameters = dict(fixed)
-    if levels.get(parameter) is not None:
-        raise InputError.of(parameter, levels[parameter], "left out where it is varied")
-    (levels if parameter in levels else parameters)[parameter] = value
-    for name, level in levels.items():
-        if level is None:
-            raise InputError.of(name, None, "given unless it is varied")
-    return (float(levels["alpha"]), float(levels["beta"])), parameters
+    if parameter == "alpha":
+        if alpha is not None:
+            raise InputError.of("alpha", alpha, "left out where it is varied")
+        alpha = value
+    elif parameter == "beta":
+        if beta is not None:
+            raise InputError.of("beta", beta, "left out where it is varied")
+        beta = value
+    else:
+        parameters[parameter] = value
+    if alpha is None:
+        raise InputError.of("alpha", None, "given unless it is varied")
+    if beta is None:
+        raise InputError.of("beta", None, "given unless it is varied")
+    return (float(alpha), float(beta)), parameters
 
 
 def _measured(
@@ -205,23 +217,38 @@ def _abscissa(parameter: str, value: float) -> tuple[str, float]:
     """Return the abscissa of the law in words, and at a value of the parameter."""
     if parameter in INVERSE:
         return f"1/{parameter}", 1 / value
-    return (f"ln {parameter}", math.log(value)) if parameter in LOGARITHM else (parameter, float(value))
+    if parameter in LOGARITHM:
+        return f"ln {parameter}", math.log(value)
+    return parameter, float(value)
 
 
-def slopes_of(points: Sequence[ScalingPoint], confidence: float) -> dict[str, Any]:
-    """Return the fields of a finding that follow from its points, in the order of x, by name."""
+class Slopes(NamedTuple):
+    """The fields of a `ScalingFinding` that follow from its points."""
+
+    verdict: Verdict
+    exponent: Slope
+    upper_exponent: Slope
+    ratio_slope: Slope
+    local_exponents: list[float]
+
+
+def slopes_of(points: Sequence[ScalingPoint], confidence: float) -> Slopes:
+    """Return the fields of a finding that follow from its points, which are in the order of x."""
     half = points[len(points) // 2 :]
     logs = [(math.log(point.x), math.log(point.upper or max(point.lower, 1))) for point in points]
     ratio = _fitted(half, confidence, over_theorem=True)
     found = verdict(ratio.lower, ratio.upper, CLEAR)
-    return {
-        "verdict": Verdict.NOT_REFUTED if found == Verdict.HOLDS else found,
-        "exponent": _fitted(points, confidence),
-        "upper_exponent": _fitted(half, confidence),
-        "ratio_slope": ratio,
+    if found == Verdict.HOLDS:
+        # No finite number of sizes proves a law of growth.
+        found = Verdict.NOT_REFUTED
+    return Slopes(
+        verdict=found,
+        exponent=_fitted(points, confidence),
+        upper_exponent=_fitted(half, confidence),
+        ratio_slope=ratio,
         # From the ends of brackets.
-        "local_exponents": [(n - m) / (y - x) for (x, m), (y, n) in pairwise(logs)],
-    }
+        local_exponents=[(n - m) / (y - x) for (x, m), (y, n) in pairwise(logs)],
+    )
 
 
 def _fitted(points: Iterable[ScalingPoint], confidence: float, *, over_theorem: bool = False) -> Slope:
@@ -232,9 +259,11 @@ def _fitted(points: Iterable[ScalingPoint], confidence: float, *, over_theorem: 
     for point in points:
         base = math.log(point.theorem) if over_theorem else 0.0
         x.append(math.log(point.x))
-        # n* is an integer above `lower`: where it is known, the middle of the bracket is its own logarithm.
-        exact = point.upper == point.lower + 1
-        lower.append(math.log(point.lower + 1 if exact else max(point.lower, 0.5)) - base)
+        least: float = max(point.lower, 0.5)
+        if point.upper == point.lower + 1:
+            # n* is an integer above `lower`: where it is known, the middle of the bracket is its own logarithm.
+            least = point.upper
+        lower.append(math.log(least) - base)
         upper.append(math.inf if point.upper is None else math.log(point.upper) - base)
     return slope(x, lower, upper, confidence)
 
@@ -282,7 +311,10 @@ def _censored(x: Floats, low: Floats, high: Floats, confidence: float) -> Slope:
         step = max(1e-3, abs(guess.upper - guess.lower) / 4)
         while step < FARTHEST and excess(at + sign * step) < 0:
             step *= 2
-        limits.append(float(brentq(excess, at, at + sign * step, xtol=1e-6)) if step < FARTHEST else at + sign * step)
+        limit = at + sign * step
+        if step < FARTHEST:
+            limit = float(brentq(excess, at, limit, xtol=1e-6))
+        limits.append(limit)
     return Slope(value=at, lower=limits[0], upper=limits[1], method="interval-censored likelihood")
 
 
@@ -292,22 +324,27 @@ def _profile(x: Floats, low: Floats, high: Floats, fixed: float | None, guess: f
     from scipy.special import log_ndtr
 
     ends = np.where(np.isfinite(high), high, low + 1)
-    residual = (low + ends) / 2 - (guess if fixed is None else fixed) * x
+    free = fixed is None
+    first = guess if fixed is None else fixed
+    residual = (low + ends) / 2 - first * x
     # Not much smaller than the brackets: their likelihood is 1 for every smaller s, which is then of no interest.
     least = math.log(max(1e-6, float((ends - low).min()) / 20))
 
     def mean_loss(parameters: Floats) -> float:
-        b = parameters[-1] if fixed is None else fixed
+        b = parameters[-1] if free else first
         s = math.exp(max(least, float(parameters[1])))
         top = (high - parameters[0] - b * x) / s
         bottom = (low - parameters[0] - b * x) / s
-        flip = bottom > 0  # the tail in which differences keep their digits
+        # In the left tail differences of the distribution function keep their digits.
+        flip = bottom > 0
         top, bottom = np.where(flip, -bottom, top), np.where(flip, -top, bottom)
         larger = log_ndtr(top)
         smaller = log_ndtr(bottom)
         return float(-(larger + np.log(-np.expm1(np.minimum(smaller - larger, -1e-300)))).mean())
 
     start = [float(residual.mean()), math.log(max(float(residual.std()), math.exp(least)))]
+    if free:
+        start.append(guess)
     with np.errstate(all="ignore"):  # a step may lead to where the likelihood is 0
-        best = fmin(mean_loss, [*start, guess] if fixed is None else start, maxiter=2000, disp=False)
-        return -mean_loss(best) * len(x), float(best[-1]) if fixed is None else fixed
+        best = fmin(mean_loss, start, maxiter=2000, disp=False)
+        return -mean_loss(best) * len(x), float(best[-1]) if free else first

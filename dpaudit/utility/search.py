@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any
 
 import joblib
 import numpy as np
@@ -16,7 +15,18 @@ from dpaudit.contract import FIXED_SETTINGS, Distribution, Learner
 from dpaudit.progress import Report
 from dpaudit.running.workers import spread
 from dpaudit.seeding import generator
-from dpaudit.utility.hard_cases import MAX_ENTRIES, HardCase, evaluated_points, hard_cases, just_above, just_bad, solved
+from dpaudit.utility.hard_cases import (
+    MAX_ENTRIES,
+    HardCase,
+    Key,
+    Labels,
+    Points,
+    evaluated_points,
+    hard_cases,
+    just_above,
+    just_bad,
+    solved,
+)
 from dpaudit.utility.problem import CaseFailure
 from dpaudit.utility.worst_case import first_size
 
@@ -40,6 +50,8 @@ CONCEPTS = 8
 """Concepts whose rivals are made just bad."""
 
 Floats = NDArray[np.float64]
+# Concept, name, n, points, probabilities, the distribution's name, and which points are public.
+_Parts = tuple[int, str, int, Points, Floats, str, NDArray[np.bool_] | None]
 
 
 @dataclass(frozen=True)
@@ -63,7 +75,7 @@ def proposals(learner: Learner, alpha: float, setting: str) -> Iterator[HardCase
             yield _case(code, points, weights, name)
 
 
-def _case(code: int, points: NDArray[Any], weights: Floats, name: str, least: float = 0.0) -> HardCase:
+def _case(code: int, points: Points, weights: Floats, name: str, least: float = 0.0) -> HardCase:
     """Return the case of a concept on the points that have more than the least weight."""
     seen = weights > least
     law = Distribution(points[seen], weights[seen] / weights[seen].sum(), name)
@@ -120,8 +132,9 @@ class WorstCaseSearch:
             return [self._climbed(start, moves, i, report) for i, start in enumerate(starts)]
         calls = [partial(self._climbed_in_parts, start, moves, i) for i, start in enumerate(starts)]
         found = []
-        for code, name, n, *law in spread(calls, n_jobs=n_jobs):
-            found.append(Proposal(HardCase(code, Distribution(*law), name), n))
+        for code, name, n, points, probabilities, law_name, public in spread(calls, n_jobs=n_jobs):
+            law = Distribution(points, probabilities, law_name, public)
+            found.append(Proposal(HardCase(code, law, name), n))
             if report is not None:
                 report(moves)
         return found
@@ -144,12 +157,13 @@ class WorstCaseSearch:
                 report(1)
         return Proposal(case, n)
 
-    def _climbed_in_parts(self, start: Proposal, moves: int, number: int) -> tuple[Any, ...]:
+    def _climbed_in_parts(self, start: Proposal, moves: int, number: int) -> _Parts:
         """Return what a walk leads to as plain values and arrays."""
-        case = (found := self._climbed(start, moves, number, None)).case
-        n = found.n
-        law = case.distribution
-        return case.concept_code, case.name, n, law.points, law.probabilities, law.name, law.public
+        found = self._climbed(start, moves, number, None)
+        law = found.case.distribution
+        return (
+            found.case.concept_code, found.case.name, found.n, law.points, law.probabilities, law.name, law.public
+        )  # fmt: skip
 
     def _rate(self, case: HardCase, n: int) -> float:
         return self._mean(self._failure(case), n, "race", DRAWS)
@@ -185,30 +199,37 @@ class WorstCaseSearch:
                 points, weights = self._transferred(kind, points, weights, rng)
         return _case(code, points, weights, "found by climbing", 1e-6)  # a point that is never drawn only costs time
 
-    def _transferred(self, kind: str, points: Any, weights: Floats, rng: np.random.Generator) -> tuple[Any, Floats]:
+    def _transferred(
+        self, kind: str, points: Points, weights: Floats, rng: np.random.Generator
+    ) -> tuple[Points, Floats]:
         """Return the points and their masses after one point gave another a share of its mass, or all if they merge."""
         if kind == "split":
             fresh = self._points[int(rng.integers(len(self._points)))]
             source = int(rng.integers(len(weights)))
             same = (points == fresh).all(axis=1)
-            target = int(np.argmax(same)) if same.any() else len(weights)
+            target = len(weights)
+            if same.any():
+                target = int(np.argmax(same))
         else:
             source, target = rng.integers(len(weights), size=2).tolist()
         if target == len(weights):
             points = np.concatenate([points, fresh[None, :]])
             weights = np.append(weights, 0.0)
-        moved = weights[source] * (1.0 if kind == "merge" else rng.random())
+        share = 1.0 if kind == "merge" else rng.random()
+        moved = weights[source] * share
         weights[source] -= moved
         weights[target] += moved
         return points, weights
 
     @cached_property
-    def _labels(self) -> NDArray[Any] | None:
+    def _labels(self) -> Labels | None:
         """The labels of all concepts, (concepts, points); None where they are too many."""
         concepts = self._learner.concepts
-        return concepts.evaluate(self._points) if concepts.size * len(self._points) <= MAX_LABELS else None
+        if concepts.size * len(self._points) > MAX_LABELS:
+            return None
+        return concepts.evaluate(self._points)
 
-    def _with_rivals(self, code: int, rng: np.random.Generator) -> tuple[NDArray[Any], Floats] | None:
+    def _with_rivals(self, code: int, rng: np.random.Generator) -> tuple[Points, Floats] | None:
         """Return points and masses that make the nearest of the rivals just bad, any number of them equally likely.
 
         In the logarithm; ties are broken at random. None where no masses do.
@@ -222,11 +243,13 @@ class WorstCaseSearch:
         bad = np.zeros(len(differing), dtype=bool)
         bad[np.argsort(differing.sum(axis=1), kind="stable")[: math.ceil(len(differing) ** rng.random())]] = True
         weights = solved(differing, bad, just_above(self._alpha))
-        return None if weights is None else (self._points, weights)
+        if weights is None:
+            return None
+        return self._points, weights
 
     def _levelled(
-        self, code: int, points: NDArray[Any], weights: Floats, rng: np.random.Generator
-    ) -> tuple[NDArray[Any], Floats]:
+        self, code: int, points: Points, weights: Floats, rng: np.random.Generator
+    ) -> tuple[Points, Floats]:
         """Return the masses where points share equally what they have, that are alike: where as many rivals err.
 
         It is all points like a random one of the support, or those of the support alone.
@@ -242,7 +265,7 @@ class WorstCaseSearch:
             alike &= spread > 0
         return self._points, np.where(alike, spread[alike].mean(), spread)
 
-    def _snapped(self, code: int, points: Any, weights: Floats, rng: np.random.Generator) -> Floats:
+    def _snapped(self, code: int, points: Points, weights: Floats, rng: np.random.Generator) -> Floats:
         """Return the masses at which the error of a random rival is just above alpha, if they can be scaled so."""
         concepts = self._learner.concepts
         rival = int(rng.integers(concepts.size))
@@ -259,7 +282,7 @@ def _hardest(candidates: Iterable[Proposal]) -> list[Proposal]:
 
 
 def _distinct(candidates: Iterable[Proposal]) -> list[Proposal]:
-    kept: dict[Any, Proposal] = {}
+    kept: dict[Key, Proposal] = {}
     for one in candidates:
         kept.setdefault(one.case.key, one)
     return list(kept.values())

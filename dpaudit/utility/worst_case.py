@@ -84,7 +84,10 @@ def first_size(
         high = min(2 * high, most)
     while high - low > max(1, math.floor((ratio - 1) * high)):
         middle = (low + high) // 2
-        low, high = (low, middle) if holds(middle) else (middle, high)
+        if holds(middle):
+            high = middle
+        else:
+            low = middle
     return high
 
 
