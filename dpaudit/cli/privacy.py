@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from dpaudit import certificates
     from dpaudit.engine.records import Result
     from dpaudit.engine.tasks import PrivacyArguments
-    from dpaudit.registry.import_spec import Place
+    from dpaudit.places import Place
     from dpaudit.report.terminal import Lines
 
 
@@ -96,7 +96,7 @@ def privacy(learner: LearnerOptions, runs: PrivacyRunOptions, shown: Shown) -> i
     from dpaudit.engine.perform import perform
     from dpaudit.engine.tasks import PrivacyArguments, Task
     from dpaudit.neighbours.named import is_source, pairs_of_source
-    from dpaudit.registry.import_spec import is_place
+    from dpaudit.places import is_place
 
     audit = runs.audit
     check_folder("certificate", runs.certificate)
@@ -297,7 +297,7 @@ def replay(asked: Replaying, shown: ShownPlain) -> int:
     """
     from dpaudit import certificates
     from dpaudit.contract import OPEN, Verdict
-    from dpaudit.registry.import_spec import Place, importable, is_place
+    from dpaudit.places import Place, importable, is_place
     from dpaudit.report.formats import Promise, summed
 
     if asked.data is not None and asked.pairs is not None:

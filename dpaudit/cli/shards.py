@@ -30,8 +30,8 @@ def write_plan(
 
     from dpaudit.engine.shard_files import write
     from dpaudit.engine.shards import make_plan
+    from dpaudit.places import is_place
     from dpaudit.record import encodable
-    from dpaudit.registry.import_spec import is_place
 
     check_folder("plan", path)
     parameters: dict[str, Any] = {}
@@ -117,8 +117,8 @@ def merge(
     from dpaudit.engine.records import decoded
     from dpaudit.engine.shard_files import Shard, ShardPlan, read
     from dpaudit.engine.shards import merge
+    from dpaudit.places import is_place
     from dpaudit.registry import load
-    from dpaudit.registry.import_spec import is_place
 
     paths = [Path(folder) for folder in folders]
     if not paths:

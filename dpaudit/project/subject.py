@@ -22,9 +22,9 @@ from dpaudit.neighbours.crafted import crafted_pairs
 from dpaudit.neighbours.named import is_source, pairs_at, pairs_beside, pairs_of_source
 from dpaudit.neighbours.own_data.columns import bounds_of_text
 from dpaudit.neighbours.own_data.pairs import neighbours_of
+from dpaudit.places import Place, importable, is_place, send_private
 from dpaudit.project.settings import Audit
 from dpaudit.registry import load
-from dpaudit.registry.import_spec import Place, importable, is_place, send_private
 
 
 @dataclass(frozen=True)

@@ -1,16 +1,6 @@
-"""The checks that every learner must pass, exported for third parties' learners.
-
-In a test suite::
-
-    from dpaudit import conformance
-
-    @pytest.mark.parametrize("check", conformance.CHECKS, ids=lambda check: check.__name__)
-    def test_conformance(check):
-        check(MyLearner(epsilon=1.0))
+"""The checks that every learner must pass; their public name is `dpaudit.conformance`.
 
 Each check takes a learner, returns nothing, and raises `NonConforming` with the learner's name and its defect.
-``print(conformance.offers(MyLearner(epsilon=1.0)))`` lists the optional abilities that the learner offers, and those
-that it may add.
 """
 
 from __future__ import annotations
@@ -21,18 +11,18 @@ import pickle
 import random
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import suppress
 from functools import lru_cache, partial
 from itertools import product
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import chdtrc
 
 from dpaudit import contract, seeding
 from dpaudit.arguments import lacking, parameters_of
-from dpaudit.contract import FAIL, Grade, Instance, Learner, PrivacyClaim, Relation, UtilityClaim
+from dpaudit.contract import FAIL, Grade, Instance, Learner, PrivacyClaim, Relation, Sample, UtilityClaim
 from dpaudit.errors import InputError
 from dpaudit.events.cells import tally
 from dpaudit.exact.audit import audit_law
@@ -43,7 +33,28 @@ from dpaudit.outputs.canonical import canonical
 from dpaudit.utility.audit import audit_utility
 from dpaudit.utility.hard_cases import hard_cases
 
-__all__ = ["CHECKS", "FALSE_ALARM", "Ability", "NonConforming", "Offers", "check_learner", "edges", "offers"]
+__all__ = [
+    "CHECKS",
+    "FALSE_ALARM",
+    "Ability",
+    "NonConforming",
+    "Offers",
+    "check_bad_input",
+    "check_claims",
+    "check_codes_decode",
+    "check_constructor_only_stores",
+    "check_edges",
+    "check_huge_counts",
+    "check_law_is_a_law",
+    "check_learner",
+    "check_names",
+    "check_parts",
+    "check_random_state",
+    "check_run_agrees_with_law",
+    "check_symmetries",
+    "edges",
+    "offers",
+]
 
 FALSE_ALARM = 1e-6
 """Probability with which `check_run_agrees_with_law` accuses a conforming learner, over all its samples together."""
@@ -58,21 +69,21 @@ class NonConforming(AssertionError):
     """A learner breaks the contract."""
 
 
-def _require(condition: bool, learner: Any, message: str) -> None:
+def _require(condition: bool, learner: Learner | type, message: str) -> None:
     """Raise `NonConforming` with the learner's name unless a condition holds."""
     if not condition:
         kind = learner if isinstance(learner, type) else type(learner)
         raise NonConforming(f"{kind.__name__}: {message}")
 
 
-def _samples_of(learner: Learner) -> list[Any]:
+def _samples_of(learner: Learner) -> list[Sample]:
     """Return a few samples of the learner's instance: realizable, conflicting, and the empty one."""
     pairs = crafted_pairs(learner.domain, learner.instance.n, Relation.REPLACE_ONE, limit=None)
     step = max(1, len(pairs) // SAMPLES)
     return [*(pair.data for pair in pairs[::step][:SAMPLES]), learner.domain.empty_sample()]
 
 
-def check_parts(learner: Learner | type[Any]) -> None:
+def check_parts(learner: Learner | type) -> None:
     """Check that a learner, or a class of learners, has every part that the contract requires."""
     missing = lacking(learner)
     _require(not missing, learner, f"a learner must have {', '.join(missing)}; see contract.Learner")
@@ -81,23 +92,27 @@ def check_parts(learner: Learner | type[Any]) -> None:
 def check_constructor_only_stores(learner: Learner) -> None:
     """Check that the constructor stores its arguments unchanged; that learners are frozen, picklable, comparable."""
     _require(dataclasses.is_dataclass(learner), learner, "a learner must be a dataclass")
-    again: Any = type(learner)(**parameters_of(learner))
-    for name, value in parameters_of(learner).items():
-        _require(getattr(again, name) is value, learner, f"the constructor changed {name}={value!r}")
+    given = parameters_of(learner)
+    again = type(learner)(**given)
+    stored = parameters_of(again)
+    for name, value in given.items():
+        # The same object, as equal values may be of different types: 1, 1.0 and True.
+        _require(stored[name] is value, learner, f"the constructor changed {name}={value!r}")
     _require(again == learner, learner, "two learners with the same parameters must be equal")
     try:
         sent = pickle.loads(pickle.dumps(learner))
     except Exception as error:  # of many types, its author's among them
         raise NonConforming(f"{type(learner).__name__}: a learner must pickle (workers need it): {error}") from error
     _require(sent == learner, learner, "a learner must survive pickling (workers need it)")
-    _require(again.__dataclass_params__.frozen, learner, "a learner must be a frozen dataclass")
+    frozen = type(learner).__dataclass_params__.frozen  # type: ignore[attr-defined]
+    _require(frozen, learner, "a learner must be a frozen dataclass")
 
 
 def check_names(learner: Learner) -> None:
     """Check that ids are lower-case words joined by hyphens, and that there are a docstring and an instance."""
     _require(re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", learner.id) is not None, learner, f"bad id {learner.id!r}")
     _require(bool(type(learner).__doc__), learner, "the class needs a docstring with its theorem and source")
-    instances: dict[str, Any] = {"instance": learner.instance}
+    instances = {"instance": learner.instance}
     if isinstance(learner, contract.HasPicturedInstance) and not isinstance(learner, contract.HasFault):
         instances["pictured"] = learner.pictured
     if isinstance(learner, contract.HasFurtherInstances) and not isinstance(learner, contract.HasFault):
@@ -121,7 +136,9 @@ def check_claims(learner: Learner) -> None:
         return
     _require(isinstance(stated, UtilityClaim), learner, f"utility must return a UtilityClaim, got {stated!r}")
     _require(bool(stated.claim_id and stated.source), learner, "the utility claim needs a claim_id and a source")
-    size = learner.sample_size(stated.alpha, stated.beta) if isinstance(learner, contract.HasSampleSize) else None
+    size = None
+    if isinstance(learner, contract.HasSampleSize):
+        size = learner.sample_size(stated.alpha, stated.beta)
     _require(stated.sample_size == size, learner, "utility(alpha, beta).sample_size must be sample_size(alpha, beta)")
     settings: tuple[str, ...] = (stated.setting,)
     if isinstance(learner, contract.HasSettings):
@@ -142,11 +159,17 @@ def check_bad_input(learner: Learner) -> None:
     attempts: dict[str, Callable[[], object]] = {}
     for (name, value), bad in product(parameters_of(learner).items(), (-1, 0, float("nan"), float("inf"), "one")):
         number = isinstance(value, int | float) and not isinstance(value, bool)
-        if number and bad != value:  # a parameter that is 0 may be 0
+        # The value that the parameter has is allowed: one that is 0 may be 0.
+        if number and bad != value:
             attempts[f"{name}={bad!r}"] = partial(type(learner), **{**parameters_of(learner), name: bad})
     dimension = learner.domain.dimension + 1
-    sample: Any = learner.domain.sample(learner.domain.landmarks()[:1], [0])
-    wrong = dataclasses.replace(sample, points=np.zeros((1, dimension), dtype=np.int64), domain=None)
+    sample = learner.domain.sample(learner.domain.landmarks()[:1], [0])
+    # The domain of a sample would refuse such points before the learner sees them.
+    wrong = dataclasses.replace(
+        sample,  # type: ignore[type-var]
+        points=np.zeros((1, dimension), dtype=np.int64),
+        domain=None,
+    )
     attempts[f"points with {dimension} coordinates"] = partial(learner.run, wrong, seeding.generator(5), 1)
     for given, attempt in attempts.items():
         try:
@@ -181,9 +204,11 @@ def check_codes_decode(learner: Learner) -> None:
     points = learner.domain.landmarks()
     seen: set[str] = set()
     for sample in _samples_of(learner):
-        rng = seeding.generator(3)
-        codes = learner.law(sample).atoms if isinstance(learner, contract.HasLaw) else set(learner.run(sample, rng, 64))
-        for code in list(codes)[:256]:
+        if isinstance(learner, contract.HasLaw):
+            codes = list(learner.law(sample).atoms)
+        else:
+            codes = list(set(learner.run(sample, seeding.generator(3), 64)))
+        for code in codes[:256]:
             if repr(code) in seen:
                 continue
             seen.add(repr(code))
@@ -237,21 +262,26 @@ def check_run_agrees_with_law(learner: Learner) -> None:
         _require(fits, learner, f"run disagrees with law on {sample!r}: G-test p = {p:.3g} at {RUNS} runs")
 
 
-def _g_test(counts: Counter[Any], law: dict[Any, float]) -> float:
+def _g_test(counts: Counter[Hashable], law: Mapping[Hashable, float]) -> float:
     """Return the p-value of the likelihood-ratio test of fit; atoms expected fewer than 20 times are one cell."""
     runs = counts.total()
     cells = [(counts[atom], runs * p) for atom, p in law.items() if runs * p >= 20]
-    rest = (runs - sum(c for c, _ in cells), runs - sum(e for _, e in cells))
-    cells += [rest] if rest[1] > 1e-6 * runs or rest[0] else []
+    seen = runs - sum(c for c, _ in cells)
+    expected = runs - sum(e for _, e in cells)
+    # Less than this is what rounding left of probabilities that sum to 1.
+    if expected > 1e-6 * runs or seen:
+        cells.append((seen, expected))
+    if len(cells) <= 1:
+        return 1.0
     statistic = 2 * sum(c * np.log(c / max(e, 1e-300)) for c, e in cells if c)
-    return float(chdtrc(len(cells) - 1, max(statistic, 0.0))) if len(cells) > 1 else 1.0
+    return float(chdtrc(len(cells) - 1, max(statistic, 0.0)))
 
 
 class _Remembered(NamedTuple):
     """A learner whose laws are computed once each."""
 
     domain: contract.Domain
-    law: Callable[[Any], contract.Law]
+    law: Callable[..., contract.Law]
 
 
 def check_symmetries(learner: Learner) -> None:
@@ -260,9 +290,12 @@ def check_symmetries(learner: Learner) -> None:
         return
     remembered = _Remembered(learner.domain, lru_cache(maxsize=None)(learner.law))
     kin = learner.privacy.relation if learner.privacy else Relation.REPLACE_ONE
-    pairs: list[tuple[Any, Any]] = []
+    pairs: list[tuple[Sample, Sample]] = []
     for sample in _samples_of(learner):
-        found = list(sample.neighbours(kin)) if sample.n else []
+        # Nothing of the empty sample can be replaced.
+        if sample.n == 0:
+            continue
+        found = list(sample.neighbours(kin))
         pairs += [(sample, other) for other in found[:: max(1, len(found) // NEIGHBOURS)][:NEIGHBOURS]]
     for permutation in learner.symmetries():
         for sample, other in pairs:
@@ -278,7 +311,7 @@ def edges(learner: Learner) -> Iterator[Learner]:
     """
     given = parameters_of(learner)
     sizes = [(name, value) for name in LEAST if given.get(name) is not None for value in LEAST[name]]
-    changed = [{**given, **change} for change in (dict(sizes), *({name: value} for name, value in sizes))]
+    changed = [given | dict(sizes), *(given | {name: value} for name, value in sizes)]
     for i, parameters in enumerate(changed):
         if parameters not in changed[:i]:
             with suppress(InputError):
@@ -287,13 +320,14 @@ def edges(learner: Learner) -> Iterator[Learner]:
 
 def check_edges(learner: Learner) -> None:
     """Check that audits at the edges of the parameters end, or refuse by `InputError`, on one example."""
-    for edge, audit in product(edges(learner), (_run, _law, _supremum, _utility)):
+    audits = {"run": _run, "law": _law, "supremum": _supremum, "utility": _utility}
+    for edge, (name, audit) in product(edges(learner), audits.items()):
         try:
             audit(edge)
         except InputError:
             continue
         except Exception as error:  # whatever a learner raises is its fault, and is reported
-            _require(False, edge, f"{audit.__name__[1:]} of {edge!r} raised {type(error).__name__}: {error}")
+            _require(False, edge, f"{name} of {edge!r} raised {type(error).__name__}: {error}")
 
 
 def _run(edge: Learner) -> None:
@@ -339,12 +373,13 @@ class Offers(NamedTuple):
         """Return both lists, a line an ability."""
         lines: list[str] = []
         for title, found in (("offers", self.offered), ("may add", self.further)):
-            lines += [f"{title}:"] if found else []
+            if found:
+                lines.append(f"{title}:")
             lines += [f"  {ability.signature}\n      {ability.meaning}" for ability in found]
         return "\n".join(lines)
 
 
-def offers(learner: Learner | type[Any]) -> Offers:
+def offers(learner: Learner | type) -> Offers:
     """Return the optional abilities that a learner, or a class of learners, offers and those that it may add.
 
     `offered` and `further` are tuples of abilities with `name`, `signature` and `meaning`; as text, two lines each.
@@ -361,11 +396,14 @@ def offers(learner: Learner | type[Any]) -> Offers:
 
 
 def _ability(name: str) -> Ability:
+    """Return an ability as the protocol that declares it describes it: an annotated attribute, or a method."""
     kind = contract.ABILITIES[name]
-    if name in (attributes := inspect.get_annotations(kind)):
+    attributes = inspect.get_annotations(kind)
+    if name in attributes:
         signature = f": {attributes[name]}"
     else:
         method = str(inspect.signature(getattr(kind, name)))
+        # Annotations are strings here, and shown in quotes.
         signature = method.replace("(self, ", "(").replace("(self)", "()").replace("'", "")
     return Ability(name, name + signature, (inspect.getdoc(kind) or "").partition("\n")[0])
 
