@@ -58,7 +58,9 @@ class InputError(DpauditError, ValueError):
     @classmethod
     def of(cls, parameter: str, value: object, allowed: str, hint: str = "", comma: str = ",") -> InputError:
         """Return the error that a parameter must be what is allowed, and was given something else."""
-        message = f"{{0}} must be {{allowed_}}{comma} got {{value_:.100}}" + ("; {hint_}" if hint else "")
+        message = f"{{0}} must be {{allowed_}}{comma} got {{value_:.100}}"
+        if hint:
+            message += "; {hint_}"
         shown = {"allowed_": allowed, "value_": repr(value), "hint_": hint}
         return cls(message, value=value, allowed=allowed, names=(parameter,), **shown)
 
@@ -76,8 +78,9 @@ class InputError(DpauditError, ValueError):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Let the error travel between processes with its parts; a value that might not pickle becomes its `repr`."""
-        plain = self.value is None or isinstance(self.value, bool | int | float | str)
-        parts = {**self.__dict__, "value": self.value if plain else repr(self.value)}
+        parts = dict(self.__dict__)
+        if not (self.value is None or isinstance(self.value, bool | int | float | str)):
+            parts["value"] = repr(self.value)
         return _rebuilt, (type(self), self.message, parts)
 
 
@@ -87,6 +90,8 @@ def in_python(name: str, value: str | None) -> str:
 
 
 class _Named:
+    """A parameter in the template of a message: what follows its colon is the value that it is shown with."""
+
     def __init__(self, name: str, shown: Callable[[str, str | None], str]) -> None:
         self._name = name
         self._shown = shown
@@ -123,7 +128,9 @@ def nearest(name: str, known: Iterable[str]) -> str:
     from difflib import get_close_matches
 
     near = get_close_matches(name, list(known))
-    return f"; did you mean {' or '.join(near)}?" if near else ""
+    if not near:
+        return ""
+    return f"; did you mean {' or '.join(near)}?"
 
 
 @contextmanager
@@ -179,8 +186,10 @@ _LIBRARIES = tuple(
 def place_of(error: BaseException) -> str:
     """Say where an exception was raised: the last line outside of libraries, or the last of all."""
     file, line, _ = _innermost(error)
-    known = file and (not hides() or os.path.isfile(file))  # code may be compiled under any name
-    return f"{file}, line {line}" if known else "unknown place"
+    # Code may be compiled under any name, also one that says something of a record.
+    if file and (not hides() or os.path.isfile(file)):
+        return f"{file}, line {line}"
+    return "unknown place"
 
 
 def _innermost(error: BaseException) -> tuple[str, int, bool]:

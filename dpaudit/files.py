@@ -111,8 +111,10 @@ def named(path: Path, *, only: bool = False) -> Iterator[None]:
 def free_backup(path: Path) -> Path:
     """Return the first backup name that is not taken: no result is ever overwritten."""
     count = 1
-    while (backup := path.with_name(f"{path.name}.bak{count if count > 1 else ''}")).exists():
+    backup = path.with_name(f"{path.name}.bak")
+    while backup.exists():
         count += 1
+        backup = path.with_name(f"{path.name}.bak{count}")
     return backup
 
 

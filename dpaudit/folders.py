@@ -8,8 +8,8 @@ from contextlib import contextmanager
 
 STAYS: list[bool] = []
 """Filled where modules are loaded in one process, and their functions run in others, which call `enter_folder`."""
+# The folder to which the last module that changed the current one went.
 _LEFT: list[str] = []
-"""The folder to which the last module that changed the current one went."""
 
 
 @contextmanager

@@ -40,7 +40,10 @@ def jsonable(value: Any) -> Any:
     if isinstance(value, float):
         if math.isnan(value):
             raise ToolFault("a result is NaN; nothing that dpaudit reports may be")
-        return value if math.isfinite(value) else ("inf" if value > 0 else "-inf")
+        if math.isfinite(value):
+            return value
+        # JSON has no infinity.
+        return "inf" if value > 0 else "-inf"
     return stable_repr(value)
 
 
@@ -52,7 +55,8 @@ def stable_repr(value: Any) -> str:
     if isinstance(value, set | frozenset):
         return f"{type(value).__name__}({{{', '.join(sorted(map(stable_repr, value)))}}})"
     if type(value) is tuple:
-        return f"({', '.join(map(stable_repr, value))}{',' if len(value) == 1 else ''})"
+        ending = "," if len(value) == 1 else ""
+        return f"({', '.join(map(stable_repr, value))}{ending})"
     if type(value) is list:
         return f"[{', '.join(map(stable_repr, value))}]"
     if type(value) is dict:

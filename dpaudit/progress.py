@@ -25,8 +25,9 @@ class Report(Protocol):
 
 
 LIVE_SECONDS = 0.1
+"""The least time between two states of a live line."""
 PLAIN_SECONDS = 10.0
-"""The least time between two states of a live line, and between two lines elsewhere."""
+"""The least time between two lines where a line cannot be rewritten."""
 WORTH_SECONDS = 2.0
 """Seconds that work must take for a line of its end to be left on the terminal."""
 ESTIMABLE = 0.05
@@ -47,14 +48,19 @@ def followed(progress: Progress, total: int, noun: str, limit: float = math.inf)
         return
     if progress is not True and not callable(progress):
         raise InputError.of("progress", progress, "True, False or a callable (done, total)")
-    shown = Line(sys.stderr, noun, time.monotonic, limit=limit) if progress is True else progress
+    shown: Line | Callable[[int, int], None]
+    if progress is True:
+        shown = Line(sys.stderr, noun, time.monotonic, limit=limit)
+    else:
+        shown = progress
     done = 0
     known = ""
 
     def report(more: int, /, note: str | None = None) -> None:
         nonlocal done, known
         done = min(done + more, total)
-        known = known if note is None else note
+        if note is not None:
+            known = note
         if isinstance(shown, Line):
             shown(done, total, known)
         elif more:
@@ -97,7 +103,8 @@ class Line:
     def __call__(self, done: int, total: int, note: str = "", share: float = 0.0) -> None:
         """Show how much is done, `share` of the piece under way too, and what was found, if the line has grown old."""
         now = self._clock()
-        if now - self._shown >= (LIVE_SECONDS if self._live else PLAIN_SECONDS):
+        patience = LIVE_SECONDS if self._live else PLAIN_SECONDS
+        if now - self._shown >= patience:
             self._shown = now
             bar = ("=" * int(_BAR * (done + share) / max(total, 1)) + ">")[:_BAR].ljust(_BAR)
             text = f"[{bar}] {self._text(done, total, note, now, share)}"
@@ -135,4 +142,6 @@ def duration(seconds: float) -> str:
     """Return a time as minutes and seconds, with hours where there are any: 0:05, 12:00, 1:02:03."""
     minutes, whole = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{whole:02}" if hours else f"{minutes}:{whole:02}"
+    if hours:
+        return f"{hours}:{minutes:02}:{whole:02}"
+    return f"{minutes}:{whole:02}"

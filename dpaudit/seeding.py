@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-from typing import Any
 
 import numpy as np
 
 from dpaudit.errors import InputError
+from dpaudit.jsonable import Json
 
 _CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
 
@@ -20,7 +20,7 @@ def check_seed(seed: int) -> int:
     return int(seed)
 
 
-def generator(seed: int, *address: Any) -> np.random.Generator:
+def generator(seed: int, *address: Json) -> np.random.Generator:
     """Return the generator that lives at an address below a root seed.
 
     The stream is a pure function of ``(seed, address)``: the address, of JSON-compatible values, is written as

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Literal
+from typing import Literal
 
 from dpaudit.errors import InputError, blamed
 from dpaudit.plain_numbers import ROUNDING, is_finite, plain_number, without_rounding
@@ -23,8 +23,8 @@ RATES = 512
 """Points of half of [0, 1] at which trade-off functions are evaluated."""
 MOST = 50.0
 """The largest mu, and the largest order: beyond it no number of runs shows anything."""
+# Bounds on delta that follow from trade-off functions are raised by it, or by `ROUNDING` where rounding shows.
 _SLACK = 1e-12
-"""Bounds on delta that follow from trade-off functions are raised by it, or by `ROUNDING` where rounding shows."""
 
 
 @dataclass(frozen=True)
@@ -60,11 +60,15 @@ class CurveClaim:
         if self.name not in _PARAMETER_OF:
             raise InputError.among("name", self.name, _PARAMETER_OF)
         own = _PARAMETER_OF[self.name]
-        for name in ("mu", "rho", "orders", "points"):
-            value = getattr(self, name)
-            # Orders and points may be an array, which does not compare with ().
-            empty = value is None or (name in ("orders", "points") and len(value) == 0)
-            if empty == (name == own):
+        # Orders and points may be an array, which does not compare with ().
+        given = {
+            "mu": self.mu is not None,
+            "rho": self.rho is not None,
+            "orders": self.orders is not None and len(self.orders) > 0,
+            "points": self.points is not None and len(self.points) > 0,
+        }
+        for name, there in given.items():
+            if there != (name == own):
                 raise InputError(f"a claim {self.name!r} has {own} and nothing else", parameter=name)
         # Numbers of any library become numbers of Python, so that claims are compared, shown and stored alike.
         if self.mu is not None:
@@ -85,7 +89,9 @@ class CurveClaim:
             return f"dpaudit.PrivacyClaim.zero_concentrated({self.rho!r})"
         if self.orders:
             return f"dpaudit.PrivacyClaim.renyi({list(self.orders)!r})"
-        return f"dpaudit.PrivacyClaim.points({list(self.points)!r})" if self.name == "points" else ""
+        if self.name == "points":
+            return f"dpaudit.PrivacyClaim.points({list(self.points)!r})"
+        return ""
 
 
 _PARAMETER_OF = {
@@ -98,7 +104,7 @@ _PARAMETER_OF = {
 }
 
 
-def _in_range(name: str, value: Any, most: float) -> float:
+def _in_range(name: str, value: float, most: float) -> float:
     """Return a number in (0, most], or raise `InputError`."""
     number = plain_number(value)
     if number is None or not 0 < number <= most:
@@ -106,7 +112,7 @@ def _in_range(name: str, value: Any, most: float) -> float:
     return float(number)
 
 
-def _order(value: Any) -> float:
+def _order(value: float) -> float:
     """Return an order of Renyi privacy, or raise `InputError`."""
     number = plain_number(value)
     if number is None or not 1 < number <= 10 * MOST:
@@ -114,7 +120,7 @@ def _order(value: Any) -> float:
     return float(number)
 
 
-def _point(epsilon: Any, delta: Any) -> tuple[float, float]:
+def _point(epsilon: float, delta: float) -> tuple[float, float]:
     """Return a point (epsilon, delta) of a claim, without what rounding explains, or raise `InputError`."""
     at = plain_number(epsilon)
     most = plain_number(delta)

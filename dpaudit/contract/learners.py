@@ -47,6 +47,7 @@ __all__ = [
     "Instance",
     "Law",
     "Learner",
+    "Parameter",
     "Pictured",
     "Solves",
     "later",
@@ -62,6 +63,8 @@ PARTS = ("id", "instance", "privacy", "domain", "concepts", "run", "decode")
 """The parts that every learner must have."""
 
 
+Parameter = int | float | str | bool | None
+"""A value of a learner's parameter: what a command line and a stored run can say."""
 Default = TypeVar("Default")
 
 
@@ -112,7 +115,7 @@ class Instance:
         Whether every sample of `n` examples can be enumerated; where False the exact audit takes crafted samples.
     """
 
-    parameters: Mapping[str, Any]
+    parameters: Mapping[str, Parameter]
     n: int
     alpha: float = 0.1
     beta: float = 0.1

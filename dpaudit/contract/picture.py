@@ -67,9 +67,13 @@ class Shape:
     label: str = ""
 
     def __post_init__(self) -> None:
-        for name, allowed in (("kind", KINDS), ("tone", TONES), ("marker", MARKERS)):
-            if getattr(self, name) not in allowed:
-                raise InputError.among(name, getattr(self, name), allowed)
+        for name, value, allowed in (
+            ("kind", self.kind, KINDS),
+            ("tone", self.tone, TONES),
+            ("marker", self.marker, MARKERS),
+        ):
+            if value not in allowed:
+                raise InputError.among(name, value, allowed)
         for point in self.points:
             if len(point) != 2:
                 raise InputError.of("points", point, "pairs (x, y)")

@@ -20,7 +20,7 @@ from types import ModuleType
 from typing import Any, TypeVar
 
 from dpaudit.arguments import lacking
-from dpaudit.contract import HasFault, HasPicturedInstance, Instance, Learner, PrivacyClaim, Statement
+from dpaudit.contract import HasFault, HasPicturedInstance, Instance, Learner, Parameter, PrivacyClaim, Statement
 from dpaudit.errors import InputError, nearest
 from dpaudit.places import PRIVATE
 from dpaudit.registry.modules import GROUP, LoadProblem, ModuleSource, at_path, folders_of, installed, walk
@@ -83,7 +83,7 @@ class Entry:
         """Return the privacy claim of the small instance."""
         return self.build(**self.instance.parameters).privacy
 
-    def build(self, /, **parameters: Any) -> Learner:
+    def build(self, /, **parameters: Parameter) -> Learner:
         """Return the learner with these parameters; see `get_learner`."""
         known = self.parameters
         allowed = ", ".join(known) or "none"
@@ -130,7 +130,7 @@ class Registry:
         raise InputError(f"there is no {noun} {id!r}{hint}")
 
 
-def get_learner(id: str, /, **parameters: Any) -> Learner:
+def get_learner(id: str, /, **parameters: Parameter) -> Learner:
     """Build an installed learner.
 
     Parameters

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any
 
+from dpaudit.contract import Parameter
 from dpaudit.progress import Progress
 from dpaudit.registry import get_learner
 from dpaudit.results import remembering
@@ -27,8 +27,8 @@ def scaling_law(
     moves: int = MOVES,
     seed: int = 0,
     progress: Progress = False,
-    parameters: Mapping[str, Any] | None = None,
-    **fixed: Any,
+    parameters: Mapping[str, Parameter] | None = None,
+    **fixed: Parameter,
 ) -> ScalingFinding:
     """Measure how a learner's sample complexity grows with a parameter, and compare it with its theorem.
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.arguments import read_integer, read_number
-from dpaudit.contract import Grade, Learner, UtilityClaim, Verdict
+from dpaudit.contract import Grade, Learner, Parameter, UtilityClaim, Verdict
 from dpaudit.errors import InputError
 from dpaudit.progress import Progress, followed
 from dpaudit.seeding import check_seed
@@ -44,7 +44,7 @@ def law_of(
     build: Callable[..., Learner],
     parameter: str,
     values: Sequence[float],
-    fixed: Mapping[str, Any],
+    fixed: Mapping[str, Parameter],
     *,
     alpha: float | None,
     beta: float | None,
@@ -103,8 +103,8 @@ def check_values(values: Sequence[float]) -> None:
 
 
 def _settled(
-    parameter: str, value: float, alpha: float | None, beta: float | None, fixed: Mapping[str, Any]
-) -> tuple[tuple[float, float], dict[str, Any]]:
+    parameter: str, value: float, alpha: float | None, beta: float | None, fixed: Mapping[str, Parameter]
+) -> tuple[tuple[float, float], dict[str, Parameter]]:
     """Return alpha and beta, and the learner's parameters, at one value."""
     parameters = dict(fixed)
     if parameter == "alpha":
