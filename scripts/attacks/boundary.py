@@ -17,7 +17,8 @@ import tempfile
 import time
 from pathlib import Path
 
-TIMEOUT, PATIENCE = 0.5, 60
+TIMEOUT = 0.5
+PATIENCE = 60
 
 PRELUDE = """
 import ctypes, os, signal, sys, threading, time
@@ -234,13 +235,15 @@ def main() -> int:
                 wrong = [f"status {done.returncode}"] * bool(done.returncode)
                 wrong += ["a traceback"] * (b"Traceback" in done.stderr and "__del__" not in name)
             except subprocess.TimeoutExpired:
-                said, wrong = "", ["it hangs"]
+                said = ""
+                wrong = ["it hangs"]
             marks = Path(folder, "reached")
             lines = marks.read_text().splitlines() if marks.exists() else []
             wrong += sorted({line for line in lines if line.startswith("auditor")})
             wrong += ["standard output"] * ("garbage" in said)
         passed += bool(wrong)
-        verdict, took = "PASSED" if wrong else "held", time.monotonic() - began
+        verdict = "PASSED" if wrong else "held"
+        took = time.monotonic() - began
         print(f"{verdict:6} {took:5.1f} s  {way}, {name}: {said} {'; '.join(wrong)}", flush=True)
     print(f"{passed} of {len(tried)} attacks passed the boundary")
     return min(passed, 1)

@@ -135,7 +135,8 @@ def sealed(stored: dict[str, Any]) -> bytes:
 
 def spoiled() -> dict[str, bytes]:
     """Return files that readers of JSON take differently."""
-    data, seed = sealed(TRUE), b'"seed": 7'
+    data = sealed(TRUE)
+    seed = b'"seed": 7'
     return {
         "no seal": json.dumps(TRUE).encode(),
         "an empty seal": json.dumps(TRUE | {"seal": ""}).encode(),
@@ -176,7 +177,8 @@ def asked(data: bytes, path: Path) -> tuple[str, str, str]:
 
 def main() -> int:
     """Print one line a forgery, and how many passed."""
-    passed, files = [], {name: sealed(copy.deepcopy(TRUE) | changed) for name, changed in FORGERIES.items()}
+    passed = []
+    files = {name: sealed(copy.deepcopy(TRUE) | changed) for name, changed in FORGERIES.items()}
     with tempfile.TemporaryDirectory() as folder:
         for name, data in (files | spoiled()).items():
             verifier, reader, replay = asked(data, Path(folder) / "certificate.json")

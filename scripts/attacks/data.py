@@ -195,7 +195,8 @@ class _Log(logging.Handler):
 
 def held(make: Callable[[], Any]) -> str:
     """Return all that a call of Python lets out: the finding in every form, or the error with what leads to it."""
-    shown, log = io.StringIO(), _Log()
+    shown = io.StringIO()
+    log = _Log()
     logging.getLogger("dpaudit").addHandler(log)
     logging.getLogger("dpaudit").setLevel(logging.DEBUG)
     with (
@@ -231,7 +232,8 @@ def of_python(
 
     for kind in kinds:
         value = CANARIES[kind]
-        data, searched = [value, *_others(value)], spellings(value)
+        data = [value, *_others(value)]
+        searched = spellings(value)
         for name in names:
             batched = name.startswith("batch")
             function = getattr(module, name)
@@ -289,7 +291,8 @@ def of_commands(folder: Path, names: list[str], forms: tuple[str, ...] = FORMS) 
     searched = set[str]().union(*(spellings(value) for column in FRAME.values() for value in [column[2]]))
     searched |= spellings(DAY)
     for command in commands:
-        out, err = io.StringIO(), io.StringIO()
+        out = io.StringIO()
+        err = io.StringIO()
         with contextlib.chdir(folder), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
             main(command.split())
         for one in found_in(out.getvalue() + err.getvalue(), searched):

@@ -56,9 +56,11 @@ class Found(NamedTuple):
     @classmethod
     def of(cls, records: Iterable[Any]) -> Found:
         """Return what findings or rows say."""
-        derived, named = [], []
+        derived = []
+        named = []
         for one in records:
-            numbers, tested = getattr(one, "numbers", {}), getattr(one, "curve_test", None)
+            numbers = getattr(one, "numbers", {})
+            tested = getattr(one, "curve_test", None)
             laws = getattr(one, "kind", "") in ("exact", "supremum")
             bare = isinstance(one, Standing) and (one.tested is UNSET or one.tested.lower is None)
             bets = getattr(one, "design", "fixed") == "sequential" or bare
@@ -160,7 +162,8 @@ def fields_of_lines(content: bytes, remade: bool) -> Iterator[tuple[str, bytes]]
 
 def decoys(content: bytes) -> Iterator[tuple[str, bytes]]:
     """Yield a file of lines, one altered, which keeps its own digest and holds that of its bytes in another place."""
-    lines, before = content.splitlines(keepends=True), ""
+    lines = content.splitlines(keepends=True)
+    before = ""
     for i, line in enumerate(lines):
         record = json.loads(line)
         for name, held in record.items():
@@ -205,10 +208,12 @@ def findings() -> dict[str, Any]:
     def recorded(rows: list[float], rng: Any) -> float:
         return float(sum(rows) + rng.laplace())
 
-    learner, given = dpaudit.pac.get_learner("parity-private", epsilon=1.0, dimension=2), {"batched": True, "n_jobs": 1}
+    learner = dpaudit.pac.get_learner("parity-private", epsilon=1.0, dimension=2)
+    given = {"batched": True, "n_jobs": 1}
     coins = dpaudit.flip_coins(200, seed=1)
     scores = 3 * coins.included + np.random.default_rng(2).normal(size=200)
-    audit, gauss = dpaudit.audit_privacy, dpaudit.PrivacyClaim.gaussian(1.0)
+    audit = dpaudit.audit_privacy
+    gauss = dpaudit.PrivacyClaim.gaussian(1.0)
     sized = dpaudit.pac.get_learner("threshold-exponential", epsilon=1.0, domain_size=8)
     varied = ("parity-private", "dimension", [1, 2, 3, 4, 5, 6])
     return {
@@ -249,9 +254,11 @@ def attacks(folder: Path) -> Iterator[Attack]:
     status, err = finished(*RUN, "--jobs", "1", "--out", "out", folder=folder)
     if status not in FOUND:
         raise SystemExit(err)
-    run, work = (folder / "out" / FILENAME).read_bytes(), folder / "work"
+    run = (folder / "out" / FILENAME).read_bytes()
+    work = folder / "work"
     report = render(load_run(folder / "out")).encode()
-    kept, other = history(folder / "one"), history(folder / "other")
+    kept = history(folder / "one")
+    other = history(folder / "other")
     work.mkdir()
 
     def read_run(content: bytes) -> Found:
@@ -289,7 +296,8 @@ def _read_finding(kind: Any, content: bytes) -> Found:
 
 def made(attack: Attack, most: int, rng: random.Random) -> tuple[Counter[str], list[str]]:
     """Return how many alterations ended how, and what passed."""
-    before, cases = attack.read(attack.original), list(attack.cases)
+    before = attack.read(attack.original)
+    cases = list(attack.cases)
     if most and len(cases) > most:
         cases = rng.sample(cases, most)
     counted: Counter[str] = Counter()
@@ -319,7 +327,8 @@ def _lacking(before: tuple[Any, ...], found: tuple[Any, ...]) -> bool:
     """Say whether the same was read of a single finding but for a curve, or the test of a claim that is one."""
     if len(before) != 1 or len(found) != 1:
         return False
-    (verdict, bounds, by_curve), (read, own, test) = before[0], found[0]
+    verdict, bounds, by_curve = before[0]
+    read, own, test = found[0]
     curve = BOUNDS.index("curve")
     kept = [one if i != curve or own[i] is not None else None for i, one in enumerate(bounds)]
     return bool(verdict == read and kept == own and (test is None or test == by_curve))
@@ -342,9 +351,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Alter runs, reports, histories and findings, and read them.")
     parser.add_argument("--most", type=int, default=0, metavar="N", help="alterations of each kind (default: all)")
     given = parser.parse_args()
-    total, passed = 0, 0
+    total = 0
+    passed = 0
     for name, counted, notes in attack_all(given.most):
-        total, passed = total + counted.total() + len(notes), passed + len(notes)
+        total += counted.total() + len(notes)
+        passed += len(notes)
         print(f"{name}: {counted.total() + len(notes):,} alterations, {len(notes)} passed")
         for words, number in sorted(counted.items()):
             print(f"    {number:,} {words}")

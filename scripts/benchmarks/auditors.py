@@ -46,7 +46,8 @@ SHARING = (1, 2, MOST)
 def measure(row: Benchmark, trials: int, seeds: range, jobs: int) -> dict[str, Any]:
     """Return what the audits of one row reached: median and least over the seeds."""
     law = ratio_law(row.mechanism, *row.pair)
-    bounds, seconds = [], []
+    bounds = []
+    seconds = []
     for seed in seeds:
         start = time.perf_counter()
         finding = dpaudit.audit_privacy(
@@ -226,7 +227,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     parser.add_argument("--out", type=Path, metavar="FILE", help="write the table as a page of Markdown too")
     options = parser.parse_args(arguments)
-    results, seeds = [], range(options.first, options.first + options.seeds)
+    results = []
+    seeds = range(options.first, options.first + options.seeds)
     if not options.json:
         print(_line(HEAD), flush=True)
     for row in BENCHMARKS:

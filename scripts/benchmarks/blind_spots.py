@@ -171,7 +171,8 @@ def ordered(shown: Callable[[list[int]], Any]) -> Mechanism:
 
     def mechanism(x: int, rng: Rng) -> Any:
         order = rng.permutation(30).tolist()
-        i, j = order.index(3), order.index(17)
+        i = order.index(3)
+        j = order.index(17)
         if (i < j) != coin(x, rng):
             order[i], order[j] = order[j], order[i]
         return shown(order)

@@ -78,7 +78,8 @@ def spent() -> float:
 
 def seconds(mechanism: Callable[..., Any], batched: bool, trials: int, way: str) -> tuple[float, float]:
     """Return the processor time of an audit, and the time by the clock."""
-    before, began = spent(), time.perf_counter()
+    before = spent()
+    began = time.perf_counter()
     limit = {"timeout": 60.0} if way == "timeout" else {}
     if way == "command":
         keep_apart()

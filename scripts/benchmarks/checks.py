@@ -48,7 +48,8 @@ class Kept:
     """A mechanism with a generator of its own whose noise stays for the next run, or decays, or is drawn once."""
 
     def __init__(self, kind: str, strength: float, seed: int) -> None:
-        self.kind, self.strength = kind, strength
+        self.kind = kind
+        self.strength = strength
         self.rng = np.random.default_rng([seed, 1])
         self.noise: float | None = None
 

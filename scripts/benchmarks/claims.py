@@ -30,7 +30,8 @@ from dpaudit.contract import CurveClaim
 
 Array = NDArray[np.float64]
 
-GAMMA, TRAINING = 0.05, 0.2
+GAMMA = 0.05
+TRAINING = 0.2
 CLAIMS = {
     "Gaussian, mu 1": PrivacyClaim.gaussian(1.0),
     "profile": PrivacyClaim.profile(lambda epsilon: float(gaussian_delta(1.0, epsilon))),
@@ -54,7 +55,8 @@ def masses(mu: float) -> Array:
 def by_counts(claim: CurveClaim, shortfall: float, runs: int, rng: np.random.Generator) -> bool:
     """Return whether an audit of so many runs a side refutes the claim."""
     laws = masses(1 / (1 - shortfall)), masses(0.0)
-    trained, fresh = int(TRAINING * runs), runs - int(TRAINING * runs)
+    trained = int(TRAINING * runs)
+    fresh = runs - int(TRAINING * runs)
     training = [rng.multinomial(trained, law).astype(np.float64) for law in laws]
     counts = [rng.multinomial(fresh, law).astype(np.float64) for law in laws]
     if orders := orders_of(claim, 4.0):
@@ -63,10 +65,12 @@ def by_counts(claim: CurveClaim, shortfall: float, runs: int, rng: np.random.Gen
         shown = bet.log_evidence(by_label(counts[0], ends), by_label(counts[1], ends))
         return shown >= -math.log(GAMMA)
     points = ClaimPoints.of(claim)
-    best, found = -math.inf, False
+    best = -math.inf
+    found = False
     for step in (1, -1):
         first, second = training[::step]
-        cells, others = np.cumsum(first[::step])[:-1], np.cumsum(second[::step])[:-1]
+        cells = np.cumsum(first[::step])[:-1]
+        others = np.cumsum(second[::step])[:-1]
         shares = points.shares(cells, trained, others, trained)
         if shares.max() > best:
             best = float(shares.max())

@@ -35,7 +35,8 @@ import dpaudit
 from benchmarks.columns import positive
 from dpaudit.jsonable import jsonable
 
-EPSILON, MORE = 1.0, 1.3
+EPSILON = 1.0
+MORE = 1.3
 DELTA = 0.05
 CHANCE = 1e-3
 BLOCK = 25
@@ -172,7 +173,8 @@ class Stops:
             return -1
         answer = int(Response(self.epsilon)(data, rng, 1)[0])
         if self.made > self.start:
-            self.answers, self.truths = self.answers + 1, self.truths + (answer == data)
+            self.answers += 1
+            self.truths += (answer == data)
         return answer
 
 
@@ -291,8 +293,10 @@ def total(lines: Sequence[Line]) -> list[str]:
     sentences = []
     for design, gamma in dict.fromkeys((line.design, line.gamma) for line in lines):
         some = [line for line in lines if (line.design, line.gamma) == (design, gamma)]
-        made, accused = sum(line.audits for line in some), sum(line.accused for line in some)
-        found, powered = sum(line.found for line in some), sum(line.powered for line in some)
+        made = sum(line.audits for line in some)
+        accused = sum(line.accused for line in some)
+        found = sum(line.found for line in some)
+        powered = sum(line.powered for line in some)
         sentences.append(
             f"{design}, gamma {gamma:g}: {accused:,} of {made:,} audits accuse ({100 * accused / made:.2f} %); "
             f"{found:,} of {powered:,} find 1.3 times the epsilon ({100 * found / powered:.0f} %)."

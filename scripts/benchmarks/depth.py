@@ -31,9 +31,11 @@ def best(action: Callable[[], object], repeat: int = 5) -> float:
 def rows() -> list[tuple[str, Callable[[], float], float]]:
     """Return (what, how to measure it in seconds, limit in seconds)."""
     rng = np.random.default_rng(0)
-    plane, space = rng.integers(0, 1000, (1000, 2)), rng.integers(0, 1000, (60, 3))
+    plane = rng.integers(0, 1000, (1000, 2))
+    space = rng.integers(0, 1000, (60, 3))
     weights = rng.integers(1, 10**9, 1000)
-    grid, extended = Grid(6, 2).points(), ExtendedDomain.grid(6, 2)
+    grid = Grid(6, 2).points()
+    extended = ExtendedDomain.grid(6, 2)
     xs = extended.coordinates()
     heavy = rng.multinomial(10**12, rng.dirichlet(np.ones(49)))
     many = [HullPointExponential(1000, 2, 1.0), HullPointJoint(100, 2, 1.0)]
@@ -47,7 +49,8 @@ def rows() -> list[tuple[str, Callable[[], float], float]]:
     deep = HalfspaceTukey(1000, 2, 2.0, subsamples=60, variant="exponential")
     wide = deep.domain.sample(crowds[0].points, crowds[0].points @ [3, 5] >= 3800, crowds[0].counts)
     halfplanes = HalfspaceExponential(100, 2, 1.0)
-    joint, places = HullPointJoint(32, 2, 1.0), rng.integers(0, 33, (60, 2))
+    joint = HullPointJoint(32, 2, 1.0)
+    places = rng.integers(0, 33, (60, 2))
     pair = [joint.domain.sample(np.concatenate([places, [end]]), np.zeros(61, dtype=int)) for end in ([0, 0], [32, 9])]
     turned = halfplanes.domain.sample(split.points, split.labels ^ (np.arange(len(split.labels)) == 0), split.counts)
     recursive = HullPointRecConcave(6, 2, 1.0, 1e-6, 0.1)

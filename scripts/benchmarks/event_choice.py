@@ -200,8 +200,10 @@ def compare_constants(cases: Sequence[Case], options: argparse.Namespace) -> Non
         for value in values:
             setattr(guesses, name, value)
             found = [np.array(measure(case, options).bounds) / usual[case.name] for case in cases]
-            ratios, means = np.concatenate(found), [f"{ratio.mean():.3f}" for ratio in found]
-            error, lowest = ratios.std(ddof=1) / math.sqrt(len(ratios)), np.sort(ratios)[: -(-len(ratios) // 10)].mean()
+            ratios = np.concatenate(found)
+            means = [f"{ratio.mean():.3f}" for ratio in found]
+            error = ratios.std(ddof=1) / math.sqrt(len(ratios))
+            lowest = np.sort(ratios)[: -(-len(ratios) // 10)].mean()
             print(
                 f"{name:10s} {value:6g} {ratios.mean():7.4f} {error:7.4f} {lowest:7.4f}  {' '.join(means)}", flush=True
             )

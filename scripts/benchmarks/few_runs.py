@@ -49,7 +49,8 @@ def growth_of(p: np.ndarray, q: np.ndarray, claim: float, delta: float = 0.0) ->
 
     At delta = 0 these are bets against the nearest posteriors that the claim allows.
     """
-    rate, mass = p / (p + q), (p + q) / 2
+    rate = p / (p + q)
+    mass = (p + q) / 2
     bet = eprocess.place_bet(rate, mass, np.array([claim]), delta)
     return float(eprocess.expected_growth(bet, rate, mass)[0])
 

@@ -74,7 +74,8 @@ def triangle_draws(distinct: int, further: bool) -> float:
     """Seconds of the first draw with its set-up, or of each of 50 further draws from the same state."""
     learner = TriangleSelect(LARGE, 1.0)
     sample = triangle_sample(learner, distinct, 10**6)
-    bits, resolve = Bits(generator(0, "bench triangle", distinct)), region_of(LARGE)
+    bits = Bits(generator(0, "bench triangle", distinct))
+    resolve = region_of(LARGE)
     start = time.process_time()
     sampler = learner._sampler(sample)
     sampler.draw(bits, resolve)

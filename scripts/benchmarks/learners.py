@@ -57,7 +57,8 @@ def scalar_parity(points: Any, labels: Any, keep: float, rng: np.random.Generato
     """Return the answer of one run of the private parity learner, eliminated row by row with Python integers."""
     if rng.random() < 0.5:
         return -1
-    dimension, rows = points.shape[1], {}
+    dimension = points.shape[1]
+    rows = {}
     for i in np.flatnonzero(rng.random(len(points)) < keep).tolist():
         row = int("".join(map(str, points[i, ::-1].tolist())), 2) | int(labels[i]) << dimension
         while row & (1 << dimension) - 1 and (low := row & -row) in rows:
@@ -76,7 +77,8 @@ def scalar_parity(points: Any, labels: Any, keep: float, rng: np.random.Generato
 def private_parity() -> dict[str, Any]:
     """Return runs a second of `parity-private` at dimension 32 on 10,000 distinct examples."""
     rng = generator(0, "bench", "parity")
-    points, target = rng.integers(0, 2, (10_000, 32)), rng.integers(0, 2, 32)
+    points = rng.integers(0, 2, (10_000, 32))
+    target = rng.integers(0, 2, 32)
     labels = points @ target % 2
     learner = get_learner("parity-private", dimension=32, epsilon=1.0)
     sample = learner.domain.sample(points, labels)
@@ -88,7 +90,8 @@ def private_parity() -> dict[str, Any]:
 
 def scalar_greedy(learner: Any, points: Any, labels: Any, rng: np.random.Generator) -> int:
     """Return the answer of one run of the greedy learner that counts anew in every round."""
-    rounds, mask = learner.rounds_at(len(points)), 0
+    rounds = learner.rounds_at(len(points))
+    mask = 0
     rate = learner.share(rounds) / 2
     for _ in range(rounds):
         ones = np.stack([points[labels == y].sum(axis=0) for y in (0, 1)])
@@ -100,7 +103,8 @@ def scalar_greedy(learner: Any, points: Any, labels: Any, rng: np.random.Generat
         if chosen < len(scores) - 1:
             mask |= 1 << chosen
             left = points[:, chosen // 2] != chosen % 2
-            points, labels = points[left], labels[left]
+            points = points[left]
+            labels = labels[left]
     return mask
 
 
@@ -127,7 +131,8 @@ def huge_thresholds() -> dict[str, Any]:
     huge, small = (get_learner("threshold-exponential", domain_size=size, epsilon=1.0) for size in (2**64, 2**20))
     sample = huge.domain.sample(points, labels)
     near = small.domain.sample([p >> 44 for p in points], labels)
-    fast, slow = seconds(lambda: huge.run(sample, rng, 1)), seconds(lambda: small.law(near))
+    fast = seconds(lambda: huge.run(sample, rng, 1))
+    slow = seconds(lambda: small.law(near))
     return {"name": "threshold-exponential, 2^64 points, n = 1e5", "value": fast, "unit": "s/run", "target": "< 1",
             "met": fast < 1, "baseline": f"law over 2^20 listed codes: {slow:.3f} s", "ratio": slow / fast}  # fmt: skip
 
@@ -138,7 +143,8 @@ def interior_points() -> dict[str, Any]:
     points = sorted({int(v) for v in rng.integers(0, 2**64 - 1, 100_000, dtype=np.uint64)})
     learner = get_learner("interior-point-exponential", domain_size=2**64, epsilon=1.0)
     sample = learner.domain.sample(points, [0] * len(points))
-    fast, slow = seconds(lambda: learner.run(sample, rng, 1)), seconds(lambda: sorted(points[::-1] + points))
+    fast = seconds(lambda: learner.run(sample, rng, 1))
+    slow = seconds(lambda: sorted(points[::-1] + points))
     return {"name": "interior-point-exponential, 2^64 points, n = 1e5", "value": fast, "unit": "s/run",
             "target": "< 1", "met": fast < 1, "baseline": f"sorting twice as many: {slow:.3f} s",
             "ratio": slow / fast}  # fmt: skip

@@ -82,7 +82,9 @@ def leak(share: float, m: int, rng: np.random.Generator) -> tuple[Floats, Bools]
 
 def chance(given: argparse.Namespace) -> bool:
     """Print the bounds where half of the guesses are right, which is no evidence, and say whether ours is above 0."""
-    widths, failed, guard = (10, 9, 8, 8, 10, 14), False, privacy_guard()
+    widths = (10, 9, 8, 8, 10, 14)
+    failed = False
+    guard = privacy_guard()
     print(line(("canaries", "guesses", "right", "delta", "dpaudit", "PrivacyGuard"), widths))
     for m, guesses, delta in ((100, 10, DELTA), (1_000, 100, 1e-6)):
         right = guesses // 2
@@ -104,7 +106,8 @@ class Case(NamedTuple):
 
 def gaussian_epsilon(mu: float) -> float:
     """Return epsilon of mu-Gaussian privacy at delta, from above."""
-    low, high = 0.0, LARGEST
+    low = 0.0
+    high = LARGEST
     for _ in range(60):
         middle = 0.5 * (low + high)
         low, high = (middle, high) if float(gaussian_delta(mu, middle)) > DELTA else (low, middle)
@@ -129,12 +132,15 @@ HEAD = ("case", "auditor", "canaries", "audits", "accused", "rate", "found at 2x
 
 def level(given: argparse.Namespace) -> bool:
     """Print how often true claims are accused, and say whether that is too often."""
-    widths, failed = (12, 9, 10, 8, 9, 9, 9, 10), False
+    widths = (12, 9, 10, 8, 9, 9, 9, 10)
+    failed = False
     print(line(("epsilon", "delta", "canaries", "gamma", "audits", "accused", "rate", "exact"), widths))
     for m in given.canaries:
         for epsilon, delta in ((1.0, 0.0), (1.0, DELTA), (4.0, 0.0), (4.0, DELTA)):
             for gamma in (given.gamma, given.gamma / 5):
-                points, audits, accused = ClaimPoints.one(epsilon, delta), given.level_audits, 0
+                points = ClaimPoints.one(epsilon, delta)
+                audits = given.level_audits
+                accused = 0
                 for seed in range(given.first, given.first + audits):
                     ranked = Ranked.of(*responses(epsilon, m, np.random.default_rng([seed, m, 3])), None)
                     test = guess_test(ranked, points, gamma)
@@ -179,11 +185,13 @@ SIGNALLESS = ("rounded, no signal", "infinite, no signal")
 
 def shapes(given: argparse.Namespace) -> bool:
     """Print how often scores of several shapes are accused at the exact claim, and say whether that is too often."""
-    widths, failed = (22, 10, 9, 9, 18, 10), False
+    widths = (22, 10, 9, 9, 18, 10)
+    failed = False
     print(line(("scores", "canaries", "audits", "accused", "95 % interval, %", "reversed"), widths))
     for m in given.canaries:
         for shape in (*SHAPES, *SIGNALLESS):
-            epsilon, audits = 0.0 if shape in SIGNALLESS else 1.0, given.level_audits
+            epsilon = 0.0 if shape in SIGNALLESS else 1.0
+            audits = given.level_audits
             found = []
             for seed in range(given.first, given.first + audits):
                 scores, coins = shaped(shape, m, np.random.default_rng([seed, m, 9]))
@@ -200,11 +208,13 @@ def shapes(given: argparse.Namespace) -> bool:
 
 def boundary(given: argparse.Namespace) -> bool:
     """Print the table of false accusations beside power, and say whether dpaudit accuses too often."""
-    others, failed = installed(given.privacy_meter), False
+    others = installed(given.privacy_meter)
+    failed = False
     print(line(HEAD, WIDTHS))
     for m in given.canaries:
         for case in CASES:
-            true, double = case.epsilon(case.claim), case.epsilon(2 * case.claim)
+            true = case.epsilon(case.claim)
+            double = case.epsilon(2 * case.claim)
             for auditor in (ours(true), *others):
                 began = time.perf_counter()
                 slow = auditor.name.startswith("PrivacyGuard")
@@ -237,12 +247,14 @@ def boundary(given: argparse.Namespace) -> bool:
 
 def curves(given: argparse.Namespace) -> bool:
     """Print how often an exact claim of mu is accused, and from which mu on a larger one is found."""
-    widths, failed = (12, 8, 8, 10, 14, 14, 22, 22), False
+    widths = (12, 8, 8, 10, 14, 14, 22, 22)
+    failed = False
     head = ("claim", "canaries", "audits", "accused", "detectable mu", "found there", "mean mu, unconditional")
     print(line((*head, "mean, independent"), widths))
     for m in given.canaries:
         for mu in (0.5, 1.0):
-            claim, audits = PrivacyClaim.gaussian(mu), max(1, given.audits // 4)
+            claim = PrivacyClaim.gaussian(mu)
+            audits = max(1, given.audits // 4)
 
             def audited(true: float, seed: int, m: int = m, claim: Any = claim) -> dpaudit.OneRunFinding:
                 scores, coins = gaussians(true, m, np.random.default_rng([seed, m, 7]))
@@ -265,7 +277,8 @@ def curves(given: argparse.Namespace) -> bool:
 
 def faults(given: argparse.Namespace) -> bool:
     """Print how often trainings with each fault are convicted, and the right one accused by either score."""
-    widths, failed = (24, 10, 10, 8, 12, 12, 10), False
+    widths = (24, 10, 10, 8, 12, 12, 10)
+    failed = False
     print(line(("training", "score", "canaries", "runs", "audits", "convicted", "seconds"), widths))
     for m, runs in ((100, 1), (100, 4), (400, 1)):
         sgd = NoisySGD(Logistic(4 * m), noise_multiplier=1.5, sampling_rate=0.1, examples=m, steps=20)
@@ -333,7 +346,8 @@ def by_rules(scores: Floats, coins: Bools, gamma: float) -> list[float]:
     """Return the bound by each of `RULES`."""
     m = len(scores)
     ranked = Ranked.of(scores, coins, None)
-    two, one = Schedule.doubling(m), Schedule.doubling(m, one_sided=True)
+    two = Schedule.doubling(m)
+    one = Schedule.doubling(m, one_sided=True)
     tests = [(two, ranked.counts("two-sided", two)), (one, ranked.counts("in", one))]
 
     def union(schedule: Schedule, right: Any, error: float) -> float:
@@ -354,7 +368,8 @@ def by_rules(scores: Floats, coins: Bools, gamma: float) -> list[float]:
     pilot, rest = (Ranked.of(scores[part], coins[part], None) for part in (slice(half), slice(half, 2 * half)))
     short = Schedule.doubling(half)
     chosen = int(epsilon_lower(pilot.counts("two-sided", short), short.guesses, 0.2).argmax())
-    fixed, every = Schedule((short.guesses[chosen],), half), Schedule((m,), m)
+    fixed = Schedule((short.guesses[chosen],), half)
+    every = Schedule((m,), m)
     return [
         walk(tests[:1]),
         walk(tests),

@@ -257,7 +257,8 @@ def measure(name: str, form: str, runs: int, repeat: int, seed: int, versions: S
     The first of the versions is what is measured, a second one what it is compared with.
     """
     kind = KINDS[name]
-    mechanism, micro = kind.mechanism(form), 1e6 / (2 * runs)
+    mechanism = kind.mechanism(form)
+    micro = 1e6 / (2 * runs)
     made: list[list[float]] = []
     refusal = None
     try:
@@ -280,7 +281,8 @@ def measure(name: str, form: str, runs: int, repeat: int, seed: int, versions: S
 
 def in_columns(figures: dict[str, Any], baseline: float) -> str:
     """Return a line of the table; `baseline` is the figure of plain floats in the same form."""
-    own, audit = figures["mechanism"], figures["audit"]
+    own = figures["mechanism"]
+    audit = figures["audit"]
     ratios = ["refused", "-", "-"] if audit is None else [f"{v:.2f}" for v in (audit, audit / own, audit / baseline)]
     cells = [figures["kind"], figures["form"], str(figures["scalars"]), f"{own:.2f}", *ratios, f"{figures['aim']:.1f}"]
     cells += ["-" if figures[key] is None else f"{figures[key]:.2f}" for key in ("before", "ratio")]

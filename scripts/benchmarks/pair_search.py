@@ -24,7 +24,8 @@ from benchmarks.columns import line, positive
 from dpaudit.contract import Pair
 
 EPSILON = 1.0
-LEAST, MOST = 64, 2**17
+LEAST = 64
+MOST = 2**17
 ENOUGH = 20_000
 """Runs a side of the audit that finds the leaking pair."""
 A_PAIR = 8

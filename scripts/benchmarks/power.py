@@ -82,7 +82,8 @@ def by_others(row: Row, runs: int, seed: int) -> dict[str, float | str]:
     """Return the bounds of the searches ("n/a" where they cannot take the output), and that of the known event."""
     training = runs // 2
     sides = [generator(seed, "bench-power", row.name, runs, side) for side in (0, 1)]
-    known, tables = np.zeros(2, int), []
+    known = np.zeros(2, int)
+    tables = []
     for side, rng in enumerate(sides):
         count, table = train(row, side, rng, training)
         known[side] += count
@@ -110,7 +111,8 @@ def by_others(row: Row, runs: int, seed: int) -> dict[str, float | str]:
 
 def train(row: Row, side: int, rng: np.random.Generator, runs: int) -> tuple[int, NDArray[np.float64] | None]:
     """Return how often the known event happened in the first half of the runs, and these as a table of numbers."""
-    known, flat = 0, True
+    known = 0
+    flat = True
     parts: list[NDArray[np.float64]] = []
     for chunk in outputs(row, side, rng, runs):
         known += sum(map(row.event, chunk))

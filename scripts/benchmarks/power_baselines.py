@@ -104,30 +104,36 @@ def _numbers(output: Any) -> Any:
 
 def promise(hits: Any, runs: int, others: Any, other_runs: int) -> Array:
     """Return a rough lower bound on the log-ratio, by the ratio of two confidence limits: the measure of the choice."""
-    low, high = lower_limit(hits, runs, ERROR), upper_limit(others, other_runs, ERROR)
+    low = lower_limit(hits, runs, ERROR)
+    high = upper_limit(others, other_runs, ERROR)
     with np.errstate(divide="ignore"):
         return np.asarray(np.log(low) - np.log(high))
 
 
 def logistic_search(first: Array, second: Array) -> Chosen:
     """Return the event that a logistic regression's score passes a threshold, in the better direction."""
-    rows, spread = np.concatenate([first, second]), np.std(np.concatenate([first, second]), axis=0)
-    centre, scale = rows.mean(axis=0), np.where(spread > 0, spread, 1.0)
+    rows = np.concatenate([first, second])
+    spread = np.std(np.concatenate([first, second]), axis=0)
+    centre = rows.mean(axis=0)
+    scale = np.where(spread > 0, spread, 1.0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         model = LogisticRegression(max_iter=200).fit(
             (rows - centre) / scale, np.repeat([0, 1], [len(first), len(second)])
         )
-    best, chosen = -np.inf, None
+    best = -np.inf
+    chosen = None
     for forward, (less, more) in ((True, (first, second)), (False, (second, first))):
         weights = (1 if forward else -1) * model.coef_[0] / scale
-        low, high = (less - centre) @ weights, (more - centre) @ weights
+        low = (less - centre) @ weights
+        high = (more - centre) @ weights
         for least in np.quantile(low, 1 - np.array(MASSES), method="lower"):
             # Sums depend in their last digits on how many rows are multiplied at once; a tie must stay in the event.
             least = least - 1e-9 * (1 + abs(least))
             found = float(promise((high >= least).sum(), len(high), (low >= least).sum(), len(low)))
             if found > best or chosen is None:
-                best, chosen = found, Chosen(forward, Score(centre, weights, float(least)))
+                best = found
+                chosen = Chosen(forward, Score(centre, weights, float(least)))
     assert chosen is not None
     return chosen
 
@@ -152,7 +158,8 @@ def _measured(box: Box, less: Array, more: Array) -> float:
 
 def _best_of(column: int, less: Array, more: Array) -> tuple[float, Box]:
     """Return the best event of a coordinate and its measure."""
-    low, high = np.sort(less[:, column]), np.sort(more[:, column])
+    low = np.sort(less[:, column])
+    high = np.sort(more[:, column])
     pooled = np.concatenate([low, high])
     values = np.unique(pooled)
     if len(values) <= FEW:

@@ -18,7 +18,8 @@ __all__ = ["ATOM", "KINDS", "RARE", "Kind"]
 
 Rng: TypeAlias = np.random.Generator
 
-ATOM, RARE = -1.0, -2.0
+ATOM = -1.0
+RARE = -2.0
 """The places of outputs that are the atom, and of those with one key, entry or type more."""
 FIXED = 0.6
 """The place of the atom among the others, where there is an order."""

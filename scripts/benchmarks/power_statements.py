@@ -63,7 +63,8 @@ class Leak:
         if self.shape == "shift":
             return self._shifted(side, rng, size)
         p = self.likelier() if side else 0.0 if math.isinf(self.epsilon) else self.mass
-        inside, places = rng.random(size) < p, rng.random(size)
+        inside = rng.random(size) < p
+        places = rng.random(size)
         if self.shape == "tail":
             return np.asarray(np.where(inside, 1 - self.mass * (1 - places), (1 - self.mass) * places))
         return np.asarray(np.where(inside, RARE if self.shape == "rare key" else ATOM, places))
@@ -174,7 +175,8 @@ def promised(kind: Kind, options: argparse.Namespace) -> Promise:
 
 def measure(name: str, shape: str, promise: Promise, options: argparse.Namespace) -> Cell:
     """Return the cell of a kind and a shape."""
-    kind, cell = KINDS[name], Cell(name, shape, promise, promise.leak(shape))
+    kind = KINDS[name]
+    cell = Cell(name, shape, promise, promise.leak(shape))
     if shape in ("tail", "shift") and not kind.ordered:
         return replace(cell, refusal="no order")
     if cell.leak is None:

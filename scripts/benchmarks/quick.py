@@ -27,7 +27,8 @@ def seconds(words: list[str], cwd: Path = ROOT, env: dict[str, str] | None = Non
 def main() -> None:
     """Print the times."""
     with tempfile.TemporaryDirectory() as folder:
-        wheels, clone = Path(folder, "wheels"), Path(folder, "clone")
+        wheels = Path(folder, "wheels")
+        clone = Path(folder, "clone")
         seconds([sys.executable, "-m", "pip", "download", "-q", "-d", str(wheels), str(ROOT), "hatchling", "editables"])
         for own in wheels.glob("dpaudit*"):
             own.unlink()

@@ -47,7 +47,8 @@ def measured(kind: str, runs: int, jobs: int) -> dict[str, float]:
     from dpaudit.running.processes import keep_apart
 
     keep_apart()
-    began, load = time.perf_counter(), os.getloadavg()[0]
+    began = time.perf_counter()
+    load = os.getloadavg()[0]
     mechanism, more = (slow, {"sequential": False}) if kind == "slow" else (batch, {"batched": True})
     dpaudit.audit_privacy(mechanism, [(0.0, 1.0)], epsilon=1.0, trials=runs, n_jobs=jobs, **more)
     seconds = time.perf_counter() - began

@@ -42,7 +42,8 @@ EPSILON = 0.5
 def setting(model: Model, fault: str) -> tuple[NoisySGD, Examples, Any]:
     """Return the right algorithm, the data without the canary, and the gradient canary on which a fault shows."""
     rng = np.random.default_rng(2)
-    d, n = model.dimension, 8
+    d = model.dimension
+    n = 8
     start = tuple(rng.normal(scale=0.5, size=d))
     data = Examples(rng.normal(size=(n, model.inputs)), rng.integers(0, 2, n), np.empty((0, d)))
     canary = random_directions(1, d, rng, norm=5.0)[0]
@@ -55,7 +56,8 @@ def setting(model: Model, fault: str) -> tuple[NoisySGD, Examples, Any]:
 
 def audited(sgd: NoisySGD, data: Examples, canary: Any) -> StepAudit:
     """Return the step of an algorithm, or its whole training, as a mechanism."""
-    q, sigma = sgd.sampling_rate, sgd.noise_multiplier
+    q = sgd.sampling_rate
+    sigma = sgd.noise_multiplier
     given: dict[str, Any] = {"noise_multiplier": sigma, "sampling_rate": q, "steps": sgd.steps}
     if sgd.steps > 1:
         given["claim"] = PrivacyClaim(EPSILON, sgd.accountant.delta(EPSILON), Relation.ADD_REMOVE_ONE)
@@ -66,7 +68,8 @@ def audited(sgd: NoisySGD, data: Examples, canary: Any) -> StepAudit:
 def objective(fault: str) -> tuple[Audit, Audit]:
     """Return audits of objective perturbation, right and faulty; one example of four has a direction of its own."""
     own = (1.0, 0.0) if fault == "no log term" else (9.0, -9.0)
-    others, labels = [[1.0, 0.0], [-0.5, 0.0], [0.3, 0.0]], np.array([1, 0, 1, 1])
+    others = [[1.0, 0.0], [-0.5, 0.0], [0.3, 0.0]]
+    labels = np.array([1, 0, 1, 1])
     pair = tuple((np.array([*others, [0.0, one]]), labels) for one in own)
     right = ObjectivePerturbation(epsilon=1.0, examples=4, regularisation=0.0025)
     made = [
@@ -125,7 +128,9 @@ def main() -> int:
     print(line(head, widths))
     failed = False
     for cells, both in trajectories() if given.trajectories else rows(given.hidden):
-        accused, runs, seconds = [], 0, 0.0
+        accused = []
+        runs = 0
+        seconds = 0.0
         for audit in both:
             began = time.perf_counter()
             found = [audit(seed=seed, **options) for seed in range(given.audits)]

@@ -32,7 +32,8 @@ def renewed(shown: str, printed: str, tolerance: float) -> str | None:
 
 def write(page: Path, tolerance: float) -> None:
     """Write the numbers of one page."""
-    text, stream = page.read_text(encoding="utf-8"), io.StringIO()
+    text = page.read_text(encoding="utf-8")
+    stream = io.StringIO()
 
     def printed_since() -> str:
         said = stream.getvalue()

@@ -119,7 +119,8 @@ def law_row(law: dpaudit.pac.ScalingFinding) -> str:
 
 def law_name(law: dpaudit.pac.ScalingFinding) -> str:
     """Return the learner of a law, with its variant and with the setting where they are not the usual ones."""
-    variant, setting = law.fixed.get("variant"), law.setting
+    variant = law.fixed.get("variant")
+    setting = law.setting
     return ", ".join([law.learner, *([variant] if variant else []), *([setting] if setting != "realizable" else [])])
 
 

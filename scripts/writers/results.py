@@ -39,7 +39,8 @@ def mixtures(axes: Axes) -> Sequence[str]:
 
 def span(axes: Axes) -> Sequence[str]:
     """Draw the proved bound on m' and what two private algorithms need, against delta, for d = 64 and T = 2."""
-    d, epsilon = 64, 1.0
+    d = 64
+    epsilon = 1.0
     deltas = [10 ** (-8 * i / 80) for i in range(1, 81)]
     axes.loglog(deltas, [1 / delta for delta in deltas], color=CLAIM, label="a random example: 1/δ")
     common = common_point_examples(d, 1, epsilon)

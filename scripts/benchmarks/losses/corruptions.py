@@ -20,7 +20,8 @@ def corruptions(number: int) -> Row:
     notes: list[str] = []
     with tempfile.TemporaryDirectory() as name:
         path = stored(Path(name))
-        whole, before = path.read_bytes(), load_run(path)
+        whole = path.read_bytes()
+        before = load_run(path)
         changed = [(at, random.randrange(1, 256)) for at in range(len(whole))]
         changed += [(random.randrange(len(whole)), 1 << random.randrange(8)) for _ in range(number)]
         for at, flipped in changed:

@@ -21,18 +21,23 @@ WORDS = (*RUN, "--backend", "sequential", "--jobs", "1", "--out")
 
 def faults(most: int) -> Row:
     """Let each call to the file system fail once, in each way, resume, and compare the bytes."""
-    notes, lost, made, statuses = [], 0, 0, Counter[int]()
+    notes = []
+    lost = 0
+    made = 0
+    statuses = Counter[int]()
     with tempfile.TemporaryDirectory() as name:
         calm = Path(name, "calm")
         status, err = apart(partial(faulty, calm, 0, "EIO", (*WORDS, str(calm))))
         if status not in FOUND:
             raise SystemExit(err)
-        whole, calls = (calm / FILENAME).read_bytes(), Path(name, "calm.calls").read_text().split("\n")
+        whole = (calm / FILENAME).read_bytes()
+        calls = Path(name, "calm.calls").read_text().split("\n")
         cases = [(i, how) for i, call in enumerate(calls) for how in HOW if how != "short" or call.startswith("write")]
         for case, (i, how) in enumerate(cases[:most]):
             status, wrong = failed(Path(name, str(case)), calls[i], i + 1, how, whole)
             statuses[status] += 1
-            made, lost = made + 1, lost + bool(wrong)
+            made += 1
+            lost += bool(wrong)
             notes += [f"{calls[i]} (call {i + 1} of {len(calls)}), {how}: {text}" for text in wrong]
     told = "no traceback, the file named, no scratch file left; resumed, the same bytes; statuses "
     told += ", ".join(f"{status} ({count})" for status, count in sorted(statuses.items()))

@@ -41,7 +41,9 @@ class Faulty:
     """
 
     def __init__(self, folder: str, last: int, how: str) -> None:
-        self.folder, self.last, self.how = os.path.realpath(folder), last, how
+        self.folder = os.path.realpath(folder)
+        self.last = last
+        self.how = how
         self.calls: list[str] = []
 
     def install(self) -> None:

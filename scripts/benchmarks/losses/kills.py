@@ -31,13 +31,16 @@ LEFT = 2.0
 
 def kills(number: int) -> Row:
     """Stop runs at random moments, resume them, and compare the bytes."""
-    notes, lost, statuses = [], 0, Counter[str]()
+    notes = []
+    lost = 0
+    statuses = Counter[str]()
     with tempfile.TemporaryDirectory() as name:
         (whole, alone), (same, together) = (undisturbed(Path(name, f"calm{jobs}"), jobs) for jobs in ("1", "2"))
         assert whole == same
         for case in range(number):
             # Some with workers of joblib, which load everything anew.
-            how, jobs = STOPS[case % len(STOPS)], "2" if case // len(STOPS) % 8 == 7 else "1"
+            how = STOPS[case % len(STOPS)]
+            jobs = "2" if case // len(STOPS) % 8 == 7 else "1"
             status, wrong = disturbed(Path(name, str(case)), how, jobs, alone if jobs == "1" else together, whole)
             statuses[f"{how}: {status}"] += 1
             lost += bool(wrong)

@@ -35,7 +35,9 @@ def response(bit, rng):
 
 def memory(number: int) -> Row:
     """Audit under limits of address space, from one that suffices to one in which nothing can be loaded."""
-    notes, lost, statuses = [], 0, Counter[int]()
+    notes = []
+    lost = 0
+    statuses = Counter[int]()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "mine.py").write_text(MECHANISM)
@@ -90,7 +92,9 @@ def _slow(clock: Turned, x: float, rng: np.random.Generator) -> float:
 
 def day() -> Row:
     """Audit for a day by a clock that goes on with each run."""
-    limit, notes, told = 24 * 3600.0, [], []
+    limit = 24 * 3600.0
+    notes = []
+    told = []
     for sequential in (False, True):
         turned = Turned()
         slow = partial(_slow, turned)
