@@ -18,12 +18,12 @@ from dpaudit.plain_numbers import plain_number
 if TYPE_CHECKING:
     from dpaudit.contract import Learner, Parameter
 
+# The default confidence of every finding: textbooks are full of tight claims, and each is a chance to err.
 CONFIDENCE = 0.999
-"""The default confidence of every finding: textbooks are full of tight claims, and each is a chance to err."""
 # A host and a port; kinds of addresses that others have added to distributed may have no port.
 _ADDRESS = r"\S+:\d+|(?!tcp:|tls:|wss?:)[a-z]+://\S+"
+# The most jobs on a small machine, and for each processor: a worker takes 100 MB and more.
 JOBS = 32, 8
-"""The most jobs on a small machine, and for each processor: a worker takes 100 MB and more."""
 
 
 def read_integer(name: str, value: float, least: int = 1, most: float = math.inf) -> int:
@@ -95,7 +95,8 @@ def check_jobs(n_jobs: int, backend: str | None = None, address: str | None = No
 
     The number of jobs is not 0, nor so large that their start alone takes all memory; the backend, if any, is known.
     """
-    most = max(JOBS[0], JOBS[1] * (os.cpu_count() or 1))
+    at_least, each = JOBS
+    most = max(at_least, each * (os.cpu_count() or 1))
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral) or n_jobs == 0 or int(n_jobs) > most:
         raise InputError.of("n_jobs", n_jobs, f"a non-zero integer, at most {most} here (-1 for one a processor)")
     if (backend == "dask") != isinstance(address, str):
@@ -107,6 +108,7 @@ def check_jobs(n_jobs: int, backend: str | None = None, address: str | None = No
         return
     from joblib import Parallel
 
+    # Only joblib knows the backends that others have registered with it.
     try:
         Parallel(n_jobs=1, backend=backend)
     except (ValueError, TypeError, ImportError) as error:  # ImportError: an external backend that is not installed

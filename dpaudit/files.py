@@ -12,10 +12,10 @@ from pathlib import Path
 from dpaudit.errors import InputError
 
 FILENAME = "run.lock"
+# Seconds: a process that opens the file while its holder removes it needs a second try.
 PATIENCE = 0.2
-"""Seconds: a process that opens the file while its holder removes it needs a second try."""
+# Errors of file systems that have no locks, as some network file systems.
 NO_LOCKS = {errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOLCK}
-"""Errors of file systems that have no locks, as some network file systems."""
 
 
 def keep_foreign(path: Path) -> None:

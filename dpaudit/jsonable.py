@@ -12,10 +12,10 @@ from typing import Any, TypeAlias
 
 from dpaudit.errors import ToolFault
 
+# Longer integers are written in hexadecimal: Python writes at most 4300 decimal digits.
 MOST_BITS = 10_000
-"""Longer integers are written in hexadecimal: Python writes at most 4300 decimal digits."""
+# A value that can be written as JSON.
 Json: TypeAlias = "str | int | float | bool | Sequence[Json] | Mapping[str, Json] | None"
-"""A value that can be written as JSON."""
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
 

@@ -19,8 +19,8 @@ from typing import Any
 from dpaudit.errors import InputError, nearest
 from dpaudit.folders import staying
 
+# The prefix of the names of modules loaded from a path.
 PRIVATE = "_dpaudit_learners_"
-"""The prefix of the names of modules loaded from a path."""
 
 
 def private_name(where: Path) -> str:
@@ -146,8 +146,8 @@ def importable(*folders: str) -> Iterator[None]:
         sys.path[:] = before
 
 
+# Modules of files that were named, under their own names, which workers on other machines cannot import.
 FILES: set[str] = set()
-"""Modules of files that were named, under their own names, which workers on other machines cannot import."""
 
 
 def _load_file(path: Path) -> ModuleType:

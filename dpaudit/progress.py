@@ -13,8 +13,8 @@ from typing import Protocol, TextIO
 from dpaudit.errors import InputError
 from dpaudit.escaping import printable
 
+# Whether to show progress on standard error; or a callable that gets how much is done, and of how much.
 Progress = bool | Callable[[int, int], None]
-"""Whether to show progress on standard error; or a callable that gets how much is done, and of how much."""
 
 
 class Report(Protocol):
@@ -24,14 +24,14 @@ class Report(Protocol):
         """Add to what is done."""
 
 
+# The least time between two states of a live line.
 LIVE_SECONDS = 0.1
-"""The least time between two states of a live line."""
+# The least time between two lines where a line cannot be rewritten.
 PLAIN_SECONDS = 10.0
-"""The least time between two lines where a line cannot be rewritten."""
+# Seconds that work must take for a line of its end to be left on the terminal.
 WORTH_SECONDS = 2.0
-"""Seconds that work must take for a line of its end to be left on the terminal."""
+# The least share of a piece of work from which the time that is left is shown: what comes before it is loading.
 ESTIMABLE = 0.05
-"""The least share of a piece of work from which the time that is left is shown: what comes before it is loading."""
 _BAR = 22
 
 
@@ -46,6 +46,7 @@ def followed(progress: Progress, total: int, noun: str, limit: float = math.inf)
     if progress is False:
         yield None
         return
+    # A callable gets numbers alone; the line also shows what is known so far.
     if progress is not True and not callable(progress):
         raise InputError.of("progress", progress, "True, False or a callable (done, total)")
     shown: Line | Callable[[int, int], None]

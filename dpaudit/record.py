@@ -89,6 +89,7 @@ def decode(data: bytes | str, kind: Any, place: object = "") -> Any:
     that is given, and the field.
     """
     try:
+        # Decoded twice: msgspec takes the last of two equal keys, and fields that a plain dataclass does not have.
         found = _decoder(kind).decode(data)
         _refuse_unknown(json.loads(data, object_pairs_hook=_without_doubles), found, "$")
     except (ValueError, RecursionError) as error:  # errors of both decoders, and numbers of too many digits

@@ -87,6 +87,7 @@ class PrivacyClaim:
         if epsilon is None or epsilon < 0 or not is_finite(epsilon):
             raise InputError.of("epsilon", self.epsilon, "a finite number >= 0")
         delta = plain_number(self.delta)
+        # An accountant may return a delta slightly below 0 or above its end: that is no error of the user's.
         if delta is not None:
             delta = without_rounding(delta)
         if delta is None or not 0 <= delta < 1:
@@ -189,6 +190,7 @@ class UtilityClaim:
             raise InputError.of("sample_size", self.sample_size, "at least 1")
         if self.setting not in SETTINGS:
             raise InputError.among("setting", self.setting, SETTINGS)
+        # No error is measured in that setting, so that the claim itself must say what a failure is.
         if (self.setting == "solution") != bool(self.failure):
             raise InputError(
                 f"failure must be said in words in the setting 'solution' and nowhere else; got {self.failure!r} in "

@@ -17,12 +17,12 @@ from dpaudit.plain_numbers import ROUNDING, is_finite, plain_number, without_rou
 
 __all__ = ["CurveClaim"]
 
+# The epsilons at which profiles are evaluated: 0 to 2 by 0.05, then to 35 by a tenth.
 EPSILONS = (*(i / 20 for i in range(41)), *(2.0 * 1.1**i for i in range(1, 31)))
-"""The epsilons at which profiles are evaluated: 0 to 2 by 0.05, then to 35 by a tenth."""
+# Points of half of [0, 1] at which trade-off functions are evaluated.
 RATES = 512
-"""Points of half of [0, 1] at which trade-off functions are evaluated."""
+# The largest mu, and the largest order: beyond it no number of runs shows anything.
 MOST = 50.0
-"""The largest mu, and the largest order: beyond it no number of runs shows anything."""
 # Bounds on delta that follow from trade-off functions are raised by it, or by `ROUNDING` where rounding shows.
 _SLACK = 1e-12
 
@@ -148,6 +148,7 @@ def points_claim(points: Iterable[Sequence[float]]) -> CurveClaim:
 
 def profile_claim(delta_of_epsilon: Callable[[float], float]) -> CurveClaim:
     """Return the points of a function at `EPSILONS` as a claim; see `PrivacyClaim.profile`."""
+    # Accountants round: a delta that leaves [0, 1] or grows by less than `ROUNDING` is taken for one that does not.
     found: list[tuple[float, float]] = []
     for epsilon in EPSILONS:
         delta = without_rounding(_number("profile", delta_of_epsilon, epsilon))
@@ -161,6 +162,7 @@ def profile_claim(delta_of_epsilon: Callable[[float], float]) -> CurveClaim:
                 value=delta,
             )
         found.append((epsilon, delta))
+    # At delta = 1 a claim allows everything, and cannot be refuted.
     said = tuple(one for one in found if one[1] < 1)
     if not said:
         raise InputError("{profile} says nothing: it is 1 at every epsilon", names=("profile",))
@@ -175,7 +177,8 @@ def trade_off_claim(f: Callable[[float], float]) -> CurveClaim:
     interval is at most its value at the corner where these meet: delta is never too small. Slopes below 1 give points
     too: p <= k q + d says of the complement, with the sides exchanged, 1 - q <= (1 - p) / k + 1 - (1 - d) / k.
     """
-    lower = [10.0 ** (-7 + 6.699 * i / RATES) for i in range(RATES + 1)]  # up to 1/2
+    # A geometric grid up to 1/2, and its mirror image.
+    lower = [10.0 ** (-7 + 6.699 * i / RATES) for i in range(RATES + 1)]
     xs = [0.0, *lower, *(1 - x for x in reversed(lower[:-1])), 1.0]
     ys = [_number("trade_off", f, x) for x in xs]
     for x, y in zip(xs, ys, strict=True):
@@ -259,9 +262,10 @@ def _corners(xs: list[float], ys: list[float], slopes: list[float]) -> list[tupl
         v = xs[i + 1]
         a = ys[i]
         b = ys[i + 1]
+        # A function that does not grow continues at most level after 1, and may fall at once at 0.
         before = slopes[i - 1] if i else -math.inf
         after = slopes[i + 1] if i + 1 < len(slopes) else 0.0
-        if math.isinf(before):  # at 0 the function may fall at once
+        if math.isinf(before):
             found.append((u, max(b - after * (v - u), 0.0)))
         elif after - before > 1e-9 and before < slope:
             x = min(max((b - a + before * u - after * v) / (before - after), u), v)

@@ -18,8 +18,8 @@ TONES = ("ink", "blue", "orange", "purple", "grey")
 """Colours that every reader can distinguish, in light and dark pages."""
 MARKERS = ("dot", "ring", "cross", "square")
 
+# The most shapes that a picture may have: it stands in a page beside many others.
 MAX_SHAPES = 2048
-"""The most shapes that a picture may have: it stands in a page beside many others."""
 
 
 def _check_numbers(name: str, values: tuple[float, ...]) -> None:
@@ -74,6 +74,7 @@ class Shape:
         ):
             if value not in allowed:
                 raise InputError.among(name, value, allowed)
+        # Checked one by one, so that the error shows the point that is at fault.
         for point in self.points:
             if len(point) != 2:
                 raise InputError.of("points", point, "pairs (x, y)")

@@ -65,6 +65,7 @@ class Distribution:
         if not 0 <= share <= 1:
             raise InputError.of("share", share, "in [0, 1]")
         weights = (share * public.probabilities, (1 - share) * private.probabilities)
+        # The public points come first.
         flags = np.arange(len(public.points) + len(private.points)) < len(public.points)
         return cls(np.concatenate([public.points, private.points]), np.concatenate(weights), name, flags)
 

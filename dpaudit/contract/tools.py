@@ -117,6 +117,7 @@ class Tools(Protocol):
         setting: str | None = None,
         moves: int = 100,
         parameters: Mapping[str, Parameter] | None = None,
+        # These take any type here, as the other arguments of the function that is called are among them.
         **fixed: Any,
     ) -> Any:
         """Return the `ScalingFinding` on how a sample complexity grows with one parameter, against the theorem."""
@@ -162,6 +163,7 @@ class Evidence:
             raise InputError.among("verdict", self.verdict, verdicts)
         if self.grade not in tuple(Grade):
             raise InputError.among("grade", self.grade, tuple(Grade))
+        # Whoever doubts a refutation can compute it again from the witness.
         if self.verdict == Verdict.REFUTED and not self.witness:
             raise InputError("a refutation needs a witness", parameter="witness", value="")
 
@@ -236,6 +238,7 @@ class Statement:
 
         Constants of ours are never loose: of a paper's statement they are "derived", and one of ours holds.
         """
+        # Without a judgement of the source a contradiction is shown as what it is.
         if found == Verdict.REFUTED:
             return self.failure or found
         if self.constants == Constants.OURS and found in (Verdict.HOLDS, Verdict.LOOSE):

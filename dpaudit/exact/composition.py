@@ -201,6 +201,7 @@ def pair_law(profiles: LossProfiles, pair: int) -> LossLaw:
     # The exponential of a rounded number: off by that number of ulp, and some more.
     mass = np.exp(log_left - float(profiles.error[left])) * (1 - 4 * _ULP * (2 - np.maximum(log_left, -1e3)))
     unbounded = loss > UNBOUNDED
+    # Atoms that are impossible on the right are the infinite loss.
     kept = np.flatnonzero((mass > 0) & ~unbounded)
     kept = kept[np.argsort(loss[kept], kind="stable")]
     losses = np.minimum(loss[kept], MAX_LOSS) - float(profiles.error[left] + profiles.error[right])
@@ -223,6 +224,7 @@ def _worst_pairs(profiles: LossProfiles) -> tuple[int, ...]:
     divergence = np.concatenate(means)
     catastrophe = np.concatenate(masses)
     found = [profiles.worst()[0], int(np.argmax(divergence)), profiles.worst_delta(0.0)[0]]
+    # Without an impossible atom there is no such pair.
     if catastrophe.max() > 0:
         found.append(int(np.argmax(catastrophe)))
     return tuple(dict.fromkeys(found))

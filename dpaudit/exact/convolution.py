@@ -30,8 +30,8 @@ from dpaudit.exact.dominating import LossLaw
 Floats = NDArray[np.float64]
 GridCells = NDArray[np.int64]
 
+# The most compositions: the window has a few cells for each.
 LARGEST_TIMES = 100_000
-"""The most compositions: the window has a few cells for each."""
 
 _CELLS = 2**20
 # The most times that the tilt is fitted to the epsilon found; two or three are usual.
@@ -74,7 +74,7 @@ class LossSum:
         return self._delta(epsilon, self._best_tilt(epsilon), self._upper)
 
     def epsilon(self, delta: float) -> float:
-        """Return the bound on the least epsilon >= 0 with at most that delta > 0; inf where there is none.
+        """Return the bound on the least epsilon >= 0 with at most that delta > 0; inf if there is none.
 
         Root finding only proposes: the bound on delta has been evaluated at what is returned, and is at most the given
         one for upper bounds, above it for lower bounds (unless these return 0).
@@ -107,6 +107,7 @@ class LossSum:
         for _ in range(_ROUNDS):
             before = tilt
             tilt = self._best_tilt(root)
+            # The bound is valid at every tilt, so that this one need not be the best.
             if abs(tilt - before) <= 2:
                 break
             root = self._root_at(delta, tilt)
@@ -131,6 +132,7 @@ class LossSum:
     def _delta(self, epsilon: float, tilt: int, upper: bool) -> float:
         if epsilon >= self._highest:
             return self._infinite
+        # One transform serves every epsilon that is asked for at its tilt.
         if self._last is None or self._last[0] != tilt:
             self._last = tilt, _Tilted(self._law, self._times, float(_TILTS[tilt]), upper=self._upper)
         return float(min(1.0, self._infinite + self._last[1].delta(epsilon, upper=upper)))
@@ -160,6 +162,7 @@ def _cumulant(losses: Floats, log_mass: Floats, tilt: float) -> float:
     """Return ln sum of mass exp(tilt loss)."""
     if not len(losses):
         return -math.inf
+    # The greatest exponent is taken out, so that no exponential overflows.
     exponents = tilt * losses + log_mass
     top = float(np.maximum.reduce(exponents))
     return top + math.log(float(np.add.reduce(np.exp(exponents - top))))
@@ -261,8 +264,10 @@ def _spill(losses: Floats, weights: Floats, times: int, start: float, length: fl
 
 def _power(cells: GridCells, weights: Floats, times: int, first: int) -> tuple[Floats, float]:
     """Return the T-fold convolution on the cells from `first` on, and a bound on its error in the 2-norm."""
+    # Cells are numbered modulo the window: what falls outside wraps around, and `_spill` bounds it.
     single = np.bincount(cells % _CELLS, weights, _CELLS)
     factor = np.fft.rfft(single)
+    # The power by repeated squaring, from the lowest bit of `times` that is set.
     rest = times
     while not rest & 1:
         factor = factor * factor

@@ -25,8 +25,8 @@ from numpy.typing import NDArray
 from dpaudit.bounds.curve import lower_hull
 from dpaudit.exact.profiles import LossProfiles
 
+# Greater losses count as infinite in upper bounds (which raises them): exp of it must be a float.
 MAX_LOSS = 500.0
-"""Greater losses count as infinite in upper bounds (which raises them): exp of it must be a float."""
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -125,6 +125,7 @@ def _knots(profiles: LossProfiles) -> tuple[Floats, Floats]:
         meeting = _meeting(low, high)
         share = (meeting - low.gamma) / (high.gamma - low.gamma)
         chords = low.curves + share * (high.curves - low.curves)
+        # Only these pairs can be the greatest somewhere between the two knots.
         kept = np.flatnonzero(chords >= low.tangent(meeting) - _FLAT)
         middle = _evaluate(profiles, gamma, pairs[kept])
         found[gamma] = middle.value
@@ -187,6 +188,7 @@ def _masses(gammas: Floats, values: Floats) -> LossLaw:
     slopes = np.append(np.diff(values[corners]) / np.diff(gammas[corners]), 0.0)
     knots = gammas[corners][1:]
     mass = knots * np.maximum(np.diff(slopes), 0.0)
+    # By how much the curve of the masses is below the values, which the infinite loss makes up for.
     lack = float((values - _curve(knots, mass, gammas)).max())
     rounding = 4 * len(gammas) * float(np.finfo(np.longdouble).eps) + 4 * _ULP
     kept = mass > 0

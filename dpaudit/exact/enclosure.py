@@ -22,8 +22,8 @@ from dpaudit.contract import Ball, HasExactLaw, Learner, Sample
 from dpaudit.errors import InputError, ToolFault
 from dpaudit.exact.profiles import UNBOUNDED, LossProfiles
 
+# The most extremal pairs that are recomputed; for the others the a-priori bound counts.
 MOST_PAIRS = 2000
-"""The most extremal pairs that are recomputed; for the others the a-priori bound counts."""
 
 # Losses are recomputed at twice the precision, from the first to the last number of bits, until their balls have at
 # most this radius, which is less than an ulp of a double near 1.

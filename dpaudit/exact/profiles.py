@@ -22,16 +22,16 @@ from numpy.typing import NDArray
 from dpaudit.contract import Law
 from dpaudit.errors import InputError
 
+# The most log-probabilities (laws times atoms) that one audit holds.
 LAW_CELLS = 2**24
-"""The most log-probabilities (laws times atoms) that one audit holds."""
 
 # Atoms of pairs that are compared at a time, so that memory does not grow with the pairs.
 _BLOCK = 2**19
 _ULP = 2.0**-52
 # A step of epsilon below this ends the search for the epsilon of a delta.
 _RESOLUTION = 1e-12
+# A loss above this has an impossible atom on the right.
 UNBOUNDED = 1e299
-"""A loss above this has an impossible atom on the right."""
 # Stands for ln 0: finite, so that losses need no arithmetic on infinities; its exponential is exactly 0.
 _IMPOSSIBLE = -1e300
 
@@ -98,6 +98,7 @@ class LawTable:
         matrix = np.full((self._size, len(self._columns)), _IMPOSSIBLE)
         for i, (columns, values) in enumerate(self._rows):
             matrix[i, columns] = values
+        # The matrix holds them now.
         self._rows.clear()
         return matrix
 
@@ -190,6 +191,7 @@ class LossProfiles:
         """
         if not isinstance(epsilon, int | float | np.floating) or not math.isfinite(epsilon):
             raise InputError.of("epsilon", epsilon, "a finite number")
+        # In the order of descending peaks, so that the walk ends as soon as a peak bounds the rest from above.
         best = 0.0
         where = int(self._descending[0])
         for block in self.blocks(self._descending):
@@ -221,6 +223,7 @@ class LossProfiles:
             other = float(self.probability[self.right[pair]][active].sum())
             if other == 0:
                 return math.inf
+            # The root of the line that the worst pair's active atoms make.
             following = math.log(mass / other)
             if following <= epsilon + _RESOLUTION:
                 return max(epsilon, following)

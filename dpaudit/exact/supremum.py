@@ -35,10 +35,10 @@ from dpaudit.results import remembering
 
 LOG = logging.getLogger(__name__)
 
+# The most rays that are enumerated.
 RAYS = 150
-"""The most rays that are enumerated."""
+# The relative error of a closed form: what exceeds it by more refutes it.
 ROUNDING = 1e-9
-"""The relative error of a closed form: what exceeds it by more refutes it."""
 # Copies times epsilon at which a ray is close to its limit.
 _FAR = 40
 
@@ -115,6 +115,7 @@ class _Search:
         self.relation = relation
         self.seed = seed
         self.universe = Universe(learner.domain, relation)
+        # Examples that the law does not distinguish would only multiply the pairs of every star.
         self.universe.fold(learner.law, seeding.generator(seed, "supremum", learner.id, "fold"))
         self.star: Star  # made once it is known whom progress is reported to
         self.peaks: list[Peak] = []
@@ -182,6 +183,7 @@ class _Search:
             self.closed = learner.supremum()
         if self.closed is None:
             return
+        # The learner's own pairs tend to the closed form: one that comes close to it is a witness.
         for t in (10**power for power in range(7)):
             if self.best is not None and self.best.epsilon >= self.closed.value * (1 - AGREES):
                 return
@@ -196,6 +198,7 @@ class _Search:
         self._keep(self._audited(pair))
 
     def _keep(self, found: LawFinding) -> None:
+        # By what is certain: errors of laws grow with the counts.
         if self.best is None or found.epsilon - found.error > self.best.epsilon - self.best.error:
             self.best = found
 

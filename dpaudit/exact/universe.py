@@ -20,15 +20,15 @@ from dpaudit.exact.profiles import UNBOUNDED, LawTable
 from dpaudit.neighbours.check import as_multiset, sample_of
 from dpaudit.progress import Report
 
+# The most copies of an example: errors of laws grow with the counts, and limits along rays need no more.
 CAP = 10**6
-"""The most copies of an example: errors of laws grow with the counts, and limits along rays need no more."""
+# The most points of a domain that are all tried; of a larger one its landmarks are.
 LISTED = 64
-"""The most points of a domain that are all tried; of a larger one its landmarks are."""
 # Counts of the samples on which examples are compared.
 _LIKE = (1, 3, 7, 20)
 
+# A sample: pairs (number of an example, its count), sorted, each count at least 1.
 Weights = tuple[tuple[int, int], ...]
-"""A sample: pairs (number of an example, its count), sorted, each count at least 1."""
 
 
 def plus(weights: Weights, more: Iterable[tuple[int, int]]) -> Weights:
@@ -78,6 +78,7 @@ class Universe:
         drawn = (rng.choice(self.items, size=len(_LIKE)).tolist() for _ in _LIKE)
         backgrounds: list[Weights] = [(), *(plus((), zip(items, _LIKE, strict=True)) for items in drawn)]
         kept: dict[tuple[bytes, ...], int] = {}
+        # Backwards, so that of examples that are alike the first one is kept.
         for item in reversed(self.items):
             kept[tuple(_key(law, self.sample(plus(base, [(item, 1)]))) for base in backgrounds)] = item
         self.items = sorted(kept.values())
@@ -141,14 +142,16 @@ class Star:
         self._centred = relation is Relation.ADD_REMOVE_ONE
         self._changes: list[Weights] = [((item, 1),) for item in universe.changed]
         if self._centred:
+            # The shared examples themselves, with which all others are compared.
             self._changes.insert(0, ())
+        # Climbs and rays come back to the same examples, and a star costs as many laws as there are changes.
         self._known: dict[Weights, Peak | None] = {}
         self.laws = 0
         self.refusal: InputError | None = None
         self.numeric = False
 
     def __call__(self, weights: Weights) -> Peak | None:
-        """Return the greatest loss of a star; None where a law refuses one of its samples."""
+        """Return the greatest loss of a star; None if a law refuses one of its samples."""
         if weights not in self._known:
             self._known[weights] = self._peak(weights)
         return self._known[weights]
@@ -218,6 +221,7 @@ def climb(star: Star, items: Sequence[int], *, evaluations: int, most: int, rng:
     examples.
     """
     walk = _Walk(items, most, rng)
+    # A law may refuse a sample by `InputError`.
     best = next((peak for peak in (star(walk.start()) for _ in range(_TRIES)) if peak is not None), None)
     if best is None:
         return None

@@ -85,6 +85,7 @@ class Entry:
 
     def build(self, /, **parameters: Parameter) -> Learner:
         """Return the learner with these parameters; see `get_learner`."""
+        # Named here, as the error of a dataclass would name neither the id nor the parameters that are allowed.
         known = self.parameters
         allowed = ", ".join(known) or "none"
         if wrong := [name for name in parameters if name not in known]:
@@ -162,6 +163,7 @@ def list_learners() -> tuple[Entry, ...]:
     return load().entries
 
 
+# Loaded once for the same paths: a second copy of the classes of a file would be other learners.
 @lru_cache(maxsize=8)
 def load(paths: tuple[str, ...] = ()) -> Registry:
     """Find the learners and the statements of all installed packages and of some paths.
@@ -189,6 +191,7 @@ def load(paths: tuple[str, ...] = ()) -> Registry:
                 continue
             seen.add(file)
             for learner in _listed(module, source, problems, "LEARNERS", "classes", _learner_defect):
+                # A class may be listed twice, in its module and in the package: only another class is an error.
                 known = entries.setdefault(learner.id, Entry(learner.id, learner, source.origin)).learner
                 if known is not learner:
                     both = " and ".join(f"{one.__qualname__} in {_file_of(one.__module__)}" for one in (known, learner))
@@ -200,6 +203,7 @@ def load(paths: tuple[str, ...] = ()) -> Registry:
                     raise InputError(f"two statements have the id {statement.id!r}: one in {place}, one in {home}")
         if len(problems) == before and not any(map(_offers, modules)):
             problems.append(source.problem(_nothing_offered(source, modules[0])))
+    # By id, so that reports do not depend on the order in which modules are found.
     sorted_statements = tuple(statements[id][0] for id in sorted(statements))
     return Registry(tuple(entries[id] for id in sorted(entries)), tuple(problems), sorted_statements)
 
@@ -247,6 +251,7 @@ def _learner_defect(learner: Any) -> str:
     if not isinstance(learner, type):
         return f"LEARNERS must hold classes, got {learner!r}"
     name = learner.__qualname__
+    # Only what a list of learners reads is checked here; `conformance` checks the rest.
     missing = lacking(learner)
     if missing:
         return f"{name} lacks {', '.join(missing)}"

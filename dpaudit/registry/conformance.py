@@ -61,8 +61,8 @@ FALSE_ALARM = 1e-6
 SAMPLES = 6
 RUNS = 20_000
 NEIGHBOURS = 2
+# The least values of parameters that are sizes, by their names.
 LEAST = {"dimension": (1,), "domain_size": (1, 2), "k": (1,), "rounds": (1,), "side": (1,), "subsamples": (1,)}
-"""The least values of parameters that are sizes, by their names."""
 
 
 class NonConforming(AssertionError):
@@ -99,6 +99,7 @@ def check_constructor_only_stores(learner: Learner) -> None:
         # The same object, as equal values may be of different types: 1, 1.0 and True.
         _require(stored[name] is value, learner, f"the constructor changed {name}={value!r}")
     _require(again == learner, learner, "two learners with the same parameters must be equal")
+    # Workers in other processes get the learner by pickle.
     try:
         sent = pickle.loads(pickle.dumps(learner))
     except Exception as error:  # of many types, its author's among them
@@ -113,6 +114,7 @@ def check_names(learner: Learner) -> None:
     _require(re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", learner.id) is not None, learner, f"bad id {learner.id!r}")
     _require(bool(type(learner).__doc__), learner, "the class needs a docstring with its theorem and source")
     instances = {"instance": learner.instance}
+    # A control inherits these from its honest base, which is checked itself.
     if isinstance(learner, contract.HasPicturedInstance) and not isinstance(learner, contract.HasFault):
         instances["pictured"] = learner.pictured
     if isinstance(learner, contract.HasFurtherInstances) and not isinstance(learner, contract.HasFault):
@@ -190,6 +192,7 @@ def check_random_state(learner: Learner) -> None:
     """Check that the global random state stays untouched, and that equal generators give equal outputs."""
     for sample in _samples_of(learner):
         before = _global_state()
+        # Twice with the same address: whatever else the outputs depend on shows as a difference.
         first = learner.run(sample, seeding.generator(1, "conformance"), 64)
         if isinstance(learner, contract.HasLaw):
             learner.law(sample)
@@ -240,6 +243,7 @@ def check_law_is_a_law(learner: Learner) -> None:
         graded = law.grade in (Grade.EXACT, Grade.NUMERIC) and law.error >= 0
         _require(graded, learner, "a law needs a grade and an error >= 0")
         total = float(np.exp(law.log_prob).sum())
+        # Each probability may be off by the factor exp(error), and the sum by its own rounding.
         slack = np.expm1(law.error) + 1e-12 * len(law.atoms)
         fits = bool(abs(total - 1) <= slack)
         _require(fits, learner, f"probabilities on {sample!r} sum to {total!r}, not 1 within {slack:.2g}")
@@ -254,10 +258,12 @@ def check_run_agrees_with_law(learner: Learner) -> None:
         law = learner.law(sample)
         counts = tally(learner.run(sample, seeding.generator(2, "conformance", index), RUNS))
         cells = [canonical(atom) for atom in law.atoms]
+        # An output that the law excludes is refuted by a single run, without any test.
         possible = {cell for cell, lp in zip(cells, law.log_prob, strict=True) if lp > -np.inf}
         strange = [cell for cell in counts if cell not in possible]
         _require(not strange, learner, f"run returned {strange[:3]!r}, which the law excludes, on {sample!r}")
         p = _g_test(counts, dict(zip(cells, np.exp(law.log_prob), strict=True)))
+        # The samples share the rate of false alarms.
         fits = p > FALSE_ALARM / len(samples)
         _require(fits, learner, f"run disagrees with law on {sample!r}: G-test p = {p:.3g} at {RUNS} runs")
 
@@ -288,6 +294,7 @@ def check_symmetries(learner: Learner) -> None:
     """Check that each generator that `symmetries` returns keeps what distinguishes samples from their neighbours."""
     if not (isinstance(learner, contract.HasSymmetries) and isinstance(learner, contract.HasLaw)):
         return
+    # Each symmetry asks for the laws of the same samples.
     remembered = _Remembered(learner.domain, lru_cache(maxsize=None)(learner.law))
     kin = learner.privacy.relation if learner.privacy else Relation.REPLACE_ONE
     pairs: list[tuple[Sample, Sample]] = []

@@ -15,8 +15,8 @@ from dpaudit.errors import InputError
 from dpaudit.folders import staying
 from dpaudit.places import load_private, private_name
 
+# The entry-point group; each entry point names a module or a package to walk.
 GROUP = "dpaudit.learners"
-"""The entry-point group; each entry point names a module or a package to walk."""
 
 
 class LoadProblem(NamedTuple):

@@ -49,12 +49,12 @@ from dpaudit.utility.problem import Problem, labels_of
 
 LOG = logging.getLogger(__name__)
 
+# Trials that share one random stream, each with a sample of its own.
 CHUNK = 64
-"""Trials that share one random stream, each with a sample of its own."""
+# Runs that share one random stream, all on the same sample.
 FIXED_CHUNK = 1024
-"""Runs that share one random stream, all on the same sample."""
+# Chunks are dealt in at least this many parts, if there are enough of them: progress is reported after each part.
 DEALS = 16
-"""The parts at least, if there are chunks enough, after each of which progress is reported."""
 
 
 # A root seed and the address of a stream below it.
@@ -154,6 +154,7 @@ def audit_utility(
     best = problem.best
     stream: _Stream = (seed, *stream_address(problem, name, size))
     vacuous = is_vacuous(alpha, beta, setting, learner.concepts.size)
+    # The sizes of all looks are fixed before any run, and share the probability of error.
     planned = looks(trials, most, confidence)
     with followed(progress, sum(runs for runs, _ in planned), "runs") as report:
         for runs, level in planned:
@@ -187,7 +188,7 @@ def audit_utility(
 
 
 def _size(learner: Learner, n: int | None, claim: UtilityClaim | None) -> int:
-    """Return n, else that of the claim, which is None where the theorem does not speak of the examples."""
+    """Return n, or the sample size of the claim; there is no claim if the theorem does not cover the distribution."""
     if n is None:
         if claim is None:
             text = "{n} must be given: the sample size of {id!r} is not for these public and private examples"
@@ -253,6 +254,7 @@ def stated_claim(
         if isinstance(learner, HasSampleSize):
             return UtilityClaim(alpha, beta, int(learner.sample_size(alpha, beta)))
     except InputError:
+        # The theorem does not reach these levels: that matters only if its sample size is needed.
         if needed:
             raise
     return None
@@ -362,6 +364,7 @@ def _count_failures(
     deals = 1
     if workers > 1 or report is not None:
         deals = min(len(chunks), max(DEALS, 4 * workers))
+    # Every deal gets chunks from everywhere, so that all take about as long; streams belong to chunks, not to deals.
     dealt = [chunks[i::deals] for i in range(deals)]
     calls = [partial(_failures, problem, n, stream, deal) for deal in dealt]
     results = (call() for call in calls) if workers == 1 else spread_over(calls)

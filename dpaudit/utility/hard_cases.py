@@ -20,18 +20,18 @@ from numpy.typing import NDArray
 from dpaudit.arguments import read_choice, read_number
 from dpaudit.contract import SETTINGS, ConceptClass, Distribution, Domain, HasHardTargets, Learner
 
+# Domains up to this size are used whole; of larger ones the landmarks.
 MAX_POINTS = 2**12
-"""Domains up to this size are used whole; of larger ones the landmarks."""
+# Up to this many labels (concepts times points) a case in which no concept is right is made.
 MAX_TRIED = 2**20
-"""Up to this many labels (concepts times points) a case in which no concept is right is made."""
+# Classes are evaluated whole up to this many labels (concepts times points), others at some concepts.
 MAX_LABELS = 2**22
-"""Classes are evaluated whole up to this many labels (concepts times points), others at some concepts."""
+# The number of concepts of a larger class that are tried, spread over the codes; codes near the target's are tried too.
 SOME = 256
-"""The number of concepts of a larger class that are tried, spread over the codes, besides the target's near codes."""
+# Programs up to this many entries (rivals times points) are solved.
 MAX_ENTRIES = 2**16
-"""Programs up to this many entries (rivals times points) are solved."""
+# Decimals to which masses are rounded: the last bits of a solution depend on the machine.
 DIGITS = 9
-"""Decimals to which masses are rounded: the last bits of a solution depend on the machine."""
 
 Floats = NDArray[np.float64]
 Labels = NDArray[np.uint8]
@@ -43,7 +43,7 @@ _Case = tuple[int, Points, Floats, str, Floats | None]
 
 @dataclass(frozen=True)
 class HardCase:
-    """A concept, a distribution and, in the setting "agnostic", the noise of each point; with a name in words."""
+    """A concept, a distribution and, in the setting "agnostic", the noise of each point, with a name for reports."""
 
     concept_code: int
     distribution: Distribution
@@ -121,6 +121,7 @@ def _plain(learner: Learner, points: Points, alpha: float, uniform: str) -> Iter
     mass = just_above(alpha)
     middle = concepts.size // 2
     last = concepts.size - 1
+    # Of the middle concept both labels are tried at a hard point, of the last one the first.
     for code, take in ((middle, 2), (last, 1)):
         hard = list(hard_points(concepts, points, code))[:take]
         for at in hard:
@@ -177,7 +178,7 @@ def _close(learner: Learner, points: Points, alpha: float, uniform: str) -> Iter
 
 
 def _neighbourhood(domain: Domain, middle: Points) -> Points:
-    """Return a point and, for each axis, one beside it that is in the domain."""
+    """Return a point and, for each axis, a neighbouring point of the domain."""
     found = [middle]
     for axis in range(len(middle)):
         step = np.zeros_like(middle)
@@ -245,6 +246,7 @@ def _labels(concepts: ConceptClass, points: Points, code: int) -> tuple[Labels, 
         labels = concepts.evaluate(points)
         return labels[code], labels
     spread = {i * (size - 1) // (SOME - 1) for i in range(SOME)}
+    # Codes that differ by one, or in one bit, are likely to be of concepts that differ at few points.
     near = {code - 1, code + 1, *(code ^ (1 << bit) for bit in range(size.bit_length()))}
     some = sorted(c for c in spread | near if 0 <= c < size and c != code)
     return concepts.concept(code).predict(points), np.array([concepts.concept(c).predict(points) for c in some])
@@ -273,6 +275,7 @@ def just_bad(labels: Labels, code: int, mass: float) -> Iterator[tuple[Floats, s
     seen: list[Floats] = []
     for name, bad in chosen.items():
         weights = solved(differing, bad, mass)
+        # Different programs can have the same solution, which is one case.
         if weights is not None and not any(np.array_equal(weights, other) for other in seen):
             seen.append(weights)
             yield weights, f"{name} just above alpha"
@@ -290,5 +293,6 @@ def solved(differing: NDArray[np.bool_], bad: NDArray[np.bool_], mass: float) ->
     )  # fmt: skip
     if found.status != 0:
         return None
+    # The solver may return masses slightly below 0.
     weights = np.round(np.maximum(found.x, 0.0), DIGITS)
     return np.asarray(weights / weights.sum())

@@ -8,10 +8,10 @@ from dpaudit.bounds.limits import lower_limit, upper_limit
 from dpaudit.contract import Verdict
 from dpaudit.errors import InputError
 
+# The error of a guess.
 GUESS = 0.5
-"""The error of a guess."""
+# By how much each look has more runs: an interval is then about half as long.
 GROWTH = 4
-"""By how much each look has more runs: an interval is then about half as long."""
 
 
 def failure_interval(failures: int, trials: int, confidence: float) -> tuple[float, float]:
@@ -38,6 +38,7 @@ def failure_interval(failures: int, trials: int, confidence: float) -> tuple[flo
             parameter="failures",
             value=failures,
         )
+    # Each of the two ends gets half of the error.
     tail = (1 - confidence) / 2
     return float(lower_limit(failures, trials, tail)), float(upper_limit(failures, trials, tail))
 

@@ -17,16 +17,16 @@ from dpaudit.utility.decimals import MOST_TERMS, ONE, UP, ZERO, Enclosure, check
 from dpaudit.utility.finding import SizeCertificate
 from dpaudit.utility.problem import SLACK
 
+# Random equations beyond the number of variables after which the share of right solutions is taken to stay.
 MORE_EQUATIONS = 140
-"""Random equations beyond the number of variables after which the share of right solutions is taken to stay."""
+# A block of numbers of rivals is not divided whose bound is at most so many times the greatest value known.
 CLOSE = Fraction(10001, 10000)
-"""A block of numbers of rivals is not divided whose bound is at most so many times the greatest value known."""
+# Shares of the mass that is left over which are tried as the boundary between even and uneven ones.
 SHARES = 32
-"""Shares of the mass that is left over which are tried as the boundary between even and uneven ones."""
 
 Numbers = Mapping[str, int | float]
+# For n examples, a lower end of the failure rate of a case, and an upper end of that of any case.
 Ends = tuple[Callable[[int], Decimal], Callable[[int], Decimal]]
-"""For n examples, a lower end of the failure rate of a case, and an upper end of that of any case."""
 
 
 def refuted(certificate: SizeCertificate, alpha: float, beta: float) -> str:

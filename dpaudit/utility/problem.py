@@ -26,17 +26,17 @@ from dpaudit.contract import (
 from dpaudit.errors import InputError
 from dpaudit.utility.hard_cases import HardCase
 
+# Relative rounding that an error may carry: an error within 16 ulps above alpha counts as equal to alpha.
 SLACK = 16 * 2.0**-52
-"""Relative rounding that an error may carry: an error within 16 ulps above alpha counts as equal to alpha."""
+# Up to this many labels (concepts times points) the best concept is found by trying all.
 MAX_LABELS = 2**24
-"""Up to this many labels (concepts times points) the best concept is found by trying all."""
 # A share that exceeds an integer by less than this, relatively, is that integer: ten times 0.1 is one.
 _ROUNDING = Fraction(1, 2**40)
 
 Floats = NDArray[np.float64]
 Points = NDArray[np.integer]
+# Decides whether an output of a learner is a failure.
 Judge = Callable[[Hashable], bool]
-"""Decides whether an output of a learner is a failure."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,6 +152,7 @@ def apportioned(probabilities: NDArray[np.float64], n: int) -> NDArray[np.int64]
     likeliest = max(range(len(weights)), key=weights.__getitem__)
     counts = [math.ceil(n * w / total * (1 - _ROUNDING)) for w in weights]
     counts[likeliest] += n - sum(counts)
+    # With few examples the other points can take all of them by rounding up.
     if counts[likeliest] <= 0:
         ends = [math.floor(n * reached / total) for reached in itertools.accumulate(weights, initial=Fraction(0))]
         counts = [after - before for before, after in itertools.pairwise(ends)]
@@ -218,6 +219,7 @@ def best_error(
         If all concepts must be tried and there are too many.
     """
     weights = np.asarray(distribution.probabilities, dtype=np.float64)
+    # No concept errs less on any point, so that the class need not be listed.
     if of_class and (noise <= 0.5).all():
         return _mean(weights, noise)
     if concepts.size * len(truth) > MAX_LABELS:
@@ -245,14 +247,14 @@ def empirical_error(hypothesis: Hypothesis, sample: Sample) -> float:
 # The failure rate on one case: exact sums, or means over samples of exact conditional rates.
 
 
+# Sums over up to this many count vectors are made instead of drawing samples.
 MAX_VECTORS = 4000
-"""Sums over up to this many count vectors are made instead of drawing samples."""
+# On more points than these there are too many count vectors.
 MAX_SUPPORT = 4
-"""On more points than these there are too many count vectors."""
+# The probability that each one of the nested ranges of counts leaves out, on either side.
 TAIL = 1e-12
-"""The probability that each one of the nested ranges of counts leaves out, on either side."""
+# The number of samples whose conditional rates are remembered.
 MAX_KNOWN = 2**14
-"""The number of samples whose conditional rates are remembered."""
 
 
 class CaseFailure:
@@ -335,6 +337,7 @@ class CaseFailure:
 
 def _likely_counts(n: int, weights: Floats, most: int) -> list[tuple[NDArray[np.int64], float]] | None:
     """Return the likely count vectors of a multinomial draw with their probabilities; None if there are too many."""
+    # A point without probability is never drawn, and would only add a dimension.
     drawn = np.flatnonzero(weights)
     if len(drawn) > MAX_SUPPORT:
         return None
@@ -353,6 +356,7 @@ def _nested(n: int, weights: Floats, reached: float) -> Iterator[tuple[tuple[int
     if len(weights) == 1:
         yield (n,), reached
         return
+    # All count vectors below here together are less likely than what a range leaves out.
     if reached < TAIL or not weights.sum() > 0:
         return
     share = min(1.0, float(weights[0] / weights.sum()))

@@ -28,16 +28,16 @@ from dpaudit.utility.worst_case import Bracket, Known, first_size, known_size
 
 LOG = logging.getLogger(__name__)
 
+# The moves of a climb, by default.
 MOVES = 100
-"""The moves of a climb, by default."""
+# The search ends at so many times the theorem's n: a failure there refutes the theorem.
 BEYOND = 2
-"""The search ends at so many times the theorem's n: a failure there refutes the theorem."""
+# Samples between two looks at a test.
 BATCH = 250
-"""Samples between two looks at a test."""
+# The step that is missing where a learner has no bound on its worst case.
 UNKNOWN = "that some n below the theorem's suffices on every concept and distribution, or that one fails more often"
-"""The step that is missing where a learner has no bound on its worst case."""
+# Counts of samples are 64-bit integers.
 MAX_SIZE = 2**62
-"""Counts of samples are 64-bit integers."""
 
 
 @remembering
@@ -200,6 +200,7 @@ def own_case(learner: Learner, alpha: float, beta: float, claim: UtilityClaim) -
         learner.hard_failure(alpha, claim.sample_size)
     except InputError:
         return None
+    # The rate does not increase with n, so that the size before the least sufficient one fails.
     found = exact_size(lambda n: learner.hard_failure(alpha, n)[0], beta, claim.sample_size)
     return Bracket(found - 1, found, Grade.NUMERIC), learner.hard_failure(alpha, found)[1]
 
@@ -264,6 +265,7 @@ class Decider:
 
         if above and self.answer(failure, above) != "above":
             return Bracket(0, None, Grade.STATISTICAL)
+        # Both searches assume that the answers are monotone in n; tests may err, and each has its share of the error.
         failing = _last(lambda step: answer(size(step)) == "above" and size(step) < cap, 0)
         enough = _last(lambda step: answer(size(step)) != "below" and size(step) < cap, failing) + 1
         upper = size(enough) if answer(size(enough)) == "below" else None
@@ -277,6 +279,7 @@ class Decider:
             if lower > self.beta:
                 return "above"
             return "below" if upper <= self.beta else ""
+        # The levels of all tests sum to the error: 1/(1 2) + 1/(2 3) + ... = 1.
         self.tests += 1
         test = MeanTest(self.beta, self._error / (self.tests * (self.tests + 1)))
         for batch in range(math.ceil(self._draws / BATCH)):

@@ -23,18 +23,18 @@ from dpaudit.utility.interval import verdict
 from dpaudit.utility.sample_complexity import MOVES, claimed, own_case, sample_complexity
 from dpaudit.utility.worst_case import Bracket
 
+# Fewer values do not determine an exponent: the slope that decides is fitted to half of them.
 LEAST_VALUES = 6
-"""Fewer values do not determine an exponent: the slope that decides is fitted to half of them."""
+# A slope of ln(n*/theorem) up to this may be curvature that a finite range leaves.
 CLEAR = 0.1
-"""A slope of ln(n*/theorem) up to this may be curvature that a finite range leaves."""
+# Parameters in whose inverse the theorems grow.
 INVERSE = ("alpha", "beta", "epsilon")
-"""Parameters in whose inverse the theorems grow."""
+# Parameters in whose logarithm the theorems grow.
 LOGARITHM = ("domain_size",)
-"""Parameters in whose logarithm the theorems grow."""
+# Brackets up to this long, on the logarithmic scale, are taken for their middles.
 NARROW = math.log(1.03)
-"""Brackets up to this long, on the logarithmic scale, are taken for their middles."""
+# Limits are looked for up to this distance from the estimate; beyond they are infinite for every purpose.
 FARTHEST = 64.0
-"""Limits are looked for up to this distance from the estimate; beyond they are infinite for every purpose."""
 
 Floats = NDArray[np.float64]
 
@@ -133,7 +133,7 @@ def _measured(
     moves: int,
     seed: int,
 ) -> tuple[ScalingPoint, UtilityClaim, Grade]:
-    """Return n* at one value beside the theorem's n, the theorem's claim there, and the grade."""
+    """Return n* and the theorem's n at one value, the theorem's claim, and the grade of n*."""
     alpha, beta = levels
     claim = claimed(learner, alpha, beta, setting)
     if (own := own_case(learner, alpha, beta, claim)) is not None:
@@ -150,7 +150,7 @@ def _measured(
 
 
 def _abscissa(parameter: str, value: float) -> tuple[str, float]:
-    """Return the abscissa of the law in words, and at a value of the parameter."""
+    """Return the name of the abscissa of the law, and its number at a value of the parameter."""
     if parameter in INVERSE:
         return f"1/{parameter}", 1 / value
     if parameter in LOGARITHM:
@@ -170,6 +170,7 @@ class Slopes(NamedTuple):
 
 def slopes_of(points: Sequence[ScalingPoint], confidence: float) -> Slopes:
     """Return the fields of a finding that follow from its points, which are in the order of x."""
+    # Additive terms such as ln(1/beta) bend the line at small values, so that the upper half decides.
     half = points[len(points) // 2 :]
     logs = [(math.log(point.x), math.log(point.upper or max(point.lower, 1))) for point in points]
     ratio = _fitted(half, confidence, over_theorem=True)
@@ -242,6 +243,7 @@ def _censored(x: Floats, low: Floats, high: Floats, confidence: float) -> Slope:
     def excess(b: float) -> float:
         return best - _profile(x, low, high, b, at)[0] - fall
 
+    # The step doubles until the profile likelihood has fallen enough: the limit is then between the last two steps.
     limits = []
     for sign in (-1, 1):
         step = max(1e-3, abs(guess.upper - guess.lower) / 4)

@@ -30,24 +30,24 @@ from dpaudit.utility.hard_cases import (
 from dpaudit.utility.problem import CaseFailure
 from dpaudit.utility.worst_case import first_size
 
+# Sizes nearer to each other than this are not distinguished.
 RATIO = 1.02
-"""Sizes nearer to each other than this are not distinguished."""
+# Samples on which a proposal is judged, the same random numbers for all, where no short sum gives its rate.
 DRAWS = 60
-"""Samples on which a proposal is judged, the same random numbers for all, where no short sum gives its rate."""
+# A sum over so many count vectors is short.
 VECTORS = 2 * DRAWS
-"""A sum over so many count vectors is short."""
+# Fresh samples on which the best are put in order.
 CHECKS = 150
-"""Fresh samples on which the best are put in order."""
+# The number of the best that are put in order.
 KEPT = 3
-"""The number of the best that are put in order."""
+# A proposal that suffices at this share of the best size so far is left.
 WEAK = 0.7
-"""A proposal that suffices at this share of the best size so far is left."""
+# Up to this many labels (concepts times points) of a class, rivals are made just bad.
 MAX_LABELS = 2**20
-"""Up to this many labels (concepts times points) of a class, rivals are made just bad."""
+# The moves of a climb that keep the concept, equally likely.
 MOVES = ("shift", "split", "merge", "snap", "snap", "rivals", "level")
-"""The moves of a climb that keep the concept, equally likely."""
+# Concepts whose rivals are made just bad.
 CONCEPTS = 8
-"""Concepts whose rivals are made just bad."""
 
 Floats = NDArray[np.float64]
 # Concept, name, n, points, probabilities, the distribution's name, and which points are public.
@@ -96,16 +96,18 @@ class WorstCaseSearch:
 
     def best(self, starts: int, moves: int, report: Report | None, n_jobs: int = 1) -> list[Proposal]:
         """Return the best proposals, and what climbing from them, `n_jobs` at a time, found: the hardest first."""
+        # A proposal that is clearly weaker than the record so far is not measured exactly.
         raced: list[Proposal] = []
         for case in proposals(self._learner, self._alpha, self._setting):
             record = max((one.n for one in raced), default=0)
             raced.append(Proposal(case, self._least(case, "race", DRAWS, math.floor(WEAK * record))))
         raced = _hardest(_distinct(raced))
+        # That is, in the setting "realizable" alone.
         climbed = []
         if self._setting not in ("agnostic", *FIXED_SETTINGS):
             climbed = self._all_climbed(raced[:starts], moves, report, n_jobs)
         leading = _distinct(_hardest([*raced[:starts], *climbed]))[:KEPT]
-        # On samples that no search saw.
+        # The sizes found so far are optimistic, as the cases were selected by them: these samples are fresh.
         return _hardest([Proposal(one.case, self._least(one.case, "check", CHECKS)) for one in leading])
 
     def _failure(self, case: HardCase) -> CaseFailure:
@@ -127,7 +129,7 @@ class WorstCaseSearch:
         return self._cap if found is None else found
 
     def _all_climbed(self, starts: list[Proposal], moves: int, report: Report | None, n_jobs: int) -> list[Proposal]:
-        """Return what climbing from each start found. No climb looks at another, so their order is free."""
+        """Return the case that climbing from each start found; climbs are independent, so that their order is free."""
         if joblib.effective_n_jobs(n_jobs) == 1:
             return [self._climbed(start, moves, i, report) for i, start in enumerate(starts)]
         calls = [partial(self._climbed_in_parts, start, moves, i) for i, start in enumerate(starts)]
@@ -150,6 +152,7 @@ class WorstCaseSearch:
             if (found := self._rate(other, n)) >= rate:
                 case = other
                 rate = found
+                # The walk is after the largest n: it grows as long as the case fails too often there.
                 while rate > self._beta and n < self._cap:
                     n = min(self._cap, max(n + 1, math.floor(n * RATIO)))
                     rate = self._rate(case, n)
@@ -158,7 +161,7 @@ class WorstCaseSearch:
         return Proposal(case, n)
 
     def _climbed_in_parts(self, start: Proposal, moves: int, number: int) -> _Parts:
-        """Return what a walk leads to as plain values and arrays."""
+        """Return the result of a climb as plain values and arrays, which travel between processes."""
         found = self._climbed(start, moves, number, None)
         law = found.case.distribution
         return (
@@ -223,7 +226,7 @@ class WorstCaseSearch:
 
     @cached_property
     def _labels(self) -> Labels | None:
-        """The labels of all concepts, (concepts, points); None where they are too many."""
+        """The labels of all concepts, (concepts, points); None if there are too many."""
         concepts = self._learner.concepts
         if concepts.size * len(self._points) > MAX_LABELS:
             return None
@@ -232,7 +235,7 @@ class WorstCaseSearch:
     def _with_rivals(self, code: int, rng: np.random.Generator) -> tuple[Points, Floats] | None:
         """Return points and masses that make the nearest of the rivals just bad, any number of them equally likely.
 
-        In the logarithm; ties are broken at random. None where no masses do.
+        Numbers are equally likely on the logarithmic scale, and ties are broken at random. None if no masses do.
         """
         if self._labels is None:
             return None
