@@ -207,16 +207,7 @@ class _Search:
         best = self.best
         claim = self.learner.privacy
         assert best is not None
-        value = best.epsilon
-        error = best.error
-        support = Support.LOWER_BOUND
-        limit = self.limit
-        ray = ""
-        if limit is not None and limit[0].safe > best.epsilon - best.error:
-            value = limit[0].loss
-            error = limit[0].error
-            support = Support.LIMIT
-            ray = repr(self.universe.sample(((limit[1], 1),)))
+        value, error, support, ray = self._found(best)
         proof = ""
         proved_value = None
         refuted = False
@@ -268,6 +259,15 @@ class _Search:
         LOG.info("supremum of %s: %.6g (%s), %d laws", self.learner.id, value, support, self.star.laws)
         found.__dict__["pair"] = pair
         return found
+
+    def _found(self, best: LawFinding) -> tuple[float, float, Support, str]:
+        """Return the greatest loss that the search found, its error, what it rests on, and the ray of a limit."""
+        if self.limit is not None:
+            peak, direction = self.limit
+            if peak.safe > best.epsilon - best.error:
+                ray = repr(self.universe.sample(((direction, 1),)))
+                return peak.loss, peak.error, Support.LIMIT, ray
+        return best.epsilon, best.error, Support.LOWER_BOUND, ""
 
     def _audited(self, pair: Pair) -> LawFinding:
         return audit_law(self.learner, samples=[pair], relation=self.relation)

@@ -135,8 +135,9 @@ def audit_utility(
         `solves`, the best concept cannot be found, or n is not given and the learner claims none that fits.
     """
     check_built(learner)
-    for value_name, value in (("alpha", alpha), ("beta", beta), ("confidence", confidence)):
-        read_number(value_name, value, 0, 1)
+    read_number("alpha", alpha, 0, 1)
+    read_number("beta", beta, 0, 1)
+    read_number("confidence", confidence, 0, 1)
     trials = read_integer("trials", trials)
     workers = Workers.of(n_jobs, backend, address)
     seed = check_seed(seed)
@@ -160,7 +161,8 @@ def audit_utility(
         for runs, level in planned:
             failures = _count_failures(problem, size, stream, runs, workers, report)
             lower, upper = failure_interval(failures, runs, level)
-            if (said := verdict(lower, upper, beta, vacuous)) != Verdict.UNDECIDED:
+            said = verdict(lower, upper, beta, vacuous)
+            if said != Verdict.UNDECIDED:
                 break
     claim_id = ""
     if claim is not None and claim.setting == setting and size >= claim.sample_size:

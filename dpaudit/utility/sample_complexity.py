@@ -117,13 +117,6 @@ def sample_complexity(
         setting = read_setting(learner, setting)
     claim = claimed(learner, alpha, beta, setting)
     known = known_size(learner, alpha, beta, claim)
-    proof = ""
-    missing = ""
-    certificate = None
-    if known is not None:
-        proof = known.proof
-        missing = known.missing
-        certificate = known.certificate
     if known is not None and known.bracket.upper == known.bracket.lower + 1:
         candidates = 0
         worst = known.case
@@ -133,27 +126,21 @@ def sample_complexity(
         with followed(progress, starts * moves, "moves") as report:
             found = search.best(starts, moves, report, n_jobs)
         LOG.info("sample complexity of %s: %d cases compete", learner.id, len(found))
-        decider = Decider(beta, confidence, draws, seed)
         candidates = len(found)
-        worst, bracket = _worst(learner, found, decider, alpha, claim, known)
+        worst, bracket = _worst(learner, found, Decider(beta, confidence, draws, seed), alpha, claim, known)
     upper, reason = _upper(known, bracket.lower, claim.sample_size)
     vacuous = is_vacuous(claim.alpha, claim.beta, claim.setting, learner.concepts.size)
-    if upper is not None and upper <= bracket.lower + 1:
-        # Both ends meet: n* is known.
-        missing = ""
-    elif not missing:
-        missing = UNKNOWN
     shown = upper if reason == Reason.CERTIFICATE else bracket.upper
     return SampleComplexityFinding(
         verdict=verdict(bracket.lower + 1, shown or math.inf, claim.sample_size, vacuous),
         lower=bracket.lower,
         upper=upper,
         reason=reason,
-        certificate=certificate,
+        certificate=known.certificate if known is not None else None,
         suffices=bracket.upper,
         theorem=claim.sample_size,
-        proof=proof,
-        missing=missing,
+        proof=known.proof if known is not None else "",
+        missing=_missing(known, bracket.lower, upper),
         worst=worst,
         alpha=float(alpha),
         beta=float(beta),
@@ -164,6 +151,15 @@ def sample_complexity(
         claim_id=claim.claim_id,
         grade=bracket.grade,
     )
+
+
+def _missing(known: Known | None, lower: int, upper: int | None) -> str:
+    """Return the step that is missing between both ends of n*, for a finding; empty if they meet."""
+    if upper is not None and upper <= lower + 1:
+        return ""
+    if known is None:
+        return UNKNOWN
+    return known.missing or UNKNOWN
 
 
 def _upper(known: Known | None, lower: int, theorem: int) -> tuple[int | None, Reason]:
