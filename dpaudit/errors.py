@@ -32,7 +32,7 @@ class InputError(DpauditError, ValueError):
     allowed : str
         What is allowed, in words.
     names : tuple of str
-        Parameters of which the message speaks.
+        The parameters that the message names.
     **values
         What else the template shows.
     """

@@ -27,8 +27,8 @@ _given: list[bytes] = []
 def key_of(folder: Path | str = FOLDER, *, make: bool = False) -> bytes | None:
     """Return the key in a folder, or the one that `using` gives; None if there is none.
 
-    With `make` it is made where there is none; it is None then only if the folder cannot be written to. `InputError` if
-    the file holds no key.
+    With `make` a missing key is made, and None is returned only if the folder cannot be written to. `InputError` if the
+    file holds no key.
     """
     if _given:
         return _given[-1]

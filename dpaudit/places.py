@@ -100,7 +100,7 @@ class Place:
 
     @property
     def folder(self) -> str:
-        """The folder whose modules can be imported beside: that of the file, or the current one."""
+        """The folder whose modules the file or the module can import: that of the file, or the current one."""
         if self.is_file:
             return str(Path(self.source).resolve().parent)
         return os.getcwd()

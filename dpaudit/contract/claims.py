@@ -144,8 +144,8 @@ class PrivacyClaim:
     def profile(delta_of_epsilon: Callable[[float], float]) -> CurveClaim:
         """Return the claim that the mechanism is (epsilon, delta_of_epsilon(epsilon))-private at every epsilon.
 
-        The function, whose values are in [0, 1] and do not grow, is evaluated at 71 epsilons from 0 to 35, of which an
-        audit may refute any.
+        The function, whose values are in [0, 1] and do not grow, is evaluated at 71 epsilons from 0 to 35; an audit may
+        refute the claim at any of them.
         """
         return profile_claim(delta_of_epsilon)
 

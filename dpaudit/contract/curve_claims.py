@@ -29,7 +29,7 @@ _SLACK = 1e-12
 
 @dataclass(frozen=True)
 class CurveClaim:
-    r"""A claim of privacy that is a curve, made by `PrivacyClaim.gaussian` and the methods beside it.
+    r"""A claim of privacy that is a curve, made by `PrivacyClaim.gaussian` and the methods that follow it.
 
     Of every event S, with P and Q the output laws on two neighbours in either order, it says by its name:
 
@@ -224,7 +224,7 @@ def _slopes(xs: list[float], ys: list[float]) -> list[float]:
 
 
 def _bent(slopes: list[float]) -> int | None:
-    """Return the place of the first point at which a function is not convex or grows; None where there is none."""
+    """Return the place of the first point at which a function is not convex or grows; None if there is none."""
     for i, (left, right) in enumerate(pairwise(slopes), 1):
         if left > right + 1e-6 * max(1.0, abs(right)) or right > 1e-6:
             return i

@@ -239,7 +239,7 @@ class HasPairLaws(Protocol):
     """The laws on two samples in common cells: it makes the exact audit possible where outputs are too many to list."""
 
     def pair_laws(self, sample: Sample, neighbour: Sample) -> tuple[Law, Law] | None:
-        """Return the laws on two neighbouring samples, with the same atoms; None where `law` lists the outputs.
+        """Return the laws on two neighbouring samples, with the same atoms; None if `law` lists the outputs.
 
         An atom is a cell of outputs on which the ratio of the two laws is constant; it is described, not decoded.
 
@@ -326,7 +326,7 @@ class HasSymmetries(Protocol):
 
 @runtime_checkable
 class HasHardTargets(Protocol):
-    """Hard cases of the learner's own, beside those that are made from its concepts."""
+    """Hard cases of the learner's own, in addition to those that are made from its concepts."""
 
     def hard_targets(self, alpha: float) -> Sequence[tuple[int, Distribution, str]]:
         """Return (code of the concept, distribution of the points, name) of each case, for accuracy alpha."""
@@ -340,7 +340,7 @@ class HasHardFailure(Protocol):
     """
 
     def hard_failure(self, alpha: float, n: int) -> tuple[float, str]:
-        """Return Pr[error > alpha] on n examples of the hard case for alpha, and the case in words.
+        """Return Pr[error > alpha] on n examples of the hard case for alpha, and a description of the case.
 
         The rate must not increase with n. It may be a lower bound, which the words say: n* is then one as well.
 
@@ -370,7 +370,7 @@ class HasFurtherInstances(Protocol):
     """Further instances on which utility is audited."""
 
     audited: tuple[Instance, ...]
-    """The instances beside `instance`; a class attribute."""
+    """The further instances; a class attribute."""
 
 
 @runtime_checkable
@@ -378,7 +378,7 @@ class Pictured(Protocol):
     """A picture of some outputs, for reports."""
 
     def picture(self, sample: Sample, codes: Sequence[Any], target: Hypothesis | None) -> Picture:
-        """Return the picture of a sample, of outputs on it, and of what labelled it (None where that is not known)."""
+        """Return the picture of a sample, of outputs on it, and of the concept that labelled it, if that is known."""
 
 
 @runtime_checkable

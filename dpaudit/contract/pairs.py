@@ -170,7 +170,7 @@ class Made(ABC):
 
     @property
     def digest(self) -> str:
-        """The keyed digest of the dataset that it is made from; empty where there is none."""
+        """The keyed digest of the dataset that it is made from; empty if there is none."""
         return ""
 
 

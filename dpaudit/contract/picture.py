@@ -18,7 +18,7 @@ TONES = ("ink", "blue", "orange", "purple", "grey")
 """Colours that every reader can distinguish, in light and dark pages."""
 MARKERS = ("dot", "ring", "cross", "square")
 
-# The most shapes that a picture may have: it stands in a page beside many others.
+# The most shapes that a picture may have: a page shows many pictures.
 MAX_SHAPES = 2048
 
 
@@ -103,7 +103,7 @@ class Panel:
     Parameters
     ----------
     caption : str
-        What the panel shows, in words; read to those who cannot see it.
+        A description of what the panel shows, for readers who cannot see it.
     x, y : (float, float)
         Ends of the axes, least first.
     shapes : tuple of Shape

@@ -131,7 +131,7 @@ class Sample(Protocol):
 
     @property
     def public(self) -> NDArray[np.bool_] | None:
-        """Whether each is public, (m,); None where the learner knows no public examples."""
+        """Whether each is public, (m,); None if the learner knows no public examples."""
 
     @property
     def domain(self) -> Domain | None:

@@ -139,7 +139,7 @@ class Evidence:
     grade : {"exact", "numeric", "statistical"}
         The kind of the evidence.
     witness : str
-        The instance that refutes, in words; empty otherwise.
+        A description of the instance that refutes; empty otherwise.
     witness_data : mapping of str to data
         The instance that decides (it refutes, or comes nearest to it) as data from which another program computes the
         numbers again: learners with their parameters, samples, distributions, outputs.
@@ -199,8 +199,8 @@ class Statement:
     constants : {"paper", "ours"}
         Whose constants the check uses: "ours" where the source has O(.), so that the verdict is never "loose".
     failure : Verdict or None
-        One of `ACCUSATIONS`: of which class the statement is if its check finds a contradiction, which is a judgement
-        of the source. It takes `place`, `formula`, `survives` and `argument`.
+        One of `ACCUSATIONS`: the class of the statement if its check finds a contradiction, which is a judgement of the
+        source. It takes `place`, `formula`, `survives` and `argument`.
     survives : {"yes", "no", "unknown", "not applicable"}
         Whether the theorem survives that failure.
     argument : str

@@ -1,7 +1,7 @@
 """Enclosures of the worst epsilon: the losses that decide it, recomputed in ball arithmetic.
 
-A learner offers this by `exact_law` beside `law`; see `contract.HasExactLaw`. For the exponential mechanism a weight is
-exp of a rate times a score.
+A learner offers this by `exact_law`, in addition to `law`; see `contract.HasExactLaw`. For the exponential mechanism a
+weight is exp of a rate times a score.
 
 Only the pairs and atoms within twice the error bound of the greatest loss can be the worst, so only these are
 recomputed; every law used must agree with `law` to within the error that `law` states.

@@ -58,7 +58,7 @@ def audit_supremum(
 
     The loss of neighbours S, S' is max over outputs o of ln Pr[A(S) = o] / Pr[A(S') = o]; a maximum over all samples of
     a few examples can be far below its supremum over all n. The search climbs over samples of few distinct examples
-    with any multiplicities, and follows rays: t copies of one example beside a few others. For examples T that a pair
+    with any multiplicities, and follows rays: a few examples and t copies of another one. For examples T that a pair
     shares, 2 |X| laws give the loss of every replacement. Where the learner has `limit_law`, rays are followed to
     their exact limit; where it has `supremum`, its closed form is the value unless the search refutes it. Of a domain
     of more than 64 points the landmarks alone are tried.
@@ -72,7 +72,7 @@ def audit_supremum(
     evaluations : int
         Steps of a climb.
     most : int
-        Distinct examples in a sample at most, besides the one that differs.
+        The most distinct examples in a sample, not counting the one that differs.
     relation : Relation or str, optional
         By default the claim's, else REPLACE_ONE.
     seed : int

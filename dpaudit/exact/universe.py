@@ -100,8 +100,8 @@ def _key(law: Callable[[Sample], Law], sample: Sample) -> bytes:
 class Peak:
     """The greatest loss of a star: the logarithm of the ratio of an output, with a bound on its error.
 
-    `weights` are the examples that all samples of the star share; `left` and `right` what the sample on which the
-    output is the likelier, and the other one, have besides.
+    `weights` are the examples that all samples of the star share. `left` are the further examples of the sample on
+    which the output is likelier, and `right` those of the other one.
     """
 
     weights: Weights

@@ -260,7 +260,7 @@ def just_bad(labels: Labels, code: int, mass: float) -> Iterator[tuple[Floats, s
     are all rivals; the nearer half; the nearest ones. A program without a solution is left out.
 
     `labels`, of shape (concepts, m), are those of all concepts, `code` is the concept and `mass` a little more than
-    alpha. Beside the probabilities, of shape (m,), stands in words which rivals are bad.
+    alpha. The probabilities, of shape (m,), come with a description of the rivals that are bad.
     """
     differing = np.unique(labels != labels[code], axis=0)
     differing = differing[differing.any(axis=1)]
