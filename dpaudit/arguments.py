@@ -10,35 +10,44 @@ import os
 import re
 from collections.abc import Collection
 from numbers import Integral
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dpaudit.errors import InputError
 from dpaudit.plain_numbers import plain_number
 
+if TYPE_CHECKING:
+    from dpaudit.contract import Learner, Parameter
+
+# The default confidence of every finding: textbooks are full of tight claims, and each is a chance to err.
 CONFIDENCE = 0.999
-"""The default confidence of every finding: textbooks are full of tight claims, and each is a chance to err."""
+# A host and a port; kinds of addresses that others have added to distributed may have no port.
 _ADDRESS = r"\S+:\d+|(?!tcp:|tls:|wss?:)[a-z]+://\S+"
-"""A host and a port; kinds of addresses that others have added to distributed may have no port."""
+# The most jobs on a small machine, and for each processor: a worker takes 100 MB and more.
 JOBS = 32, 8
-"""The most jobs on a small machine, and for each processor: a worker takes 100 MB and more."""
 
 
-def read_integer(name: str, value: Any, least: int = 1, most: float = math.inf) -> int:
+def read_integer(name: str, value: float, least: int = 1, most: float = math.inf) -> int:
     """Return an integer (of Python or NumPy, or a float as 1e4) from `least` to `most`, or raise `InputError`."""
     number = plain_number(value)
     whole = number is not None and (isinstance(number, int) or number.is_integer())
     if number is None or not whole or not least <= int(number) <= most:
-        bounded = "" if math.isinf(most) else f" and <= {most}"
-        raise InputError.of(name, value, f"an integer >= {least}{bounded}")
+        allowed = f"an integer >= {least}"
+        if not math.isinf(most):
+            allowed += f" and <= {most}"
+        raise InputError.of(name, value, allowed)
     return int(number)
 
 
-def read_number(name: str, value: Any, low: float, high: float, *, closed: bool = False) -> float:
+def read_number(name: str, value: float, low: float, high: float, *, closed: bool = False) -> float:
     """Return a number (of Python or NumPy) in (low, high), or [low, high) if `closed`, or raise `InputError`."""
     number = plain_number(value)
     if number is None or not (low < number < high or (closed and number == low)):
-        half_line = closed and math.isinf(high)
-        allowed = f"a finite number >= {low:g}" if half_line else f"in {'[' if closed else '('}{low:g}, {high:g})"
+        if not closed:
+            allowed = f"in ({low:g}, {high:g})"
+        elif math.isinf(high):
+            allowed = f"a finite number >= {low:g}"
+        else:
+            allowed = f"in [{low:g}, {high:g})"
         raise InputError.of(name, value, allowed)
     try:
         return float(number)
@@ -46,7 +55,7 @@ def read_number(name: str, value: Any, low: float, high: float, *, closed: bool 
         raise InputError.of(name, value, "a number that a float can hold") from None
 
 
-def read_flag(name: str, value: Any) -> bool:
+def read_flag(name: str, value: bool) -> bool:
     """Return True or False (of Python or NumPy), or raise `InputError`."""
     import numpy as np
 
@@ -55,14 +64,14 @@ def read_flag(name: str, value: Any) -> bool:
     return bool(value)
 
 
-def read_choice(name: str, value: Any, allowed: Collection[str]) -> str:
+def read_choice(name: str, value: str, allowed: Collection[str]) -> str:
     """Return one of the words allowed, or raise `InputError` with all of them."""
     if not isinstance(value, str) or value not in allowed:
         raise InputError.among(name, value, allowed)
     return value
 
 
-def check_built(source: Any, name: str = "learner") -> None:
+def check_built(source: Learner | type, name: str = "learner") -> None:
     """Raise `InputError` for a class of learners: it has all their methods, but no parameters to run with."""
     if isinstance(source, type) and {"run", "decode"}.isdisjoint(lacking(source)):
         raise InputError(
@@ -72,7 +81,7 @@ def check_built(source: Any, name: str = "learner") -> None:
         )
 
 
-def lacking(source: Any) -> tuple[str, ...]:
+def lacking(source: Learner | type) -> tuple[str, ...]:
     """Return the parts of the contract that a learner, or a class of learners, does not have."""
     from dpaudit.contract import PARTS
 
@@ -81,12 +90,13 @@ def lacking(source: Any) -> tuple[str, ...]:
     return tuple(part for part in PARTS if not (hasattr(source, part) or part in known))
 
 
-def check_jobs(n_jobs: Any, backend: Any = None, address: Any = None) -> None:
+def check_jobs(n_jobs: int, backend: str | None = None, address: str | None = None) -> None:
     """Raise `InputError` unless joblib can spread work so.
 
     The number of jobs is not 0, nor so large that their start alone takes all memory; the backend, if any, is known.
     """
-    most = max(JOBS[0], JOBS[1] * (os.cpu_count() or 1))
+    at_least, each = JOBS
+    most = max(at_least, each * (os.cpu_count() or 1))
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral) or n_jobs == 0 or int(n_jobs) > most:
         raise InputError.of("n_jobs", n_jobs, f"a non-zero integer, at most {most} here (-1 for one a processor)")
     if (backend == "dask") != isinstance(address, str):
@@ -98,6 +108,7 @@ def check_jobs(n_jobs: Any, backend: Any = None, address: Any = None) -> None:
         return
     from joblib import Parallel
 
+    # Only joblib knows the backends that others have registered with it.
     try:
         Parallel(n_jobs=1, backend=backend)
     except (ValueError, TypeError, ImportError) as error:  # ImportError: an external backend that is not installed
@@ -105,7 +116,7 @@ def check_jobs(n_jobs: Any, backend: Any = None, address: Any = None) -> None:
         raise InputError(message, names=("backend",), value=backend, given=repr(backend), error=str(error)) from None
 
 
-def parameters_of(learner: Any) -> dict[str, Any]:
+def parameters_of(learner: Any) -> dict[str, Parameter]:
     """Return a learner's parameters by name: the fields of the dataclass, of an instance; none of anything else."""
     from dataclasses import fields, is_dataclass
 
@@ -114,12 +125,15 @@ def parameters_of(learner: Any) -> dict[str, Any]:
     return {field.name: getattr(learner, field.name) for field in fields(learner)}
 
 
-def addressed_parameters_of(learner: Any) -> dict[str, Any]:
+def addressed_parameters_of(learner: Any) -> dict[str, Parameter]:
     """Return the parameters that stand in the addresses of random streams: one that came later only off its default."""
     from dataclasses import fields
 
     from dpaudit.contract import LATER
 
     given = parameters_of(learner)
-    late = {field.name: field.default for field in fields(learner) if LATER in field.metadata} if given else {}
+    if not given:
+        return {}
+    # At its default such a parameter stays out of the address, so that earlier runs keep their streams.
+    late = {field.name: field.default for field in fields(learner) if LATER in field.metadata}
     return {name: value for name, value in given.items() if name not in late or value != late[name]}

@@ -32,7 +32,7 @@ class InputError(DpauditError, ValueError):
     allowed : str
         What is allowed, in words.
     names : tuple of str
-        Parameters of which the message speaks.
+        The parameters that the message names.
     **values
         What else the template shows.
     """
@@ -47,15 +47,20 @@ class InputError(DpauditError, ValueError):
         names: tuple[str, ...] = (),
         **values: object,
     ) -> None:
-        self.message, self.value, self.allowed = message, value, allowed
+        self.message = message
+        self.value = value
+        self.allowed = allowed
         self.parameter = names[0] if parameter is None and names else parameter
-        self.names, self.values = names, values
+        self.names = names
+        self.values = values
         super().__init__(self.worded(in_python))
 
     @classmethod
     def of(cls, parameter: str, value: object, allowed: str, hint: str = "", comma: str = ",") -> InputError:
         """Return the error that a parameter must be what is allowed, and was given something else."""
-        message = f"{{0}} must be {{allowed_}}{comma} got {{value_:.100}}" + ("; {hint_}" if hint else "")
+        message = f"{{0}} must be {{allowed_}}{comma} got {{value_:.100}}"
+        if hint:
+            message += "; {hint_}"
         shown = {"allowed_": allowed, "value_": repr(value), "hint_": hint}
         return cls(message, value=value, allowed=allowed, names=(parameter,), **shown)
 
@@ -73,8 +78,9 @@ class InputError(DpauditError, ValueError):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Let the error travel between processes with its parts; a value that might not pickle becomes its `repr`."""
-        plain = self.value is None or isinstance(self.value, bool | int | float | str)
-        parts = {**self.__dict__, "value": self.value if plain else repr(self.value)}
+        parts = dict(self.__dict__)
+        if not (self.value is None or isinstance(self.value, bool | int | float | str)):
+            parts["value"] = repr(self.value)
         return _rebuilt, (type(self), self.message, parts)
 
 
@@ -84,8 +90,11 @@ def in_python(name: str, value: str | None) -> str:
 
 
 class _Named:
+    """A parameter in the template of a message: what follows its colon is the value that it is shown with."""
+
     def __init__(self, name: str, shown: Callable[[str, str | None], str]) -> None:
-        self._name, self._shown = name, shown
+        self._name = name
+        self._shown = shown
 
     def __format__(self, spec: str) -> str:
         return self._shown(self._name, spec.removeprefix("=") if spec else None)
@@ -119,7 +128,9 @@ def nearest(name: str, known: Iterable[str]) -> str:
     from difflib import get_close_matches
 
     near = get_close_matches(name, list(known))
-    return f"; did you mean {' or '.join(near)}?" if near else ""
+    if not near:
+        return ""
+    return f"; did you mean {' or '.join(near)}?"
 
 
 @contextmanager
@@ -175,13 +186,16 @@ _LIBRARIES = tuple(
 def place_of(error: BaseException) -> str:
     """Say where an exception was raised: the last line outside of libraries, or the last of all."""
     file, line, _ = _innermost(error)
-    known = file and (not hides() or os.path.isfile(file))  # code may be compiled under any name
-    return f"{file}, line {line}" if known else "unknown place"
+    # Code may be compiled under any name, also one that says something of a record.
+    if file and (not hides() or os.path.isfile(file)):
+        return f"{file}, line {line}"
+    return "unknown place"
 
 
 def _innermost(error: BaseException) -> tuple[str, int, bool]:
     """Return the file and the line of the last line outside of libraries, or of all, and whether it is outside."""
-    trace, found = error.__traceback__, ("", 0, False)
+    trace = error.__traceback__
+    found = ("", 0, False)
     while trace is not None:
         name = trace.tb_frame.f_code.co_filename
         outside = not name.startswith(_LIBRARIES)

@@ -5,16 +5,18 @@ from __future__ import annotations
 import re
 import unicodedata
 
+# Unicode categories of characters that act instead of being seen: controls, formats, surrogates, separators.
 _HARMFUL = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
-"""Unicode categories of characters that act instead of being seen: controls, formats, surrogates, separators."""
 
+# The harmful characters that our own pages have: ends of lines, tabs, and colours.
 _OURS = re.compile("[\n\t]|\x1b\\[[0-9;]*m")
-"""Those that our own pages have: ends of lines, tabs, and colours."""
 
 
 def shortened(text: str, longest: int) -> str:
     """Return a text of at most about so many characters: what is longer loses its middle."""
-    return text if len(text) <= longest else f"{text[: longest * 2 // 3]} [...] {text[-longest // 3 :]}"
+    if len(text) <= longest:
+        return text
+    return f"{text[: longest * 2 // 3]} [...] {text[-longest // 3 :]}"
 
 
 def printable(text: str) -> str:

@@ -12,10 +12,10 @@ from pathlib import Path
 from dpaudit.errors import InputError
 
 FILENAME = "run.lock"
+# Seconds: a process that opens the file while its holder removes it needs a second try.
 PATIENCE = 0.2
-"""Seconds: a process that opens the file while its holder removes it needs a second try."""
+# Errors of file systems that have no locks, as some network file systems.
 NO_LOCKS = {errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOLCK}
-"""Errors of file systems that have no locks, as some network file systems."""
 
 
 def keep_foreign(path: Path) -> None:
@@ -73,7 +73,8 @@ def append_line(path: Path, line: bytes) -> None:
         return os.open(name, flags | no_link, 0o666)
 
     with named(path), open(path, "ab", buffering=0, opener=opened) as file:
-        end, left = file.tell(), memoryview(line)
+        end = file.tell()
+        left = memoryview(line)
         try:
             while left:
                 left = left[file.write(left) :]
@@ -110,8 +111,10 @@ def named(path: Path, *, only: bool = False) -> Iterator[None]:
 def free_backup(path: Path) -> Path:
     """Return the first backup name that is not taken: no result is ever overwritten."""
     count = 1
-    while (backup := path.with_name(f"{path.name}.bak{count if count > 1 else ''}")).exists():
+    backup = path.with_name(f"{path.name}.bak")
+    while backup.exists():
         count += 1
+        backup = path.with_name(f"{path.name}.bak{count}")
     return backup
 
 

@@ -7,13 +7,15 @@ import enum
 import json
 import math
 import re
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
 
 from dpaudit.errors import ToolFault
 
+# Longer integers are written in hexadecimal: Python writes at most 4300 decimal digits.
 MOST_BITS = 10_000
-"""Longer integers are written in hexadecimal: Python writes at most 4300 decimal digits."""
+# A value that can be written as JSON.
+Json: TypeAlias = "str | int | float | bool | Sequence[Json] | Mapping[str, Json] | None"
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
 
@@ -38,7 +40,10 @@ def jsonable(value: Any) -> Any:
     if isinstance(value, float):
         if math.isnan(value):
             raise ToolFault("a result is NaN; nothing that dpaudit reports may be")
-        return value if math.isfinite(value) else ("inf" if value > 0 else "-inf")
+        if math.isfinite(value):
+            return value
+        # JSON has no infinity.
+        return "inf" if value > 0 else "-inf"
     return stable_repr(value)
 
 
@@ -50,7 +55,8 @@ def stable_repr(value: Any) -> str:
     if isinstance(value, set | frozenset):
         return f"{type(value).__name__}({{{', '.join(sorted(map(stable_repr, value)))}}})"
     if type(value) is tuple:
-        return f"({', '.join(map(stable_repr, value))}{',' if len(value) == 1 else ''})"
+        ending = "," if len(value) == 1 else ""
+        return f"({', '.join(map(stable_repr, value))}{ending})"
     if type(value) is list:
         return f"[{', '.join(map(stable_repr, value))}]"
     if type(value) is dict:

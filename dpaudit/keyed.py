@@ -15,11 +15,11 @@ from pathlib import Path
 
 from dpaudit.errors import InputError
 
+# The folder of a project with what stays on the machine: a key, and its last two checks.
 FOLDER = Path(".dpaudit")
-"""The folder of a project with what stays on the machine: a key, and its last two checks."""
 NAME = "key"
+# Bytes of a key.
 SIZE = 32
-"""Bytes of a key."""
 
 _given: list[bytes] = []
 
@@ -27,8 +27,8 @@ _given: list[bytes] = []
 def key_of(folder: Path | str = FOLDER, *, make: bool = False) -> bytes | None:
     """Return the key in a folder, or the one that `using` gives; None if there is none.
 
-    With `make` it is made where there is none; it is None then only if the folder cannot be written to. `InputError` if
-    the file holds no key.
+    With `make` a missing key is made, and None is returned only if the folder cannot be written to. `InputError` if the
+    file holds no key.
     """
     if _given:
         return _given[-1]
@@ -38,6 +38,7 @@ def key_of(folder: Path | str = FOLDER, *, make: bool = False) -> bytes | None:
             _make(path)
     try:
         key = bytes.fromhex(path.read_text(encoding="ascii"))
+        # For its owner alone, also after it was copied here.
         if path.stat().st_mode & 0o077:
             path.chmod(0o600)
     except (FileNotFoundError, NotADirectoryError, PermissionError):
@@ -75,6 +76,7 @@ def is_of(digest: str, key: bytes | None) -> bool:
 def _make(path: Path) -> None:
     """Write a key, unless another process has; the folder says to git that it is not for others."""
     path.parent.mkdir(exist_ok=True)
+    # Written under another name and then linked: two processes never see half a key, nor two different ones.
     beside = path.with_name(f"{NAME}.{os.getpid()}.{secrets.token_hex(4)}")
     try:
         file = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)

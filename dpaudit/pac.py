@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from dpaudit.neighbours.crafted import crafted_pairs
     from dpaudit.neighbours.named import random_pairs
     from dpaudit.registry import get_learner, list_learners
+    from dpaudit.registry.scaling import scaling_law
     from dpaudit.report.ledger import ledger
     from dpaudit.utility.audit import audit_utility
     from dpaudit.utility.finding import SampleComplexityFinding, ScalingFinding, UtilityFinding
     from dpaudit.utility.sample_complexity import sample_complexity
-    from dpaudit.utility.scaling import scaling_law
 
 __all__ = [
     "Distribution", "Instance", "Law", "LawFinding", "Learner", "SampleComplexityFinding", "ScalingFinding",
@@ -36,11 +36,11 @@ _HOMES = {
     "neighbours.crafted": "crafted_pairs",
     "neighbours.named": "random_pairs",
     "registry": "get_learner list_learners",
+    "registry.scaling": "scaling_law",
     "report.ledger": "ledger",
     "utility.audit": "audit_utility",
     "utility.finding": "SampleComplexityFinding ScalingFinding UtilityFinding",
     "utility.sample_complexity": "sample_complexity",
-    "utility.scaling": "scaling_law",
 }
 
 if not TYPE_CHECKING:  # so that type checkers report names that are not there

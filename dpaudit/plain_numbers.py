@@ -6,9 +6,9 @@ import math
 from decimal import Decimal
 from numbers import Real
 
+# By how much computed probabilities may leave their range, or not descend, for rounding. Accountants that compose by
+# Fourier transforms have errors of 1e-13 and more; runs see nothing of this size.
 ROUNDING = 1e-10
-"""By how much computed probabilities may leave their range, or not descend, for rounding. Accountants that compose by
-Fourier transforms have errors of 1e-13 and more; runs see nothing of this size."""
 
 
 def plain_number(value: object) -> int | float | None:
@@ -20,6 +20,7 @@ def plain_number(value: object) -> int | float | None:
     # Scalars of other libraries are asked for the number that they hold: what of a text or a truth value?
     if getattr(value, "shape", None) == () and hasattr(value, "item"):
         value = value.item()
+    # A truth value is an integer of Python, and no number of a claim.
     if isinstance(value, bool):
         return None
     if isinstance(value, int):

@@ -13,8 +13,8 @@ from typing import Protocol, TextIO
 from dpaudit.errors import InputError
 from dpaudit.escaping import printable
 
+# Whether to show progress on standard error; or a callable that gets how much is done, and of how much.
 Progress = bool | Callable[[int, int], None]
-"""Whether to show progress on standard error; or a callable that gets how much is done, and of how much."""
 
 
 class Report(Protocol):
@@ -24,12 +24,14 @@ class Report(Protocol):
         """Add to what is done."""
 
 
-LIVE_SECONDS, PLAIN_SECONDS = 0.1, 10.0
-"""The least time between two states of a live line, and between two lines elsewhere."""
+# The least time between two states of a live line.
+LIVE_SECONDS = 0.1
+# The least time between two lines where a line cannot be rewritten.
+PLAIN_SECONDS = 10.0
+# Seconds that work must take for a line of its end to be left on the terminal.
 WORTH_SECONDS = 2.0
-"""Seconds that work must take for a line of its end to be left on the terminal."""
+# The least share of a piece of work from which the time that is left is shown: what comes before it is loading.
 ESTIMABLE = 0.05
-"""The least share of a piece of work from which the time that is left is shown: what comes before it is loading."""
 _BAR = 22
 
 
@@ -44,14 +46,22 @@ def followed(progress: Progress, total: int, noun: str, limit: float = math.inf)
     if progress is False:
         yield None
         return
+    # A callable gets numbers alone; the line also shows what is known so far.
     if progress is not True and not callable(progress):
         raise InputError.of("progress", progress, "True, False or a callable (done, total)")
-    shown = Line(sys.stderr, noun, time.monotonic, limit=limit) if progress is True else progress
-    done, known = 0, ""
+    shown: Line | Callable[[int, int], None]
+    if progress is True:
+        shown = Line(sys.stderr, noun, time.monotonic, limit=limit)
+    else:
+        shown = progress
+    done = 0
+    known = ""
 
     def report(more: int, /, note: str | None = None) -> None:
         nonlocal done, known
-        done, known = min(done + more, total), known if note is None else note
+        done = min(done + more, total)
+        if note is not None:
+            known = note
         if isinstance(shown, Line):
             shown(done, total, known)
         elif more:
@@ -82,7 +92,10 @@ class Line:
         limit: float = math.inf,
     ) -> None:
         self._limit = limit
-        self._stream, self._noun, self._clock, self._already = stream, noun, clock, already
+        self._stream = stream
+        self._noun = noun
+        self._clock = clock
+        self._already = already
         # A notebook is no terminal, but it takes a carriage return for one.
         self._live = stream.isatty() or "ipykernel" in sys.modules
         self._began = self._shown = clock()
@@ -91,7 +104,8 @@ class Line:
     def __call__(self, done: int, total: int, note: str = "", share: float = 0.0) -> None:
         """Show how much is done, `share` of the piece under way too, and what was found, if the line has grown old."""
         now = self._clock()
-        if now - self._shown >= (LIVE_SECONDS if self._live else PLAIN_SECONDS):
+        patience = LIVE_SECONDS if self._live else PLAIN_SECONDS
+        if now - self._shown >= patience:
             self._shown = now
             bar = ("=" * int(_BAR * (done + share) / max(total, 1)) + ">")[:_BAR].ljust(_BAR)
             text = f"[{bar}] {self._text(done, total, note, now, share)}"
@@ -116,7 +130,8 @@ class Line:
             self._width = 0
 
     def _text(self, done: int, total: int, note: str, now: float, share: float = 0.0) -> str:
-        fresh, elapsed = done + share - self._already, now - self._began
+        fresh = done + share - self._already
+        elapsed = now - self._began
         took = duration(elapsed)
         if fresh >= ESTIMABLE and done < total:
             left = min(elapsed / fresh * (total - done - share), max(0.0, self._limit - elapsed))
@@ -128,4 +143,6 @@ def duration(seconds: float) -> str:
     """Return a time as minutes and seconds, with hours where there are any: 0:05, 12:00, 1:02:03."""
     minutes, whole = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{whole:02}" if hours else f"{minutes}:{whole:02}"
+    if hours:
+        return f"{hours}:{minutes:02}:{whole:02}"
+    return f"{minutes}:{whole:02}"

@@ -16,7 +16,7 @@ import msgspec
 
 from dpaudit.errors import ToolFault
 from dpaudit.escaping import shortened
-from dpaudit.jsonable import jsonable
+from dpaudit.jsonable import Json, jsonable
 
 Count = Annotated[int, msgspec.Meta(ge=0)]
 Size = Annotated[int, msgspec.Meta(ge=1)]
@@ -77,7 +77,9 @@ def _without_surrogates(value: Any) -> Any:
         return value.encode("utf-8", "backslashreplace").decode()
     if isinstance(value, dict):
         return {_without_surrogates(key): _without_surrogates(item) for key, item in value.items()}
-    return list(map(_without_surrogates, value)) if isinstance(value, list) else value
+    if isinstance(value, list):
+        return list(map(_without_surrogates, value))
+    return value
 
 
 def decode(data: bytes | str, kind: Any, place: object = "") -> Any:
@@ -87,14 +89,16 @@ def decode(data: bytes | str, kind: Any, place: object = "") -> Any:
     that is given, and the field.
     """
     try:
+        # Decoded twice: msgspec takes the last of two equal keys, and fields that a plain dataclass does not have.
         found = _decoder(kind).decode(data)
         _refuse_unknown(json.loads(data, object_pairs_hook=_without_doubles), found, "$")
     except (ValueError, RecursionError) as error:  # errors of both decoders, and numbers of too many digits
-        raise ToolFault((f"{place}: " if place else "") + shortened(str(error), _LONGEST_MESSAGE)) from None
+        message = shortened(str(error), _LONGEST_MESSAGE)
+        raise ToolFault(f"{place}: {message}" if place else message) from None
     return found
 
 
-def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _without_doubles(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
     """Return an object of JSON; of a key that is named twice every reader takes the value that it likes."""
     found = dict(pairs)
     if len(found) < len(pairs):
@@ -120,7 +124,7 @@ def _refuse_unknown(given: Any, found: Any, path: str) -> None:
 
 
 @lru_cache(maxsize=32)
-def _decoder(kind: Any) -> Any:
+def _decoder(kind: Any) -> msgspec.json.Decoder[Any]:
     return msgspec.json.Decoder(kind, dec_hook=_decoded)
 
 
@@ -133,9 +137,11 @@ def _decoded(kind: Any, value: Any) -> Any:
     return number
 
 
-def schema_of_type(kind: Any) -> dict[str, Any]:
+def schema_of_type(kind: Any) -> dict[str, Json]:
     """Return the JSON Schema of a type that msgspec does not know."""
     if kind not in (Extended, NonNegative):
         raise NotImplementedError(f"records hold no {kind!r}")
-    number = {"type": "number"} if kind.least < 0 else {"type": "number", "minimum": kind.least}
+    number = {"type": "number"}
+    if kind.least >= 0:
+        number["minimum"] = kind.least
     return {"anyOf": [number, {"enum": list(kind.infinities)}]}

@@ -254,7 +254,7 @@ def _call_text(function: Callable[..., Any], given: Mapping[str, Any]) -> str:
             words.append(_shown(name, value))
         elif name not in _TIME_ALONE and not is_default:
             words.append(f"{name}={_shown(name, value)}")
-    of_pac = function.__module__.startswith(("dpaudit.exact.", "dpaudit.utility."))
+    of_pac = function.__module__.startswith(("dpaudit.exact.", "dpaudit.utility.", "dpaudit.registry."))
     return f"dpaudit.{'pac.' if of_pac else ''}{function.__name__}({', '.join(words)})"
 
 

@@ -21,14 +21,16 @@ from dpaudit.plain_numbers import plain_number
 
 if TYPE_CHECKING:
     import numpy as np
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
+
+    from dpaudit.audit.finding import PrivacyFinding
 
     Floats = NDArray[np.float64]
 
 __all__ = ["StepAudit", "noisy_step", "orthogonal_directions", "random_directions", "step_delta"]
 
+# Steps with equal generators whose differences give the canary's direction.
 _SEEDS = 8
-"""Steps with equal generators whose differences give the canary's direction."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +76,7 @@ class StepAudit:
             return np.asarray(along[:, 0])
         return np.stack([along.mean(axis=1), along.std(axis=1), along.max(axis=1)], axis=1)
 
-    def audit(self, **options: Any) -> Any:
+    def audit(self, **options: Any) -> PrivacyFinding:
         """Return the finding of `dpaudit.audit_privacy` on the pairs and the claim, with its other options."""
         from dpaudit.audit.audit import audit_privacy
         from dpaudit.running.passing import generator_lacks
@@ -97,7 +99,7 @@ def noisy_step(
     steps: int = 1,
     epsilon: float = 0.0,
     claim: PrivacyClaim | None = None,
-    direction: Any = None,
+    direction: ArrayLike | None = None,
     batched: bool = False,
     join: Callable[[Any, Any], Any] | None = None,
 ) -> StepAudit:
@@ -155,7 +157,8 @@ def noisy_step(
     """
     sampling_rate = _rate(sampling_rate)
     sigma = read_number("noise_multiplier", noise_multiplier, 0, math.inf)
-    steps, batched = read_integer("steps", steps), read_flag("batched", batched)
+    steps = read_integer("steps", steps)
+    batched = read_flag("batched", batched)
     if claim is None:
         if steps > 1 and sampling_rate < 1:
             raise InputError("claim must be given for several steps with sampling: dpaudit accounts for one step")
@@ -207,12 +210,12 @@ def step_delta(epsilon: float, *, noise_multiplier: float, sampling_rate: float 
     return min(1.0, max(0.0, removed, added))
 
 
+# From this epsilon on 1 is next to nothing in comparison with e^epsilon.
 _LARGE = 30.0
-"""From this epsilon on 1 is next to nothing beside e^epsilon."""
+# Below this mu the two tails of the formula are equal but for their last digits, and their slope is taken.
 _SMALL = 1e-5
-"""Below this mu the two tails of the formula are equal but for their last digits, and their slope is taken."""
+# Standard deviations beyond which the normal density is 0 as a float.
 _FAR = 39.0
-"""Standard deviations beyond which the normal density is 0 as a float."""
 
 
 def _gaussian_delta(epsilon: float, mu: float) -> float:
@@ -228,7 +231,8 @@ def _gaussian_delta(epsilon: float, mu: float) -> float:
     if epsilon == 0:
         return math.erf(mu / 2 / math.sqrt(2))
     shift = epsilon / mu
-    a, b = mu / 2 - shift, -mu / 2 - shift
+    a = mu / 2 - shift
+    b = -mu / 2 - shift
     if a < -_FAR:
         return 0.0
     if a > 0:  # nothing is small here
@@ -247,7 +251,8 @@ def random_directions(count: int, dimension: int, rng: np.random.Generator, *, n
     """Return gradients of canaries of the given norm in independent uniform directions, shape (count, dimension)."""
     import numpy as np
 
-    count, dimension = read_integer("count", count), read_integer("dimension", dimension)
+    count = read_integer("count", count)
+    dimension = read_integer("dimension", dimension)
     found = rng.normal(size=(count, dimension))
     return np.asarray(read_number("norm", norm, 0, math.inf) * found / np.linalg.norm(found, axis=1, keepdims=True))
 
@@ -282,7 +287,7 @@ def joined(data: Any, canary: Any) -> Any:
     raise InputError.of("canary", canary, "an example in the form of those of the data", hint="or pass join=")
 
 
-def _rate(value: Any) -> float:
+def _rate(value: float) -> float:
     """Return a sampling rate in (0, 1], or raise `InputError`."""
     number = plain_number(value)
     if number is None or not 0 < number <= 1:
@@ -311,13 +316,20 @@ def _flat(output: Any) -> Floats:
     if isinstance(output, Mapping):
         output = list(output.values())
     if isinstance(output, list | tuple):
-        return np.concatenate([_flat(one) for one in output]) if output else np.empty(0)
-    for method in ("detach", "cpu"):  # tensors of PyTorch
-        output = getattr(output, method)() if hasattr(output, method) else output
+        if not output:
+            return np.empty(0)
+        return np.concatenate([_flat(one) for one in output])
+    # A tensor of PyTorch becomes an array only without its gradient, and in the memory of the processor.
+    if hasattr(output, "detach"):
+        output = output.detach()
+    if hasattr(output, "cpu"):
+        output = output.cpu()
     return np.asarray(output, dtype=np.float64).reshape(-1)
 
 
-def _direction(step: Callable[..., Any], pair: tuple[Any, Any], steps: int, batched: bool, given: Any) -> Floats:
+def _direction(
+    step: Callable[..., Any], pair: tuple[Any, Any], steps: int, batched: bool, given: ArrayLike | None
+) -> Floats:
     """Return the unit vector of the direction given, or of the canary's mean contribution to a step."""
     import numpy as np
 

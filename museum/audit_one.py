@@ -18,7 +18,7 @@ from typing import Any
 
 from dpaudit import PrivacyFinding, Relation, audit_privacy, certificates
 from dpaudit.audit import audit as audits
-from dpaudit.audit.parameters import Bounds, Dataset, Look
+from dpaudit.audit.parameters import Dataset, Look
 from dpaudit.report.wording import event_words
 from dpaudit.verify_certificate import verify
 from museum.exhibit import Exhibit, read
@@ -93,7 +93,7 @@ def audit(module: ModuleType, exhibit: Exhibit, side: str, pair: bool) -> dict[s
     return record
 
 
-def _bounds(exhibit: Exhibit) -> Bounds | None:
+def _bounds(exhibit: Exhibit) -> Any:
     """Return the bounds as audits take them: a pair of numbers is a tuple."""
     bounds: Any = exhibit.bounds
     # A list of pairs, one for each column, stays a list.

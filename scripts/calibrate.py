@@ -42,7 +42,8 @@ class Kept:
     """Results by key, appended to a file as they come; a file of other code is begun anew."""
 
     def __init__(self, path: Path, profile: str) -> None:
-        self.path, self.results = path, dict[str, Any]()
+        self.path = path
+        self.results = dict[str, Any]()
         header = {"code": code_digest(), "profile": profile}
         lines = path.read_text().splitlines(keepends=True) if path.exists() else []
         # A line that a kill cut short has no end.
@@ -93,7 +94,8 @@ def judged(cells: Sequence[Cell], jobs: int) -> Iterator[tuple[Cell, int, float]
 
 def calibrate(name: str, profile: Profile, kept: Kept, jobs: int, say: Callable[[str], None]) -> dict[str, Any]:
     """Make what is not kept yet, and return the document of it all."""
-    cells, ids = profile.cells(), [e.id for e in list_learners() if e.fault or e.claim()][:: profile.every]
+    cells = profile.cells()
+    ids = [e.id for e in list_learners() if e.fault or e.claim()][:: profile.every]
     say(f"{len(cells)} cells and {len(ids)} learners, {len(kept.results)} results kept in {kept.path}")
     for cell, accused, seconds in judged([cell for cell in cells if cell.key not in kept.results], jobs):
         kept.add(cell.key, accused)
@@ -128,7 +130,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--json", type=Path, metavar="PATH", help="write the numbers that reports show here")
     parser.add_argument("--kept", type=Path, metavar="PATH", help="keep results here (default: in reports/latest)")
     options = parser.parse_args(arguments)
-    start, profile = time.perf_counter(), PROFILES[options.profile]
+    start = time.perf_counter()
+    profile = PROFILES[options.profile]
     kept = Kept(options.kept or ROOT / f"reports/latest/calibration-{options.profile}.jsonl", options.profile)
     found = calibrate(options.profile, profile, kept, options.jobs, lambda text: print(text, flush=True))
     write(options.out, markdown(found))

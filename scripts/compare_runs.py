@@ -62,7 +62,8 @@ def differences(before: dict[str, Any], after: dict[str, Any]) -> list[str]:
     found = [f"{key}: only before" for key in before if key not in after]
     found += [f"{key}: only after" for key in after if key not in before]
     for key in before.keys() & after.keys():
-        old, new = before[key], after[key]
+        old = before[key]
+        new = after[key]
         if isinstance(old, str):
             found += [f"{key}: another digest"] if old != digest(new) else []
         elif old != new:
@@ -78,7 +79,8 @@ def main(words: list[str]) -> int:
     if words[0] == "--digests":
         print("\n".join(f"{key} {digest(found)}" for key, found in results(Path(words[1])).items()))
         return 0
-    before, after = results(Path(words[0])), results(Path(words[1]))
+    before = results(Path(words[0]))
+    after = results(Path(words[1]))
     found = differences(before, after)
     print("\n".join([*found, f"{len(before)} tasks before, {len(after)} after, {len(found)} differ"]))
     return int(bool(found))

@@ -17,9 +17,9 @@ os.environ["LOKY_MAX_CPU_COUNT"] = "1"
 import pytest
 from hypothesis import settings
 
-from dpaudit import conformance
 from dpaudit.outputs.parts import REGISTERED, parts
-from dpaudit.registry.import_spec import PRIVATE
+from dpaudit.places import PRIVATE
+from dpaudit.registry import conformance
 
 # The same examples in every run: a failure is one of the code, and comes again.
 settings.register_profile("repeatable", derandomize=True, deadline=None, database=None)

@@ -27,7 +27,7 @@ from dpaudit.errors import InputError
 from dpaudit.events.event import Tally
 from dpaudit.events.families import likelier_first
 from dpaudit.events.selection import CellFamilies, Selection
-from dpaudit.registry.import_spec import Place, importable
+from dpaudit.places import Place, importable
 
 SEARCHED_DELTA, BET_DELTA = 0.01, 0.2
 """The deltas, about, of the point that pairs are searched by, for tails that training can learn exceed it, and of the

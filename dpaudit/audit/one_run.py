@@ -3,7 +3,7 @@
 The guesses of the surest k canaries are compared with the coins for each k of a schedule (`bounds.guesses`). That is
 valid for whatever training, canaries and scores, if the coins are fair and no score was made with knowledge of them.
 The two-sided ranking and a walk over a doubling schedule had the best power of six rules on Gaussian scores and leaks
-of a few canaries, and came close to guessing all on randomised responses (`scripts/bench_one_run.py rules`).
+of a few canaries, and came close to guessing all on randomised responses (`scripts/bench.py one_run rules`).
 """
 
 from __future__ import annotations

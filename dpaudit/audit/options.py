@@ -77,13 +77,13 @@ class Option(Generic[T]):
         """Whether the option may be left out, which None stands for."""
         return self.default is None
 
-    def read(self, value: object) -> T:
+    def read(self, value: Any) -> T:
         """Return a value that is allowed, or raise `InputError`."""
         if value is None and self.optional:
             return self.default
         return cast(T, self._read(value))
 
-    def _read(self, value: object) -> int | float | str:
+    def _read(self, value: Any) -> int | float | str:
         if self.choices:
             return read_choice(self.name, value, self.choices)
         if self.kind is int:

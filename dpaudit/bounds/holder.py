@@ -90,7 +90,7 @@ def fit_bet(
     There is one for each cap on P the law on data, one on P that on the neighbour, and one on both.
     What training promises of a bet is uncertain, and the best of many has been lucky. So all have a share, more where
     more is promised. A single bet, chosen by twofold cross-validation, detected noise that was 10 % too small for
-    (3, 1.5)-Renyi privacy in 81 % of audits with 100,000 runs a side; these do in 100 % (`scripts/bench_claims.py`).
+    (3, 1.5)-Renyi privacy in 81 % of audits with 100,000 runs a side; these do in 100 % (`scripts/bench.py claims`).
 
     Parameters
     ----------

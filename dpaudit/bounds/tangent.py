@@ -45,7 +45,7 @@ COMMON = 0.05
 CAUTION = 4.0
 """Standard errors by which training marks events down before it compares them: they are many, and tails of few runs
 have much luck. With 4 noise that is 5 % too small is found in 65 % of audits of 10,000 runs a side at error 5 %, with 2
-or by the excess over its standard error alone in 48 % (`scripts/bench_claims.py`)."""
+or by the excess over its standard error alone in 48 % (`scripts/bench.py claims`)."""
 
 
 def orders_of(claim: CurveClaim, most: float = math.inf) -> Sequence[tuple[float, float]]:

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from dpaudit import certificates
     from dpaudit.engine.records import Result
     from dpaudit.engine.tasks import PrivacyArguments
-    from dpaudit.registry.import_spec import Place
+    from dpaudit.places import Place
     from dpaudit.report.terminal import Lines
 
 
@@ -146,7 +146,7 @@ def privacy(audited: Audited, runs: PrivacyRunOptions, shown: Shown) -> int:
     from dpaudit.engine.perform import perform
     from dpaudit.engine.tasks import Task
     from dpaudit.neighbours.named import examples_of, is_source, pairs_of_source, with_examples, without_examples
-    from dpaudit.registry.import_spec import is_place
+    from dpaudit.places import is_place
 
     check_folder("certificate", runs.certificate)
     asked = audited.arguments()
@@ -379,7 +379,7 @@ def replay(asked: Replaying, shown: ShownPlain) -> int:
     from dpaudit import certificates
     from dpaudit.audit.parameters import Execution
     from dpaudit.contract import OPEN, Verdict
-    from dpaudit.registry.import_spec import Place, importable, is_place
+    from dpaudit.places import Place, importable, is_place
     from dpaudit.report.formats import Promise, summed
 
     if asked.data is not None and asked.pairs is not None:

@@ -59,8 +59,8 @@ def sensitivity(id: Annotated[str, argument("ID")], asked: SensitivityOptions, s
     from dpaudit.neighbours.named import pairs_at, pairs_beside
     from dpaudit.neighbours.own_data.columns import bounds_of_text
     from dpaudit.neighbours.own_data.tables import read_dataset
+    from dpaudit.places import Place, importable
     from dpaudit.record import decode
-    from dpaudit.registry.import_spec import Place, importable
     from dpaudit.report.repeat import command_line
     from dpaudit.running.workers import in_own_process
     from dpaudit.sensitivity.audit import audit_sensitivity

@@ -36,13 +36,16 @@ class Relation(enum.StrEnum):
         >>> Relation.parse("unbounded") is Relation.parse("add_remove") is Relation.ADD_REMOVE_ONE
         True
         """
-        name = value.strip().lower().replace("_", "-").replace(" ", "-") if isinstance(value, str) else value
+        name = value
+        if isinstance(value, str):
+            name = value.strip().lower().replace("_", "-").replace(" ", "-")
         try:
             return cls(_ALIASES.get(name, name))
         except (ValueError, TypeError):
             raise InputError.among("relation", value, cls) from None
 
 
+# Names of the relations elsewhere: in textbooks, in OpenDP, in Google's accounting library, in Tumult Analytics.
 _ALIASES = {
     "bounded": "replace-one",
     "change-one": "replace-one",
@@ -55,7 +58,6 @@ _ALIASES = {
     "symmetric-difference": "add-remove-one",
     "unbounded": "add-remove-one",
 }
-"""Names of the relations elsewhere: in textbooks, in OpenDP, in Google's accounting library, in Tumult Analytics."""
 
 
 @dataclass(frozen=True)
@@ -85,6 +87,7 @@ class PrivacyClaim:
         if epsilon is None or epsilon < 0 or not is_finite(epsilon):
             raise InputError.of("epsilon", self.epsilon, "a finite number >= 0")
         delta = plain_number(self.delta)
+        # An accountant may return a delta slightly below 0 or above its end: that is no error of the user's.
         if delta is not None:
             delta = without_rounding(delta)
         if delta is None or not 0 <= delta < 1:
@@ -96,9 +99,12 @@ class PrivacyClaim:
     @property
     def call(self) -> str:
         """The call that makes the claim, as Python; empty where it names a theorem."""
-        relation = "" if self.relation == Relation.REPLACE_ONE else f", dpaudit.Relation.{self.relation.name}"
-        named = self.claim_id or self.source
-        return "" if named else f"dpaudit.PrivacyClaim({self.epsilon!r}, {self.delta!r}{relation})"
+        if self.claim_id or self.source:
+            return ""
+        relation = ""
+        if self.relation != Relation.REPLACE_ONE:
+            relation = f", dpaudit.Relation.{self.relation.name}"
+        return f"dpaudit.PrivacyClaim({self.epsilon!r}, {self.delta!r}{relation})"
 
     @staticmethod
     def gaussian(mu: float) -> CurveClaim:
@@ -138,8 +144,8 @@ class PrivacyClaim:
     def profile(delta_of_epsilon: Callable[[float], float]) -> CurveClaim:
         """Return the claim that the mechanism is (epsilon, delta_of_epsilon(epsilon))-private at every epsilon.
 
-        The function, whose values are in [0, 1] and do not grow, is evaluated at 71 epsilons from 0 to 35, of which an
-        audit may refute any.
+        The function, whose values are in [0, 1] and do not grow, is evaluated at 71 epsilons from 0 to 35; an audit may
+        refute the claim at any of them.
         """
         return profile_claim(delta_of_epsilon)
 
@@ -176,13 +182,15 @@ class UtilityClaim:
     failure: str = ""
 
     def __post_init__(self) -> None:
-        for name in ("alpha", "beta"):
-            if not 0 < getattr(self, name) < 1:
-                raise InputError.of(name, getattr(self, name), "in (0, 1)")
+        if not 0 < self.alpha < 1:
+            raise InputError.of("alpha", self.alpha, "in (0, 1)")
+        if not 0 < self.beta < 1:
+            raise InputError.of("beta", self.beta, "in (0, 1)")
         if self.sample_size < 1:
             raise InputError.of("sample_size", self.sample_size, "at least 1")
         if self.setting not in SETTINGS:
             raise InputError.among("setting", self.setting, SETTINGS)
+        # No error is measured in that setting, so that the claim itself must say what a failure is.
         if (self.setting == "solution") != bool(self.failure):
             raise InputError(
                 f"failure must be said in words in the setting 'solution' and nowhere else; got {self.failure!r} in "

@@ -10,26 +10,26 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Literal
+from typing import Literal
 
 from dpaudit.errors import InputError, blamed
 from dpaudit.plain_numbers import ROUNDING, is_finite, plain_number, without_rounding
 
 __all__ = ["CurveClaim"]
 
+# The epsilons at which profiles are evaluated: 0 to 2 by 0.05, then to 35 by a tenth.
 EPSILONS = (*(i / 20 for i in range(41)), *(2.0 * 1.1**i for i in range(1, 31)))
-"""The epsilons at which profiles are evaluated: 0 to 2 by 0.05, then to 35 by a tenth."""
+# Points of half of [0, 1] at which trade-off functions are evaluated.
 RATES = 512
-"""Points of half of [0, 1] at which trade-off functions are evaluated."""
+# The largest mu, and the largest order: beyond it no number of runs shows anything.
 MOST = 50.0
-"""The largest mu, and the largest order: beyond it no number of runs shows anything."""
+# Bounds on delta that follow from trade-off functions are raised by it, or by `ROUNDING` where rounding shows.
 _SLACK = 1e-12
-"""Bounds on delta that follow from trade-off functions are raised by it, or by `ROUNDING` where rounding shows."""
 
 
 @dataclass(frozen=True)
 class CurveClaim:
-    r"""A claim of privacy that is a curve, made by `PrivacyClaim.gaussian` and the methods beside it.
+    r"""A claim of privacy that is a curve, made by `PrivacyClaim.gaussian` and the methods that follow it.
 
     Of every event S, with P and Q the output laws on two neighbours in either order, it says by its name:
 
@@ -60,11 +60,15 @@ class CurveClaim:
         if self.name not in _PARAMETER_OF:
             raise InputError.among("name", self.name, _PARAMETER_OF)
         own = _PARAMETER_OF[self.name]
-        for name in ("mu", "rho", "orders", "points"):
-            value = getattr(self, name)
-            # Orders and points may be an array, which does not compare with ().
-            empty = value is None or (name in ("orders", "points") and len(value) == 0)
-            if empty == (name == own):
+        # Orders and points may be an array, which does not compare with ().
+        given = {
+            "mu": self.mu is not None,
+            "rho": self.rho is not None,
+            "orders": self.orders is not None and len(self.orders) > 0,
+            "points": self.points is not None and len(self.points) > 0,
+        }
+        for name, there in given.items():
+            if there != (name == own):
                 raise InputError(f"a claim {self.name!r} has {own} and nothing else", parameter=name)
         # Numbers of any library become numbers of Python, so that claims are compared, shown and stored alike.
         if self.mu is not None:
@@ -85,7 +89,9 @@ class CurveClaim:
             return f"dpaudit.PrivacyClaim.zero_concentrated({self.rho!r})"
         if self.orders:
             return f"dpaudit.PrivacyClaim.renyi({list(self.orders)!r})"
-        return f"dpaudit.PrivacyClaim.points({list(self.points)!r})" if self.name == "points" else ""
+        if self.name == "points":
+            return f"dpaudit.PrivacyClaim.points({list(self.points)!r})"
+        return ""
 
 
 _PARAMETER_OF = {
@@ -98,7 +104,7 @@ _PARAMETER_OF = {
 }
 
 
-def _in_range(name: str, value: Any, most: float) -> float:
+def _in_range(name: str, value: float, most: float) -> float:
     """Return a number in (0, most], or raise `InputError`."""
     number = plain_number(value)
     if number is None or not 0 < number <= most:
@@ -106,7 +112,7 @@ def _in_range(name: str, value: Any, most: float) -> float:
     return float(number)
 
 
-def _order(value: Any) -> float:
+def _order(value: float) -> float:
     """Return an order of Renyi privacy, or raise `InputError`."""
     number = plain_number(value)
     if number is None or not 1 < number <= 10 * MOST:
@@ -114,9 +120,10 @@ def _order(value: Any) -> float:
     return float(number)
 
 
-def _point(epsilon: Any, delta: Any) -> tuple[float, float]:
+def _point(epsilon: float, delta: float) -> tuple[float, float]:
     """Return a point (epsilon, delta) of a claim, without what rounding explains, or raise `InputError`."""
-    at, most = plain_number(epsilon), plain_number(delta)
+    at = plain_number(epsilon)
+    most = plain_number(delta)
     if at is not None:
         at = without_rounding(at, high=math.inf)
     if at is None or at < 0 or not is_finite(at):
@@ -141,6 +148,7 @@ def points_claim(points: Iterable[Sequence[float]]) -> CurveClaim:
 
 def profile_claim(delta_of_epsilon: Callable[[float], float]) -> CurveClaim:
     """Return the points of a function at `EPSILONS` as a claim; see `PrivacyClaim.profile`."""
+    # Accountants round: a delta that leaves [0, 1] or grows by less than `ROUNDING` is taken for one that does not.
     found: list[tuple[float, float]] = []
     for epsilon in EPSILONS:
         delta = without_rounding(_number("profile", delta_of_epsilon, epsilon))
@@ -154,6 +162,7 @@ def profile_claim(delta_of_epsilon: Callable[[float], float]) -> CurveClaim:
                 value=delta,
             )
         found.append((epsilon, delta))
+    # At delta = 1 a claim allows everything, and cannot be refuted.
     said = tuple(one for one in found if one[1] < 1)
     if not said:
         raise InputError("{profile} says nothing: it is 1 at every epsilon", names=("profile",))
@@ -168,7 +177,8 @@ def trade_off_claim(f: Callable[[float], float]) -> CurveClaim:
     interval is at most its value at the corner where these meet: delta is never too small. Slopes below 1 give points
     too: p <= k q + d says of the complement, with the sides exchanged, 1 - q <= (1 - p) / k + 1 - (1 - d) / k.
     """
-    lower = [10.0 ** (-7 + 6.699 * i / RATES) for i in range(RATES + 1)]  # up to 1/2
+    # A geometric grid up to 1/2, and its mirror image.
+    lower = [10.0 ** (-7 + 6.699 * i / RATES) for i in range(RATES + 1)]
     xs = [0.0, *lower, *(1 - x for x in reversed(lower[:-1])), 1.0]
     ys = [_number("trade_off", f, x) for x in xs]
     for x, y in zip(xs, ys, strict=True):
@@ -214,7 +224,7 @@ def _slopes(xs: list[float], ys: list[float]) -> list[float]:
 
 
 def _bent(slopes: list[float]) -> int | None:
-    """Return the place of the first point at which a function is not convex or grows; None where there is none."""
+    """Return the place of the first point at which a function is not convex or grows; None if there is none."""
     for i, (left, right) in enumerate(pairwise(slopes), 1):
         if left > right + 1e-6 * max(1.0, abs(right)) or right > 1e-6:
             return i
@@ -248,10 +258,14 @@ def _corners(xs: list[float], ys: list[float], slopes: list[float]) -> list[tupl
     """Return the corners of a function that no convex function through the points is below, and not below 0."""
     found = list(zip(xs, ys, strict=True))
     for i, slope in enumerate(slopes):
-        u, v, a, b = xs[i], xs[i + 1], ys[i], ys[i + 1]
+        u = xs[i]
+        v = xs[i + 1]
+        a = ys[i]
+        b = ys[i + 1]
+        # A function that does not grow continues at most level after 1, and may fall at once at 0.
         before = slopes[i - 1] if i else -math.inf
         after = slopes[i + 1] if i + 1 < len(slopes) else 0.0
-        if math.isinf(before):  # at 0 the function may fall at once
+        if math.isinf(before):
             found.append((u, max(b - after * (v - u), 0.0)))
         elif after - before > 1e-9 and before < slope:
             x = min(max((b - a + before * u - after * v) / (before - after), u), v)

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, TypeVar, runtime_checkable
 
 from dpaudit.contract.claims import PrivacyClaim, UtilityClaim
 from dpaudit.contract.pairs import Supremum
@@ -25,6 +26,8 @@ __all__ = [
     "FAIL",
     "LATER",
     "PARTS",
+    "Ball",
+    "ExactField",
     "HasExactLaw",
     "HasFault",
     "HasFurtherInstances",
@@ -44,6 +47,7 @@ __all__ = [
     "Instance",
     "Law",
     "Learner",
+    "Parameter",
     "Pictured",
     "Solves",
     "later",
@@ -59,11 +63,17 @@ PARTS = ("id", "instance", "privacy", "domain", "concepts", "run", "decode")
 """The parts that every learner must have."""
 
 
-def later(default: Any) -> Any:
+Parameter = int | float | str | bool | None
+"""A value of a learner's parameter: what a command line and a stored run can say."""
+Default = TypeVar("Default")
+
+
+def later(default: Default) -> Default:
     """Return the field of a parameter that a learner got after it had been released.
 
     At its default such a parameter stays out of the addresses of random streams, which keep their outputs.
     """
+    # Typed as `dataclasses.field` is: as the value of the field, which it stands for in the body of the class.
     return field(default=default, metadata={LATER: True})
 
 
@@ -105,7 +115,7 @@ class Instance:
         Whether every sample of `n` examples can be enumerated; where False the exact audit takes crafted samples.
     """
 
-    parameters: Mapping[str, Any]
+    parameters: Mapping[str, Parameter]
     n: int
     alpha: float = 0.1
     beta: float = 0.1
@@ -136,6 +146,8 @@ class Learner(Protocol):
     def run(self, sample: Any, rng: np.random.Generator, size: int) -> Sequence[Hashable] | NDArray[Any]:
         """Return the outputs of `size` independent runs: integer codes, or canonical hashables."""
 
+    # A sample and an output are `Any` below: each learner takes samples and outputs of its own kind alone.
+
     def decode(self, code: Any) -> Hypothesis | None:
         """Return the hypothesis that an output stands for; None if it stands for failure."""
 
@@ -158,7 +170,7 @@ class HasLaw(Protocol):
 class HasExactLaw(Protocol):
     """The output law from exact numbers, so that the worst epsilon can be enclosed in ball arithmetic."""
 
-    def exact_law(self, sample: Any, field: Any) -> Mapping[Hashable, Any]:
+    def exact_law(self, sample: Any, field: ExactField) -> Mapping[Hashable, Ball]:
         """Return the weight of each atom of `law(sample)`, positive or exactly zero; they need not sum to 1.
 
         Weights are made by + - * / from `field.number(x)` for an integer, a float (its binary value) or a Fraction,
@@ -166,12 +178,68 @@ class HasExactLaw(Protocol):
         """
 
 
+class Ball(Protocol):
+    """A real number, enclosed in a ball: the operations of python-flint's `arb` that exact laws and audits use."""
+
+    def __add__(self, other: Self | int, /) -> Self:
+        """Return the sum."""
+
+    def __sub__(self, other: Self | int, /) -> Self:
+        """Return the difference."""
+
+    def __mul__(self, other: Self | int, /) -> Self:
+        """Return the product."""
+
+    def __truediv__(self, other: Self | int, /) -> Self:
+        """Return the quotient."""
+
+    def __le__(self, other: Self | int, /) -> bool:
+        """Say whether no real number in the ball is greater."""
+
+    def __gt__(self, other: Self | int, /) -> bool:
+        """Say whether every real number in the ball is greater."""
+
+    def __float__(self) -> float:
+        """Return a float near its centre."""
+
+    def exp(self) -> Self:
+        """Return the exponential."""
+
+    def log(self) -> Self:
+        """Return the natural logarithm."""
+
+    def lower(self) -> Self:
+        """Return the least number in it."""
+
+    def upper(self) -> Self:
+        """Return the greatest number in it."""
+
+    def rad(self) -> Self:
+        """Return its radius."""
+
+    def is_finite(self) -> bool:
+        """Say whether its radius is finite."""
+
+
+class ExactField(Protocol):
+    """The makers of the real numbers of `HasExactLaw`."""
+
+    def number(self, value: int | float | Fraction) -> Ball:
+        """Return an exact number."""
+
+    def exp(self, value: Ball) -> Ball:
+        """Return the exponential."""
+
+    def log(self, value: Ball) -> Ball:
+        """Return the natural logarithm of a positive number."""
+
+
 @runtime_checkable
 class HasPairLaws(Protocol):
     """The laws on two samples in common cells: it makes the exact audit possible where outputs are too many to list."""
 
     def pair_laws(self, sample: Any, neighbour: Any) -> tuple[Law, Law] | None:
-        """Return the laws on two neighbouring samples, with the same atoms; None where `law` lists the outputs.
+        """Return the laws on two neighbouring samples, with the same atoms; None if `law` lists the outputs.
 
         An atom is a cell of outputs on which the ratio of the two laws is constant; it is described, not decoded.
 
@@ -258,7 +326,7 @@ class HasSymmetries(Protocol):
 
 @runtime_checkable
 class HasHardTargets(Protocol):
-    """Hard cases of the learner's own, beside those that are made from its concepts."""
+    """Hard cases of the learner's own, in addition to those that are made from its concepts."""
 
     def hard_targets(self, alpha: float) -> Sequence[tuple[int, Distribution, str]]:
         """Return (code of the concept, distribution of the points, name) of each case, for accuracy alpha."""
@@ -272,7 +340,7 @@ class HasHardFailure(Protocol):
     """
 
     def hard_failure(self, alpha: float, n: int) -> tuple[float, str]:
-        """Return Pr[error > alpha] on n examples of the hard case for alpha, and the case in words.
+        """Return Pr[error > alpha] on n examples of the hard case for alpha, and a description of the case.
 
         The rate must not increase with n. It may be a lower bound, which the words say: n* is then one as well.
 
@@ -302,7 +370,7 @@ class HasFurtherInstances(Protocol):
     """Further instances on which utility is audited."""
 
     audited: tuple[Instance, ...]
-    """The instances beside `instance`; a class attribute."""
+    """The further instances; a class attribute."""
 
 
 @runtime_checkable
@@ -310,7 +378,7 @@ class Pictured(Protocol):
     """A picture of some outputs, for reports."""
 
     def picture(self, sample: Any, codes: Sequence[Any], target: Hypothesis | None) -> Picture:
-        """Return the picture of a sample, of outputs on it, and of what labelled it (None where that is not known)."""
+        """Return the picture of a sample, of outputs on it, and of the concept that labelled it, if that is known."""
 
 
 @runtime_checkable
@@ -340,7 +408,7 @@ class HasFault(Protocol):
     """The leak, in a sentence; a class attribute."""
 
 
-ABILITIES: Mapping[str, type[Any]] = {
+ABILITIES: Mapping[str, type] = {
     "law": HasLaw,
     "exact_law": HasExactLaw,
     "pair_laws": HasPairLaws,

@@ -76,7 +76,9 @@ class Pair:
         if not isinstance(origin, Origin | str):
             raise InputError.of("origin", origin, "an Origin or a text")
         self.sides = data, neighbour
-        self.origin = Origin(text=origin) if isinstance(origin, str) else origin
+        if isinstance(origin, str):
+            origin = Origin(text=origin)
+        self.origin = origin
 
     @property
     def data(self) -> Any:
@@ -117,27 +119,34 @@ def differing(*words: str) -> tuple[tuple[int, int], tuple[int, int]]:
     >>> differing("[10, 2, 2]", "[10, 5, 2]"), differing("[1]", "[1, 3]")
     (((5, 6), (5, 6)), ((2, 2), (2, 5)))
     """
+    # A number with its sign, point and exponent is one word, so that 10 and 15 differ as a whole.
     one, other = (re.findall(r"[\w.+-]+|\s+|.", text, re.DOTALL) for text in words)
     start = _alike(one, other)
+    # The equal words at the beginning do not count again at the end.
     end = _alike(one[start:][::-1], other[start:][::-1])
-    first, last = sum(map(len, one[:start])), sum(map(len, one[len(one) - end :]))
+    first = sum(map(len, one[:start]))
+    last = sum(map(len, one[len(one) - end :]))
     return (first, len(words[0]) - last), (first, len(words[1]) - last)
 
 
 def _alike(one: list[str], other: list[str]) -> int:
+    """Return how many words at the beginning of two texts are equal."""
     return len(list(takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False))))
 
 
 def _words_of(value: Any) -> str:
     """Return the beginning of an input as text; sets in it are in order, and integers may have any length."""
-    with suppress(Exception):  # a longer integer than Python writes, or a method of the user's
-        return f"{stable_repr(value) if _holds_set(value) else repr(value):.300}"
+    # What fails here is an integer that is longer than Python writes, or a method of the user's.
+    with suppress(Exception):
+        text = stable_repr(value) if _holds_set(value) else repr(value)
+        return f"{text:.300}"
     with suppress(Exception):
         return f"{stable_repr(value):.300}"
     return f"an object of the class {type(value).__name__}"
 
 
 def _holds_set(value: Any) -> bool:
+    """Say whether a value is or contains a set, whose order in `repr` changes from process to process."""
     if isinstance(value, dict):
         return any(map(_holds_set, value.values())) or any(map(_holds_set, value))
     return isinstance(value, set | frozenset) or (type(value) in (list, tuple) and any(map(_holds_set, value)))
@@ -161,7 +170,7 @@ class Made(ABC):
 
     @property
     def digest(self) -> str:
-        """The keyed digest of the dataset that it is made from; empty where there is none."""
+        """The keyed digest of the dataset that it is made from; empty if there is none."""
         return ""
 
 
@@ -173,15 +182,19 @@ class MadePair(Pair):
 
     def __init__(self, data: Made, neighbour: Made, origin: Origin, shown: bool = False) -> None:
         super().__init__(data, neighbour, origin)
-        self.shown, self.digest = shown, data.digest
+        self.shown = shown
+        self.digest = data.digest
 
     def _input(self, side: Made) -> Any:
         return side.build()
 
     def in_words(self) -> tuple[str, str]:
         """Return the recipes of both inputs, or the inputs where they may be shown."""
+        if self.shown:
+            return super().in_words()
+        # A recipe names rows and never values.
         first, second = self.sides
-        return super().in_words() if self.shown else (first.in_words(), second.in_words())
+        return first.in_words(), second.in_words()
 
     @property
     def withheld(self) -> bool:

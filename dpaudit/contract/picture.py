@@ -18,8 +18,8 @@ TONES = ("ink", "blue", "orange", "purple", "grey")
 """Colours that every reader can distinguish, in light and dark pages."""
 MARKERS = ("dot", "ring", "cross", "square")
 
+# The most shapes that a picture may have: a page shows many pictures.
 MAX_SHAPES = 2048
-"""The most shapes that a picture may have: it stands in a page beside many others."""
 
 
 def _check_numbers(name: str, values: tuple[float, ...]) -> None:
@@ -67,9 +67,14 @@ class Shape:
     label: str = ""
 
     def __post_init__(self) -> None:
-        for name, allowed in (("kind", KINDS), ("tone", TONES), ("marker", MARKERS)):
-            if getattr(self, name) not in allowed:
-                raise InputError.among(name, getattr(self, name), allowed)
+        for name, value, allowed in (
+            ("kind", self.kind, KINDS),
+            ("tone", self.tone, TONES),
+            ("marker", self.marker, MARKERS),
+        ):
+            if value not in allowed:
+                raise InputError.among(name, value, allowed)
+        # Checked one by one, so that the error shows the point that is at fault.
         for point in self.points:
             if len(point) != 2:
                 raise InputError.of("points", point, "pairs (x, y)")
@@ -98,7 +103,7 @@ class Panel:
     Parameters
     ----------
     caption : str
-        What the panel shows, in words; read to those who cannot see it.
+        A description of what the panel shows, for readers who cannot see it.
     x, y : (float, float)
         Ends of the axes, least first.
     shapes : tuple of Shape

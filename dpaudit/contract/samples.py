@@ -11,7 +11,10 @@ from dpaudit.errors import InputError
 
 if TYPE_CHECKING:
     import numpy as np
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
+
+    # Integers of any width, or Python's own in an object array: a learner says which it takes.
+    Points = NDArray[Any]
 
 __all__ = ["ConceptClass", "Distribution", "Domain", "Hypothesis", "Sample"]
 
@@ -32,7 +35,7 @@ class Distribution:
         Which are public, for learners from public and private examples; without it the learner's domain says so.
     """
 
-    points: NDArray[Any]
+    points: Points
     probabilities: NDArray[np.float64]
     name: str = ""
     public: NDArray[np.bool_] | None = None
@@ -63,6 +66,7 @@ class Distribution:
         if not 0 <= share <= 1:
             raise InputError.of("share", share, "in [0, 1]")
         weights = (share * public.probabilities, (1 - share) * private.probabilities)
+        # The public points come first.
         flags = np.arange(len(public.points) + len(private.points)) < len(public.points)
         return cls(np.concatenate([public.points, private.points]), np.concatenate(weights), name, flags)
 
@@ -71,7 +75,7 @@ class Distribution:
 class Hypothesis(Protocol):
     """A function from points to labels: `predict` maps points (m, k) to labels (m,) in {0, 1}."""
 
-    def predict(self, points: NDArray[Any]) -> NDArray[np.uint8]:
+    def predict(self, points: Points) -> NDArray[np.uint8]:
         """Return the labels of the points."""
 
 
@@ -86,16 +90,18 @@ class Domain(Protocol):
     def dimension(self) -> int:
         """The number of coordinates of a point."""
 
-    def points(self) -> NDArray[Any]:
+    def points(self) -> Points:
         """Return all points (size, dimension) in lexicographic order, or raise `InputError` if they are too many."""
 
-    def contains(self, points: NDArray[Any]) -> NDArray[np.bool_]:
+    def contains(self, points: Points) -> NDArray[np.bool_]:
         """Say for each row of `points` whether it is a point of the domain."""
 
-    def landmarks(self) -> NDArray[Any]:
+    def landmarks(self) -> Points:
         """Return a few extreme and central points (m, dimension): where crafted neighbouring samples put weight."""
 
-    def sample(self, points: Any, labels: Any, counts: Any = None, public: Any = None) -> Sample:
+    def sample(
+        self, points: ArrayLike, labels: ArrayLike, counts: ArrayLike | None = None, public: ArrayLike | None = None
+    ) -> Sample:
         """Return the labelled multiset, after checking that every point is in the domain."""
 
     def empty_sample(self) -> Sample:
@@ -113,7 +119,7 @@ class Sample(Protocol):
     """
 
     @property
-    def points(self) -> NDArray[Any]:
+    def points(self) -> Points:
         """The distinct points, (m, k)."""
 
     @property
@@ -126,7 +132,7 @@ class Sample(Protocol):
 
     @property
     def public(self) -> NDArray[np.bool_] | None:
-        """Whether each is public, (m,); None where the learner knows no public examples."""
+        """Whether each is public, (m,); None if the learner knows no public examples."""
 
     @property
     def domain(self) -> Domain | None:
@@ -147,7 +153,7 @@ class ConceptClass(Protocol):
     def size(self) -> int:
         """The number of concepts."""
 
-    def evaluate(self, points: NDArray[Any]) -> NDArray[np.uint8]:
+    def evaluate(self, points: Points) -> NDArray[np.uint8]:
         """Return the labels (size, m) that each concept gives to each point."""
 
     def concept(self, code: int) -> Hypothesis:

@@ -7,11 +7,66 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from dpaudit.contract.claims import Relation
-from dpaudit.contract.samples import Distribution, Hypothesis
+from dpaudit.contract.learners import Learner, Parameter
+from dpaudit.contract.pairs import Pair
+from dpaudit.contract.samples import Distribution, Hypothesis, Sample
 from dpaudit.contract.verdicts import ACCUSATIONS, OF_CHECKS, Constants, Grade, Part, Survives, Verdict
 from dpaudit.errors import InputError
+from dpaudit.jsonable import Json
 
 __all__ = ["Evidence", "Statement", "Tools", "require_grounds"]
+
+
+class LawResult(Protocol):
+    """The numbers of a `LawFinding` that checks read."""
+
+    @property
+    def verdict(self) -> Verdict:
+        """The verdict on the learner's own claim."""
+
+    @property
+    def epsilon(self) -> float:
+        """The worst loss."""
+
+    @property
+    def delta_at_claim(self) -> float:
+        """The worst delta at the claimed epsilon."""
+
+
+class SupremumResult(Protocol):
+    """The numbers of a `SupremumFinding` that checks read."""
+
+    @property
+    def value(self) -> float:
+        """The supremum, as far as it is known."""
+
+    @property
+    def attained(self) -> float:
+        """The loss of the witness."""
+
+    @property
+    def n(self) -> int:
+        """The examples of the witness."""
+
+
+class UtilityResult(Protocol):
+    """The numbers of a `UtilityFinding` that checks read."""
+
+    @property
+    def verdict(self) -> Verdict:
+        """The verdict on the failure rate."""
+
+    @property
+    def failures(self) -> int:
+        """The runs that failed."""
+
+    @property
+    def trials(self) -> int:
+        """The runs."""
+
+    @property
+    def failure_rate(self) -> float:
+        """The share of runs that failed."""
 
 
 class Tools(Protocol):
@@ -22,20 +77,22 @@ class Tools(Protocol):
 
     def audit_law(
         self,
-        learner: Any,
+        learner: Learner,
         *,
         n: int | None = None,
-        samples: Iterable[Any] | None = None,
+        samples: Iterable[Sample | Pair] | None = None,
         relation: Relation | str | None = None,
-    ) -> Any:
+    ) -> LawResult:
         """Return the `LawFinding` of a learner: its worst-case epsilon and delta, from its exact output laws."""
 
-    def audit_supremum(self, learner: Any, *, starts: int = 8, evaluations: int = 250, most: int = 4) -> Any:
+    def audit_supremum(
+        self, learner: Learner, *, starts: int = 8, evaluations: int = 250, most: int = 4
+    ) -> SupremumResult:
         """Return the `SupremumFinding` of a learner: the supremum of its loss over samples of every size."""
 
     def audit_utility(
         self,
-        learner: Any,
+        learner: Learner,
         concept: int | Hypothesis,
         distribution: Distribution | str,
         *,
@@ -46,7 +103,7 @@ class Tools(Protocol):
         confidence: float = 0.999,
         setting: str | None = None,
         noise: float | None = None,
-    ) -> Any:
+    ) -> UtilityResult:
         """Return the `UtilityFinding` on the claim Pr[error > alpha] <= beta on n examples."""
 
     def scaling_law(
@@ -59,7 +116,8 @@ class Tools(Protocol):
         beta: float | None = None,
         setting: str | None = None,
         moves: int = 100,
-        parameters: Mapping[str, Any] | None = None,
+        parameters: Mapping[str, Parameter] | None = None,
+        # These take any type here, as the other arguments of the function that is called are among them.
         **fixed: Any,
     ) -> Any:
         """Return the `ScalingFinding` on how a sample complexity grows with one parameter, against the theorem."""
@@ -81,7 +139,7 @@ class Evidence:
     grade : {"exact", "numeric", "statistical"}
         The kind of the evidence.
     witness : str
-        The instance that refutes, in words; empty otherwise.
+        A description of the instance that refutes; empty otherwise.
     witness_data : mapping of str to data
         The instance that decides (it refutes, or comes nearest to it) as data from which another program computes the
         numbers again: learners with their parameters, samples, distributions, outputs.
@@ -95,15 +153,17 @@ class Evidence:
     numbers: Mapping[str, float]
     grade: str
     witness: str = ""
-    witness_data: Mapping[str, Any] = field(default_factory=dict)
+    witness_data: Mapping[str, Json] = field(default_factory=dict)
     one_sided: bool = False
 
     def __post_init__(self) -> None:
-        found = OF_CHECKS[2:] if self.one_sided else OF_CHECKS
-        for name, allowed in (("verdict", found), ("grade", tuple(Grade))):
-            value = getattr(self, name)
-            if value not in allowed:
-                raise InputError.among(name, value, allowed)
+        # Numbers that bound from one side never confirm: neither "holds" nor "loose" is left.
+        verdicts = OF_CHECKS[2:] if self.one_sided else OF_CHECKS
+        if self.verdict not in verdicts:
+            raise InputError.among("verdict", self.verdict, verdicts)
+        if self.grade not in tuple(Grade):
+            raise InputError.among("grade", self.grade, tuple(Grade))
+        # Whoever doubts a refutation can compute it again from the witness.
         if self.verdict == Verdict.REFUTED and not self.witness:
             raise InputError("a refutation needs a witness", parameter="witness", value="")
 
@@ -139,8 +199,8 @@ class Statement:
     constants : {"paper", "ours"}
         Whose constants the check uses: "ours" where the source has O(.), so that the verdict is never "loose".
     failure : Verdict or None
-        One of `ACCUSATIONS`: of which class the statement is if its check finds a contradiction, which is a judgement
-        of the source. It takes `place`, `formula`, `survives` and `argument`.
+        One of `ACCUSATIONS`: the class of the statement if its check finds a contradiction, which is a judgement of the
+        source. It takes `place`, `formula`, `survives` and `argument`.
     survives : {"yes", "no", "unknown", "not applicable"}
         Whether the theorem survives that failure.
     argument : str
@@ -171,13 +231,14 @@ class Statement:
         if self.failure is not None:
             if self.failure not in ACCUSATIONS:
                 raise InputError.among("failure", self.failure, ACCUSATIONS)
-            require_grounds(self, self.id)
+            require_grounds(self.id, self.place, self.formula, self.argument, self.survives)
 
     def verdict_on(self, found: Verdict) -> Verdict:
         """Return the class of the statement, given what its check found.
 
         Constants of ours are never loose: of a paper's statement they are "derived", and one of ours holds.
         """
+        # Without a judgement of the source a contradiction is shown as what it is.
         if found == Verdict.REFUTED:
             return self.failure or found
         if self.constants == Constants.OURS and found in (Verdict.HOLDS, Verdict.LOOSE):
@@ -185,9 +246,16 @@ class Statement:
         return found
 
 
-def require_grounds(accusation: Any, id: str) -> None:
+def require_grounds(id: str, place: str, formula: str, argument: str, survives: Survives) -> None:
     """Raise `InputError` unless an accusation has its place, formula and argument, and whether a theorem survives."""
-    lacking = [name for name in ("place", "formula", "argument") if not getattr(accusation, name)]
-    lacking += ["survives"] * (accusation.survives == Survives.NOT_APPLICABLE)
+    lacking = []
+    if not place:
+        lacking.append("place")
+    if not formula:
+        lacking.append("formula")
+    if not argument:
+        lacking.append("argument")
+    if survives == Survives.NOT_APPLICABLE:
+        lacking.append("survives")
     if lacking:
         raise InputError(f"the accusation {id} has no {' and no '.join(lacking)}")

@@ -40,17 +40,17 @@ class WorstFailure:
     numbers : mapping
         What the proof needs to know of the learner: numbers, by their names in `dpaudit.utility.known`.
     proof : str
-        Why no case exceeds `upper`, in words.
+        The reason why no case exceeds `upper`.
     missing : str
-        The step that is missing between both ends, in words; empty where they agree in the limit.
+        The step that is missing between both ends; empty if they agree in the limit.
     concept : int or None
-        The code of the case's concept; None where the case is given in words alone.
+        The code of the case's concept; None if `case` alone describes it.
     points : tuple of tuple of int
         The case's points.
     probabilities : tuple of float
         Their probabilities.
     case : str
-        The case in words.
+        A description of the case.
     """
 
     lower: float

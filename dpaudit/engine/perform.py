@@ -54,14 +54,14 @@ from dpaudit.jsonable import jsonable
 from dpaudit.neighbours.check import check_pairs
 from dpaudit.neighbours.crafted import crafted_pairs
 from dpaudit.neighbours.named import is_source, pairs_at, pairs_of_source, with_examples
+from dpaudit.places import Place, send_private
 from dpaudit.progress import Progress
 from dpaudit.registry import load
-from dpaudit.registry.import_spec import Place, send_private
+from dpaudit.registry.scaling import scaling_law
 from dpaudit.seeding import check_seed, generator
 from dpaudit.utility.audit import audit_utility
 from dpaudit.utility.finding import UtilityFinding
 from dpaudit.utility.hard_cases import hard_cases
-from dpaudit.utility.scaling import scaling_law
 
 
 def perform(

@@ -304,7 +304,7 @@ def _scaling(found: ScalingFinding) -> tuple[str, ...]:
     numbers = [0.0, *(point.x for point in found.points)]
     rising = all(one < other for one, other in pairwise(numbers)) and all(point.theorem > 0 for point in found.points)
     require(rising, "its points are not in increasing order of a positive number")
-    for name, value in slopes_of(found.points, found.confidence).items():
+    for name, value in slopes_of(found.points, found.confidence)._asdict().items():
         stored = getattr(found, name)
         if name == "verdict":
             same(name, stored, value, "that of its points")

@@ -97,7 +97,7 @@ class LedgerRow(Finding, kw_only=True, frozen=True, tag="ledger"):
         if self.verdict in (Verdict.REFUTED, *ACCUSATIONS) and not self.witness:
             raise InputError("a refutation needs a witness")
         if self.verdict in ACCUSATIONS:
-            require_grounds(self, self.id)
+            require_grounds(self.id, self.place, self.formula, self.argument, self.survives)
         needed = {Verdict.LOOSE: Constants.PAPER, Verdict.DERIVED: Constants.OURS}.get(self.verdict, self.constants)
         if self.constants != needed:
             raise InputError(f"{self.id} is {self.verdict} with constants of {self.constants}")

@@ -18,9 +18,9 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
+from dpaudit.places import parted
 from dpaudit.record import Frozen, Words
 from dpaudit.registry import PRIVATE, load
-from dpaudit.registry.import_spec import parted
 
 RECORDED = "recorded"
 """The source of outputs that were recorded in a file, in the place of a module."""

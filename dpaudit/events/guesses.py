@@ -42,7 +42,7 @@ MOST = 5
 """Guesses that share the error at most: with a fifth of it each a bound is 2 % lower, or less."""
 LENGTHS = 32
 """Lengths of either end that are tried, from one atom to all. With 16 bounds of ten mechanisms and 8 seeds are 0.15 %
-lower on average (standard error 0.15), with 64 the same (`scripts/bench_event_choice.py --constants`)."""
+lower on average (standard error 0.15), with 64 the same (`scripts/bench.py event_choice --constants`)."""
 DRAWS = 64
 """Draws of each model. With 16 the same bounds are 0.2 % higher, with 256 too (0.2)."""
 SPREAD = 2.0

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable, Sequence
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 from msgspec import UNSET
+from numpy.typing import NDArray
 
 from dpaudit.arguments import check_built
 from dpaudit.contract import (
@@ -26,6 +26,7 @@ from dpaudit.contract import (
     Pair,
     PrivacyClaim,
     Relation,
+    Sample,
     Verdict,
 )
 from dpaudit.errors import InputError
@@ -47,7 +48,7 @@ def audit_law(
     learner: Learner,
     *,
     n: int | None = None,
-    samples: Iterable[Any] | None = None,
+    samples: Iterable[Sample | Pair] | None = None,
     relation: Relation | str | None = None,
     enclosure: bool = False,
     progress: Progress = False,
@@ -96,19 +97,24 @@ def audit_law(
     source = _check(learner, n, samples)
     if enclosure:
         require_exact_law(learner)
-    claim, rel = learner.privacy, relation_of(learner, relation)
+    rel = relation_of(learner, relation)
     size = None
     if samples is not None:
         plan = given_pairs(learner.domain, samples, rel)
     else:
         size = learner.instance.n if n is None else n
-        generators = learner.symmetries() if isinstance(learner, HasSymmetries) else ()
+        generators: Sequence[NDArray[np.int64]] = ()
+        if isinstance(learner, HasSymmetries):
+            generators = learner.symmetries()
         plan = every_pair(learner.domain, size, rel, list(generators))
     table, left, right = _laws(source, plan, progress, listed=enclosure)
     profiles = LossProfiles(table.log_prob, table.error, left, right)
-    ends = enclose(learner, plan.inputs, table.atoms, profiles) if enclosure else None
-    finding = _finding(claim, plan, table, profiles, size, rel, ends)
-    name = getattr(learner, "id", type(learner).__name__)  # what has a law need be no learner
+    ends = None
+    if enclosure:
+        ends = enclose(learner, plan.inputs, table.atoms, profiles)
+    finding = _finding(learner.privacy, plan, table, profiles, size, rel, ends)
+    # An object with a law need not be a learner, and then has no id.
+    name = getattr(learner, "id", type(learner).__name__)
     LOG.info("law of %s: %s, epsilon %.4g over %d pairs", name, finding.verdict, finding.epsilon, plan.pairs)
     return finding
 
@@ -121,36 +127,45 @@ def relation_of(learner: Learner, relation: Relation | str | None = None) -> Rel
 
 
 def _laws(source: HasLaw, plan: PairPlan, progress: Progress, *, listed: bool) -> tuple[LawTable, Ranks, Ranks]:
-    """Return the laws and the two of each pair by number: one of each input, or two of each two where in cells.
+    """Return the laws, and the numbers of the two laws of each pair.
 
+    There is one law an input; where a learner gives the two laws of a pair in common cells, two for each two inputs.
     `listed` refuses laws in cells.
     """
 
     def in_cells(left: int, right: int) -> tuple[Law, Law] | None:
-        sides = plan.inputs(left), plan.inputs(right)
-        return source.pair_laws(*sides) if isinstance(source, HasPairLaws) else None
+        if not isinstance(source, HasPairLaws):
+            return None
+        return source.pair_laws(plan.inputs(left), plan.inputs(right))
 
-    size, sides = plan.size, (plan.left, plan.right)
-    laws: Iterable[tuple[Any, Law]] = ((data, source.law(data)) for data in map(plan.inputs, range(size)))
+    size = plan.size
+    left = plan.left
+    right = plan.right
+    laws: Iterable[tuple[Sample, Law]] = ((data, source.law(data)) for data in map(plan.inputs, range(size)))
+    # A learner has such laws for all of its samples or for none, so that the first pair decides.
     if in_cells(int(plan.left[0]), int(plan.right[0])) is not None:
         if listed:
             raise InputError("{enclosure} needs laws that list the outputs; these are too many", names=("enclosure",))
-        ends = np.sort(np.column_stack(sides), axis=1)
+        # A pair and the same pair in the other direction share their two laws.
+        ends = np.sort(np.column_stack((plan.left, plan.right)), axis=1)
         twos, place = np.unique(ends, axis=0, return_inverse=True)
-        first, swapped = 2 * place.ravel(), plan.left > plan.right
-        size, sides = twos.size, (first + swapped, first + ~swapped)
-        pair_laws = (law for left, right in twos.tolist() for law in in_cells(left, right) or ())
-        laws = zip(map(plan.inputs, twos.ravel().tolist()), pair_laws, strict=True)  # all samples have them, or none
+        first = 2 * place.ravel()
+        swapped = plan.left > plan.right
+        size = twos.size
+        left = first + swapped
+        right = first + ~swapped
+        pair_laws = (law for one, other in twos.tolist() for law in in_cells(one, other) or ())
+        laws = zip(map(plan.inputs, twos.ravel().tolist()), pair_laws, strict=True)
     table = LawTable(size)
     with followed(progress, size, "laws") as report:
         for data, law in laws:
             table.add(law, data)
             if report is not None:
                 report(1)
-    return table, *sides
+    return table, left, right
 
 
-def _check(learner: Learner, n: int | None, samples: Iterable[Any] | None) -> HasLaw:
+def _check(learner: Learner, n: int | None, samples: Iterable[Sample | Pair] | None) -> HasLaw:
     """Return the learner as one with a law, or raise `InputError` if it, or the arguments, cannot be audited."""
     check_built(learner)
     if not isinstance(learner, HasLaw):
@@ -172,24 +187,31 @@ def _finding(
     rel: Relation,
     ends: tuple[float, float] | None,
 ) -> LawFinding:
-    at_claim = profiles.delta(claim.epsilon) if claim else profiles.delta(0.0)
-    by_delta = claim is not None and claim.delta > 0 and at_claim > 0
-    pair, atom = profiles.worst_delta(claim.epsilon) if claim is not None and by_delta else profiles.worst()
-    sides = plan.inputs(int(plan.left[pair])), plan.inputs(int(plan.right[pair]))
-    worst = Pair(*sides, origin=plan.origin(pair))
-    output, refuted = table.atoms[atom], False  # by more than the error of the numbers that refute it
-    if claim is not None and claim.delta == 0:
-        refuted = (profiles.epsilon - profiles.epsilon_error if ends is None else ends[0]) > claim.epsilon
-    elif claim is not None:
-        refuted = at_claim - profiles.delta_error(claim.epsilon) > claim.delta
+    claimed_epsilon = None
+    claimed_delta = 0.0
+    epsilon_at_claim = None
+    claim_id = ""
+    if claim is not None:
+        claimed_epsilon = claim.epsilon
+        claimed_delta = claim.delta
+        epsilon_at_claim = profiles.epsilon_at(claim.delta)
+        if rel is claim.relation:
+            claim_id = claim.claim_id
+    at_claim = profiles.delta(claimed_epsilon or 0.0)
+    if claimed_epsilon is not None and claimed_delta > 0 and at_claim > 0:
+        pair, atom = profiles.worst_delta(claimed_epsilon)
+    else:
+        pair, atom = profiles.worst()
+    worst = Pair(plan.inputs(int(plan.left[pair])), plan.inputs(int(plan.right[pair])), origin=plan.origin(pair))
+    output = table.atoms[atom]
     finding = LawFinding(
-        verdict=Verdict.VIOLATION if refuted else Verdict.CONSISTENT,
+        verdict=_verdict(claim, at_claim, profiles, ends),
         epsilon=profiles.epsilon,
         error=profiles.epsilon_error,
-        claimed_epsilon=claim.epsilon if claim else None,
-        claimed_delta=claim.delta if claim else 0.0,
+        claimed_epsilon=claimed_epsilon,
+        claimed_delta=claimed_delta,
         delta_at_claim=at_claim,
-        epsilon_at_claim=profiles.epsilon_at(claim.delta) if claim else None,
+        epsilon_at_claim=epsilon_at_claim,
         pair_in_words=PairInWords(repr(worst.data), repr(worst.neighbour), worst.origin),
         worst_atom=repr(output),
         worst_output=_in_fractions(output),
@@ -200,25 +222,44 @@ def _finding(
         n=None if n is None else int(n),
         relation=rel,
         grade=Grade(table.grade),
-        curve=_curve(claim, profiles),
-        claim_id=claim.claim_id if claim and rel is claim.relation else "",
+        curve=_curve(claimed_epsilon or 0.0, profiles),
+        claim_id=claim_id,
         enclosure=ends,
     )
     finding.__dict__.update(worst_pair=worst, profiles=profiles)
     return finding
 
 
-def _in_fractions(output: Any) -> str:
+def _verdict(
+    claim: PrivacyClaim | None, at_claim: float, profiles: LossProfiles, ends: tuple[float, float] | None
+) -> Verdict:
+    """Return "violation" if delta at the claim, or epsilon, exceeds the claim by more than the number's own error.
+
+    `ends` enclose epsilon, where an enclosure was asked for.
+    """
+    refuted = False
+    if claim is not None and claim.delta > 0:
+        refuted = at_claim - profiles.delta_error(claim.epsilon) > claim.delta
+    elif claim is not None and ends is not None:
+        refuted = ends[0] > claim.epsilon
+    elif claim is not None:
+        refuted = profiles.epsilon - profiles.epsilon_error > claim.epsilon
+    return Verdict.VIOLATION if refuted else Verdict.CONSISTENT
+
+
+def _in_fractions(output: Hashable) -> str:
     """Return an output as `repr` writes it, but for rationals, which are written as fractions."""
     if type(output) is tuple:
         return f"({', '.join(map(_in_fractions, output))}{',' * (len(output) == 1)})"
     return str(output) if type(output) is Fraction else repr(output)
 
 
-def _curve(claim: PrivacyClaim | None, profiles: LossProfiles) -> tuple[tuple[float, float], ...]:
-    """Return (epsilon, delta) from 0 to a little above the claim and the greatest finite loss."""
+def _curve(claimed: float, profiles: LossProfiles) -> tuple[tuple[float, float], ...]:
+    """Return (epsilon, delta) from 0 to a little above the claimed epsilon and the greatest finite loss."""
     finite = profiles.peaks[np.isfinite(profiles.peaks)]
-    claimed = claim.epsilon if claim else 0.0
-    top = 1.05 * max(claimed, float(finite.max()) if len(finite) else 0.0)
-    grid = {*np.linspace(0.0, top if top > 0 else 1.0, CURVE_POINTS).tolist(), float(claimed)}
+    top = 1.05 * max(claimed, float(finite.max(initial=0.0)))
+    if top == 0:
+        # Nothing leaks and nothing is claimed: the curve is 0 everywhere.
+        top = 1.0
+    grid = {*np.linspace(0.0, top, CURVE_POINTS).tolist(), float(claimed)}
     return tuple((e, profiles.delta(e)) for e in sorted(grid) if math.isfinite(e))

@@ -68,17 +68,23 @@ class Composition:
     def epsilon_upper(self, delta: float) -> float:
         """Return an epsilon such that T runs are (epsilon, delta)-private on the pairs audited."""
         _check_delta(delta)
-        return self.basic if delta == 0 else min(self.basic, self.dominating.epsilon(delta))
+        if delta == 0:
+            return self.basic
+        return min(self.basic, self.dominating.epsilon(delta))
 
     def epsilon_lower(self, delta: float) -> float:
         """Return an epsilon below which T runs are not (epsilon, delta)-private, as some pair of neighbours shows."""
         _check_delta(delta)
-        return self.least if delta == 0 else max(lower.epsilon(delta) for lower in self.witnesses)
+        if delta == 0:
+            return self.least
+        return max(lower.epsilon(delta) for lower in self.witnesses)
 
     def delta_upper(self, epsilon: float) -> float:
         """Return a delta such that T runs are (epsilon, delta)-private on the pairs audited."""
         _check_epsilon(epsilon)
-        return 0.0 if epsilon >= self.basic else self.dominating.delta(epsilon)
+        if epsilon >= self.basic:
+            return 0.0
+        return self.dominating.delta(epsilon)
 
     def delta_lower(self, epsilon: float) -> float:
         """Return a delta below which T runs are not (epsilon, delta)-private, as some pair of neighbours shows."""
@@ -132,9 +138,11 @@ def compose(
         witnesses=tuple(LossSum(pair_law(profiles, pair), int(times), upper=False) for pair in pairs),
         least=times * max(0.0, profiles.epsilon - profiles.epsilon_error) * (1 - 4 * _ULP),
     )
-    at_delta = None if delta is None else (made.epsilon_lower(delta), made.epsilon_upper(delta))
-    at_epsilon = None if epsilon is None else (made.delta_lower(epsilon), made.delta_upper(epsilon))
-    return replace(made, epsilon_interval=at_delta, delta_interval=at_epsilon)
+    if delta is not None:
+        made = replace(made, epsilon_interval=(made.epsilon_lower(delta), made.epsilon_upper(delta)))
+    if epsilon is not None:
+        made = replace(made, delta_interval=(made.delta_lower(epsilon), made.delta_upper(epsilon)))
+    return made
 
 
 def check_times(times: object, name: str = "times") -> None:
@@ -176,18 +184,24 @@ def tabulate(profiles: LossProfiles, times: int, grade: str) -> CompositionTable
     top = next((high for delta, _, high in epsilons if delta > 0 and math.isfinite(high)), math.inf)
     if not math.isfinite(top):
         top = times * float(peaks[np.isfinite(peaks)].max(initial=0.0))
-    grid = np.linspace(0.0, top if top > 0 else 1.0, _TABLE_EPSILONS).tolist()
+    if top <= 0:
+        # Nothing leaks: the curve is 0 everywhere.
+        top = 1.0
+    grid = np.linspace(0.0, top, _TABLE_EPSILONS).tolist()
     deltas = [(epsilon, made.delta_lower(epsilon), made.delta_upper(epsilon)) for epsilon in grid]
     return CompositionTable(made.times, made.grade, made.basic, tuple(epsilons), tuple(deltas))
 
 
 def pair_law(profiles: LossProfiles, pair: int) -> LossLaw:
     """Return a loss law that one pair dominates: masses and losses are lowered by the errors of its two laws."""
-    left, right = int(profiles.left[pair]), int(profiles.right[pair])
-    log_left, loss = profiles.log_prob[left], profiles.log_prob[left] - profiles.log_prob[right]
+    left = int(profiles.left[pair])
+    right = int(profiles.right[pair])
+    log_left = profiles.log_prob[left]
+    loss = profiles.log_prob[left] - profiles.log_prob[right]
     # The exponential of a rounded number: off by that number of ulp, and some more.
     mass = np.exp(log_left - float(profiles.error[left])) * (1 - 4 * _ULP * (2 - np.maximum(log_left, -1e3)))
     unbounded = loss > UNBOUNDED
+    # Atoms that are impossible on the right are the infinite loss.
     kept = np.flatnonzero((mass > 0) & ~unbounded)
     kept = kept[np.argsort(loss[kept], kind="stable")]
     losses = np.minimum(loss[kept], MAX_LOSS) - float(profiles.error[left] + profiles.error[right])
@@ -200,13 +214,17 @@ def _worst_pairs(profiles: LossProfiles) -> tuple[int, ...]:
     The first is tightest for few runs at a tiny delta, the second of many runs, the third of a large delta, the last of
     the delta that no epsilon removes.
     """
-    means, masses = [], []
+    means = []
+    masses = []
     for block in profiles.blocks(np.arange(len(profiles.left))):
-        loss, prob = profiles.losses(block), profiles.probability[profiles.left[block]]
+        loss = profiles.losses(block)
+        prob = profiles.probability[profiles.left[block]]
         means.append((prob * np.clip(loss, -MAX_LOSS, MAX_LOSS)).sum(axis=1))
         masses.append(np.where(loss > UNBOUNDED, prob, 0.0).sum(axis=1))
-    divergence, catastrophe = np.concatenate(means), np.concatenate(masses)
+    divergence = np.concatenate(means)
+    catastrophe = np.concatenate(masses)
     found = [profiles.worst()[0], int(np.argmax(divergence)), profiles.worst_delta(0.0)[0]]
+    # Without an impossible atom there is no such pair.
     if catastrophe.max() > 0:
         found.append(int(np.argmax(catastrophe)))
     return tuple(dict.fromkeys(found))

@@ -30,19 +30,19 @@ from dpaudit.exact.dominating import LossLaw
 Floats = NDArray[np.float64]
 GridCells = NDArray[np.int64]
 
+# The most compositions: the window has a few cells for each.
 LARGEST_TIMES = 100_000
-"""The most compositions: the window has a few cells for each."""
 
 _CELLS = 2**20
+# The most times that the tilt is fitted to the epsilon found; two or three are usual.
 _ROUNDS = 6
-"""The most times that the tilt is fitted to the epsilon found; two or three are usual."""
+# The mass that is aimed at outside the window. The mass that really is there enters the bound.
 _SPILL = 2.0**-80
-"""The mass outside the window that is aimed at; what it really is enters the bound."""
 _UNIT = 2.0**-53
+# The amount by which losses and masses are moved to the safe side for their own rounding.
 _RAISE = 2.0**-48
-"""The amount by which losses and masses are moved to the safe side for their own rounding."""
+# Bounds the relative rounding of one factor of the composition, for exponents near 1.
 _ROUNDING = 2.0**-48
-"""Bounds the relative rounding of one factor of the composition, for exponents near 1."""
 _TILTS = np.concatenate([[0.0], np.geomspace(1e-4, 1e4, 241)])
 
 
@@ -56,13 +56,17 @@ class LossSum:
     """
 
     def __init__(self, law: LossLaw, times: int, *, upper: bool) -> None:
-        self._law, self._times, self._upper = law, times, upper
+        self._law = law
+        self._times = times
+        self._upper = upper
         self._infinite = _infinite_part(law, times, upper)
         log_mass = np.log(law.mass)
         self._cumulants = np.array([_cumulant(law.losses, log_mass, tilt) for tilt in _TILTS.tolist()])
-        greatest = float(law.losses[-1]) if len(law.losses) else -math.inf
         # Beyond T times the greatest loss no finite part is left; `_RAISE` covers the rounding of the product.
-        self._highest = times * greatest + _RAISE * (1 + abs(times * greatest)) if len(law.losses) else -math.inf
+        self._highest = -math.inf
+        if len(law.losses):
+            greatest = times * float(law.losses[-1])
+            self._highest = greatest + _RAISE * (1 + abs(greatest))
         self._last: tuple[int, _Tilted] | None = None
 
     def delta(self, epsilon: float) -> float:
@@ -70,7 +74,7 @@ class LossSum:
         return self._delta(epsilon, self._best_tilt(epsilon), self._upper)
 
     def epsilon(self, delta: float) -> float:
-        """Return the bound on the least epsilon >= 0 with at most that delta > 0; inf where there is none.
+        """Return the bound on the least epsilon >= 0 with at most that delta > 0; inf if there is none.
 
         Root finding only proposes: the bound on delta has been evaluated at what is returned, and is at most the given
         one for upper bounds, above it for lower bounds (unless these return 0).
@@ -81,8 +85,10 @@ class LossSum:
         if self._at_zero <= delta:
             return 0.0
         root, tilt = self._root(delta, finite)
+        # The root is off by the tolerance of its search: it is moved to the safe side until the bound confirms it.
+        safe_side = 1 if self._upper else -1
         for step in (0.0, *(1e-12 * 4.0 ** np.arange(40))):
-            found = root + step if self._upper else root - step
+            found = root + safe_side * step
             if found <= 0 and not self._upper:
                 return 0.0
             if (self._delta(found, tilt, self._upper) <= delta) is self._upper:
@@ -99,7 +105,9 @@ class LossSum:
         root = max(0.0, float(((self._times * self._cumulants[1:] - math.log(finite)) / _TILTS[1:]).min()))
         tilt = -len(_TILTS)
         for _ in range(_ROUNDS):
-            before, tilt = tilt, self._best_tilt(root)
+            before = tilt
+            tilt = self._best_tilt(root)
+            # The bound is valid at every tilt, so that this one need not be the best.
             if abs(tilt - before) <= 2:
                 break
             root = self._root_at(delta, tilt)
@@ -124,6 +132,7 @@ class LossSum:
     def _delta(self, epsilon: float, tilt: int, upper: bool) -> float:
         if epsilon >= self._highest:
             return self._infinite
+        # One transform serves every epsilon that is asked for at its tilt.
         if self._last is None or self._last[0] != tilt:
             self._last = tilt, _Tilted(self._law, self._times, float(_TILTS[tilt]), upper=self._upper)
         return float(min(1.0, self._infinite + self._last[1].delta(epsilon, upper=upper)))
@@ -136,11 +145,16 @@ def _infinite_part(law: LossLaw, times: int, upper: bool) -> float:
     """
     if law.infinite <= 0:
         return 0.0
-    rounding, finite = 4 * times * _ROUNDING, float(law.mass.sum())
+    rounding = 4 * times * _ROUNDING
+    finite = float(law.mass.sum())
     if not upper:
-        kept = times * math.log1p(-law.infinite) if law.infinite < 1 else -math.inf
+        kept = -math.inf
+        if law.infinite < 1:
+            kept = times * math.log1p(-law.infinite)
         return -math.expm1(kept) * (1 - rounding)
-    share = -math.expm1(-times * math.log1p(law.infinite / finite)) if finite > 0 else 1.0
+    share = 1.0
+    if finite > 0:
+        share = -math.expm1(-times * math.log1p(law.infinite / finite))
     return min(1.0, math.exp(times * math.log(finite + law.infinite)) * share * (1 + rounding))
 
 
@@ -148,6 +162,7 @@ def _cumulant(losses: Floats, log_mass: Floats, tilt: float) -> float:
     """Return ln sum of mass exp(tilt loss)."""
     if not len(losses):
         return -math.inf
+    # The greatest exponent is taken out, so that no exponential overflows.
     exponents = tilt * losses + log_mass
     top = float(np.maximum.reduce(exponents))
     return top + math.log(float(np.add.reduce(np.exp(exponents - top))))
@@ -164,7 +179,8 @@ class _Tilted:
         low, high = _spread(law, times, tilt)
         greatest = float(np.abs(law.losses).max())
         self._step = max((high - low) / (_CELLS - 2 * times - 16), 2.0**-40 * (1 + greatest))
-        cells, mass = _split(law, self._step) if upper else _rounded_down(law, self._step)
+        put_on_grid = _split if upper else _rounded_down
+        cells, mass = put_on_grid(law, self._step)
         losses = np.asarray(cells * self._step, dtype=np.float64)
         cumulant = _cumulant(losses, np.log(mass), tilt)
         weights = mass * np.exp(tilt * losses - cumulant)
@@ -179,6 +195,7 @@ class _Tilted:
     def delta(self, epsilon: float, *, upper: bool) -> float:
         """Return a bound on the finite part of delta of the losses on the grid."""
         exponent = self._exponent - self._tilt * epsilon
+        # The exponential would overflow; 1 and 0 are bounds on every delta.
         if exponent > 700:
             return 1.0 if upper else 0.0
         start = min(max(0, math.floor(epsilon / self._step) - self._first), _CELLS)
@@ -203,7 +220,8 @@ def _split(law: LossLaw, step: float) -> tuple[GridCells, Floats]:
     above = np.clip(losses - cells * step, 0.0, step)
     lower = law.mass * (np.expm1(step - above) / math.expm1(step)) * (1 + _RAISE)
     upper = law.mass * (np.expm1(-above) / math.expm1(-step)) * (1 + _RAISE)
-    cells, masses = np.concatenate([cells, cells + 1]), np.concatenate([lower, upper])
+    cells = np.concatenate([cells, cells + 1])
+    masses = np.concatenate([lower, upper])
     return cells[masses > 0], masses[masses > 0]
 
 
@@ -226,13 +244,17 @@ def _spread(law: LossLaw, times: int, tilt: float) -> tuple[float, float]:
 def _rates(losses: Floats) -> Floats:
     """Return the rates at which Chernoff's bound is tried, in units of the range of the losses."""
     spread = float(losses.max() - losses.min())
-    return np.geomspace(1e-4, 1e4, 161) / (spread if spread > 0 else 1.0)
+    if spread == 0:
+        spread = 1.0
+    return np.geomspace(1e-4, 1e4, 161) / spread
 
 
 def _spill(losses: Floats, weights: Floats, times: int, start: float, length: float) -> float:
     """Return Chernoff's bound on the mass of the sum outside of [start, start + length), doubled for rounding."""
-    total, possible = 0.0, weights > 0
-    losses, logs = losses[possible], np.log(weights[possible])
+    total = 0.0
+    possible = weights > 0
+    losses = losses[possible]
+    logs = np.log(weights[possible])
     for side, end in ((1.0, start + length), (-1.0, -start)):
         if times * float((side * losses).max()) >= end:
             bounds = [times * _cumulant(side * losses, logs, rate) - rate * end for rate in _rates(losses)]
@@ -242,15 +264,19 @@ def _spill(losses: Floats, weights: Floats, times: int, start: float, length: fl
 
 def _power(cells: GridCells, weights: Floats, times: int, first: int) -> tuple[Floats, float]:
     """Return the T-fold convolution on the cells from `first` on, and a bound on its error in the 2-norm."""
+    # Cells are numbered modulo the window: what falls outside wraps around, and `_spill` bounds it.
     single = np.bincount(cells % _CELLS, weights, _CELLS)
     factor = np.fft.rfft(single)
+    # The power by repeated squaring, from the lowest bit of `times` that is set.
     rest = times
     while not rest & 1:
-        factor, rest = factor * factor, rest >> 1
+        factor = factor * factor
+        rest = rest >> 1
     result = factor
     while rest := rest >> 1:
         factor = factor * factor
-        result = result * factor if rest & 1 else result
+        if rest & 1:
+            result = result * factor
     summed = np.roll(np.fft.irfft(result, _CELLS), -(first % _CELLS))
     error = 1.01 * (times + 1) * (8 * math.log2(_CELLS) + 3) * _UNIT * float(np.sqrt((single * single).sum()))
     return summed, error

@@ -25,19 +25,19 @@ from numpy.typing import NDArray
 from dpaudit.bounds.curve import lower_hull
 from dpaudit.exact.profiles import LossProfiles
 
+# Greater losses count as infinite in upper bounds (which raises them): exp of it must be a float.
 MAX_LOSS = 500.0
-"""Greater losses count as infinite in upper bounds (which raises them): exp of it must be a float."""
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
 _ULP = 2.0**-52
+# A chord this close to the supremum is taken for it; about the rounding error of H.
 _FLAT = 2.0**-46
-"""A chord this close to the supremum is taken for it; about the rounding error of H."""
+# Knots are set no closer than this in epsilon; the chord between two of them is still an upper bound.
 _WIDTH = 1e-4
-"""Knots are set no closer than this in epsilon; the chord between two of them is still an upper bound."""
+# The least distance of a knot from the ends of a wider interval, relative to them.
 _CLOSE = 2.0**-30
-"""The least distance of a knot from the ends of a wider interval, relative to them."""
 _MAX_KNOTS = 2**15
 
 
@@ -113,7 +113,8 @@ def _knots(profiles: LossProfiles) -> tuple[Floats, Floats]:
     everyone = np.arange(len(profiles.left), dtype=np.int64)
     # At 0 every H is 1 and falls with the mass of Q on what P can give.
     slopes = _sums(profiles, everyone, lambda p, q: np.where(p > 0, q, 0.0))
-    first, last = _Knot(0.0, 1.0, 1.0, float(slopes.min()), np.ones(len(everyone))), _last(profiles, everyone)
+    first = _Knot(0.0, 1.0, 1.0, float(slopes.min()), np.ones(len(everyone)))
+    last = _last(profiles, everyone)
     found = {first.gamma: first.value, last.gamma: last.value}
     stack = [(first, last, everyone)]
     while stack and len(found) < _MAX_KNOTS:
@@ -124,6 +125,7 @@ def _knots(profiles: LossProfiles) -> tuple[Floats, Floats]:
         meeting = _meeting(low, high)
         share = (meeting - low.gamma) / (high.gamma - low.gamma)
         chords = low.curves + share * (high.curves - low.curves)
+        # Only these pairs can be the greatest somewhere between the two knots.
         kept = np.flatnonzero(chords >= low.tangent(meeting) - _FLAT)
         middle = _evaluate(profiles, gamma, pairs[kept])
         found[gamma] = middle.value
@@ -186,6 +188,7 @@ def _masses(gammas: Floats, values: Floats) -> LossLaw:
     slopes = np.append(np.diff(values[corners]) / np.diff(gammas[corners]), 0.0)
     knots = gammas[corners][1:]
     mass = knots * np.maximum(np.diff(slopes), 0.0)
+    # By how much the curve of the masses is below the values, which the infinite loss makes up for.
     lack = float((values - _curve(knots, mass, gammas)).max())
     rounding = 4 * len(gammas) * float(np.finfo(np.longdouble).eps) + 4 * _ULP
     kept = mass > 0

@@ -14,8 +14,8 @@ from dpaudit.exact.profiles import LossProfiles
 from dpaudit.record import Amount, Count, Extended, Frozen, NonNegative, Probability, Size
 from dpaudit.results import AuditFinding
 
+# A climb agrees with the value of a supremum if it comes as close, relatively.
 AGREES = 1e-3
-"""A climb agrees with the value of a supremum if it comes as close, relatively."""
 
 
 class PairInWords(Frozen, frozen=True):

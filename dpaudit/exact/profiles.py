@@ -15,7 +15,6 @@ import math
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,18 +22,18 @@ from numpy.typing import NDArray
 from dpaudit.contract import Law
 from dpaudit.errors import InputError
 
+# The most log-probabilities (laws times atoms) that one audit holds.
 LAW_CELLS = 2**24
-"""The most log-probabilities (laws times atoms) that one audit holds."""
 
+# Atoms of pairs that are compared at a time, so that memory does not grow with the pairs.
 _BLOCK = 2**19
-"""Atoms of pairs that are compared at a time."""
 _ULP = 2.0**-52
+# A step of epsilon below this ends the search for the epsilon of a delta.
 _RESOLUTION = 1e-12
-"""A step of epsilon below this ends the search for one."""
+# A loss above this has an impossible atom on the right.
 UNBOUNDED = 1e299
-"""A loss above this has an impossible atom on the right."""
+# Stands for ln 0: finite, so that losses need no arithmetic on infinities; its exponential is exactly 0.
 _IMPOSSIBLE = -1e300
-"""Stands for ln 0: finite, so that losses need no arithmetic on infinities; its exponential is exactly 0."""
 
 Floats = NDArray[np.float64]
 
@@ -46,7 +45,8 @@ class LawTable:
     """
 
     def __init__(self, size: int, *, limits: bool = False) -> None:
-        self._size, self._limits = size, limits
+        self._size = size
+        self._limits = limits
         self._first: Sequence[Hashable] = ()
         self._columns: dict[Hashable, int] = {}
         self._rows: list[tuple[NDArray[np.int64] | slice, Floats]] = []
@@ -61,11 +61,14 @@ class LawTable:
             self._first = law.atoms
         self.error[len(self._rows)] = law.error
         self._rows.append((self._columns_of(law.atoms, where), np.maximum(values, _IMPOSSIBLE)))
-        self.grade = self.grade if law.grade == "exact" else "numeric"
+        if law.grade != "exact":
+            self.grade = "numeric"
 
     def _columns_of(self, atoms: Sequence[Hashable], where: object) -> NDArray[np.int64] | slice:
         """Return where the atoms stand, making new columns for new atoms."""
-        first = self._first  # sequences of different types are left to the slow path
+        first = self._first
+        # Most laws list the same atoms as the first one. Only sequences of one of these types can be compared at once:
+        # an array would compare each of its elements.
         listed = type(atoms) is type(first) and isinstance(atoms, tuple | list | range)
         columns: NDArray[np.int64] | slice = slice(0, len(atoms))
         distinct = len(atoms)
@@ -95,6 +98,7 @@ class LawTable:
         matrix = np.full((self._size, len(self._columns)), _IMPOSSIBLE)
         for i, (columns, values) in enumerate(self._rows):
             matrix[i, columns] = values
+        # The matrix holds them now.
         self._rows.clear()
         return matrix
 
@@ -151,7 +155,7 @@ class LossProfiles:
     def epsilon_error(self) -> float:
         """A bound on the error of a finite `epsilon`: the errors of both laws and one rounded subtraction."""
         finite = self.peaks[np.isfinite(self.peaks)]
-        rounding = _ULP * float(finite.max()) if len(finite) else 0.0
+        rounding = _ULP * float(finite.max(initial=0.0))
         return float((self.error[self.left] + self.error[self.right]).max()) + rounding
 
     def worst(self) -> tuple[int, int]:
@@ -187,14 +191,18 @@ class LossProfiles:
         """
         if not isinstance(epsilon, int | float | np.floating) or not math.isfinite(epsilon):
             raise InputError.of("epsilon", epsilon, "a finite number")
-        best, where = 0.0, int(self._descending[0])
+        # In the order of descending peaks, so that the walk ends as soon as a peak bounds the rest from above.
+        best = 0.0
+        where = int(self._descending[0])
         for block in self.blocks(self._descending):
             if -math.expm1(min(epsilon - float(self.peaks[block[0]]), 0.0)) <= best:
                 break
             values = self._terms(block, float(epsilon)).sum(axis=1)
             if values.max() > best:
-                best, where = float(values.max()), int(block[np.argmax(values)])
-        return (best if best < 1 else 1.0), where
+                best = float(values.max())
+                where = int(block[np.argmax(values)])
+        # A sum of probabilities may exceed 1 by rounding.
+        return min(best, 1.0), where
 
     def epsilon_at(self, delta: float) -> float:
         """Return the least epsilon at which the worst hockey-stick divergence is at most `delta`, up to 1e-12.
@@ -215,6 +223,7 @@ class LossProfiles:
             other = float(self.probability[self.right[pair]][active].sum())
             if other == 0:
                 return math.inf
+            # The root of the line that the worst pair's active atoms make.
             following = math.log(mass / other)
             if following <= epsilon + _RESOLUTION:
                 return max(epsilon, following)
@@ -229,7 +238,7 @@ class LossProfiles:
         """Return the losses (pairs, atoms); an atom impossible on both sides has loss 0."""
         return np.asarray(self.log_prob[self.left[pairs]] - self.log_prob[self.right[pairs]])
 
-    def blocks(self, pairs: NDArray[Any]) -> Iterator[NDArray[np.int64]]:
+    def blocks(self, pairs: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
         """Cut pair numbers into pieces of about `_BLOCK` atoms."""
         width = max(1, _BLOCK // self.log_prob.shape[1])
         return (pairs[i : i + width] for i in range(0, len(pairs), width))

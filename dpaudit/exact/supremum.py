@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import math
 from collections.abc import Callable, Iterator
-from typing import Any
 
 from dpaudit import seeding
 from dpaudit.arguments import check_built, read_integer
@@ -21,6 +20,7 @@ from dpaudit.contract import (
     OriginKind,
     Pair,
     Relation,
+    Sample,
     Support,
     Supremum,
     Verdict,
@@ -35,12 +35,12 @@ from dpaudit.results import remembering
 
 LOG = logging.getLogger(__name__)
 
+# The most rays that are enumerated.
 RAYS = 150
-"""The most rays that are enumerated."""
+# The relative error of a closed form: what exceeds it by more refutes it.
 ROUNDING = 1e-9
-"""The relative error of a closed form: what exceeds it by more refutes it."""
+# Copies times epsilon at which a ray is close to its limit.
 _FAR = 40
-"""Copies times epsilon at which a ray is close to its limit."""
 
 
 @remembering
@@ -58,7 +58,7 @@ def audit_supremum(
 
     The loss of neighbours S, S' is max over outputs o of ln Pr[A(S) = o] / Pr[A(S') = o]; a maximum over all samples of
     a few examples can be far below its supremum over all n. The search climbs over samples of few distinct examples
-    with any multiplicities, and follows rays: t copies of one example beside a few others. For examples T that a pair
+    with any multiplicities, and follows rays: a few examples and t copies of another one. For examples T that a pair
     shares, 2 |X| laws give the loss of every replacement. Where the learner has `limit_law`, rays are followed to
     their exact limit; where it has `supremum`, its closed form is the value unless the search refutes it. Of a domain
     of more than 64 points the landmarks alone are tried.
@@ -72,7 +72,7 @@ def audit_supremum(
     evaluations : int
         Steps of a climb.
     most : int
-        Distinct examples in a sample at most, besides the one that differs.
+        The most distinct examples in a sample, not counting the one that differs.
     relation : Relation or str, optional
         By default the claim's, else REPLACE_ONE.
     seed : int
@@ -111,8 +111,11 @@ class _Search:
 
     def __init__(self, learner: Learner, relation: Relation, seed: int) -> None:
         assert isinstance(learner, HasLaw)
-        self.learner, self.relation, self.seed = learner, relation, seed
+        self.learner = learner
+        self.relation = relation
+        self.seed = seed
         self.universe = Universe(learner.domain, relation)
+        # Examples that the law does not distinguish would only multiply the pairs of every star.
         self.universe.fold(learner.law, seeding.generator(seed, "supremum", learner.id, "fold"))
         self.star: Star  # made once it is known whom progress is reported to
         self.peaks: list[Peak] = []
@@ -143,7 +146,9 @@ class _Search:
         if found := [peak for peak in far if peak is not None]:
             self._offer(max(found, key=lambda peak: peak.safe))
 
-    def _follow_to_limits(self, limit_law: Callable[[Any, Any], Law], rays: Iterator[tuple[int, Weights]]) -> None:
+    def _follow_to_limits(
+        self, limit_law: Callable[[Sample, Sample], Law], rays: Iterator[tuple[int, Weights]]
+    ) -> None:
         def star(item: int) -> Star:
             direction = self.universe.sample(((item, 1),))
             return Star(self.universe, self.relation, lambda sample: limit_law(sample, direction), limits=True)
@@ -153,8 +158,11 @@ class _Search:
         found = [(peak, direction) for peak, direction in limits if peak is not None]
         if not found:
             return
-        self.limit = peak, direction = max(found, key=lambda limit: limit[0].safe)
-        reach, near = self._reach(), None
+        peak, direction = max(found, key=lambda limit: limit[0].safe)
+        self.limit = peak, direction
+        # No sample need attain the limit: a pair is sought that comes close to it, as a witness.
+        reach = self._reach()
+        near = None
         while reach <= CAP and (near is None or near.loss < peak.loss * (1 - AGREES)):
             near = self.star(plus(peak.weights, [(direction, reach)]))
             reach *= 10
@@ -162,9 +170,11 @@ class _Search:
             self._offer(near)
 
     def _reach(self) -> int:
-        """Return how many copies bring a ray near its limit."""
+        """Return how many copies bring a ray near its limit; without a claim there is no scale to go by."""
         claim = self.learner.privacy
-        return min(CAP, math.ceil(_FAR / claim.epsilon)) if claim and claim.epsilon > 0 else 1000
+        if claim is None or claim.epsilon == 0:
+            return 1000
+        return min(CAP, math.ceil(_FAR / claim.epsilon))
 
     def try_closed_form(self) -> None:
         """Ask the learner for its closed form, and see how near to it its own ray comes."""
@@ -173,6 +183,7 @@ class _Search:
             self.closed = learner.supremum()
         if self.closed is None:
             return
+        # The learner's own pairs tend to the closed form: one that comes close to it is a witness.
         for t in (10**power for power in range(7)):
             if self.best is not None and self.best.epsilon >= self.closed.value * (1 - AGREES):
                 return
@@ -187,33 +198,46 @@ class _Search:
         self._keep(self._audited(pair))
 
     def _keep(self, found: LawFinding) -> None:
+        # By what is certain: errors of laws grow with the counts.
         if self.best is None or found.epsilon - found.error > self.best.epsilon - self.best.error:
             self.best = found
 
     def finding(self, starts: int) -> SupremumFinding:
         """Return what closed form, limits and pairs support together."""
-        best, claim = self.best, self.learner.privacy
+        best = self.best
+        claim = self.learner.privacy
         assert best is not None
-        value, error, support = best.epsilon, best.error, Support.LOWER_BOUND
-        limit, ray = self.limit, ""
-        if limit is not None and limit[0].safe > best.epsilon - best.error:
-            value, error, support = limit[0].loss, limit[0].error, Support.LIMIT
-            ray = repr(self.universe.sample(((limit[1], 1),)))
-        refuted = self.closed is not None and value - error > self.closed.value * (1 + ROUNDING)
-        if self.closed is not None and not refuted:
-            value, support, ray = self.closed.value, Support.PROVED, ""
-            error = ROUNDING * value if math.isfinite(value) else 0.0
-        # A pure claim fails below its supremum at some sample, also where none that was computed shows it.
-        refutes = claim is not None and claim.delta == 0 and value - error > claim.epsilon
+        value, error, support, ray = self._found(best)
+        proof = ""
+        proved_value = None
+        refuted = False
+        if self.closed is not None:
+            proof = self.closed.proof
+            proved_value = self.closed.value
+            refuted = value - error > proved_value * (1 + ROUNDING)
+            if not refuted:
+                value = proved_value
+                support = Support.PROVED
+                ray = ""
+                error = ROUNDING * value if math.isfinite(value) else 0.0
+        verdict = best.verdict
+        claimed_epsilon = None
+        claimed_delta = 0.0
+        if claim is not None:
+            claimed_epsilon = claim.epsilon
+            claimed_delta = claim.delta
+            # A pure claim fails below its supremum at some sample, also where none that was computed shows it.
+            if claim.delta == 0 and value - error > claim.epsilon:
+                verdict = Verdict.VIOLATION
         pair = best.worst_pair
         assert isinstance(pair, Pair)
         found = SupremumFinding(
-            verdict=Verdict.VIOLATION if refutes else best.verdict,
+            verdict=verdict,
             value=value,
             error=error,
             support=support,
-            claimed_epsilon=claim.epsilon if claim else None,
-            claimed_delta=claim.delta if claim else 0.0,
+            claimed_epsilon=claimed_epsilon,
+            claimed_delta=claimed_delta,
             attained=best.epsilon,
             attained_error=best.error,
             pair_in_words=PairInWords(repr(pair.data), repr(pair.neighbour), pair.origin),
@@ -227,14 +251,23 @@ class _Search:
             grade=Grade.NUMERIC if self.star.numeric else Grade.EXACT,
             seed=self.seed,
             ray=ray,
-            proof=self.closed.proof if self.closed else "",
-            proved_value=self.closed.value if self.closed else None,
+            proof=proof,
+            proved_value=proved_value,
             proof_refuted=refuted,
             claim_id=best.claim_id,
         )
         LOG.info("supremum of %s: %.6g (%s), %d laws", self.learner.id, value, support, self.star.laws)
         found.__dict__["pair"] = pair
         return found
+
+    def _found(self, best: LawFinding) -> tuple[float, float, Support, str]:
+        """Return the greatest loss that the search found, its error, what it rests on, and the ray of a limit."""
+        if self.limit is not None:
+            peak, direction = self.limit
+            if peak.safe > best.epsilon - best.error:
+                ray = repr(self.universe.sample(((direction, 1),)))
+                return peak.loss, peak.error, Support.LIMIT, ray
+        return best.epsilon, best.error, Support.LOWER_BOUND, ""
 
     def _audited(self, pair: Pair) -> LawFinding:
         return audit_law(self.learner, samples=[pair], relation=self.relation)
@@ -243,5 +276,7 @@ class _Search:
 def _owns(learner: Learner, ability: str) -> bool:
     """Say whether an ability belongs to the law of a learner: not if a class overrides the law, or plants a fault."""
     own = owner_of(learner, ability)
-    others = ("law", "fault") if isinstance(learner, HasFault) else ("law",)
+    others = ["law"]
+    if isinstance(learner, HasFault):
+        others.append("fault")
     return all(issubclass(own, owner_of(learner, name)) for name in others)

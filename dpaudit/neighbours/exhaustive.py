@@ -43,7 +43,7 @@ class PairPlan:
 
     left: Ranks
     right: Ranks
-    inputs: Callable[[int], Any]
+    inputs: Callable[[int], Sample]
     size: int
     pairs: int
     samples: int

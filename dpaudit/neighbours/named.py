@@ -18,7 +18,7 @@ from dpaudit.contract import Domain, Learner, Origin, OriginKind, Pair, Relation
 from dpaudit.errors import InputError
 from dpaudit.neighbours.check import as_multiset, sample_of
 from dpaudit.neighbours.crafted import crafted_pairs
-from dpaudit.registry.import_spec import Place
+from dpaudit.places import Place
 
 MOST_QUERIES = 1_000_000
 """Sixteen vectors of so many numbers take 128 MB."""

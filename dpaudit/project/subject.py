@@ -30,9 +30,9 @@ from dpaudit.neighbours.named import (
     without_examples,
 )
 from dpaudit.neighbours.own_data.columns import bounds_of_text, text_of_bounds
+from dpaudit.places import Place, importable, is_place, send_private
 from dpaudit.progress import Progress
 from dpaudit.registry import load
-from dpaudit.registry.import_spec import Place, importable, is_place, send_private
 
 
 @dataclass(frozen=True)

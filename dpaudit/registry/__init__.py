@@ -1,8 +1,9 @@
-"""Finds learner classes and statements, in installed packages and in folders, and builds learners by id.
+"""Find learner classes and statements, in installed packages and in folders, and build learners by id.
 
 A learner is any class in a module's tuple ``LEARNERS``, a statement of the ledger any `contract.Statement` in its tuple
 ``STATEMENTS``; anything else that stands in these lists becomes a problem. Modules come from the entry-point group
-"dpaudit.learners" and from paths that the user names; dpaudit itself names none.
+"dpaudit.learners" and from paths that the user names; dpaudit itself names none. What each learner must pass is in
+`dpaudit.registry.conformance`.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import inspect
 import os
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -19,9 +20,10 @@ from types import ModuleType
 from typing import Any, TypeVar
 
 from dpaudit.arguments import lacking
-from dpaudit.contract import HasFault, HasPicturedInstance, Instance, Learner, PrivacyClaim, Statement
+from dpaudit.contract import HasFault, HasPicturedInstance, Instance, Learner, Parameter, PrivacyClaim, Statement
 from dpaudit.errors import InputError, nearest
-from dpaudit.registry.import_spec import GROUP, PRIVATE, LoadProblem, ModuleSource, at_path, installed, walk
+from dpaudit.places import PRIVATE
+from dpaudit.registry.modules import GROUP, LoadProblem, ModuleSource, at_path, folders_of, installed, walk
 
 __all__ = [
     "GROUP",
@@ -54,12 +56,16 @@ class Entry:
     @property
     def pictured_instance(self) -> Instance:
         """The instance that is drawn: the learner's `pictured`, by default its `instance`."""
-        return self.learner.pictured if isinstance(self.learner, HasPicturedInstance) else self.instance
+        if isinstance(self.learner, HasPicturedInstance):
+            return self.learner.pictured
+        return self.instance
 
     @property
     def fault(self) -> str | None:
         """The leak of a positive control, in a sentence; None for a learner that is not broken on purpose."""
-        return self.learner.fault if isinstance(self.learner, HasFault) else None
+        if isinstance(self.learner, HasFault):
+            return self.learner.fault
+        return None
 
     @property
     def summary(self) -> str:
@@ -77,8 +83,9 @@ class Entry:
         """Return the privacy claim of the small instance."""
         return self.build(**self.instance.parameters).privacy
 
-    def build(self, /, **parameters: Any) -> Learner:
+    def build(self, /, **parameters: Parameter) -> Learner:
         """Return the learner with these parameters; see `get_learner`."""
+        # Named here, as the error of a dataclass would name neither the id nor the parameters that are allowed.
         known = self.parameters
         allowed = ", ".join(known) or "none"
         if wrong := [name for name in parameters if name not in known]:
@@ -118,11 +125,13 @@ class Registry:
         hint = nearest(str(id), known) or f"; {len(known)} are known; see `{command}`"
         if noun == "learner" and ":" in str(id):
             hint = f", and a function has no law: `dpaudit privacy {id}` runs it"
-        failed = f" ({len(self.problems)} module(s) of learners failed to load)" if self.problems else ""
-        raise InputError(f"there is no {noun} {id!r}{hint}{failed}")
+        if self.problems:
+            # The learner may be in one of these modules.
+            hint += f" ({len(self.problems)} module(s) of learners failed to load)"
+        raise InputError(f"there is no {noun} {id!r}{hint}")
 
 
-def get_learner(id: str, /, **parameters: Any) -> Learner:
+def get_learner(id: str, /, **parameters: Parameter) -> Learner:
     """Build an installed learner.
 
     Parameters
@@ -154,6 +163,7 @@ def list_learners() -> tuple[Entry, ...]:
     return load().entries
 
 
+# Loaded once for the same paths: a second copy of the classes of a file would be other learners.
 @lru_cache(maxsize=8)
 def load(paths: tuple[str, ...] = ()) -> Registry:
     """Find the learners and the statements of all installed packages and of some paths.
@@ -170,35 +180,57 @@ def load(paths: tuple[str, ...] = ()) -> Registry:
     # A path given twice is loaded once: a second copy of its classes would be another learner of the same id.
     given = {Path(path).resolve(): Path(path) for path in reversed(paths)}
     for source in (*installed(), *map(at_path, reversed(given.values()))):
-        before, modules = len(problems), []
+        before = len(problems)
+        modules = []
         for module in walk(source, problems):
             modules.append(module)
             home = _file_of(module.__name__)
-            if (file := os.path.realpath(home)) in seen:  # under another name: in a folder, and by itself
+            # A file that is given both in a folder and by itself is loaded under two names.
+            file = os.path.realpath(home)
+            if file in seen:
                 continue
             seen.add(file)
-            for learner in _sound(module, "LEARNERS", source, problems):
+            for learner in _listed(module, source, problems, "LEARNERS", "classes", _learner_defect):
+                # A class may be listed twice, in its module and in the package: only another class is an error.
                 known = entries.setdefault(learner.id, Entry(learner.id, learner, source.origin)).learner
                 if known is not learner:
                     both = " and ".join(f"{one.__qualname__} in {_file_of(one.__module__)}" for one in (known, learner))
                     raise InputError(f"two learners have the id {learner.id!r}: {both}")
-            for statement in _sound(module, "STATEMENTS", source, problems):
+            statement_type = "dpaudit.contract.Statement"
+            for statement in _listed(module, source, problems, "STATEMENTS", statement_type, _statement_defect):
                 same, place = statements.setdefault(statement.id, (statement, home))
                 if same is not statement:
                     raise InputError(f"two statements have the id {statement.id!r}: one in {place}, one in {home}")
-        if len(problems) == before and not any(getattr(module, name, ()) for module in modules for name in _LISTS):
-            module = modules[0]
-            place = getattr(module, "__file__", None) or ", ".join(getattr(module, "__path__", ())) or "no file"
-            hidden = f"Python found {module.__name__} at {place}, which may hide the installed package"
-            requested = "offers nothing: it has neither a tuple LEARNERS nor a tuple STATEMENTS"
-            problems.append(source.problem(requested if source.requested else f"offers no learners; {hidden}"))
+        if len(problems) == before and not any(map(_offers, modules)):
+            problems.append(source.problem(_nothing_offered(source, modules[0])))
+    # By id, so that reports do not depend on the order in which modules are found.
     sorted_statements = tuple(statements[id][0] for id in sorted(statements))
     return Registry(tuple(entries[id] for id in sorted(entries)), tuple(problems), sorted_statements)
 
 
-def _sound(module: ModuleType, name: str, source: ModuleSource, problems: list[LoadProblem]) -> Iterator[Any]:
+def _offers(module: ModuleType) -> bool:
+    """Say whether a module has a tuple of learners or of statements that is not empty."""
+    return bool(getattr(module, "LEARNERS", ()) or getattr(module, "STATEMENTS", ()))
+
+
+def _nothing_offered(source: ModuleSource, module: ModuleType) -> str:
+    """Return why a source that loads without a problem is one nevertheless: none of its modules lists anything."""
+    if source.requested:
+        return "offers nothing: it has neither a tuple LEARNERS nor a tuple STATEMENTS"
+    # An installed package lists learners, so another module of the same name has been found in its place.
+    place = getattr(module, "__file__", None) or ", ".join(folders_of(module)) or "no file"
+    return f"offers no learners; Python found {module.__name__} at {place}, which may hide the installed package"
+
+
+def _listed(
+    module: ModuleType,
+    source: ModuleSource,
+    problems: list[LoadProblem],
+    name: str,
+    kind: str,
+    defect: Callable[[Any], str],
+) -> Iterator[Any]:
     """Yield the learners or the statements that a module lists; anything else in the list becomes a problem."""
-    kind, defect = _LISTS[name]
     listed = getattr(module, name, ())
     if not isinstance(listed, Iterable):
         problems.append(source.problem(f"{name} must be a tuple of {kind}, got {listed!r}"))
@@ -214,10 +246,13 @@ def _file_of(module: str) -> str:
     return getattr(sys.modules.get(module), "__file__", None) or module
 
 
-def _defect(learner: Any) -> str:
+def _learner_defect(learner: Any) -> str:
+    """Return why something in a tuple of learners is none; empty for a learner."""
     if not isinstance(learner, type):
         return f"LEARNERS must hold classes, got {learner!r}"
-    name, missing = learner.__qualname__, lacking(learner)
+    name = learner.__qualname__
+    # Only what a list of learners reads is checked here; `conformance` checks the rest.
+    missing = lacking(learner)
     if missing:
         return f"{name} lacks {', '.join(missing)}"
     sound: type[Any] = learner
@@ -231,17 +266,18 @@ def _defect(learner: Any) -> str:
 
 
 def _statement_defect(statement: Any) -> str:
+    """Return why something in a tuple of statements is none; empty for a statement."""
     if not isinstance(statement, Statement):
         return f"STATEMENTS must hold dpaudit.contract.Statement, got {statement!r}"
     if not isinstance(statement.id, str) or not _STATEMENT_ID.fullmatch(statement.id):
         return f"a statement's id must be words joined by hyphens, dots or underscores, got {statement.id!r}"
-    blank = [name for name in ("statement", "source") if not str(getattr(statement, name) or "").strip()]
+    blank = []
+    if not str(statement.statement or "").strip():
+        blank.append("statement")
+    if not str(statement.source or "").strip():
+        blank.append("source")
     if blank:
         return f"the statement {statement.id} has no {' and no '.join(blank)}"
     if not callable(statement.check):
         return f"the check of the statement {statement.id} must be callable, got {statement.check!r}"
     return ""
-
-
-_LISTS = {"LEARNERS": ("classes", _defect), "STATEMENTS": ("dpaudit.contract.Statement", _statement_defect)}
-"""The tuples of a module, what they hold, and why something else in them is refused."""

@@ -17,7 +17,7 @@ from dpaudit.engine.records import Result
 from dpaudit.engine.tasks import ExactArguments
 from dpaudit.errors import in_python
 from dpaudit.exact.finding import LawFinding
-from dpaudit.registry.import_spec import is_place
+from dpaudit.places import is_place
 from dpaudit.report import findings, wording
 from dpaudit.report.about import about_result
 from dpaudit.report.numbers import count, percent, plural, significant, value_text

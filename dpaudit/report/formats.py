@@ -29,8 +29,8 @@ from dpaudit.engine.records import Run
 from dpaudit.engine.tasks import canonical
 from dpaudit.errors import InputError
 from dpaudit.escaping import printable
+from dpaudit.places import parted
 from dpaudit.record import encodable
-from dpaudit.registry.import_spec import parted
 from dpaudit.report.about import about_row, started_words
 from dpaudit.report.columns import columns_of, numbers_of
 from dpaudit.report.findings import unseen_words

@@ -21,7 +21,7 @@ from dpaudit.engine.records import LedgerRow, Result, Run
 from dpaudit.escaping import printable
 from dpaudit.events.event import Withheld
 from dpaudit.exact.finding import LawFinding
-from dpaudit.registry.import_spec import is_place, parted
+from dpaudit.places import is_place, parted
 from dpaudit.report import figures, sentences, wording
 from dpaudit.report.about import about_row, date_words, started_words
 from dpaudit.report.columns import PRIVACY, Column, columns_of, numbers_of, shown_number

@@ -18,7 +18,7 @@ from statistics import median
 from typing import Any
 
 from dpaudit.errors import InputError, ToolFault
-from dpaudit.registry.import_spec import FILES, cloudpickle, send_by_value
+from dpaudit.places import FILES, cloudpickle, send_by_value
 from dpaudit.results import versions
 from dpaudit.running.processes import KILLED, WorkerDied
 from dpaudit.running.same_code import differing, forget_others, needed, own_sources

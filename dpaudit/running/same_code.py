@@ -22,7 +22,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from dpaudit.registry.import_spec import cloudpickle
+from dpaudit.places import cloudpickle
 
 _OWN = Path(__file__).parent.parent
 _ELSEWHERE = str(_OWN) + os.sep, sysconfig.get_path("stdlib") + os.sep

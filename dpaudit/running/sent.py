@@ -13,7 +13,7 @@ import msgspec
 from dpaudit.errors import DpauditError, Exited, InputError, SharedPart, ToolFault, place_of
 from dpaudit.outputs.decoding import decode
 from dpaudit.outputs.encoding import encode
-from dpaudit.registry.import_spec import cloudpickle
+from dpaudit.places import cloudpickle
 from dpaudit.running.run_notes import RunFault
 from dpaudit.withheld import raised_words
 

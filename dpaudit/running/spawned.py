@@ -17,7 +17,7 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from dpaudit import folders
-from dpaudit.registry.import_spec import cloudpickle
+from dpaudit.places import cloudpickle
 from dpaudit.running.processes import APART, parent_pipe
 from dpaudit.running.run_notes import ROOM, Notes
 from dpaudit.withheld import hides

@@ -12,7 +12,6 @@ import hashlib
 import logging
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,7 +38,7 @@ from dpaudit.contract import (
     Verdict,
 )
 from dpaudit.errors import InputError, blamed
-from dpaudit.jsonable import jsonable, stable_repr
+from dpaudit.jsonable import Json, jsonable, stable_repr
 from dpaudit.progress import Progress, Report, followed
 from dpaudit.results import remembering
 from dpaudit.running.workers import Workers
@@ -50,12 +49,16 @@ from dpaudit.utility.problem import Problem, labels_of
 
 LOG = logging.getLogger(__name__)
 
+# Trials that share one random stream, each with a sample of its own.
 CHUNK = 64
-"""Trials that share one random stream, each with a sample of its own."""
+# Runs that share one random stream, all on the same sample.
 FIXED_CHUNK = 1024
-"""Runs that share one random stream, all on the same sample."""
+# Chunks are dealt in at least this many parts, if there are enough of them: progress is reported after each part.
 DEALS = 16
-"""The parts at least, if there are chunks enough, after each of which progress is reported."""
+
+
+# A root seed and the address of a stream below it.
+_Stream = tuple[int, *tuple[Json, ...]]
 
 
 @remembering
@@ -132,25 +135,38 @@ def audit_utility(
         `solves`, the best concept cannot be found, or n is not given and the learner claims none that fits.
     """
     check_built(learner)
-    for value_name, value in (("alpha", alpha), ("beta", beta), ("confidence", confidence)):
-        read_number(value_name, value, 0, 1)
-    trials, workers = read_integer("trials", trials), Workers.of(n_jobs, backend, address)
-    seed, most = check_seed(seed), None if most is None else read_integer("most", most)
+    read_number("alpha", alpha, 0, 1)
+    read_number("beta", beta, 0, 1)
+    read_number("confidence", confidence, 0, 1)
+    trials = read_integer("trials", trials)
+    workers = Workers.of(n_jobs, backend, address)
+    seed = check_seed(seed)
+    if most is not None:
+        most = read_integer("most", most)
     claim, setting = _claim(learner, alpha, beta, setting, needed=n is None)
-    law, (target, name) = read_distribution(learner, distribution), read_concept(learner, concept)
+    law = read_distribution(learner, distribution)
+    target, name = read_concept(learner, concept)
     flips = read_noise(noise, setting, law)
-    claim = claim if speaks_of(learner, law, target, flips) else None
+    if not speaks_of(learner, law, target, flips):
+        claim = None
     size = _size(learner, n, claim)
     problem = Problem(learner, target, law, flips, alpha, setting, of_class=not isinstance(concept, Hypothesis))
-    best, stream = problem.best, (seed, *stream_address(problem, name, size))  # the best may be too costly: no run yet
+    # Before any run is made: the search for the best concept may be refused as too costly.
+    best = problem.best
+    stream: _Stream = (seed, *stream_address(problem, name, size))
     vacuous = is_vacuous(alpha, beta, setting, learner.concepts.size)
+    # The sizes of all looks are fixed before any run, and share the probability of error.
     planned = looks(trials, most, confidence)
     with followed(progress, sum(runs for runs, _ in planned), "runs") as report:
         for runs, level in planned:
             failures = _count_failures(problem, size, stream, runs, workers, report)
             lower, upper = failure_interval(failures, runs, level)
-            if (said := verdict(lower, upper, beta, vacuous)) != Verdict.UNDECIDED:
+            said = verdict(lower, upper, beta, vacuous)
+            if said != Verdict.UNDECIDED:
                 break
+    claim_id = ""
+    if claim is not None and claim.setting == setting and size >= claim.sample_size:
+        claim_id = claim.claim_id
     LOG.info("utility of %s on %s: %s, %d failures in %d runs", learner.id, law.name, said, failures, runs)
     return UtilityFinding(
         verdict=said,
@@ -167,35 +183,42 @@ def audit_utility(
         distribution=law.name or "unnamed",
         confidence=float(confidence),
         seed=seed,
-        claim_id=claim.claim_id if claim and claim.setting == setting and size >= claim.sample_size else "",
+        claim_id=claim_id,
         failure=_failure(setting, alpha, claim),
         best_error=best if setting == "agnostic" else None,
     )
 
 
 def _size(learner: Learner, n: int | None, claim: UtilityClaim | None) -> int:
-    """Return n, else that of the claim, which is None where the theorem does not speak of the examples."""
-    if n is None and claim is None:
-        text = "{n} must be given: the sample size of {id!r} is not for these public and private examples"
-        raise InputError(text, names=("n",), id=learner.id)
-    return read_integer("n", claim.sample_size if n is None and claim else n)
+    """Return n, or the sample size of the claim; there is no claim if the theorem does not cover the distribution."""
+    if n is None:
+        if claim is None:
+            text = "{n} must be given: the sample size of {id!r} is not for these public and private examples"
+            raise InputError(text, names=("n",), id=learner.id)
+        n = claim.sample_size
+    return read_integer("n", n)
 
 
 def _failure(setting: str, alpha: float, claim: UtilityClaim | None) -> str:
+    """Return the definition of a failure, for a finding."""
     if setting == "solution":
-        return claim.failure if claim is not None and claim.failure else "the output is no solution"
+        if claim is not None and claim.failure:
+            return claim.failure
+        return "the output is no solution"
     words = {"realizable": "error", "agnostic": "error - the best concept's", "empirical": "error on the sample"}
     return f"{words[setting]} > {alpha:.15g}"
 
 
 def _claim(
-    learner: Any, alpha: float, beta: float, setting: str | None, *, needed: bool
+    learner: Learner, alpha: float, beta: float, setting: str | None, *, needed: bool
 ) -> tuple[UtilityClaim | None, str]:
     """Return the learner's claim for (alpha, beta), in the setting asked for where it makes several, and the setting.
 
     The claim is None if the learner makes no such one and n was given, so that none is needed.
     """
-    asked = None if setting is None else read_setting(learner, setting)
+    asked = setting
+    if asked is not None:
+        read_setting(learner, asked)
     claim = stated_claim(learner, alpha, beta, asked, needed=needed)
     if needed and claim is None:
         raise InputError("{n} must be given: learner {id!r} states no sample size", names=("n",), id=learner.id)
@@ -207,11 +230,13 @@ def _claim(
             own=claim.setting,
             setting=asked,
         )
-    return claim, asked or read_setting(learner, claim.setting if claim else "realizable")
+    if asked is None:
+        asked = read_setting(learner, claim.setting if claim else "realizable")
+    return claim, asked
 
 
 def stated_claim(
-    learner: Any, alpha: float, beta: float, setting: str | None = None, *, needed: bool = True
+    learner: Learner, alpha: float, beta: float, setting: str | None = None, *, needed: bool = True
 ) -> UtilityClaim | None:
     """Return the claim for alpha and beta, in a setting if one is asked for and the learner makes several.
 
@@ -231,17 +256,20 @@ def stated_claim(
         if isinstance(learner, HasSampleSize):
             return UtilityClaim(alpha, beta, int(learner.sample_size(alpha, beta)))
     except InputError:
+        # The theorem does not reach these levels: that matters only if its sample size is needed.
         if needed:
             raise
     return None
 
 
-def speaks_of(learner: Any, law: Distribution, concept: Hypothesis, flips: NDArray[np.float64] | None) -> bool:
+def speaks_of(learner: Learner, law: Distribution, concept: Hypothesis, flips: NDArray[np.float64] | None) -> bool:
     """Return whether a learner's theorem speaks of points from this distribution, labelled so."""
     if law.public is None or not isinstance(learner, HasPopulations):
         return True
-    labels = labels_of(concept, law.points).astype(np.float64)
-    return learner.speaks_of(law, labels if flips is None else np.where(labels == 1, 1 - flips, flips))
+    ones = labels_of(concept, law.points).astype(np.float64)
+    if flips is not None:
+        ones = np.where(ones == 1, 1 - flips, flips)
+    return learner.speaks_of(law, ones)
 
 
 def read_distribution(learner: Learner, distribution: Distribution | str) -> Distribution:
@@ -265,7 +293,7 @@ def read_distribution(learner: Learner, distribution: Distribution | str) -> Dis
     return distribution
 
 
-def read_concept(learner: Any, concept: int | Hypothesis) -> tuple[Hypothesis, str]:
+def read_concept(learner: Learner, concept: int | Hypothesis) -> tuple[Hypothesis, str]:
     """Return the hypothesis that labels the samples, and its name."""
     if isinstance(concept, int | np.integer) and not isinstance(concept, bool):
         size = learner.concepts.size
@@ -277,7 +305,7 @@ def read_concept(learner: Any, concept: int | Hypothesis) -> tuple[Hypothesis, s
     return concept, stable_repr(concept)
 
 
-def read_setting(learner: Any, setting: str) -> str:
+def read_setting(learner: Learner, setting: str) -> str:
     """Return a setting that can be audited, or raise `InputError`."""
     if read_choice("setting", setting, SETTINGS) == "solution" and not isinstance(learner, Solves):
         text = "{setting} must be another than 'solution' for {id!r}, which has no method solves"
@@ -309,19 +337,24 @@ def read_noise(
     return flips
 
 
-def stream_address(problem: Problem, name: str, n: int) -> tuple[Any, ...]:
+def stream_address(problem: Problem, name: str, n: int) -> tuple[Json, ...]:
     """Return the address of the random streams: it depends on what is run, not on alpha, beta or the workers."""
-    law, learner = problem.distribution, problem.learner
+    law = problem.distribution
+    learner = problem.learner
     weights = np.asarray(law.probabilities, dtype=np.float64)
-    noise = b"" if problem.noise is None else problem.noise.tobytes()
-    flags = b"" if law.public is None else law.public.tobytes()
-    digest = hashlib.blake2b(weights.tobytes() + problem.truth.tobytes() + noise + flags, digest_size=8).hexdigest()
+    run = weights.tobytes() + problem.truth.tobytes()
+    # Absent noise and flags add nothing, so that they do not change the streams of problems without them.
+    if problem.noise is not None:
+        run += problem.noise.tobytes()
+    if law.public is not None:
+        run += law.public.tobytes()
+    digest = hashlib.blake2b(run, digest_size=8).hexdigest()
     parameters = jsonable(addressed_parameters_of(learner))
     return "utility", learner.id, parameters, name, law.name, digest, n, problem.setting
 
 
 def _count_failures(
-    problem: Problem, n: int, stream: tuple[Any, ...], trials: int, spread_over: Workers, report: Report | None
+    problem: Problem, n: int, stream: _Stream, trials: int, spread_over: Workers, report: Report | None
 ) -> int:
     """Return the failures among `trials` trials, cut into chunks and the chunks dealt to the workers.
 
@@ -330,7 +363,10 @@ def _count_failures(
     size = FIXED_CHUNK if problem.fixed else CHUNK
     chunks = [(i, min(size, trials - i * size)) for i in range(-(-trials // size))]
     workers = min(spread_over.number, len(chunks))
-    deals = 1 if workers == 1 and report is None else min(len(chunks), max(DEALS, 4 * workers))
+    deals = 1
+    if workers > 1 or report is not None:
+        deals = min(len(chunks), max(DEALS, 4 * workers))
+    # Every deal gets chunks from everywhere, so that all take about as long; streams belong to chunks, not to deals.
     dealt = [chunks[i::deals] for i in range(deals)]
     calls = [partial(_failures, problem, n, stream, deal) for deal in dealt]
     results = (call() for call in calls) if workers == 1 else spread_over(calls)
@@ -342,9 +378,10 @@ def _count_failures(
     return failures
 
 
-def _failures(problem: Problem, n: int, stream: tuple[Any, ...], chunks: Sequence[tuple[int, int]]) -> int:
+def _failures(problem: Problem, n: int, stream: _Stream, chunks: Sequence[tuple[int, int]]) -> int:
     """Return how many trials of the chunks (number, trials) fail, on one sample of n examples or each on its own."""
-    run, failures = problem.learner.run, 0
+    run = problem.learner.run
+    failures = 0
     with blamed(f"the learner {problem.learner.id}, or what it learned,"):
         sample = problem.sample(n) if problem.fixed else None
         judge = problem.judge(sample)

@@ -10,12 +10,12 @@ from fractions import Fraction
 from itertools import accumulate
 from operator import mul
 
+# Decimal digits of every number.
 DIGITS = 40
-"""Decimal digits of every number."""
+# Standard deviations of a count that means cover, on either side; what they leave out is accounted for.
 SPREAD = 9
-"""Standard deviations of a count that means cover, on either side; what they leave out is accounted for."""
+# A sum, over one count or two, that may have more terms than these is too long.
 MOST_TERMS = 2**18
-"""A sum, over one count or two, that may have more terms than these is too long."""
 
 DOWN, UP = (Context(DIGITS, way, Emin=-(10**15), Emax=10**15) for way in (ROUND_FLOOR, ROUND_CEILING))
 
@@ -54,16 +54,20 @@ class Enclosure:
 
     def __mul__(self, value: Enclosure | Fraction | int) -> Enclosure:
         other = Enclosure.of(value)
+        # The usual case, without the four products that signs would need.
         if self.low >= 0 and other.low >= 0:
             return Enclosure(DOWN.multiply(self.low, other.low), UP.multiply(self.high, other.high))
         pairs = [(a, b) for a in (self.low, self.high) for b in (other.low, other.high)]
         return Enclosure(min(DOWN.multiply(a, b) for a, b in pairs), max(UP.multiply(a, b) for a, b in pairs))
 
-    __radd__, __rmul__ = __add__, __mul__
+    __radd__ = __add__
+    __rmul__ = __mul__
 
     def __truediv__(self, other: Enclosure) -> Enclosure:
         """Return the quotient by a positive number."""
-        low, high = other.high if self.low >= 0 else other.low, other.low if self.high >= 0 else other.high
+        # A larger divisor brings a positive end down and a negative one up.
+        low = other.high if self.low >= 0 else other.low
+        high = other.low if self.high >= 0 else other.high
         return Enclosure(DOWN.divide(self.low, low), UP.divide(self.high, high))
 
     def __rtruediv__(self, value: Fraction | int) -> Enclosure:
@@ -71,11 +75,13 @@ class Enclosure:
 
     def __pow__(self, exponent: int) -> Enclosure:
         """Return a power of a number that is not negative."""
-        found, square = ONE, self
+        found = ONE
+        square = self
         while exponent:
             if exponent & 1:
                 found = found * square
-            square, exponent = square * square, exponent >> 1
+            square = square * square
+            exponent = exponent >> 1
         return found
 
     def powers(self, most: int) -> list[Enclosure]:
@@ -84,7 +90,8 @@ class Enclosure:
         return list(accumulate([self] * most, mul, initial=ONE))
 
 
-ZERO, ONE = Enclosure.of(0), Enclosure.of(1)
+ZERO = Enclosure.of(0)
+ONE = Enclosure.of(1)
 
 
 def check_terms(n: int) -> None:
@@ -104,7 +111,9 @@ def binomial(n: int, mass: Fraction, counts: range) -> Iterator[tuple[int, Enclo
     if mass in (0, 1):
         yield (n if mass else 0), ONE
         return
-    odds, k = Enclosure.of(mass / (1 - mass)), counts.start
+    # Only the first probability is a product of powers; each further one follows from the one before.
+    odds = Enclosure.of(mass / (1 - mass))
+    k = counts.start
     chance = math.comb(n, k) * Enclosure.of(mass) ** k * Enclosure.of(1 - mass) ** (n - k)
     for k in counts:
         yield k, chance
@@ -120,4 +129,5 @@ def mean(n: int, mass: Fraction, value: Callable[[int], Enclosure]) -> Enclosure
         low = DOWN.add(low, DOWN.multiply(chance.low, term.low))
         high = UP.add(high, UP.multiply(chance.high, term.high))
         seen = DOWN.add(seen, chance.low)
+    # The counts that were left out have at most the probability that is not seen, and a value of at most 1.
     return Enclosure(low, UP.add(high, UP.subtract(Decimal(1), seen)))

@@ -12,8 +12,8 @@ from dpaudit.errors import InputError
 from dpaudit.record import Count, Frozen, Level, Probability, Size, Words
 from dpaudit.results import AuditFinding
 
+# One of `contract.SETTINGS`.
 Setting = Annotated[str, msgspec.Meta(pattern=f"^({'|'.join(SETTINGS)})$")]
-"""One of `contract.SETTINGS`."""
 
 
 class UtilityFinding(AuditFinding, kw_only=True, frozen=True, tag="utility"):

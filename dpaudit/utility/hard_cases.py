@@ -12,7 +12,7 @@ import itertools
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,27 +20,30 @@ from numpy.typing import NDArray
 from dpaudit.arguments import read_choice, read_number
 from dpaudit.contract import SETTINGS, ConceptClass, Distribution, Domain, HasHardTargets, Learner
 
+# Domains up to this size are used whole; of larger ones the landmarks.
 MAX_POINTS = 2**12
-"""Domains up to this size are used whole; of larger ones the landmarks."""
+# Up to this many labels (concepts times points) a case in which no concept is right is made.
 MAX_TRIED = 2**20
-"""Up to this many labels (concepts times points) a case in which no concept is right is made."""
+# Classes are evaluated whole up to this many labels (concepts times points), others at some concepts.
 MAX_LABELS = 2**22
-"""Classes are evaluated whole up to this many labels (concepts times points), others at some concepts."""
+# The number of concepts of a larger class that are tried, spread over the codes; codes near the target's are tried too.
 SOME = 256
-"""The number of concepts of a larger class that are tried, spread over the codes, besides the target's near codes."""
+# Programs up to this many entries (rivals times points) are solved.
 MAX_ENTRIES = 2**16
-"""Programs up to this many entries (rivals times points) are solved."""
+# Decimals to which masses are rounded: the last bits of a solution depend on the machine.
 DIGITS = 9
-"""Decimals to which masses are rounded: the last bits of a solution depend on the machine."""
 
 Floats = NDArray[np.float64]
-_Case = tuple[int, NDArray[Any], Floats, str, Floats | None]
-"""Code of the concept, points, their probabilities, name, and noise of the points or None."""
+Labels = NDArray[np.uint8]
+Points = NDArray[np.integer]
+Key = tuple[int, str, bytes, bytes]
+# Code of the concept, points, their probabilities, name, and noise of the points or None.
+_Case = tuple[int, Points, Floats, str, Floats | None]
 
 
 @dataclass(frozen=True)
 class HardCase:
-    """A concept, a distribution and, in the setting "agnostic", the noise of each point; with a name in words."""
+    """A concept, a distribution and, in the setting "agnostic", the noise of each point, with a name for reports."""
 
     concept_code: int
     distribution: Distribution
@@ -48,9 +51,10 @@ class HardCase:
     noise: Floats | None = None
 
     @property
-    def key(self) -> tuple[int, str, bytes, bytes]:
+    def key(self) -> Key:
         """The parts of a case that distinguish it: all but the name."""
-        law, noise = self.distribution, b"" if self.noise is None else self.noise.tobytes()
+        law = self.distribution
+        noise = b"" if self.noise is None else self.noise.tobytes()
         return self.concept_code, repr(law.points.tolist()), law.probabilities.tobytes(), noise
 
 
@@ -79,24 +83,28 @@ def hard_cases(learner: Learner, alpha: float, setting: str = "realizable") -> l
     points, whole = evaluated_points(learner)
     makers = {"agnostic": _noisy, "solution": _close}
     uniform = "uniform" if whole else "uniform on landmarks"
-    return _distinct(learner.concepts.size, makers.get(setting, _plain)(learner, points, alpha, uniform))
+    cases = makers.get(setting, _plain)(learner, points, alpha, uniform)
+    return _distinct(learner.concepts.size, cases)
 
 
-def evaluated_points(learner: Learner) -> tuple[NDArray[Any], bool]:
+def evaluated_points(learner: Learner) -> tuple[Points, bool]:
     """Return the points on which cases are made, and whether they are the whole domain or only its landmarks."""
-    whole = learner.domain.size <= MAX_POINTS
-    return (learner.domain.points() if whole else learner.domain.landmarks()), whole
+    if learner.domain.size <= MAX_POINTS:
+        return learner.domain.points(), True
+    return learner.domain.landmarks(), False
 
 
 def _distinct(size: int, cases: Iterable[_Case]) -> list[HardCase]:
     """Return the cases without repeats, the first of each kept, on the points that have probability."""
     words = {0: "first concept", size // 2: "middle concept", size - 1: "last concept"}
-    kept: dict[Any, HardCase] = {}
+    kept: dict[Key, HardCase] = {}
     for code, points, weights, name, noise in cases:
         seen = weights > 0
         law = Distribution(points[seen], weights[seen] / weights.sum(), name)
         word = words.get(code, f"concept {code}")
-        case = HardCase(code, law, f"{name}; {word}", None if noise is None else noise[seen])
+        if noise is not None:
+            noise = noise[seen]
+        case = HardCase(code, law, f"{name}; {word}", noise)
         kept.setdefault(case.key, case)
     return list(kept.values())
 
@@ -106,15 +114,21 @@ def just_above(alpha: float) -> float:
     return alpha + min(alpha, 1 - alpha) / 1000
 
 
-def _plain(learner: Learner, points: NDArray[Any], alpha: float, uniform: str) -> Iterator[_Case]:
+def _plain(learner: Learner, points: Points, alpha: float, uniform: str) -> Iterator[_Case]:
     """Yield the cases without noise, the hardest first, repeats included."""
-    concepts, size, mass = learner.concepts, len(points), just_above(alpha)
-    middle, last = concepts.size // 2, concepts.size - 1
+    concepts = learner.concepts
+    size = len(points)
+    mass = just_above(alpha)
+    middle = concepts.size // 2
+    last = concepts.size - 1
+    # Of the middle concept both labels are tried at a hard point, of the last one the first.
     for code, take in ((middle, 2), (last, 1)):
         hard = list(hard_points(concepts, points, code))[:take]
         for at in hard:
             yield code, points, _two_point(size, at.hard, at.easy, mass), f"just above alpha on a {at.word} point", None
-        for at in hard[:1] if code == middle else ():
+        if code != middle:
+            continue
+        for at in hard[:1]:
             spread = np.where(np.arange(size) == at.hard, mass, (1 - mass) / max(1, size - 1))
             yield code, points, spread, f"just above alpha on a {at.word} point, the rest spread", None
             halving = _halving(size, at.hard, alpha)
@@ -122,23 +136,29 @@ def _plain(learner: Learner, points: NDArray[Any], alpha: float, uniform: str) -
     for code in (0, middle, last):
         yield code, points, np.full(size, 1 / size), uniform, None
     # The first distribution on which many rivals of the middle concept are just bad, if the class is small.
-    found = just_bad(concepts.evaluate(points), middle, mass) if concepts.size * size <= MAX_TRIED else iter(())
-    for weights, name in itertools.islice(found, 1):
-        yield middle, points, weights, name, None
-    for code, law, name in learner.hard_targets(alpha) if isinstance(learner, HasHardTargets) else ():
-        yield code, law.points, np.asarray(law.probabilities, dtype=np.float64), name, None
+    if concepts.size * size <= MAX_TRIED:
+        found = just_bad(concepts.evaluate(points), middle, mass)
+        for weights, name in itertools.islice(found, 1):
+            yield middle, points, weights, name, None
+    if isinstance(learner, HasHardTargets):
+        for code, law, name in learner.hard_targets(alpha):
+            yield code, law.points, np.asarray(law.probabilities, dtype=np.float64), name, None
 
 
-def _noisy(learner: Learner, points: NDArray[Any], alpha: float, uniform: str) -> Iterator[_Case]:
-    concepts, size, excess = learner.concepts, len(points), just_above(alpha)
-    middle, flat = concepts.size // 2, np.full(size, 1 / size)
+def _noisy(learner: Learner, points: Points, alpha: float, uniform: str) -> Iterator[_Case]:
+    concepts = learner.concepts
+    size = len(points)
+    excess = just_above(alpha)
+    middle = concepts.size // 2
+    flat = np.full(size, 1 / size)
 
     def flipped(advantage: float) -> Floats:
         """Return the noise at which one label of a point has so much more probability than the other."""
         return np.full(size, (1 - min(1.0, advantage)) / 2)
 
     for at in list(hard_points(concepts, points, middle))[:1]:
-        alone, most = _two_point(size, at.hard, at.easy, 1.0), (1 + excess) / 2
+        alone = _two_point(size, at.hard, at.easy, 1.0)
+        most = (1 + excess) / 2
         yield middle, points, alone, f"nearly fair labels on a {at.word} point", flipped(excess)
         half = np.where(np.arange(size) == at.hard, flipped(excess / most), 0.0)
         yield middle, points, _two_point(size, at.hard, at.easy, most), f"noise on a {at.word} point, half there", half
@@ -148,7 +168,7 @@ def _noisy(learner: Learner, points: NDArray[Any], alpha: float, uniform: str) -
         yield middle, points, flat, f"{uniform}, every other label wrong", np.arange(size) % np.float64(2)
 
 
-def _close(learner: Learner, points: NDArray[Any], alpha: float, uniform: str) -> Iterator[_Case]:
+def _close(learner: Learner, points: Points, alpha: float, uniform: str) -> Iterator[_Case]:
     middle = learner.concepts.size // 2
     near = _neighbourhood(learner.domain, points[len(points) // 2])
     yield middle, near, np.full(len(near), 1 / len(near)), f"equal shares on {len(near)} points side by side", None
@@ -157,8 +177,8 @@ def _close(learner: Learner, points: NDArray[Any], alpha: float, uniform: str) -
     yield from list(_plain(learner, points, alpha, uniform))[:1]
 
 
-def _neighbourhood(domain: Domain, middle: NDArray[Any]) -> NDArray[Any]:
-    """Return a point and, for each axis, one beside it that is in the domain."""
+def _neighbourhood(domain: Domain, middle: Points) -> Points:
+    """Return a point and, for each axis, a neighbouring point of the domain."""
     found = [middle]
     for axis in range(len(middle)):
         step = np.zeros_like(middle)
@@ -169,7 +189,8 @@ def _neighbourhood(domain: Domain, middle: NDArray[Any]) -> NDArray[Any]:
 
 def _two_point(size: int, hard: int, easy: int, mass: float) -> Floats:
     weights = np.zeros(size)
-    weights[hard], weights[easy] = mass, 1 - mass
+    weights[hard] = mass
+    weights[easy] = 1 - mass
     return weights
 
 
@@ -198,7 +219,7 @@ class HardPoint(NamedTuple):
     distance: int
 
 
-def hard_points(concepts: ConceptClass, points: NDArray[Any], code: int) -> Iterator[HardPoint]:
+def hard_points(concepts: ConceptClass, points: Points, code: int) -> Iterator[HardPoint]:
     """Yield the hard points of a concept among points of shape (m, k), at most one for each label, positive first.
 
     The class is evaluated whole on the points if that gives at most 2^22 labels, else at some of its concepts.
@@ -210,11 +231,12 @@ def hard_points(concepts: ConceptClass, points: NDArray[Any], code: int) -> Iter
         separating = (differing & (own == label)).any(axis=1) & (sizes < len(points))
         if separating.any():
             nearest = differing[np.argmin(np.where(separating, sizes, len(points) + 1))]
-            hard, easy = np.flatnonzero(nearest & (own == label))[-1], np.flatnonzero(~nearest)[0]
+            hard = np.flatnonzero(nearest & (own == label))[-1]
+            easy = np.flatnonzero(~nearest)[0]
             yield HardPoint(int(hard), int(easy), word, int(nearest.sum()))
 
 
-def _labels(concepts: ConceptClass, points: NDArray[Any], code: int) -> tuple[NDArray[Any], NDArray[Any]]:
+def _labels(concepts: ConceptClass, points: Points, code: int) -> tuple[Labels, Labels]:
     """Return the labels of one concept, (m,), and of the whole class or of some other concepts, (rivals, m).
 
     Those are spread evenly over the class, or near to `code` as numbers or as bit patterns.
@@ -224,12 +246,13 @@ def _labels(concepts: ConceptClass, points: NDArray[Any], code: int) -> tuple[ND
         labels = concepts.evaluate(points)
         return labels[code], labels
     spread = {i * (size - 1) // (SOME - 1) for i in range(SOME)}
+    # Codes that differ by one, or in one bit, are likely to be of concepts that differ at few points.
     near = {code - 1, code + 1, *(code ^ (1 << bit) for bit in range(size.bit_length()))}
     some = sorted(c for c in spread | near if 0 <= c < size and c != code)
     return concepts.concept(code).predict(points), np.array([concepts.concept(c).predict(points) for c in some])
 
 
-def just_bad(labels: NDArray[Any], code: int, mass: float) -> Iterator[tuple[Floats, str]]:
+def just_bad(labels: Labels, code: int, mass: float) -> Iterator[tuple[Floats, str]]:
     """Yield distributions of the points on which many rivals of a concept err by little more than alpha.
 
     Each solves a linear program: minimise the sum of err_w(h) over all rivals h subject to err_w(h) >= mass for some of
@@ -237,7 +260,7 @@ def just_bad(labels: NDArray[Any], code: int, mass: float) -> Iterator[tuple[Flo
     are all rivals; the nearer half; the nearest ones. A program without a solution is left out.
 
     `labels`, of shape (concepts, m), are those of all concepts, `code` is the concept and `mass` a little more than
-    alpha. Beside the probabilities, of shape (m,), stands in words which rivals are bad.
+    alpha. The probabilities, of shape (m,), come with a description of the rivals that are bad.
     """
     differing = np.unique(labels != labels[code], axis=0)
     differing = differing[differing.any(axis=1)]
@@ -252,6 +275,7 @@ def just_bad(labels: NDArray[Any], code: int, mass: float) -> Iterator[tuple[Flo
     seen: list[Floats] = []
     for name, bad in chosen.items():
         weights = solved(differing, bad, mass)
+        # Different programs can have the same solution, which is one case.
         if weights is not None and not any(np.array_equal(weights, other) for other in seen):
             seen.append(weights)
             yield weights, f"{name} just above alpha"
@@ -269,5 +293,6 @@ def solved(differing: NDArray[np.bool_], bad: NDArray[np.bool_], mass: float) ->
     )  # fmt: skip
     if found.status != 0:
         return None
+    # The solver may return masses slightly below 0.
     weights = np.round(np.maximum(found.x, 0.0), DIGITS)
     return np.asarray(weights / weights.sum())

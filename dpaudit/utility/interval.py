@@ -8,10 +8,10 @@ from dpaudit.bounds.limits import lower_limit, upper_limit
 from dpaudit.contract import Verdict
 from dpaudit.errors import InputError
 
+# The error of a guess.
 GUESS = 0.5
-"""The error of a guess."""
+# By how much each look has more runs: an interval is then about half as long.
 GROWTH = 4
-"""By how much each look has more runs: an interval is then about half as long."""
 
 
 def failure_interval(failures: int, trials: int, confidence: float) -> tuple[float, float]:
@@ -38,6 +38,7 @@ def failure_interval(failures: int, trials: int, confidence: float) -> tuple[flo
             parameter="failures",
             value=failures,
         )
+    # Each of the two ends gets half of the error.
     tail = (1 - confidence) / 2
     return float(lower_limit(failures, trials, tail)), float(upper_limit(failures, trials, tail))
 
@@ -49,7 +50,9 @@ def verdict(lower: float, upper: float, claimed: float, vacuous: bool = False) -
     """
     if upper <= claimed:
         return Verdict.VACUOUS if vacuous else Verdict.HOLDS
-    return Verdict.VIOLATION if lower > claimed else Verdict.UNDECIDED
+    if lower > claimed:
+        return Verdict.VIOLATION
+    return Verdict.UNDECIDED
 
 
 def is_vacuous(alpha: float, beta: float, setting: str, concepts: int) -> bool:
@@ -73,7 +76,9 @@ def deciding_trials(trials: int, most: int | None, beta: float, confidence: floa
     tail = (1 - looks(trials, most, confidence)[0][1]) / 2
     # One more covers that the ends of intervals stand a little outside.
     enough = math.ceil(math.log(tail) / math.log1p(-beta)) + 1
-    return enough if most is not None and trials < enough < min(GROWTH * trials, most) else trials
+    if most is not None and trials < enough < min(GROWTH * trials, most):
+        return enough
+    return trials
 
 
 def looks(trials: int, most: int | None, confidence: float) -> list[tuple[int, float]]:

@@ -17,16 +17,16 @@ from dpaudit.utility.decimals import MOST_TERMS, ONE, UP, ZERO, Enclosure, check
 from dpaudit.utility.finding import SizeCertificate
 from dpaudit.utility.problem import SLACK
 
+# Random equations beyond the number of variables after which the share of right solutions is taken to stay.
 MORE_EQUATIONS = 140
-"""Random equations beyond the number of variables after which the share of right solutions is taken to stay."""
+# A block of numbers of rivals is not divided whose bound is at most so many times the greatest value known.
 CLOSE = Fraction(10001, 10000)
-"""A block of numbers of rivals is not divided whose bound is at most so many times the greatest value known."""
+# Shares of the mass that is left over which are tried as the boundary between even and uneven ones.
 SHARES = 32
-"""Shares of the mass that is left over which are tried as the boundary between even and uneven ones."""
 
 Numbers = Mapping[str, int | float]
+# For n examples, a lower end of the failure rate of a case, and an upper end of that of any case.
 Ends = tuple[Callable[[int], Decimal], Callable[[int], Decimal]]
-"""For n examples, a lower end of the failure rate of a case, and an upper end of that of any case."""
 
 
 def refuted(certificate: SizeCertificate, alpha: float, beta: float) -> str:
@@ -48,13 +48,16 @@ def refuted(certificate: SizeCertificate, alpha: float, beta: float) -> str:
 
 
 def _finite_class(numbers: Numbers, alpha: Fraction) -> Ends:
-    rivals, kept = _count(numbers, "rivals", 0), _kept(alpha, _drops(_rate(numbers))[1])
+    rivals = _count(numbers, "rivals", 0)
+    kept = _kept(alpha, _drops(_rate(numbers))[1])
 
     return lambda n: Decimal(0), lambda n: _failing(rivals * kept**n).high
 
 
 def _thresholds(numbers: Numbers, alpha: Fraction) -> Ends:
-    size, rate, mass = _count(numbers, "domain_size", 2), _rate(numbers), _mass(numbers, alpha)
+    size = _count(numbers, "domain_size", 2)
+    rate = _rate(numbers)
+    mass = _mass(numbers, alpha)
     target = -(-size // 2)
 
     def lower(n: int) -> Decimal:
@@ -74,7 +77,8 @@ def _thresholds(numbers: Numbers, alpha: Fraction) -> Ends:
 def _one_side(rivals: int, rest: int, mass: Fraction, rate: Fraction, n: int) -> Enclosure:
     """Return E[B/(1 + B)] for B = rivals exp(-rate N) + rest exp(-rate n)."""
     powers = Enclosure.exp(-rate).powers(n)
-    near, far = Enclosure.of(rivals), rest * powers[n]
+    near = Enclosure.of(rivals)
+    far = rest * powers[n]
     return mean(n, mass, lambda k: _failing(near * powers[k] + far))
 
 
@@ -86,7 +90,9 @@ def _two_sides(
     l and r are the `rivals`; N_L and N_R have the same mass, and F is the number of all other examples.
     """
     check_terms(len(likely(n, mass)) ** 2)
-    powers, (left, right), more = Enclosure.exp(-rate).powers(n), map(Enclosure.of, rivals), Enclosure.of(far)
+    powers = Enclosure.exp(-rate).powers(n)
+    left, right = map(Enclosure.of, rivals)
+    more = Enclosure.of(far)
 
     def given(count: int) -> Enclosure:
         """Return the mean given N_L; the other count is binomial in what is left."""
@@ -104,10 +110,15 @@ def _two_sides(
 
 
 def _points(numbers: Numbers, alpha: Fraction) -> Ends:
-    rivals, rate, mass = _count(numbers, "rivals", 1), _rate(numbers), _mass(numbers, alpha)
+    rivals = _count(numbers, "rivals", 1)
+    rate = _rate(numbers)
+    mass = _mass(numbers, alpha)
+
+    # The case: all rivals have this mass or, where that leaves some over, all but the last, which has the rest.
+    bad = rivals if rivals * mass > 1 else rivals - 1
 
     def lower(n: int) -> Decimal:
-        return _with_own_mass(rivals if rivals * mass > 1 else rivals - 1, mass, rate, n).low
+        return _with_own_mass(bad, mass, rate, n).low
 
     def upper(n: int) -> Decimal:
         if rivals * alpha > 1:
@@ -115,7 +126,9 @@ def _points(numbers: Numbers, alpha: Fraction) -> Ends:
         # F examples are elsewhere; C/(x + C) with x = K/(K - 1 + exp(-rate F)).
         scales = [rivals / (rivals - 1 + power) for power in Enclosure.exp(-rate).powers(n)]
         even = _of_sum(rivals, Fraction(1, rivals), 1 - rivals * alpha, scales, rate, n).high
-        return min(even, _uneven(rivals, alpha, rate, n)) if rivals > 1 else even
+        if rivals == 1:
+            return even
+        return min(even, _uneven(rivals, alpha, rate, n))
 
     return lower, upper
 
@@ -126,7 +139,8 @@ def _uneven(rivals: int, alpha: Fraction, rate: Fraction, n: int) -> Decimal:
     For any d, one rival has at least 1 - (rivals - 1) d of it, or two have d each: such a term of C has a mean of at
     most (1 - share c)^F given F, and adds at most its mean to that of C/(1 + C).
     """
-    drop, left = _drops(rate)[1], 1 - rivals * alpha
+    drop = _drops(rate)[1]
+    left = 1 - rivals * alpha
     one, two = (_with_own_mass(s, alpha, rate, n) for s in (rivals - 1, rivals - 2))
 
     def bound(d: Fraction) -> Decimal:
@@ -139,7 +153,9 @@ def _uneven(rivals: int, alpha: Fraction, rate: Fraction, n: int) -> Decimal:
 
 def _own_mass(rivals: int, alpha: Fraction) -> Fraction:
     """Return the least mass of the target's own point with which so many rivals can all err by alpha."""
-    return max(Fraction(0), (rivals * alpha - 1) / (rivals - 1)) if rivals > 1 else Fraction(0)
+    if rivals <= 1:
+        return Fraction(0)
+    return max(Fraction(0), (rivals * alpha - 1) / (rivals - 1))
 
 
 def _with_own_mass(rivals: int, alpha: Fraction, rate: Fraction, n: int) -> Enclosure:
@@ -179,9 +195,11 @@ def _every_number(rivals: int, alpha: Fraction, rate: Fraction, n: int) -> Decim
 
 def _block(low: int, high: int, alpha: Fraction, rate: Fraction, n: int) -> Decimal:
     """Return a bound for `low` to `high` bad rivals: Jensen's, with the most rivals and, apart, the least masses."""
-    own, other = _own_mass(low, alpha), _own_mass(high, alpha)
+    own = _own_mass(low, alpha)
+    other = _own_mass(high, alpha)
     powers = _kept((alpha - other) / (1 - other), _drops(rate)[1]).powers(n)
-    grown, rivals = Enclosure.exp(rate).powers(n), Enclosure.of(high)
+    grown = Enclosure.exp(rate).powers(n)
+    rivals = Enclosure.of(high)
 
     def value(k: int) -> Enclosure:
         total = rivals * powers[n - k]
@@ -206,9 +224,11 @@ def _of_sum(
     products = _products(rivals, share, rate, n)
 
     def value(k: int) -> Enclosure:
-        x, (first, second, third, fourth) = scales[k], _central(*(table[n - k] for table in products))
+        x = scales[k]
+        first, second, third, fourth = _central(*(table[n - k] for table in products))
         y = x + first
-        ratio, square = first / y, y * y
+        ratio = first / y
+        square = y * y
         fine = ratio - second * x / (square * y) + third * x / (square * square)
         low = max((fine - fourth / (square * square)).low, (ratio - second / square).low, Decimal(0))
         return Enclosure(low, min(ratio.high, fine.high))
@@ -216,8 +236,8 @@ def _of_sum(
     return mean(n, outside, value)
 
 
+# The first four moments of C consist of products of powers of its terms; these are the powers.
 _PRODUCTS = ((1,), (2,), (1, 1), (3,), (2, 1), (1, 1, 1), (4,), (3, 1), (2, 2), (2, 1, 1), (1, 1, 1, 1))
-"""The powers of different terms of C of whose products the first four moments consist."""
 
 
 def _products(rivals: int, share: Fraction, rate: Fraction, n: int) -> list[list[Enclosure]]:
@@ -236,7 +256,9 @@ def _products(rivals: int, share: Fraction, rate: Fraction, n: int) -> list[list
 
 def _central(*e: Enclosure) -> tuple[Enclosure, ...]:
     """Return mean and central moments from the means of the products, in the order of `_PRODUCTS`."""
-    m1, m2, m3 = e[0], e[1] + e[2], e[3] + 3 * e[4] + e[5]
+    m1 = e[0]
+    m2 = e[1] + e[2]
+    m3 = e[3] + 3 * e[4] + e[5]
     m4 = e[6] + 4 * e[7] + 3 * e[8] + 6 * e[9] + e[10]
     square = m1 * m1
     third = m3 - 3 * m1 * m2 + 2 * m1 * square
@@ -245,11 +267,14 @@ def _central(*e: Enclosure) -> tuple[Enclosure, ...]:
 
 
 def _parities(numbers: Numbers, alpha: Fraction) -> Ends:
-    dimension, mass = _count(numbers, "dimension", 1), _mass(numbers, alpha)
-    keep, failure = Fraction(numbers["keep"]), Fraction(numbers["failure"])
+    dimension = _count(numbers, "dimension", 1)
+    mass = _mass(numbers, alpha)
+    keep = Fraction(numbers["keep"])
+    failure = Fraction(numbers["failure"])
     if not (0 < keep <= 1 and 0 <= failure < 1 and 2 * keep * mass <= 1):
         raise ValueError(f"keep, failure and mass must be in range, got {keep}, {failure}, {mass}")
-    rights, own = _answered_right(dimension), Enclosure.of(failure)
+    rights = _answered_right(dimension)
+    own = Enclosure.of(failure)
     more = Enclosure(rights[-1].low, Decimal(1))
     # The mass that the nonzero points of the case share.
     exists = mass * (2 - Fraction(2, 2**dimension)) <= 1
@@ -259,14 +284,18 @@ def _parities(numbers: Numbers, alpha: Fraction) -> Ends:
         right = mean(n, 2 * keep * error, lambda k: rights[k] if k < len(rights) else more)
         return own + (1 - own) * (1 - right)
 
-    return lambda n: failing(mass, n).low if exists else Decimal(0), lambda n: failing(alpha, n).high
+    def lower(n: int) -> Decimal:
+        return failing(mass, n).low if exists else Decimal(0)
+
+    return lower, lambda n: failing(alpha, n).high
 
 
 def _answered_right(dimension: int) -> list[Enclosure]:
     """Return E 1/|V| for V the solutions of 0, 1, .. uniformly random homogeneous equations, which does not fall."""
     check_terms((dimension + MORE_EQUATIONS) * dimension)
     halves = [Enclosure.of(Fraction(1, 2**k)) for k in range(dimension + 1)]
-    law, found = [*[ZERO] * dimension, ONE], []
+    law = [*[ZERO] * dimension, ONE]
+    found = []
     for _ in range(dimension + MORE_EQUATIONS):
         # An equation holds on all of 2^k solutions with probability 2^-k; else it halves them.
         holds = [chance * half for chance, half in zip(law, halves, strict=True)]
@@ -277,7 +306,8 @@ def _answered_right(dimension: int) -> list[Enclosure]:
 
 
 def _interior_points(numbers: Numbers, alpha: Fraction) -> Ends:
-    size, grown = _count(numbers, "domain_size", 2), Enclosure.exp(_rate(numbers))
+    size = _count(numbers, "domain_size", 2)
+    grown = Enclosure.exp(_rate(numbers))
 
     def failing(n: int) -> Enclosure:
         """Return the greater one of the rates on one point and on two neighbouring points."""

@@ -8,25 +8,35 @@ from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.contract import FIXED_SETTINGS, ConceptClass, Distribution, HasLaw, Hypothesis, Learner
+from dpaudit.contract import (
+    FIXED_SETTINGS,
+    ConceptClass,
+    Distribution,
+    HasLaw,
+    Hypothesis,
+    Law,
+    Learner,
+    Sample,
+    Solves,
+)
 from dpaudit.errors import InputError
 from dpaudit.utility.hard_cases import HardCase
 
+# Relative rounding that an error may carry: an error within 16 ulps above alpha counts as equal to alpha.
 SLACK = 16 * 2.0**-52
-"""Relative rounding that an error may carry: an error within 16 ulps above alpha counts as equal to alpha."""
+# Up to this many labels (concepts times points) the best concept is found by trying all.
 MAX_LABELS = 2**24
-"""Up to this many labels (concepts times points) the best concept is found by trying all."""
+# A share that exceeds an integer by less than this, relatively, is that integer: ten times 0.1 is one.
 _ROUNDING = Fraction(1, 2**40)
-"""A share that exceeds an integer by less than this, relatively, is that integer: ten times 0.1 is one."""
 
 Floats = NDArray[np.float64]
-Judge = Callable[[Any], bool]
-"""Decides whether an output of a learner is a failure."""
+Points = NDArray[np.integer]
+# Decides whether an output of a learner is a failure.
+Judge = Callable[[Hashable], bool]
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +47,7 @@ class Problem:
     probability `noise[i]`. `of_class` is whether the concept is one of the learner's class.
     """
 
-    learner: Any
+    learner: Learner
     concept: Hypothesis
     distribution: Distribution
     noise: Floats | None
@@ -62,7 +72,7 @@ class Problem:
         """Whether all runs are on one sample."""
         return self.setting in FIXED_SETTINGS
 
-    def draw(self, n: int, rng: np.random.Generator) -> Any:
+    def draw(self, n: int, rng: np.random.Generator) -> Sample:
         """Return a sample of n independent examples.
 
         With noise, point x_i gets the label c(x_i), and with probability eta_i the other one, by one multinomial draw
@@ -74,20 +84,22 @@ class Problem:
         flipped = rng.binomial(counts, self.noise)
         return self.sample_of(np.concatenate([counts - flipped, flipped]))
 
-    def sample(self, n: int) -> Any:
+    def sample(self, n: int) -> Sample:
         """Return the fixed sample of n examples, labelled without noise, that `apportioned` makes."""
         return self.sample_of(apportioned(self.distribution.probabilities, n))
 
-    def sample_of(self, counts: NDArray[np.int64]) -> Any:
+    def sample_of(self, counts: NDArray[np.int64]) -> Sample:
         """Return the sample with so many examples of each point, or of each with either label, the right one first.
 
         Whether an example is public depends on the point alone, where the distribution has flags.
         """
-        law, copies = self.distribution, len(counts) // len(self.truth)
+        law = self.distribution
+        copies = len(counts) // len(self.truth)
         points = np.concatenate([law.points] * copies)
         labels = np.concatenate([self.truth, 1 - self.truth][:copies])
-        flags = () if law.public is None else (np.concatenate([law.public] * copies),)
-        return self.learner.domain.sample(points, labels, counts, *flags)
+        if law.public is None:
+            return self.learner.domain.sample(points, labels, counts)
+        return self.learner.domain.sample(points, labels, counts, np.concatenate([law.public] * copies))
 
     @property
     def _weights(self) -> Floats:
@@ -101,24 +113,30 @@ class Problem:
             return self._weights
         return np.concatenate([self._weights * (1 - self.noise), self._weights * self.noise])
 
-    def judge(self, sample: Any = None) -> Judge:
+    def judge(self, sample: Sample | None = None) -> Judge:
         """Return what decides whether an output fails, each distinct one once: on the population or a fixed sample.
 
         An output fails that is no solution; or that has no hypothesis, or one whose error is too large.
         """
-        most = self.best + self.alpha if sample is None else self.alpha
+        learner = self.learner
+        most = self.alpha
+        if sample is None:
+            most = self.best + self.alpha
 
         @cache
         def fails(output: Hashable) -> bool:
             if self.setting == "solution" and sample is not None:
-                return not self.learner.solves(output, sample)
-            hypothesis = self.learner.decode(output)
+                # `audit.read_setting` has refused this setting for other learners.
+                assert isinstance(learner, Solves)
+                return not learner.solves(output, sample)
+            hypothesis = learner.decode(output)
             if hypothesis is None:
                 return True
             if sample is not None:
                 return exceeds(empirical_error(hypothesis, sample), most)
             return exceeds(population_error(hypothesis, self.distribution, self.truth, self.noise), most)
 
+        # A scalar of NumPy and the number of Python that equals it are one output.
         return lambda output: fails(output.item() if isinstance(output, np.generic) else output)
 
 
@@ -134,6 +152,7 @@ def apportioned(probabilities: NDArray[np.float64], n: int) -> NDArray[np.int64]
     likeliest = max(range(len(weights)), key=weights.__getitem__)
     counts = [math.ceil(n * w / total * (1 - _ROUNDING)) for w in weights]
     counts[likeliest] += n - sum(counts)
+    # With few examples the other points can take all of them by rounding up.
     if counts[likeliest] <= 0:
         ends = [math.floor(n * reached / total) for reached in itertools.accumulate(weights, initial=Fraction(0))]
         counts = [after - before for before, after in itertools.pairwise(ends)]
@@ -149,7 +168,7 @@ def exceeds(error: float, alpha: float) -> bool:
     return error > alpha * (1 + SLACK)
 
 
-def labels_of(hypothesis: Hypothesis, points: NDArray[Any]) -> NDArray[np.uint8]:
+def labels_of(hypothesis: Hypothesis, points: Points) -> NDArray[np.uint8]:
     """Return the labels of the points, after checking that there is one in {0, 1} for each."""
     labels = np.asarray(hypothesis.predict(points))
     if labels.shape != (len(points),) or not np.isin(labels, (0, 1)).all():
@@ -175,7 +194,9 @@ def population_error(
 
 def _shares(wrong: NDArray[np.bool_], noise: Floats | None) -> Floats:
     """Return for every point the probability that the hypothesis is wrong there."""
-    return wrong.astype(np.float64) if noise is None else np.where(wrong, 1 - noise, noise)
+    if noise is None:
+        return wrong.astype(np.float64)
+    return np.where(wrong, 1 - noise, noise)
 
 
 def _mean(weights: Floats, values: Floats) -> float:
@@ -198,6 +219,7 @@ def best_error(
         If all concepts must be tried and there are too many.
     """
     weights = np.asarray(distribution.probabilities, dtype=np.float64)
+    # No concept errs less on any point, so that the class need not be listed.
     if of_class and (noise <= 0.5).all():
         return _mean(weights, noise)
     if concepts.size * len(truth) > MAX_LABELS:
@@ -211,11 +233,12 @@ def best_error(
             size=concepts.size,
         )
     wrong = concepts.evaluate(distribution.points) != truth
+    # The sums of a product of matrices are rounded: the near-best ones are summed again, exactly.
     rough = _shares(wrong, noise) @ weights / weights.sum()
     return min(_mean(weights, _shares(row, noise)) for row in np.unique(wrong[rough <= rough.min() + 1e-9], axis=0))
 
 
-def empirical_error(hypothesis: Hypothesis, sample: Any) -> float:
+def empirical_error(hypothesis: Hypothesis, sample: Sample) -> float:
     """Return the fraction of a sample's examples that a hypothesis labels wrongly."""
     wrong = labels_of(hypothesis, sample.points) != sample.labels
     return int(sample.counts[wrong].sum()) / int(sample.counts.sum())
@@ -224,14 +247,14 @@ def empirical_error(hypothesis: Hypothesis, sample: Any) -> float:
 # The failure rate on one case: exact sums, or means over samples of exact conditional rates.
 
 
+# Sums over up to this many count vectors are made instead of drawing samples.
 MAX_VECTORS = 4000
-"""Sums over up to this many count vectors are made instead of drawing samples."""
+# On more points than these there are too many count vectors.
 MAX_SUPPORT = 4
-"""On more points than these there are too many count vectors."""
+# The probability that each one of the nested ranges of counts leaves out, on either side.
 TAIL = 1e-12
-"""The probability that each one of the nested ranges of counts leaves out, on either side."""
+# The number of samples whose conditional rates are remembered.
 MAX_KNOWN = 2**14
-"""The number of samples whose conditional rates are remembered."""
 
 
 class CaseFailure:
@@ -244,8 +267,10 @@ class CaseFailure:
     def __init__(self, learner: Learner, case: HardCase, alpha: float, setting: str) -> None:
         concept = learner.concepts.concept(case.concept_code)
         self._problem = Problem(learner, concept, case.distribution, case.noise, alpha, setting)
-        self._lawful = isinstance(learner, HasLaw)
-        self._known: dict[Any, float] = {}
+        self._law: Callable[[Sample], Law] | None = None
+        if isinstance(learner, HasLaw):
+            self._law = learner.law
+        self._known: dict[Sample, float] = {}
         self._masks: dict[range, NDArray[np.bool_]] = {}
         self._judge = self._problem.judge()
 
@@ -262,49 +287,57 @@ class CaseFailure:
 
         Count vectors that are left out, below 1e-9 together, widen it; so may rounding, by 1e-9 relatively.
         """
-        if not self._lawful:
+        if self._law is None:
             return None
         problem = self._problem
         try:
             if problem.fixed:
                 sample = problem.sample(n)
-                rate, left_out = self._by_law(sample, problem.judge(sample)), 0.0
+                rate = self._mass(self._law(sample), problem.judge(sample))
+                left_out = 0.0
             else:
                 vectors = _likely_counts(n, problem.chances, most)
                 if vectors is None:
                     return None
+                law = self._law
                 samples = ((problem.sample_of(counts), p) for counts, p in vectors)
-                rate = sum(p * self._by_law(sample, self._judge) for sample, p in samples)
+                rate = sum(p * self._mass(law(sample), self._judge) for sample, p in samples)
                 left_out = max(0.0, 1 - sum(p for _, p in vectors))
         except InputError:  # the law of so large a sample is not offered
             return None
         return max(0.0, rate * (1 - 1e-9)), min(1.0, rate * (1 + 1e-9) + left_out)
 
-    def _given(self, sample: Any, rng: np.random.Generator, judge: Judge) -> float:
+    def _given(self, sample: Sample, rng: np.random.Generator, judge: Judge) -> float:
+        """Return the failure rate given a sample, by the law if there is one, else the failure of one run."""
         try:
-            if self._lawful:
-                rate = self._known[sample] if sample in self._known else self._by_law(sample, judge)
+            if self._law is not None:
+                if sample in self._known:
+                    return self._known[sample]
+                rate = self._mass(self._law(sample), judge)
                 if len(self._known) < MAX_KNOWN:
                     self._known[sample] = rate
                 return rate
-        except InputError:  # the law of so large a sample is not offered
-            self._lawful = False
+        except InputError:  # the law of so large a sample is not offered, and is not asked for again
+            self._law = None
         return float(judge(self._problem.learner.run(sample, rng, 1)[0]))
 
-    def _by_law(self, sample: Any, judge: Judge) -> float:
-        """Return the mass of the outputs that fail."""
-        law = self._problem.learner.law(sample)
-        kept = isinstance(law.atoms, range) and judge is self._judge
-        failing = self._masks.get(law.atoms) if kept else None
+    def _mass(self, law: Law, judge: Judge) -> float:
+        """Return the probability under a law of the outputs that fail."""
+        # On the population, equal ranges of codes have the same failures whatever the sample is.
+        failing = None
+        key = law.atoms if isinstance(law.atoms, range) and judge is self._judge else None
+        if key is not None:
+            failing = self._masks.get(key)
         if failing is None:
             failing = np.fromiter((judge(atom) for atom in law.atoms), dtype=np.bool_, count=len(law.atoms))
-            if kept:
-                self._masks[law.atoms] = failing
+            if key is not None:
+                self._masks[key] = failing
         return float(np.exp(np.asarray(law.log_prob)[failing]).sum())
 
 
 def _likely_counts(n: int, weights: Floats, most: int) -> list[tuple[NDArray[np.int64], float]] | None:
     """Return the likely count vectors of a multinomial draw with their probabilities; None if there are too many."""
+    # A point without probability is never drawn, and would only add a dimension.
     drawn = np.flatnonzero(weights)
     if len(drawn) > MAX_SUPPORT:
         return None
@@ -323,10 +356,12 @@ def _nested(n: int, weights: Floats, reached: float) -> Iterator[tuple[tuple[int
     if len(weights) == 1:
         yield (n,), reached
         return
+    # All count vectors below here together are less likely than what a range leaves out.
     if reached < TAIL or not weights.sum() > 0:
         return
     share = min(1.0, float(weights[0] / weights.sum()))
-    least, most = int(binom.ppf(TAIL, n, share)), int(binom.isf(TAIL, n, share))
+    least = int(binom.ppf(TAIL, n, share))
+    most = int(binom.isf(TAIL, n, share))
     counts = np.arange(max(0, least), most + 1)
     for count, probability in zip(counts.tolist(), binom.pmf(counts, n, share).tolist(), strict=True):
         for rest, joint in _nested(n - count, weights[1:], reached * probability):

@@ -28,16 +28,16 @@ from dpaudit.utility.worst_case import Bracket, Known, first_size, known_size
 
 LOG = logging.getLogger(__name__)
 
+# The moves of a climb, by default.
 MOVES = 100
-"""The moves of a climb, by default."""
+# The search ends at so many times the theorem's n: a failure there refutes the theorem.
 BEYOND = 2
-"""The search ends at so many times the theorem's n: a failure there refutes the theorem."""
+# Samples between two looks at a test.
 BATCH = 250
-"""Samples between two looks at a test."""
+# The step that is missing where a learner has no bound on its worst case.
 UNKNOWN = "that some n below the theorem's suffices on every concept and distribution, or that one fails more often"
-"""The step that is missing where a learner has no bound on its worst case."""
+# Counts of samples are 64-bit integers.
 MAX_SIZE = 2**62
-"""Counts of samples are 64-bit integers."""
 
 
 @remembering
@@ -108,37 +108,39 @@ def sample_complexity(
     read_number("alpha", alpha, 0, 1)
     read_number("beta", beta, 0, 1)
     read_number("confidence", confidence, 0, 1)
-    starts, moves, draws = (
-        read_integer("starts", starts), read_integer("moves", moves, 0), read_integer("draws", draws)
-    )  # fmt: skip
+    starts = read_integer("starts", starts)
+    moves = read_integer("moves", moves, 0)
+    draws = read_integer("draws", draws)
     seed = check_seed(seed)
     check_jobs(n_jobs)
-    asked = None if setting is None else read_setting(learner, setting)
-    claim = claimed(learner, alpha, beta, asked)
+    if setting is not None:
+        setting = read_setting(learner, setting)
+    claim = claimed(learner, alpha, beta, setting)
     known = known_size(learner, alpha, beta, claim)
     if known is not None and known.bracket.upper == known.bracket.lower + 1:
-        candidates, worst, bracket = 0, known.case, known.bracket
+        candidates = 0
+        worst = known.case
+        bracket = known.bracket
     else:
         search = WorstCaseSearch(learner, alpha, beta, claim.setting, BEYOND * claim.sample_size, seed)
         with followed(progress, starts * moves, "moves") as report:
             found = search.best(starts, moves, report, n_jobs)
         LOG.info("sample complexity of %s: %d cases compete", learner.id, len(found))
-        decider = Decider(beta, confidence, draws, seed)
-        candidates, (worst, bracket) = len(found), _worst(learner, found, decider, alpha, claim, known)
+        candidates = len(found)
+        worst, bracket = _worst(learner, found, Decider(beta, confidence, draws, seed), alpha, claim, known)
     upper, reason = _upper(known, bracket.lower, claim.sample_size)
     vacuous = is_vacuous(claim.alpha, claim.beta, claim.setting, learner.concepts.size)
-    meet = upper is not None and upper <= bracket.lower + 1
     shown = upper if reason == Reason.CERTIFICATE else bracket.upper
     return SampleComplexityFinding(
         verdict=verdict(bracket.lower + 1, shown or math.inf, claim.sample_size, vacuous),
         lower=bracket.lower,
         upper=upper,
         reason=reason,
-        certificate=None if known is None else known.certificate,
+        certificate=known.certificate if known is not None else None,
         suffices=bracket.upper,
         theorem=claim.sample_size,
-        proof="" if known is None else known.proof,
-        missing="" if meet else (known.missing if known is not None else "") or UNKNOWN,
+        proof=known.proof if known is not None else "",
+        missing=_missing(known, bracket.lower, upper),
         worst=worst,
         alpha=float(alpha),
         beta=float(beta),
@@ -151,9 +153,20 @@ def sample_complexity(
     )
 
 
+def _missing(known: Known | None, lower: int, upper: int | None) -> str:
+    """Return the step that is missing between both ends of n*, for a finding; empty if they meet."""
+    if upper is not None and upper <= lower + 1:
+        return ""
+    if known is None:
+        return UNKNOWN
+    return known.missing or UNKNOWN
+
+
 def _upper(known: Known | None, lower: int, theorem: int) -> tuple[int | None, Reason]:
     """Return the least size that is known to suffice for every case, and why: one that fails refutes the theorem."""
-    ends = [(known.certificate.suffices, Reason.CERTIFICATE)] if known is not None else []
+    ends = []
+    if known is not None:
+        ends.append((known.certificate.suffices, Reason.CERTIFICATE))
     if lower < theorem:
         ends.append((theorem, Reason.THEOREM))
     return min(ends, key=lambda end: end[0], default=(None, Reason.NONE))
@@ -183,6 +196,7 @@ def own_case(learner: Learner, alpha: float, beta: float, claim: UtilityClaim) -
         learner.hard_failure(alpha, claim.sample_size)
     except InputError:
         return None
+    # The rate does not increase with n, so that the size before the least sufficient one fails.
     found = exact_size(lambda n: learner.hard_failure(alpha, n)[0], beta, claim.sample_size)
     return Bracket(found - 1, found, Grade.NUMERIC), learner.hard_failure(alpha, found)[1]
 
@@ -206,12 +220,13 @@ def _worst(
     own = own_case(learner, alpha, decider.beta, claim)
     if own is not None and own[0].lower > bracket.lower:
         return WorstCase(concept=None, points=[], probabilities=[], noise=[], name=own[1]), own[0]
-    case, law = worst.case, worst.case.distribution
-    points, weights = np.asarray(law.points).tolist(), np.asarray(law.probabilities, dtype=np.float64).tolist()
+    case = worst.case
+    law = worst.case.distribution
+    points = np.asarray(law.points).tolist()
+    weights = np.asarray(law.probabilities, dtype=np.float64).tolist()
     noise = [] if case.noise is None else case.noise.tolist()
-    return WorstCase(
-        concept=case.concept_code, points=points, probabilities=weights, noise=noise, name=case.name
-    ), bracket
+    shown = WorstCase(concept=case.concept_code, points=points, probabilities=weights, noise=noise, name=case.name)
+    return shown, bracket
 
 
 class Decider:
@@ -224,7 +239,10 @@ class Decider:
     """
 
     def __init__(self, beta: float, confidence: float, draws: int, seed: int) -> None:
-        self.beta, self._error, self._draws, self._seed = beta, 1 - confidence, draws, seed
+        self.beta = beta
+        self._error = 1 - confidence
+        self._draws = draws
+        self._seed = seed
         self.tests = 0
 
     def bracket(self, failure: CaseFailure, start: int, cap: int, above: int = 0) -> Bracket:
@@ -243,6 +261,7 @@ class Decider:
 
         if above and self.answer(failure, above) != "above":
             return Bracket(0, None, Grade.STATISTICAL)
+        # Both searches assume that the answers are monotone in n; tests may err, and each has its share of the error.
         failing = _last(lambda step: answer(size(step)) == "above" and size(step) < cap, 0)
         enough = _last(lambda step: answer(size(step)) != "below" and size(step) < cap, failing) + 1
         upper = size(enough) if answer(size(enough)) == "below" else None
@@ -252,7 +271,11 @@ class Decider:
         """Return whether the failure rate at n is "above" beta, or "below" or equal; empty if that stays open."""
         interval = failure.exact(n)
         if interval is not None:
-            return "above" if interval[0] > self.beta else "below" if interval[1] <= self.beta else ""
+            lower, upper = interval
+            if lower > self.beta:
+                return "above"
+            return "below" if upper <= self.beta else ""
+        # The levels of all tests sum to the error: 1/(1 2) + 1/(2 3) + ... = 1.
         self.tests += 1
         test = MeanTest(self.beta, self._error / (self.tests * (self.tests + 1)))
         for batch in range(math.ceil(self._draws / BATCH)):
@@ -267,7 +290,10 @@ def _size(start: int, step: int, exact: bool, cap: int) -> int:
     if exact:
         return min(cap, max(0, start + step))
     size = start * RATIO**step
-    return min(cap, max(0, math.floor(size) if step <= 0 else math.ceil(size))) if size >= 1 else 0
+    if size < 1:
+        return 0
+    rounded = math.floor(size) if step <= 0 else math.ceil(size)
+    return min(cap, max(0, rounded))
 
 
 def _last(holds: Callable[[int], bool], start: int) -> int:
@@ -276,13 +302,18 @@ def _last(holds: Callable[[int], bool], start: int) -> int:
     step = 1
     if holds(start):
         while holds(high := low + step):
-            low, step = high, 2 * step
+            low = high
+            step = 2 * step
     else:
         while not holds(low := high - step):
-            high, step = low, 2 * step
+            high = low
+            step = 2 * step
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (middle, high) if holds(middle) else (low, middle)
+        if holds(middle):
+            low = middle
+        else:
+            high = middle
     return low
 
 

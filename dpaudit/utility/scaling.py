@@ -7,100 +7,36 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
 from itertools import pairwise
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.arguments import read_integer, read_number
-from dpaudit.contract import Grade, Learner, UtilityClaim, Verdict
+from dpaudit.contract import Grade, Learner, Parameter, UtilityClaim, Verdict
 from dpaudit.errors import InputError
 from dpaudit.progress import Progress, followed
-from dpaudit.registry import get_learner
-from dpaudit.results import remembering
 from dpaudit.seeding import check_seed
 from dpaudit.utility.finding import ScalingFinding, ScalingPoint, Slope
 from dpaudit.utility.interval import verdict
 from dpaudit.utility.sample_complexity import MOVES, claimed, own_case, sample_complexity
 from dpaudit.utility.worst_case import Bracket
 
+# Fewer values do not determine an exponent: the slope that decides is fitted to half of them.
 LEAST_VALUES = 6
-"""Fewer values do not determine an exponent: the slope that decides is fitted to half of them."""
+# A slope of ln(n*/theorem) up to this may be curvature that a finite range leaves.
 CLEAR = 0.1
-"""A slope of ln(n*/theorem) up to this may be curvature that a finite range leaves."""
+# Parameters in whose inverse the theorems grow.
 INVERSE = ("alpha", "beta", "epsilon")
-"""Parameters in whose inverse the theorems grow."""
+# Parameters in whose logarithm the theorems grow.
 LOGARITHM = ("domain_size",)
-"""Parameters in whose logarithm the theorems grow."""
+# Brackets up to this long, on the logarithmic scale, are taken for their middles.
 NARROW = math.log(1.03)
-"""Brackets up to this long, on the logarithmic scale, are taken for their middles."""
+# Limits are looked for up to this distance from the estimate; beyond they are infinite for every purpose.
 FARTHEST = 64.0
-"""Limits are looked for up to this distance from the estimate; beyond they are infinite for every purpose."""
 
 Floats = NDArray[np.float64]
-
-
-@remembering
-def scaling_law(
-    learner_id: str,
-    parameter: str,
-    values: Sequence[float],
-    *,
-    alpha: float | None = None,
-    beta: float | None = None,
-    setting: str | None = None,
-    confidence: float = 0.95,
-    moves: int = MOVES,
-    seed: int = 0,
-    progress: Progress = False,
-    parameters: Mapping[str, Any] | None = None,
-    **fixed: Any,
-) -> ScalingFinding:
-    """Measure how a learner's sample complexity grows with a parameter, and compare it with its theorem.
-
-    For each value n* is computed on the learner's own hard case where it offers the exact failure rate
-    (`hard_failure`), else measured by `sample_complexity`. The hard case is the same one at every value, so that its n*
-    can be compared; `sample_complexity` may find a worse case, whose n* is larger. The raw exponent is the slope of
-    ln n* on ln x. Additive terms such as ln(1/beta) bend that line where the theorem's shape is exactly right, so what
-    decides is the slope of ln(n*/theorem) in the upper half of the values.
-
-    Parameters
-    ----------
-    learner_id : str
-        The learner.
-    parameter : str
-        A parameter of the learner, or "alpha" or "beta". x is its inverse for alpha, beta and epsilon, its logarithm
-        for domain_size, else its value.
-    values : sequence of number
-        At least six, increasing.
-    alpha, beta : float, optional
-        The accuracy and the rate of failure; needed unless varied.
-    setting : str, optional
-        As for `sample_complexity`.
-    confidence : float
-        Of each interval.
-    moves : int
-        As for `sample_complexity`, where n* is measured by it; with 0 the hard cases that are proposed compete alone.
-    seed : int
-        Root seed.
-    progress : bool or callable
-        As for `audit_privacy`; the unit is a value.
-    parameters : mapping, optional
-        Parameters of the learner that are called as one of these arguments, such as a `beta` of its own.
-    **fixed
-        The learner's other parameters.
-
-    Raises
-    ------
-    InputError
-        If the values are too few or not increasing, alpha or beta is missing, or a learner cannot be built.
-    """
-    return law_of(
-        learner_id, partial(get_learner, learner_id), parameter, values, {**fixed, **(parameters or {})}, alpha=alpha,
-        beta=beta, setting=setting, confidence=confidence, moves=moves, seed=seed, progress=progress,
-    )  # fmt: skip
 
 
 def law_of(
@@ -108,7 +44,7 @@ def law_of(
     build: Callable[..., Learner],
     parameter: str,
     values: Sequence[float],
-    fixed: Mapping[str, Any],
+    fixed: Mapping[str, Parameter],
     *,
     alpha: float | None,
     beta: float | None,
@@ -118,9 +54,10 @@ def law_of(
     seed: int = 0,
     progress: Progress = False,
 ) -> ScalingFinding:
-    """Return the law of `scaling_law` for learners that `build` makes of their parameters."""
+    """Return the law of `dpaudit.pac.scaling_law` for learners that `build` makes of their parameters."""
     check_values(values)
-    confidence, seed = read_number("confidence", confidence, 0, 1), check_seed(seed)
+    confidence = read_number("confidence", confidence, 0, 1)
+    seed = check_seed(seed)
     moves = read_integer("moves", moves, 0)
     measured = []
     with followed(progress, len(values), "values") as report:
@@ -131,8 +68,13 @@ def law_of(
                 report(1)
     _, claim, _ = measured[0]
     points = sorted((point for point, _, _ in measured), key=lambda point: point.x)
+    slopes = slopes_of(points, confidence)
     return ScalingFinding(
-        **slopes_of(points, confidence),
+        verdict=slopes.verdict,
+        exponent=slopes.exponent,
+        upper_exponent=slopes.upper_exponent,
+        ratio_slope=slopes.ratio_slope,
+        local_exponents=slopes.local_exponents,
         points=points,
         learner=learner_id,
         parameter=parameter,
@@ -161,18 +103,25 @@ def check_values(values: Sequence[float]) -> None:
 
 
 def _settled(
-    parameter: str, value: float, alpha: float | None, beta: float | None, fixed: Mapping[str, Any]
-) -> tuple[tuple[float, float], dict[str, Any]]:
+    parameter: str, value: float, alpha: float | None, beta: float | None, fixed: Mapping[str, Parameter]
+) -> tuple[tuple[float, float], dict[str, Parameter]]:
     """Return alpha and beta, and the learner's parameters, at one value."""
-    levels: dict[str, Any] = {"alpha": alpha, "beta": beta}
     parameters = dict(fixed)
-    if levels.get(parameter) is not None:
-        raise InputError.of(parameter, levels[parameter], "left out where it is varied")
-    (levels if parameter in levels else parameters)[parameter] = value
-    for name, level in levels.items():
-        if level is None:
-            raise InputError.of(name, None, "given unless it is varied")
-    return (float(levels["alpha"]), float(levels["beta"])), parameters
+    if parameter == "alpha":
+        if alpha is not None:
+            raise InputError.of("alpha", alpha, "left out where it is varied")
+        alpha = value
+    elif parameter == "beta":
+        if beta is not None:
+            raise InputError.of("beta", beta, "left out where it is varied")
+        beta = value
+    else:
+        parameters[parameter] = value
+    if alpha is None:
+        raise InputError.of("alpha", None, "given unless it is varied")
+    if beta is None:
+        raise InputError.of("beta", None, "given unless it is varied")
+    return (float(alpha), float(beta)), parameters
 
 
 def _measured(
@@ -184,14 +133,15 @@ def _measured(
     moves: int,
     seed: int,
 ) -> tuple[ScalingPoint, UtilityClaim, Grade]:
-    """Return n* at one value beside the theorem's n, the theorem's claim there, and the grade."""
+    """Return n* and the theorem's n at one value, the theorem's claim, and the grade of n*."""
     alpha, beta = levels
     claim = claimed(learner, alpha, beta, setting)
     if (own := own_case(learner, alpha, beta, claim)) is not None:
         found, case = own
     else:
         size = sample_complexity(learner, alpha=alpha, beta=beta, setting=claim.setting, moves=moves, seed=seed)
-        found, case = Bracket(size.lower, size.suffices, size.grade), size.worst.name
+        found = Bracket(size.lower, size.suffices, size.grade)
+        case = size.worst.name
     _, x = _abscissa(parameter, value)
     point = ScalingPoint(
         value=float(value), x=x, lower=found.lower, upper=found.upper, theorem=claim.sample_size, case=case
@@ -200,37 +150,57 @@ def _measured(
 
 
 def _abscissa(parameter: str, value: float) -> tuple[str, float]:
-    """Return the abscissa of the law in words, and at a value of the parameter."""
+    """Return the name of the abscissa of the law, and its number at a value of the parameter."""
     if parameter in INVERSE:
         return f"1/{parameter}", 1 / value
-    return (f"ln {parameter}", math.log(value)) if parameter in LOGARITHM else (parameter, float(value))
+    if parameter in LOGARITHM:
+        return f"ln {parameter}", math.log(value)
+    return parameter, float(value)
 
 
-def slopes_of(points: Sequence[ScalingPoint], confidence: float) -> dict[str, Any]:
-    """Return the fields of a finding that follow from its points, in the order of x, by name."""
+class Slopes(NamedTuple):
+    """The fields of a `ScalingFinding` that follow from its points."""
+
+    verdict: Verdict
+    exponent: Slope
+    upper_exponent: Slope
+    ratio_slope: Slope
+    local_exponents: list[float]
+
+
+def slopes_of(points: Sequence[ScalingPoint], confidence: float) -> Slopes:
+    """Return the fields of a finding that follow from its points, which are in the order of x."""
+    # Additive terms such as ln(1/beta) bend the line at small values, so that the upper half decides.
     half = points[len(points) // 2 :]
     logs = [(math.log(point.x), math.log(point.upper or max(point.lower, 1))) for point in points]
     ratio = _fitted(half, confidence, over_theorem=True)
     found = verdict(ratio.lower, ratio.upper, CLEAR)
-    return {
-        "verdict": Verdict.NOT_REFUTED if found == Verdict.HOLDS else found,
-        "exponent": _fitted(points, confidence),
-        "upper_exponent": _fitted(half, confidence),
-        "ratio_slope": ratio,
+    if found == Verdict.HOLDS:
+        # No finite number of sizes proves a law of growth.
+        found = Verdict.NOT_REFUTED
+    return Slopes(
+        verdict=found,
+        exponent=_fitted(points, confidence),
+        upper_exponent=_fitted(half, confidence),
+        ratio_slope=ratio,
         # From the ends of brackets.
-        "local_exponents": [(n - m) / (y - x) for (x, m), (y, n) in pairwise(logs)],
-    }
+        local_exponents=[(n - m) / (y - x) for (x, m), (y, n) in pairwise(logs)],
+    )
 
 
 def _fitted(points: Iterable[ScalingPoint], confidence: float, *, over_theorem: bool = False) -> Slope:
     """Return the slope of ln n*, or of ln(n*/theorem), on ln x."""
-    x, lower, upper = [], [], []
+    x = []
+    lower = []
+    upper = []
     for point in points:
         base = math.log(point.theorem) if over_theorem else 0.0
         x.append(math.log(point.x))
-        # n* is an integer above `lower`: where it is known, the middle of the bracket is its own logarithm.
-        exact = point.upper == point.lower + 1
-        lower.append(math.log(point.lower + 1 if exact else max(point.lower, 0.5)) - base)
+        least: float = max(point.lower, 0.5)
+        if point.upper == point.lower + 1:
+            # n* is an integer above `lower`: where it is known, the middle of the bracket is its own logarithm.
+            least = point.upper
+        lower.append(math.log(least) - base)
         upper.append(math.inf if point.upper is None else math.log(point.upper) - base)
     return slope(x, lower, upper, confidence)
 
@@ -273,12 +243,16 @@ def _censored(x: Floats, low: Floats, high: Floats, confidence: float) -> Slope:
     def excess(b: float) -> float:
         return best - _profile(x, low, high, b, at)[0] - fall
 
+    # The step doubles until the profile likelihood has fallen enough: the limit is then between the last two steps.
     limits = []
     for sign in (-1, 1):
         step = max(1e-3, abs(guess.upper - guess.lower) / 4)
         while step < FARTHEST and excess(at + sign * step) < 0:
             step *= 2
-        limits.append(float(brentq(excess, at, at + sign * step, xtol=1e-6)) if step < FARTHEST else at + sign * step)
+        limit = at + sign * step
+        if step < FARTHEST:
+            limit = float(brentq(excess, at, limit, xtol=1e-6))
+        limits.append(limit)
     return Slope(value=at, lower=limits[0], upper=limits[1], method="interval-censored likelihood")
 
 
@@ -288,20 +262,27 @@ def _profile(x: Floats, low: Floats, high: Floats, fixed: float | None, guess: f
     from scipy.special import log_ndtr
 
     ends = np.where(np.isfinite(high), high, low + 1)
-    residual = (low + ends) / 2 - (guess if fixed is None else fixed) * x
+    free = fixed is None
+    first = guess if fixed is None else fixed
+    residual = (low + ends) / 2 - first * x
     # Not much smaller than the brackets: their likelihood is 1 for every smaller s, which is then of no interest.
     least = math.log(max(1e-6, float((ends - low).min()) / 20))
 
     def mean_loss(parameters: Floats) -> float:
-        b = parameters[-1] if fixed is None else fixed
+        b = parameters[-1] if free else first
         s = math.exp(max(least, float(parameters[1])))
-        top, bottom = (high - parameters[0] - b * x) / s, (low - parameters[0] - b * x) / s
-        flip = bottom > 0  # the tail in which differences keep their digits
+        top = (high - parameters[0] - b * x) / s
+        bottom = (low - parameters[0] - b * x) / s
+        # In the left tail differences of the distribution function keep their digits.
+        flip = bottom > 0
         top, bottom = np.where(flip, -bottom, top), np.where(flip, -top, bottom)
-        larger, smaller = log_ndtr(top), log_ndtr(bottom)
+        larger = log_ndtr(top)
+        smaller = log_ndtr(bottom)
         return float(-(larger + np.log(-np.expm1(np.minimum(smaller - larger, -1e-300)))).mean())
 
     start = [float(residual.mean()), math.log(max(float(residual.std()), math.exp(least)))]
+    if free:
+        start.append(guess)
     with np.errstate(all="ignore"):  # a step may lead to where the likelihood is 0
-        best = fmin(mean_loss, [*start, guess] if fixed is None else start, maxiter=2000, disp=False)
-        return -mean_loss(best) * len(x), float(best[-1]) if fixed is None else fixed
+        best = fmin(mean_loss, start, maxiter=2000, disp=False)
+        return -mean_loss(best) * len(x), float(best[-1]) if free else first

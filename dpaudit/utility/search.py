@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any
 
 import joblib
 import numpy as np
@@ -16,30 +15,43 @@ from dpaudit.contract import FIXED_SETTINGS, Distribution, Learner
 from dpaudit.progress import Report
 from dpaudit.running.workers import spread
 from dpaudit.seeding import generator
-from dpaudit.utility.hard_cases import MAX_ENTRIES, HardCase, evaluated_points, hard_cases, just_above, just_bad, solved
+from dpaudit.utility.hard_cases import (
+    MAX_ENTRIES,
+    HardCase,
+    Key,
+    Labels,
+    Points,
+    evaluated_points,
+    hard_cases,
+    just_above,
+    just_bad,
+    solved,
+)
 from dpaudit.utility.problem import CaseFailure
 from dpaudit.utility.worst_case import first_size
 
+# Sizes nearer to each other than this are not distinguished.
 RATIO = 1.02
-"""Sizes nearer to each other than this are not distinguished."""
+# Samples on which a proposal is judged, the same random numbers for all, where no short sum gives its rate.
 DRAWS = 60
-"""Samples on which a proposal is judged, the same random numbers for all, where no short sum gives its rate."""
+# A sum over so many count vectors is short.
 VECTORS = 2 * DRAWS
-"""A sum over so many count vectors is short."""
+# Fresh samples on which the best are put in order.
 CHECKS = 150
-"""Fresh samples on which the best are put in order."""
+# The number of the best that are put in order.
 KEPT = 3
-"""The number of the best that are put in order."""
+# A proposal that suffices at this share of the best size so far is left.
 WEAK = 0.7
-"""A proposal that suffices at this share of the best size so far is left."""
+# Up to this many labels (concepts times points) of a class, rivals are made just bad.
 MAX_LABELS = 2**20
-"""Up to this many labels (concepts times points) of a class, rivals are made just bad."""
+# The moves of a climb that keep the concept, equally likely.
 MOVES = ("shift", "split", "merge", "snap", "snap", "rivals", "level")
-"""The moves of a climb that keep the concept, equally likely."""
+# Concepts whose rivals are made just bad.
 CONCEPTS = 8
-"""Concepts whose rivals are made just bad."""
 
 Floats = NDArray[np.float64]
+# Concept, name, n, points, probabilities, the distribution's name, and which points are public.
+_Parts = tuple[int, str, int, Points, Floats, str, NDArray[np.bool_] | None]
 
 
 @dataclass(frozen=True)
@@ -53,7 +65,8 @@ class Proposal:
 def proposals(learner: Learner, alpha: float, setting: str) -> Iterator[HardCase]:
     """Yield the hard cases of a learner and, without noise, cases in which many rivals are just bad."""
     yield from hard_cases(learner, alpha, setting)
-    concepts, (points, _) = learner.concepts, evaluated_points(learner)
+    concepts = learner.concepts
+    points, _ = evaluated_points(learner)
     if setting in ("agnostic", "solution") or concepts.size * len(points) > MAX_LABELS:
         return
     labels = concepts.evaluate(points)
@@ -62,7 +75,7 @@ def proposals(learner: Learner, alpha: float, setting: str) -> Iterator[HardCase
             yield _case(code, points, weights, name)
 
 
-def _case(code: int, points: NDArray[Any], weights: Floats, name: str, least: float = 0.0) -> HardCase:
+def _case(code: int, points: Points, weights: Floats, name: str, least: float = 0.0) -> HardCase:
     """Return the case of a concept on the points that have more than the least weight."""
     seen = weights > least
     law = Distribution(points[seen], weights[seen] / weights[seen].sum(), name)
@@ -73,22 +86,28 @@ class WorstCaseSearch:
     """The search for hard cases of a learner: the largest n of interest is `cap`."""
 
     def __init__(self, learner: Learner, alpha: float, beta: float, setting: str, cap: int, seed: int) -> None:
-        self._learner, self._alpha, self._beta, self._setting = learner, alpha, beta, setting
-        self._cap, self._seed = cap, seed
+        self._learner = learner
+        self._alpha = alpha
+        self._beta = beta
+        self._setting = setting
+        self._cap = cap
+        self._seed = seed
         self._points, _ = evaluated_points(learner)
 
     def best(self, starts: int, moves: int, report: Report | None, n_jobs: int = 1) -> list[Proposal]:
         """Return the best proposals, and what climbing from them, `n_jobs` at a time, found: the hardest first."""
+        # A proposal that is clearly weaker than the record so far is not measured exactly.
         raced: list[Proposal] = []
         for case in proposals(self._learner, self._alpha, self._setting):
             record = max((one.n for one in raced), default=0)
             raced.append(Proposal(case, self._least(case, "race", DRAWS, math.floor(WEAK * record))))
         raced = _hardest(_distinct(raced))
+        # That is, in the setting "realizable" alone.
         climbed = []
         if self._setting not in ("agnostic", *FIXED_SETTINGS):
             climbed = self._all_climbed(raced[:starts], moves, report, n_jobs)
         leading = _distinct(_hardest([*raced[:starts], *climbed]))[:KEPT]
-        # On samples that no search saw.
+        # The sizes found so far are optimistic, as the cases were selected by them: these samples are fresh.
         return _hardest([Proposal(one.case, self._least(one.case, "check", CHECKS)) for one in leading])
 
     def _failure(self, case: HardCase) -> CaseFailure:
@@ -110,25 +129,30 @@ class WorstCaseSearch:
         return self._cap if found is None else found
 
     def _all_climbed(self, starts: list[Proposal], moves: int, report: Report | None, n_jobs: int) -> list[Proposal]:
-        """Return what climbing from each start found. No climb looks at another, so their order is free."""
+        """Return the case that climbing from each start found; climbs are independent, so that their order is free."""
         if joblib.effective_n_jobs(n_jobs) == 1:
             return [self._climbed(start, moves, i, report) for i, start in enumerate(starts)]
         calls = [partial(self._climbed_in_parts, start, moves, i) for i, start in enumerate(starts)]
         found = []
-        for code, name, n, *law in spread(calls, n_jobs=n_jobs):
-            found.append(Proposal(HardCase(code, Distribution(*law), name), n))
+        for code, name, n, points, probabilities, law_name, public in spread(calls, n_jobs=n_jobs):
+            law = Distribution(points, probabilities, law_name, public)
+            found.append(Proposal(HardCase(code, law, name), n))
             if report is not None:
                 report(moves)
         return found
 
     def _climbed(self, start: Proposal, moves: int, number: int, report: Report | None) -> Proposal:
         """Return the case that a walk of moves, each kept if it fails no less often, leads to; n grows on the way."""
-        rng, case, n = generator(self._seed, "n*", "climb", number), start.case, start.n
+        rng = generator(self._seed, "n*", "climb", number)
+        case = start.case
+        n = start.n
         rate = self._rate(case, n)
         for _ in range(moves):
             other = self._changed(case, rng)
             if (found := self._rate(other, n)) >= rate:
-                case, rate = other, found
+                case = other
+                rate = found
+                # The walk is after the largest n: it grows as long as the case fails too often there.
                 while rate > self._beta and n < self._cap:
                     n = min(self._cap, max(n + 1, math.floor(n * RATIO)))
                     rate = self._rate(case, n)
@@ -136,11 +160,13 @@ class WorstCaseSearch:
                 report(1)
         return Proposal(case, n)
 
-    def _climbed_in_parts(self, start: Proposal, moves: int, number: int) -> tuple[Any, ...]:
-        """Return what a walk leads to as plain values and arrays."""
-        case, n = (found := self._climbed(start, moves, number, None)).case, found.n
-        law = case.distribution
-        return case.concept_code, case.name, n, law.points, law.probabilities, law.name, law.public
+    def _climbed_in_parts(self, start: Proposal, moves: int, number: int) -> _Parts:
+        """Return the result of a climb as plain values and arrays, which travel between processes."""
+        found = self._climbed(start, moves, number, None)
+        law = found.case.distribution
+        return (
+            found.case.concept_code, found.case.name, found.n, law.points, law.probabilities, law.name, law.public
+        )  # fmt: skip
 
     def _rate(self, case: HardCase, n: int) -> float:
         return self._mean(self._failure(case), n, "race", DRAWS)
@@ -159,7 +185,8 @@ class WorstCaseSearch:
         bring a random rival's error to just above alpha by scaling the mass on which it errs; make another number of
         rivals bad, with the least error of all; level the masses of points that are alike; change the concept.
         """
-        code, points = case.concept_code, case.distribution.points
+        code = case.concept_code
+        points = case.distribution.points
         weights = np.array(case.distribution.probabilities, dtype=np.float64)
         if rng.random() < 1 / 6:
             code = int(rng.integers(self._learner.concepts.size))
@@ -175,32 +202,40 @@ class WorstCaseSearch:
                 points, weights = self._transferred(kind, points, weights, rng)
         return _case(code, points, weights, "found by climbing", 1e-6)  # a point that is never drawn only costs time
 
-    def _transferred(self, kind: str, points: Any, weights: Floats, rng: np.random.Generator) -> tuple[Any, Floats]:
+    def _transferred(
+        self, kind: str, points: Points, weights: Floats, rng: np.random.Generator
+    ) -> tuple[Points, Floats]:
         """Return the points and their masses after one point gave another a share of its mass, or all if they merge."""
         if kind == "split":
             fresh = self._points[int(rng.integers(len(self._points)))]
             source = int(rng.integers(len(weights)))
             same = (points == fresh).all(axis=1)
-            target = int(np.argmax(same)) if same.any() else len(weights)
+            target = len(weights)
+            if same.any():
+                target = int(np.argmax(same))
         else:
             source, target = rng.integers(len(weights), size=2).tolist()
         if target == len(weights):
-            points, weights = np.concatenate([points, fresh[None, :]]), np.append(weights, 0.0)
-        moved = weights[source] * (1.0 if kind == "merge" else rng.random())
+            points = np.concatenate([points, fresh[None, :]])
+            weights = np.append(weights, 0.0)
+        share = 1.0 if kind == "merge" else rng.random()
+        moved = weights[source] * share
         weights[source] -= moved
         weights[target] += moved
         return points, weights
 
     @cached_property
-    def _labels(self) -> NDArray[Any] | None:
-        """The labels of all concepts, (concepts, points); None where they are too many."""
+    def _labels(self) -> Labels | None:
+        """The labels of all concepts, (concepts, points); None if there are too many."""
         concepts = self._learner.concepts
-        return concepts.evaluate(self._points) if concepts.size * len(self._points) <= MAX_LABELS else None
+        if concepts.size * len(self._points) > MAX_LABELS:
+            return None
+        return concepts.evaluate(self._points)
 
-    def _with_rivals(self, code: int, rng: np.random.Generator) -> tuple[NDArray[Any], Floats] | None:
+    def _with_rivals(self, code: int, rng: np.random.Generator) -> tuple[Points, Floats] | None:
         """Return points and masses that make the nearest of the rivals just bad, any number of them equally likely.
 
-        In the logarithm; ties are broken at random. None where no masses do.
+        Numbers are equally likely on the logarithmic scale, and ties are broken at random. None if no masses do.
         """
         if self._labels is None:
             return None
@@ -211,11 +246,11 @@ class WorstCaseSearch:
         bad = np.zeros(len(differing), dtype=bool)
         bad[np.argsort(differing.sum(axis=1), kind="stable")[: math.ceil(len(differing) ** rng.random())]] = True
         weights = solved(differing, bad, just_above(self._alpha))
-        return None if weights is None else (self._points, weights)
+        if weights is None:
+            return None
+        return self._points, weights
 
-    def _levelled(
-        self, code: int, points: NDArray[Any], weights: Floats, rng: np.random.Generator
-    ) -> tuple[NDArray[Any], Floats]:
+    def _levelled(self, code: int, points: Points, weights: Floats, rng: np.random.Generator) -> tuple[Points, Floats]:
         """Return the masses where points share equally what they have, that are alike: where as many rivals err.
 
         It is all points like a random one of the support, or those of the support alone.
@@ -231,7 +266,7 @@ class WorstCaseSearch:
             alike &= spread > 0
         return self._points, np.where(alike, spread[alike].mean(), spread)
 
-    def _snapped(self, code: int, points: Any, weights: Floats, rng: np.random.Generator) -> Floats:
+    def _snapped(self, code: int, points: Points, weights: Floats, rng: np.random.Generator) -> Floats:
         """Return the masses at which the error of a random rival is just above alpha, if they can be scaled so."""
         concepts = self._learner.concepts
         rival = int(rng.integers(concepts.size))
@@ -248,7 +283,7 @@ def _hardest(candidates: Iterable[Proposal]) -> list[Proposal]:
 
 
 def _distinct(candidates: Iterable[Proposal]) -> list[Proposal]:
-    kept: dict[Any, Proposal] = {}
+    kept: dict[Key, Proposal] = {}
     for one in candidates:
         kept.setdefault(one.case.key, one)
     return list(kept.values())

@@ -15,10 +15,10 @@ from dpaudit.utility.known import refuted
 
 LOG = logging.getLogger(__name__)
 
+# A proof whose size is so many times the theorem's n, or more, is not used.
 BEYOND = 64
-"""A proof whose size is so many times the theorem's n, or more, is not used."""
+# By how many examples each size of a certificate is moved, at most, until it is verified.
 NUDGES = 3
-"""By how many examples each size of a certificate is moved, at most, until it is verified."""
 
 
 @dataclass(frozen=True)
@@ -46,9 +46,9 @@ class Known:
 
 
 def known_size(learner: Learner, alpha: float, beta: float, claim: UtilityClaim) -> Known | None:
-    """Return the verified ends of n* that a learner's proof gives; None where it has none, or not in this setting.
+    """Return the verified ends of n* that a learner's proof gives; None if it has no proof in this setting.
 
-    A control inherits the proof of its honest base, and is not it.
+    A control inherits the proof of its honest base, to which it does not apply.
     """
     if not isinstance(learner, HasWorstCase) or isinstance(learner, HasFault):
         return None
@@ -80,10 +80,15 @@ def first_size(
     while not holds(high):
         if high >= most:
             return None
-        low, high = high, min(2 * high, most)
+        low = high
+        high = min(2 * high, most)
+    # The property fails at `low` and holds at `high`.
     while high - low > max(1, math.floor((ratio - 1) * high)):
         middle = (low + high) // 2
-        low, high = (low, middle) if holds(middle) else (middle, high)
+        if holds(middle):
+            high = middle
+        else:
+            low = middle
     return high
 
 
@@ -92,6 +97,7 @@ def _verified(learner: HasWorstCase, alpha: float, beta: float, fails: int, suff
 
     As a last resort no case is said to fail: the proof may be another one at so few examples.
     """
+    # The learner computes its sizes in floating point, so that one may be off by an example.
     for nudge in range(NUDGES):
         for least in dict.fromkeys((max(0, fails - nudge), 0)):
             found = learner.worst_failure(alpha, suffices + nudge)
@@ -100,7 +106,8 @@ def _verified(learner: HasWorstCase, alpha: float, beta: float, fails: int, suff
             )
             if not (problem := refuted(certificate, alpha, beta)):
                 shown = learner.worst_failure(alpha, max(1, least))
-                points, weights = [list(point) for point in shown.points], list(shown.probabilities)
+                points = [list(point) for point in shown.points]
+                weights = list(shown.probabilities)
                 case = WorstCase(
                     concept=shown.concept, points=points, probabilities=weights, noise=[], name=shown.case or "none"
                 )

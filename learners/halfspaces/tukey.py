@@ -180,7 +180,8 @@ class HalfspaceTukey:
         """Return the output of one run, on a grid whose halfplanes are not listed."""
         # Figure 2, steps 1 to 3: subsamples, and a consistent halfspace of each.
         groups, examples = np.nonzero(self.scheme.seen(sample, rng, 1)[0])
-        among = Consistent(plane, sample.points[examples], sample.labels[examples], groups, self.subsamples)
+        points = np.asarray(sample.points[examples], dtype=np.int64)
+        among = Consistent(plane, points, sample.labels[examples], groups, self.subsamples)
         release = self.release
         if isinstance(release, Agreement):
             return release.release_among(among.ones(rng), self.subsamples, rng, 1)[0]

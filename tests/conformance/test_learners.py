@@ -11,9 +11,8 @@ import numpy as np
 import pytest
 from learner_cases import remember_laws
 
-from dpaudit import conformance
 from dpaudit.conformance import CHECKS, NonConforming, check_edges, check_run_agrees_with_law, check_symmetries
-from dpaudit.registry import Entry, list_learners
+from dpaudit.registry import Entry, conformance, list_learners
 
 pytestmark = pytest.mark.usefixtures("_fewer_runs")
 DEAR = tuple(f"broken-{name}" for name in ("simplex", "convex-poly", "box", "half", "mixture", "hull-point", "polygon"))

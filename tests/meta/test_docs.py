@@ -5,7 +5,7 @@ The blocks of a page run in their order, in one folder and one namespace: `pytho
 1`` tells. A block with a title, as in ``toml title="audit.toml"``, is written to that file instead. Output that is
 shown, below a command or in a `text` block below Python, must be printed, and ``...`` stands for anything. Numbers are
 those that are printed, digit by digit, where the libraries have the versions that the pages were written with, else
-within a twentieth; times are not compared. ``python scripts/write_numbers.py`` puts printed numbers into the pages.
+within a twentieth; times are not compared. ``python scripts/write.py numbers`` puts printed numbers into the pages.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ import dpaudit
 from dpaudit.cli import main
 from dpaudit.registry import load
 
-PAGES_MADE = script("write_commands").PAGES
+PAGES_MADE = script("writers.commands").PAGES
 PAGES = sorted((ROOT / "docs").glob("*.md"))
 FENCE = re.compile(r"^```(\w*)([^\n]*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 NUMBER = re.compile(r"(?<![A-Za-z])-?\d[\d,]*(?:\.\d+)?(?:e-?\d+)?")
@@ -143,7 +143,7 @@ def test_the_blocks_of_a_page_run(
     monkeypatch.setenv("LOKY_MAX_CPU_COUNT", "1")  # workers take longer to start than the audits of a page
     monkeypatch.setitem(sys.modules, "page", ModuleType("page"))
     for shown, printed in outputs_of(page, lambda: capsys.readouterr().out):
-        assert is_printed(shown, printed), f"python scripts/write_numbers.py {page.name}\n{shown}\nprinted:\n{printed}"
+        assert is_printed(shown, printed), f"python scripts/write.py numbers {page.name}\n{shown}\nprinted:\n{printed}"
 
 
 def test_commands_are_read_with_their_status_and_output() -> None:
@@ -178,12 +178,12 @@ def test_every_page_is_in_the_menu() -> None:
 @pytest.mark.parametrize("name", PAGES_MADE)
 def test_the_pages_that_are_made_from_code_are_current(name: str) -> None:
     made = (ROOT / "docs" / name).read_text(encoding="utf-8")
-    assert made == PAGES_MADE[name](), "run: python scripts/write_commands.py"
+    assert made == PAGES_MADE[name](), "run: python scripts/write.py commands"
 
 
 def test_formulas_become_mathml_and_unknown_ones_are_refused() -> None:
     pytest.importorskip("latex2mathml", reason="the site is built with it")
-    hook = script("mathml")
+    hook = script("writers.mathml")
     page = r'<p><span class="arithmatex">\(a &lt; b\)</span></p><div class="arithmatex">\[\frac{1}{2}\]</div>'
     made = hook.on_page_content(page)
     assert made.count("<math") == 2

@@ -9,7 +9,8 @@ from itertools import pairwise
 import pytest
 from source_tree import ROOT, SOURCES, statements, tree_of
 
-FOLDERS = ("scripts", "scripts/reliability", "examples", "museum")
+SCRIPTS = ("scripts", "scripts/attacks", "scripts/benchmarks", "scripts/benchmarks/losses", "scripts/writers")
+FOLDERS = (*SCRIPTS, "examples", "museum")
 FILES = [*SOURCES, *(path for folder in FOLDERS for path in sorted(ROOT.glob(f"{folder}/*.py")))]
 QUESTIONS = ("What ", "How ", "Who ", "Where ", "Which ")
 

@@ -103,7 +103,7 @@ def test_a_bound_of_scores_that_run_the_other_way_is_no_bound_of_an_earlier_vers
 
 
 def test_true_claims_are_accused_seldom_with_ties_infinities_and_the_other_way():
-    """At most 5 % each; 40 audits exceed 8 once in 5,000. A larger measurement is `bench_one_run.py shapes`."""
+    """At most 5 % each; 40 audits exceed 8 once in 5,000. A larger measurement is `scripts/bench.py one_run shapes`."""
     for sign, shape in ((1, np.sign), (-1, np.sign), (1, lambda x: np.sign(x) * np.inf), (-1, lambda x: x)):
         accused = 0
         for seed in range(40):

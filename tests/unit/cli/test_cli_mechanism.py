@@ -15,7 +15,7 @@ from forked import ran
 from dpaudit.audit.parameters import Look
 from dpaudit.errors import InputError
 from dpaudit.neighbours.named import pairs_at
-from dpaudit.registry.import_spec import Place, importable
+from dpaudit.places import Place, importable
 
 MODULE = """
 import numpy as np

@@ -18,7 +18,7 @@ from dpaudit.events.feature_screening.search import not_compared, screen_feature
 from dpaudit.outputs.plan import LeafPlan
 
 RUNS = 2_000
-bench = script("bench_blind_spots")
+bench = script("benchmarks.blind_spots")
 ALIKE = {
     "correlation at width 20", "correlation at width 100", "correlation of far numbers", "signs with exceptions",
     "multiples of 97", "multiples of 10007", "check letter by weights", "check letter by weights 3 and 1", "check byte",
@@ -58,7 +58,7 @@ def test_equal_laws_promise_little(mechanism):
     ],
 )
 def test_the_table_has_all_audits_of_a_leak_and_none_of_its_twin(name, capsys):
-    # By fixed seeds; bench_blind_spots measures that audits of so many runs find each of the leaks.
+    # By fixed seeds; `scripts/bench.py blind_spots` measures that audits of so many runs find each of the leaks.
     assert bench.main(["--only", name, "--audits", "1", "--runs", "8000"]) == 0
     *_, row = capsys.readouterr().out.splitlines()
     found, _, accused, _ = row.removeprefix(name).split()

@@ -18,7 +18,7 @@ NAMES = ["identity", "key", "raises", "named", "leaves", "warned", "thousands", 
 @pytest.fixture
 def mechanisms(tmp_path: Path) -> ModuleType:
     path = tmp_path / "told.py"
-    path.write_text(script("attack_data").MECHANISMS)
+    path.write_text(script("attacks.data").MECHANISMS)
     spec: Any = importlib.util.spec_from_file_location("told", path)
     made = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(made)
@@ -30,7 +30,7 @@ def test_python_lets_no_canary_out_unless_it_is_asked_for(
     kind: str, mechanisms: ModuleType, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Figures are drawn for texts alone: of all that is searched, the picture of a notebook's page holds no text."""
-    attack = script("attack_data")
+    attack = script("attacks.data")
     if kind != "text":
         blank = SimpleNamespace(set_dpi=lambda dpi: None, canvas=SimpleNamespace(print_png=lambda file: None))
         monkeypatch.setattr(presenting, "figure", lambda finding: blank)
@@ -42,12 +42,12 @@ def test_python_lets_no_canary_out_unless_it_is_asked_for(
 
 def test_commands_let_no_canary_out(tmp_path: Path) -> None:
     assert not list(
-        script("attack_data").of_commands(tmp_path, ["identity", "named", "batch_raises"], (".json", ".html"))
+        script("attacks.data").of_commands(tmp_path, ["identity", "named", "batch_raises"], (".json", ".html"))
     )
 
 
 def test_spellings_are_those_that_hide_badly() -> None:
-    spellings = script("attack_data").spellings
+    spellings = script("attacks.data").spellings
     assert {"7654321.25", "7,654,321.25", "52.1234567", "7.65432e+06"} <= spellings(7654321.25)
     assert {"610102197402281191", hex(610102197402281191)[2:]} <= spellings(610102197402281191)
     assert {"ZEBEDIAH", "Quuxbury", "haidebeZ", b"Zebediah".hex()} <= spellings({"Zebediah": {"Quuxbury": 1}})

@@ -6,7 +6,7 @@ from bench_scripts import script
 
 
 def test_what_passes_is_noted() -> None:
-    attack = script("attack_files")
+    attack = script("attacks.files")
 
     def read(content: bytes) -> object:
         if content == b"2":
@@ -21,7 +21,7 @@ def test_what_passes_is_noted() -> None:
 
 
 def test_each_leaf_is_altered_and_nothing_is_left_as_it_was() -> None:
-    attack = script("attack_files")
+    attack = script("attacks.files")
     document = {"a": 0, "b": [0.0, True], "verdict": "holds", "c": None}
     names = [name for name, changed in attack.leaves(document)]
     assert {"$.a = 1", "$.a left out", "$.b.0 = 0.1", "$.b.1 = False", "$.verdict = 'violation'", "$.c = 1"} <= set(

@@ -9,7 +9,7 @@ import pytest
 from bench_scripts import script
 from benchmark import Benchmark
 
-bench = script("bench_auditors")
+bench = script("benchmarks.auditors")
 
 
 def result(name: str, bounds: list[float], optimum: float | None = 0.5, floor: float | None = None) -> dict[str, Any]:

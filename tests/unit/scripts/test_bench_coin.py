@@ -10,7 +10,7 @@ import pytest
 from bench_scripts import script
 from scipy import stats
 
-bench = script("bench_coin")
+bench = script("benchmarks.coin")
 RUNS = 40_000
 
 

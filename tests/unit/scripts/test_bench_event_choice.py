@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from bench_scripts import script
 
-bench = script("bench_event_choice")
+bench = script("benchmarks.event_choice")
 CASES = {case.name: case for case in bench.cases()}
 
 

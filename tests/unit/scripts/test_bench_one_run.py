@@ -10,8 +10,8 @@ from bench_scripts import script
 
 from dpaudit.bounds.tangent import gaussian_delta
 
-bench = script("bench_one_run")
-auditors = script("one_run_auditors")
+bench = script("benchmarks.one_run")
+auditors = script("benchmarks.one_run_auditors")
 
 
 def test_responses_are_right_as_often_as_epsilon_allows() -> None:

@@ -13,7 +13,7 @@ from bench_scripts import script
 
 import dpaudit
 
-bench = script("bench_outputs")
+bench = script("benchmarks.outputs")
 
 
 @pytest.mark.parametrize("name", bench.KINDS)

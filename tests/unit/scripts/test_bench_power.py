@@ -14,8 +14,8 @@ from bench_scripts import script
 import dpaudit
 from dpaudit.bounds.limits import lower_limit, upper_limit
 
-bench = script("bench_power")
-baselines = script("power_baselines")
+bench = script("benchmarks.power")
+baselines = script("benchmarks.power_baselines")
 ROWS = (*bench.OPEN, *bench.held_out())
 # With 60 rows of two limits on two sides each, one of all seeds in a thousand is outside; the seed is fixed.
 ERROR = 1e-3 / 240

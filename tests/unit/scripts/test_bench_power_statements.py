@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from bench_scripts import script
 
-bench = script("bench_power_statements")
-kinds = script("power_kinds")
+bench = script("benchmarks.power_statements")
+kinds = script("benchmarks.power_kinds")
 RUNS = 200_000
 TINY = ["--audits", "2", "--runs", "600", "--nulls", "1", "--shapes", "atom"]
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from bench_scripts import script
 
-bench = script("bench_sample_complexity")
+bench = script("benchmarks.sample_complexity")
 
 
 def test_every_honest_learner_is_a_case_and_no_control() -> None:

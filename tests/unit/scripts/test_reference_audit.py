@@ -11,7 +11,7 @@ from bench_scripts import script
 
 from dpaudit.engine.verification import verify_run
 
-reference_audit = script("reference_audit")
+reference_audit = script("writers.reference")
 
 SIZES = (
     ("point-exponential", {"domain_size": 3, "epsilon": 1.0}, 0.2, 0.2),
