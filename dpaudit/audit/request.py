@@ -28,8 +28,9 @@ from dpaudit.events.discretizers import Pilot
 from dpaudit.events.wide import least_dense_shift, least_shift
 from dpaudit.neighbours.check import check_pairs, check_samples
 from dpaudit.neighbours.crafted import crafted_pairs
-from dpaudit.neighbours.named import SampleMoves, is_strategy, pairs_from_strategy
 from dpaudit.neighbours.own_data.pairs import COUNTED, MadeData, OwnDataMoves, neighbours_of
+from dpaudit.neighbours.random_samples import SampleMoves
+from dpaudit.neighbours.strategies import is_strategy, pairs_from_strategy
 from dpaudit.outputs.sharing import Place
 from dpaudit.running.adapters import leaving_out
 from dpaudit.running.sampling import Sampler

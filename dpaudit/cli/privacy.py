@@ -95,7 +95,7 @@ def privacy(learner: LearnerOptions, runs: PrivacyRunOptions, shown: Shown) -> i
     from dpaudit.contract import Relation
     from dpaudit.engine.perform import perform
     from dpaudit.engine.tasks import PrivacyArguments, Task
-    from dpaudit.neighbours.named import is_source, pairs_of_source
+    from dpaudit.neighbours.sources import is_source, pairs_of_source
     from dpaudit.registry.import_spec import is_place
 
     audit = runs.audit
@@ -172,7 +172,7 @@ def _audit_mechanism(
     from msgspec.structs import replace
 
     from dpaudit.audit.audit import audit_privacy
-    from dpaudit.neighbours.named import is_strategy
+    from dpaudit.neighbours.strategies import is_strategy
     from dpaudit.project import subject as subjects
 
     if named.parameter:
@@ -321,10 +321,10 @@ def _pair(certificate: certificates.Certificate, asked: Replaying, given: Sequen
     """Return the pair of a list that a certificate names; None where it holds its inputs."""
     from dpaudit.certificates.certificate import Referred
     from dpaudit.contract import Relation
-    from dpaudit.neighbours.named import pairs_at
     from dpaudit.neighbours.own_data.columns import bounds_of_text
     from dpaudit.neighbours.own_data.pairs import neighbours_of
     from dpaudit.neighbours.own_data.tables import read_dataset
+    from dpaudit.neighbours.sources import pairs_at
 
     named = next((side for side in (certificate.data, certificate.neighbour) if isinstance(side, Referred)), None)
     source = "--data" if asked.data else "--pairs"

@@ -45,7 +45,7 @@ from dpaudit.exact.supremum import audit_supremum
 from dpaudit.jsonable import jsonable
 from dpaudit.neighbours.check import check_pairs
 from dpaudit.neighbours.crafted import crafted_pairs
-from dpaudit.neighbours.named import is_source, pairs_at, pairs_of_source
+from dpaudit.neighbours.sources import is_source, pairs_at, pairs_of_source
 from dpaudit.progress import Progress
 from dpaudit.registry import load
 from dpaudit.registry.import_spec import Place, send_private

@@ -277,7 +277,7 @@ def ray_bases(items: Sequence[int], most: int, limit: int) -> Iterator[tuple[int
 def growth(pair: Pair, domain: Domain, loss: Callable[[Pair], float]) -> Iterator[tuple[int, float]]:
     """Yield size and loss of a pair with 0, 1, 2, 5, 10, ... copies of the example that both sides have most of."""
     ours, theirs = as_multiset(pair.data), as_multiset(pair.neighbour)
-    common, copies = max((ours & theirs).items(), key=lambda one: one[1], default=((), 0))
+    common, copies = max((ours & theirs).items(), key=lambda one: one[1], default=(((), 0, False), 0))
     steps = [step * 10**power for power in range(7) for step in (1, 2, 5)]
     for kept in sorted({0, *(step for step in steps if step < copies), copies}):
         gone, flagged = Counter({common: copies - kept}), pair.data.public is not None

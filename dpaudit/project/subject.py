@@ -19,9 +19,9 @@ from dpaudit.engine.tasks import Arguments, PrivacyArguments, Task
 from dpaudit.errors import InputError, blamed
 from dpaudit.keyed import key_of
 from dpaudit.neighbours.crafted import crafted_pairs
-from dpaudit.neighbours.named import is_source, pairs_at, pairs_beside, pairs_of_source
 from dpaudit.neighbours.own_data.columns import bounds_of_text
 from dpaudit.neighbours.own_data.pairs import neighbours_of
+from dpaudit.neighbours.sources import is_source, pairs_at, pairs_beside, pairs_of_source
 from dpaudit.project.settings import Audit
 from dpaudit.registry import load
 from dpaudit.registry.import_spec import Place, importable, is_place, send_private

@@ -192,7 +192,7 @@ class OwnDataMoves:
 def _proposals(
     source: RowSource, data: Index, neighbour: Index, rng: np.random.Generator
 ) -> Iterator[tuple[Rows, Rows, str]]:
-    start, end = shared_ends(data, neighbour)
+    start, end = shared_ends(data, neighbour, np.equal)
     before, after = data[:start], data[len(data) - end :]
     out, into = data[start : len(data) - end], neighbour[start : len(neighbour) - end]
     half = len(before) // 2

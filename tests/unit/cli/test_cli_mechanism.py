@@ -13,7 +13,7 @@ from cli_support import called, repeat_in
 from forked import ran
 
 from dpaudit.errors import InputError
-from dpaudit.neighbours.named import pairs_at
+from dpaudit.neighbours.sources import pairs_at
 from dpaudit.registry.import_spec import Place, importable
 
 MODULE = """
