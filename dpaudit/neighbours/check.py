@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from typing import Any, Protocol, Self, TypeVar
 
 import numpy as np
@@ -24,6 +24,8 @@ class Sliceable(Protocol):
     def __len__(self) -> int: ...
 
     def __getitem__(self, part: slice, /) -> Self: ...
+
+    def __iter__(self) -> Iterator[Any]: ...
 
 
 _Elements = TypeVar("_Elements", bound=Sliceable)

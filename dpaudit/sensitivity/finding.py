@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal, Self
 from msgspec import UNSET, UnsetType
 
 from dpaudit.contract import OF_SENSITIVITY, Grade, Origin, Pair, Relation, Verdict
-from dpaudit.neighbours.shown import words_of
+from dpaudit.neighbours.pair_words import words_of
 from dpaudit.record import Amount, Count, Frozen, NonNegative, Probability, Size, Words
 from dpaudit.results import AuditFinding
 from dpaudit.sensitivity.metrics import Distance
