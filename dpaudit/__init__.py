@@ -23,8 +23,9 @@ if TYPE_CHECKING:
     from dpaudit.bounds.melded import epsilon_lower
     from dpaudit.contract import CurveClaim, Pair, PrivacyClaim, Relation
     from dpaudit.errors import DpauditError, InputError, ToolFault
+    from dpaudit.neighbours.own_data.dataset_files import read_dataset
     from dpaudit.neighbours.own_data.pairs import neighbours_of
-    from dpaudit.neighbours.own_data.tables import read_dataset, register_dataset
+    from dpaudit.neighbours.own_data.tables import register_dataset
     from dpaudit.neighbours.sources import query_patterns
     from dpaudit.neighbours.strategies import pairs_from_strategy
     from dpaudit.outputs.parts import register_flattener
@@ -57,8 +58,9 @@ _HOMES = {
     "errors": "DpauditError InputError ToolFault",
     "neighbours.sources": "query_patterns",
     "neighbours.strategies": "pairs_from_strategy",
+    "neighbours.own_data.dataset_files": "read_dataset",
     "neighbours.own_data.pairs": "neighbours_of",
-    "neighbours.own_data.tables": "read_dataset register_dataset",
+    "neighbours.own_data.tables": "register_dataset",
     "outputs.parts": "register_flattener",
     "report.presenting": "to_frame",
     "sensitivity.audit": "audit_sensitivity",

@@ -321,9 +321,9 @@ def _pair(certificate: certificates.Certificate, asked: Replaying, given: Sequen
     """Return the pair of a list that a certificate names; None where it holds its inputs."""
     from dpaudit.certificates.certificate import Referred
     from dpaudit.contract import Relation
-    from dpaudit.neighbours.own_data.columns import bounds_of_text
+    from dpaudit.neighbours.own_data.dataset_files import read_dataset
     from dpaudit.neighbours.own_data.pairs import neighbours_of
-    from dpaudit.neighbours.own_data.tables import read_dataset
+    from dpaudit.neighbours.own_data.value_bounds import bounds_of_text
     from dpaudit.neighbours.sources import pairs_at
 
     named = next((side for side in (certificate.data, certificate.neighbour) if isinstance(side, Referred)), None)

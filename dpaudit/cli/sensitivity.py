@@ -50,8 +50,8 @@ def sensitivity(id: Annotated[str, argument("ID")], asked: SensitivityOptions, s
     a released value whose noise alone loses more. One pair is a proof; that none was found proves nothing.
     """
     from dpaudit.contract import Verdict
-    from dpaudit.neighbours.own_data.columns import bounds_of_text
-    from dpaudit.neighbours.own_data.tables import read_dataset
+    from dpaudit.neighbours.own_data.dataset_files import read_dataset
+    from dpaudit.neighbours.own_data.value_bounds import bounds_of_text
     from dpaudit.neighbours.sources import pairs_at, pairs_beside
     from dpaudit.record import decode
     from dpaudit.registry.import_spec import Place, importable

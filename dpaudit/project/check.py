@@ -21,7 +21,7 @@ from dpaudit.engine.tasks import Arguments, ExactArguments, PrivacyArguments
 from dpaudit.errors import DpauditError, InputError, withholding
 from dpaudit.exact.audit import audit_law
 from dpaudit.exact.finding import LawFinding
-from dpaudit.neighbours.own_data.columns import text_of_bounds
+from dpaudit.neighbours.own_data.value_bounds import text_of_bounds
 from dpaudit.project.settings import Audit, read_project
 from dpaudit.project.standings import Standing, standing_of
 from dpaudit.project.subject import Prepared, prepared

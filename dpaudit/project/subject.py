@@ -19,8 +19,8 @@ from dpaudit.engine.tasks import Arguments, PrivacyArguments, Task
 from dpaudit.errors import InputError, blamed
 from dpaudit.keyed import key_of
 from dpaudit.neighbours.crafted import crafted_pairs
-from dpaudit.neighbours.own_data.columns import bounds_of_text
 from dpaudit.neighbours.own_data.pairs import neighbours_of
+from dpaudit.neighbours.own_data.value_bounds import bounds_of_text
 from dpaudit.neighbours.sources import is_source, pairs_at, pairs_beside, pairs_of_source
 from dpaudit.project.settings import Audit
 from dpaudit.registry import load
@@ -119,7 +119,7 @@ def _inputs(audit: Audit, mechanism: Any, pairs: Place | None, relation: Relatio
     if audit.header is not None and audit.data is None:
         raise InputError("{header} belongs to {data}, which must be given too", names=("header", "data"))
     if audit.data is not None:
-        from dpaudit.neighbours.own_data.tables import read_dataset  # loads pandas
+        from dpaudit.neighbours.own_data.dataset_files import read_dataset  # loads pandas
 
         key_of(make=True)
         return {**of_data, "pairs": audit.pairs, "data": read_dataset(audit.data, header=audit.header)}

@@ -21,8 +21,9 @@ from dpaudit.keyed import key_of, keyed
 from dpaudit.neighbours.check import lacking, shared_ends
 from dpaudit.neighbours.own_data.backgrounds import Recipe, Rows, recipes_of
 from dpaudit.neighbours.own_data.candidate_rows import CandidateRows
-from dpaudit.neighbours.own_data.columns import ValueKind, read_bounds, unfit
+from dpaudit.neighbours.own_data.data_columns import ValueKind, unfit
 from dpaudit.neighbours.own_data.units import UnitRows, read_units, small_groups, standing_out
+from dpaudit.neighbours.own_data.value_bounds import read_bounds
 from dpaudit.outputs.canonical import canonical, in_words
 from dpaudit.withheld import COMMON, Coarse
 
