@@ -11,7 +11,8 @@ from dpaudit.bounds.base import Bools
 from dpaudit.contract import MadePair, Pair, Sample
 from dpaudit.jsonable import stable_repr
 from dpaudit.neighbours.check import Sliceable, shared_ends
-from dpaudit.neighbours.difference import Difference, described, difference_of, holds_frame
+from dpaudit.neighbours.difference import Difference, difference_of
+from dpaudit.neighbours.input_kinds import described, holds_frame
 
 LONGEST = 300
 """Characters of an input that are shown as they are."""
