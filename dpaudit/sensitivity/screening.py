@@ -14,13 +14,15 @@ from dpaudit.errors import ToolFault
 from dpaudit.running.processes import APART, ChildDied
 from dpaudit.running.spawned import waiting_libraries
 from dpaudit.running.workers import in_own_process
-from dpaudit.sensitivity.recorded import REPEATS, RecordedMechanism, Run, ValueMove, loss_of_map, stands_in
+from dpaudit.sensitivity.replayed_noise import REPEATS, ReplayedMechanism, Run, ValueMove, loss_of_map, stands_in
 from dpaudit.sensitivity.search import Moves, Search
 
 CLEAR = 1.05
 """The least loss, in units of the claim, that speaks for a pair: of a claim that is tight every pair has 1 or so."""
-RIVALS, SUSPECTS = 8, 4
-"""The most pairs that are run because of their loss, and those for each other reason."""
+RIVALS = 8
+"""The most pairs that are run because of their loss."""
+SUSPECTS = 4
+"""The most pairs that are run for each other reason."""
 
 
 @dataclass(frozen=True)
@@ -59,10 +61,13 @@ class _Screening:
     """
 
     def __init__(self, run: Run, epsilon: float, delta: float, seed: int, most: int, over: Over) -> None:
-        self.over, self.looked = over, 0
+        self.over = over
+        self.looked = 0
         self.ended: int | None = None
-        self.mechanism, self.most = RecordedMechanism(run, seed), most - STEADY_RUNS
-        self.epsilon, self.delta = epsilon, delta
+        self.mechanism = ReplayedMechanism(run, seed)
+        self.most = most - STEADY_RUNS
+        self.epsilon = epsilon
+        self.delta = delta
         self.losing: list[tuple[float, Pair]] = []
         self.suspects: dict[str, list[Pair]] = {"beside": [], "control flow": []}
 
