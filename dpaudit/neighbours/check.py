@@ -34,7 +34,9 @@ _Record = TypeVar("_Record", bound=Hashable)
 
 def as_multiset(sample: Sample) -> Counter[Example]:
     """Return how often each example stands in a sample."""
-    public = [False] * len(sample.counts) if sample.public is None else list(map(bool, sample.public))
+    public = [False] * len(sample.counts)
+    if sample.public is not None:
+        public = list(map(bool, sample.public))
     rows = zip(sample.points.tolist(), sample.labels.tolist(), sample.counts.tolist(), public, strict=True)
     return Counter({(tuple(point), label, flag): count for point, label, count, flag in rows})
 

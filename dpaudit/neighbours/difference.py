@@ -258,8 +258,10 @@ class _Comparison:
             found = self.compare(gone[0], come[0])
             if found is None:
                 return None
-            nested = bool(found.place)
-            return replace(found.within(f"element {ends.start}"), total=found.total if nested else len(one))
+            inside = found.within(f"element {ends.start}")
+            if found.place:  # of a part of the element, whose own total stands
+                return inside
+            return replace(inside, total=len(one))
         if len(gone) == len(come):
             places = [ends.start + i for i, pair in enumerate(zip(gone, come, strict=True)) if not self._alike(*pair)]
             return self._several("element", places, len(one), one, other)
@@ -338,11 +340,11 @@ class _Comparison:
         place = _places(noun, ends.start, max(len(gone), len(come)))
         if gone and come:
             return Difference(self._change(gone, come), (place,), len(one))
-        what = " removed" if gone else " added"
         value = self._value(gone or come)
-        if value:
-            what += f" ({value})"
-        return Difference(what, (place,), len(one) if gone else len(other))
+        shown = f" ({value})" if value else ""
+        if gone:
+            return Difference(f" removed{shown}", (place,), len(one))
+        return Difference(f" added{shown}", (place,), len(other))
 
     def _sets(self, one: Set[_Value], other: Set[_Value]) -> Difference | None:
         gone = one - other
@@ -537,11 +539,10 @@ class _Comparison:
             if len(changed) == len(masks):
                 return Difference(" replaced", (f"row {row}",), one.size)
             return Difference(f" differs in {len(changed)} of {len(masks)} columns", (f"row {row}",), one.size)
-        noun = "element" if one.alone else "row"
-        several = f"{len(rows):,} of {one.size:,} {noun}s"
+        several = f"{len(rows):,} of {one.size:,} {one.noun}s"
         if len(changed) == 1 and not one.alone:
             return Difference.of_many(f"column {column}", f" differs in {several}, the first is row {row}")
-        return Difference.of_many(several, f" differ, the first is {noun} {row}")
+        return Difference.of_many(several, f" differ, the first is {one.noun} {row}")
 
     def _frame_ends(self, one: Columns, other: Columns) -> Difference:
         """Return the difference of frames of unlike numbers of rows."""
@@ -552,7 +553,7 @@ class _Comparison:
         end = min(end, most - start)
         gone = _rows_between(one, start, end)
         come = _rows_between(other, start, end)
-        return self._moved("element" if one.alone else "row", start, gone, come, one.size, other.size)
+        return self._moved(one.noun, start, gone, come, one.size, other.size)
 
     def _besides_values(self, one: Any, other: Any) -> Difference | None:
         """Return the difference of two frames of equal values: in the index, in attributes or in metadata."""
@@ -561,9 +562,10 @@ class _Comparison:
                 return Difference(" differ", ("the names", "the index"), single=False)
             labels = np.asarray(one.index.to_numpy(), dtype=object)
             others = np.asarray(other.index.to_numpy(), dtype=object)
-            same = equal_cells(labels, others) if len(labels) == len(others) else np.ones(0, dtype=np.bool_)
-            if not same.all():
-                return Difference(f" differs from row {int(np.argmin(same))} on", ("the index",))
+            if len(labels) == len(others):
+                same = equal_cells(labels, others)
+                if not same.all():
+                    return Difference(f" differs from row {int(np.argmin(same))} on", ("the index",))
         found = None
         if hasattr(one, "attrs") and hasattr(other, "attrs"):
             found = self._parts(lambda key: f"attribute {_name(key)}", dict(one.attrs), dict(other.attrs))
@@ -571,13 +573,11 @@ class _Comparison:
             found = self._parts(lambda key: f"coordinate {_name(key)}", _coordinates(one), _coordinates(other))
         if found is not None:
             return found
-        systems = [str(side.crs) if hasattr(side, "crs") else "" for side in (one, other)]  # of geopandas
-        if systems[0] != systems[1]:
+        if _coordinate_system(one) != _coordinate_system(other):
             return Difference(" differs", ("the coordinate system",))
         if _metadata(one) != _metadata(other):
             return Difference(" differs", ("the metadata of the schema",))
-        dims = [side.dims if hasattr(side, "dims") else None for side in (one, other)]
-        if dims[0] != dims[1]:
+        if _dimensions(one) != _dimensions(other):
             return Difference(" are named otherwise", ("the dimensions",))
         return None
 
@@ -585,6 +585,16 @@ class _Comparison:
 def _coordinates(frame: xarray.Dataset | xarray.DataArray) -> dict[Hashable, np.ndarray]:
     """Return the coordinates by name, as arrays: each labelled array has itself as a coordinate."""
     return {key: value.values for key, value in frame.coords.items()}
+
+
+def _coordinate_system(frame: Any) -> str:
+    """Return the coordinate system of a frame of geopandas; empty for others."""
+    return str(frame.crs) if hasattr(frame, "crs") else ""
+
+
+def _dimensions(frame: Any) -> Iterable[Hashable] | None:
+    """Return the dimensions of a labelled array; None for other frames."""
+    return frame.dims if hasattr(frame, "dims") else None
 
 
 def _metadata(frame: Any) -> Mapping[bytes, bytes] | None:
@@ -600,20 +610,27 @@ def _rows_between(columns: Columns, start: int, end: int) -> Sequence[Any]:
     stop = columns.size - end
     if stop - start != 1:
         return range(start, stop)
-    row = tuple(_plain(values[start]) for values in columns.values)
-    return [row[0]] if columns.alone else [row]
+    if columns.alone:
+        return [_plain(columns.values[0][start])]
+    return [tuple(_plain(values[start]) for values in columns.values)]
 
 
 def _places(noun: str, start: int, count: int) -> str:
     """Return "row 7", or "rows 7 to 9" for three of them."""
-    return f"{noun} {start}" if count <= 1 else f"{noun}s {start} to {start + count - 1}"
+    if count <= 1:
+        return f"{noun} {start}"
+    return f"{noun}s {start} to {start + count - 1}"
 
 
 def _noun_along(axis: int, axes: int) -> str:
     """Return what is numbered along an axis of an array."""
     if axes == 1:
         return "element"
-    return ("row", "column")[axis] if axis < 2 else f"slice of axis {axis}"
+    if axis == 0:
+        return "row"
+    if axis == 1:
+        return "column"
+    return f"slice of axis {axis}"
 
 
 def _has_mask(array: np.ndarray) -> bool:
@@ -633,7 +650,9 @@ def _plain(value: Any) -> Any:
 
 
 def _shortened(text: str) -> str:
-    return text if len(text) <= LONGEST_VALUE else f"{text[: LONGEST_VALUE - 3]}..."
+    if len(text) <= LONGEST_VALUE:
+        return text
+    return f"{text[: LONGEST_VALUE - 3]}..."
 
 
 def _of_names(one: list[Hashable], other: list[Hashable]) -> Difference:
@@ -641,10 +660,13 @@ def _of_names(one: list[Hashable], other: list[Hashable]) -> Difference:
     come = [name for name in other if name not in one]
     if len(gone) == len(come) == 1 and len(one) == len(other):
         return Difference(f" is named {_name(come[0])}", (f"column {_name(gone[0])}",))
-    if len(gone) + len(come) == 1:
-        return Difference(" removed" if gone else " added", (f"column {_name((gone or come)[0])}",))
+    if len(gone) == 1 and not come:
+        return Difference(" removed", (f"column {_name(gone[0])}",))
+    if len(come) == 1 and not gone:
+        return Difference(" added", (f"column {_name(come[0])}",))
     if not gone and not come:
-        return Difference(" in another order" if len(one) == len(other) else " repeated", ("the columns",))
+        what = " in another order" if len(one) == len(other) else " repeated"
+        return Difference(what, ("the columns",))
     return Difference.of_many("the columns", f": {len(gone)} removed and {len(come)} added")
 
 

@@ -19,6 +19,11 @@ class Columns(NamedTuple):
     size: int
     alone: bool = False
 
+    @property
+    def noun(self) -> str:
+        """The name of one record: a row, or an element of one column alone."""
+        return "element" if self.alone else "row"
+
 
 class _PandasColumn(Protocol):
     """A column as pandas has it."""

@@ -87,8 +87,10 @@ def _size(value: Any) -> str:
     """Return how much a value holds; empty if it has no size."""
     if isinstance(value, list | tuple) and 0 < len(value) <= FEW_PARTS:
         noun = _noun_of_parts(value)
+        if noun and len(value) == 1:
+            return f"one {noun}"
         if noun:
-            return f"{len(value)} {noun}s" if len(value) > 1 else f"one {noun}"
+            return f"{len(value)} {noun}s"
     if isinstance(value, str):
         return f"{len(value):,} characters"
     if isinstance(value, bytes | bytearray):
@@ -190,9 +192,8 @@ def attributes_of(value: Any) -> dict[str, Any]:
     for name in names:
         with suppress(AttributeError):
             found[name] = getattr(value, name)
-    held = value.__dict__ if hasattr(value, "__dict__") else None
-    if isinstance(held, dict):
-        found |= {str(name): one for name, one in held.items()}
+    if hasattr(value, "__dict__") and isinstance(value.__dict__, dict):
+        found |= {str(name): one for name, one in value.__dict__.items()}
     return {name: one for name, one in found.items() if name not in ("__dict__", "__weakref__")}
 
 

@@ -102,12 +102,14 @@ def _around(data: Any, neighbour: Any) -> tuple[str, str] | None:
 def _is_long(value: Any) -> bool:
     if isinstance(value, np.ndarray):
         several = value.ndim > 0
-        size = value.size if several else 0
     else:
         several = isinstance(value, list | tuple)
-        size = 0
+    if not several or len(value) <= MOST:
+        return False
+    if len(value) > LONGEST or (isinstance(value, np.ndarray) and value.size > 1_000):
+        return True
     # Lists of lists may be ragged: they have no size but their length and that of their text.
-    return several and len(value) > MOST and (len(value) > LONGEST or size > 1_000 or len(repr(value)) > LONGEST)
+    return len(repr(value)) > LONGEST
 
 
 def _alike(one: Sliceable, other: Sliceable) -> Bools:

@@ -30,8 +30,8 @@ Better = Callable[[Pair], C | None]
 """Returns what refutes the claim on a pair; None if nothing does."""
 Kept = tuple[tuple[int, ...], tuple[int, ...]] | None
 """The numbers of the records of either input that stay; None if parts are no numbered records, or all stay."""
+# Makes the pair with some of the parts that both inputs share, of which it takes the numbers.
 _Keep = Callable[[Sequence[int]], tuple[Pair, Kept]]
-"""Makes the pair with some of the parts that both inputs share, of which it takes the numbers."""
 ValueRange = tuple[float, float] | None
 """The range of values that a mechanism is made for, if it is known."""
 _PLAIN = (list, tuple, dict)
@@ -259,4 +259,6 @@ def take_rows(value: D, rows: Sequence[int]) -> D:
 
 def _taken(table: Table, rows: Sequence[int]) -> Any:
     taken = table.take(np.array(rows, dtype=np.int64))
-    return taken.reset_index(drop=True) if hasattr(taken, "iloc") else taken
+    if hasattr(taken, "iloc"):
+        return taken.reset_index(drop=True)
+    return taken

@@ -103,7 +103,9 @@ def pairs_beside(place: Place, role: str) -> Place:
     if hasattr(module, PAIRS):
         return Place(role, place.source, PAIRS)
     near = [name for name in vars(module) if name.upper().startswith("PAIR")]
-    hint = f" (did you mean {role} {place.source}:{near[0]}?)" if near else ""
+    hint = ""
+    if near:
+        hint = f" (did you mean {role} {place.source}:{near[0]}?)"
     raise InputError(
         f"{role} must be given: {place.source} has no {PAIRS}, a list of (data, neighbour) tuples{hint}; such a list "
         f"is given as {role} FILE.py:NAME, patterns:DIMENSION makes one for answers to counting queries, and "

@@ -45,8 +45,8 @@ class Transformation(Protocol):
 
 Audited = Callable[..., Any] | Transformation
 """A function of a dataset, a mechanism of a dataset and a generator, or a transformation of OpenDP."""
+# The distance of the outputs of both inputs of a pair, and the outputs.
 _Outputs = tuple[Distance, tuple[Any, Any]]
-"""The distance of the outputs of both inputs of a pair, and the outputs."""
 _Input = TypeVar("_Input")
 
 

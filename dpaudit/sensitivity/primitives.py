@@ -65,6 +65,7 @@ _NOISE = {
     "normalvariate": _Method("gaussian", centre="mu", scale_name="sigma"),
     "expovariate": _Method("exponential"),
 }
+# Methods whose draws are what they were in a replay, and are added to no value.
 _OTHER = (
     "random", "random_sample", "rand", "randint", "random_integers", "ranf", "sample", "integers", "uniform", "choice",
     "permutation", "shuffle", "permuted", "binomial", "bytes", "beta", "chisquare", "dirichlet", "gamma",
@@ -73,7 +74,6 @@ _OTHER = (
     "zipf", "multivariate_hypergeometric", "randrange", "choices", "betavariate", "gammavariate", "lognormvariate",
     "vonmisesvariate", "weibullvariate", "paretovariate", "getrandbits", "randbytes", "tomaxint",
 )  # fmt: skip
-"""Methods whose draws are what they were in a replay, and are added to no value."""
 _OTHER_METHOD = _Method("")
 
 

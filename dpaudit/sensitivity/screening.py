@@ -102,8 +102,8 @@ class _Screening:
         return loss, together >= hidden
 
 
+# The place of a pair among those given, and the step and the place of each variation by which it is made again.
 _Way = tuple[int, tuple[tuple[int, int], ...]]
-"""The place of a pair among those given, and the step and the place of each variation by which it is made again."""
 
 
 class _Ways:

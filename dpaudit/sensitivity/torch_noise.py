@@ -29,15 +29,15 @@ _IN_PLACE = {"add_", "sub_"}
 _REVERSED = {"rsub", "__rsub__"}
 _PRODUCTS = {"mul", "mul_", "__mul__", "__rmul__", "__imul__"}
 _QUOTIENTS = {"div", "div_", "__truediv__", "true_divide"}
+# Methods that keep the numbers of a tensor, or take some of them.
 _PARTS = {
     "reshape", "view", "flatten", "to", "clone", "detach", "contiguous", "float", "double", "squeeze", "unsqueeze",
     "__getitem__", "item",
 }  # fmt: skip
-"""Methods that keep the numbers of a tensor, or take some of them."""
+# Functions of torch whose draws are what they were in a replay, and are added to no value.
 _OTHER = ("rand", "rand_like", "randint", "randint_like", "randperm", "bernoulli", "multinomial", "poisson")
-"""Functions of torch whose draws are what they were in a replay, and are added to no value."""
+# Functions of torch that draw Gaussian noise -> their parameters that are its centre and its scale.
 _DRAWS = {"normal": ("mean", "std"), "randn": ("", ""), "randn_like": ("", "")}
-"""Functions of torch that draw Gaussian noise -> their parameters that are its centre and its scale."""
 
 
 class TracedTensor(Traced, torch.Tensor):  # type: ignore[misc]  # torch need not be installed

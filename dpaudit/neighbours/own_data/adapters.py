@@ -313,7 +313,9 @@ class RecordTable(Table):
         `InputError` is raised if dictionaries have different keys, or tuples different lengths.
         """
         same = bool(self.data) and all(type(record) is type(self.data[0]) for record in self.data)
-        first = _fields(self.data[0]) if same else None
+        if not same:
+            return (None,)
+        first = _fields(self.data[0])
         if first is None:
             return (None,)
         for row, record in enumerate(self.data):
@@ -416,8 +418,11 @@ def _items_with(record: Sequence[Any], key: Hashable, value: Cell) -> list[Any]:
 def text_of_values(values: list[Any]) -> bytes:
     """Return values as text that depends on nothing else; of plain ones that of `repr`, which is faster."""
     plain = all(type(value) in _PLAIN for value in values)
-    text = repr(values) if plain else stable_repr(values)
-    return text.encode("utf-8", "surrogatepass")
+    if plain:
+        text = repr(values)
+    else:
+        text = stable_repr(values)
+    return text.encode("utf-8", "surrogatepass")  # half of a surrogate pair is no text of UTF-8
 
 
 def bytes_of_array(values: np.ndarray) -> bytes:

@@ -226,7 +226,9 @@ class CandidateRows:
         """
         if not self.adds_unnamed:
             return []
-        times = self._rows_of_a_crowd() if self.outside else 1
+        times = 1
+        if self.outside:
+            times = self._rows_of_a_crowd()
         found = []
         for value in ALLOWED:
             cells = self.cells(value)

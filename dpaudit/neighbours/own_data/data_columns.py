@@ -23,8 +23,8 @@ Cell = str | int | float | Decimal | np.generic | None
 Digits = tuple[int, int]
 """The digits of decimals: those in all, and those after the point."""
 
+# Bytes of a character of a text in an array.
 _CHARACTER = np.dtype("U1").itemsize
-"""Bytes of a character of a text in an array."""
 MISSING = "missing"
 NUMBER = "number"
 DECIMAL = "decimal"
@@ -78,12 +78,17 @@ class DataColumn:
         """The ends of the type of numbers, for those of Python that of 64 bits."""
         if self.kind is ValueKind.INTEGER:
             return np.iinfo(np.int64 if self.type is None else self.type)
-        return np.finfo(np.float64 if self.type is None else self.type)
+        return np.finfo(self._floats)
+
+    @property
+    def _floats(self) -> np.dtype:
+        """The type of floats, which may be Python's own."""
+        return np.dtype(np.float64) if self.type is None else self.type
 
     @property
     def precision(self) -> float:
         """The distance from 1 to the next number of a type of floats."""
-        return float(np.finfo(np.float64 if self.type is None else self.type).eps)
+        return float(np.finfo(self._floats).eps)
 
     @property
     def finite(self) -> np.ndarray:
@@ -103,7 +108,9 @@ class DataColumn:
 
     def rounded(self, number: float, towards: Callable[[Fraction], int]) -> float:
         """Return a number with the digits of the column's decimals, rounded up or down."""
-        after_point = self.digits[1] if self.digits else 0
+        after_point = 0
+        if self.digits is not None:
+            after_point = self.digits[1]
         unit = Fraction(10) ** after_point  # of a type of thousands there are -3 digits
         return float(towards(Fraction(repr(float(number))) * unit) / unit)
 
@@ -148,7 +155,9 @@ def decimal_of(number: float, digits: Digits) -> Decimal | None:
         found = Decimal(repr(float(number))).quantize(Decimal(1).scaleb(-scale))
     except InvalidOperation:
         return None
-    return found if len(found.as_tuple().digits) <= precision else None
+    if len(found.as_tuple().digits) > precision:
+        return None
+    return found
 
 
 def is_missing(value: Any) -> bool:
@@ -180,7 +189,9 @@ def column_of(name: str | None, values: pd.Series) -> DataColumn:
 
     kind = values.dtype
     # An arrow-backed type says by its class of Python what it holds; a dictionary of texts says nothing.
-    held = kind.type if isinstance(kind, pd.ArrowDtype) else None
+    held = None
+    if isinstance(kind, pd.ArrowDtype):
+        held = kind.type
     if isinstance(kind, pd.StringDtype | pd.BooleanDtype) or held in (str, bool):
         return replace(_of_objects(name, _with_none(values).to_numpy()), nullable=True)
     if held is Decimal:
@@ -244,18 +255,21 @@ def _of_numbers(name: str | None, values: np.ndarray, types: list[str], found: s
     """Return the column of numbers or of decimals of Python."""
     pairs = list(zip(types, values, strict=True))
     try:
-        numbers = np.array([math.nan if kind == MISSING else value for kind, value in pairs], dtype=float)
+        numbers = np.array([math.nan if type_ == MISSING else value for type_, value in pairs], dtype=float)
     except (OverflowError, ValueError):  # ValueError of a signalling NaN
         where = "numbers" if name is None else f"in column {name!r} numbers"
         text = "{data} must hold {where} that are at most 1.8e308, and has a larger integer"
         raise unfit(text, where=where) from None
     if found == DECIMAL:
         return DataColumn(name, ValueKind.REAL, numbers, digits=_digits_of(values), nullable=True)
-    whole = all(kind == MISSING or isinstance(value, int | np.integer) for kind, value in pairs)
+    whole = all(type_ == MISSING or isinstance(value, int | np.integer) for type_, value in pairs)
     dtypes = {value.dtype if isinstance(value, np.generic) else None for value in values}
     # Scalars of one type of NumPy have its limits; any mixture has those of Python.
-    inner = dtypes.pop() if len(dtypes) == 1 else None
-    return DataColumn(name, ValueKind.INTEGER if whole else ValueKind.REAL, numbers, inner, nullable=True)
+    inner = None
+    if len(dtypes) == 1:
+        inner = dtypes.pop()
+    kind = ValueKind.INTEGER if whole else ValueKind.REAL
+    return DataColumn(name, kind, numbers, inner, nullable=True)
 
 
 def _digits_of(values: np.ndarray) -> Digits:

@@ -111,12 +111,12 @@ def _holds_years(column: pd.Series) -> bool:
     return len(texts) > 0 and bool(texts.map(lambda text: YEAR.fullmatch(text) is not None).mean() > 0.5)
 
 
+# A number with a comma in the place of the point, after which there are these digits.
 _COMMA = re.compile(r"\s*[-+]?\d+(?:\.\d{3})*,(\d+)\s*")
-"""A number with a comma in the place of the point, after which there are these digits."""
+# A number whose thousands are separated by commas.
 _THOUSANDS = re.compile(r"\s*[-+]?\d{1,3}(?:,\d{3})+(?:\.\d+)?\s*")
-"""A number whose thousands are separated by commas."""
+# The cells of a column that are looked at to see whether all of them are such numbers.
 _CELLS = 1_000
-"""The cells of a column that are looked at to see whether all of them are such numbers."""
 
 
 def _check_commas(path: Path, found: pd.DataFrame, separator: str, more: str = "") -> None:
@@ -148,8 +148,8 @@ def _check_commas(path: Path, found: pd.DataFrame, separator: str, more: str = "
         raise unfit(text, name=shown, path=str(path), what=what, sep=sep, option=option)
 
 
+# Other separators than commas, with their names.
 _SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "bars"}
-"""Other separators than commas, with their names."""
 
 
 def _check_separator(path: Path, found: pd.DataFrame) -> None:

@@ -130,7 +130,10 @@ class ColumnarTable(Table):
             numbers = None
             if self._held(i).type is not None:
                 numbers = self._numbers(i)
-            yield text_of_values(self._listed(i)) if numbers is None else numbers.tobytes()
+            if numbers is None:
+                yield text_of_values(self._listed(i))
+            else:
+                yield numbers.tobytes()
 
     @abstractmethod
     def _types(self) -> str:
@@ -186,7 +189,9 @@ class PolarsTable(ColumnarTable):
 
     def rows(self, index: Index) -> Self:
         """Return a table of these rows."""
-        return replace(self, data=self.data[index] if len(index) else self.data.clear())
+        if not len(index):
+            return replace(self, data=self.data.clear())
+        return replace(self, data=self.data[index])
 
     def joined(self, rows: Self) -> Self:
         """Return the records followed by others."""
@@ -198,7 +203,9 @@ class PolarsTable(ColumnarTable):
         rows = self.data.rechunk()  # the number of chunks tells how a table was put together
         if self.series:
             return rows.to_series(0).rename(self.name)
-        return rows.lazy() if self.lazy else rows
+        if self.lazy:
+            return rows.lazy()
+        return rows
 
     def _types(self) -> str:
         return f"polars {self.data.schema} {self.series} {self.lazy}"
@@ -349,7 +356,9 @@ class XarrayTable(Table):
 
     def _title(self, name: Hashable, place: int) -> str | None:
         if self.data.variables[name].ndim > 1:
-            return f"{place}" if self.array and name == _ARRAY else f"{name}.{place}"
+            if self.array and name == _ARRAY:
+                return f"{place}"
+            return f"{name}.{place}"
         if self.array and len(self._variables) == 1:
             return None
         return str(name)
@@ -432,8 +441,8 @@ class XarrayTable(Table):
             yield bytes_of_array(np.asarray(held.values))
 
 
+# The name that the values of one array have in the dataset that holds them.
 _ARRAY = "the values of the array"
-"""The name that the values of one array have in the dataset that holds them."""
 
 
 def polars_table(data: polars.DataFrame | polars.LazyFrame | polars.Series, kind: str) -> Table:

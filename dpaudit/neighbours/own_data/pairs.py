@@ -148,8 +148,8 @@ def neighbours_of(
     ]
 
 
+# The contents of all rows, or runs of rows by their content or number.
 _Content = tuple[str, ...] | tuple[tuple[str | int, int, int], ...]
-"""The contents of all rows, or runs of rows by their content or number."""
 
 
 def _distinct(recipes: Iterable[Recipe], candidates: CandidateRows) -> Iterator[Recipe]:
@@ -245,8 +245,9 @@ def _replaced(rows: Integers, which: Bools, new: Integers) -> Integers:
     found = rows.copy()
     found[places[:some]] = new[:some]
     if len(new) > some:
-        end = places[-1] + 1 if len(places) else len(rows)
-        return np.insert(found, end, new[some:])
+        if not len(places):
+            return np.append(found, new)
+        return np.insert(found, places[-1] + 1, new[some:])
     return np.delete(found, places[some:])
 
 

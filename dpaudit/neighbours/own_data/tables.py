@@ -93,7 +93,9 @@ class PartsTable(Table):
 
     def _plain_dataset(self) -> Mapping[Hashable, Any] | tuple[Any, ...]:
         found = {name: part.dataset() for name, part in self.data.items()}
-        return tuple(found.values()) if self.kind is tuple else found
+        if self.kind is tuple:
+            return tuple(found.values())
+        return found
 
 
 def _joined_name(part: Hashable, column: str | None) -> str:

@@ -21,8 +21,8 @@ GivenBounds = Ends | Sequence[Ends] | Mapping[str, Ends]
 TypedBounds = Ends | dict[str, Ends]
 """Bounds that were typed, as numbers."""
 
+# The most columns that a message names.
 _NAMED = 5
-"""The most columns that a message names."""
 _ALLOWED = "a pair (low, high) with low < high, a pair for each column of numbers, or a dictionary of them by column"
 
 
