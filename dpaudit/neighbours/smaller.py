@@ -209,6 +209,7 @@ class _Rows:
             cells = [table.cells() for table in self.tables]
         except InputError:  # records of different fields
             return
+        # Between the first and the last row that a side has alone, rows of both may stand: they change on both.
         own = [sorted(rows) for rows in self.lacked]
         shared = [[i for i in range(t.size) if i not in rows] for t, rows in zip(self.tables, self.lacked, strict=True)]
         for column in range(cells[0].shape[1]):

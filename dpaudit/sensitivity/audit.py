@@ -12,7 +12,7 @@ from typing import Any, Protocol, TypeGuard, TypeVar
 
 from dpaudit import seeding
 from dpaudit.arguments import read_number
-from dpaudit.contract import Pair, Relation, Verdict
+from dpaudit.contract import Pair, Relation
 from dpaudit.errors import InputError, withholding
 from dpaudit.neighbours.own_data.units import GivenUnit
 from dpaudit.neighbours.own_data.value_bounds import GivenBounds
@@ -20,7 +20,7 @@ from dpaudit.outputs.canonical import Raised
 from dpaudit.results import remembering
 from dpaudit.running.passing import generator_lacks, with_generator
 from dpaudit.running.warned import gathered
-from dpaudit.sensitivity.finding import Counterexample, Moved, RecordedFinding, SensitivityFinding
+from dpaudit.sensitivity.finding import Counterexample, Moved, RecordedFinding, SensitivityFinding, verdict_of
 from dpaudit.sensitivity.metrics import METRICS, Distance, GivenSensitivity, read_metric, read_sensitivity
 from dpaudit.sensitivity.recording import same
 from dpaudit.sensitivity.replayed_noise import REPEATS, ReplayedMechanism, Run, inputs_of, replayed_finding
@@ -211,9 +211,6 @@ def _finding(
 ) -> SensitivityFinding:
     pair, (distance, outputs) = best
     refuted = distance.exceeds(sensitivity)
-    verdict = Verdict.NOT_REFUTED if search.moved else Verdict.NO_EVIDENCE
-    if refuted:
-        verdict = Verdict.VIOLATION
     claimed = float(sensitivity)
     if pair.withheld:
         shown_distance = pair.sides[0].coarse.least(distance.lower, claimed)
@@ -225,7 +222,7 @@ def _finding(
     if search.infinite is not None:
         why_infinite = search.infinite[1][0].why
     finding = SensitivityFinding(
-        verdict=verdict,
+        verdict=verdict_of(refuted, search.moved > 0),
         sensitivity=claimed,
         metric=called.metric,  # type: ignore[arg-type]  # one of METRICS
         distance=shown_distance,
@@ -295,7 +292,9 @@ def _read(f: Audited, relation: Relation | None) -> tuple[Callable[[Any], Any], 
     if relation is Relation.ADD_REMOVE_ONE and changes:
         text = "{relation} must be replace-one: the transformation's inputs are at {given}"
         raise InputError(text, names=("relation",), given=str(f.input_metric))
-    distance = 1 if changes or relation is not Relation.REPLACE_ONE else 2
+    distance = 1
+    if relation is Relation.REPLACE_ONE and not changes:  # a record goes, and another one comes
+        distance = 2
     if name not in _OPENDP_METRICS:
         raise InputError.of("f", str(f.output_metric), f"a transformation to one of {', '.join(_OPENDP_METRICS)}")
     declared = f.map(distance)

@@ -25,9 +25,9 @@ class Moved(Frozen, frozen=True):
     origin : Origin
         How the pair was made.
     data, neighbour : str
-        The inputs in words; of people's data their recipes.
+        Descriptions of the inputs; of people's data their recipes.
     outputs : tuple of str or None
-        The outputs on both; None where they may not be shown.
+        The outputs on both; None if they may not be shown.
     digest : str
         The keyed digest of the dataset that the inputs were made from, if it has one.
     """
@@ -56,12 +56,21 @@ class Counterexample:
     distance: Distance
 
 
+def verdict_of(refuted: bool, tested: bool) -> Verdict:
+    """Return the verdict on a claim that was refuted, or that was tested and not refuted."""
+    if refuted:
+        return Verdict.VIOLATION
+    if tested:
+        return Verdict.NOT_REFUTED
+    return Verdict.NO_EVIDENCE
+
+
 class _OfSensitivity(AuditFinding, frozen=True, kw_only=True):
     """Base of both findings."""
 
     @property
     def counterexample(self) -> Counterexample | None:
-        """The inputs and values that refute a sensitivity; None where there are none or they may not be shown."""
+        """The inputs and values that refute a sensitivity; None if there are none or they may not be shown."""
         return self.__dict__.get("_counterexample")
 
     def with_counterexample(self, found: Counterexample | None) -> Self:
@@ -80,13 +89,13 @@ class NoiseMove(Frozen, frozen=True, kw_only=True):
     place : str
         File and line of the sum, or of the call of a primitive that takes the value.
     scale : float or None
-        Scale or standard deviation of the noise; None where there is no single one.
+        Scale or standard deviation of the noise; None if there is no single one.
     declared : float or None
-        The sensitivity that the primitive declares or that is claimed; None where there is none.
+        The sensitivity that the primitive declares or that is claimed; None if there is none.
     metric : str
         The metric of the distance.
     distance : float
-        The distance, rounded down; infinite where the values have none.
+        The distance, rounded down; infinite if the values have none.
     loss : float or None
         What the noisy value alone loses: epsilon at the claim's delta if it is released and nothing random precedes
         it; None where that is not so, or not known.
@@ -108,10 +117,10 @@ class RecordedFinding(_OfSensitivity, kw_only=True, frozen=True, tag="recorded n
     ----------
     verdict : {"violation", "not refuted", "no evidence"}
         "violation" if a value moved by more than the declared sensitivity, or a value that is released with noise
-        loses more than the claim by itself; "no evidence" where no value is known that noise was added to, or nothing
-        is declared.
+        loses more than the claim by itself; "no evidence" if no value is known that noise was added to, or nothing is
+        declared.
     epsilon, delta : float or None
-        The claim of privacy; epsilon is None where none was given.
+        The claim of privacy; epsilon is None if none was given.
     moves : tuple of NoiseMove
         The values on the witness, those that refute first.
     wrong_sensitivity, wrong_epsilon : bool
@@ -131,7 +140,7 @@ class RecordedFinding(_OfSensitivity, kw_only=True, frozen=True, tag="recorded n
     runs : int
         Runs of the mechanism.
     relation : Relation or None
-        What neighbours are; None where it is unknown.
+        What neighbours are; None if it is unknown.
     witness : Moved or None
         The pair on which a value moved farthest.
     grade : {"exact"}
@@ -166,8 +175,8 @@ class SensitivityFinding(_OfSensitivity, kw_only=True, frozen=True, tag="sensiti
     Attributes
     ----------
     verdict : {"violation", "not refuted", "no evidence"}
-        "violation" if a pair of neighbours has outputs farther apart than the claim; "no evidence" where the function
-        gave equal outputs on all pairs, or none.
+        "violation" if a pair of neighbours has outputs farther apart than the claim; "no evidence" if the function gave
+        equal outputs on all pairs, or none.
     sensitivity : float
         The claim.
     metric : str
@@ -175,7 +184,7 @@ class SensitivityFinding(_OfSensitivity, kw_only=True, frozen=True, tag="sensiti
     distance : float
         The greatest distance, rounded down: a finite one if that exceeds the claim.
     infinite : str
-        Why the outputs on a pair have no finite distance, such as a NaN on one side; empty where there is no such pair.
+        Why the outputs on a pair have no finite distance, such as a NaN on one side; empty if there is no such pair.
     rounded : bool
         Whether floats that are no integers were compared. A billionth of the claim then counts as rounding.
     pairs, moved, refused : int
@@ -185,9 +194,9 @@ class SensitivityFinding(_OfSensitivity, kw_only=True, frozen=True, tag="sensiti
     calls : int
         Calls of the function.
     relation : Relation or None
-        What neighbours are; None where it is unknown.
+        What neighbours are; None if it is unknown.
     witness : Moved or None
-        The pair of the distance; None where no pair had outputs on both sides.
+        The pair of the distance; None if no pair had outputs on both sides.
     grade : {"exact"}
         The kind of the evidence: the outputs are compared as fractions.
     """

@@ -69,7 +69,9 @@ def _down(value: Fraction) -> float:
         nearest = float(value)
     except OverflowError:
         return float(np.finfo(float).max)
-    return math.nextafter(nearest, 0.0) if Fraction(nearest) > value else nearest
+    if Fraction(nearest) > value:
+        return math.nextafter(nearest, 0.0)
+    return nearest
 
 
 def exact_number(value: Any) -> Number | None:
@@ -79,7 +81,9 @@ def exact_number(value: Any) -> Number | None:
     if isinstance(value, bool | int | Rational):
         return Fraction(value)
     if isinstance(value, float | np.floating | Decimal):
-        return Fraction(*value.as_integer_ratio()) if math.isfinite(value) else float(value)
+        if not math.isfinite(value):
+            return float(value)
+        return Fraction(*value.as_integer_ratio())
     return None
 
 

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, wraps
 from inspect import signature
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, TypeVar
 
 import numpy as np
@@ -77,6 +78,12 @@ _OTHER = (
 _OTHER_METHOD = _Method("")
 
 
+def _function(owner: type | ModuleType, name: str) -> Callable[..., Any] | None:
+    """Return the function or method of a name; None if there is none."""
+    found = getattr(owner, name, None)
+    return found if callable(found) else None
+
+
 class _Recorded(Protocol):
     """A generator whose draws are recorded."""
 
@@ -85,8 +92,11 @@ class _Recorded(Protocol):
 
 def _recording_class(base: type[_Kind], owner: str) -> type[_Kind]:
     """Return a class of generators whose methods draw, and are recorded in the `record` of an instance."""
-    names = [name for name in (*_NOISE, *_OTHER) if callable(getattr(base, name, None))]
-    methods = {name: _recorded_method(getattr(base, name), f"{owner}.{name}", name) for name in names}
+    methods = {
+        name: _recorded_method(plain, f"{owner}.{name}", name)
+        for name in (*_NOISE, *_OTHER)
+        if (plain := _function(base, name)) is not None
+    }
     made: Any = type(base.__name__, (base,), methods)
     found: type[_Kind] = made
     return found
@@ -133,7 +143,7 @@ _GLOBAL = [
     (module, name, kind)
     for module, kind in ((np.random, _RandomState), (random, _Random))
     for name in (*_NOISE, *_OTHER)
-    if callable(getattr(module, name, None)) and hasattr(kind, name)
+    if _function(module, name) is not None and hasattr(kind, name)
 ]
 
 
@@ -141,14 +151,15 @@ _GLOBAL = [
 def patched(record: Recorder) -> Iterator[None]:
     """Record the global generators of numpy and random, generators that are made inside, and known libraries."""
     replaced = [*_of_numpy(record), *_of_modules(record), *_of_libraries(record)]
-    before = [Replacement(one.owner, one.name, vars(one.owner)[one.name]) for one in replaced]
+    # By hand, and not by a mock: each run of a pair does this, and a mock takes three times as long.
+    before = [one.before() for one in replaced]
     try:
         for one in replaced:
-            setattr(one.owner, one.name, one.function)
+            one.put()
         yield
     finally:
         for one in before:
-            setattr(one.owner, one.name, one.function)
+            one.put()
 
 
 def _of_numpy(record: Recorder) -> Iterator[Replacement]:
@@ -200,13 +211,15 @@ def _of_libraries(record: Recorder) -> Iterator[Replacement]:
     mechanisms = sys.modules.get("diffprivlib.mechanisms")
     if mechanisms is not None:
         for kind in vars(mechanisms).values():
-            if isinstance(kind, type) and "randomise" in vars(kind):
-                yield Replacement(kind, "randomise", _randomise(record, kind, vars(kind)["randomise"]))
+            own = vars(kind).get("randomise") if isinstance(kind, type) else None
+            if own is not None:
+                yield Replacement(kind, "randomise", _randomise(record, kind, own))
     opendp = sys.modules.get("opendp.mod")
     if opendp is not None:
         for name in ("invoke", "__call__"):
-            if name in vars(opendp.Measurement):
-                yield Replacement(opendp.Measurement, name, _invoke(record, getattr(opendp.Measurement, name)))
+            own = vars(opendp.Measurement).get(name)
+            if own is not None:
+                yield Replacement(opendp.Measurement, name, _invoke(record, own))
     if "torch" in sys.modules:
         from dpaudit.sensitivity import torch_noise
 
@@ -228,9 +241,9 @@ def _randomise(record: Recorder, kind: type, plain: Callable[_P, _T]) -> Callabl
     def randomise(*args: _P.args, **kwargs: _P.kwargs) -> _T:
         mechanism = args[0]
         given = list(takes.bind(*args, **kwargs).arguments.values())
-        value = given[1] if len(given) > 1 else None
-        if not isinstance(value, int | float | np.number):
-            value = None
+        value = None
+        if len(given) > 1 and isinstance(given[1], int | float | np.number):
+            value = given[1]
         declared = None
         if value is not None and hasattr(mechanism, "sensitivity"):
             declared = _float_of(mechanism.sensitivity)

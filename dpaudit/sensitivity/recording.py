@@ -252,7 +252,9 @@ def as_numbers(value: _T) -> _T:
     if hasattr(value, "detach"):
         array: _T = value.detach().cpu().numpy().copy()
         return array
-    return value.copy() if isinstance(value, np.ndarray) else value
+    if isinstance(value, np.ndarray):
+        return value.copy()
+    return value
 
 
 def _shape(value: ArrayLike) -> str:

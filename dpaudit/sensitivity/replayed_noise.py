@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpaudit.bounds.tangent import gaussian_delta
-from dpaudit.contract import MadePair, Pair, Relation, Verdict
+from dpaudit.contract import MadePair, Pair, Relation
 from dpaudit.errors import InputError
 from dpaudit.outputs.canonical import Raised
-from dpaudit.sensitivity.finding import Counterexample, Moved, NoiseMove, RecordedFinding
+from dpaudit.sensitivity.finding import Counterexample, Moved, NoiseMove, RecordedFinding, verdict_of
 from dpaudit.sensitivity.metrics import METRICS, ROUNDING, Distance
 from dpaudit.sensitivity.recording import Draw, Recording, Value, as_numbers, plain_output, same
 from dpaudit.sensitivity.search import Moves, Search
@@ -185,10 +185,13 @@ class ReplayedMechanism:
         # What is not released need not be hidden as a whole: noisy maxima use one of its numbers.
         whole = self.declared is not None or stands_in(output, one.noisy)
         metric = self.metric
-        if metric is None:
-            metric = (primitive.metric or "l1") if whole else "linf"
-        count = len(one.value) if isinstance(one.value, Mapping) else np.size(one.value)
-        several = count > 1
+        if metric is None and whole:
+            metric = primitive.metric or "l1"
+        elif metric is None:
+            metric = "linf"
+        several = np.size(one.value) > 1
+        if isinstance(one.value, Mapping):
+            several = len(one.value) > 1
         declared = self.declared
         if declared is not None and self.metric is None and several:
             text = "{metric} must be given: noise is added to {count} numbers at once at {place}: l1, l2 or linf"
@@ -315,7 +318,11 @@ def replayed_finding(
         return any(move.exceeds or _over(loss_alone(move, found, delta), epsilon) for move in found.of_noise)
 
     search = Search(mechanism.measure, lambda found: found.size)
-    best = search.farthest(pairs, moves, refutes, lambda: "" if mechanism.diverged else mechanism.raised)
+
+    def why_none() -> str:
+        return "" if mechanism.diverged else mechanism.raised
+
+    best = search.farthest(pairs, moves, refutes, why_none)
     diverged = mechanism.diverged
     if best is not None and refutes(best[1]):
         steady = steady and mechanism.steady(best[0])
@@ -360,11 +367,8 @@ def _finding(
     if pair is not None and pair.withheld:
         coarse = pair.sides[0].coarse
     claims = [float(one) for one in (epsilon, mechanism.declared) if one is not None]
-    verdict = Verdict.NOT_REFUTED if tested else Verdict.NO_EVIDENCE
-    if refuted:
-        verdict = Verdict.VIOLATION
     finding = RecordedFinding(
-        verdict=verdict,
+        verdict=verdict_of(refuted, tested),
         epsilon=epsilon,
         delta=delta,
         moves=tuple(_shown_move(found[i], losses[i], coarse, claims, mechanism) for i in order),

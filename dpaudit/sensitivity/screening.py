@@ -30,8 +30,8 @@ class Shortlist:
     """The pairs that runs are spent on, each with its place among those given, or their number for any other pair.
 
     Of one pair it is `sure` that a released value loses more than the claim; else bets decide among the pairs, or among
-    all where none is listed. `runs` were made, of which no bound knows, on `tried` pairs: on `looked` of those given,
-    and on variations of them. Where the time was over, it `ended` after so many.
+    all if none is listed. `runs` were made, of which no bound knows, on `tried` pairs: on `looked` of those given,
+    and on variations of them. If the time was over, it `ended` after so many.
     """
 
     pairs: tuple[tuple[int, Pair], ...]
@@ -110,7 +110,8 @@ class _Ways:
     """Moves that remember how each of their pairs was made."""
 
     def __init__(self, moves: Moves, pairs: Sequence[Pair]) -> None:
-        self.moves, self._kept = moves, list(pairs)
+        self.moves = moves
+        self._kept = list(pairs)
         self.ways: dict[int, _Way] = {id(pair): (i, ()) for i, pair in enumerate(pairs)}
 
     def __call__(self, pair: Pair, step: int) -> list[Pair]:
@@ -167,7 +168,11 @@ def shortlist(
         return None
     try:
         (chosen, sure, runs, tried), ended = found
-        listed = [(min(first, len(pairs)) if not way else len(pairs), ways.again(first, way)) for first, way in chosen]
+        listed = []
+        for first, way in chosen:
+            # A variation has no place among the pairs that were given.
+            place = len(pairs) if way else min(first, len(pairs))
+            listed.append((place, ways.again(first, way)))
     except (ValueError, TypeError, LookupError):
         raise ToolFault("the process of the mechanism sent what is no list of pairs") from None
     # Variations come after all that were given.
@@ -203,15 +208,19 @@ def _searched(
 
 
 def _loss(move: ValueMove, epsilon: float, delta: float) -> float:
-    """Return the loss of a noisy value in units of the claim; 0 where it is not known."""
+    """Return the loss of a noisy value in units of the claim; 0 if it is not known."""
     distance = move.distance.lower
     if not distance or math.isinf(distance):
         return distance
     if move.primitive.loss is not None:
         loss = loss_of_map(move, delta)
-        return loss / epsilon if loss is not None and epsilon else 0.0
+        if loss is None or not epsilon:
+            return 0.0
+        return loss / epsilon
     if move.declared is not None:
-        return distance / float(move.declared) if move.declared else math.inf
+        if not move.declared:
+            return math.inf
+        return distance / float(move.declared)
     if not move.scale:
         return 0.0
     ratio = distance / move.scale

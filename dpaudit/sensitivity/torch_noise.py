@@ -57,7 +57,9 @@ class TracedTensor(Traced, torch.Tensor):  # type: ignore[misc]  # torch need no
     ) -> Any:
         """Apply a function of torch."""
         named = kwargs or {}
-        name = func.__name__ if hasattr(func, "__name__") else ""
+        name = ""
+        if hasattr(func, "__name__"):
+            name = func.__name__
 
         def apply(*given: Any) -> Any:
             with torch._C.DisableTorchFunctionSubclass():
@@ -87,7 +89,8 @@ def _sum(name: str, one: torch.Tensor | float, other: torch.Tensor | float) -> t
     )
     if name in _REVERSED:  # x.__rsub__(y) is y - x
         return added(second, first, operator.sub)
-    total = added(first, second, operator.sub if "sub" in name else operator.add)
+    combine = operator.sub if "sub" in name else operator.add
+    total = added(first, second, combine)
     if name in _IN_PLACE and isinstance(one, torch.Tensor):
         untraced(one).copy_(untraced(total))
     return total

@@ -87,6 +87,14 @@ class Replacement(NamedTuple):
     name: str
     function: Callable[..., Any]
 
+    def before(self) -> Replacement:
+        """Return what puts the function that is there now back."""
+        return self._replace(function=vars(self.owner)[self.name])
+
+    def put(self) -> None:
+        """Put the function in its place."""
+        setattr(self.owner, self.name, self.function)
+
 
 class Traced:
     """Base of the numbers and arrays that know of the noise in them."""
@@ -145,8 +153,9 @@ def added(one: Numbers, other: Numbers, apply: Combine) -> Numbers:
     second = noise_of(other)
     total = apply(untraced(one), untraced(other))
     if first is not None and second is not None:
-        fresh = first.value is None and second.value is None
-        return traced(total, first.plus(second)) if fresh else total
+        if first.value is None and second.value is None:
+            return traced(total, first.plus(second))
+        return total
     noise = first or second
     assert noise is not None
     so_far = 0 if noise.value is None else noise.value
@@ -241,8 +250,10 @@ class _TracedNumber(Traced):
     __truediv__ = _with_plain(_quotient)
 
     def __neg__(self) -> Any:
-        plain = self.plain()
-        return traced(-plain, self.noise.times(-1)) if self.noise is not None else -plain
+        negated = -self.plain()
+        if self.noise is None:
+            return negated
+        return traced(negated, self.noise.times(-1))
 
     def __pos__(self) -> Any:
         return self

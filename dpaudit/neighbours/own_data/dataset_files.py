@@ -34,6 +34,7 @@ def _read_lines(path: Path, separator: str, header: bool | None) -> pd.DataFrame
         text += "; say {header:=True} if it names them, {header:=False} if it is a record"
         raise InputError(text, names=("header",), parameter="header", path=str(path))
     _check_commas(path, found, separator)
+    # Of numbers with commas, and of more values than names, pandas makes an index of the first columns.
     if not counts_rows(found.index) and not _names_rows(found.index):
         text = "{data} must have a name for each column in its first line, and the lines of {path} have more values "
         text += "than that has names: name them all, and write numbers with points, not commas"

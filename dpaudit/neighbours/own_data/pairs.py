@@ -213,7 +213,8 @@ def _proposals(
             yield _joined(kept, out, after), _joined(kept, into, after), words
     if not source.units or (min(len(out), len(into)) and not source.alone):
         return
-    # The rows of a group stand apart from one another: between them are rows that both sides share.
+    # The rows of a group stand apart from one another, and both sides share the rows between them. If those were
+    # replaced too, a pair for groups of two could differ in six records, and refute a claim that is true.
     gone = lacking(out.tolist(), into.tolist())
     come = lacking(into.tolist(), out.tolist())
     for _ in range(2 * PROPOSALS):
