@@ -168,7 +168,7 @@ def _is_one_pair(pairs: Any) -> bool:
 
 
 def _is_dataset(pairs: Any) -> bool:
-    """Return whether an object is a dataset, a text or a dictionary, none of which is a list of pairs."""
+    """Return whether an object is a dataset, a text or a dictionary, and so no list of pairs."""
     if isinstance(pairs, str | bytes | Mapping):
         return True
     return any(hasattr(pairs, name) for name in ("shape", "columns", "to_pylist", "to_list"))

@@ -1,6 +1,6 @@
 """Crafted neighbouring samples: written per domain, for any learner over it.
 
-A learner leaks most where one example tips a balance, so the list combines backgrounds that put all other examples on
+A learner leaks most if one example tips a balance, so the list combines backgrounds that put all other examples on
 landmarks of the domain (in agreement, in conflict, split evenly) with changes that move or flip the last example.
 """
 

@@ -60,7 +60,7 @@ MOST_TYPED = 100_000
 DEEPEST = 20
 """The deepest nesting that is looked into."""
 MOST_REORDERED = 20_000
-"""The most elements of which it is asked whether only their order changed."""
+"""The most elements that are compared without regard to their order."""
 # Types whose values are shown as a whole, and not by their attributes; dates and times are among them.
 _SCALARS = (Number, Enum, date, time, timedelta, np.generic)
 
@@ -116,7 +116,7 @@ def difference_of(data: _Value, neighbour: _Value, *, shown: bool = False) -> Di
     """
     try:
         return _Comparison(shown).compare(data, neighbour)
-    except (Exception, RecursionError):  # a foreign type may raise anything where it is compared
+    except (Exception, RecursionError):  # a foreign type may raise anything when it is compared
         return None
 
 
@@ -311,7 +311,7 @@ class _Comparison:
         before: int,
         after: int,
     ) -> Difference:
-        """Return the difference of two sequences, one of which has elements in the place of others."""
+        """Return the difference of two sequences if elements went, came or were replaced by others."""
         if not len(come):
             return Difference(f" removed{self._in_parentheses(gone)}", (_places(noun, start, len(gone)),), before)
         if not len(gone):

@@ -35,7 +35,7 @@ LAWS = 200_000
 class PairPlan:
     """The ordered pairs of an exact audit, before any law is computed.
 
-    `left` and `right`, shape (p,), are the sides of each pair as numbers of inputs, of which there are `size`; `inputs`
+    `left` and `right`, shape (p,), are the sides of each pair as numbers below `size`, one for each input; `inputs`
     makes one and `origin` says how a pair was made, both by number. `pairs` and `samples` count the ordered pairs and
     the samples that are covered, symmetric copies included.
     """

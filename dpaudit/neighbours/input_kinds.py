@@ -18,7 +18,7 @@ from dpaudit.contract import Sample
 from dpaudit.neighbours.frame_columns import columns_of
 
 FEW_PARTS = 10
-"""The most parts of a tuple that are named as "the second array", and of which each is looked into."""
+"""The most parts of a tuple that are named as "the second array", and whose parts are looked into."""
 MOST_LOOKED_AT = 1_000
 """The most parts of an input that are asked whether they are data frames."""
 DEEPEST_FRAME = 4

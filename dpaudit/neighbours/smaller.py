@@ -30,7 +30,7 @@ Better = Callable[[Pair], C | None]
 """Returns what refutes the claim on a pair; None if nothing does."""
 Kept = tuple[tuple[int, ...], tuple[int, ...]] | None
 """The numbers of the records of either input that stay; None if parts are no numbered records, or all stay."""
-# Makes the pair with some of the parts that both inputs share, of which it takes the numbers.
+# Makes the pair with some of the parts that both inputs share, given by their numbers.
 _Keep = Callable[[Sequence[int]], tuple[Pair, Kept]]
 ValueRange = tuple[float, float] | None
 """The range of values that a mechanism is made for, if it is known."""

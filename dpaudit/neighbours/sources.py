@@ -17,7 +17,7 @@ from dpaudit.registry.import_spec import Place
 MOST_QUERIES = 1_000_000
 """Sixteen vectors of so many numbers take 128 MB."""
 PAIRS = "PAIRS"
-"""The name of the pairs beside a mechanism."""
+"""The name of the pairs in the module of a mechanism."""
 PATTERNS = "patterns"
 RANDOM = "random"
 
@@ -95,7 +95,7 @@ def pairs_of_source(
 
 
 def pairs_beside(place: Place, role: str) -> Place:
-    """Return the place of the pairs beside a mechanism for which none were given; `role` names them in messages.
+    """Return the place of the pairs in the module of a mechanism; `role` names them in messages.
 
     If there are none, `InputError` names what might be meant.
     """

@@ -32,7 +32,7 @@ def pairs_from_strategy(
     strategy : hypothesis.strategies.SearchStrategy
         Must produce tuples of two neighbouring inputs, which is for its author to see to.
     count : int
-        The most pairs; hypothesis makes fewer where there are no more.
+        The most pairs; hypothesis makes fewer if there are no more.
     seed : int
         Makes the draws repeatable, with one version of hypothesis.
 

@@ -119,7 +119,7 @@ def audit_sensitivity(
         the first four compare numbers by key, and one that is missing is 0. "hamming" counts the places of a list that
         differ, "symmetric" the elements that two multisets do not share.
     epsilon, delta : float, optional
-        The claim of privacy of a mechanism: it is refuted where a noisy value that is released, and that nothing
+        The claim of privacy of a mechanism: it is refuted if a noisy value that is released, and that nothing
         random precedes, loses more by itself.
     bounds, unit, outside : optional
         Of `data`, as for `neighbours_of`.

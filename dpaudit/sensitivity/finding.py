@@ -98,7 +98,7 @@ class NoiseMove(Frozen, frozen=True, kw_only=True):
         The distance, rounded down; infinite if the values have none.
     loss : float or None
         What the noisy value alone loses: epsilon at the claim's delta if it is released and nothing random precedes
-        it; None where that is not so, or not known.
+        it; None if that is not so, or not known.
     """
 
     primitive: Words
@@ -128,7 +128,7 @@ class RecordedFinding(_OfSensitivity, kw_only=True, frozen=True, tag="recorded n
     not_covered : tuple of str
         Draws whose output was added to no value that is known, with their place, or that no recording sees.
     reused : tuple of str
-        The places where noise is added that was added to another value too.
+        The places that add noise which was added to another value too.
     beside : bool
         Whether the outputs on a pair differ though all noisy values are equal, or one of them is an exception: the
         mechanism reads the data elsewhere as well. That is no proof of a violation, and a reason to run it.

@@ -69,7 +69,7 @@ class PairMoves:
     """The moves of all values with noise on a pair, and whether the output differs though all of these are equal."""
 
     moves: tuple[ValueMove, ...]
-    beside: bool
+    elsewhere: bool
     outputs: tuple[Any, Any]
     recorded: Recording
 
@@ -100,7 +100,7 @@ class ReplayedMechanism:
         self.diverged = 0
         self.flow_diverged = 0
         self.untraced = 0
-        self.beside = False
+        self.elsewhere = False
         self.why_diverged = ""
         self.raised = ""
         self.scales: dict[str, set[float | None]] = {}
@@ -160,7 +160,7 @@ class ReplayedMechanism:
             return None
         if isinstance(first, Raised) or isinstance(second, Raised):
             # If on the data alone, the replay may have ended earlier, at a draw.
-            self.beside = True
+            self.elsewhere = True
             return PairMoves((), True, (first, second), record)
         self.untraced += len(record.untraced)
         _compare_lengths(record, again)
@@ -176,9 +176,9 @@ class ReplayedMechanism:
         for move in moves:
             self.scales.setdefault(move.value.place, set()).add(move.scale)
             self.declared_at.setdefault(move.value.place, set()).add(move.declared)
-        beside = not same(first, second)
-        self.beside |= beside
-        return PairMoves(moves, beside, (first, second), record)
+        elsewhere = not same(first, second)
+        self.elsewhere |= elsewhere
+        return PairMoves(moves, elsewhere, (first, second), record)
 
     def _move(self, one: Value, other: Value, record: Recording, output: Any) -> ValueMove:
         primitive = record.draws[one.draws[0]].primitive
@@ -376,7 +376,7 @@ def _finding(
         wrong_epsilon=any(over),
         not_covered=unseen,
         reused=tuple(dict.fromkeys(value.place for value in shown.recorded.reused)),
-        beside=mechanism.beside,
+        beside=mechanism.elsewhere,
         pairs=search.tried,
         moved=search.moved,
         refused=search.refused - diverged,

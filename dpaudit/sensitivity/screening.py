@@ -30,7 +30,7 @@ class Shortlist:
     """The pairs that runs are spent on, each with its place among those given, or their number for any other pair.
 
     Of one pair it is `sure` that a released value loses more than the claim; else bets decide among the pairs, or among
-    all if none is listed. `runs` were made, of which no bound knows, on `tried` pairs: on `looked` of those given,
+    all if none is listed. `runs` were made, which enter no bound, on `tried` pairs: on `looked` of those given,
     and on variations of them. If the time was over, it `ended` after so many.
     """
 
@@ -69,12 +69,12 @@ class _Screening:
         self.epsilon = epsilon
         self.delta = delta
         self.losing: list[tuple[float, Pair]] = []
-        self.suspects: dict[str, list[Pair]] = {"beside": [], "control flow": []}
+        self.suspects: dict[str, list[Pair]] = {"elsewhere": [], "control flow": []}
 
     def measure(self, pair: Pair) -> tuple[float, bool] | None:
         """Return what noisy values show of a pair's loss, in units of the claim, and whether these are released.
 
-        None where it is not known. `_Spent` is raised if there are no runs left.
+        None if it is not known. `_Spent` is raised if there are no runs left.
         """
         if self.mechanism.runs + 2 > self.most:
             raise _Spent
@@ -88,8 +88,8 @@ class _Screening:
             if self.mechanism.flow_diverged > diverged:
                 self.suspects["control flow"].append(pair)
             return None
-        if found.beside and not found.recorded.untraced:
-            self.suspects["beside"].append(pair)
+        if found.elsewhere and not found.recorded.untraced:
+            self.suspects["elsewhere"].append(pair)
         losses = [
             (stands_in(found.outputs[0], move.value.noisy), _loss(move, self.epsilon, self.delta))
             for move in found.of_noise
@@ -145,11 +145,11 @@ def shortlist(
 
     In commands the noise is recorded in a process of the mechanism, which sends how pairs are made, and no pairs.
 
-    They are the pairs whose values lose most: those of released values add up; of others, of which a mechanism may use
-    the least part, as the noisy maximum does, the coordinate that loses most counts. Then pairs on which the mechanism
+    They are the pairs whose values lose most: those of released values add up; of others the coordinate that loses
+    most counts, since a mechanism may use only one, as the noisy maximum does. Then pairs on which the mechanism
     raises an exception for one input alone, or has another output though all noisy values are equal (unless some draws
     were added to no value that is known, by which outputs may differ), and pairs on which it draws in another order.
-    Where something random is not recorded, moves of values say nothing, and no pair is listed. ``over(looked, runs)``
+    If something random is not recorded, moves of values say nothing, and no pair is listed. ``over(looked, runs)``
     says after so many pairs whether there is no time for another one and for so many runs.
     """
     if most < STEADY_RUNS + 2 or (APART and waiting_libraries()):  # a copy of this process would wait for ever

@@ -287,7 +287,7 @@ class TracedArray(Traced, np.ndarray):
         return self.view(np.ndarray)
 
     def __array_finalize__(self, made_from: np.ndarray | None) -> None:
-        self.noise = None  # a view or a copy is noise only where it is said
+        self.noise = None  # a view or a copy is noise only if it is said to be
 
     def __array_ufunc__(
         self, ufunc: np.ufunc, method: str, *inputs: Numbers, out: tuple[np.ndarray] | None = None, **settings: Any

@@ -397,7 +397,7 @@ def _with_field(record: Any, key: Hashable, value: Cell) -> Any:
     """Return a record with another value in a field; the value itself if the record is one."""
     if key is None:
         if isinstance(record, np.generic):
-            # Records may be of several types, of which this one does not hold the value.
+            # Records may be of several types, and this one may not hold the value.
             with np.errstate(over="raise", invalid="raise"), suppress(ArithmeticError, ValueError):
                 return record.dtype.type(value)
         return value

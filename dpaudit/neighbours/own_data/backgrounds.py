@@ -24,7 +24,7 @@ SUMS = (2**7, 2**8, 2**15, 2**16, 2**31, 2**32, 2**63, 2**64)
 FEW = 20
 """The most copies of a record, of the backgrounds for thresholds on counts; these come after all other pairs."""
 UNLIKE = 4
-"""The most records of whose copies alone a dataset is made, one of which is replaced."""
+"""The most records that are tried as the only content of a dataset, in which one copy is then replaced."""
 LEAST_LARGE = 300
 LARGER = 4
 """A background of equal records whose sum wraps round has at most `LEAST_LARGE` of them, or so many times those
@@ -85,8 +85,8 @@ def _copies(row: int, times: int) -> Rows:
 class Recipe:
     """Two datasets, as rows; the second lacks the rows `gone` of the first and has the rows `come` in their place.
 
-    `background` is what both share, and `change` what makes the second of the first, in words without values; `result`
-    is the second in words of its own.
+    `background` is what both share, and `change` what makes the second of the first, both described without values;
+    `result` describes the second by itself.
     """
 
     data: Rows
@@ -98,7 +98,7 @@ class Recipe:
 
     @property
     def result(self) -> str:
-        """The second dataset in full, as "the data with row 7 removed": reports name it beside the first or alone."""
+        """The second dataset in full, as "the data with row 7 removed": reports name it with the first or alone."""
         if self.background == "no record":
             return self.change.removesuffix(" added")
         if not self.neighbour:

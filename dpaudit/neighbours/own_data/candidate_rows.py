@@ -32,7 +32,7 @@ MOST_ROWS = 1000
 class NewValue(Enum):
     """A value by its place among the others, in the words of a recipe; columns that have such a value have it together.
 
-    The least and the greatest value are the bounds, or those of the data where no bounds are given.
+    The least and the greatest value are the bounds, or those of the data if no bounds are given.
     """
 
     HIGH = "the greatest value"
@@ -172,7 +172,7 @@ class CandidateRows:
         return self._with_missing[column]
 
     def made(self) -> list[UnitRows]:
-        """Return new units by value, those in all columns first; none where no unit can be new."""
+        """Return new units by value, those in all columns first; none if no unit can be new."""
         several = [i for i, held in self.values.items() if held][:COLUMNS]
         if not self.adds_units:
             return []
@@ -219,7 +219,7 @@ class CandidateRows:
         return [unit for value in ALLOWED for unit in self.with_value(value, times=times, words=words)]
 
     def unnamed(self) -> list[UnitRows]:
-        """Return new units without a name, of many rows and of one; none where the type of the names allows none.
+        """Return new units without a name, of many rows and of one; none if the type of the names has no missing value.
 
         Rows without a name may all be of one user, whose contribution nothing bounds then. Values that bounds do not
         allow are another subject: these have those at the bounds.

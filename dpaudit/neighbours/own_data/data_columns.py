@@ -50,7 +50,7 @@ _KINDS = {"f": ValueKind.REAL, "i": ValueKind.INTEGER, "u": ValueKind.INTEGER, "
 class DataColumn:
     """One field of all records.
 
-    Its name stands in messages and recipes, and is None where a record is a single value. The values, shape (n,), are
+    Its name stands in messages and recipes, and is None if a record is a single value. The values, shape (n,), are
     numbers or objects. A value has to fit into the type; None stands for Python's own, whose integers have no end. Of
     decimals there are `digits` in all and after the point, and numbers are floats here. A `nullable` column may have
     missing values, whether there are any or not.
@@ -143,7 +143,7 @@ class DataColumn:
 
 
 MOST_DIGITS = 28
-"""The digits of decimals of Python, of which no type says how many they may have."""
+"""The digits of decimals of Python, whose type sets no limit."""
 
 
 def decimal_of(number: float, digits: Digits) -> Decimal | None:

@@ -1,4 +1,4 @@
-"""Adapters of the tables of other libraries: polars, pyarrow and xarray, none of which is loaded before it is given.
+"""Adapters of the tables of other libraries: polars, pyarrow and xarray, which are loaded when one is given.
 
 Nothing goes through another library's table on its way: a column that is not changed is moved about by its own library,
 so that types, nulls, schema, metadata and attributes are those of the dataset that was given.
@@ -100,7 +100,7 @@ class ColumnarTable(Table):
         return DataColumn(name, held.kind, values, held.type, digits=held.digits, nullable=True)
 
     def cells(self) -> pd.DataFrame:
-        """Return the columns as objects of Python, but for numbers of which none is missing."""
+        """Return the columns as objects of Python, but for columns of numbers without a missing one."""
         series = []
         for i, column in enumerate(self.columns):
             numbers = None
@@ -505,7 +505,7 @@ def xarray_table(data: xarray.Dataset | xarray.DataArray, kind: str) -> Table:
 
 
 def _objects(values: Sequence[Any]) -> np.ndarray:
-    """Return values as an array of one axis, also where they are lists."""
+    """Return values as an array of one axis, also if they are lists."""
     found = np.empty(len(values), dtype=object)
     for i, value in enumerate(values):
         found[i] = value

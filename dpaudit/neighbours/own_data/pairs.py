@@ -240,7 +240,7 @@ def _same_rows(rows: Integers, others: Integers) -> Bools:
 
 
 def _replaced(rows: Integers, which: Bools, new: Integers) -> Integers:
-    """Return rows of which some are replaced in their places; the last of them by all new ones that are left."""
+    """Return rows with some replaced in their places; the last of those is replaced by all new ones that are left."""
     places = np.flatnonzero(which)
     some = min(len(places), len(new))
     found = rows.copy()
