@@ -193,6 +193,7 @@ def _of_modules(record: Recorder) -> Iterator[Replacement]:
     # Made here, and not where a function is first called: streams are numbered in the order in which they are made.
     streams = {_RandomState: record.stream(), _Random: record.stream()}
 
+    # The generator itself is made when it is first drawn from, since making one takes a while.
     @cache
     def owner(kind: type) -> _Recorded:
         made: _Recorded = kind(int(streams[kind]().integers(2**32)))

@@ -76,6 +76,7 @@ class _Screening:
 
         None if it is not known. `_Spent` is raised if there are no runs left.
         """
+        # These runs are taken out of the trials that were asked for; they are not made in addition.
         if self.mechanism.runs + 2 > self.most:
             raise _Spent
         if self.over(self.looked, STEADY_RUNS):

@@ -28,6 +28,7 @@ def _read_lines(path: Path, separator: str, header: bool | None) -> pd.DataFrame
     # A word such as "NaN" in the first line is a text here, and the sign of a record.
     names = pd.read_csv(path, sep=separator, header=None, nrows=1, dtype=str, keep_default_na=False).iloc[0]
     names = names[names != ""]
+    # Taken for names, the first record would be missing from every dataset that is made.
     if header is None and _looks_like_record(names, found):
         # The message shows no cell: it may be a value of somebody's record.
         text = "{header} must be given: the first line of {path} looks like a record and not like the names of columns"
