@@ -175,7 +175,7 @@ def _moved(domain: Domain, sample: Sample, permutation: ArrayLike) -> Sample:
 
 def _aligned(first: Law, second: Law) -> Array:
     """Return the log-probabilities of both laws over the atoms of either, shape (2, atoms), sorted."""
-    # Most laws have the same atoms, and then none has to be looked up.
+    # Laws of the same atoms are compared without a look-up of each.
     if list(first.atoms) == list(second.atoms):
         laws = np.array([first.log_prob, second.log_prob])
     else:
