@@ -24,9 +24,11 @@ if TYPE_CHECKING:
     from dpaudit.bounds.melded import epsilon_lower
     from dpaudit.contract import CurveClaim, Pair, PrivacyClaim, Relation
     from dpaudit.errors import DpauditError, InputError, ToolFault
-    from dpaudit.neighbours.named import pairs_from_strategy, query_patterns
+    from dpaudit.neighbours.own_data.dataset_files import read_dataset
     from dpaudit.neighbours.own_data.pairs import neighbours_of
-    from dpaudit.neighbours.own_data.tables import read_dataset, register_dataset
+    from dpaudit.neighbours.own_data.tables import register_dataset
+    from dpaudit.neighbours.sources import query_patterns
+    from dpaudit.neighbours.strategies import pairs_from_strategy
     from dpaudit.outputs.parts import register_flattener
     from dpaudit.report.presenting import to_frame
     from dpaudit.sensitivity.audit import audit_sensitivity
@@ -57,9 +59,11 @@ _HOMES = {
     "bounds.melded": "epsilon_lower",
     "contract": "CurveClaim Pair PrivacyClaim Relation",
     "errors": "DpauditError InputError ToolFault",
-    "neighbours.named": "pairs_from_strategy query_patterns",
+    "neighbours.sources": "query_patterns",
+    "neighbours.strategies": "pairs_from_strategy",
+    "neighbours.own_data.dataset_files": "read_dataset",
     "neighbours.own_data.pairs": "neighbours_of",
-    "neighbours.own_data.tables": "read_dataset register_dataset",
+    "neighbours.own_data.tables": "register_dataset",
     "outputs.parts": "register_flattener",
     "report.presenting": "to_frame",
     "sensitivity.audit": "audit_sensitivity",

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from dpaudit.exact.finding import LawFinding, SupremumFinding
     from dpaudit.exact.supremum import audit_supremum
     from dpaudit.neighbours.crafted import crafted_pairs
-    from dpaudit.neighbours.named import random_pairs
+    from dpaudit.neighbours.random_samples import random_pairs
     from dpaudit.registry import get_learner, list_learners
     from dpaudit.registry.scaling import scaling_law
     from dpaudit.report.ledger import ledger
@@ -34,7 +34,7 @@ _HOMES = {
     "exact.finding": "LawFinding SupremumFinding",
     "exact.supremum": "audit_supremum",
     "neighbours.crafted": "crafted_pairs",
-    "neighbours.named": "random_pairs",
+    "neighbours.random_samples": "random_pairs",
     "registry": "get_learner list_learners",
     "registry.scaling": "scaling_law",
     "report.ledger": "ledger",

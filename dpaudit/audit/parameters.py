@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,11 +12,9 @@ from dpaudit.audit.options import Options
 from dpaudit.contract import Pair, Relation
 from dpaudit.errors import InputError
 from dpaudit.neighbours.own_data.pairs import COUNT, neighbours_of
+from dpaudit.neighbours.own_data.units import GivenUnit
+from dpaudit.neighbours.own_data.value_bounds import GivenBounds
 from dpaudit.progress import Progress
-
-Interval = tuple[float, float]
-# Of all numbers, of each column of numbers in turn, or by the name or number of the column.
-Bounds = Interval | Sequence[Interval] | Mapping[str, Interval] | Mapping[int, Interval]
 
 
 @dataclass(frozen=True)
@@ -47,8 +44,8 @@ class Dataset:
     """
 
     records: Any
-    bounds: Bounds | None = None
-    unit: str | Sequence[Any] | None = None
+    bounds: GivenBounds | None = None
+    unit: GivenUnit | None = None
     outside: bool = True
     group: int = 1
 

@@ -28,15 +28,10 @@ from dpaudit.errors import InputError
 from dpaudit.events.discretizers import Pilot
 from dpaudit.events.wide import least_dense_shift, least_shift
 from dpaudit.neighbours.check import check_pairs, check_samples
-from dpaudit.neighbours.named import (
-    CRAFTED,
-    SampleMoves,
-    is_crafted,
-    is_strategy,
-    pairs_from_strategy,
-    pairs_of_source,
-)
 from dpaudit.neighbours.own_data.pairs import COUNTED, MadeData, OwnDataMoves
+from dpaudit.neighbours.random_samples import SampleMoves
+from dpaudit.neighbours.sources import CRAFTED, is_crafted, pairs_of_source
+from dpaudit.neighbours.strategies import is_strategy, pairs_from_strategy
 from dpaudit.outputs.sharing import Place
 from dpaudit.running.adapters import leaving_out
 from dpaudit.running.sampling import Sampler

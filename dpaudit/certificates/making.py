@@ -29,8 +29,9 @@ from dpaudit.errors import InputError, withholding
 from dpaudit.events.explicit import ChosenEvent, choose
 from dpaudit.keyed import key_of, keyed
 from dpaudit.neighbours.check import check_pairs
-from dpaudit.neighbours.named import CRAFTED, is_strategy, pairs_from_strategy, pairs_of_source
 from dpaudit.neighbours.smaller import Kept, Small, ValueRange, complexity, shrink
+from dpaudit.neighbours.sources import CRAFTED, pairs_of_source
+from dpaudit.neighbours.strategies import is_strategy, pairs_from_strategy
 from dpaudit.outputs.canonical import Raised
 from dpaudit.outputs.values import digest_of, encode_value
 from dpaudit.progress import followed

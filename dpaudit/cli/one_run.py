@@ -168,7 +168,7 @@ def samples(
 
 def _outputs(argument: str, path: str) -> Any:
     """Return the outputs in the file that an argument names; the first line of a table must not be an output."""
-    from dpaudit.neighbours.own_data.tables import LINES, check_names, read_dataset
+    from dpaudit.neighbours.own_data.dataset_files import LINES, check_names, read_dataset
 
     try:
         found = read_dataset(path, header=True if Path(path).suffix.lower() in LINES else None)

@@ -145,7 +145,7 @@ def privacy(audited: Audited, runs: PrivacyRunOptions, shown: Shown) -> int:
 
     from dpaudit.engine.perform import perform
     from dpaudit.engine.tasks import Task
-    from dpaudit.neighbours.named import examples_of, is_source, pairs_of_source, with_examples, without_examples
+    from dpaudit.neighbours.sources import examples_of, is_source, pairs_of_source, with_examples, without_examples
     from dpaudit.places import is_place
 
     check_folder("certificate", runs.certificate)
@@ -216,7 +216,7 @@ def _estimate(named: Audited, asked: PrivacyArguments, runs: PrivacyRunOptions, 
 
 
 def _audit_mechanism(named: Audited, asked: PrivacyArguments, runs: PrivacyRunOptions, shown: Shown) -> int:
-    from dpaudit.neighbours.named import is_strategy
+    from dpaudit.neighbours.strategies import is_strategy
     from dpaudit.project import subject as subjects
 
     if named.parameter:
@@ -415,10 +415,10 @@ def _pair(certificate: certificates.Certificate, asked: Replaying, given: Sequen
     """Return the pair of a list that a certificate names; None where it holds its inputs."""
     from dpaudit.certificates.certificate import Referred
     from dpaudit.contract import Relation
-    from dpaudit.neighbours.named import pairs_at
-    from dpaudit.neighbours.own_data.columns import bounds_of_text
+    from dpaudit.neighbours.own_data.dataset_files import read_dataset
     from dpaudit.neighbours.own_data.pairs import neighbours_of
-    from dpaudit.neighbours.own_data.tables import read_dataset
+    from dpaudit.neighbours.own_data.value_bounds import bounds_of_text
+    from dpaudit.neighbours.sources import pairs_at
 
     named = next((side for side in (certificate.data, certificate.neighbour) if isinstance(side, Referred)), None)
     source = "--data" if asked.data else "--pairs"

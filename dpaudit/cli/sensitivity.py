@@ -56,9 +56,9 @@ def sensitivity(id: Annotated[str, argument("ID")], asked: SensitivityOptions, s
     that moves by more than --claim, or than a primitive declares, is named with its file and line; with --epsilon also
     a released value whose noise alone loses more. One pair is a proof; that none was found proves nothing.
     """
-    from dpaudit.neighbours.named import pairs_at, pairs_beside
-    from dpaudit.neighbours.own_data.columns import bounds_of_text
-    from dpaudit.neighbours.own_data.tables import read_dataset
+    from dpaudit.neighbours.own_data.dataset_files import read_dataset
+    from dpaudit.neighbours.own_data.value_bounds import bounds_of_text
+    from dpaudit.neighbours.sources import pairs_at, pairs_beside
     from dpaudit.places import Place, importable
     from dpaudit.record import decode
     from dpaudit.report.repeat import command_line

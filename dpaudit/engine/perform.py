@@ -53,7 +53,7 @@ from dpaudit.exact.supremum import audit_supremum
 from dpaudit.jsonable import jsonable
 from dpaudit.neighbours.check import check_pairs
 from dpaudit.neighbours.crafted import crafted_pairs
-from dpaudit.neighbours.named import is_source, pairs_at, pairs_of_source, with_examples
+from dpaudit.neighbours.sources import is_source, pairs_at, pairs_of_source, with_examples
 from dpaudit.places import Place, send_private
 from dpaudit.progress import Progress
 from dpaudit.registry import load

@@ -311,7 +311,7 @@ def growth(pair: Pair, domain: Domain, loss: Callable[[Pair], float]) -> Iterato
     """Yield size and loss of a pair with 0, 1, 2, 5, 10, ... copies of the example that both sides have most of."""
     ours = as_multiset(pair.data)
     theirs = as_multiset(pair.neighbour)
-    common, copies = max((ours & theirs).items(), key=lambda one: one[1], default=((), 0))
+    common, copies = max((ours & theirs).items(), key=lambda one: one[1], default=(((), 0, False), 0))
     steps = [step * 10**power for power in range(7) for step in (1, 2, 5)]
     for kept in sorted({0, *(step for step in steps if step < copies), copies}):
         gone = Counter({common: copies - kept})

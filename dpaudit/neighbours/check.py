@@ -3,50 +3,75 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Mapping
-from typing import Any
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from typing import Any, Protocol, Self, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpaudit.bounds.base import Bools
 from dpaudit.contract import Domain, Made, Pair, Relation, Sample
 from dpaudit.errors import InputError
 from dpaudit.outputs.canonical import canonical
 
+Point = tuple[int, ...]
+Example = tuple[Point, int, bool]
+"""The point, the label, and whether the example is public."""
 
-def as_multiset(sample: Any) -> Counter[tuple[Any, ...]]:
-    """Return how often each example (point, label, public) stands in a sample."""
-    public = sample.public if sample.public is not None else [False] * len(sample.counts)
+
+class Sliceable(Protocol):
+    """A sequence whose slices are sequences of its kind: a list or an array."""
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, part: slice, /) -> Self: ...
+
+    def __iter__(self) -> Iterator[Any]: ...
+
+
+_Elements = TypeVar("_Elements", bound=Sliceable)
+_Record = TypeVar("_Record", bound=Hashable)
+
+
+def as_multiset(sample: Sample) -> Counter[Example]:
+    """Return how often each example stands in a sample."""
+    public = [False] * len(sample.counts)
+    if sample.public is not None:
+        public = list(map(bool, sample.public))
     rows = zip(sample.points.tolist(), sample.labels.tolist(), sample.counts.tolist(), public, strict=True)
-    return Counter({(tuple(x), y, bool(flag)): c for x, y, c, flag in rows})
+    return Counter({(tuple(point), label, flag): count for point, label, count, flag in rows})
 
 
-def sample_of(rows: Counter[tuple[Any, ...]], domain: Domain, flagged: bool) -> Sample:
+def sample_of(rows: Counter[Example], domain: Domain, flagged: bool) -> Sample:
     """Return the sample over a domain with these examples; `flagged` is whether it records which are public."""
     rows = +rows
     if not rows:
         return domain.empty_sample()
     points, labels, flags = zip(*rows, strict=True)
-    return domain.sample(list(points), list(labels), list(rows.values()), list(flags) if flagged else None)
+    public = list(flags) if flagged else None
+    return domain.sample(list(points), list(labels), list(rows.values()), public)
 
 
-def are_neighbours(data: Any, neighbour: Any, relation: Relation) -> bool:
+def are_neighbours(data: Sample, neighbour: Sample, relation: Relation) -> bool:
     """Return whether two different samples are neighbours under a relation."""
-    return _neighbouring(as_multiset(data), as_multiset(neighbour), relation)
-
-
-def _neighbouring(first: Counter[Any], second: Counter[Any], relation: Relation) -> bool:
-    """Return whether two multisets of examples (point, label, public), or of records, are neighbours."""
-    gone, come = first - second, second - first
-    if relation is Relation.ADD_REMOVE_ONE:
-        return gone.total() + come.total() == 1
-    if gone.total() != 1 or come.total() != 1:
+    first = as_multiset(data)
+    second = as_multiset(neighbour)
+    if not _one_record_apart(first, second, relation):
         return False
-    return relation is Relation.REPLACE_ONE or not any(flag for _, _, flag in (*gone, *come))
+    changed = (*(first - second), *(second - first))
+    return relation is not Relation.REPLACE_PRIVATE or not any(public for _, _, public in changed)
 
 
-def _records(data: Any) -> Counter[Any] | None:
-    """Return how often each record stands in a dataset; None for what is no dataset."""
+def _one_record_apart(first: Counter[_Record], second: Counter[_Record], relation: Relation) -> bool:
+    """Return whether one record was added, removed or replaced, as the relation allows; public ones count too."""
+    gone = (first - second).total()
+    come = (second - first).total()
+    if relation is Relation.ADD_REMOVE_ONE:
+        return gone + come == 1
+    return gone == 1 and come == 1
+
+
+def _records(data: Any) -> Counter[Hashable] | None:
+    """Return how often each record stands in a dataset; None for an input that is no dataset."""
     from dpaudit.neighbours.own_data.tables import table_of  # pandas takes a while to load
 
     try:
@@ -55,17 +80,22 @@ def _records(data: Any) -> Counter[Any] | None:
         return None
 
 
-def shared_ends(first: Any, second: Any, alike: Callable[[Any, Any], NDArray[np.bool_]] = np.equal) -> tuple[int, int]:
-    """Return how many elements two sequences share at the start, and at the end beside those; `alike` compares them."""
-    ends, left = [], min(len(first), len(second))
+def shared_ends(first: _Elements, second: _Elements, alike: Callable[[_Elements, _Elements], Bools]) -> tuple[int, int]:
+    """Return how many elements two sequences share at the start, and how many of the others at the end.
+
+    `alike` says of two sequences of one length which elements are equal.
+    """
+    left = min(len(first), len(second))
+    ends = []
     for step in (1, -1):
         same = alike(first[::step][:left], second[::step][:left])
-        ends.append(left if same.all() else int(np.argmin(same)))
-        left -= ends[-1]
+        shared = left if same.all() else int(np.argmin(same))
+        ends.append(shared)
+        left -= shared
     return ends[0], ends[1]
 
 
-def lacking(rows: Iterable[Hashable], others: Iterable[Hashable]) -> NDArray[np.bool_]:
+def lacking(rows: Iterable[Hashable], others: Iterable[Hashable]) -> Bools:
     """Return which of some rows the others lack, one by one: of equal rows the last ones, if there are too few."""
     left = Counter(others)
     found = []
@@ -76,17 +106,19 @@ def lacking(rows: Iterable[Hashable], others: Iterable[Hashable]) -> NDArray[np.
     return np.array(found, dtype=np.bool_)
 
 
-def form(data: Any) -> Any:
+def form(data: Any) -> Hashable:
     """Return what two neighbouring datasets share: types, dtypes, widths, and the columns in their order."""
-    if (schema := getattr(data, "schema", None)) is not None:  # of pyarrow or polars
-        return type(data), str(schema)
-    if (columns := getattr(data, "columns", None)) is not None:
-        return type(data), tuple(columns), tuple(map(str, data.dtypes))
+    if hasattr(data, "schema") and data.schema is not None:  # of pyarrow or polars
+        return type(data), str(data.schema)
+    if hasattr(data, "columns") and data.columns is not None:
+        return type(data), tuple(data.columns), tuple(map(str, data.dtypes))
     if isinstance(data, Mapping):
         return type(data), tuple((key, form(column)) for key, column in data.items())
     if isinstance(data, tuple) and all(hasattr(part, "shape") for part in data):
         return tuple, tuple(map(form, data))
-    return type(data), str(getattr(data, "dtype", "")), tuple(getattr(data, "shape", ()))[1:]
+    dtype = str(data.dtype) if hasattr(data, "dtype") else ""
+    shape = tuple(data.shape) if hasattr(data, "shape") else ()
+    return type(data), dtype, shape[1:]
 
 
 def check_pairs(pairs: Any, relation: Relation | None) -> list[Pair]:
@@ -105,14 +137,18 @@ def check_pairs(pairs: Any, relation: Relation | None) -> list[Pair]:
         raise InputError.of("pairs", pairs, "a sequence of (data, neighbour) pairs", "write pairs=[(data, neighbour)]")
     checked = []
     for index, entry in enumerate(pairs):
-        if not isinstance(entry, Pair) and (not isinstance(entry, tuple | list) or len(entry) != 2):
-            hint = "; if they are the records of one dataset, write data=records" if index == 0 else ""
+        if isinstance(entry, Pair):
+            checked.append(entry)
+        elif isinstance(entry, tuple | list) and len(entry) == 2:
+            checked.append(Pair(*entry))
+        else:
             # What was given may be a record, so its value is not shown.
-            kind = type(entry).__qualname__
-            of = f" of length {len(entry)}" if isinstance(entry, tuple | list) else ""
-            message = f"pair {index} must be a tuple (data, neighbour), got one of type {kind}{of}{hint}"
-            raise InputError(message, parameter="pairs")
-        checked.append(entry if isinstance(entry, Pair) else Pair(*entry))
+            got = f"one of type {type(entry).__qualname__}"
+            if isinstance(entry, tuple | list):
+                got += f" of length {len(entry)}"
+            if index == 0:
+                got += "; if they are the records of one dataset, write data=records"
+            raise InputError(f"pair {index} must be a tuple (data, neighbour), got {got}", parameter="pairs")
     if not checked:
         raise InputError("{pairs} must hold at least one (data, neighbour) pair, got none", names=("pairs",))
     if relation is not None:
@@ -132,12 +168,10 @@ def _is_one_pair(pairs: Any) -> bool:
 
 
 def _is_dataset(pairs: Any) -> bool:
-    """Return whether an object holds columns, numbers or characters, of which none is a pair."""
+    """Return whether an object is a dataset, a text or a dictionary, and so no list of pairs."""
     if isinstance(pairs, str | bytes | Mapping):
         return True
-    return (
-        hasattr(pairs, "shape") or hasattr(pairs, "columns") or hasattr(pairs, "to_pylist") or hasattr(pairs, "to_list")
-    )
+    return any(hasattr(pairs, name) for name in ("shape", "columns", "to_pylist", "to_list"))
 
 
 def check_pair(index: int, pair: Pair, relation: Relation) -> bool:
@@ -153,14 +187,16 @@ def check_pair(index: int, pair: Pair, relation: Relation) -> bool:
     # Which records are public is not known.
     if any(isinstance(side, Sample | Made) for side in pair.sides) or relation is Relation.REPLACE_PRIVATE:
         return False
-    first, second = _records(pair.data), _records(pair.neighbour)
+    first = _records(pair.data)
+    second = _records(pair.neighbour)
     if first is None or second is None or first == second:
         return False
-    if _neighbouring(first, second, relation):
-        return bool(form(pair.data) == form(pair.neighbour))
+    if _one_record_apart(first, second, relation):
+        return form(pair.data) == form(pair.neighbour)
     text = "{start}{gone} of the records of the data and {come} of the neighbour's are not in the other; if the inputs "
     text += "are not datasets of records, leave {relation} out"
-    gone, come = (first - second).total(), (second - first).total()
+    gone = (first - second).total()
+    come = (second - first).total()
     raise InputError(text, names=("relation",), start=start, gone=gone, come=come)
 
 

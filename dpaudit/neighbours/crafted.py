@@ -1,6 +1,6 @@
 """Crafted neighbouring samples: written per domain, for any learner over it.
 
-A learner leaks most where one example tips a balance, so the list combines backgrounds that put all other examples on
+A learner leaks most if one example tips a balance, so the list combines backgrounds that put all other examples on
 landmarks of the domain (in agreement, in conflict, split evenly) with changes that move or flip the last example.
 """
 
@@ -10,17 +10,15 @@ from collections import Counter
 from collections.abc import Iterator
 from functools import cache, partial
 from itertools import product
-from typing import Any
 
 from dpaudit.arguments import read_integer
 from dpaudit.contract import Domain, Origin, OriginKind, Pair, Relation, Sample
-from dpaudit.neighbours.check import sample_of
+from dpaudit.neighbours.check import Example, Point, sample_of
 
 DEFAULT_LIMIT = 64
 """The number of pairs that are crafted by default."""
 
-_Point = tuple[int, ...]
-_Example = tuple[_Point, int]
+_Labelled = tuple[Point, int]
 _PUBLIC_SHARES = ((", all public", 1.0), (", half of them public", 0.5), (", none public", 0.0))
 
 
@@ -54,7 +52,8 @@ def crafted_pairs(
     for (shared, background), (publicity, share) in product(_backgrounds(points, n - 1), shares):
         sample_with = cache(partial(_sample, domain, background, share))
         for change, out, into in changes:
-            data, neighbour = sample_with(out), sample_with(into)
+            data = sample_with(out)
+            neighbour = sample_with(into)
             if data != neighbour:
                 origin = Origin(OriginKind.CRAFTED, f"{shared}{publicity}; {change}")
                 pairs.setdefault(frozenset((data, neighbour)), Pair(data, neighbour, origin))
@@ -64,15 +63,20 @@ def crafted_pairs(
     return [found[i * len(found) // limit] for i in range(limit)]
 
 
-def _backgrounds(points: list[_Point], size: int) -> Iterator[tuple[str, list[tuple[_Example, int]]]]:
-    """Yield (in words, [(example, count), ...]) for the examples that both samples share."""
+def _spread(points: list[Point]) -> tuple[Point, Point, Point]:
+    """Return the first, the middle and the last of some points."""
+    return points[0], points[len(points) // 2], points[-1]
+
+
+def _backgrounds(points: list[Point], size: int) -> Iterator[tuple[str, list[tuple[_Labelled, int]]]]:
+    """Yield a description of the examples that both samples share, and each with its count."""
     if size == 0:
         yield "nothing else", []
         return
     for point, label in product(points, (0, 1)):
         yield f"{size} x {point} labelled {label}", [((point, label), size)]
     half = size // 2
-    low, middle, high = points[0], points[len(points) // 2], points[-1]
+    low, middle, high = _spread(points)
     for (a, b), (first, second) in product([(low, high), (high, low), (low, middle), (middle, high)], [(0, 1), (1, 0)]):
         if a != b:
             words = f"{size - half} x {a} labelled {first} and {half} x {b} labelled {second}"
@@ -80,15 +84,15 @@ def _backgrounds(points: list[_Point], size: int) -> Iterator[tuple[str, list[tu
     yield f"{low} with both labels", [((low, 0), size - half), ((low, 1), half)]
 
 
-def _changes(points: list[_Point], relation: Relation) -> Iterator[tuple[str, _Example, _Example | None]]:
-    """Yield (in words, example of the first sample, example that replaces it or None if it is removed)."""
+def _changes(points: list[Point], relation: Relation) -> Iterator[tuple[str, _Labelled, _Labelled | None]]:
+    """Yield a description of a change, the example that it takes, and the one that comes for it; None if none does."""
     if relation is Relation.ADD_REMOVE_ONE:
         for point, label in product(points, (1, 0)):
             yield f"{point} labelled {label} removed", (point, label), None
         return
     for point in points:
         yield f"label of {point} flipped", (point, 1), (point, 0)
-    low, middle, high = points[0], points[len(points) // 2], points[-1]
+    low, middle, high = _spread(points)
     labels = [(1, 1), (0, 0), (1, 0), (0, 1)]
     for (a, b), (first, second) in product([(low, high), (low, middle), (middle, high)], labels):
         if a != b:
@@ -96,13 +100,18 @@ def _changes(points: list[_Point], relation: Relation) -> Iterator[tuple[str, _E
 
 
 def _sample(
-    domain: Domain, background: list[tuple[_Example, int]], share: float | None, extra: _Example | None
+    domain: Domain, background: list[tuple[_Labelled, int]], share: float | None, extra: _Labelled | None
 ) -> Sample:
-    """Return the sample of the background examples, of which a share is public, and the private extra one, if any."""
-    rows: Counter[tuple[Any, ...]] = Counter()
+    """Return the sample of the background examples and of the private extra one, if any.
+
+    Of each background example this share of its copies is public; None for domains without public examples.
+    """
+    rows: Counter[Example] = Counter()
     for example, count in background:
         public = count if share is None else round(share * count)
-        rows.update({(*example, True): public, (*example, False): count - public})
+        point, label = example
+        rows.update({(point, label, True): public, (point, label, False): count - public})
     if extra is not None:
-        rows[(*extra, False)] += 1
+        point, label = extra
+        rows[(point, label, False)] += 1
     return sample_of(rows, domain, share is not None)

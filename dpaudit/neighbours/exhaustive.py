@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from math import comb
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.arguments import read_integer
 from dpaudit.contract import Domain, Origin, OriginKind, Pair, Relation, Sample
 from dpaudit.errors import InputError
 from dpaudit.neighbours.check import are_neighbours
 from dpaudit.neighbours.multisets import (
+    Permutation,
     Ranks,
     checked_permutation,
     distinct,
@@ -36,7 +35,7 @@ LAWS = 200_000
 class PairPlan:
     """The ordered pairs of an exact audit, before any law is computed.
 
-    `left` and `right`, shape (p,), are the sides of each pair as numbers of inputs, of which there are `size`; `inputs`
+    `left` and `right`, shape (p,), are the sides of each pair as numbers below `size`, one for each input; `inputs`
     makes one and `origin` says how a pair was made, both by number. `pairs` and `samples` count the ordered pairs and
     the samples that are covered, symmetric copies included.
     """
@@ -50,7 +49,7 @@ class PairPlan:
     origin: Callable[[int], Origin]
 
 
-def every_pair(domain: Domain, n: int, relation: Relation, permutations: Sequence[NDArray[Any]] = ()) -> PairPlan:
+def every_pair(domain: Domain, n: int, relation: Relation, permutations: Sequence[Permutation] = ()) -> PairPlan:
     """Return every ordered pair of neighbours among the samples of n examples, one representative an orbit.
 
     Under ADD_REMOVE_ONE the pairs join samples of n examples with those of n - 1 and n + 1, in both directions. All 2
@@ -78,30 +77,39 @@ def every_pair(domain: Domain, n: int, relation: Relation, permutations: Sequenc
     rows = unrank(firsts, universe, n)
     if flagged:  # samples without a private example have no neighbours
         some = rows[:, 0] < labelled
-        rows, firsts, sizes = rows[some], firsts[some], sizes[some]
-    degree = (distinct(rows) & (rows < labelled)).sum(axis=1)
+        rows = rows[some]
+        firsts = firsts[some]
+        sizes = sizes[some]
     both = relation is Relation.ADD_REMOVE_ONE
-    degree = 2 * (degree + labelled) if both else degree * (labelled - 1)
+    replaceable = (distinct(rows) & (rows < labelled)).sum(axis=1)
+    if both:
+        degree = 2 * (replaceable + labelled)
+    else:
+        degree = replaceable * (labelled - 1)
     _check_limit("pairs to compare", int(degree.sum()), PAIRS, n)
 
     found = neighbour_ranks(rows, universe, relation, labelled)
     numbers = [start(n) + firsts, *(start(size) + ranks for size, _, ranks in found)]
     inputs, places = np.unique(np.concatenate(numbers), return_inverse=True)
     _check_limit("laws to compute", len(inputs), LAWS, n)
-    left, right = places[np.concatenate([owners for _, owners, _ in found])], places[len(firsts) :]
+    left = places[np.concatenate([owners for _, owners, _ in found])]
+    right = places[len(firsts) :]
     if both:
         left, right = np.concatenate([left, right]), np.concatenate([right, left])
-    groups = zip((n - 1, n, n + 1), np.split(inputs, np.searchsorted(inputs, [start(n), start(n + 1)])), strict=True)
+    by_size = np.split(inputs, np.searchsorted(inputs, [start(n), start(n + 1)]))
+    groups = zip((n - 1, n, n + 1), by_size, strict=True)
     made = [row for size, group in groups for row in unrank(group - start(size), universe, size)]
     origin = Origin(OriginKind.ENUMERATED, f"every sample of {n} examples, {relation.value}")
-    pairs, points = int((degree * sizes).sum()), domain.points()
+    pairs = int((degree * sizes).sum())
+    points = domain.points()
 
-    def make(i: int) -> Any:
+    def make(i: int) -> Sample:
         """Return the sample of row i, with its public flags where examples have them."""
         if not len(made[i]):
             return domain.empty_sample()
         public, example = np.divmod(made[i].astype(np.int64), 2 * len(points))
-        return domain.sample(points[example // 2], example % 2, public=public > 0 if flagged else None)
+        flags = public > 0 if flagged else None
+        return domain.sample(points[example // 2], example % 2, public=flags)
 
     return PairPlan(left, right, make, len(made), pairs, total, lambda _: origin)
 
@@ -114,7 +122,7 @@ def _check_limit(what: str, count: int, limit: int, n: int) -> None:
         raise InputError(text, parameter="n", value=n, names=("samples",))
 
 
-def given_pairs(domain: Domain, samples: Iterable[Any], relation: Relation) -> PairPlan:
+def given_pairs(domain: Domain, samples: Iterable[Sample | Pair], relation: Relation) -> PairPlan:
     """Return the ordered pairs, in both directions, of the given samples with all their neighbours.
 
     A `Pair` among the samples stands for itself: its two sides are compared in both directions, with nothing else.
@@ -138,23 +146,31 @@ def given_pairs(domain: Domain, samples: Iterable[Any], relation: Relation) -> P
     if estimate > LAWS:
         text = f"samples have about {estimate:,} neighbours, at most {LAWS:,} laws are computed; give fewer samples, "
         raise InputError(text + "or Pairs, or use the black-box audit", parameter="samples")
-    numbers: dict[Any, int] = {}
+    numbers: dict[Sample, int] = {}
     origins: dict[tuple[int, int], Origin] = {}
-    given: set[Any] = set()
+    given: set[Sample] = set()
     for i, item in enumerate(items):
-        pair = isinstance(item, Pair)
-        data, *others = item.sides if pair else (item, *item.neighbours(relation))
-        given |= {data, *others} if pair else {data}
+        if isinstance(item, Pair):
+            data, neighbour = item.sides
+            others = [neighbour]
+            origin = item.origin
+            given |= {data, neighbour}
+        else:
+            data = item
+            others = list(item.neighbours(relation))
+            origin = Origin(text=f"sample {i} and a neighbour, {relation.value}")
+            given.add(data)
         for other in others:
-            first, second = (numbers.setdefault(side, len(numbers)) for side in (data, other))
-            origin = item.origin if pair else Origin(text=f"sample {i} and a neighbour, {relation.value}")
+            first = numbers.setdefault(data, len(numbers))
+            second = numbers.setdefault(other, len(numbers))
             origins.setdefault((first, second), origin)
             origins.setdefault((second, first), origin)
     if not origins:
         text = f"samples have no neighbours under {relation.value}: nothing can be compared"
         raise InputError(text, parameter="samples")
     sides = np.array(list(origins), dtype=np.int64)
-    inputs, made = list(numbers), list(origins.values())
+    inputs = list(numbers)
+    made = list(origins.values())
     return PairPlan(
         sides[:, 0], sides[:, 1], inputs.__getitem__, len(inputs), len(origins), len(given), made.__getitem__
     )

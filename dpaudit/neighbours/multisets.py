@@ -16,17 +16,27 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import accumulate
 from math import comb
-from typing import Any
+from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from dpaudit.bounds.base import Array, Bools
-from dpaudit.contract import Law, Relation
+from dpaudit.contract import Domain, Law, Relation, Sample
 from dpaudit.errors import InputError
 
-Rows = NDArray[np.integer[Any]]
+Rows = NDArray[np.integer]
 Ranks = NDArray[np.int64]
+Permutation = NDArray[np.int64]
+
+
+class _LawOfSamples(Protocol):
+    """The parts of a learner that a symmetry is checked by."""
+
+    @property
+    def domain(self) -> Domain: ...
+
+    def law(self, sample: Sample, /) -> Law: ...
 
 
 def _steps(universe: int, n: int) -> Ranks:
@@ -46,7 +56,9 @@ def rank(rows: Rows, universe: int) -> Ranks:
 def unrank(ranks: Ranks, universe: int, n: int) -> Rows:
     """Return the sorted rows (m, n) with the given ranks: `rank` undone, from the largest element down."""
     table = _steps(universe, n)
-    rows = np.empty((len(ranks), n), dtype=np.int16 if universe < 2**15 else np.int32)
+    # Half of the memory suffices for most universes.
+    width = np.int16 if universe < 2**15 else np.int32
+    rows: Rows = np.empty((len(ranks), n), dtype=width)
     rest = ranks.copy()
     for i in reversed(range(n)):
         rows[:, i] = np.searchsorted(table[i], rest, side="right") - 1
@@ -59,7 +71,7 @@ def multisets(universe: int, n: int) -> Rows:
     return unrank(np.arange(comb(universe + n - 1, n), dtype=np.int64), universe, n)
 
 
-def orbits(rows: Rows, permutations: Sequence[NDArray[Any]], universe: int) -> tuple[Ranks, Ranks]:
+def orbits(rows: Rows, permutations: Sequence[Permutation], universe: int) -> tuple[Ranks, Ranks]:
     """Return the least rank in each orbit of the permutations' group on all multisets, and the orbit sizes.
 
     The rows are all multisets, as `multisets` lists them; each permutation takes index v to ``permutation[v]``.
@@ -99,7 +111,8 @@ def neighbour_ranks(rows: Rows, universe: int, relation: Relation, private: int)
 
     Only examples with indices below `private` are replaced, and only by such.
     """
-    n, found = rows.shape[1], []
+    n = rows.shape[1]
+    found = []
     if relation is Relation.ADD_REMOVE_ONE:
         owners = np.repeat(np.arange(len(rows)), universe)
         found.append((n + 1, owners, rank(_added(rows, universe), universe)))
@@ -115,7 +128,7 @@ def neighbour_ranks(rows: Rows, universe: int, relation: Relation, private: int)
     return found
 
 
-def checked_permutation(values: Any, universe: int) -> Ranks:
+def checked_permutation(values: ArrayLike, universe: int) -> Permutation:
     """Return a permutation of the universe as int64, or raise `InputError`."""
     array = np.asarray(values)
     fits = array.shape == (universe,) and array.dtype.kind in "iu"
@@ -126,7 +139,7 @@ def checked_permutation(values: Any, universe: int) -> Ranks:
     return array.astype(np.int64)
 
 
-def check_symmetry(learner: Any, sample: Any, neighbour: Any, permutation: Any) -> bool:
+def check_symmetry(learner: _LawOfSamples, sample: Sample, neighbour: Sample, permutation: ArrayLike) -> bool:
     """Return whether a permutation of the examples keeps what distinguishes the laws of two samples.
 
     The exact audit looks at one pair of each orbit, so epsilon and delta must be functions of the orbit: for every e,
@@ -134,38 +147,41 @@ def check_symmetry(learner: Any, sample: Any, neighbour: Any, permutation: Any) 
     directions, to within the laws' errors. That single laws are the same up to names of atoms is not enough: the names
     could differ between S and S'. Example (x_i, y) is number 2 i + y.
     """
-    before = learner.law(sample), learner.law(neighbour)
-    after = tuple(learner.law(_moved(learner.domain, side, permutation)) for side in (sample, neighbour))
-    slack = 4 * sum(law.error for law in (*before, *after)) + 1e-12
-    ours, theirs = _aligned(before), _aligned(after)
-    if np.array_equal(ours, theirs):  # as of most symmetries
+    laws = [learner.law(side) for side in (sample, neighbour)]
+    laws += [learner.law(_moved(learner.domain, side, permutation)) for side in (sample, neighbour)]
+    slack = 4 * sum(law.error for law in laws) + 1e-12
+    before = _aligned(laws[0], laws[1])
+    after = _aligned(laws[2], laws[3])
+    if np.array_equal(before, after):  # as of most symmetries
         return True
     with np.errstate(invalid="ignore"):  # both laws exclude an atom
-        losses = np.abs(np.concatenate([p - q for p, q in (ours, theirs)]))
+        losses = np.abs(np.concatenate([first - second for first, second in (before, after)]))
     epsilons = np.append(np.unique(losses[np.isfinite(losses)]), [0.0, 700.0])
     return all(
         bool((np.abs(_curve(pair, epsilons) - _curve(other, epsilons)) <= slack).all())
-        for pair, other in ((ours, theirs), (ours[::-1], theirs[::-1]))
+        for pair, other in ((before, after), (before[::-1], after[::-1]))
     )
 
 
-def _moved(domain: Any, sample: Any, permutation: Any) -> Any:
+def _moved(domain: Domain, sample: Sample, permutation: ArrayLike) -> Sample:
+    """Return a sample with its examples permuted."""
     if not len(sample.counts):
         return sample
-    where = {tuple(x): i for i, x in enumerate(domain.points().tolist())}
-    index = 2 * np.array([where[tuple(x)] for x in sample.points.tolist()]) + sample.labels
+    where = {tuple(point): row for row, point in enumerate(domain.points().tolist())}
+    index = 2 * np.array([where[tuple(point)] for point in sample.points.tolist()]) + sample.labels
     image = checked_permutation(permutation, 2 * domain.size)[index]
     return domain.sample(domain.points()[image // 2], image % 2, sample.counts)
 
 
-def _aligned(pair: tuple[Law, ...]) -> Array:
+def _aligned(first: Law, second: Law) -> Array:
     """Return the log-probabilities of both laws over the atoms of either, shape (2, atoms), sorted."""
-    first, second = pair
-    both: Any = first.log_prob, second.log_prob
-    if list(first.atoms) != list(second.atoms):
-        p, q = (dict(zip(law.atoms, law.log_prob.tolist(), strict=True)) for law in pair)
-        both = [[table.get(atom, -np.inf) for atom in p | q] for table in (p, q)]
-    laws = np.array(both)
+    # Laws of the same atoms are compared without a look-up of each.
+    if list(first.atoms) == list(second.atoms):
+        laws = np.array([first.log_prob, second.log_prob])
+    else:
+        tables = [dict(zip(law.atoms, law.log_prob.tolist(), strict=True)) for law in (first, second)]
+        atoms = tables[0] | tables[1]
+        laws = np.array([[table.get(atom, -np.inf) for atom in atoms] for table in tables])
     return laws[:, np.lexsort(laws)]
 
 

@@ -7,32 +7,34 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from operator import eq
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 
+from dpaudit.bounds.base import Bools
 from dpaudit.contract import Pair, Sample
 from dpaudit.errors import InputError
 from dpaudit.jsonable import stable_repr
-from dpaudit.neighbours.check import as_multiset, lacking, sample_of, shared_ends
+from dpaudit.neighbours.check import Example, as_multiset, lacking, sample_of, shared_ends
 from dpaudit.outputs.canonical import canonical
 
 if TYPE_CHECKING:
     from dpaudit.neighbours.own_data.adapters import Table
 
 C = TypeVar("C")
+D = TypeVar("D")
 Better = Callable[[Pair], C | None]
-"""Returns what refutes the claim on a pair; None where nothing does."""
+"""Returns what refutes the claim on a pair; None if nothing does."""
 Kept = tuple[tuple[int, ...], tuple[int, ...]] | None
-"""The numbers of the records of either input that stay; None where parts are no numbered records, or all stay."""
+"""The numbers of the records of either input that stay; None if parts are no numbered records, or all stay."""
+# Makes the pair with some of the parts that both inputs share, given by their numbers.
 _Keep = Callable[[Sequence[int]], tuple[Pair, Kept]]
-"""Makes the pair with some of the parts that both inputs share, of which it takes the numbers."""
 ValueRange = tuple[float, float] | None
-"""The range of values that a mechanism is made for, where it is known."""
+"""The range of values that a mechanism is made for, if it is known."""
+_PLAIN = (list, tuple, dict)
 
 
 @dataclass(frozen=True)
@@ -47,8 +49,8 @@ class Small(Generic[C]):
 def shrink(better: Better[C], start: Small[C], *, values: bool = True, bounds: ValueRange = None) -> Iterator[Small[C]]:
     """Yield ever smaller pairs that still show it, the first one the start itself.
 
-    What refutes a claim on a pair is `better(pair)`, None where nothing does. With `values` values are made simpler
-    too, within `bounds` where the range that the mechanism is made for is known; else records are left out alone.
+    `better(pair)` returns what refutes the claim on a pair, None if nothing does. With `values` values are made simpler
+    too, within `bounds` if the range that the mechanism is made for is known; without it, records are only left out.
     """
     yield start
     small: Small[C] | None = start
@@ -65,7 +67,8 @@ def shrink(better: Better[C], start: Small[C], *, values: bool = True, bounds: V
 def _fewer(better: Better[C], pair: Pair) -> Iterator[Small[C]]:
     """Yield the pair with fewer and fewer shared parts: all, then ever smaller blocks of them are left out."""
     shared, keep = _parts_of(pair)
-    kept, block = list(range(shared)), shared
+    kept = list(range(shared))
+    block = shared
     while block:
         at = 0
         while at < len(kept):
@@ -87,10 +90,9 @@ def _fewer(better: Better[C], pair: Pair) -> Iterator[Small[C]]:
 def _simpler_pairs(pair: Pair, bounds: ValueRange) -> Iterator[Pair]:
     """Yield pairs with simpler values: the ends of a column's range, and 0 and 1 in it; or fewer copies of examples."""
     if _are_samples(pair):
-        common = as_multiset(pair.data) & as_multiset(pair.neighbour)
-        for most in (1, None):
-            fewer = {example: most or max(1, count // 2) for example, count in common.items()}
-            yield _with_common(pair, Counter(fewer))
+        common = _common(pair)
+        yield _with_common(pair, Counter(dict.fromkeys(common, 1)))
+        yield _with_common(pair, Counter({example: max(1, count // 2) for example, count in common.items()}))
         return
     rows = None
     with suppress(InputError, TypeError, ValueError):
@@ -103,14 +105,17 @@ def complexity(pair: Pair) -> tuple[int, int, str]:
     """Return how much there is to say of a pair: its distinct values, then the length of its text."""
     text = ""
     for side in (pair.data, pair.neighbour):
-        text += stable_repr(sorted(as_multiset(side).items()) if isinstance(side, Sample) else canonical(side))
+        if isinstance(side, Sample):
+            text += stable_repr(sorted(as_multiset(side).items()))
+        else:
+            text += stable_repr(canonical(side))
     return len(set(re.findall(r"[^\s,()\[\]]+", text))), len(text), text
 
 
 def _parts_of(pair: Pair) -> tuple[int, _Keep]:
     """Return how many parts both inputs share, 0 for numbers and texts, and what makes the pair with some of them."""
     if _are_samples(pair):
-        common = as_multiset(pair.data) & as_multiset(pair.neighbour)
+        common = _common(pair)
         examples = sorted(common)
 
         def keep(kept: Sequence[int]) -> tuple[Pair, Kept]:
@@ -129,21 +134,31 @@ def _are_samples(pair: Pair) -> bool:
     return all(isinstance(side, Sample) and side.domain is not None for side in (pair.data, pair.neighbour))
 
 
-def _with_common(pair: Pair, common: Counter[tuple[Any, ...]]) -> Pair:
+def _common(pair: Pair) -> Counter[Example]:
+    """Return the examples that both samples share."""
+    return as_multiset(pair.data) & as_multiset(pair.neighbour)
+
+
+def _with_common(pair: Pair, common: Counter[Example]) -> Pair:
     """Return a pair of samples with other examples in place of those that both share."""
-    first, second = as_multiset(pair.data), as_multiset(pair.neighbour)
-    flagged, domain = pair.data.public is not None, pair.data.domain
-    data, neighbour = (sample_of(own - (first & second) + common, domain, flagged) for own in (first, second))
+    shared = _common(pair)
+    flagged = pair.data.public is not None
+    domain = pair.data.domain
+    data, neighbour = (
+        sample_of(as_multiset(side) - shared + common, domain, flagged) for side in (pair.data, pair.neighbour)
+    )
     return Pair(data, neighbour, pair.origin)
 
 
 def _entries(pair: Pair) -> tuple[int, _Keep]:
-    data, neighbour = pair.data, pair.neighbour
+    """Return how many entries two dictionaries share, and what makes the pair with some of them."""
+    data = pair.data
+    neighbour = pair.neighbour
     alike = [key for key in data if key in neighbour and canonical(data[key]) == canonical(neighbour[key])]
 
     def keep(kept: Sequence[int]) -> tuple[Pair, Kept]:
         gone = {alike[i] for i in set(range(len(alike))) - set(kept)}
-        first, second = ({k: v for k, v in side.items() if k not in gone} for side in (data, neighbour))
+        first, second = ({key: value for key, value in side.items() if key not in gone} for side in (data, neighbour))
         return Pair(first, second, pair.origin), None
 
     return len(alike), keep
@@ -163,17 +178,17 @@ class _Rows:
     @classmethod
     def of(cls, pair: Pair) -> _Rows | None:
         """Return the rows of a pair; None for inputs that have none."""
-        first, second = _table(pair.data), _table(pair.neighbour)
+        first = _table(pair.data)
+        second = _table(pair.neighbour)
         if first is None or second is None or type(pair.data) is not type(pair.neighbour):
             return None
         rows, others = ([canonical(row) for row in table.records()] for table in (first, second))
-        ends = shared_ends(rows, others, lambda *some: np.array(list(map(eq, *some)), dtype=np.bool_))
-        start, end = ends
-        out, into = rows[start : len(rows) - end], others[start : len(others) - end]
-        lacked, more = (
-            frozenset((start + np.flatnonzero(lacking(*sides))).tolist()) for sides in ((out, into), (into, out))
-        )
-        return cls(pair, (first, second), start, end, (lacked, more))
+        start, end = shared_ends(rows, others, _equal)
+        out = rows[start : len(rows) - end]
+        into = others[start : len(others) - end]
+        gone = frozenset((start + np.flatnonzero(lacking(out, into))).tolist())
+        come = frozenset((start + np.flatnonzero(lacking(into, out))).tolist())
+        return cls(pair, (first, second), start, end, (gone, come))
 
     @property
     def own(self) -> list[range]:
@@ -194,6 +209,7 @@ class _Rows:
             cells = [table.cells() for table in self.tables]
         except InputError:  # records of different fields
             return
+        # Between the first and the last row that a side has alone, rows of both may stand: they change on both.
         own = [sorted(rows) for rows in self.lacked]
         shared = [[i for i in range(t.size) if i not in rows] for t, rows in zip(self.tables, self.lacked, strict=True)]
         for column in range(cells[0].shape[1]):
@@ -203,7 +219,8 @@ class _Rows:
             if not numbers:
                 continue
             least, greatest = bounds or (min(numbers), max(numbers))
-            for target in dict.fromkeys([*(x for x in (0, 1) if least <= x <= greatest), least, greatest]):
+            targets = [x for x in (0, 1) if least <= x <= greatest]
+            for target in dict.fromkeys([*targets, least, greatest]):
                 for rows in (shared, [own[0], []], [[], own[1]]):
                     data, neighbour = (
                         table.with_values(column, {row: type(values[row])(target) for row in some})
@@ -212,10 +229,16 @@ class _Rows:
                     yield Pair(data, neighbour, self.pair.origin)
 
 
+def _equal(rows: Sequence[Hashable], others: Sequence[Hashable]) -> Bools:
+    """Say of each two records whether they are equal."""
+    return np.array([one == other for one, other in zip(rows, others, strict=True)], dtype=np.bool_)
+
+
 def _table(value: Any) -> Table | None:
+    """Return a dataset as a table; None for an input that is none, or is of a class derived from a plain one."""
     from dpaudit.neighbours.own_data.tables import table_of  # loads pandas
 
-    if isinstance(value, list | tuple | dict) and type(value) not in (list, tuple, dict):
+    if isinstance(value, _PLAIN) and type(value) not in _PLAIN:
         return None
     try:
         return table_of(value)
@@ -223,17 +246,20 @@ def _table(value: Any) -> Table | None:
         return None
 
 
-def take_rows(value: Any, rows: Sequence[int]) -> Any:
+def take_rows(value: D, rows: Sequence[int]) -> D:
     """Return some rows of a dataset, as a dataset of the same type; rows of pandas are renumbered.
 
-    `InputError` is raised if it has not these rows, or none.
+    `InputError` is raised if it does not contain these rows, or has no rows.
     """
     table = _table(value)
     if table is None or any(row >= table.size for row in rows):
-        raise InputError("the input given has not the records that the certificate names")
-    return _taken(table, rows)
+        raise InputError("the input does not contain the records named in the certificate")
+    taken: D = _taken(table, rows)
+    return taken
 
 
 def _taken(table: Table, rows: Sequence[int]) -> Any:
     taken = table.take(np.array(rows, dtype=np.int64))
-    return taken.reset_index(drop=True) if hasattr(taken, "iloc") else taken
+    if hasattr(taken, "iloc"):
+        return taken.reset_index(drop=True)
+    return taken

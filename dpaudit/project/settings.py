@@ -21,7 +21,7 @@ from dpaudit.contract import Relation
 from dpaudit.engine.tasks import AuditOptions, ValueRange
 from dpaudit.errors import InputError, nearest
 from dpaudit.files import append_line, write_file
-from dpaudit.neighbours.own_data.columns import bounds_of_text
+from dpaudit.neighbours.own_data.value_bounds import bounds_of_text
 from dpaudit.record import Amount, Count, Frozen, Level, Words
 
 _EXAMPLES_OF_KEYS = {

@@ -20,7 +20,8 @@ from dpaudit.engine.records import Result
 from dpaudit.engine.tasks import Arguments, AuditOptions, PrivacyArguments, Task
 from dpaudit.errors import InputError, blamed
 from dpaudit.keyed import key_of
-from dpaudit.neighbours.named import (
+from dpaudit.neighbours.own_data.value_bounds import bounds_of_text, text_of_bounds
+from dpaudit.neighbours.sources import (
     examples_of,
     is_source,
     pairs_at,
@@ -29,7 +30,6 @@ from dpaudit.neighbours.named import (
     with_examples,
     without_examples,
 )
-from dpaudit.neighbours.own_data.columns import bounds_of_text, text_of_bounds
 from dpaudit.places import Place, importable, is_place, send_private
 from dpaudit.progress import Progress
 from dpaudit.registry import load
@@ -204,7 +204,7 @@ def _inputs(options: AuditOptions, mechanism: Any, pairs: Place | None, seed: in
         raise InputError(
             "{pairs} must be left out where {data} is given: pairs are made of it", names=("pairs", "data")
         )
-    from dpaudit.neighbours.own_data.tables import read_dataset  # loads pandas
+    from dpaudit.neighbours.own_data.dataset_files import read_dataset  # loads pandas
 
     key_of(make=True)
     bounds = options.bounds

@@ -12,7 +12,7 @@ from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.audit.options import LOOKS, OPTIONS, Options
 from dpaudit.engine.records import Result
 from dpaudit.engine.tasks import UTILITY, ExactArguments, PrivacyArguments, UtilityArguments
-from dpaudit.neighbours.named import with_examples
+from dpaudit.neighbours.sources import with_examples
 
 _OPTION_NAMES = {"samples": "crafted", "enclosure": "enclose", "continued": "continue"}
 

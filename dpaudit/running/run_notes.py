@@ -170,7 +170,7 @@ _BRIEF.maxdict, _BRIEF.maxstring, _BRIEF.maxlong, _BRIEF.maxother = 30, 300, 300
 
 def brief(data: Any) -> str:
     """Return an input in at most 300 characters, whatever its `repr` does; of one with a data frame kind and size."""
-    from dpaudit.neighbours.difference import described, holds_frame  # loads numpy
+    from dpaudit.neighbours.input_kinds import described, holds_frame  # loads numpy
 
     try:
         if holds_frame(data):

@@ -3,33 +3,51 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from fractions import Fraction
 from inspect import signature
-from typing import Any
+from typing import Any, Protocol, TypeGuard, TypeVar
 
 from dpaudit import seeding
 from dpaudit.arguments import read_number
-from dpaudit.contract import Pair, Relation, Verdict
+from dpaudit.contract import Pair, Relation
 from dpaudit.errors import InputError, withholding
+from dpaudit.neighbours.own_data.units import GivenUnit
+from dpaudit.neighbours.own_data.value_bounds import GivenBounds
 from dpaudit.outputs.canonical import Raised
 from dpaudit.results import remembering
 from dpaudit.running.passing import generator_lacks, with_generator
 from dpaudit.running.warned import gathered
-from dpaudit.sensitivity.finding import Moved, RecordedFinding, SensitivityFinding
-from dpaudit.sensitivity.metrics import METRICS, Distance, read_metric, read_sensitivity
-from dpaudit.sensitivity.recorded import REPEATS, RecordedMechanism, Run, inputs_of, recorded_finding
+from dpaudit.sensitivity.finding import Moved, RecordedFinding, SensitivityFinding, verdict_of
+from dpaudit.sensitivity.metrics import METRICS, Distance, GivenSensitivity, read_metric, read_sensitivity
 from dpaudit.sensitivity.recording import same
+from dpaudit.sensitivity.replayed_noise import REPEATS, ReplayedMechanism, Run, inputs_of, replayed_finding
 from dpaudit.sensitivity.search import Moves, Search, pairs_and_moves
 
 SHOWN = 200
 """Characters of an output that are shown."""
 
 
+class Transformation(Protocol):
+    """A transformation of OpenDP, as far as it is used."""
+
+    input_metric: Hashable
+    output_metric: Hashable
+
+    def invoke(self, data: Any, /) -> Any:
+        """Return the output on a dataset."""
+
+    def map(self, distance: int, /) -> GivenSensitivity | tuple[GivenSensitivity, ...]:
+        """Return how far apart outputs may be whose inputs have a distance."""
+
+
+Audited = Callable[..., Any] | Transformation
+"""A function of a dataset, a mechanism of a dataset and a generator, or a transformation of OpenDP."""
+# The distance of the outputs of both inputs of a pair, and the outputs.
 _Outputs = tuple[Distance, tuple[Any, Any]]
-"""The distance of the outputs of both inputs of a pair, and the outputs."""
+_Input = TypeVar("_Input")
 
 
 @dataclass
@@ -52,7 +70,7 @@ class _Function:
             return found
 
     def measure(self, pair: Pair) -> _Outputs | None:
-        """Return the outputs on a pair; None where one of them is an exception."""
+        """Return the outputs on a pair; None if one of them is an exception."""
         first, second = map(self, inputs_of(pair))
         if isinstance(first, Raised) or isinstance(second, Raised):
             return None
@@ -61,16 +79,16 @@ class _Function:
 
 @remembering
 def audit_sensitivity(
-    f: Any,
-    pairs: Sequence[Any] | None = None,
+    f: Audited,
+    pairs: Sequence[Pair | tuple[_Input, _Input]] | None = None,
     *,
-    data: Any = None,
-    claim: Any = None,
+    data: _Input | None = None,
+    claim: GivenSensitivity | None = None,
     metric: str | None = None,
     epsilon: float | None = None,
     delta: float | None = None,
-    bounds: Any = None,
-    unit: Any = None,
+    bounds: GivenBounds | None = None,
+    unit: GivenUnit | None = None,
     relation: Relation | str | None = None,
     outside: bool = True,
     include_data: bool = False,
@@ -101,7 +119,7 @@ def audit_sensitivity(
         the first four compare numbers by key, and one that is missing is 0. "hamming" counts the places of a list that
         differ, "symmetric" the elements that two multisets do not share.
     epsilon, delta : float, optional
-        The claim of privacy of a mechanism: it is refuted where a noisy value that is released, and that nothing
+        The claim of privacy of a mechanism: it is refuted if a noisy value that is released, and that nothing
         random precedes, loses more by itself.
     bounds, unit, outside : optional
         Of `data`, as for `neighbours_of`.
@@ -134,43 +152,54 @@ def audit_sensitivity(
     ('violation', 1.0)
     """
     seed = seeding.check_seed(seed)
-    given, known, moves = pairs_and_moves(
+    given, stated, moves = pairs_and_moves(
         pairs, data, relation, bounds=bounds, unit=unit, outside=outside, include_data=include_data, seed=seed
     )
     hidden = any(pair.withheld for pair in given)
     with withholding(hidden), gathered() if hidden else nullcontext():
-        if (run := _as_run(f, given[0])) is not None:
-            declared = None if claim is None else read_sensitivity(claim)
-            metric = None if metric is None else read_metric(metric)
-            epsilon = None if epsilon is None else read_number("epsilon", epsilon, 0, math.inf, closed=True)
-            delta = 0.0 if delta is None else read_number("delta", delta, 0, 1, closed=True)
-            mechanism = RecordedMechanism(run, seed, declared, metric)
-            return recorded_finding(mechanism, given, moves, known, epsilon, delta)
-        for name, value in (("epsilon", epsilon), ("delta", delta)):
-            if value is not None:
-                text = "{" + name + "} is a claim of a mechanism with noise; {f} is deterministic: give {claim}"
-                raise InputError(text, names=(name, "f", "claim"))
-        return _of_function(f, given, known, moves, claim, metric)
+        run = _as_run(f, given[0])
+        if run is None:
+            for name, value in (("epsilon", epsilon), ("delta", delta)):
+                if value is not None:
+                    text = "{" + name + "} is a claim of a mechanism with noise; {f} is deterministic: give {claim}"
+                    raise InputError(text, names=(name, "f", "claim"))
+            return _of_function(f, given, stated, moves, claim, metric)
+        declared = None if claim is None else read_sensitivity(claim)
+        if metric is not None:
+            metric = read_metric(metric)
+        if epsilon is not None:
+            epsilon = read_number("epsilon", epsilon, 0, math.inf, closed=True)
+        delta = 0.0 if delta is None else read_number("delta", delta, 0, 1, closed=True)
+        mechanism = ReplayedMechanism(run, seed, declared, metric)
+        return replayed_finding(mechanism, given, moves, stated, epsilon, delta)
 
 
 def _of_function(
-    f: Any, given: list[Pair], known: Relation | None, moves: Moves | None, claim: Any, metric: str | None
+    f: Audited,
+    given: list[Pair],
+    relation: Relation | None,
+    moves: Moves | None,
+    claim: GivenSensitivity | None,
+    metric: str | None,
 ) -> SensitivityFinding:
-    function, declared, own_metric = _read(f, known)
-    if claim is None and declared is None:
+    function, declared, own_metric = _read(f, relation)
+    if claim is None:
+        claim = declared
+    if claim is None:
         raise InputError("{claim} must be given: the sensitivity of the function", names=("claim",))
-    sensitivity = read_sensitivity(declared if claim is None else claim)
+    sensitivity = read_sensitivity(claim)
     called = _Function(function, read_metric(metric or own_metric))
     search = Search(called.measure, lambda found: found[0].lower)
     best = search.farthest(given, moves, lambda found: found[0].exceeds(sensitivity), lambda: called.raised)
     assert best is not None
-    if best[1][0].exceeds(sensitivity):
+    pair, (distance, outputs) = best
+    if distance.exceeds(sensitivity):
         for _ in range(REPEATS):  # if further calls give other outputs, the distance is that of noise
-            again = called.measure(best[0])
-            if again is None or not same(again[1], best[1][1]):
+            again = called.measure(pair)
+            if again is None or not same(again[1], outputs):
                 text = "{f} must be deterministic, or a mechanism (data, rng): two calls on one input differ"
                 raise InputError(text, names=("f",))
-    return _finding(best, search, called, sensitivity, known)
+    return _finding(best, search, called, sensitivity, relation)
 
 
 def _finding(
@@ -182,15 +211,22 @@ def _finding(
 ) -> SensitivityFinding:
     pair, (distance, outputs) = best
     refuted = distance.exceeds(sensitivity)
-    hidden, claimed = pair.withheld, float(sensitivity)
-    infinite = search.infinite
-    first, second = (f"{output!r:.{SHOWN}}" for output in outputs)
+    claimed = float(sensitivity)
+    if pair.withheld:
+        shown_distance = pair.sides[0].coarse.least(distance.lower, claimed)
+        shown_outputs = None
+    else:
+        shown_distance = distance.lower
+        shown_outputs = (f"{outputs[0]!r:.{SHOWN}}", f"{outputs[1]!r:.{SHOWN}}")
+    why_infinite = ""
+    if search.infinite is not None:
+        why_infinite = search.infinite[1][0].why
     return SensitivityFinding(
-        verdict=Verdict.VIOLATION if refuted else Verdict.NOT_REFUTED if search.moved else Verdict.NO_EVIDENCE,
+        verdict=verdict_of(refuted, search.moved > 0),
         sensitivity=claimed,
         metric=called.metric,  # type: ignore[arg-type]  # one of METRICS
-        distance=pair.sides[0].coarse.least(distance.lower, claimed) if hidden else distance.lower,
-        infinite=infinite[1][0].why if infinite else "",
+        distance=shown_distance,
+        infinite=why_infinite,
         rounded=distance.rounded,
         pairs=search.tried,
         moved=search.moved,
@@ -198,14 +234,16 @@ def _finding(
         raised=called.raised,
         calls=called.calls,
         relation=relation,
-        witness=Moved.of(pair, None if hidden else (first, second)),
+        witness=Moved.of(pair, shown_outputs),
     )
 
 
-def _as_run(f: Any, pair: Pair) -> Run | None:
+def _as_run(f: Audited, pair: Pair) -> Run | None:
     """Return a mechanism ``(data, rng) -> output``; None for a function, whose calls on one input are equal."""
     if hasattr(f, "invoke"):  # of OpenDP: a measurement has no output metric
-        return None if hasattr(f, "output_metric") else lambda data, rng: f.invoke(data)
+        if hasattr(f, "output_metric"):
+            return None
+        return lambda data, rng: f.invoke(data)
     if not callable(f):
         raise InputError.of("f", f, "a function (data) -> output, (data, rng) -> output, or a transformation of OpenDP")
     try:
@@ -218,7 +256,9 @@ def _as_run(f: Any, pair: Pair) -> Run | None:
             return called
     plain = _Function(f, "absolute")
     first, second = (plain(inputs_of(pair)[0]) for _ in range(2))
-    return None if same(first, second) else with_generator(f, name="f")
+    if same(first, second):
+        return None
+    return with_generator(f, name="f")
 
 
 _OPENDP_METRICS = {
@@ -234,18 +274,26 @@ _OPENDP_METRICS = {
 }
 
 
-def _read(f: Any, relation: Relation | None) -> tuple[Callable[[Any], Any], Any, str]:
+def _is_transformation(f: Audited) -> TypeGuard[Transformation]:
+    return hasattr(f, "output_metric")
+
+
+def _read(f: Audited, relation: Relation | None) -> tuple[Callable[[Any], Any], GivenSensitivity | None, str]:
     """Return the function, the sensitivity that it declares, if it does, and the metric of its outputs."""
-    if not hasattr(f, "output_metric"):
+    if not _is_transformation(f):
+        assert callable(f)
         return f, None, "absolute"
     name = str(f.output_metric).partition("(")[0]
     changes = str(f.input_metric).startswith(("ChangeOne", "Hamming"))
     if relation is Relation.ADD_REMOVE_ONE and changes:
         text = "{relation} must be replace-one: the transformation's inputs are at {given}"
         raise InputError(text, names=("relation",), given=str(f.input_metric))
-    distance = 1 if changes or relation is not Relation.REPLACE_ONE else 2
+    distance = 1
+    if relation is Relation.REPLACE_ONE and not changes:  # a record goes, and another one comes
+        distance = 2
     if name not in _OPENDP_METRICS:
         raise InputError.of("f", str(f.output_metric), f"a transformation to one of {', '.join(_OPENDP_METRICS)}")
     declared = f.map(distance)
-    # That of three metrics at once: the L0, the L1 and the L-infinity distance.
-    return f.invoke, declared[1] if isinstance(declared, tuple) else declared, _OPENDP_METRICS[name]
+    if isinstance(declared, tuple):  # of three metrics at once: the L0, the L1 and the L-infinity distance
+        declared = declared[1]
+    return f.invoke, declared, _OPENDP_METRICS[name]

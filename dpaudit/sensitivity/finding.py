@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 from msgspec import UNSET, UnsetType
 
 from dpaudit.contract import OF_SENSITIVITY, Grade, Origin, Pair, Relation, Verdict
-from dpaudit.neighbours.shown import words_of
+from dpaudit.neighbours.pair_words import words_of
 from dpaudit.record import Amount, Count, Frozen, NonNegative, Probability, Size, Words
 from dpaudit.results import AuditFinding
 
@@ -22,9 +22,9 @@ class Moved(Frozen, frozen=True):
     origin : Origin
         How the pair was made.
     data, neighbour : str
-        The inputs in words; of people's data their recipes.
+        Descriptions of the inputs; of people's data their recipes.
     outputs : tuple of str or None
-        The outputs on both; None where they may not be shown.
+        The outputs on both; None if they may not be shown.
     digest : str
         The keyed digest of the dataset that the inputs were made from, if it has one.
     """
@@ -41,6 +41,15 @@ class Moved(Frozen, frozen=True):
         return cls(pair.origin, *words_of(pair), outputs, pair.digest or UNSET)
 
 
+def verdict_of(refuted: bool, tested: bool) -> Verdict:
+    """Return the verdict on a claim that was refuted, or that was tested and not refuted."""
+    if refuted:
+        return Verdict.VIOLATION
+    if tested:
+        return Verdict.NOT_REFUTED
+    return Verdict.NO_EVIDENCE
+
+
 class NoiseMove(Frozen, frozen=True, kw_only=True):
     """A value that noise was added to, and how far it moved between the inputs of the witness.
 
@@ -51,16 +60,16 @@ class NoiseMove(Frozen, frozen=True, kw_only=True):
     place : str
         File and line of the sum, or of the call of a primitive that takes the value.
     scale : float or None
-        Scale or standard deviation of the noise; None where there is no single one.
+        Scale or standard deviation of the noise; None if there is no single one.
     declared : float or None
-        The sensitivity that the primitive declares or that is claimed; None where there is none.
+        The sensitivity that the primitive declares or that is claimed; None if there is none.
     metric : str
         The metric of the distance.
     distance : float
-        The distance, rounded down; infinite where the values have none.
+        The distance, rounded down; infinite if the values have none.
     loss : float or None
         What the noisy value alone loses: epsilon at the claim's delta if it is released and nothing random precedes
-        it; None where that is not so, or not known.
+        it; None if that is not so, or not known.
     """
 
     primitive: Words
@@ -79,10 +88,10 @@ class RecordedFinding(AuditFinding, kw_only=True, frozen=True, tag="recorded noi
     ----------
     verdict : {"violation", "not refuted", "no evidence"}
         "violation" if a value moved by more than the declared sensitivity, or a value that is released with noise
-        loses more than the claim by itself; "no evidence" where no value is known that noise was added to, or nothing
-        is declared.
+        loses more than the claim by itself; "no evidence" if no value is known that noise was added to, or nothing is
+        declared.
     epsilon, delta : float or None
-        The claim of privacy; epsilon is None where none was given.
+        The claim of privacy; epsilon is None if none was given.
     moves : tuple of NoiseMove
         The values on the witness, those that refute first.
     wrong_sensitivity, wrong_epsilon : bool
@@ -90,7 +99,7 @@ class RecordedFinding(AuditFinding, kw_only=True, frozen=True, tag="recorded noi
     not_covered : tuple of str
         Draws whose output was added to no value that is known, with their place, or that no recording sees.
     reused : tuple of str
-        The places where noise is added that was added to another value too.
+        The places that add noise which was added to another value too.
     beside : bool
         Whether the outputs on a pair differ though all noisy values are equal, or one of them is an exception: the
         mechanism reads the data elsewhere as well. That is no proof of a violation, and a reason to run it.
@@ -102,7 +111,7 @@ class RecordedFinding(AuditFinding, kw_only=True, frozen=True, tag="recorded noi
     runs : int
         Runs of the mechanism.
     relation : Relation or None
-        What neighbours are; None where it is unknown.
+        What neighbours are; None if it is unknown.
     witness : Moved or None
         The pair on which a value moved farthest.
     grade : {"exact"}
@@ -137,8 +146,8 @@ class SensitivityFinding(AuditFinding, kw_only=True, frozen=True, tag="sensitivi
     Attributes
     ----------
     verdict : {"violation", "not refuted", "no evidence"}
-        "violation" if a pair of neighbours has outputs farther apart than the claim; "no evidence" where the function
-        gave equal outputs on all pairs, or none.
+        "violation" if a pair of neighbours has outputs farther apart than the claim; "no evidence" if the function gave
+        equal outputs on all pairs, or none.
     sensitivity : float
         The claim.
     metric : str
@@ -146,7 +155,7 @@ class SensitivityFinding(AuditFinding, kw_only=True, frozen=True, tag="sensitivi
     distance : float
         The greatest distance, rounded down: a finite one if that exceeds the claim.
     infinite : str
-        Why the outputs on a pair have no finite distance, such as a NaN on one side; empty where there is no such pair.
+        Why the outputs on a pair have no finite distance, such as a NaN on one side; empty if there is no such pair.
     rounded : bool
         Whether floats that are no integers were compared. A billionth of the claim then counts as rounding.
     pairs, moved, refused : int
@@ -156,9 +165,9 @@ class SensitivityFinding(AuditFinding, kw_only=True, frozen=True, tag="sensitivi
     calls : int
         Calls of the function.
     relation : Relation or None
-        What neighbours are; None where it is unknown.
+        What neighbours are; None if it is unknown.
     witness : Moved or None
-        The pair of the distance; None where no pair had outputs on both sides.
+        The pair of the distance; None if no pair had outputs on both sides.
     grade : {"exact"}
         The kind of the evidence: the outputs are compared as fractions.
     """

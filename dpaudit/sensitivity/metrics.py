@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from numbers import Rational
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -22,14 +22,17 @@ from dpaudit.withheld import foreign
 ROUNDING = Fraction(1, 10**9)
 """The part of the claim by which a distance between floats may exceed it as rounding: epsilon grows by as much."""
 
-Key = tuple[Any, ...]
+Key = tuple[Hashable, ...]
 Number = Fraction | float
 """A finite number as a fraction; a NaN or an infinity as a float."""
+GivenSensitivity = float | Rational | Decimal | str
+"""A sensitivity as users give it; a text such as "1/3" is exact."""
+_Output = TypeVar("_Output")
 
 
 @dataclass(frozen=True)
 class Distance:
-    """A distance between two outputs, the `power`, or its root if `squared`; ``math.inf`` where it is not finite.
+    """A distance between two outputs, the `power`, or its root if `squared`; ``math.inf`` if it is not finite.
 
     It is `rounded` if floats that are no integers were compared, so that the last digits may be rounding. `why` says
     why it is infinite.
@@ -41,9 +44,13 @@ class Distance:
     why: str = ""
 
     def exceeds(self, claim: Fraction) -> bool:
-        """Return whether it is larger than a claim, by more than `ROUNDING` of it where floats were compared."""
-        most = claim * (1 + ROUNDING) if self.rounded else claim
-        return self.power > (most * most if self.squared else most)
+        """Return whether it is larger than a claim, by more than `ROUNDING` of it if floats were compared."""
+        most = claim
+        if self.rounded:
+            most *= 1 + ROUNDING
+        if self.squared:
+            most *= most
+        return self.power > most
 
     @property
     def lower(self) -> float:
@@ -62,17 +69,21 @@ def _down(value: Fraction) -> float:
         nearest = float(value)
     except OverflowError:
         return float(np.finfo(float).max)
-    return math.nextafter(nearest, 0.0) if Fraction(nearest) > value else nearest
+    if Fraction(nearest) > value:
+        return math.nextafter(nearest, 0.0)
+    return nearest
 
 
 def exact_number(value: Any) -> Number | None:
     """Return a number exactly, as a fraction, or as the float that it is if it is not finite; None for no number."""
-    if getattr(value, "ndim", None) == 0 and callable(getattr(value, "item", None)):
+    if hasattr(value, "ndim") and value.ndim == 0 and hasattr(value, "item"):
         value = value.item()
     if isinstance(value, bool | int | Rational):
         return Fraction(value)
     if isinstance(value, float | np.floating | Decimal):
-        return Fraction(*value.as_integer_ratio()) if math.isfinite(value) else float(value)
+        if not math.isfinite(value):
+            return float(value)
+        return Fraction(*value.as_integer_ratio())
     return None
 
 
@@ -85,7 +96,10 @@ def _numbers(output: Any, key: Key = ()) -> Iterator[tuple[Key, Any]]:
             yield from _numbers(item, (*key, name))
     elif isinstance(output, np.ndarray) and output.ndim:
         for place, item in zip(np.ndindex(output.shape), output.ravel().tolist(), strict=True):
-            yield from ((key + place, item),) if output.dtype != object else _numbers(item, key + place)
+            if output.dtype == object:
+                yield from _numbers(item, key + place)
+            else:
+                yield key + place, item
     elif isinstance(output, Sequence) and not isinstance(output, str | bytes):
         for i, item in enumerate(output):
             yield from _numbers(item, (*key, i))
@@ -97,26 +111,29 @@ def _has_keys(output: Any) -> bool:
     return isinstance(output, Mapping) or hasattr(output, "to_dict")
 
 
-def _differences(first: Any, second: Any, metric: str) -> tuple[list[Number], bool, str]:
+def _differences(first: _Output, second: _Output, metric: str) -> tuple[list[Fraction], bool, str]:
     """Return the differences of numbers under equal keys, whether fractions of floats are among them, and a reason.
 
-    A key that a dictionary lacks counts as 0. The reason says why the distance is infinite where shapes differ.
+    A key that a dictionary lacks counts as 0. The reason says why the distance is infinite if shapes differ.
     """
-    one, other = dict(_numbers(first)), dict(_numbers(second))
+    one = dict(_numbers(first))
+    other = dict(_numbers(second))
     if one.keys() != other.keys() and not (_has_keys(first) and _has_keys(second)):
         return [], False, f"the outputs hold {len(one)} and {len(other)} numbers"
-    found: list[Number] = []
+    found: list[Fraction] = []
     rounded = False
     for key in dict.fromkeys((*one, *other)):
-        given = one.get(key, 0), other.get(key, 0)
-        if given[0] is given[1]:
+        was = one.get(key, 0)
+        now = other.get(key, 0)
+        if was is now:
             continue
-        left, right = map(exact_number, given)
+        left = exact_number(was)
+        right = exact_number(now)
         if left is None or right is None:
-            if type(given[0]) is type(given[1]) and given[0] == given[1]:
+            if type(was) is type(now) and was == now:
                 continue  # what both share, such as a label
             text = "{metric} {metric_} compares numbers, got {value_:.100}; for other outputs use hamming or symmetric"
-            wrong = given[0] if left is None else given[1]
+            wrong = was if left is None else now
             raise InputError(text, names=("metric",), metric_=metric, value=wrong, value_=foreign(repr(wrong)))
         if isinstance(left, float) or isinstance(right, float):
             if left != right and not (left != left and right != right):
@@ -125,7 +142,7 @@ def _differences(first: Any, second: Any, metric: str) -> tuple[list[Number], bo
             continue
         if left != right:
             found.append(abs(left - right))
-            rounded |= any(isinstance(x, float | np.floating) and x != int(x) for x in given)
+            rounded |= any(isinstance(x, float | np.floating) and x != int(x) for x in (was, now))
     return found, rounded, ""
 
 
@@ -133,21 +150,44 @@ def _kind(number: Number) -> str:
     """Return what a number is, without its value."""
     if isinstance(number, Fraction):
         return "finite"
-    return "NaN" if number != number else "infinite" if number > 0 else "minus infinite"
+    if number != number:
+        return "NaN"
+    return "infinite" if number > 0 else "minus infinite"
 
 
-def _number_distance(metric: str, total: Callable[[list[Any]], Any], squared: bool = False) -> _Measure:
-    def measure(first: Any, second: Any) -> Distance:
-        if metric == "absolute" and (several := [x for x in (first, second) if [*dict(_numbers(x))] != [()]]):
-            text = "{metric} absolute is for an output that is one number, got {value_:.100}: use l1, l2 or linf"
-            raise InputError(text, names=("metric",), value=several[0], value_=foreign(repr(several[0])))
+def _number_distance(metric: str, total: Callable[[list[Fraction]], Fraction], squared: bool = False) -> Measure:
+    """Return the distance whose power is a total of the differences of numbers."""
+
+    def measure(first: _Output, second: _Output) -> Distance:
         found, rounded, why = _differences(first, second, metric)
-        return Distance(math.inf, squared, why=why) if why else Distance(Fraction(total(found)), squared, rounded)
+        if why:
+            return Distance(math.inf, squared, why=why)
+        return Distance(total(found), squared, rounded)
 
     return measure
 
 
-def _elements(output: Any, metric: str) -> list[Any]:
+def _absolute(first: _Output, second: _Output) -> Distance:
+    for output in (first, second):
+        if list(dict(_numbers(output))) != [()]:
+            text = "{metric} absolute is for an output that is one number, got {value_:.100}: use l1, l2 or linf"
+            raise InputError(text, names=("metric",), value=output, value_=foreign(repr(output)))
+    return _number_distance("absolute", _sum)(first, second)
+
+
+def _sum(found: list[Fraction]) -> Fraction:
+    return sum(found, Fraction(0))
+
+
+def _sum_of_squares(found: list[Fraction]) -> Fraction:
+    return sum((number * number for number in found), Fraction(0))
+
+
+def _greatest(found: list[Fraction]) -> Fraction:
+    return max(found, default=Fraction(0))
+
+
+def _elements(output: Any, metric: str) -> list[Hashable]:
     if isinstance(output, Mapping):
         return [canonical(item) for item in output.items()]
     try:
@@ -157,38 +197,43 @@ def _elements(output: Any, metric: str) -> list[Any]:
         raise InputError(text, names=("metric",), metric_=metric, value=output, value_=foreign(repr(output))) from None
 
 
-def _hamming(first: Any, second: Any) -> Distance:
-    one, other = _elements(first, "hamming"), _elements(second, "hamming")
+def _hamming(first: _Output, second: _Output) -> Distance:
+    one = _elements(first, "hamming")
+    other = _elements(second, "hamming")
     if len(one) != len(other):
         return Distance(math.inf, why=f"the outputs have {len(one)} and {len(other)} elements")
     return Distance(Fraction(sum(a != b for a, b in zip(one, other, strict=True))))
 
 
-def _symmetric(first: Any, second: Any) -> Distance:
-    one, other = (Counter(_elements(output, "symmetric")) for output in (first, second))
+def _symmetric(first: _Output, second: _Output) -> Distance:
+    one = Counter(_elements(first, "symmetric"))
+    other = Counter(_elements(second, "symmetric"))
     return Distance(Fraction((one - other).total() + (other - one).total()))
 
 
-_Measure = Callable[[Any, Any], Distance]
-METRICS: dict[str, _Measure] = {
-    "absolute": _number_distance("absolute", sum),
-    "l1": _number_distance("l1", sum),
-    "l2": _number_distance("l2", lambda found: sum(x * x for x in found), squared=True),
-    "linf": _number_distance("linf", lambda found: max(found, default=0)),
+Measure = Callable[[Any, Any], Distance]
+"""Measures how far apart two outputs are."""
+METRICS: dict[str, Measure] = {
+    "absolute": _absolute,
+    "l1": _number_distance("l1", _sum),
+    "l2": _number_distance("l2", _sum_of_squares, squared=True),
+    "linf": _number_distance("linf", _greatest),
     "hamming": _hamming,
     "symmetric": _symmetric,
 }
 """Metric -> the distance of two outputs. The first four take dictionaries by key, where a missing key counts as 0."""
 
 
-def read_metric(metric: Any) -> str:
+def read_metric(metric: str) -> str:
     """Return the name of a metric."""
     return str(read_choice("metric", metric, tuple(METRICS)))
 
 
-def read_sensitivity(claim: Any) -> Fraction:
+def read_sensitivity(claim: GivenSensitivity) -> Fraction:
     """Return a claimed sensitivity exactly; `InputError` if it is no finite number >= 0."""
-    number = None if isinstance(claim, bool) else exact_number(claim)
+    number = None
+    if not isinstance(claim, bool):
+        number = exact_number(claim)
     if isinstance(claim, str):
         with suppress(ValueError, ZeroDivisionError):
             number = Fraction(claim)

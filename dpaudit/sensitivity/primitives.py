@@ -4,35 +4,69 @@ from __future__ import annotations
 
 import random
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cache, wraps
-from inspect import Signature, signature
-from typing import Any
+from inspect import signature
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, TypeVar
 
 import numpy as np
 
-from dpaudit.sensitivity.tracing import Primitive, Recorder
+from dpaudit.sensitivity.tracing import Numbers, Primitive, Recorder, Replacement
 
-_NOISE: dict[str, tuple[str, str, str | float | None]] = {
-    "laplace": ("laplace", "loc", "scale"),
-    "normal": ("gaussian", "loc", "scale"),
-    "standard_normal": ("gaussian", "", 1.0),
-    "randn": ("gaussian", "", 1.0),
-    "multivariate_normal": ("gaussian", "mean", None),
-    "logistic": ("logistic", "loc", "scale"),
-    "gumbel": ("gumbel", "loc", "scale"),
-    "standard_cauchy": ("cauchy", "", 1.0),
-    "standard_t": ("t", "", None),
-    "exponential": ("exponential", "", "scale"),
-    "standard_exponential": ("exponential", "", 1.0),
-    "geometric": ("geometric", "", None),
-    "poisson": ("poisson", "", None),
-    "gauss": ("gaussian", "mu", "sigma"),
-    "normalvariate": ("gaussian", "mu", "sigma"),
-    "expovariate": ("exponential", "", None),
+if TYPE_CHECKING:
+    from opendp.mod import Measurement
+
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
+_Kind = TypeVar("_Kind")
+
+
+@dataclass(frozen=True)
+class _Method:
+    """A method that draws noise: its family, the names of its centre and its scale, or a scale that it always has."""
+
+    family: str
+    centre: str = ""
+    scale_name: str = ""
+    scale: float | None = None
+
+    def scale_of(self, given: Mapping[str, Numbers]) -> float | None:
+        """Return the scale of a call with these arguments; None if there is no single one."""
+        scale: Numbers | None = self.scale
+        if self.scale_name:
+            scale = given.get(self.scale_name, 1.0)
+        if scale is None or np.ndim(scale) > 0:
+            return None
+        return float(scale)
+
+    @property
+    def parameters(self) -> list[str]:
+        """The names of the first parameters: the centre and the scale, if there are any."""
+        return [name for name in (self.centre, self.scale_name) if name]
+
+
+_NOISE = {
+    "laplace": _Method("laplace", centre="loc", scale_name="scale"),
+    "normal": _Method("gaussian", centre="loc", scale_name="scale"),
+    "standard_normal": _Method("gaussian", scale=1.0),
+    "randn": _Method("gaussian", scale=1.0),
+    "multivariate_normal": _Method("gaussian", centre="mean"),
+    "logistic": _Method("logistic", centre="loc", scale_name="scale"),
+    "gumbel": _Method("gumbel", centre="loc", scale_name="scale"),
+    "standard_cauchy": _Method("cauchy", scale=1.0),
+    "standard_t": _Method("t"),
+    "exponential": _Method("exponential", scale_name="scale"),
+    "standard_exponential": _Method("exponential", scale=1.0),
+    "geometric": _Method("geometric"),
+    "poisson": _Method("poisson"),
+    "gauss": _Method("gaussian", centre="mu", scale_name="sigma"),
+    "normalvariate": _Method("gaussian", centre="mu", scale_name="sigma"),
+    "expovariate": _Method("exponential"),
 }
-"""Method -> the family of its noise, and the first parameters: its centre and its scale, if it has them, or a scale."""
+# Methods whose draws are what they were in a replay, and are added to no value.
 _OTHER = (
     "random", "random_sample", "rand", "randint", "random_integers", "ranf", "sample", "integers", "uniform", "choice",
     "permutation", "shuffle", "permuted", "binomial", "bytes", "beta", "chisquare", "dirichlet", "gamma",
@@ -41,35 +75,53 @@ _OTHER = (
     "zipf", "multivariate_hypergeometric", "randrange", "choices", "betavariate", "gammavariate", "lognormvariate",
     "vonmisesvariate", "weibullvariate", "paretovariate", "getrandbits", "randbytes", "tomaxint",
 )  # fmt: skip
-"""Methods whose draws are what they were in a replay, and are added to no value."""
+_OTHER_METHOD = _Method("")
 
 
-def _recording_class(base: type, owner: str) -> type:
+def _function(owner: type | ModuleType, name: str) -> Callable[..., Any] | None:
+    """Return the function or method of a name; None if there is none."""
+    found = getattr(owner, name, None)
+    return found if callable(found) else None
+
+
+class _Recorded(Protocol):
+    """A generator whose draws are recorded."""
+
+    record: Recorder
+
+
+def _recording_class(base: type[_Kind], owner: str) -> type[_Kind]:
     """Return a class of generators whose methods draw, and are recorded in the `record` of an instance."""
-
-    def method(name: str) -> Callable[..., Any]:
-        plain = getattr(base, name)
-        family, centre, scale_name = _NOISE.get(name, ("", "", None))
-        positional = [one for one in (centre, scale_name) if one and isinstance(one, str)]
-
-        @wraps(plain)
-        def called(self: Any, *args: Any, **kwargs: Any) -> Any:
-            given = dict(zip(positional, args, strict=False)) | kwargs
-            scale: Any = given.get(scale_name, 1.0) if isinstance(scale_name, str) else scale_name
-            single = float(scale) if scale is not None and np.ndim(scale) == 0 else None
-            primitive = Primitive(f"{owner}.{name}", family, single, metric="l2" if family == "gaussian" else "l1")
-            value = given.get(centre)
-            return self.record.drawn(primitive, lambda: plain(self, *args, **kwargs), value, traces=bool(family))
-
-        return called
-
-    names = [name for name in (*_NOISE, *_OTHER) if callable(getattr(base, name, None))]
-    return type(base.__name__, (base,), {name: method(name) for name in names})
+    methods = {
+        name: _recorded_method(plain, f"{owner}.{name}", name)
+        for name in (*_NOISE, *_OTHER)
+        if (plain := _function(base, name)) is not None
+    }
+    made: Any = type(base.__name__, (base,), methods)
+    found: type[_Kind] = made
+    return found
 
 
-_Generator: Any = _recording_class(np.random.Generator, "Generator")
-_RandomState: Any = _recording_class(np.random.RandomState, "RandomState")
-_Random: Any = _recording_class(random.Random, "random")
+def _recorded_method(
+    plain: Callable[Concatenate[_Recorded, _P], _T], title: str, name: str
+) -> Callable[Concatenate[_Recorded, _P], _T]:
+    """Return a method of a generator that is recorded when it is called."""
+    method = _NOISE.get(name, _OTHER_METHOD)
+    metric = "l2" if method.family == "gaussian" else "l1"
+
+    @wraps(plain)
+    def called(self: _Recorded, /, *args: _P.args, **kwargs: _P.kwargs) -> _T:
+        given: dict[str, Any] = dict(zip(method.parameters, args, strict=False)) | kwargs
+        primitive = Primitive(title, method.family, method.scale_of(given), metric=metric)
+        value = given.get(method.centre)
+        return self.record.drawn(primitive, lambda: plain(self, *args, **kwargs), value, traces=bool(method.family))
+
+    return called
+
+
+_Generator = _recording_class(np.random.Generator, "Generator")
+_RandomState = _recording_class(np.random.RandomState, "RandomState")
+_Random = _recording_class(random.Random, "random")
 
 
 class _AnyInstance(type):
@@ -81,101 +133,142 @@ class _AnyInstance(type):
 
 def recorded_generator(record: Recorder, rng: np.random.Generator) -> np.random.Generator:
     """Return a generator that is recorded."""
-    made: np.random.Generator = _Generator(rng.bit_generator)
+    made = _Generator(rng.bit_generator)
     vars(made)["record"] = record
     return made
 
 
+# The functions of modules that draw from a global generator, with the class of the one that stands in for it.
 _GLOBAL = [
     (module, name, kind)
     for module, kind in ((np.random, _RandomState), (random, _Random))
     for name in (*_NOISE, *_OTHER)
-    if callable(getattr(module, name, None)) and hasattr(kind, name)
+    if _function(module, name) is not None and hasattr(kind, name)
 ]
-"""The functions of modules that draw from a global generator, with the class of the one that stands in for it."""
 
 
 @contextmanager
 def patched(record: Recorder) -> Iterator[None]:
     """Record the global generators of numpy and random, generators that are made inside, and known libraries."""
-    streams = {_RandomState: record.stream(), _Random: record.stream()}
+    replaced = [*_of_numpy(record), *_of_modules(record), *_of_libraries(record)]
+    # By hand, and not by a mock: each run of a pair does this, and a mock takes three times as long.
+    before = [one.before() for one in replaced]
+    try:
+        for one in replaced:
+            one.put()
+        yield
+    finally:
+        for one in before:
+            one.put()
 
-    @cache
-    def owner(kind: Any) -> Any:
-        made = kind(int(streams[kind]().integers(2**32)))
-        made.record = record
-        return made
 
-    def drawing(name: str, kind: Any) -> Callable[..., Any]:
-        return lambda *args, **kwargs: getattr(owner(kind), name)(*args, **kwargs)
+def _of_numpy(record: Recorder) -> Iterator[Replacement]:
+    """Yield what makes generators of numpy, which are recorded then."""
 
-    def default_rng(seed: Any = None) -> np.random.Generator:
+    def default_rng(
+        seed: int | Sequence[int] | np.random.SeedSequence | np.random.Generator | None = None,
+    ) -> np.random.Generator:
         """Return a generator as numpy does, which is recorded."""
         if isinstance(seed, np.random.Generator):
             return seed if isinstance(seed, _Generator) else recorded_generator(record, seed)
-        plain = record.stream()() if seed is None else np.random.Generator(np.random.PCG64(seed))
-        return recorded_generator(record, plain)
+        if seed is None:
+            return recorded_generator(record, record.stream()())
+        return recorded_generator(record, np.random.Generator(np.random.PCG64(seed)))
 
-    class RandomState(_RandomState, metaclass=_AnyInstance):  # type: ignore[misc]  # made at run time
+    class RandomState(_RandomState, metaclass=_AnyInstance):  # type: ignore[misc, valid-type]  # made at run time
         """A generator as numpy's, which is recorded."""
 
-        def __init__(self, seed: Any = None) -> None:
-            super().__init__(int(record.stream()().integers(2**32)) if seed is None else seed)
+        def __init__(self, seed: int | None = None) -> None:
+            if seed is None:
+                seed = int(record.stream()().integers(2**32))
+            super().__init__(seed)
             self.record = record
 
-    replaced = [(np.random, "default_rng", default_rng), (np.random, "RandomState", RandomState)]
-    replaced += [(module, name, drawing(name, kind)) for module, name, kind in _GLOBAL] + [*_of_libraries(record)]
-    before = [(module, name, vars(module)[name]) for module, name, _ in replaced]
-    try:
-        for module, name, function in replaced:
-            setattr(module, name, function)
-        yield
-    finally:
-        for module, name, function in before:
-            setattr(module, name, function)
+    yield Replacement(np.random, "default_rng", default_rng)
+    yield Replacement(np.random, "RandomState", RandomState)
 
 
-def _of_libraries(record: Recorder) -> Iterator[tuple[Any, str, Any]]:
-    """Yield what is replaced of the libraries that are loaded: a class or a module, a name, and a function."""
-    if (mechanisms := sys.modules.get("diffprivlib.mechanisms")) is not None:
+def _of_modules(record: Recorder) -> Iterator[Replacement]:
+    """Yield the functions that draw from a global generator, which one of the recording stands in for."""
+    # Made here, and not where a function is first called: streams are numbered in the order in which they are made.
+    streams = {_RandomState: record.stream(), _Random: record.stream()}
+
+    # The generator itself is made when it is first drawn from, since making one takes a while.
+    @cache
+    def owner(kind: type) -> _Recorded:
+        made: _Recorded = kind(int(streams[kind]().integers(2**32)))
+        made.record = record
+        return made
+
+    def drawing(name: str, kind: type) -> Callable[..., Any]:
+        return lambda *args, **kwargs: getattr(owner(kind), name)(*args, **kwargs)
+
+    for module, name, kind in _GLOBAL:
+        yield Replacement(module, name, drawing(name, kind))
+
+
+def _of_libraries(record: Recorder) -> Iterator[Replacement]:
+    """Yield what is replaced of the libraries that are loaded."""
+    mechanisms = sys.modules.get("diffprivlib.mechanisms")
+    if mechanisms is not None:
         for kind in vars(mechanisms).values():
-            if isinstance(kind, type) and "randomise" in vars(kind):
-                yield kind, "randomise", _randomise(record, kind)
-    if (opendp := sys.modules.get("opendp.mod")) is not None:
+            own = vars(kind).get("randomise") if isinstance(kind, type) else None
+            if own is not None:
+                yield Replacement(kind, "randomise", _randomise(record, kind, own))
+    opendp = sys.modules.get("opendp.mod")
+    if opendp is not None:
         for name in ("invoke", "__call__"):
-            if name in vars(opendp.Measurement):
-                yield opendp.Measurement, name, _invoke(record, getattr(opendp.Measurement, name))
+            own = vars(opendp.Measurement).get(name)
+            if own is not None:
+                yield Replacement(opendp.Measurement, name, _invoke(record, own))
     if "torch" in sys.modules:
         from dpaudit.sensitivity import torch_noise
 
         yield from torch_noise.replaced(record)
 
 
-def _randomise(record: Recorder, kind: type) -> Callable[..., Any]:
-    plain = vars(kind)["randomise"]
-    takes: Signature = signature(plain)
+# The mechanisms of diffprivlib whose noise has a known family.
+_FAMILIES = {"Laplace": "laplace", "Gaussian": "gaussian", "GaussianAnalytic": "gaussian"}
+# The metrics of inputs of OpenDP's measurements whose values can be compared.
+_METRICS = {"AbsoluteDistance": "absolute", "L1Distance": "l1", "L2Distance": "l2", "LInfDistance": "linf"}
+
+
+def _randomise(record: Recorder, kind: type, plain: Callable[_P, _T]) -> Callable[_P, _T]:
+    """Return the method of a mechanism of diffprivlib that adds noise, recorded."""
+    takes = signature(plain)
+    family = _FAMILIES.get(kind.__name__, "")
 
     @wraps(plain)
-    def randomise(self: Any, *args: Any, **kwargs: Any) -> Any:
-        value = next(iter([*takes.bind(self, *args, **kwargs).arguments.values()][1:]), None)
-        sensitivity = getattr(self, "sensitivity", None)
-        number = isinstance(value, int | float | np.number)
-        declared = float(sensitivity) if number and isinstance(sensitivity, int | float) else None
-        scale = getattr(self, "_scale", None)
-        family = {"Laplace": "laplace", "Gaussian": "gaussian", "GaussianAnalytic": "gaussian"}.get(kind.__name__, "")
-        known = float(scale) if family and isinstance(scale, int | float) and scale else None
-        primitive = Primitive(f"diffprivlib.{type(self).__name__}", family, known, declared)
-        return record.drawn(primitive, lambda: plain(self, *args, **kwargs), value if number else None)
+    def randomise(*args: _P.args, **kwargs: _P.kwargs) -> _T:
+        mechanism = args[0]
+        given = list(takes.bind(*args, **kwargs).arguments.values())
+        value = None
+        if len(given) > 1 and isinstance(given[1], int | float | np.number):
+            value = given[1]
+        declared = None
+        if value is not None and hasattr(mechanism, "sensitivity"):
+            declared = _float_of(mechanism.sensitivity)
+        scale = None
+        if family and hasattr(mechanism, "_scale"):
+            scale = _float_of(mechanism._scale) or None
+        primitive = Primitive(f"diffprivlib.{type(mechanism).__name__}", family, scale, declared)
+        return record.drawn(primitive, lambda: plain(*args, **kwargs), value)
 
     return randomise
 
 
-def _invoke(record: Recorder, plain: Callable[..., Any]) -> Callable[..., Any]:
+def _float_of(number: Any) -> float | None:
+    """Return a number as a float; None for anything else."""
+    return float(number) if isinstance(number, int | float) else None
+
+
+def _invoke(record: Recorder, plain: Callable[[Measurement, Any], _T]) -> Callable[[Measurement, Any], _T]:
+    """Return the method of a measurement of OpenDP that runs it, recorded."""
+
     @wraps(plain)
-    def invoke(self: Any, arg: Any) -> Any:
+    def invoke(self: Measurement, arg: Any) -> _T:
         metric = str(self.input_metric).partition("(")[0]
-        names = {"AbsoluteDistance": "absolute", "L1Distance": "l1", "L2Distance": "l2", "LInfDistance": "linf"}
-        primitive = Primitive("opendp.Measurement", metric=names.get(metric, ""), loss=self.map)
-        return record.drawn(primitive, lambda: plain(self, arg), arg if metric in names else None)
+        primitive = Primitive("opendp.Measurement", metric=_METRICS.get(metric, ""), loss=self.map)
+        return record.drawn(primitive, lambda: plain(self, arg), arg if metric in _METRICS else None)
 
     return invoke

@@ -10,19 +10,22 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from types import FrameType
+from typing import Any, NoReturn, TypeVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from dpaudit import seeding
 from dpaudit.outputs.canonical import canonical
 from dpaudit.sensitivity.primitives import patched, recorded_generator
-from dpaudit.sensitivity.tracing import Noise, Primitive, traced, untraced
+from dpaudit.sensitivity.tracing import Noise, Numbers, Primitive, traced, untraced
 from dpaudit.withheld import hides
 
+_T = TypeVar("_T")
 _HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _LIBRARIES = (os.sep + "site-packages" + os.sep, os.sep + "dist-packages" + os.sep)
 
@@ -33,7 +36,7 @@ class Draw:
 
     primitive: Primitive
     place: str
-    output: Any
+    output: ArrayLike
     added: bool = False
 
 
@@ -48,8 +51,8 @@ class Value:
 
     draws: tuple[int, ...]
     factor: float | None
-    value: Any
-    noisy: Any
+    value: ArrayLike
+    noisy: ArrayLike
     place: str
     given: bool = False
     partial: bool = False
@@ -77,16 +80,19 @@ class Recording:
     """
 
     def __init__(self, seed: int = 0, source: Recording | None = None) -> None:
-        self.seed, self._source = seed, source
+        self.seed = seed
+        self._source = source
         self.draws: list[Draw] = []
         self.values: list[Value] = []
-        self.diverged, self.flow = "", False
-        self.active = self._inside = False
+        self.diverged = ""
+        self.flow = False
+        self.active = False
+        self._inside = False
         self._streams = 0
         self.rng = recorded_generator(self, self.stream()())
 
     def stream(self) -> Callable[[], np.random.Generator]:
-        """Return what makes the next generator of the run, where one is needed; the same ones in a replay."""
+        """Return what makes the next generator of the run, if one is needed; the same ones in a replay."""
         self._streams += 1
         return partial(seeding.generator, self.seed, "recording", self._streams)
 
@@ -102,28 +108,25 @@ class Recording:
             finally:
                 self.active = False
 
-    def replay(self) -> Any:
+    def replay(self) -> AbstractContextManager[Recording]:
         """Return a context as that of `recorded`, in which every draw and every noisy value is that of this run."""
         return Recording(self.seed, self).recorded()
 
-    def drawn(self, primitive: Primitive, draw: Callable[[], Any], value: Any = None, *, traces: bool = False) -> Any:
+    def drawn(
+        self, primitive: Primitive, draw: Callable[[], _T], value: ArrayLike | None = None, *, traces: bool = False
+    ) -> _T:
         """Return the output of a primitive: `draw()`, or in a replay what it was.
 
         A `value` that it is given is recorded. With `traces` the output knows what it is added to.
         """
         if not self.active or self._inside:
             return draw()
-        number, before = len(self.draws), None
-        if self._source is not None:
-            if number >= len(self._source.draws):
-                self._diverge(f"{primitive.name} is called once more", flow=True)
-            before = self._source.draws[number]
-            if before.primitive.name != primitive.name:
-                self._diverge(f"{primitive.name} is called in place of {before.primitive.name}", flow=True)
+        number = len(self.draws)
+        before = self._drawn_before(number, primitive)
         self._inside = True
         try:
             # A replay draws too, so that other draws of the same generator stay what they were.
-            output = draw()
+            output: Any = draw()
         finally:
             self._inside = False
         if before is not None:
@@ -135,30 +138,51 @@ class Recording:
         self.draws.append(Draw(primitive, place, output, added=value is not None and bool(np.any(value))))
         if value is not None:
             self.values.append(Value((number,), 1.0, as_numbers(value), output, place, given=True))
-        copied = _copied(output)
-        return traced(copied, Noise((number,), self._add)) if traces else copied
+        copied: _T = _copied(output)
+        if traces:
+            return traced(copied, Noise((number,), self._add))
+        return copied
 
-    def _add(self, noise: Noise, total: Any) -> tuple[Any, int]:
+    def _drawn_before(self, number: int, primitive: Primitive) -> Draw | None:
+        """Return the draw of the recording that this one replays; None if this is the recording."""
+        if self._source is None:
+            return None
+        if number >= len(self._source.draws):
+            self._diverge(f"{primitive.name} is called once more", flow=True)
+        before = self._source.draws[number]
+        if before.primitive.name != primitive.name:
+            self._diverge(f"{primitive.name} is called in place of {before.primitive.name}", flow=True)
+        return before
+
+    def _add(self, noise: Noise, total: Numbers) -> tuple[Numbers, int]:
         """Record the value of a sum with noise; return the sum, or in a replay what it was, and its number."""
         if not self.active or self._inside:
             return total, noise.record
         for draw in noise.draws:
             self.draws[draw].added = True
-        number, value = len(self.values), untraced(noise.value)
+        number = len(self.values)
         if self._source is not None:
-            known = self._source.values[number] if number < len(self._source.values) else None
-            if known is None or known.draws != noise.draws:
-                self._diverge("noise is added in another order", flow=True)
-            assert known is not None
-            if np.shape(known.noisy) != np.shape(total):
-                self._diverge(f"noise is added to {_shape(total)} in place of {_shape(known.noisy)}")
-            total = _copied(known.noisy)
+            total = self._summed_before(number, noise, total)
         if noise.record >= 0:
             self.values[noise.record] = replace(self.values[noise.record], partial=True)
-        self.values.append(Value(noise.draws, noise.factor, as_numbers(value), _copied(total), _caller()))
+        value = as_numbers(untraced(noise.value))
+        assert value is not None
+        self.values.append(Value(noise.draws, noise.factor, value, _copied(total), _caller()))
         return total, number
 
-    def _diverge(self, why: str, *, flow: bool = False) -> None:
+    def _summed_before(self, number: int, noise: Noise, total: Numbers) -> Numbers:
+        """Return the sum of the recording that this one replays."""
+        assert self._source is not None
+        values = self._source.values
+        if number >= len(values) or values[number].draws != noise.draws:
+            self._diverge("noise is added in another order", flow=True)
+        before: Any = values[number].noisy
+        if np.shape(before) != np.shape(total):
+            self._diverge(f"noise is added to {_shape(total)} in place of {_shape(before)}")
+        copied: Numbers = _copied(before)
+        return copied
+
+    def _diverge(self, why: str, *, flow: bool = False) -> NoReturn:
         self.flow = flow
         raise Diverged(f"on the neighbour {why}")
 
@@ -174,8 +198,9 @@ class Recording:
         found = []
         for value in self.values:
             if not value.given and not value.partial:
-                found += [value] if seen & {*value.draws} else []
-                seen |= {*value.draws}
+                if seen.intersection(value.draws):
+                    found.append(value)
+                seen.update(value.draws)
         return found
 
 
@@ -212,35 +237,42 @@ def recording(seed: int = 0) -> Iterator[Recording]:
         yield record
 
 
-def _copied(value: Any) -> Any:
+def _copied(value: _T) -> _T:
     """Return a copy of an array or a tensor, and anything else as it is."""
     if isinstance(value, np.ndarray):
         return value.copy()
-    return value.clone() if hasattr(value, "clone") else value
+    if hasattr(value, "clone"):
+        copied: _T = value.clone()
+        return copied
+    return value
 
 
-def as_numbers(value: Any) -> Any:
+def as_numbers(value: _T) -> _T:
     """Return a copy of an array, or of a tensor as an array, and anything else as it is."""
     if hasattr(value, "detach"):
-        return value.detach().cpu().numpy().copy()
-    return value.copy() if isinstance(value, np.ndarray) else value
+        array: _T = value.detach().cpu().numpy().copy()
+        return array
+    if isinstance(value, np.ndarray):
+        return value.copy()
+    return value
 
 
-def _shape(value: Any) -> str:
+def _shape(value: ArrayLike) -> str:
     shape = np.shape(value)
     return f"an array of shape {shape}" if shape else "one number"
 
 
 def _caller() -> str:
     """Return file and line of the innermost frame that is of no library, else of the innermost one that is not ours."""
-    frame: Any = sys._getframe(1)
+    frame: FrameType | None = sys._getframe(1)
     first = ""
     while frame is not None:
         name = frame.f_code.co_filename
         if not name.startswith(_HERE) and not (hides() and not os.path.isfile(name)):
-            first = first or f"{os.path.basename(name)}, line {frame.f_lineno}"
+            place = f"{os.path.basename(name)}, line {frame.f_lineno}"
+            first = first or place
             if not any(part in name for part in _LIBRARIES) and not name.startswith("<"):
-                return f"{os.path.basename(name)}, line {frame.f_lineno}"
+                return place
         frame = frame.f_back
     return first
 
@@ -254,6 +286,6 @@ def plain_output(output: Any) -> Any:
     return untraced(output)
 
 
-def same(first: Any, second: Any) -> bool:
+def same(first: _T, second: _T) -> bool:
     """Return whether two outputs are indistinguishable."""
-    return bool(canonical(plain_output(first)) == canonical(plain_output(second)))
+    return canonical(plain_output(first)) == canonical(plain_output(second))

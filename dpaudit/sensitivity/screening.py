@@ -14,13 +14,15 @@ from dpaudit.errors import ToolFault
 from dpaudit.running.processes import APART, ChildDied
 from dpaudit.running.spawned import waiting_libraries
 from dpaudit.running.workers import in_own_process
-from dpaudit.sensitivity.recorded import REPEATS, RecordedMechanism, Run, ValueMove, loss_of_map, stands_in
+from dpaudit.sensitivity.replayed_noise import REPEATS, ReplayedMechanism, Run, ValueMove, loss_of_map, stands_in
 from dpaudit.sensitivity.search import Moves, Search
 
 CLEAR = 1.05
 """The least loss, in units of the claim, that speaks for a pair: of a claim that is tight every pair has 1 or so."""
-RIVALS, SUSPECTS = 8, 4
-"""The most pairs that are run because of their loss, and those for each other reason."""
+RIVALS = 8
+"""The most pairs that are run because of their loss."""
+SUSPECTS = 4
+"""The most pairs that are run for each other reason."""
 
 
 @dataclass(frozen=True)
@@ -28,8 +30,8 @@ class Shortlist:
     """The pairs that runs are spent on, each with its place among those given, or their number for any other pair.
 
     Of one pair it is `sure` that a released value loses more than the claim; else bets decide among the pairs, or among
-    all where none is listed. `runs` were made, of which no bound knows, on `tried` pairs: on `looked` of those given,
-    and on variations of them. Where the time was over, it `ended` after so many.
+    all if none is listed. `runs` were made, which enter no bound, on `tried` pairs: on `looked` of those given,
+    and on variations of them. If the time was over, it `ended` after so many.
     """
 
     pairs: tuple[tuple[int, Pair], ...]
@@ -59,18 +61,22 @@ class _Screening:
     """
 
     def __init__(self, run: Run, epsilon: float, delta: float, seed: int, most: int, over: Over) -> None:
-        self.over, self.looked = over, 0
+        self.over = over
+        self.looked = 0
         self.ended: int | None = None
-        self.mechanism, self.most = RecordedMechanism(run, seed), most - STEADY_RUNS
-        self.epsilon, self.delta = epsilon, delta
+        self.mechanism = ReplayedMechanism(run, seed)
+        self.most = most - STEADY_RUNS
+        self.epsilon = epsilon
+        self.delta = delta
         self.losing: list[tuple[float, Pair]] = []
-        self.suspects: dict[str, list[Pair]] = {"beside": [], "control flow": []}
+        self.suspects: dict[str, list[Pair]] = {"elsewhere": [], "control flow": []}
 
     def measure(self, pair: Pair) -> tuple[float, bool] | None:
         """Return what noisy values show of a pair's loss, in units of the claim, and whether these are released.
 
-        None where it is not known. `_Spent` is raised if there are no runs left.
+        None if it is not known. `_Spent` is raised if there are no runs left.
         """
+        # These runs are taken out of the trials that were asked for; they are not made in addition.
         if self.mechanism.runs + 2 > self.most:
             raise _Spent
         if self.over(self.looked, STEADY_RUNS):
@@ -83,8 +89,8 @@ class _Screening:
             if self.mechanism.flow_diverged > diverged:
                 self.suspects["control flow"].append(pair)
             return None
-        if found.beside and not found.recorded.untraced:
-            self.suspects["beside"].append(pair)
+        if found.elsewhere and not found.recorded.untraced:
+            self.suspects["elsewhere"].append(pair)
         losses = [
             (stands_in(found.outputs[0], move.value.noisy), _loss(move, self.epsilon, self.delta))
             for move in found.of_noise
@@ -97,15 +103,16 @@ class _Screening:
         return loss, together >= hidden
 
 
+# The place of a pair among those given, and the step and the place of each variation by which it is made again.
 _Way = tuple[int, tuple[tuple[int, int], ...]]
-"""The place of a pair among those given, and the step and the place of each variation by which it is made again."""
 
 
 class _Ways:
     """Moves that remember how each of their pairs was made."""
 
     def __init__(self, moves: Moves, pairs: Sequence[Pair]) -> None:
-        self.moves, self._kept = moves, list(pairs)
+        self.moves = moves
+        self._kept = list(pairs)
         self.ways: dict[int, _Way] = {id(pair): (i, ()) for i, pair in enumerate(pairs)}
 
     def __call__(self, pair: Pair, step: int) -> list[Pair]:
@@ -139,11 +146,11 @@ def shortlist(
 
     In commands the noise is recorded in a process of the mechanism, which sends how pairs are made, and no pairs.
 
-    They are the pairs whose values lose most: those of released values add up; of others, of which a mechanism may use
-    the least part, as the noisy maximum does, the coordinate that loses most counts. Then pairs on which the mechanism
+    They are the pairs whose values lose most: those of released values add up; of others the coordinate that loses
+    most counts, since a mechanism may use only one, as the noisy maximum does. Then pairs on which the mechanism
     raises an exception for one input alone, or has another output though all noisy values are equal (unless some draws
     were added to no value that is known, by which outputs may differ), and pairs on which it draws in another order.
-    Where something random is not recorded, moves of values say nothing, and no pair is listed. ``over(looked, runs)``
+    If something random is not recorded, moves of values say nothing, and no pair is listed. ``over(looked, runs)``
     says after so many pairs whether there is no time for another one and for so many runs.
     """
     if most < STEADY_RUNS + 2 or (APART and waiting_libraries()):  # a copy of this process would wait for ever
@@ -162,7 +169,11 @@ def shortlist(
         return None
     try:
         (chosen, sure, runs, tried), ended = found
-        listed = [(min(first, len(pairs)) if not way else len(pairs), ways.again(first, way)) for first, way in chosen]
+        listed = []
+        for first, way in chosen:
+            # A variation has no place among the pairs that were given.
+            place = len(pairs) if way else min(first, len(pairs))
+            listed.append((place, ways.again(first, way)))
     except (ValueError, TypeError, LookupError):
         raise ToolFault("the process of the mechanism sent what is no list of pairs") from None
     # Variations come after all that were given.
@@ -198,15 +209,19 @@ def _searched(
 
 
 def _loss(move: ValueMove, epsilon: float, delta: float) -> float:
-    """Return the loss of a noisy value in units of the claim; 0 where it is not known."""
+    """Return the loss of a noisy value in units of the claim; 0 if it is not known."""
     distance = move.distance.lower
     if not distance or math.isinf(distance):
         return distance
     if move.primitive.loss is not None:
         loss = loss_of_map(move, delta)
-        return loss / epsilon if loss is not None and epsilon else 0.0
+        if loss is None or not epsilon:
+            return 0.0
+        return loss / epsilon
     if move.declared is not None:
-        return distance / float(move.declared) if move.declared else math.inf
+        if not move.declared:
+            return math.inf
+        return distance / float(move.declared)
     if not move.scale:
         return 0.0
     ratio = distance / move.scale

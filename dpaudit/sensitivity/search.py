@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from dpaudit.contract import MadePair, Pair, Relation
 from dpaudit.errors import InputError
 from dpaudit.neighbours.check import check_pairs
 from dpaudit.neighbours.own_data.pairs import OwnDataMoves, neighbours_of
+from dpaudit.neighbours.own_data.units import GivenUnit
+from dpaudit.neighbours.own_data.value_bounds import GivenBounds
 
 STEPS = 24
 """Steps of the local search, at most; in each the best pair meets a few variations of itself."""
@@ -19,6 +21,8 @@ PATIENCE = 6
 
 
 M = TypeVar("M")
+_Input = TypeVar("_Input")
+_Dataset = TypeVar("_Dataset")
 Moves = Callable[[Pair, int], list[Pair]]
 """Returns variations of a pair for a step of the search."""
 
@@ -27,8 +31,8 @@ Moves = Callable[[Pair, int], list[Pair]]
 class Search(Generic[M]):
     """The pairs tried so far, and how many moved anything.
 
-    `measure(pair)` is None where a pair shows nothing, because a call on one of its inputs raised an exception; else it
-    is a move, whose `size` is a number >= 0 in any unit. `best` is the pair of the farthest finite move, `infinite` the
+    `measure(pair)` is None if a pair shows nothing, because a call on one of its inputs raised an exception; else it is
+    a move, whose `size` is a number >= 0 in any unit. `best` is the pair of the farthest finite move, `infinite` the
     first of an infinite one.
     """
 
@@ -54,7 +58,8 @@ class Search(Generic[M]):
             if math.isinf(size):
                 self.infinite = self.infinite or (pair, found)
             elif self.best is None or size > self.size(self.best[1]):
-                self.best, better = (pair, found), True
+                self.best = (pair, found)
+                better = True
         return better
 
     def vary(self, moves: Moves) -> None:
@@ -87,12 +92,12 @@ class Search(Generic[M]):
 
 
 def pairs_and_moves(
-    pairs: Any,
-    data: Any,
+    pairs: Sequence[Pair | tuple[_Input, _Input]] | None,
+    data: _Dataset | None,
     relation: Relation | str | None,
     *,
-    bounds: Any,
-    unit: Any,
+    bounds: GivenBounds | None,
+    unit: GivenUnit | None,
     outside: bool,
     include_data: bool,
     seed: int,
@@ -104,10 +109,10 @@ def pairs_and_moves(
         for name, value in (("bounds", bounds), ("unit", unit)):
             if value is not None:
                 raise InputError("{" + name + "} belongs to {data}, which must be given too", names=(name, "data"))
-        known = None if relation is None else Relation.parse(relation)
-        return check_pairs(pairs, known), known, None
-    known = Relation.ADD_REMOVE_ONE if relation is None else Relation.parse(relation)
-    made = neighbours_of(data, known, bounds=bounds, unit=unit, outside=outside, seed=seed)
+        stated = None if relation is None else Relation.parse(relation)
+        return check_pairs(pairs, stated), stated, None
+    stated = Relation.ADD_REMOVE_ONE if relation is None else Relation.parse(relation)
+    made = neighbours_of(data, stated, bounds=bounds, unit=unit, outside=outside, seed=seed)
     if include_data:
         made = [MadePair(*pair.sides, pair.origin, True) for pair in made]
-    return made, known, OwnDataMoves(seed)
+    return made, stated, OwnDataMoves(seed)

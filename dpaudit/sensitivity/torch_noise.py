@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import operator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import wraps
-from typing import Any
+from typing import Any, ParamSpec
 
 import torch
 
@@ -12,86 +13,113 @@ from dpaudit.sensitivity.tracing import (
     TRACED_AS,
     Primitive,
     Recorder,
+    Replacement,
     Traced,
     added,
     noise_of,
+    noisy_first,
     scaled,
     traced,
     untraced,
 )
 
+_P = ParamSpec("_P")
 _SUMS = {"add", "add_", "__add__", "__radd__", "__iadd__", "sub", "sub_", "__sub__", "__isub__"}
+_IN_PLACE = {"add_", "sub_"}
 _REVERSED = {"rsub", "__rsub__"}
 _PRODUCTS = {"mul", "mul_", "__mul__", "__rmul__", "__imul__"}
 _QUOTIENTS = {"div", "div_", "__truediv__", "true_divide"}
+# Methods that keep the numbers of a tensor, or take some of them.
 _PARTS = {
     "reshape", "view", "flatten", "to", "clone", "detach", "contiguous", "float", "double", "squeeze", "unsqueeze",
     "__getitem__", "item",
 }  # fmt: skip
-"""Methods that keep the numbers of a tensor, or take some of them."""
+# Functions of torch whose draws are what they were in a replay, and are added to no value.
 _OTHER = ("rand", "rand_like", "randint", "randint_like", "randperm", "bernoulli", "multinomial", "poisson")
-"""Functions of torch whose draws are what they were in a replay, and are added to no value."""
+# Functions of torch that draw Gaussian noise -> their parameters that are its centre and its scale.
 _DRAWS = {"normal": ("mean", "std"), "randn": ("", ""), "randn_like": ("", "")}
-"""Functions of torch that draw Gaussian noise -> their parameters that are its centre and its scale."""
 
 
 class TracedTensor(Traced, torch.Tensor):  # type: ignore[misc]  # torch need not be installed
     """A tensor that knows of the noise in it, through sums, products with numbers and changes of its shape."""
 
-    def plain(self) -> Any:
+    def plain(self) -> torch.Tensor:
         """Return the tensor alone."""
         return self.as_subclass(torch.Tensor)
 
     @classmethod
-    def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+    def __torch_function__(
+        cls,
+        func: Callable[..., Any],
+        types: Sequence[type],
+        args: Sequence[Any] = (),
+        kwargs: Mapping[str, Any] | None = None,
+    ) -> Any:
         """Apply a function of torch."""
-        named, name = kwargs or {}, getattr(func, "__name__", "")
+        named = kwargs or {}
+        name = ""
+        if hasattr(func, "__name__"):
+            name = func.__name__
 
         def apply(*given: Any) -> Any:
             with torch._C.DisableTorchFunctionSubclass():
                 return func(*given, *map(untraced, args[2:]), **{key: untraced(one) for key, one in named.items()})
 
-        plain = [untraced(one) for one in args[:2]]
         if len(args) == 2 and not named and name in _SUMS | _REVERSED:
-            before = [one.clone() if isinstance(one, torch.Tensor) and noise_of(one) is None else one for one in args]
-            if name in _REVERSED:  # x.__rsub__(y) is y - x
-                return added(before[1], before[0], lambda one, other: one - other)
-            first, second = before
-            total = added(first, second, lambda one, other: one - other if "sub" in name else one + other)
-            if name.endswith("_") and name.strip("_") in ("add", "sub", "iadd", "isub") and name[-2:] != "__":
-                untraced(args[0]).copy_(untraced(total))
-            return total
+            return _sum(name, *args)
+        plain = [untraced(one) for one in args[:2]]
         total = apply(*plain)
         if len(args) == 2 and name in _PRODUCTS:
-            one, other = args if noise_of(args[0]) is not None else args[::-1]
+            one, other = noisy_first(tuple(args))
             return scaled(one, other, total)
         if len(args) == 2 and name in _QUOTIENTS and noise_of(args[1]) is None:
             return scaled(args[0], 1 / plain[1], total)
         noise = noise_of(args[0]) if args else None
-        known = noise is not None and noise.value is None and name in _PARTS
-        return traced(total, noise) if noise is not None and known else total
+        if noise is not None and noise.value is None and name in _PARTS:
+            return traced(total, noise)
+        return total
+
+
+def _sum(name: str, one: torch.Tensor | float, other: torch.Tensor | float) -> torch.Tensor | float:
+    """Return the sum, or the difference, that a method of this name makes."""
+    # A sum in place overwrites the value that the noise is added to.
+    first, second = (
+        given.clone() if isinstance(given, torch.Tensor) and noise_of(given) is None else given
+        for given in (one, other)
+    )
+    if name in _REVERSED:  # x.__rsub__(y) is y - x
+        return added(second, first, operator.sub)
+    combine = operator.sub if "sub" in name else operator.add
+    total = added(first, second, combine)
+    if name in _IN_PLACE and isinstance(one, torch.Tensor):
+        untraced(one).copy_(untraced(total))
+    return total
 
 
 TRACED_AS[torch.Tensor] = lambda tensor: tensor.as_subclass(TracedTensor)
 
 
-def replaced(record: Recorder) -> Iterator[tuple[Any, str, Any]]:
-    """Yield what is replaced of torch while noise is recorded: a module or a class, a name, and a function."""
+def replaced(record: Recorder) -> Iterator[Replacement]:
+    """Yield the functions of torch that are replaced while noise is recorded."""
     for name in (*_DRAWS, *_OTHER):
-        yield torch, name, _drawing(record, name, getattr(torch, name))
+        yield Replacement(torch, name, _drawing(record, name, getattr(torch, name)))
 
 
-def _drawing(record: Recorder, name: str, draw: Callable[..., Any]) -> Callable[..., Any]:
+def _drawing(record: Recorder, name: str, draw: Callable[_P, torch.Tensor]) -> Callable[_P, torch.Tensor]:
     centre, scale_name = _DRAWS.get(name, ("", ""))
 
     @wraps(draw)
-    def drawn(*args: Any, **kwargs: Any) -> Any:
+    def drawn(*args: _P.args, **kwargs: _P.kwargs) -> torch.Tensor:
         if name not in _DRAWS:
             return record.drawn(Primitive(f"torch.{name}"), lambda: draw(*args, **kwargs))
-        given = dict(zip((centre, scale_name), args, strict=False)) | kwargs
-        scale = given.get(scale_name, 1.0) if scale_name else 1.0
+        given: dict[str, Any] = dict(zip((centre, scale_name), args, strict=False)) | kwargs
+        scale = 1.0
+        value = None
+        if scale_name:
+            scale = given.get(scale_name, 1.0)
+        if centre:
+            value = given.get(centre)
         known = float(scale) if isinstance(scale, int | float) else None
-        value = given.get(centre) if centre else None
         primitive = Primitive(f"torch.{name}", "gaussian", known, metric="l2")
         return record.drawn(primitive, lambda: draw(*args, **kwargs), value, traces=True)
 

@@ -3,36 +3,47 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from numbers import Number
-from typing import Any, Protocol
+from types import ModuleType
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-Added = Callable[["Noise", Any], tuple[Any, int]]
+Numbers = float | np.number | np.ndarray
+"""Numbers that noise is added to, or that have noise; the tensors of other libraries behave as arrays do."""
+Added = Callable[["Noise", Numbers], tuple[Numbers, int]]
 """Takes the noise of a sum, with its value, and the sum; returns the sum to go on with and the number of its record."""
+Combine = Callable[[Numbers, Numbers], Numbers]
+"""Adds two numbers, or subtracts one from the other."""
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True)
 class Noise:
     """The draws that make up the noise of a number, by number, and the value that it was added to so far.
 
-    The factor by which the draws were multiplied is None where it is not one number for all. The value is None where
-    there is none yet, and `record` the number of the last sum, -1 before the first.
+    The factor by which the draws were multiplied is None if it is not one number for all. The value is None if there is
+    none yet, and `record` is the number of the last sum, -1 before the first.
     """
 
     draws: tuple[int, ...]
     added: Added
     factor: float | None = 1.0
-    value: Any = None
+    value: Numbers | None = None
     record: int = -1
 
-    def times(self, factor: Any) -> Noise:
+    def times(self, factor: Numbers) -> Noise:
         """Return the noise, multiplied."""
-        plain = self.factor is not None and np.ndim(factor) == 0
-        whole = abs(float(factor)) * self.factor if plain and self.factor else None
-        return replace(self, factor=whole, value=None if self.value is None else self.value * factor)
+        whole = None
+        if self.factor and np.ndim(factor) == 0:
+            whole = abs(float(factor)) * self.factor
+        value = None
+        if self.value is not None:
+            value = self.value * factor
+        return replace(self, factor=whole, value=value)
 
     def plus(self, other: Noise) -> Noise:
         """Return the sum of two noises that were added to no value."""
@@ -44,7 +55,7 @@ class Primitive:
     """A source of noise as it was called, named as ``Generator.laplace``.
 
     The `family` is "laplace", "gaussian", or the name of another distribution; empty for one whose draw is not added to
-    a value. The `scale`, or standard deviation, is None where there is no single one. A call may declare a
+    a value. The `scale`, or standard deviation, is None if there is no single one. A call may declare a
     `sensitivity`, as mechanisms of diffprivlib do, in a `metric`. `loss` maps a distance to epsilon, as the map of a
     measurement of OpenDP says.
     """
@@ -54,7 +65,7 @@ class Primitive:
     scale: float | None = None
     sensitivity: float | None = None
     metric: str = "absolute"
-    loss: Callable[[Any], Any] | None = field(default=None, compare=False)
+    loss: Callable[[float], float] | None = field(default=None, compare=False)
 
 
 class Recorder(Protocol):
@@ -63,8 +74,26 @@ class Recorder(Protocol):
     def stream(self) -> Callable[[], np.random.Generator]:
         """Return what makes the next generator of a run."""
 
-    def drawn(self, primitive: Primitive, draw: Callable[[], Any], value: Any = None, *, traces: bool = False) -> Any:
+    def drawn(
+        self, primitive: Primitive, draw: Callable[[], _T], value: ArrayLike | None = None, *, traces: bool = False
+    ) -> _T:
         """Return the output of a primitive, recorded."""
+
+
+class Replacement(NamedTuple):
+    """A function that stands in for one of a class or a module while noise is recorded."""
+
+    owner: type | ModuleType
+    name: str
+    function: Callable[..., Any]
+
+    def before(self) -> Replacement:
+        """Return what puts the function that is there now back."""
+        return self._replace(function=vars(self.owner)[self.name])
+
+    def put(self) -> None:
+        """Put the function in its place."""
+        setattr(self.owner, self.name, self.function)
 
 
 class Traced:
@@ -81,63 +110,85 @@ TRACED_AS: dict[type, Callable[[Any], Traced]] = {}
 """Types of arrays of other libraries -> what makes one that knows of its noise."""
 
 
-def traced(drawn: Any, noise: Noise) -> Any:
+def traced(drawn: _T, noise: Noise) -> _T:
     """Return a draw that knows what it is added to; what is no number and no array of numbers stays as it is."""
     made: Any
     if isinstance(drawn, np.ndarray) and drawn.dtype.kind in "if":
         made = drawn.view(TracedArray)
     elif type(drawn) in TRACED_AS:
         made = TRACED_AS[type(drawn)](drawn)
-    elif isinstance(drawn, bool | np.bool_) or not isinstance(drawn, int | float | np.integer | np.floating):
+    elif isinstance(drawn, bool | np.bool_):
         return drawn
+    elif isinstance(drawn, int | np.integer):
+        made = TracedInt(int(drawn))
+    elif isinstance(drawn, float | np.floating):
+        made = TracedFloat(float(drawn))
     else:
-        made = TracedInt(int(drawn)) if isinstance(drawn, int | np.integer) else TracedFloat(float(drawn))
+        return drawn
     made.noise = noise
-    return made
+    known: _T = made
+    return known
 
 
-def untraced(value: Any) -> Any:
+def untraced(value: _T) -> _T:
     """Return a value without what it knows."""
-    return value.plain() if isinstance(value, Traced) else value
+    if isinstance(value, Traced):
+        plain: _T = value.plain()
+        return plain
+    return value
 
 
 def noise_of(value: Any) -> Noise | None:
-    """Return the noise in a value; None if it is none that is known."""
+    """Return the noise in a value; None if no noise is known to be in it."""
     return value.noise if isinstance(value, Traced) else None
 
 
-def added(one: Any, other: Any, apply: Callable[[Any, Any], Any]) -> Any:
-    """Return the sum, or the difference, of two numbers of which one has noise at least.
+def added(one: Numbers, other: Numbers, apply: Combine) -> Numbers:
+    """Return the sum, or the difference, of two numbers of which at least one has noise.
 
     That of a noisy number and a value is noise around the sum of the values; that of two noisy ones is what the
     mechanism makes of them, and knows nothing.
     """
-    first, second = noise_of(one), noise_of(other)
+    first = noise_of(one)
+    second = noise_of(other)
     total = apply(untraced(one), untraced(other))
     if first is not None and second is not None:
-        fresh = first.value is None and second.value is None
-        return traced(total, first.plus(second)) if fresh else total
+        if first.value is None and second.value is None:
+            return traced(total, first.plus(second))
+        return total
     noise = first or second
     assert noise is not None
     so_far = 0 if noise.value is None else noise.value
-    value = apply(so_far, untraced(other)) if second is None else apply(untraced(one), so_far)
+    if second is None:
+        value = apply(so_far, untraced(other))
+    else:
+        value = apply(untraced(one), so_far)
     noise = replace(noise, value=value)
     total, record = noise.added(noise, total)
     return traced(total, replace(noise, record=record))
 
 
-def scaled(one: Any, factor: Any, total: Any) -> Any:
-    """Return a product that has the noise of one factor; of two noises it knows nothing."""
+def scaled(one: Numbers, factor: Numbers, total: Numbers) -> Numbers:
+    """Return a product that has the noise of one factor; if both have noise, it knows nothing."""
     noise = noise_of(one)
-    return total if noise is None or noise_of(factor) is not None else traced(total, noise.times(factor))
+    if noise is None or noise_of(factor) is not None:
+        return total
+    return traced(total, noise.times(factor))
 
 
-def _applied(ufunc: Any, method: str, inputs: tuple[Any, ...], out: Any = None, **settings: Any) -> Any:
-    """Apply a function of numpy, of which sums, products and quotients know of the noise in them."""
+def _applied(
+    ufunc: np.ufunc,
+    method: str,
+    inputs: tuple[Numbers, ...],
+    settings: Mapping[str, Any],
+    out: tuple[np.ndarray] | None = None,
+) -> Numbers:
+    """Apply a function of numpy; its sums, products and quotients know of the noise in them."""
     plain = [untraced(one) for one in inputs]
 
-    def apply(*values: Any) -> Any:
-        return getattr(ufunc, method)(*values, **settings)
+    def apply(*values: Numbers) -> Numbers:
+        result: Numbers = getattr(ufunc, method)(*values, **settings)
+        return result
 
     simple = method == "__call__" and not settings
     if simple and ufunc in (np.add, np.subtract) and any(noise_of(one) is not None for one in inputs):
@@ -147,7 +198,7 @@ def _applied(ufunc: Any, method: str, inputs: tuple[Any, ...], out: Any = None, 
     else:
         total = apply(*plain)
         if simple and ufunc is np.multiply:
-            one, other = inputs if noise_of(inputs[0]) is not None else inputs[::-1]
+            one, other = noisy_first(inputs)
             total = scaled(one, other, total)
         elif simple and ufunc is np.true_divide and noise_of(inputs[1]) is None:
             total = scaled(inputs[0], 1 / np.asarray(plain[1]), total)
@@ -159,40 +210,57 @@ def _applied(ufunc: Any, method: str, inputs: tuple[Any, ...], out: Any = None, 
     return out[0]
 
 
-def _is_plain(value: Any) -> bool:
-    return isinstance(value, Number | np.ndarray | np.generic)
+def noisy_first(factors: tuple[Numbers, ...]) -> tuple[Numbers, ...]:
+    """Return two factors with the one that has noise in front."""
+    return factors if noise_of(factors[0]) is not None else factors[::-1]
 
 
-def _with_plain(apply: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+def _with_plain(apply: Combine) -> Callable[[Any, Any], Any]:
     """Return an operator for numbers and arrays of numpy; others may have one of their own."""
-    return lambda self, other: apply(self, other) if _is_plain(other) else NotImplemented
+
+    def operate(self: Numbers, other: Numbers) -> Numbers:
+        if isinstance(other, Number | np.ndarray | np.generic):
+            return apply(self, other)
+        return NotImplemented  # type: ignore[no-any-return]
+
+    return operate
+
+
+def _quotient(one: Numbers, other: Numbers) -> Numbers:
+    quotient = untraced(one) / untraced(other)
+    if noise_of(other) is not None:
+        return quotient
+    return scaled(one, 1 / other, quotient)
 
 
 class _TracedNumber(Traced):
     """Arithmetic of a number that is noise."""
 
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **settings: Any) -> Any:
-        return _applied(ufunc, method, inputs, **settings)
+    def __array_ufunc__(
+        self, ufunc: np.ufunc, method: str, *inputs: Numbers, out: tuple[np.ndarray] | None = None, **settings: Any
+    ) -> Numbers:
+        return _applied(ufunc, method, inputs, settings, out)
 
     __add__ = _with_plain(lambda self, other: added(self, other, operator.add))
     __radd__ = _with_plain(lambda self, other: added(other, self, operator.add))
     __sub__ = _with_plain(lambda self, other: added(self, other, operator.sub))
     __rsub__ = _with_plain(lambda self, other: added(other, self, operator.sub))
-    __mul__ = __rmul__ = _with_plain(lambda self, other: scaled(self, other, untraced(self) * untraced(other)))
-
-    @_with_plain
-    def __truediv__(self, other: Any) -> Any:
-        quotient = untraced(self) / untraced(other)
-        return quotient if noise_of(other) is not None else scaled(self, 1 / other, quotient)
+    __mul__ = _with_plain(lambda self, other: scaled(self, other, untraced(self) * untraced(other)))
+    __rmul__ = __mul__
+    __truediv__ = _with_plain(_quotient)
 
     def __neg__(self) -> Any:
-        return scaled(self, -1, -untraced(self))
+        negated = -self.plain()
+        if self.noise is None:
+            return negated
+        return traced(negated, self.noise.times(-1))
 
     def __pos__(self) -> Any:
         return self
 
-    def __reduce__(self) -> Any:
-        return type(untraced(self)), (untraced(self),)
+    def __reduce__(self) -> tuple[type, tuple[float]]:
+        plain = self.plain()
+        return type(plain), (plain,)
 
 
 class TracedFloat(_TracedNumber, float):
@@ -212,38 +280,43 @@ class TracedInt(_TracedNumber, int):
 
 
 class TracedArray(Traced, np.ndarray):
-    """An array that is noise; of its parts single numbers and rows are noise too."""
+    """An array that is noise; its parts, single numbers and rows, are noise too."""
 
-    def plain(self) -> Any:
+    def plain(self) -> np.ndarray:
         """Return the array alone."""
         return self.view(np.ndarray)
 
-    def __array_finalize__(self, made_from: Any) -> None:
-        self.noise = None  # a view or a copy is noise only where it is said
+    def __array_finalize__(self, made_from: np.ndarray | None) -> None:
+        self.noise = None  # a view or a copy is noise only if it is said to be
 
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **settings: Any) -> Any:
-        return _applied(ufunc, method, inputs, **settings)
+    def __array_ufunc__(
+        self, ufunc: np.ufunc, method: str, *inputs: Numbers, out: tuple[np.ndarray] | None = None, **settings: Any
+    ) -> Numbers:
+        return _applied(ufunc, method, inputs, settings, out)
 
     def __getitem__(self, index: Any) -> Any:
-        part = untraced(self)[index]
-        return part if self.noise is None else traced(part, self._of_part(lambda value: value[index]))
+        part = self.plain()[index]
+        if self.noise is None:
+            return part
+        return traced(part, self._of_part(lambda value: value[index]))
 
-    def _of_part(self, take: Callable[[Any], Any]) -> Noise:
+    def _of_part(self, take: Callable[[np.ndarray], np.ndarray]) -> Noise:
         """Return the noise of a part, with that part of the value."""
         assert self.noise is not None
-        value = self.noise.value
-        part = take(untraced(value)) if np.shape(value) == self.shape else value
-        return replace(self.noise, value=part, record=-1)
+        value: Any = self.noise.value
+        if np.shape(value) == self.shape:
+            value = take(untraced(value))
+        return replace(self.noise, value=value, record=-1)
 
     def __iter__(self) -> Iterator[Any]:
         return (self[i] for i in range(len(self)))
 
     def reshape(self, *shape: Any, **settings: Any) -> Any:
         """Return the noise in another shape."""
-        made = untraced(self).reshape(*shape, **settings)
+        made = self.plain().reshape(*shape, **settings)
         if self.noise is None:
             return made
         return traced(made, self._of_part(lambda value: value.reshape(*shape, **settings)))
 
     def __reduce__(self) -> Any:
-        return untraced(self).__reduce__()
+        return self.plain().__reduce__()

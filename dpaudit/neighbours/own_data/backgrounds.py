@@ -5,17 +5,16 @@ Both sides of every recipe hold the background, so they are neighbours by constr
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise, zip_longest
-from typing import Any
 
 import numpy as np
 
 from dpaudit.bounds.base import Integers
 from dpaudit.contract import Relation
 from dpaudit.neighbours.own_data.candidate_rows import ALLOWED, CandidateRows, NewValue
-from dpaudit.neighbours.own_data.columns import ValueKind
+from dpaudit.neighbours.own_data.data_columns import ValueKind
 from dpaudit.neighbours.own_data.units import UnitRows, words_of_rows
 
 OVERFLOWS = tuple(float(np.finfo(kind).max) for kind in (np.float16, np.float32, np.float64))
@@ -25,9 +24,11 @@ SUMS = (2**7, 2**8, 2**15, 2**16, 2**31, 2**32, 2**63, 2**64)
 FEW = 20
 """The most copies of a record, of the backgrounds for thresholds on counts; these come after all other pairs."""
 UNLIKE = 4
-"""The most records of whose copies alone a dataset is made, one of which is replaced."""
-LEAST_LARGE, LARGER = 300, 4
-"""A background of equal records whose sum wraps round has at most so many of them, or so many times those given."""
+"""The most records that are tried as the only content of a dataset, in which one copy is then replaced."""
+LEAST_LARGE = 300
+LARGER = 4
+"""A background of equal records whose sum wraps round has at most `LEAST_LARGE` of them, or so many times those
+given."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ class Rows:
         return np.concatenate([np.zeros(0, dtype=np.int64), *parts])
 
     @classmethod
-    def of(cls, index: Any) -> Rows:
+    def of(cls, index: Sequence[int] | Integers) -> Rows:
         """Return rows given by their numbers, in as few runs as follow one another or are the same."""
         numbers = np.asarray(index, dtype=np.int64)
         steps = np.append(np.diff(numbers), 2)  # any step but 0 and 1 ends a run
@@ -63,8 +64,9 @@ class Rows:
                 runs += [(row, 1, 1) for row in numbers[at : end + 1].tolist()]
                 at = end + 1
             elif at <= end:
+                first = int(numbers[at])
                 length = end + 2 - at
-                runs.append((int(numbers[at]), length, 1) if step else (int(numbers[at]), 1, length))
+                runs.append((first, length, 1) if step else (first, 1, length))
                 at = end + 2
         return cls(tuple(runs))
 
@@ -83,8 +85,8 @@ def _copies(row: int, times: int) -> Rows:
 class Recipe:
     """Two datasets, as rows; the second lacks the rows `gone` of the first and has the rows `come` in their place.
 
-    `background` is what both share, and `change` what makes the second of the first, in words without values; `result`
-    is the second in words of its own.
+    `background` is what both share, and `change` what makes the second of the first, both described without values;
+    `result` describes the second by itself.
     """
 
     data: Rows
@@ -96,7 +98,7 @@ class Recipe:
 
     @property
     def result(self) -> str:
-        """The second dataset in full, as "the data with row 7 removed": reports name it beside the first or alone."""
+        """The second dataset in full, as "the data with row 7 removed": reports name it with the first or alone."""
         if self.background == "no record":
             return self.change.removesuffix(" added")
         if not self.neighbour:
@@ -127,32 +129,35 @@ class _Background:
 
     def recipes(self, relation: Relation) -> Iterator[Recipe]:
         """Yield the recipes by which a unit goes, comes, or takes the place of another."""
-        words, rest, there = self.words, self.before + self.after, self.there
+        rest = self.before + self.after
+        there = self.there
         if relation is Relation.ADD_REMOVE_ONE and there is not None:
-            yield Recipe(self.whole, rest, there.rows, (), words, f"{there.words} removed")
+            yield Recipe(self.whole, rest, there.rows, (), self.words, f"{there.words} removed")
         elif relation is Relation.ADD_REMOVE_ONE:
             for unit in self.units:
-                yield Recipe(rest, self._with(unit), (), unit.rows, words, f"{unit.words} added")
+                yield Recipe(rest, self._with(unit), (), unit.rows, self.words, f"{unit.words} added")
+        elif there is not None:
+            for unit in self.units:
+                change = f"{there.words} replaced by {unit.words}"
+                yield Recipe(self.whole, self._with(unit), there.rows, unit.rows, self.words, change)
         else:
-            for first, second in pairwise(self.units) if there is None else ((there, unit) for unit in self.units):
-                data = self.whole
-                if there is None:
-                    words = f"{self.words} and {first.words}" if len(rest) else first.words
-                    data = self._with(first)
+            for first, second in pairwise(self.units):
+                words = f"{self.words} and {first.words}" if len(rest) else first.words
                 change = f"{first.words} replaced by {second.words}"
-                yield Recipe(data, self._with(second), first.rows, second.rows, words, change)
+                yield Recipe(self._with(first), self._with(second), first.rows, second.rows, words, change)
 
     def _with(self, unit: UnitRows) -> Rows:
         return self.before + Rows.of(unit.rows) + self.after
 
 
 def recipes_of(
-    candidates: CandidateRows, known: list[UnitRows], groups: list[tuple[str, tuple[int, ...]]], relation: Relation
+    candidates: CandidateRows, notable: list[UnitRows], groups: list[tuple[str, tuple[int, ...]]], relation: Relation
 ) -> Iterator[Recipe]:
     """Yield recipes, one of each background in turn, so that the first ones are useful and unlike each other."""
     # Where records are replaced their number is public, and mechanisms may rely on it.
     fixed_size = relation is Relation.REPLACE_ONE and candidates.units.alone and candidates.group < candidates.size
-    backgrounds = _backgrounds(candidates, known, groups, candidates.group if fixed_size else 0)
+    left_out = candidates.group if fixed_size else 0
+    backgrounds = _backgrounds(candidates, notable, groups, left_out)
     turns = [background.recipes(relation) for background in backgrounds]
     if fixed_size and candidates.group == 1:
         turns += [_uniform(candidates, row) for row in candidates.unlike(UNLIKE)]
@@ -163,32 +168,40 @@ def recipes_of(
 
 
 def _backgrounds(
-    candidates: CandidateRows, known: list[UnitRows], groups: list[tuple[str, tuple[int, ...]]], left_out: int
+    candidates: CandidateRows, notable: list[UnitRows], groups: list[tuple[str, tuple[int, ...]]], left_out: int
 ) -> Iterator[_Background]:
     """Yield backgrounds; those as large as the dataset are smaller by the `left_out` records that come to them."""
-    size, adds, alone = candidates.size, candidates.adds_units, candidates.units.alone
-    nothing, everything = Rows(), Rows.all_but(size)
-    made, crowds = candidates.made(), candidates.crowds()
-    like = [found for value in ALLOWED for one in known[-3:] for found in candidates.like(one, value)]
-    doubled = [candidates.doubled(unit) for unit in known] if adds else []
+    size = candidates.size
+    nothing = Rows()
+    everything = Rows.all_but(size)
+    made = candidates.made()
+    crowds = candidates.crowds()
+    like = [found for value in ALLOWED for one in notable[-3:] for found in candidates.like(one, value)]
+    doubled = []
+    if candidates.adds_units:
+        doubled = [candidates.doubled(unit) for unit in notable]
     new = tuple(made[:2] + doubled[:2] + made[2:])
-    for unit in known:
+    for unit in notable:
         rest = Rows.all_but(size, unit.rows).runs
         at = sum(run[0] < unit.rows[0] for run in rest)
         yield _Background("the data", Rows(rest[:at]), Rows(rest[at:]), new, unit, everything)
-    for title, rows in groups if alone else ():
+    if not candidates.units.alone:
+        groups = []
+    for title, rows in groups:
         last = UnitRows(rows[: candidates.group], words_of_rows(rows[: candidates.group]))
         others = Rows.all_but(size, rows)
         words = f"the data with {last.words} alone of its group in {title}"
         yield _Background(words, others, nothing, tuple(doubled), last, others + Rows.of(last.rows))
-    yield _Background("no record", nothing, nothing, tuple(made + known))
+    yield _Background("no record", nothing, nothing, tuple(made + notable))
     shared = Rows.all_but(size - left_out)
-    words = f"the data without {words_of_rows(tuple(range(size - left_out, size)))}" if left_out else "the data"
+    words = "the data"
+    if left_out:
+        words = f"the data without {words_of_rows(range(size - left_out, size))}"
     yield _Background(words, shared, nothing, tuple(crowds + made + doubled + like))
     if unnamed := tuple(candidates.unnamed()):
         yield _Background(words, shared, nothing, unnamed)
     yield from _equal(candidates, tuple(made[:2] + doubled[:1]), tuple(made[:2]), left_out)
-    if adds:
+    if candidates.adds_units:
         yield from _sums(candidates, tuple(made[:1]))
     front = tuple(UnitRows(one.rows, f"{one.words} at the front") for one in made[:2])
     yield _Background(words, nothing, shared, front)
@@ -200,7 +213,8 @@ def _uniform(candidates: CandidateRows, row: int) -> Iterator[Recipe]:
     Sums of equal numbers are rounded in one direction, and the roundings add up.
     """
     size = candidates.size
-    whole, others = _copies(row, size), _copies(row, size - 1)
+    whole = _copies(row, size)
+    others = _copies(row, size - 1)
     for unit in candidates.made()[1::-1]:
         new = Rows.of(unit.rows)
         for place, neighbour in (("first", new + others), ("last", others + new)):
@@ -224,17 +238,23 @@ def _equal(
 ) -> Iterator[_Background]:
     """Yield backgrounds of one record, of many equal ones and of ties, of a unit of its own."""
     size = candidates.size - left_out
-    tried = (NewValue.LOW, NewValue.HIGH, NewValue.MIDDLE) if candidates.adds_units else ()
-    equal = [(row, value.value) for value in tried if (row := candidates.all_with(value)) is not None]
-    for row, value in equal:
-        unlike = tuple(sorted(units, key=lambda unit: value in unit.words))  # what is unlike the others comes first
-        yield _Background(f"{size} records, all with {value}", _copies(row, size), Rows(), unlike)
-        yield _Background(f"one record with {value}", _copies(row, 1), Rows(), unlike[:2])
+    equal = []
+    if candidates.adds_units:
+        for value in (NewValue.LOW, NewValue.HIGH, NewValue.MIDDLE):
+            row = candidates.all_with(value)
+            if row is not None:
+                equal.append((row, value.value))
+    for row, words in equal:
+        unlike = tuple(sorted(units, key=lambda unit: words in unit.words))  # what is unlike the others comes first
+        yield _Background(f"{size} records, all with {words}", _copies(row, size), Rows(), unlike)
+        yield _Background(f"one record with {words}", _copies(row, 1), Rows(), unlike[:2])
     if candidates.units.alone:
-        row = candidates.template
-        yield _Background(f"{size} copies of row {row}", _copies(row, size), Rows(), units)
+        template = candidates.template
+        yield _Background(f"{size} copies of row {template}", _copies(template, size), Rows(), units)
     if len(equal) > 1:
-        (low, _), (high, _), half = *equal[:2], max(1, size // 2)
+        low = equal[0][0]
+        high = equal[1][0]
+        half = max(1, size // 2)
         other = size - half if left_out else half
         words = f"{half} records with the least value and {other} with the greatest"
         units = (*candidates.mixed(), *made)
@@ -243,24 +263,26 @@ def _equal(
 
 def _sums(candidates: CandidateRows, units: tuple[UnitRows, ...]) -> Iterator[_Background]:
     """Yield backgrounds whose sums lose digits or wrap round when one more record comes."""
-    size, most = candidates.size, max(LEAST_LARGE, LARGER * candidates.size)
+    most = max(LEAST_LARGE, LARGER * candidates.size)
     tiny = candidates.all_with(NewValue.TINY)
     if tiny is not None:
         # Of more of them the sum doubles, and they are too small to be rounded up.
-        limits: list[Any] = [column.limits for column in candidates.columns if column.kind is ValueKind.REAL]
-        size = min(size, *(int(1 / float(one.eps)) for one in limits))
+        real = [column for column in candidates.columns if column.kind is ValueKind.REAL]
+        size = min(candidates.size, *(int(1 / column.precision) for column in real))
         words = f"{size} records with {NewValue.TINY.value}, after the place of what comes"
         yield _Background(words, Rows(), _copies(tiny, size), units)
     greatest = candidates.all_with(NewValue.HIGH)
     if greatest is not None:
         held = candidates.cells(NewValue.HIGH).values()
-        highs = {int(high) for high in held if isinstance(high, int | np.integer)}
-        ends = {(end - 1) // high for end in SUMS for high in highs if high >= 1}
-        real = {float(high) for high in held if isinstance(high, float | np.floating) and high > 0}
-        ends |= {int(end // high) for end in OVERFLOWS for high in real if end // high <= most}
+        integers = {int(high) for high in held if isinstance(high, int | np.integer)}
+        ends = {(end - 1) // high for end in SUMS for high in integers if high >= 1}
+        floats = {float(high) for high in held if isinstance(high, float | np.floating) and high > 0}
+        ends |= {int(end // high) for end in OVERFLOWS for high in floats if end // high <= most}
         for times in sorted(end for end in ends if 1 <= end <= most):
             yield _Background(f"{times} records with the greatest value", _copies(greatest, times), Rows(), units)
-    row = candidates.all_with(NewValue.MOST) if candidates.outside else None
+    if not candidates.outside:
+        return
+    row = candidates.all_with(NewValue.MOST)
     if row is not None:
         words = f"one record with {NewValue.MOST.value}{candidates.beyond(candidates.cells(NewValue.MOST))}"
         yield _Background(words, _copies(row, 1), Rows(), units)

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from dpaudit.jsonable import stable_repr
-from dpaudit.neighbours.own_data.columns import ColumnBounds, DataColumn, ValueKind
+from dpaudit.neighbours.own_data.data_columns import Cell, DataColumn, ValueKind
 from dpaudit.neighbours.own_data.units import COLUMNS, UnitRows, Units
+from dpaudit.neighbours.own_data.value_bounds import ColumnBounds, Ends
 
 FAR = 1000
 """Widths of the bounds by which the farther of the values outside lie outside."""
@@ -31,7 +32,7 @@ MOST_ROWS = 1000
 class NewValue(Enum):
     """A value by its place among the others, in the words of a recipe; columns that have such a value have it together.
 
-    The least and the greatest value are the bounds, or those of the data where no bounds are given.
+    The least and the greatest value are the bounds, or those of the data if no bounds are given.
     """
 
     HIGH = "the greatest value"
@@ -72,59 +73,82 @@ class CandidateRows:
     bounds: ColumnBounds
     group: int
     outside: bool
-    new: list[tuple[int, Mapping[int, Any]]] = field(default_factory=list)
+    new: list[tuple[int, Mapping[int, Cell]]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         unit = self.units.column
         self.values = {i: _values(c, self.bounds.get(i)) for i, c in enumerate(self.columns) if i != unit}
-        self.names = [] if unit is None else _fresh_names(self.columns[unit], self.group + 1)
-        self.adds_units = unit is None or len(self.names) > self.group
-        self.adds_unnamed = unit is not None and self.columns[unit].nullable and (self.outside or self.units.unnamed)
-        real = [column.values for column in self.columns if column.kind is ValueKind.REAL]
-        complete = (row for row in range(self.size) if all(math.isfinite(values[row]) for values in real))
-        self.template = next(complete, 0)
-        self._known: dict[tuple[int, str], int] = {}
+        if unit is None:
+            self.names: list[Cell] = []
+            self.adds_units = True
+            self.adds_unnamed = False
+        else:
+            # One more than a group has, so that a background may have a unit of its own.
+            self.names = _fresh_names(self.columns[unit], self.group + 1)
+            self.adds_units = len(self.names) > self.group
+            self.adds_unnamed = self.columns[unit].nullable and (self.outside or bool(self.units.unnamed))
+        self.template = self._first_complete()
+        self._by_content: dict[tuple[int, str], int] = {}
         self._with_missing: dict[int, bool] = {}
 
-    def row(self, cells: Mapping[int, Any], unit: int | None = 0, template: int | None = None) -> int:
+    def _first_complete(self) -> int:
+        """Return the first row without a missing or an infinite number, row 0 if there is none."""
+        real = [column.values for column in self.columns if column.kind is ValueKind.REAL]
+        for row in range(self.size):
+            if all(math.isfinite(values[row]) for values in real):
+                return row
+        return 0
+
+    def row(self, cells: Mapping[int, Cell], unit: int | None = 0, template: int | None = None) -> int:
         """Return the number of a row with these values, of the new unit of that number; of None without a name."""
         like = self.template if template is None else template
-        if self.units.column is not None:
-            column = self.columns[self.units.column]
-            cells = {**cells, self.units.column: column.missing if unit is None else self.names[unit]}
-        number = self._known.setdefault((like, self._content(like, cells)), self.size + len(self.new))
+        column = self.units.column
+        if column is not None:
+            name = self.columns[column].missing if unit is None else self.names[unit]
+            cells = {**cells, column: name}
+        number = self._by_content.setdefault((like, self._content(like, cells)), self.size + len(self.new))
         if number == self.size + len(self.new):
             self.new.append((like, cells))
         return number
 
-    def cells(self, value: NewValue, only: int | None = None) -> dict[int, Any]:
+    def cells(self, value: NewValue, only: int | None = None) -> dict[int, Cell]:
         """Return a value in all columns that can have it, or in one of them."""
         chosen = self.values if only is None else {only: self.values[only]}
         return {i: held[value] for i, held in chosen.items() if value in held}
 
     def all_with(self, value: NewValue) -> int | None:
-        """Return a row of one more unit that has a value in all columns that can have it; None where none can."""
+        """Return a row of one more unit that has a value in all columns that can have it; None if none can."""
         cells = self.cells(value)
-        return self.row(cells, self.group) if cells else None
+        if not cells:
+            return None
+        return self.row(cells, self.group)
 
     def with_value(
         self, value: NewValue, only: int | None = None, *, template: int | None = None, times: int = 1, words: str = ""
     ) -> list[UnitRows]:
         """Return `group` new units of a row each, or of it `times`, like `template` but for a value, if any can be."""
         cells = self.cells(value, only)
-        where = "" if only is None else f" in {self.columns[only].title}"
-        words += f" with {value.value}{where}{self.beyond(cells)}"
-        return self._units(cells, words, template, times) if cells else []
+        if not cells:
+            return []
+        words += f" with {value.value}"
+        if only is not None:
+            words += f" in {self.columns[only].title}"
+        return self._units(cells, words + self.beyond(cells), template, times)
 
     def _units(
-        self, cells: Mapping[int, Any], words: str, template: int | None = None, times: int = 1
+        self, cells: Mapping[int, Cell], words: str, template: int | None = None, times: int = 1
     ) -> list[UnitRows]:
         rows = tuple(self.row(cells, unit, template) for unit in range(self.group))
-        one, several = ("a record", "records") if self.units.alone else ("a new unit", "new units")
-        return [UnitRows(rows * times, f"{one if self.group == 1 else f'{self.group} {several}'}{words}")]
+        return [UnitRows(rows * times, f"{self._new()}{words}")]
 
-    def beyond(self, cells: Mapping[int, Any]) -> str:
-        """Return in words that the bounds that were given do not allow some of these values; empty if they do.
+    def _new(self) -> str:
+        """Return what comes: "a record", or "2 new units" of a group of two."""
+        if self.units.alone:
+            return "a record" if self.group == 1 else f"{self.group} records"
+        return "a new unit" if self.group == 1 else f"{self.group} new units"
+
+    def beyond(self, cells: Mapping[int, Cell]) -> str:
+        """Return the words for values that the bounds that were given do not allow; empty if they allow them all.
 
         A value that the column holds already, as NaN in a column with missing numbers, is not called so.
         """
@@ -133,11 +157,12 @@ class CandidateRows:
                 continue
             low, high = self.bounds[i]
             # NaN lies between no two numbers.
-            if not low <= number <= high and not self._holds(i, number):
+            inside = low <= number <= high  # type: ignore[operator]  # columns with bounds hold numbers
+            if not inside and not self._holds(i, number):
                 return " (outside the bounds)"
         return ""
 
-    def _holds(self, column: int, number: Any) -> bool:
+    def _holds(self, column: int, number: Cell) -> bool:
         """Return whether a column of the dataset holds a number; a missing value counts as NaN."""
         values = self.columns[column].values[: self.size]
         if number == number:
@@ -147,9 +172,11 @@ class CandidateRows:
         return self._with_missing[column]
 
     def made(self) -> list[UnitRows]:
-        """Return new units by value, those in all columns first; none where no unit can be new."""
+        """Return new units by value, those in all columns first; none if no unit can be new."""
         several = [i for i, held in self.values.items() if held][:COLUMNS]
-        tried = (*ALLOWED, *(OUTSIDE if self.outside else ())) if self.adds_units else ()
+        if not self.adds_units:
+            return []
+        tried = (*ALLOWED, *OUTSIDE) if self.outside else ALLOWED
         made = [unit for value in tried for unit in self.with_value(value)]
         if len(several) > 1:
             made += [unit for value in tried for i in several for unit in self.with_value(value, i)]
@@ -163,14 +190,17 @@ class CandidateRows:
         both = [i for i, held in self.values.items() if NewValue.HIGH in held and NewValue.LOW in held]
         if len(both) < MIXED or not self.adds_units:
             return []
-        high, low = both[: len(both) // 2], both[len(both) // 2 :]
-        cells = {i: self.values[i][NewValue.HIGH] for i in high} | {i: self.values[i][NewValue.LOW] for i in low}
+        half = len(both) // 2
+        cells = {i: self.values[i][NewValue.HIGH] for i in both[:half]}
+        cells |= {i: self.values[i][NewValue.LOW] for i in both[half:]}
         words = f" with {NewValue.HIGH.value} in half of the columns and {NewValue.LOW.value} in the others"
         return self._units(cells, words)
 
     def doubled(self, unit: UnitRows) -> UnitRows:
         """Return the copy of a unit, under names of its own."""
-        rows = unit.rows if self.units.alone else unit.rows[:MOST_ROWS]
+        rows = unit.rows
+        if not self.units.alone:
+            rows = rows[:MOST_ROWS]
         if self.units.column is not None:
             codes = self.units.codes[list(rows)].tolist()
             number = {code: i for i, code in enumerate(dict.fromkeys(codes))}
@@ -184,34 +214,42 @@ class CandidateRows:
         """Return new units of many rows, where rows are not units: their contribution may not be bounded."""
         if self.units.alone or not self.adds_units:
             return []
-        times = min(MOST_ROWS, MANY * int(self.units.sizes.max()))
+        times = self._rows_of_a_crowd()
         words = f" of {times} rows each"
         return [unit for value in ALLOWED for unit in self.with_value(value, times=times, words=words)]
 
     def unnamed(self) -> list[UnitRows]:
-        """Return new units without a name, of many rows and of one; none where the type of the names allows none.
+        """Return new units without a name, of many rows and of one; none if the type of the names has no missing value.
 
         Rows without a name may all be of one user, whose contribution nothing bounds then. Values that bounds do not
         allow are another subject: these have those at the bounds.
         """
         if not self.adds_unnamed:
             return []
-        times = min(MOST_ROWS, MANY * int(self.units.sizes.max())) if self.outside else 1
-        units = "a new unit" if self.group == 1 else f"{self.group} new units"
+        times = 1
+        if self.outside:
+            times = self._rows_of_a_crowd()
         found = []
         for value in ALLOWED:
             cells = self.cells(value)
             row = self.row(cells, None)
-            words = f" with {value.value}" if cells else ""
+            words = " without a name"
+            if cells:
+                words += f" with {value.value}"
             if times > 1:
-                found.append(UnitRows((row,) * self.group * times, f"{units} of {times} rows without a name{words}"))
-            found.append(UnitRows((row,) * self.group, f"{units} without a name{words}"))
+                found.append(UnitRows((row,) * self.group * times, f"{self._new()} of {times} rows{words}"))
+            found.append(UnitRows((row,) * self.group, f"{self._new()}{words}"))
         return found
 
+    def _rows_of_a_crowd(self) -> int:
+        """Return how many rows a new unit has whose contribution may not be bounded."""
+        return min(MOST_ROWS, MANY * int(self.units.sizes.max()))
+
     def like(self, unit: UnitRows, value: NewValue) -> list[UnitRows]:
-        """Return records like a unit but for a value in all columns that can have it; none where rows are no units."""
-        words = f" like {unit.words}"
-        return self.with_value(value, template=unit.rows[0], words=words) if self.units.alone else []
+        """Return records like a unit but for a value in all columns that can have it; none if rows are no units."""
+        if not self.units.alone:
+            return []
+        return self.with_value(value, template=unit.rows[0], words=f" like {unit.words}")
 
     def unlike(self, most: int) -> list[int]:
         """Return the first rows of the dataset that are unlike each other, at most so many."""
@@ -224,27 +262,32 @@ class CandidateRows:
 
     def key(self, row: int) -> str:
         """Return the content of a row, new or not: rows of the same content have the same key."""
-        return self._content(row, {}) if row < self.size else self._content(*self.new[row - self.size])
+        if row < self.size:
+            return self._content(row, {})
+        return self._content(*self.new[row - self.size])
 
-    def _content(self, template: int, cells: Mapping[int, Any]) -> str:
+    def _content(self, template: int, cells: Mapping[int, Cell]) -> str:
         return "|".join(_text(cells.get(i, column.values[template])) for i, column in enumerate(self.columns))
 
 
 def _text(value: Any) -> str:
     """Return a number as the same text whatever its type, and anything else as its own."""
-    plain = value.item() if hasattr(value, "item") and getattr(value, "ndim", 1) == 0 else value
-    if isinstance(plain, int | float | Decimal):
-        return repr(float(plain))
+    if hasattr(value, "item") and hasattr(value, "ndim") and value.ndim == 0:
+        value = value.item()
+    if isinstance(value, int | float | Decimal):
+        return repr(float(value))
     # An object whose text does not show its content differs from all others.
-    return str(id(plain)) if repr(plain) == object.__repr__(plain) else stable_repr(plain)
+    if repr(value) == object.__repr__(value):
+        return str(id(value))
+    return stable_repr(value)
 
 
-def _fresh_names(column: DataColumn, number: int) -> list[Any]:
-    """Return names of units that no row has; none where the type of the column allows no other."""
+def _fresh_names(column: DataColumn, number: int) -> list[Cell]:
+    """Return names of units that no row has; none if the type of the column allows no other."""
     if column.kind is ValueKind.TEXT:
         held = set(column.values.tolist())
-        names = (text for i in range(len(held) + number) if (text := f"added {i}") not in held and column.fits(text))
-        return list(islice(names, number))
+        texts = (f"added {i}" for i in range(len(held) + number))
+        return list(islice((text for text in texts if text not in held and column.fits(text)), number))
     if not column.numeric:
         return []
     most = int(column.finite.max())
@@ -252,7 +295,8 @@ def _fresh_names(column: DataColumn, number: int) -> list[Any]:
     return [name for name in names if name is not None]
 
 
-def _values(column: DataColumn, bounds: tuple[float, float] | None) -> dict[NewValue, Any]:
+def _values(column: DataColumn, bounds: Ends | None) -> dict[NewValue, Cell]:
+    """Return the values that new records may have in a column."""
     if column.kind is ValueKind.BOOLEAN:
         return {NewValue.HIGH: True, NewValue.LOW: False}
     if column.kind is ValueKind.TEXT:
@@ -262,43 +306,61 @@ def _values(column: DataColumn, bounds: tuple[float, float] | None) -> dict[NewV
         return {value: text for value, text in texts.items() if column.fits(text)}
     if not column.numeric:
         return {}
-    if bounds is None:
-        # Integers beyond 2^53 are no floats.
-        number = int if column.kind is ValueKind.INTEGER else float
-        bounds = (number(column.finite.min()), number(column.finite.max())) if len(column.finite) else (0.0, 1.0)
-    values = {value: column.held(number) for value, number in _numbers(column, *bounds).items()}
+    low, high = _ends_of(column) if bounds is None else bounds
+    values = {value: column.held(number) for value, number in _numbers(column, low, high).items()}
     return {value: number for value, number in values.items() if number is not None}
 
 
-def _numbers(column: DataColumn, low: Any, high: Any) -> dict[NewValue, Any]:
+def _ends_of(column: DataColumn) -> Ends:
+    """Return the least and the greatest number of a column, 0 and 1 if it has none."""
+    if not len(column.finite):
+        return 0.0, 1.0
+    least = column.finite.min()
+    greatest = column.finite.max()
+    if column.kind is ValueKind.INTEGER:  # integers beyond 2^53 are no floats
+        return int(least), int(greatest)
+    return float(least), float(greatest)
+
+
+def _numbers(column: DataColumn, low: float, high: float) -> dict[NewValue, float]:
     """Return the numbers at bounds, outside of them and at the ends of the column's type."""
-    limits: Any = column.limits
     if column.kind is ValueKind.INTEGER:
-        low, high = math.ceil(low), math.floor(high)
-        width: Any = max(1, high - low)
-        made: dict[NewValue, Any] = {NewValue.MIDDLE: (low + high) // 2}
-    elif column.digits is not None:
+        return _integers(column, math.ceil(low), math.floor(high))
+    limits = column.limits
+    if column.digits is not None:
         # Towards the inside of the bounds: what is rounded must not lie outside of them.
-        low, high = column.rounded(low, math.ceil), column.rounded(high, math.floor)
-        width = (high - low) or 1.0
-        made = {NewValue.MIDDLE: low / 2 + high / 2}
+        low = column.rounded(low, math.ceil)
+        high = column.rounded(high, math.floor)
+        made = {}
     else:
-        width = (high - low) or 1.0
-        made = {NewValue.MIDDLE: low / 2 + high / 2, NewValue.NAN: math.nan}
-        made |= {NewValue.INFINITY: math.inf, NewValue.MINUS_INFINITY: -math.inf}
+        made = {NewValue.NAN: math.nan, NewValue.INFINITY: math.inf, NewValue.MINUS_INFINITY: -math.inf}
         # Added to the greatest value it is rounded up to a unit in the last place: sums of many gain a third.
-        tiny = 0.75 * float(limits.eps) * high
+        tiny = 0.75 * column.precision * high
         if low <= tiny <= high:
             made[NewValue.TINY] = tiny
-    kind = type(high)
-    return made | {
+    made[NewValue.MIDDLE] = low / 2 + high / 2
+    made[NewValue.MOST] = float(limits.max)
+    made[NewValue.LEAST] = float(limits.min)
+    return made | _around(low, high, (high - low) or 1.0)
+
+
+def _integers(column: DataColumn, low: int, high: int) -> dict[NewValue, float]:
+    """Return the same of a column of integers."""
+    limits = column.limits
+    made: dict[NewValue, float] = {NewValue.MIDDLE: (low + high) // 2}
+    # numpy.bincount of the greatest integer of 64 bits corrupts memory, so that the process dies.
+    made[NewValue.MOST] = int(limits.max) - (limits.bits == 64)
+    made[NewValue.LEAST] = int(limits.min)
+    return made | _around(low, high, max(1, high - low))
+
+
+def _around(low: float, high: float, width: float) -> dict[NewValue, float]:
+    """Return the ends of a range, and the numbers outside of it."""
+    return {
         NewValue.HIGH: high,
         NewValue.LOW: low,
         NewValue.ABOVE: high + width,
         NewValue.BELOW: low - width,
         NewValue.FAR_ABOVE: high + FAR * width,
         NewValue.FAR_BELOW: low - FAR * width,
-        # numpy.bincount of the greatest integer of 64 bits corrupts memory, so that the process dies.
-        NewValue.MOST: kind(limits.max) - (limits.bits == 64 and column.kind is ValueKind.INTEGER),
-        NewValue.LEAST: kind(limits.min),
     }

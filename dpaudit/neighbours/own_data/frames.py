@@ -1,4 +1,4 @@
-"""Adapters of the tables of other libraries: polars, pyarrow and xarray, none of which is loaded before it is given.
+"""Adapters of the tables of other libraries: polars, pyarrow and xarray, which are loaded when one is given.
 
 Nothing goes through another library's table on its way: a column that is not changed is moved about by its own library,
 so that types, nulls, schema, metadata and attributes are those of the dataset that was given.
@@ -7,26 +7,31 @@ so that types, nulls, schema, metadata and attributes are those of the dataset t
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from dpaudit.neighbours.own_data.adapters import (
     CellValues,
     Index,
     Table,
+    bytes_of_array,
     column_of_array,
     flat,
     frame_of,
     fresh_labels,
     text_of_values,
 )
-from dpaudit.neighbours.own_data.columns import DataColumn, ValueKind, unfit
+from dpaudit.neighbours.own_data.data_columns import DataColumn, Digits, ValueKind, floats_of, unfit
+
+if TYPE_CHECKING:
+    import polars
+    import pyarrow
+    import xarray
 
 _INTEGERS = {f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)}
 _FLOATS = {"float16", "float32", "float64"}
@@ -37,8 +42,8 @@ class _Held:
     """The kind of the values of a column: the type of NumPy that holds its numbers, or digits if it has decimals."""
 
     kind: ValueKind
-    type: np.dtype[Any] | None = None
-    digits: tuple[int, int] | None = None
+    type: np.dtype | None = None
+    digits: Digits | None = None
 
     @classmethod
     def of_name(cls, name: str) -> _Held:
@@ -63,16 +68,16 @@ class ColumnarTable(Table):
     def _held(self, column: int) -> _Held: ...
 
     @abstractmethod
-    def _listed(self, rows: Any, column: int) -> list[Any]:
-        """Return the values of a column as Python has them, None where one is missing."""
+    def _listed(self, column: int) -> list[Any]:
+        """Return the values of a column as Python has them; a missing one is None."""
 
     @abstractmethod
-    def _numbers(self, column: int) -> NDArray[Any] | None:
+    def _numbers(self, column: int) -> np.ndarray | None:
         """Return a column of numbers without missing ones; None if some are missing."""
 
     @abstractmethod
-    def _with_column(self, rows: Any, column: int, values: list[Any]) -> Any:
-        """Return rows with other values in a column, of the same type."""
+    def _with_column(self, column: int, values: list[Any]) -> Self:
+        """Return the rows with other values in a column, of the same type."""
 
     @cached_property
     def _columns(self) -> tuple[DataColumn, ...]:
@@ -85,42 +90,50 @@ class ColumnarTable(Table):
 
     def _column(self, number: int, name: str | None) -> DataColumn:
         held = self._held(number)
-        if held.kind in (ValueKind.REAL, ValueKind.INTEGER):
-            values = self._numbers(number) if held.digits is None else None
-            if values is None:
-                listed = self._listed(self.data, number)
-                values = np.array([np.nan if value is None else float(value) for value in listed], dtype=float)
-        else:
-            values = _objects(self._listed(self.data, number))
+        if held.kind not in (ValueKind.REAL, ValueKind.INTEGER):
+            return DataColumn(name, held.kind, _objects(self._listed(number)), held.type, nullable=True)
+        values = None
+        if held.digits is None:
+            values = self._numbers(number)
+        if values is None:
+            values = floats_of(self._listed(number))
         return DataColumn(name, held.kind, values, held.type, digits=held.digits, nullable=True)
 
     def cells(self) -> pd.DataFrame:
-        """Return the columns as objects of Python, but for numbers of which none is missing."""
-        found = [
-            self._numbers(i) if column.numeric and column.digits is None else None
-            for i, column in enumerate(self.columns)
-        ]
-        series = [
-            pd.Series(_objects(self._listed(self.data, i)), dtype=object) if values is None else pd.Series(values)
-            for i, values in enumerate(found)
-        ]
+        """Return the columns as objects of Python, but for columns of numbers without a missing one."""
+        series = []
+        for i, column in enumerate(self.columns):
+            numbers = None
+            if column.numeric and column.digits is None:
+                numbers = self._numbers(i)
+            if numbers is None:
+                series.append(pd.Series(_objects(self._listed(i)), dtype=object))
+            else:
+                series.append(pd.Series(numbers))
         return frame_of([column.name for column in self.columns], series)
 
-    def _changed(self, rows: Any, cells: CellValues) -> Any:
+    def changed(self, rows: Self, cells: CellValues) -> Self:
+        """Return rows with other values in some cells."""
         for column in sorted({column for _, column in cells}):
-            values = self._listed(rows, column)
+            values = rows._listed(column)
             for (row, other), value in cells.items():
                 if other == column:
                     values[row] = value.item() if isinstance(value, np.generic) else value
-            rows = self._with_column(rows, column, values)
+            rows = rows._with_column(column, values)
         return rows
 
-    def _content(self) -> Iterator[bytes]:
+    def content(self) -> Iterator[bytes]:
+        """Yield bytes that determine the dataset."""
         yield self._types().encode()
         for i, name in enumerate(self._names()):
             yield name.encode()
-            numbers = self._numbers(i) if self._held(i).type is not None else None
-            yield text_of_values(self._listed(self.data, i)) if numbers is None else numbers.tobytes()
+            numbers = None
+            if self._held(i).type is not None:
+                numbers = self._numbers(i)
+            if numbers is None:
+                yield text_of_values(self._listed(i))
+            else:
+                yield numbers.tobytes()
 
     @abstractmethod
     def _types(self) -> str:
@@ -131,12 +144,17 @@ class ColumnarTable(Table):
 class PolarsTable(ColumnarTable):
     """A table of polars, or one of its columns, held as a table of one; `lazy` if it was given as a query."""
 
+    data: polars.DataFrame
     name: str = ""
     lazy: bool = False
 
+    @property
+    def size(self) -> int:
+        """The number of records."""
+        return self.data.height
+
     def _names(self) -> Sequence[str]:
-        names: list[str] = self.data.columns
-        return names
+        return self.data.columns
 
     def _held(self, column: int) -> _Held:
         import polars
@@ -150,38 +168,44 @@ class PolarsTable(ColumnarTable):
             return _Held(ValueKind.REAL, digits=(kind.precision or 38, kind.scale))
         return _Held.of_name(str(kind).lower())
 
-    def records(self) -> list[Any]:
+    def records(self) -> list[tuple[Any, ...]]:
         """Return the records one by one."""
-        rows: list[Any] = self.data.rows()
-        return rows
+        return self.data.rows()
 
-    def _listed(self, rows: Any, column: int) -> list[Any]:
-        values: list[Any] = rows.to_series(column).to_list()
-        return values
+    def _listed(self, column: int) -> list[Any]:
+        return self.data.to_series(column).to_list()
 
-    def _numbers(self, column: int) -> NDArray[Any] | None:
+    def _numbers(self, column: int) -> np.ndarray | None:
         series = self.data.to_series(column)
-        return None if series.null_count() else np.asarray(series.to_numpy())
+        if series.null_count():
+            return None
+        return np.asarray(series.to_numpy())
 
-    def _with_column(self, rows: Any, column: int, values: list[Any]) -> Any:
+    def _with_column(self, column: int, values: list[Any]) -> Self:
         import polars
 
         series = polars.Series(self._names()[column], values, dtype=self.data.dtypes[column])
-        return rows.with_columns(series)
+        return replace(self, data=self.data.with_columns(series))
 
-    def _rows(self, index: Index) -> Any:
-        return self.data[index] if len(index) else self.data.clear()
+    def rows(self, index: Index) -> Self:
+        """Return a table of these rows."""
+        if not len(index):
+            return replace(self, data=self.data.clear())
+        return replace(self, data=self.data[index])
 
-    def _joined(self, rows: Any) -> Any:
+    def joined(self, rows: Self) -> Self:
+        """Return the records followed by others."""
         import polars
 
-        return polars.concat([self.data, rows])
+        return replace(self, data=polars.concat([self.data, rows.data]))
 
-    def _given(self, rows: Any) -> Any:
-        rows = rows.rechunk()  # the number of chunks tells how a table was put together
+    def _plain_dataset(self) -> polars.DataFrame | polars.Series | polars.LazyFrame:
+        rows = self.data.rechunk()  # the number of chunks tells how a table was put together
         if self.series:
             return rows.to_series(0).rename(self.name)
-        return rows.lazy() if self.lazy else rows
+        if self.lazy:
+            return rows.lazy()
+        return rows
 
     def _types(self) -> str:
         return f"polars {self.data.schema} {self.series} {self.lazy}"
@@ -191,7 +215,13 @@ class PolarsTable(ColumnarTable):
 class ArrowTable(ColumnarTable):
     """A table of pyarrow, a batch, or an array, held as a table; `form` is the kind that was given."""
 
+    data: pyarrow.Table
     form: str = "Table"
+
+    @property
+    def size(self) -> int:
+        """The number of records."""
+        return int(self.data.num_rows)
 
     def _names(self) -> Sequence[str]:
         names: list[str] = self.data.column_names
@@ -212,62 +242,65 @@ class ArrowTable(ColumnarTable):
         )
 
     def _column(self, number: int, name: str | None) -> DataColumn:
-        found = super()._column(number, name)
-        return DataColumn(
-            found.name, found.kind, found.values, found.type, found.digits, self.data.schema.field(number).nullable
-        )
+        return replace(super()._column(number, name), nullable=self.data.schema.field(number).nullable)
 
-    def records(self) -> list[Any]:
+    def records(self) -> list[tuple[Any, ...]]:
         """Return the records one by one."""
-        columns = [self._listed(self.data, i) for i in range(self.data.num_columns)]
+        columns = [self._listed(i) for i in range(self.data.num_columns)]
         return list(zip(*columns, strict=True))
 
-    def _listed(self, rows: Any, column: int) -> list[Any]:
-        values: list[Any] = rows.column(column).to_pylist()
+    def _listed(self, column: int) -> list[Any]:
+        values: list[Any] = self.data.column(column).to_pylist()
         return values
 
-    def _numbers(self, column: int) -> NDArray[Any] | None:
+    def _numbers(self, column: int) -> np.ndarray | None:
         values = self.data.column(column)
-        return None if values.null_count else np.asarray(values.to_numpy())
+        if values.null_count:
+            return None
+        return np.asarray(values.to_numpy())
 
-    def _with_column(self, rows: Any, column: int, values: list[Any]) -> Any:
+    def _with_column(self, column: int, values: list[Any]) -> Self:
         import pyarrow
 
         named = self.data.schema.field(column)
-        return rows.set_column(column, named, pyarrow.array(values, type=named.type))
+        return replace(self, data=self.data.set_column(column, named, pyarrow.array(values, type=named.type)))
 
-    def _rows(self, index: Index) -> Any:
+    def rows(self, index: Index) -> Self:
+        """Return a table of these rows."""
         import pyarrow
 
         if not len(index):
-            return self.data.slice(0, 0)
+            return replace(self, data=self.data.slice(0, 0))
         try:
-            return self.data.take(pyarrow.array(index))
+            return replace(self, data=self.data.take(pyarrow.array(index)))
         except pyarrow.ArrowNotImplementedError:  # of types such as string_view, or runs of equal values
             columns = [_taken(column, index) for column in self.data.columns]
-            return pyarrow.Table.from_arrays(columns, schema=self.data.schema)
+            return replace(self, data=pyarrow.Table.from_arrays(columns, schema=self.data.schema))
 
-    def _joined(self, rows: Any) -> Any:
+    def joined(self, rows: Self) -> Self:
+        """Return the records followed by others."""
         import pyarrow
 
-        return pyarrow.concat_tables([self.data, rows])
+        return replace(self, data=pyarrow.concat_tables([self.data, rows.data]))
 
-    def _given(self, rows: Any) -> Any:
+    def _plain_dataset(self) -> pyarrow.Table | pyarrow.RecordBatch | pyarrow.ChunkedArray | pyarrow.Array:
         import pyarrow
 
-        rows = rows.combine_chunks()  # the number of chunks tells how a table was put together
+        rows = self.data.combine_chunks()  # the number of chunks tells how a table was put together
         if self.form == "Table":
             return rows
         if self.form == "ChunkedArray":
             return rows.column(0)
         parts = [column.chunk(0) if column.num_chunks else _empty(column.type) for column in rows.columns]
-        return pyarrow.RecordBatch.from_arrays(parts, schema=rows.schema) if self.form == "RecordBatch" else parts[0]
+        if self.form == "RecordBatch":
+            return pyarrow.RecordBatch.from_arrays(parts, schema=rows.schema)
+        return parts[0]
 
     def _types(self) -> str:
         return f"pyarrow {self.form} {self.data.schema.to_string(show_schema_metadata=False)}"
 
 
-def _taken(column: Any, index: Index) -> Any:
+def _taken(column: pyarrow.ChunkedArray, index: Index) -> pyarrow.ChunkedArray:
     """Return the rows of a column in a given order, put together of pieces of neighbouring ones."""
     import pyarrow
 
@@ -277,7 +310,7 @@ def _taken(column: Any, index: Index) -> Any:
     return pyarrow.chunked_array([pyarrow.concat_arrays(chunks)])
 
 
-def _empty(kind: Any) -> Any:
+def _empty(kind: pyarrow.DataType) -> pyarrow.Array:
     import pyarrow
 
     return pyarrow.array([], type=kind)
@@ -291,10 +324,11 @@ class XarrayTable(Table):
     them; other labels may be part of a record, which is not `whole` then. `array` is whether one array was given.
     """
 
-    dimension: str
+    data: xarray.Dataset
+    dimension: Hashable
     counts: bool
     array: bool = False
-    name: Any = None
+    name: Hashable = None
 
     @property
     def size(self) -> int:
@@ -302,7 +336,7 @@ class XarrayTable(Table):
         return int(self.data.sizes[self.dimension])
 
     @cached_property
-    def _variables(self) -> tuple[Any, ...]:
+    def _variables(self) -> tuple[Hashable, ...]:
         """The names of the variables that differ from record to record, those of labels apart."""
         return tuple(
             name
@@ -310,24 +344,28 @@ class XarrayTable(Table):
             if self.dimension in held.dims and name not in self.data.xindexes
         )
 
-    def _cells_of(self, rows: Any, name: Any) -> NDArray[Any]:
+    def _cells_of(self, name: Hashable) -> np.ndarray:
         """Return the cells of a variable by record and place, of a shape (n, k)."""
-        held = rows.variables[name]
+        held = self.data.variables[name]
         return flat(np.moveaxis(np.asarray(held.values), held.dims.index(self.dimension), 0))
 
     @cached_property
-    def _places(self) -> tuple[tuple[Any, int], ...]:
+    def _places(self) -> tuple[tuple[Hashable, int], ...]:
         """The variable and the place in it of each column."""
-        return tuple((name, i) for name in self._variables for i in range(self._cells_of(self.data, name).shape[1]))
+        return tuple((name, i) for name in self._variables for i in range(self._cells_of(name).shape[1]))
 
-    def _title(self, name: Any, place: int) -> str | None:
+    def _title(self, name: Hashable, place: int) -> str | None:
         if self.data.variables[name].ndim > 1:
-            return f"{place}" if self.array and name == _ARRAY else f"{name}.{place}"
-        return None if self.array and len(self._variables) == 1 else str(name)
+            if self.array and name == _ARRAY:
+                return f"{place}"
+            return f"{name}.{place}"
+        if self.array and len(self._variables) == 1:
+            return None
+        return str(name)
 
     @cached_property
     def _columns(self) -> tuple[DataColumn, ...]:
-        held = {name: self._cells_of(self.data, name) for name in self._variables}
+        held = {name: self._cells_of(name) for name in self._variables}
         return tuple(column_of_array(self._title(name, i), held[name][:, i]) for name, i in self._places)
 
     @property
@@ -337,42 +375,46 @@ class XarrayTable(Table):
 
     def cells(self) -> pd.DataFrame:
         """Return the cells of the records."""
-        held = {name: self._cells_of(self.data, name) for name in self._variables}
+        held = {name: self._cells_of(name) for name in self._variables}
         values = [pd.Series(list(held[name][:, i])) for name, i in self._places]
         return frame_of([self._title(name, i) for name, i in self._places], values)
 
-    def records(self) -> list[Any]:
+    def records(self) -> list[tuple[Any, ...]]:
         """Return the records one by one."""
-        parts = [list(self._cells_of(self.data, name)) for name in self._variables]
+        parts = [list(self._cells_of(name)) for name in self._variables]
         return list(zip(*parts, strict=True))
 
-    def _rows(self, index: Index) -> Any:
-        return self.data.isel({self.dimension: index}).copy(deep=True)
+    def rows(self, index: Index) -> Self:
+        """Return a table of copies of these rows."""
+        return replace(self, data=self.data.isel({self.dimension: index}).copy(deep=True))
 
-    def _changed(self, rows: Any, cells: CellValues) -> Any:
-        changed: dict[Any, Any] = {}
+    def changed(self, rows: Self, cells: CellValues) -> Self:
+        """Return rows with other values in some cells."""
+        found = rows.data
+        changed: dict[Hashable, np.ndarray] = {}
         for (row, column), value in cells.items():
             name, place = self._places[column]
-            held = rows.variables[name]
+            held = found.variables[name]
             axis = held.dims.index(self.dimension)
             if name not in changed:
                 changed[name] = np.array(held.values)
             records = np.moveaxis(changed[name], axis, 0)  # a view
-            records[(row, *np.unravel_index(place, records.shape[1:]))] = value
+            records[(row, *map(int, np.unravel_index(place, records.shape[1:])))] = value
         for name, values in changed.items():
-            held = rows.variables[name]
-            rows = rows.assign({name: held.copy(data=values)})
-        return rows
+            found = found.assign({name: found.variables[name].copy(data=values)})
+        return replace(self, data=found)
 
-    def _joined(self, rows: Any) -> Any:
+    def joined(self, rows: Self) -> Self:
+        """Return the records followed by others."""
         import xarray
 
+        others = rows.data
         if not self.counts and self.dimension in self.data.indexes:
-            labels = fresh_labels(self.data.indexes[self.dimension], len(rows[self.dimension]))
+            labels = fresh_labels(self.data.indexes[self.dimension], len(others[self.dimension]))
             if labels is not None:
-                rows = rows.assign_coords({self.dimension: rows[self.dimension].copy(data=labels)})
-        return xarray.concat(
-            [self.data, rows],
+                others = others.assign_coords({self.dimension: others[self.dimension].copy(data=labels)})
+        joined = xarray.concat(
+            [self.data, others],
             dim=self.dimension,
             data_vars="minimal",
             coords="minimal",
@@ -380,37 +422,45 @@ class XarrayTable(Table):
             join="override",
             combine_attrs="override",
         )
+        return replace(self, data=joined)
 
-    def _given(self, rows: Any) -> Any:
+    def _plain_dataset(self) -> xarray.Dataset | xarray.DataArray:
+        rows = self.data
         if self.counts and self.dimension in rows.indexes:
             held = rows.variables[self.dimension]
             labels = np.arange(rows.sizes[self.dimension]).astype(held.dtype)
             rows = rows.assign_coords({self.dimension: (self.dimension, labels, held.attrs)})
-        return rows[_ARRAY].rename(self.name) if self.array else rows
+        if self.array:
+            return rows[_ARRAY].rename(self.name)
+        return rows
 
-    def _content(self) -> Iterator[bytes]:
+    def content(self) -> Iterator[bytes]:
+        """Yield bytes that determine the dataset."""
         for name, held in self.data.variables.items():
             yield f"{name} {held.dims} {held.dtype} {held.shape}".encode()
-            values = np.asarray(held.values)
-            yield text_of_values(values.tolist()) if values.dtype.hasobject else values.tobytes()
+            yield bytes_of_array(np.asarray(held.values))
 
 
+# The name that the values of one array have in the dataset that holds them.
 _ARRAY = "the values of the array"
-"""The name that the values of one array have in the dataset that holds them."""
 
 
-def polars_table(data: Any, kind: str) -> Table:
+def polars_table(data: polars.DataFrame | polars.LazyFrame | polars.Series, kind: str) -> Table:
     """Return a frame, a query or a column of polars as a table."""
-    if kind == "Series":
+    import polars
+
+    if isinstance(data, polars.Series):
         return PolarsTable(data.rename("0").to_frame(), series=True, name=data.name)
-    lazy = kind == "LazyFrame"
-    found = data.collect() if lazy else data
-    if not found.width:
+    if isinstance(data, polars.LazyFrame):
+        found = PolarsTable(data.collect(), lazy=True)
+    else:
+        found = PolarsTable(data)
+    if not found.data.width:
         raise unfit("{data} must hold at least one column, got a table of none")
-    return PolarsTable(found, lazy=lazy)
+    return found
 
 
-def arrow_table(data: Any, kind: str) -> Table:
+def arrow_table(data: pyarrow.Table | pyarrow.RecordBatch | pyarrow.ChunkedArray | pyarrow.Array, kind: str) -> Table:
     """Return a table, a batch or an array of pyarrow as a table."""
     import pyarrow
 
@@ -429,13 +479,19 @@ def arrow_table(data: Any, kind: str) -> Table:
     return ArrowTable(table, form=kind, series=kind in ("Array", "ChunkedArray"))
 
 
-def xarray_table(data: Any, kind: str) -> Table:
+def xarray_table(data: xarray.Dataset | xarray.DataArray, kind: str) -> Table:
     """Return a dataset or an array of xarray as a table: the first dimension that all variables share has the records.
 
-    Where they share none it is the first dimension of the first variable.
+    If they share none, it is the first dimension of the first variable.
     """
-    array = kind == "DataArray"
-    held = data.to_dataset(name=_ARRAY, promote_attrs=False) if array else data
+    import xarray
+
+    name = None
+    if isinstance(data, xarray.DataArray):
+        name = data.name
+        held = data.to_dataset(name=_ARRAY, promote_attrs=False)
+    else:
+        held = data
     variables = list(held.data_vars.values())
     if not variables or not variables[0].ndim:
         raise unfit("{data} must hold variables with a dimension that numbers the records, got none")
@@ -443,20 +499,20 @@ def xarray_table(data: Any, kind: str) -> Table:
     dimension = next((one for one in first if all(one in other.dims for other in variables)), first[0])
     index = held.indexes.get(dimension)
     counts = index is None or (index.nlevels == 1 and np.array_equal(index.to_numpy(), np.arange(len(index))))
-    others = any(dimension in found.dims for name, found in held.variables.items() if name in held.xindexes)
-    name = data.name if array else None
+    others = any(dimension in found.dims for key, found in held.variables.items() if key in held.xindexes)
+    array = isinstance(data, xarray.DataArray)
     return XarrayTable(held, dimension, counts, array, name, whole=counts and not (others and index is None))
 
 
-def _objects(values: Sequence[Any]) -> NDArray[Any]:
-    """Return values as an array of one axis, also where they are lists."""
+def _objects(values: Sequence[Any]) -> np.ndarray:
+    """Return values as an array of one axis, also if they are lists."""
     found = np.empty(len(values), dtype=object)
     for i, value in enumerate(values):
         found[i] = value
     return found
 
 
-LIBRARIES: Mapping[tuple[str, str], Any] = {
+LIBRARIES: Mapping[tuple[str, str], Callable[[Any, str], Table]] = {
     ("polars", "DataFrame"): polars_table,
     ("polars", "LazyFrame"): polars_table,
     ("polars", "Series"): polars_table,
@@ -471,6 +527,6 @@ LIBRARIES: Mapping[tuple[str, str], Any] = {
 
 
 def library_of(kind: type) -> tuple[str, str] | None:
-    """Return the library and the class by which objects of a type are taken as tables; None where there is none."""
+    """Return the library and the class by which objects of a type are taken as tables; None if there is none."""
     named = ((base.__module__.partition(".")[0], base.__name__) for base in kind.__mro__)
     return next((one for one in named if one in LIBRARIES), None)

@@ -10,10 +10,10 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit import seeding
 from dpaudit.arguments import read_integer
+from dpaudit.bounds.base import Bools, Integers
 from dpaudit.contract import Made, MadePair, Origin, OriginKind, Pair, Relation
 from dpaudit.errors import InputError
 from dpaudit.jsonable import stable_repr
@@ -21,8 +21,9 @@ from dpaudit.keyed import key_of, keyed
 from dpaudit.neighbours.check import lacking, shared_ends
 from dpaudit.neighbours.own_data.backgrounds import Recipe, Rows, recipes_of
 from dpaudit.neighbours.own_data.candidate_rows import CandidateRows
-from dpaudit.neighbours.own_data.columns import ValueKind, read_bounds, unfit
-from dpaudit.neighbours.own_data.units import UnitRows, read_units, small_groups, standing_out
+from dpaudit.neighbours.own_data.data_columns import ValueKind, unfit
+from dpaudit.neighbours.own_data.units import GivenUnit, UnitRows, read_units, small_groups, standing_out
+from dpaudit.neighbours.own_data.value_bounds import GivenBounds, read_bounds
 from dpaudit.outputs.canonical import canonical, in_words
 from dpaudit.withheld import COMMON, Coarse
 
@@ -38,16 +39,14 @@ FEW = 64
 PROPOSALS = 6
 """The most variations of a pair in one step of a local search."""
 
-Index = NDArray[np.int64]
-
 
 def neighbours_of(
     data: Any,
     relation: Relation | str = Relation.ADD_REMOVE_ONE,
     *,
     group: int = 1,
-    bounds: Any = None,
-    unit: Any = None,
+    bounds: GivenBounds | None = None,
+    unit: GivenUnit | None = None,
     count: int = COUNT,
     outside: bool = True,
     seed: int = 0,
@@ -106,7 +105,9 @@ def neighbours_of(
     from dpaudit.neighbours.own_data.tables import table_of  # loads pandas
 
     relation = Relation.parse(relation)
-    group, count, seed = read_integer("group", group), read_integer("count", count), seeding.check_seed(seed)
+    group = read_integer("group", group)
+    count = read_integer("count", count)
+    seed = seeding.check_seed(seed)
     if relation is Relation.REPLACE_PRIVATE:
         text = "{relation} replace-private needs samples with public examples: {data} are made neighbours by "
         raise InputError(text + "add-remove-one or replace-one", names=("relation", "data"), value=relation)
@@ -117,37 +118,44 @@ def neighbours_of(
     columns = table.columns
     units = read_units(unit, data, table.size, columns)
     if group > len(units.sizes):
-        text = "{group} must be at most {size}, the number of {what} in {data}; got {given}"
         what = "records" if units.alone else "units"
+        text = "{group} must be at most {size}, the number of {what} in {data}; got {given}"
         raise InputError(text, names=("group", "data"), size=len(units.sizes), what=what, given=group)
     ends = read_bounds(bounds, columns)
     candidates = CandidateRows(table.size, columns, units, ends, group, bool(outside))
-    known = standing_out(columns, units, group, seed)
-    proposed = recipes_of(candidates, known, small_groups(columns, units.column), relation)
+    notable = standing_out(columns, units, group, seed)
+    proposed = recipes_of(candidates, notable, small_groups(columns, units.column), relation)
     distinct = _distinct(proposed, candidates)
     recipes = list(islice(distinct, count))
     if not recipes:
         text = "{data} has no pair of neighbours by {relation}: its records are equal, and of a kind of which "
         raise InputError(text + "no others are made; use add-remove-one, or more records", names=("data", "relation"))
     made = tuple(candidates.made())
-    pool, digest, given = table.extended(candidates.new), keyed(table.digest(), key_of()), chain(*ends.values())
-    # The rows of the pairs that are only counted are not kept.
+    pool = table.extended(candidates.new)
+    digest = keyed(table.digest(), key_of())
+    given = frozenset(chain(*ends.values()))
+    # The pool is made before: the rows of the pairs that are only counted are not kept.
     more = sum(1 for _ in islice(distinct, max(0, COUNTED - len(recipes))))
-    source = RowSource(pool, table.size, digest, made, units.alone, frozenset(given), len(recipes) + more)
+    source = RowSource(pool, table.size, digest, made, units.alone, given, len(recipes) + more)
+    kind = OriginKind.OWN_DATA if units.alone else OriginKind.OWN_USERS
     return [
         MadePair(
             MadeData(source, one.data, one.background),
             MadeData(source, one.neighbour, one.result),
-            Origin(OriginKind.OWN_DATA if units.alone else OriginKind.OWN_USERS, f"{one.background}; {one.change}"),
+            Origin(kind, f"{one.background}; {one.change}"),
         )
         for one in recipes
     ]
 
 
+# The contents of all rows, or runs of rows by their content or number.
+_Content = tuple[str, ...] | tuple[tuple[str | int, int, int], ...]
+
+
 def _distinct(recipes: Iterable[Recipe], candidates: CandidateRows) -> Iterator[Recipe]:
     """Yield the recipes whose two sides differ, without duplicates, ignoring the order of the sides."""
     key = cache(candidates.key)
-    found: set[frozenset[tuple[object, ...]]] = set()
+    found: set[frozenset[_Content]] = set()
     for recipe in recipes:
         if sorted(map(key, recipe.gone)) == sorted(map(key, recipe.come)):
             continue
@@ -157,7 +165,7 @@ def _distinct(recipes: Iterable[Recipe], candidates: CandidateRows) -> Iterator[
             yield recipe
 
 
-def _content(rows: Rows, key: Callable[[int], str]) -> tuple[object, ...]:
+def _content(rows: Rows, key: Callable[[int], str]) -> _Content:
     """Return what distinguishes datasets: in a few rows equal records are the same."""
     if len(rows) <= FEW:
         return tuple(map(key, rows.index().tolist()))
@@ -175,39 +183,48 @@ class OwnDataMoves:
 
     seed: int
 
-    def __call__(self, pair: Any, step: int) -> list[Pair]:
+    def __call__(self, pair: Pair, step: int) -> list[Pair]:
         """Return up to `PROPOSALS` distinct variations of a pair."""
         rng = seeding.generator(self.seed, "own data", "local search", step)
         first, second = pair.sides
         origin = pair.origin
-        found: dict[Any, Pair] = {}
+        found: dict[tuple[Rows, Rows], Pair] = {}
         for data, neighbour, words in _proposals(first.source, first.rows.index(), second.rows.index(), rng):
-            made = _varied(first, data, words), _varied(second, neighbour, words)
+            if data == neighbour or (data, neighbour) == (first.rows, second.rows):
+                continue
             moved = replace(origin, text=f"{origin.text}; {words}", moves=origin.moves + 1)
-            if data != neighbour and (data, neighbour) != (first.rows, second.rows):
-                found.setdefault((data, neighbour), MadePair(*made, moved, pair.shown))
+            made = MadePair(_varied(first, data, words), _varied(second, neighbour, words), moved, pair.shown)
+            found.setdefault((data, neighbour), made)
         return list(found.values())[:PROPOSALS]
 
 
 def _proposals(
-    source: RowSource, data: Index, neighbour: Index, rng: np.random.Generator
+    source: RowSource, data: Integers, neighbour: Integers, rng: np.random.Generator
 ) -> Iterator[tuple[Rows, Rows, str]]:
-    start, end = shared_ends(data, neighbour)
-    before, after = data[:start], data[len(data) - end :]
-    out, into = data[start : len(data) - end], neighbour[start : len(neighbour) - end]
-    half = len(before) // 2
-    for part, kept in (("second", before[:half]), ("first", before[half:])) if len(before) > 1 else ():
-        yield _joined(kept, out, after), _joined(kept, into, after), f"the {part} half of what precedes left out"
+    start, end = shared_ends(data, neighbour, _same_rows)
+    before = data[:start]
+    after = data[len(data) - end :]
+    out = data[start : len(data) - end]
+    into = neighbour[start : len(neighbour) - end]
+    if len(before) > 1:
+        half = len(before) // 2
+        for part, kept in (("second", before[:half]), ("first", before[half:])):
+            words = f"the {part} half of what precedes left out"
+            yield _joined(kept, out, after), _joined(kept, into, after), words
     if not source.units or (min(len(out), len(into)) and not source.alone):
         return
-    # The rows of a group stand apart from one another: between them are rows that both sides share.
-    gone, come = lacking(out.tolist(), into.tolist()), lacking(into.tolist(), out.tolist())
+    # The rows of a group stand apart from one another, and both sides share the rows between them. If those were
+    # replaced too, a pair for groups of two could differ in six records, and refute a claim that is true.
+    gone = lacking(out.tolist(), into.tolist())
+    come = lacking(into.tolist(), out.tolist())
     for _ in range(2 * PROPOSALS):
         unit = source.units[int(rng.integers(len(source.units)))]
         rows = np.array(unit.rows, dtype=np.int64)
         if source.alone and len(before) + len(after) and rng.random() < 0.4:
-            some, rest = np.full(len(before), rows[0]), np.full(len(after), rows[0])
-            left, right = np.where(gone, out, rows[0]), np.where(come, into, rows[0])
+            some = np.full(len(before), rows[0])
+            rest = np.full(len(after), rows[0])
+            left = np.where(gone, out, rows[0])
+            right = np.where(come, into, rows[0])
             words = f"all that both share replaced by copies of {unit.words}"
             yield _joined(some, left, rest), _joined(some, right, rest), words
         elif gone.any() and (not come.any() or rng.random() < 0.5):
@@ -218,23 +235,31 @@ def _proposals(
             yield Rows.of(data), _joined(before, right, after), f"what comes replaced by {unit.words}"
 
 
-def _replaced(rows: Index, which: NDArray[np.bool_], new: Index) -> Index:
-    """Return rows of which some are replaced in their places; the last of them by all new ones that are left."""
+def _same_rows(rows: Integers, others: Integers) -> Bools:
+    return np.equal(rows, others)
+
+
+def _replaced(rows: Integers, which: Bools, new: Integers) -> Integers:
+    """Return rows with some replaced in their places; the last of those is replaced by all new ones that are left."""
     places = np.flatnonzero(which)
     some = min(len(places), len(new))
     found = rows.copy()
     found[places[:some]] = new[:some]
     if len(new) > some:
-        return np.insert(found, places[-1] + 1 if len(places) else len(rows), new[some:])
+        if not len(places):
+            return np.append(found, new)
+        return np.insert(found, places[-1] + 1, new[some:])
     return np.delete(found, places[some:])
 
 
 def _varied(side: MadeData, rows: Rows, words: str) -> MadeData:
     """Return one side of a pair with other rows, and with what changed in its words if that is on this side."""
-    return side if rows == side.rows else replace(side, rows=rows, words=f"{side.words}, {words}")
+    if rows == side.rows:
+        return side
+    return replace(side, rows=rows, words=f"{side.words}, {words}")
 
 
-def _joined(*parts: Index) -> Rows:
+def _joined(*parts: Integers) -> Rows:
     return Rows.of(np.concatenate(parts))
 
 
@@ -259,10 +284,16 @@ class RowSource:
     def coarse(self) -> Coarse:
         """The values of the records that may be shown."""
         columns = [replace(one, values=one.values[: self.size]) for one in self.pool.columns]
-        plain = all(one.numeric or one.kind is ValueKind.BOOLEAN for one in columns) and self.pool.whole
-        numbers = tuple(np.sort(one.finite.astype(float)).tolist() for one in columns if one.numeric) if plain else None
+        numbers = None
+        if self.pool.whole and all(one.numeric or one.kind is ValueKind.BOOLEAN for one in columns):
+            numbers = tuple(np.sort(one.finite.astype(float)).tolist() for one in columns if one.numeric)
+        names = frozenset(str(one.name) for one in columns if one.name is not None)
+        return Coarse(names, self.given, self._common(), numbers)
+
+    def _common(self) -> frozenset[str]:
+        """Return the words of the values that enough records have."""
         cells = self.pool.cells().iloc[: self.size]
-        common: set[str] = set()  # the words of the values that enough records have
+        common: set[str] = set()
         for i in range(cells.shape[1]):
             values = cells.iloc[:, i].tolist()
             try:
@@ -271,8 +302,7 @@ class RowSource:
                 counts = Counter(map(stable_repr, values))
             for value in (value for value, count in counts.items() if count >= COMMON):
                 common |= {str(value), repr(value), in_words(canonical(value))}
-        names = frozenset(str(one.name) for one in columns if one.name is not None)
-        return Coarse(names, self.given, frozenset(common), numbers)
+        return frozenset(common)
 
 
 @dataclass(frozen=True)

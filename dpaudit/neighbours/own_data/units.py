@@ -3,25 +3,33 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from dpaudit import seeding
 from dpaudit.bounds.base import Integers
 from dpaudit.errors import InputError
-from dpaudit.neighbours.own_data.columns import DataColumn, ValueKind, column_number, is_missing
+from dpaudit.neighbours.own_data.data_columns import DataColumn, ValueKind, is_missing
+from dpaudit.neighbours.own_data.value_bounds import column_number
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 COLUMNS = 8
 """Columns that are examined one by one."""
 DRAWN = 2
-"""Units that are drawn at random, beside those that stand out."""
+"""Units that are drawn at random, in addition to those that stand out."""
 GROUPS = 20
 """The most different values of a column that divides the records into groups."""
 LARGE = 10_000
 """Rows of a group that is not rare any more."""
+
+
+GivenUnit = str | Sequence[Hashable] | np.ndarray
+"""Units as users give them: the name of a column, or the name of the unit of each row."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +59,7 @@ class Units:
         return np.bincount(self.codes)
 
 
-def read_units(unit: Any, data: Any, size: int, columns: tuple[DataColumn, ...]) -> Units:
+def read_units(unit: GivenUnit | None, data: Any, size: int, columns: tuple[DataColumn, ...]) -> Units:
     """Return the units that a column or an array names, as `neighbours_of` takes it, in a dataset of `size` records.
 
     A row whose name is missing is a unit of its own: nothing says whose it is.
@@ -62,12 +70,8 @@ def read_units(unit: Any, data: Any, size: int, columns: tuple[DataColumn, ...])
     if isinstance(unit, str):
         column = column_number("unit", unit, columns)
         names = columns[column].values.tolist()
-        pandas = hasattr(data, "iloc") and hasattr(data, "dtypes")
-        kind = getattr(data.dtypes[unit], "categories", None) if pandas else None
-        if kind is not None and (absent := len(kind) - data[unit].nunique()):
-            text = "{unit} names a column that knows {absent} unit(s) in no row, which the mechanism could count: take "
-            text += "them out with data[{given}].cat.remove_unused_categories()"
-            raise InputError(text, names=("unit",), absent=absent, given=repr(unit))
+        if hasattr(data, "iloc") and hasattr(data, "dtypes"):
+            _check_categories(data, unit)
     elif hasattr(unit, "__len__"):
         names = list(unit)
     else:
@@ -75,7 +79,7 @@ def read_units(unit: Any, data: Any, size: int, columns: tuple[DataColumn, ...])
     if len(names) != size:
         text = "{unit} must name the unit of every row of {data}: {given} names were given for {size} rows"
         raise InputError(text, names=("unit", "data"), given=len(names), size=size)
-    numbers: dict[object, int] = {}
+    numbers: dict[Hashable, int] = {}
     codes = []
     unnamed = set()
     for row, name in enumerate(names):
@@ -83,12 +87,25 @@ def read_units(unit: Any, data: Any, size: int, columns: tuple[DataColumn, ...])
         if not missing and not isinstance(name, Hashable):
             text = "{unit} must hold texts or numbers; row {row} has a {kind}"
             raise InputError(text, names=("unit",), row=row, kind=type(name).__qualname__)
-        # No name that is given equals a row's own.
-        code = numbers.setdefault(_NoName(row) if missing else name, len(numbers))
-        codes.append(code)
-        if missing:
+        if missing:  # no name that is given equals a row's own
+            code = numbers.setdefault(_NoName(row), len(numbers))
             unnamed.add(code)
+        else:
+            code = numbers.setdefault(name, len(numbers))
+        codes.append(code)
     return Units(np.array(codes, dtype=np.int64), column, False, frozenset(unnamed))
+
+
+def _check_categories(data: pd.DataFrame, unit: str) -> None:
+    """Raise `InputError` if a column of categories knows units that have no row."""
+    kind = data.dtypes[unit]
+    if not hasattr(kind, "categories") or kind.categories is None:
+        return
+    absent = len(kind.categories) - data[unit].nunique()
+    if absent:
+        text = "{unit} names a column that knows {absent} unit(s) in no row, which the mechanism could count: take "
+        text += "them out with data[{given}].cat.remove_unused_categories()"
+        raise InputError(text, names=("unit",), absent=absent, given=repr(unit))
 
 
 @dataclass(frozen=True)
@@ -148,7 +165,7 @@ def small_groups(columns: tuple[DataColumn, ...], unit: int | None) -> list[tupl
     return sorted(found, key=lambda one: len(one[1]))
 
 
-def _places(values: list[Any], rarest: Any) -> Iterator[int]:
+def _places(values: Sequence[Hashable], rarest: Hashable) -> Iterator[int]:
     for row, value in enumerate(values):
         if value is rarest or (not is_missing(value) and value == rarest):  # NA compared with anything is no truth
             yield row
@@ -165,6 +182,6 @@ def _words(rows: tuple[int, ...], units: Units, group: int) -> str:
     return f"the units of rows {', '.join(map(str, firsts.values()))} ({number})"
 
 
-def words_of_rows(rows: tuple[int, ...]) -> str:
+def words_of_rows(rows: Sequence[int]) -> str:
     """Return "row 3" or "rows 3, 5"."""
     return f"row {rows[0]}" if len(rows) == 1 else f"rows {', '.join(map(str, rows))}"

@@ -21,9 +21,9 @@ from dpaudit.certificates.certificate import Certificate, Counts, Given, Referre
 from dpaudit.contract import Origin, OriginKind, Pair, Relation
 from dpaudit.errors import InputError
 from dpaudit.events.event import Cells, Interval
-from dpaudit.neighbours.named import pairs_from_strategy
 from dpaudit.neighbours.own_data.tables import table_of
 from dpaudit.neighbours.smaller import _simpler_pairs
+from dpaudit.neighbours.strategies import pairs_from_strategy
 from dpaudit.pac import get_learner
 from dpaudit.verify_certificate import verify
 from tests.support.grouped import grouped

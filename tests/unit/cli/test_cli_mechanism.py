@@ -14,7 +14,7 @@ from forked import ran
 
 from dpaudit.audit.parameters import Look
 from dpaudit.errors import InputError
-from dpaudit.neighbours.named import pairs_at
+from dpaudit.neighbours.sources import pairs_at
 from dpaudit.places import Place, importable
 
 MODULE = """

@@ -13,7 +13,8 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-from dpaudit.neighbours.difference import described, difference_of, holds_frame
+from dpaudit.neighbours.difference import difference_of
+from dpaudit.neighbours.input_kinds import described, holds_frame
 
 FRAME = pd.DataFrame({"town": ["Aa"] * 3 + ["Bb"] * 12, "age": range(15)})
 WITHOUT = FRAME.drop(index=7)

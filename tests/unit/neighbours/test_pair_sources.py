@@ -17,14 +17,9 @@ from dpaudit.contract import Origin, OriginKind, Pair, Relation
 from dpaudit.errors import InputError
 from dpaudit.neighbours.check import are_neighbours
 from dpaudit.neighbours.crafted import crafted_pairs
-from dpaudit.neighbours.named import (
-    SampleMoves,
-    is_source,
-    pairs_from_strategy,
-    pairs_of_source,
-    query_patterns,
-    random_pairs,
-)
+from dpaudit.neighbours.random_samples import SampleMoves, random_pairs
+from dpaudit.neighbours.sources import is_source, pairs_of_source, query_patterns
+from dpaudit.neighbours.strategies import pairs_from_strategy
 from dpaudit_learners.domains import Cube, Interval
 from tests.support.grouped import grouped
 

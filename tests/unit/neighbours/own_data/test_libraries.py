@@ -16,7 +16,7 @@ import pytest
 from scipy import sparse
 
 import dpaudit
-from dpaudit.neighbours.own_data.columns import ValueKind
+from dpaudit.neighbours.own_data.data_columns import ValueKind
 from dpaudit.neighbours.own_data.pairs import OwnDataMoves
 from dpaudit.neighbours.own_data.tables import table_of
 from tests.support.grouped import grouped

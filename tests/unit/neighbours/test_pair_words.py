@@ -10,7 +10,7 @@ import pytest
 
 import dpaudit
 from dpaudit.contract import Pair
-from dpaudit.neighbours.shown import words_and_difference, words_of
+from dpaudit.neighbours.pair_words import words_and_difference, words_of
 
 ZEROS, ONE = np.zeros(5_000), np.zeros(5_000)
 ONE[437] = 5.0

@@ -1,4 +1,4 @@
-"""Audit a mechanism by its recorded noise: how far one record moves the values that noise is added to."""
+"""Audit a mechanism by replaying its noise: how far one record moves the values that noise is added to."""
 
 from __future__ import annotations
 
@@ -10,22 +10,25 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from dpaudit.bounds.tangent import gaussian_delta
-from dpaudit.contract import MadePair, Pair, Relation, Verdict
+from dpaudit.contract import MadePair, Pair, Relation
 from dpaudit.errors import InputError
 from dpaudit.outputs.canonical import Raised
-from dpaudit.sensitivity.finding import Moved, NoiseMove, RecordedFinding
+from dpaudit.sensitivity.finding import Moved, NoiseMove, RecordedFinding, verdict_of
 from dpaudit.sensitivity.metrics import METRICS, ROUNDING, Distance
-from dpaudit.sensitivity.recording import Recording, Value, as_numbers, plain_output, same
+from dpaudit.sensitivity.recording import Draw, Recording, Value, as_numbers, plain_output, same
 from dpaudit.sensitivity.search import Moves, Search
 from dpaudit.sensitivity.tracing import Primitive
 from dpaudit.withheld import Coarse
 
 REPEATS = 24
-"""Further calls or replays on each input of a pair that must agree before a distance is a proof. Of random answers, of
-which one comes in three of four calls, they agree on both inputs with probability (9 / 16)^24, one in a million."""
+"""Further calls or replays on each input of a pair that must agree before a distance is a proof. If one of several
+random answers comes in three of four calls, they agree on both inputs with probability (9 / 16)^24, one in a million.
+"""
 Run = Callable[[Any, np.random.Generator], Any]
+"""Runs a mechanism on its input, with a generator."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +36,7 @@ class ValueMove:
     """The move of a value that noise is added to, to `other`; `ratio` is its size in units of what should hide it."""
 
     value: Value
-    other: Any
+    other: ArrayLike
     primitive: Primitive
     metric: str
     distance: Distance
@@ -41,15 +44,19 @@ class ValueMove:
 
     @property
     def ratio(self) -> float:
-        """The distance in units of the declared sensitivity, else of the scale; as it is where neither is known."""
-        scale = float(self.declared) if self.declared else self.scale
-        return self.distance.lower / scale if scale else self.distance.lower
+        """The distance in units of the declared sensitivity, else of the scale; as it is if neither is known."""
+        if self.declared:
+            return self.distance.lower / float(self.declared)
+        if self.scale:
+            return self.distance.lower / self.scale
+        return self.distance.lower
 
     @property
     def scale(self) -> float | None:
         """The scale of the noise as it was added."""
-        known, factor = self.primitive.scale, self.value.factor
-        return None if known is None or factor is None else known * factor
+        if self.primitive.scale is None or self.value.factor is None:
+            return None
+        return self.primitive.scale * self.value.factor
 
     @property
     def exceeds(self) -> bool:
@@ -62,15 +69,15 @@ class PairMoves:
     """The moves of all values with noise on a pair, and whether the output differs though all of these are equal."""
 
     moves: tuple[ValueMove, ...]
-    beside: bool
+    elsewhere: bool
     outputs: tuple[Any, Any]
     recorded: Recording
 
     @property
     def of_noise(self) -> tuple[ValueMove, ...]:
-        """The moves of values of noise: of none that more was added to, nor of a centre of 0 on both inputs."""
-        known = ((one, one.value) for one in self.moves if not one.value.partial)
-        return tuple(one for one, it in known if not it.given or np.any(it.value) or np.any(one.other))
+        """The moves of values that noise was added to at last, but for centres of 0 on both inputs."""
+        last = (move for move in self.moves if not move.value.partial)
+        return tuple(move for move in last if not move.value.given or np.any(move.value.value) or np.any(move.other))
 
     @property
     def size(self) -> float:
@@ -78,19 +85,28 @@ class PairMoves:
         return max((move.ratio for move in self.of_noise), default=0.0)
 
 
-class RecordedMechanism:
-    """A mechanism of which each pair takes two runs.
+class ReplayedMechanism:
+    """A mechanism that is run twice for each pair: its noise is recorded on one input and replayed on the other.
 
-    `declared` is the claimed sensitivity of all values in a metric, where one is given.
+    `declared` is the claimed sensitivity of all values in a metric, if one is given.
     """
 
     def __init__(self, run: Run, seed: int, declared: Fraction | None = None, metric: str | None = None) -> None:
-        self.run, self.seed, self.declared, self.metric = run, seed, declared, metric
-        self.runs = self.diverged = self.flow_diverged = self.untraced = 0
-        self.beside = False
-        self.why_diverged = self.raised = ""
-        self.seen: dict[tuple[str, int], set[Any]] = {}
-        """The scales and the declared sensitivities by the place where noise is added, on all pairs."""
+        self.run = run
+        self.seed = seed
+        self.declared = declared
+        self.metric = metric
+        self.runs = 0
+        self.diverged = 0
+        self.flow_diverged = 0
+        self.untraced = 0
+        self.elsewhere = False
+        self.why_diverged = ""
+        self.raised = ""
+        self.scales: dict[str, set[float | None]] = {}
+        """The scales by the place where noise is added, on all pairs."""
+        self.declared_at: dict[str, set[Fraction | None]] = {}
+        """The declared sensitivities by that place."""
 
     def recorded(self, data: Any) -> tuple[Recording, Any]:
         """Return the recording of a run, and its output."""
@@ -116,7 +132,7 @@ class RecordedMechanism:
             return found
 
     def steady(self, pair: Pair) -> bool:
-        """Return whether runs on one input have the same values and outputs where their recorded noise is the same.
+        """Return whether runs on one input have the same values and outputs if their recorded noise is the same.
 
         Otherwise something random is not recorded, and moves of values say nothing.
         """
@@ -126,28 +142,28 @@ class RecordedMechanism:
                 continue
             for _ in range(REPEATS):
                 again, other = self.replayed(record, inputs_of(pair)[side])
-                values = [[value.value for value in one.values] for one in (record, again)]
-                if again.diverged or not same(output, other) or not same(*values):
+                values = [value.value for value in record.values]
+                if (
+                    again.diverged
+                    or not same(output, other)
+                    or not same(values, [value.value for value in again.values])
+                ):
                     return False
         return True
 
     def measure(self, pair: Pair) -> PairMoves | None:
-        """Return what a pair moves; None where a run raises an exception, or the runs draw differently."""
+        """Return what a pair moves; None if a run raises an exception, or the runs draw differently."""
         data, neighbour = inputs_of(pair)
         record, first = self.recorded(data)
         again, second = self.replayed(record, neighbour)
-        raised = [isinstance(output, Raised) for output in (first, second)]
-        if all(raised):
+        if isinstance(first, Raised) and isinstance(second, Raised):
             return None
-        if any(raised):  # if on the data alone, the replay may have ended earlier, at a draw
-            self.beside = True
+        if isinstance(first, Raised) or isinstance(second, Raised):
+            # If on the data alone, the replay may have ended earlier, at a draw.
+            self.elsewhere = True
             return PairMoves((), True, (first, second), record)
         self.untraced += len(record.untraced)
-        if not again.diverged and len(again.draws) < len(record.draws):
-            again.flow = True
-            again.diverged = f"on the neighbour {record.draws[len(again.draws)].primitive.name} is not called"
-        if not again.diverged and len(again.values) < len(record.values):
-            again.diverged = "on the neighbour noise is added to fewer values"
+        _compare_lengths(record, again)
         if again.diverged:
             self.diverged += 1
             self.flow_diverged += again.flow
@@ -158,17 +174,24 @@ class RecordedMechanism:
             for one, other in zip(record.values, again.values, strict=True)
         )
         for move in moves:
-            for i, number in enumerate((move.scale, move.declared)):
-                self.seen.setdefault((move.value.place, i), set()).add(number)
-        self.beside |= (beside := not same(first, second))
-        return PairMoves(moves, beside, (first, second), record)
+            self.scales.setdefault(move.value.place, set()).add(move.scale)
+            self.declared_at.setdefault(move.value.place, set()).add(move.declared)
+        elsewhere = not same(first, second)
+        self.elsewhere |= elsewhere
+        return PairMoves(moves, elsewhere, (first, second), record)
 
     def _move(self, one: Value, other: Value, record: Recording, output: Any) -> ValueMove:
         primitive = record.draws[one.draws[0]].primitive
         # What is not released need not be hidden as a whole: noisy maxima use one of its numbers.
         whole = self.declared is not None or stands_in(output, one.noisy)
-        metric = self.metric or ((primitive.metric or "l1") if whole else "linf")
-        several = np.size(one.value) > 1 if not isinstance(one.value, Mapping) else len(one.value) > 1
+        metric = self.metric
+        if metric is None and whole:
+            metric = primitive.metric or "l1"
+        elif metric is None:
+            metric = "linf"
+        several = np.size(one.value) > 1
+        if isinstance(one.value, Mapping):
+            several = len(one.value) > 1
         declared = self.declared
         if declared is not None and self.metric is None and several:
             text = "{metric} must be given: noise is added to {count} numbers at once at {place}: l1, l2 or linf"
@@ -178,6 +201,17 @@ class RecordedMechanism:
         return ValueMove(one, other.value, primitive, metric, METRICS[metric](one.value, other.value), declared)
 
 
+def _compare_lengths(record: Recording, again: Recording) -> None:
+    """Note in a replay that it ended before the recording did."""
+    if again.diverged:
+        return
+    if len(again.draws) < len(record.draws):
+        again.flow = True
+        again.diverged = f"on the neighbour {record.draws[len(again.draws)].primitive.name} is not called"
+    elif len(again.values) < len(record.values):
+        again.diverged = "on the neighbour noise is added to fewer values"
+
+
 def inputs_of(pair: Pair) -> tuple[Any, Any]:
     """Return the inputs of a pair, of their own for each use: a mechanism may change them."""
     if isinstance(pair, MadePair):  # whose inputs are built for each use
@@ -185,22 +219,22 @@ def inputs_of(pair: Pair) -> tuple[Any, Any]:
     return copy.deepcopy(pair.data), copy.deepcopy(pair.neighbour)
 
 
-def stands_in(output: Any, noisy: Any) -> bool:
+def stands_in(output: Any, noisy: ArrayLike) -> bool:
     """Return whether a noisy value stands in an output as it is."""
-    output, noisy = as_numbers(output), as_numbers(noisy)
+    output = as_numbers(output)
+    noisy = as_numbers(noisy)
     if isinstance(noisy, np.ndarray):
         if isinstance(output, np.ndarray) or hasattr(output, "to_numpy"):
             return bool(np.array_equal(np.asarray(output), noisy))
     elif isinstance(output, int | float | np.number) and isinstance(noisy, int | float | np.number):
         return bool(output == noisy)
-    parts: Sequence[Any] = ()
     if isinstance(output, Mapping):
-        parts = list(output.values())
-    elif isinstance(output, list | tuple):
-        parts = output
-    elif isinstance(output, np.ndarray) and output.ndim and np.ndim(noisy) == 0:
+        return any(stands_in(part, noisy) for part in output.values())
+    if isinstance(output, list | tuple):
+        return any(stands_in(part, noisy) for part in output)
+    if isinstance(output, np.ndarray) and output.ndim and np.ndim(noisy) == 0:
         return bool(np.any(output == noisy))
-    return any(stands_in(part, noisy) for part in parts)
+    return False
 
 
 def loss_alone(move: ValueMove, found: PairMoves, delta: float) -> float | None:
@@ -210,10 +244,9 @@ def loss_alone(move: ValueMove, found: PairMoves, delta: float) -> float | None:
     delta(eps) = 1 - exp((eps - d / b) / 2). Gaussian noise loses by the profile of Gaussian differential privacy.
     """
     draw = found.recorded.draws[move.value.draws[0]]
+    # One draw for several numbers does not hide how they differ.
     alone = move.value.draws == (0,) and np.shape(draw.output) == np.shape(move.value.value)
-    if not alone or not stands_in(
-        found.outputs[0], move.value.noisy
-    ):  # one draw for several numbers does not hide how they differ
+    if not alone or not stands_in(found.outputs[0], move.value.noisy):
         return None
     if move.primitive.loss is not None:
         return loss_of_map(move, delta)
@@ -239,25 +272,32 @@ def _gaussian_epsilon(mu: float, delta: float) -> float:
     low = 0.0
     for _ in range(60):
         middle = (low + high) / 2
-        low, high = (middle, high) if gaussian_delta(mu, middle) > delta else (low, middle)
+        if gaussian_delta(mu, middle) > delta:
+            low = middle
+        else:
+            high = middle
     return low
 
 
 def loss_of_map(move: ValueMove, delta: float) -> float | None:
-    """Return what a measurement's own map says of the distance; None where it says no pure epsilon."""
+    """Return what a measurement's own map says of the distance; None if it says no pure epsilon."""
     assert move.primitive.loss is not None
     if delta or not isinstance(move.distance.power, Fraction):
         return math.inf if move.distance.power == math.inf else None
-    whole = move.distance.power.denominator == 1
+    distance = move.distance.lower
+    if move.distance.power.denominator == 1:
+        distance = int(distance)
     try:
-        loss = move.primitive.loss(int(move.distance.lower) if whole else move.distance.lower)
+        loss = move.primitive.loss(distance)
     except Exception:  # of a library: the distance is none that its map takes
         return None
-    return float(loss) if isinstance(loss, int | float) else None
+    if isinstance(loss, int | float):
+        return float(loss)
+    return None
 
 
-def recorded_finding(
-    mechanism: RecordedMechanism,
+def replayed_finding(
+    mechanism: ReplayedMechanism,
     pairs: Sequence[Pair],
     moves: Moves | None,
     relation: Relation | None,
@@ -270,8 +310,7 @@ def recorded_finding(
     for pair in pairs:  # the first on which a run returns shows what is added to no known value
         record, output = mechanism.recorded(inputs_of(pair)[0])
         if not isinstance(output, Raised):
-            drawn = ((one.primitive.name, one.place) for one in record.untraced)
-            unseen = tuple(dict.fromkeys(f"{name} ({place})" if place else name for name, place in drawn))
+            unseen = tuple(dict.fromkeys(map(_title, record.untraced)))
             steady = mechanism.steady(pair)
             break
 
@@ -279,13 +318,23 @@ def recorded_finding(
         return any(move.exceeds or _over(loss_alone(move, found, delta), epsilon) for move in found.of_noise)
 
     search = Search(mechanism.measure, lambda found: found.size)
-    best = search.farthest(pairs, moves, refutes, lambda: "" if mechanism.diverged else mechanism.raised)
+
+    def why_none() -> str:
+        return "" if mechanism.diverged else mechanism.raised
+
+    best = search.farthest(pairs, moves, refutes, why_none)
     diverged = mechanism.diverged
     if best is not None and refutes(best[1]):
         steady = steady and mechanism.steady(best[0])
     if not steady:
-        unseen, best = (*unseen, "randomness that is not recorded: replays on one input differ"), None
+        unseen = (*unseen, "randomness that is not recorded: replays on one input differ")
+        best = None
     return _finding(mechanism, search, best, unseen, relation, epsilon, delta, diverged)
+
+
+def _title(draw: Draw) -> str:
+    """Return the name of a draw with its place, if that is known."""
+    return f"{draw.primitive.name} ({draw.place})" if draw.place else draw.primitive.name
 
 
 def _over(loss: float | None, epsilon: float | None) -> bool:
@@ -294,7 +343,7 @@ def _over(loss: float | None, epsilon: float | None) -> bool:
 
 
 def _finding(
-    mechanism: RecordedMechanism,
+    mechanism: ReplayedMechanism,
     search: Search[PairMoves],
     best: tuple[Pair, PairMoves] | None,
     unseen: tuple[str, ...],
@@ -303,7 +352,10 @@ def _finding(
     delta: float,
     diverged: int,
 ) -> RecordedFinding:
-    pair, shown = best or (None, PairMoves((), False, (None, None), Recording()))
+    pair: Pair | None = None
+    shown = PairMoves((), False, (None, None), Recording())
+    if best is not None:
+        pair, shown = best
     found = shown.of_noise
     losses = [loss_alone(move, shown, delta) for move in found]
     over = [_over(loss, epsilon) for loss in losses]
@@ -311,18 +363,20 @@ def _finding(
     refuted = any(wrong) or any(over)
     tested = bool(found) and (epsilon is not None or any(move.declared is not None for move in found))
     order = sorted(range(len(found)), key=lambda i: (not (wrong[i] or over[i]), -found[i].ratio))
-    coarse = pair.sides[0].coarse if pair is not None and pair.withheld else None
+    coarse = None
+    if pair is not None and pair.withheld:
+        coarse = pair.sides[0].coarse
     claims = [float(one) for one in (epsilon, mechanism.declared) if one is not None]
     return RecordedFinding(
-        verdict=Verdict.VIOLATION if refuted else Verdict.NOT_REFUTED if tested else Verdict.NO_EVIDENCE,
+        verdict=verdict_of(refuted, tested),
         epsilon=epsilon,
         delta=delta,
-        moves=tuple(_shown_move(found[i], losses[i], coarse, claims, mechanism.seen) for i in order),
+        moves=tuple(_shown_move(found[i], losses[i], coarse, claims, mechanism) for i in order),
         wrong_sensitivity=any(wrong),
         wrong_epsilon=any(over),
         not_covered=unseen,
         reused=tuple(dict.fromkeys(value.place for value in shown.recorded.reused)),
-        beside=mechanism.beside,
+        beside=mechanism.elsewhere,
         pairs=search.tried,
         moved=search.moved,
         refused=search.refused - diverged,
@@ -336,17 +390,20 @@ def _finding(
 
 
 def _shown_move(
-    move: ValueMove, loss: float | None, coarse: Coarse | None, claims: Sequence[float], seen: Mapping[Any, set[Any]]
+    move: ValueMove, loss: float | None, coarse: Coarse | None, claims: Sequence[float], mechanism: ReplayedMechanism
 ) -> NoiseMove:
     """Return the move as findings have it; of people's data with what is coarse of its numbers, or what was claimed."""
-    scale, declared, distance = move.scale, None if move.declared is None else float(move.declared), move.distance.lower
+    scale = move.scale
+    declared = None if move.declared is None else float(move.declared)
+    distance = move.distance.lower
     if coarse is not None:
         # What is the same on all pairs is no record's, as each record is missing from some.
-        scale, declared = (
-            one if len(seen[move.value.place, i]) == 1 else None for i, one in enumerate((scale, declared))
-        )
-        exact, distance = distance, coarse.least(distance, *claims)
-        if loss is not None and (scale is None or exact != distance):
+        if len(mechanism.scales[move.value.place]) > 1:
+            scale = None
+        if len(mechanism.declared_at[move.value.place]) > 1:
+            declared = None
+        distance = coarse.least(move.distance.lower, *claims)
+        if loss is not None and (scale is None or distance != move.distance.lower):
             loss = coarse.least(loss, *claims)
     return NoiseMove(
         primitive=move.primitive.name,

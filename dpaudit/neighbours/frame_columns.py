@@ -1,0 +1,169 @@
+"""Columns of data frames of other libraries, read without loading one: pandas, polars, pyarrow and similar ones."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Hashable, Iterable, Sequence
+from contextlib import suppress
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+
+class Columns(NamedTuple):
+    """The columns of a data frame: names, values and dtypes as text; `alone` if it is one column without a name."""
+
+    names: list[Hashable]
+    values: list[np.ndarray]
+    kinds: list[str]
+    size: int
+    alone: bool = False
+
+    @property
+    def noun(self) -> str:
+        """The name of one record: a row, or an element of one column alone."""
+        return "element" if self.alone else "row"
+
+
+class _PandasColumn(Protocol):
+    """A column as pandas has it."""
+
+    name: Hashable
+    dtype: np.dtype
+
+    def __len__(self) -> int: ...
+
+    def to_numpy(self, dtype: type | None = None) -> np.ndarray: ...
+
+
+class _Locations(Protocol):
+    """Columns of pandas by their number."""
+
+    def __getitem__(self, place: tuple[slice, int], /) -> _PandasColumn: ...
+
+
+class _PandasFrame(Protocol):
+    """A frame as pandas has it."""
+
+    columns: Sequence[Hashable]
+    iloc: _Locations
+
+    def __len__(self) -> int: ...
+
+
+class _PolarsColumn(Protocol):
+    """A column as polars has it."""
+
+    name: str
+    dtype: type
+
+    def __len__(self) -> int: ...
+
+    def to_list(self) -> Sequence[Any]: ...
+
+
+class _PolarsFrame(Protocol):
+    """A frame as polars has it."""
+
+    columns: Sequence[str]
+
+    def __len__(self) -> int: ...
+
+    def get_columns(self) -> Iterable[_PolarsColumn]: ...
+
+
+class _ArrowColumn(Protocol):
+    """An array of pyarrow, or several chunks of one."""
+
+    type: Hashable
+    null_count: int
+
+    def __len__(self) -> int: ...
+
+    def to_numpy(self, zero_copy_only: bool = True) -> np.ndarray: ...
+
+    def to_pylist(self) -> Sequence[Any]: ...
+
+
+class _ArrowFrame(Protocol):
+    """A table or a batch as pyarrow has it."""
+
+    column_names: Sequence[str]
+    num_columns: int
+    num_rows: int
+
+    def column(self, number: int, /) -> _ArrowColumn: ...
+
+
+def columns_of(frame: Any) -> Columns | None:
+    """Return the columns of a data frame, or of a labelled array as one; None if they cannot be read."""
+    library = type(frame).__module__.partition(".")[0]
+    if library == "narwhals" and hasattr(frame, "to_native"):
+        return columns_of(frame.to_native())
+    if hasattr(frame, "iloc"):
+        if hasattr(frame, "ndim") and frame.ndim == 1:
+            return _one(frame.name, _of_pandas(frame), frame.dtype)
+        return _of_pandas_frame(frame)
+    if library == "polars" and hasattr(frame, "get_columns"):
+        return _of_polars_frame(frame)
+    if library == "polars" and hasattr(frame, "to_list"):
+        return _one(frame.name, _objects(frame.to_list()), frame.dtype)
+    if hasattr(frame, "column_names") and hasattr(frame, "num_rows"):
+        return _of_arrow_table(frame)
+    if hasattr(frame, "to_pylist"):
+        return _one(None, _of_arrow(frame), frame.type)
+    arrow = sys.modules.get("pyarrow")
+    if arrow is not None and hasattr(frame, "__arrow_c_stream__"):
+        return columns_of(arrow.table(frame))
+    if hasattr(frame, "to_numpy"):
+        values = np.asarray(frame.to_numpy())
+        return _one(None, values, values.dtype)
+    return None
+
+
+def _one(name: Hashable, values: np.ndarray, kind: Hashable) -> Columns:
+    """Return one column that is not in a frame."""
+    return Columns([name], [values], [str(kind)], len(values), alone=True)
+
+
+def _of_pandas_frame(frame: _PandasFrame) -> Columns:
+    held = [frame.iloc[:, i] for i in range(len(frame.columns))]
+    values = [_of_pandas(column) for column in held]
+    return Columns(list(frame.columns), values, [str(column.dtype) for column in held], len(frame))
+
+
+def _of_pandas(column: _PandasColumn) -> np.ndarray:
+    if column.dtype.kind in "iufbcmM" and isinstance(column.dtype, np.dtype):
+        return np.asarray(column.to_numpy())
+    return np.asarray(column.to_numpy(dtype=object), dtype=object)
+
+
+def _of_polars_frame(frame: _PolarsFrame) -> Columns:
+    held = list(frame.get_columns())
+    values = [_objects(column.to_list()) for column in held]
+    return Columns(list(frame.columns), values, [str(column.dtype) for column in held], len(frame))
+
+
+def _of_arrow_table(frame: _ArrowFrame) -> Columns:
+    held = [frame.column(i) for i in range(frame.num_columns)]
+    values = [_of_arrow(column) for column in held]
+    return Columns(list(frame.column_names), values, [str(column.type) for column in held], frame.num_rows)
+
+
+def _of_arrow(column: _ArrowColumn) -> np.ndarray:
+    if column.null_count == 0:
+        with suppress(Exception):  # types that NumPy does not have
+            if hasattr(column, "chunks"):
+                found = np.asarray(column.to_numpy())
+            else:
+                found = np.asarray(column.to_numpy(zero_copy_only=False))
+            if found.dtype.kind in "iufb":
+                return found
+    return _objects(column.to_pylist())
+
+
+def _objects(values: Sequence[Any]) -> np.ndarray:
+    """Return values as an array that holds each as it is."""
+    found = np.empty(len(values), dtype=object)
+    found[:] = values
+    return found
