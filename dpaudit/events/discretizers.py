@@ -19,13 +19,19 @@ from dpaudit.events.event import Cells, CellSet, Event, Interval, Tally
 from dpaudit.events.feature_screening.search import not_compared
 from dpaudit.events.wide import wide_leaves
 from dpaudit.jsonable import stable_repr
+from dpaudit.naming import Name
 from dpaudit.outputs.canonical import canonical_each, holds_unseen
+from dpaudit.outputs.leaf import OUTPUT
 from dpaudit.outputs.plan import LeafPlan
 from dpaudit.outputs.readers import Block
 
 FEW = 200
 """Cells up to this many are compared as they are: histograms of more bins reached 79 to 84 % of the best bound on
 continuous outputs, and a smooth score 98 %."""
+HISTOGRAM = Name("histogram")
+HISTOGRAM_OF_ROWS = Name("histogram of rows")
+REPEATED_OUTPUTS = Name("repeated outputs")
+RANKED_HISTOGRAM = Name("ranked histogram")
 OTHER = -1
 """The cell of every output that training did not show."""
 
@@ -38,7 +44,7 @@ class Discretizer:
     which is better by luck than one score is.
     """
 
-    name: str
+    name: Name
     ordered: bool = False
     screened: bool = False
 
@@ -83,7 +89,7 @@ class Discretizer:
 class Identity(Discretizer):
     """Takes discrete outputs as the cells."""
 
-    name: str = "histogram"
+    name: Name = HISTOGRAM
 
     def __call__(self, outputs: Any) -> Any:
         """Return the outputs."""
@@ -91,7 +97,7 @@ class Identity(Discretizer):
 
     def describe(self, event: CellSet) -> Event:
         """Return the event as one over the outputs themselves."""
-        return Cells.of("output", event.inside, event.rare)
+        return Cells.of(OUTPUT, event.inside, event.rare)
 
 
 _FAR = 2.0**53
@@ -107,7 +113,7 @@ class PackedRows(Discretizer):
 
     lows: tuple[int, ...]
     sizes: tuple[int, ...]
-    name: str = "histogram of rows"
+    name: Name = HISTOGRAM_OF_ROWS
     flattener: Flattener | None = None
     group: str = ""
 
@@ -136,7 +142,7 @@ class Atoms(Discretizer):
     """Numbers the outputs that training repeated; all others are OTHER: for atoms in a continuum."""
 
     numbers: Mapping[Hashable, int]
-    name: str = "repeated outputs"
+    name: Name = REPEATED_OUTPUTS
 
     def __call__(self, outputs: Any) -> Integers:
         """Return the number of each output's atom."""
@@ -205,7 +211,7 @@ class Ranked(ScoreBins):
     base: Discretizer
     bins: Mapping[Hashable, int]
     edges: Array
-    name: str = "ranked histogram"
+    name: Name = RANKED_HISTOGRAM
 
     @classmethod
     def fit(cls, base: Discretizer, data: Any, neighbour: Any) -> Self:

@@ -26,7 +26,9 @@ from msgspec.structs import replace
 from dpaudit.bounds.base import Array, Bools
 from dpaudit.errors import InputError
 from dpaudit.jsonable import MOST_BITS
+from dpaudit.naming import Name
 from dpaudit.outputs.canonical import Raised, canonical, in_words
+from dpaudit.outputs.leaf import OUTPUT
 from dpaudit.outputs.readers import DIGITS, stored
 from dpaudit.outputs.values import JsonValue, decode_value, encode_value
 from dpaudit.record import Extended, Frozen
@@ -121,7 +123,7 @@ class Cells(_Event, frozen=True, tag="cells"):
         cells = [(canonical(output), output) for output in outputs]
         whole = ranges_of([cell for cell, _ in cells if type(cell) is int])
         others = tuple(encode_value(output) for cell, output in cells if type(cell) is not int)
-        return cls("output", whole, path=path, outputs=others or UNSET, complement=complement or UNSET)
+        return cls(OUTPUT, whole, path=path, outputs=others or UNSET, complement=complement or UNSET)
 
     def _listed(self, shown: Sequence[str]) -> Cells:
         return self if tuple(shown) == self.values else replace(self, shown=tuple(shown))
@@ -370,16 +372,16 @@ def _lowest_bits(values: Array) -> Array:
     return np.where(whole > 0, exponent - DIGITS + zeros, np.nan)
 
 
-FEATURES: dict[str, Any] = {
-    "value": _value,
-    "sum": partial(_flat, np.sum),
-    "maximum": partial(_flat, np.max),
-    "minimum": partial(_flat, np.min),
-    "length": _length,
-    "lowest bit": lambda value: float(_lowest_bits(np.array([_value(value)]))[0]),
-    "raised": lambda value: float(type(value) is Raised),
-    "NaN": lambda value: float(isinstance(value, float | np.floating) and math.isnan(value)),
-    "present": lambda value: float(value is not MISSING),
+FEATURES: dict[str, Callable[[Any], float]] = {
+    Name("value"): _value,
+    Name("sum"): partial(_flat, np.sum),
+    Name("maximum"): partial(_flat, np.max),
+    Name("minimum"): partial(_flat, np.min),
+    Name("length"): _length,
+    Name("lowest bit"): lambda value: float(_lowest_bits(np.array([_value(value)]))[0]),
+    Name("raised"): lambda value: float(type(value) is Raised),
+    Name("NaN"): lambda value: float(isinstance(value, float | np.floating) and math.isnan(value)),
+    Name("present"): lambda value: float(value is not MISSING),
 }
 """The features by name: what each makes of one part of an output."""
 YES_OR_NO = ("raised", "NaN", "present")

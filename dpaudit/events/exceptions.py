@@ -14,10 +14,13 @@ from dpaudit.events.cells import tally
 from dpaudit.events.discretizers import Discretizer
 from dpaudit.events.event import Cells, CellSet, Event, Tally
 from dpaudit.events.selection import Selection
+from dpaudit.naming import Name
 from dpaudit.outputs.canonical import TIMED_OUT, Raised, canonical
 
-EXCEPTION = "exception"
+EXCEPTION = Name("exception")
 """The feature of events over them."""
+KINDS_OF_EXCEPTIONS = Name("kinds of exceptions")
+"""The name of the discretizer by them."""
 NO_EXCEPTION = "no exception"
 """The cell of a run that returned something."""
 MOST_KINDS = 4
@@ -34,7 +37,7 @@ class ExceptionKinds(Discretizer):
     """Takes the kind of exception that a run ended in: 0 for none, the last for one that training did not show."""
 
     kinds: tuple[str, ...]
-    name: str = "kinds of exceptions"
+    name: Name = KINDS_OF_EXCEPTIONS
 
     def __call__(self, outputs: Any) -> Integers:
         """Return the number of each output's kind."""

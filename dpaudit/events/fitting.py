@@ -21,6 +21,7 @@ from dpaudit.events.feature_screening.featured import screened_discretizers, sup
 from dpaudit.events.scores import Column, Discriminant, NaiveBayes, Patterns, Score, controller
 from dpaudit.events.wide import Reducer
 from dpaudit.jsonable import stable_repr
+from dpaudit.naming import Name, position
 from dpaudit.outputs.canonical import canonical
 
 Fit = Callable[[Array, Array], Score]
@@ -40,7 +41,7 @@ class Scored(ScoreBins):
     groups: tuple[str, ...]
     score: Score | None
     edges: Array
-    name: str
+    name: Name
 
     @property
     def learned(self) -> bool:
@@ -49,7 +50,7 @@ class Scored(ScoreBins):
 
     def column(self, index: int, outputs: Any) -> Scored:
         """Return the bins of one of this score's columns as it is, cut by outputs of both sides together."""
-        one = replace(self, score=Column(index), name=f"column {index}")
+        one = replace(self, score=Column(index), name=Name.of("column {}", position(index)))
         return replace(one, edges=score_edges(one.scores(outputs)))
 
     @property
@@ -162,12 +163,14 @@ def fitted_discretizers(
             parts[most] = [data, neighbour] if most >= max(len(left), len(right)) else [data[:most], neighbour[:most]]
         pooled = np.concatenate([scored.scores(side) for side in parts[most]])
         found.append(replace(scored, edges=score_edges(pooled)))
-    for name in ("halves", "summaries"):
-        columns = GROUPS[name](left) if name in names else None
+    for group in ("halves", "summaries"):
+        columns = GROUPS[group](left) if group in names else None
         # Few columns of few whole values have a joint histogram.
         if columns is not None and (columns == np.round(columns)).all() and np.abs(columns).max(initial=0) <= 2**31:
             rows = PackedRows.of(columns, 20 * FEW)
-            found += [replace(rows, name=f"histogram of {name}", flattener=flattener, group=name)] if rows else []
+            if rows:
+                name = Name(f"histogram of {group}")
+                found.append(replace(rows, name=name, flattener=flattener, group=group))
     if confirm is not None:
         found += screened_discretizers(
             data, neighbour, confirm, epsilon=epsilon, stored=float_bits, plan=flattener.plan
@@ -179,18 +182,18 @@ def fitted_discretizers(
 
 def _scores(
     left: Array, right: Array, names: list[str], thorough: bool, confirm: int | None
-) -> Iterator[tuple[tuple[str, ...], Score | None, str]]:
+) -> Iterator[tuple[tuple[str, ...], Score | None, Name]]:
     """Yield the groups of columns, the score fitted on them (None for a column as it is) and its name."""
     if left.shape[1] == 1:
-        yield ("values",), None, "value"
+        yield ("values",), None, Name("value")
     patterns = Patterns.fit(left, right)
     if patterns is not None:
-        yield ("values",), patterns, "naive Bayes within patterns of repeated values"
+        yield ("values",), patterns, Name("naive Bayes within patterns of repeated values")
     columns = {name: (GROUPS[name](left), GROUPS[name](right)) for name in names}
     for name, sides in columns.items():
-        yield (name,), NaiveBayes.fit(*sides), f"naive Bayes on {name}"
+        yield (name,), NaiveBayes.fit(*sides), Name(f"naive Bayes on {name}")
         if name in ("values", "differences") and left.shape[1] > 1:
-            yield (name,), NaiveBayes.fit(*sides, pooled=True), f"pooled naive Bayes on {name}"
+            yield (name,), NaiveBayes.fit(*sides, pooled=True), Name(f"pooled naive Bayes on {name}")
     if thorough and left.shape[1] > 1 and min(len(left), len(right)) >= LEAST_ROWS:
         # Bits would drown the other columns, and the naive score reads them as they are.
         groups, naive = _paying({name: sides for name, sides in columns.items() if name != "float bits"}, confirm)
@@ -202,7 +205,7 @@ def _scores(
             # Where columns say nothing together that they do not say alone, a score of them promises less than naive
             # ones on the same few rows, and trees would take most of an audit's time. Elsewhere it is worth it.
             if naive <= CLEAR or confirm is None or _promised(fit, rows, confirm) > naive - TRIED_SLACK:
-                yield taken, fit(*rows), f"{name} on {', '.join(taken)}"
+                yield taken, fit(*rows), Name(f"{name} on {', '.join(taken)}")
 
 
 def _paying(columns: Mapping[str, tuple[Array, Array]], confirm: int | None) -> tuple[tuple[str, ...], float]:

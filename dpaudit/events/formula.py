@@ -19,6 +19,7 @@ from dpaudit.events.columns import Flattener
 from dpaudit.events.discretizers import score_edges
 from dpaudit.events.event import Event, Interval
 from dpaudit.events.scores import Discriminant
+from dpaudit.naming import Mention, Mentioned, Name, Sum, position
 from dpaudit.outputs import readers
 from dpaudit.outputs.leaf import Leaf
 
@@ -52,7 +53,7 @@ class Formula:
     flattener: Flattener
     places: tuple[int, ...]
     coefficients: tuple[float, ...]
-    text: str
+    name: Sum
 
     def __call__(self, outputs: Any) -> Array:
         """Return the sum of each output."""
@@ -78,8 +79,8 @@ class Formula:
             return None
         coefficients = _few_digits(left[:, chosen], right[:, chosen])
         places = tuple(columns[i] for i in chosen.tolist())
-        text = _written([named[place] for place in places], coefficients)
-        return cls(flattener, places, coefficients, text)
+        name = _written([named[place] for place in places], coefficients)
+        return cls(flattener, places, coefficients, name)
 
 
 def _weights(left: Array, right: Array) -> Array:
@@ -119,14 +120,14 @@ def _separation(left: Array, right: Array, coefficients: Array) -> float:
     return float(np.square(first.mean() - second.mean()) / max(first.var() + second.var(), 1e-300))
 
 
-def _named(flattener: Flattener) -> dict[int, str]:
+def _named(flattener: Flattener) -> dict[int, Name]:
     """Return the names of the columns that are single numbers or elements of rows, by their places."""
-    found: dict[int, str] = {}
+    found: dict[int, Name] = {}
     start = 0
     for leaf in flattener.leaves:
         if isinstance(leaf.reader, readers.Block):
             width = leaf.reader.width
-            found |= {start + j: f"{_short(leaf)}[{j}]" for j in range(width)}
+            found |= {start + j: Name.of("{}[{}]", _short(leaf), position(j)) for j in range(width)}
         else:
             # Of a text there is which one it is, and its length; by these, and by categories, nobody computes.
             width = 2 if hasattr(leaf.reader, "known") else 1
@@ -137,21 +138,25 @@ def _named(flattener: Flattener) -> dict[int, str]:
     return found if start == flattener.width else {}
 
 
-def _short(leaf: Leaf) -> str:
+def _short(leaf: Leaf) -> Name:
     key = _KEY.fullmatch(leaf.name)
-    return key[1] if key else leaf.name
+    return Name.of("{}", Mention(key[1], Mentioned.TERM)) if key else leaf.name
 
 
-def _written(names: Sequence[str], coefficients: Sequence[float]) -> str:
+def _written(names: Sequence[Name], coefficients: Sequence[float]) -> Sum:
     """Return a sum as "client_a - 0.5 client_b"."""
     text = ""
+    times: list[Mention] = []
     for name, coefficient in zip(names, coefficients, strict=True):
         sign = "-" if coefficient < 0 else ""
         if text:
             sign = " - " if coefficient < 0 else " + "
-        times = "" if abs(coefficient) == 1 else f"{abs(coefficient):g} "
-        text += f"{sign}{times}{name}"
-    return text
+        text += sign
+        if abs(coefficient) != 1:
+            times.append(Mention(f"{abs(coefficient):g}", Mentioned.NUMBER))
+            text += f"{times[-1]} "
+        text += name
+    return Sum.of_terms(text, names, times)
 
 
 def sum_event(
@@ -187,7 +192,7 @@ def sum_event(
             if excess[at] > best:
                 best = float(excess[at])
                 low, high = (float(cuts[at]), math.inf) if upwards else (-math.inf, float(cuts[at]))
-                found = Interval(formula.text, low, high), direction, [(int(x[at]), m), (int(y[at]), k)]
+                found = Interval(formula.name, low, high), direction, [(int(x[at]), m), (int(y[at]), k)]
     return found
 
 

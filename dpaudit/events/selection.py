@@ -26,6 +26,7 @@ from dpaudit.events.families import (
 )
 from dpaudit.events.guesses import Guess, choose_guesses
 from dpaudit.jsonable import stable_repr
+from dpaudit.naming import Name
 
 
 @dataclass(frozen=True)
@@ -81,9 +82,9 @@ class Selection:
         return (hits + 0.5) / (runs + 1)
 
     @property
-    def distinguisher(self) -> str:
+    def distinguisher(self) -> Name:
         """The name of what orders the events: the discretizer's score or counts, or the learner's own law."""
-        return "law" if self.order == "law" else self.discretizer.name
+        return Name("law") if self.order == "law" else self.discretizer.name
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from dpaudit.events.cells import to_grid
 from dpaudit.events.feature_screening.products import widest_gaps
 from dpaudit.events.feature_screening.rows import SUMMARIES
+from dpaudit.naming import Name, position
 from dpaudit.outputs import readers
 from dpaudit.outputs.leaf import Leaf, spread, walk
 from dpaudit.outputs.plan import LeafPlan
@@ -134,21 +135,24 @@ class Reduction:
         return cls(data.centre, data.scale, coordinates, pairs, weights, squares)
 
     @property
-    def _combined(self) -> list[tuple[str, ColumnOf]]:
-        found: list[tuple[str, ColumnOf]] = []
+    def _combined(self) -> list[tuple[Name, ColumnOf]]:
+        found: list[tuple[Name, ColumnOf]] = []
         for i, j in self.pairs:
-            found.append((f"product of elements {i} and {j}", partial(lambda i, j, z, rows: z[:, i] * z[:, j], i, j)))
+            name = Name.of("product of elements {} and {}", position(i), position(j))
+            found.append((name, partial(lambda i, j, z, rows: z[:, i] * z[:, j], i, j)))
         for k, weights in enumerate(self.weights):
-            found.append((f"learned direction {k}", partial(lambda w, z, rows: z @ w, weights)))
+            name = Name.of("learned direction {}", position(k))
+            found.append((name, partial(lambda w, z, rows: z @ w, weights)))
         if self.squares is not None:
             of = partial(lambda w, z, rows: np.einsum("ij,ij,j->i", z, z, w), self.squares)
-            found.append(("learned sum of squares", of))
+            found.append((Name("learned sum of squares"), of))
         return [*found, *_WHOLE]
 
     @cached_property
-    def names(self) -> list[str]:
+    def names(self) -> list[Name]:
         """The name of each column."""
-        return [*(f"element {i}" for i in self.coordinates.tolist()), *(name for name, _ in self._combined)]
+        single = [Name.of("element {}", position(i)) for i in self.coordinates.tolist()]
+        return [*single, *(name for name, _ in self._combined)]
 
     def __call__(self, rows: Rows) -> Rows:
         """Return the columns, shape (n, columns), of rows of shape (n, d); those that are not wanted are 0."""
@@ -205,13 +209,13 @@ def _pairs(data: Moments, neighbour: Moments) -> tuple[tuple[int, int], ...]:
 
 
 _COMMON = ("sum", "greatest", "least", "place of the greatest", "zeros", "ascents", "equal neighbours")
-_WHOLE: tuple[tuple[str, ColumnOf], ...] = (
-    ("sum of squares", lambda z, rows: np.einsum("ij,ij->i", z, z)),
-    ("sum of magnitudes", lambda z, rows: np.abs(z).sum(axis=1)),
-    ("greatest, standardised", lambda z, rows: z.max(axis=1)),
-    ("least, standardised", lambda z, rows: z.min(axis=1)),
-    *((name, partial(lambda of, z, rows: of(rows), SUMMARIES[name])) for name in _COMMON),
-    ("median", lambda z, rows: np.median(z[:, :: max(1, z.shape[1] // MEDIAN_WIDTH)], axis=1)),
+_WHOLE: tuple[tuple[Name, ColumnOf], ...] = (
+    (Name("sum of squares"), lambda z, rows: np.einsum("ij,ij->i", z, z)),
+    (Name("sum of magnitudes"), lambda z, rows: np.abs(z).sum(axis=1)),
+    (Name("greatest, standardised"), lambda z, rows: z.max(axis=1)),
+    (Name("least, standardised"), lambda z, rows: z.min(axis=1)),
+    *((Name(name), partial(lambda of, z, rows: of(rows), SUMMARIES[name])) for name in _COMMON),
+    (Name("median"), lambda z, rows: np.median(z[:, :: max(1, z.shape[1] // MEDIAN_WIDTH)], axis=1)),
 )
 
 
@@ -291,14 +295,16 @@ class Reducer:
         return cls(tuple(zip(leaves, reductions, strict=True)), others)
 
     @property
-    def names(self) -> tuple[str, ...]:
+    def names(self) -> tuple[Name, ...]:
         """The names of the leaves that stay."""
         return tuple(leaf.name for leaf in self.others)
 
     @property
-    def columns(self) -> tuple[str, ...]:
+    def columns(self) -> tuple[Name, ...]:
         """The names of the columns of the reduced rows."""
-        return tuple(f"{name} of {leaf.name}" for leaf, reduction in self.wide for name in reduction.names)
+        return tuple(
+            Name.of("{} of {}", name, leaf.name) for leaf, reduction in self.wide for name in reduction.names
+        )
 
     def keep(self, wanted: Iterable[int]) -> Reducer:
         """Return a reducer that makes some of the columns only, the others 0."""

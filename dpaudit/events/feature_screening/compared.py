@@ -25,6 +25,7 @@ from dpaudit.events.cells import to_grid
 from dpaudit.events.feature_screening import numbers, texts
 from dpaudit.events.feature_screening.feature import ABSENT, CellNumbers, Feature, LeafFeature
 from dpaudit.events.feature_screening.products import Sides
+from dpaudit.naming import Name, joined, position
 from dpaudit.outputs.readers import WholeValues
 
 CHOSEN = 4
@@ -49,10 +50,10 @@ def remainders(values: WholeValues, neighbour: Sides, chosen: Sides) -> list[Lea
     listed = numbers.signed(values)
     sides = [[listed[i] for i in places] for places in some]
     spread = max(map(max, sides)) - min(map(min, sides))
-    found = [LeafFeature(f"remainder by {m}", partial(numbers.remainder, m)) for m in _small_moduli(sides, spread)]
+    found = [LeafFeature(numbers.remainder_by(m), partial(numbers.remainder, m)) for m in _small_moduli(sides, spread)]
     for modulus in _common_divisors(sides, spread):
         read = partial(_large_remainders, modulus)
-        found.append(numbers.repeated(f"remainder by {modulus}", read, Counter(read(values)), repr))
+        found.append(numbers.repeated(numbers.remainder_by(modulus), read, Counter(read(values)), repr))
     return found
 
 
@@ -207,10 +208,12 @@ class Parity:
     kind: str = "parity"
 
     @property
-    def name(self) -> str:
+    def name(self) -> Name:
         """The name of the feature."""
-        more = f" and {len(self.bits) - 4} bits more" if len(self.bits) > 4 else ""
-        return f"parity of {', '.join(bit.name for bit in self.bits[:4])}{more}"
+        first = joined(bit.name for bit in self.bits[:4])
+        if len(self.bits) <= 4:
+            return Name.of("parity of {}", first)
+        return Name.of("parity of {} and {} bits more", first, position(len(self.bits) - 4))
 
     def __call__(self, outputs: Sequence[Any]) -> CellNumbers:
         """Return the parity of each output."""

@@ -23,6 +23,7 @@ from dpaudit.bounds.base import Array, Bools
 from dpaudit.bounds.limits import wilson_limit
 from dpaudit.events.cells import to_grid
 from dpaudit.events.event import opened
+from dpaudit.naming import Name
 from dpaudit.outputs import readers
 from dpaudit.outputs.leaf import Leaf, Step, spread
 
@@ -60,7 +61,7 @@ class LeafFeature:
     `representation` shows how a value is stored rather than which it is.
     """
 
-    name: str
+    name: Name
     read: Callable[[Any], NDArray[Any]]
     shown: Callable[[int], str | int] = int
     edges: Array | None = None
@@ -81,7 +82,7 @@ class LeafFeature:
         return f"[{low}, {'inf' if code == len(self.edges) else f'{self.edges[code]:.6g}'})"
 
 
-def number(name: str, read: Callable[[Any], Array], values: Any) -> LeafFeature:
+def number(name: Name, read: Callable[[Any], Array], values: Any) -> LeafFeature:
     """Return the feature of a real number, cut into cells of equal mass for values like these."""
     return LeafFeature(name, read, edges=quantile_edges(read(values)))
 
@@ -101,12 +102,12 @@ class Feature:
     index: int = 0
 
     @property
-    def name(self) -> str:
+    def name(self) -> Name:
         """The name of the feature, as "bit 3 of output['count']"."""
         name = self.column.name
         if self.reduced or self.kind in NAMED:
             return name
-        return f"{name} of {self.leaf.name}" if name else self.leaf.name
+        return Name.of("{} of {}", name, self.leaf.name) if name else self.leaf.name
 
     @property
     def reduced(self) -> bool:

@@ -23,7 +23,9 @@ from dpaudit.events.feature_screening.compared import Parity
 from dpaudit.events.feature_screening.feature import CellNumbers, Feature, LeafFeature, one_of
 from dpaudit.events.feature_screening.products import Product
 from dpaudit.events.feature_screening.search import Screened, screen_features
+from dpaudit.naming import Name, estimated, position
 from dpaudit.outputs import readers
+from dpaudit.outputs.leaf import OUTPUT
 from dpaudit.outputs.plan import LeafPlan
 
 GRIDS = (52, 53)
@@ -59,7 +61,8 @@ class FloatSupport:
     @property
     def feature(self) -> LeafFeature:
         """The feature that shows gaps, in which floating-point rounding reveals the input."""
-        name = f"being floating-point noise (centre {self.centre:.6g}, scale {self.scale:.6g}, {self.grid} bits)"
+        words = "being floating-point noise (centre {}, scale {}, {} bits)"
+        name = Name.of(words, estimated(self.centre), estimated(self.scale), position(self.grid))
         return LeafFeature(name, self.cells, one_of("too dense to say", "yes", "no"), representation=True)
 
     def cells(self, values: Array) -> CellNumbers:
@@ -149,7 +152,7 @@ class FeatureCells(Discretizer):
     """Takes the cells of a feature."""
 
     feature: Screened
-    name: str
+    name: Name
     screened = True
 
     def __call__(self, outputs: Any) -> CellNumbers:
@@ -169,7 +172,7 @@ class FeatureBins(ScoreBins):
     """Takes the bins of a real feature."""
 
     feature: Feature | Product
-    name: str
+    name: Name
     edges: Any = field(repr=False)
     screened = True
 
@@ -194,7 +197,7 @@ class FeatureBins(ScoreBins):
         if self.feature.kind != "value" or self.feature.reduced:
             return found
         where = self.feature.leaf.name
-        return Interval("value" if where == "output" else where, found.low, found.high)
+        return Interval(Name("value") if where == OUTPUT else where, found.low, found.high)
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from dpaudit.events.cells import places_of
 from dpaudit.events.event import NAN_CELLS
 from dpaudit.events.feature_screening.feature import CellNumbers, LeafFeature, number, one_of, quantile_edges
 from dpaudit.jsonable import stable_repr
+from dpaudit.naming import Name, position
 from dpaudit.outputs.readers import DIGITS, MOST_BITS, WholeValues, stored, trailing_zeros, usual
 
 REPEATED = 3
@@ -38,7 +39,7 @@ MOST_STORED = 32
 
 def value(values: Any) -> list[LeafFeature]:
     """Return the number itself, in cells of about equal mass."""
-    return [number("value", _real, values)]
+    return [number(Name("value"), _real, values)]
 
 
 def _real(values: Any) -> Array:
@@ -48,7 +49,7 @@ def _real(values: Any) -> Array:
 
 def nans(values: Array) -> list[LeafFeature]:
     """Return whether a float is NaN, if training showed one."""
-    return [LeafFeature("being NaN", _is_nan, one_of(*NAN_CELLS))] if np.isnan(values).any() else []
+    return [LeafFeature(Name("being NaN"), _is_nan, one_of(*NAN_CELLS))] if np.isnan(values).any() else []
 
 
 def _is_nan(values: Array) -> Bools:
@@ -59,10 +60,10 @@ def repeats(values: Any) -> list[LeafFeature]:
     """Return which of the values that training showed several times it is; 0 for all others."""
     keys = _keys(values)
     times = Counter(keys.tolist() if isinstance(keys, np.ndarray) else keys)
-    return [repeated("repeated value", _keys, times, lambda key: _shown(key, values))]
+    return [repeated(Name("repeated value"), _keys, times, lambda key: _shown(key, values))]
 
 
-def repeated(name: str, keys: Callable[[Any], Any], times: Counter[Any], shown: Callable[[Any], str]) -> LeafFeature:
+def repeated(name: Name, keys: Callable[[Any], Any], times: Counter[Any], shown: Callable[[Any], str]) -> LeafFeature:
     """Return which of the commonest keys a value has, given how often training showed each; 0 for all others."""
     often = Counter({key: count for key, count in times.items() if count >= REPEATED})
     common = [key for key, _ in often.most_common(KNOWN)]
@@ -107,8 +108,11 @@ def bits(values: WholeValues) -> list[LeafFeature]:
     """Return the lowest bits of the magnitude, as many as vary, and its leading eight."""
     width = int(min(MOST_BITS, values.length.max(initial=0)))
     return [
-        *(LeafFeature(f"bit {j}", partial(WholeValues.bit, place=j)) for j in range(width)),
-        *(LeafFeature(f"leading bit {j}", partial(_leading_bit, j)) for j in range(1, min(TOP, width))),
+        *(LeafFeature(Name.of("bit {}", position(j)), partial(WholeValues.bit, place=j)) for j in range(width)),
+        *(
+            LeafFeature(Name.of("leading bit {}", position(j)), partial(_leading_bit, j))
+            for j in range(1, min(TOP, width))
+        ),
     ]
 
 
@@ -118,7 +122,12 @@ def _leading_bit(place: int, values: WholeValues) -> Any:
 
 def residues(values: WholeValues) -> list[LeafFeature]:
     """Return remainders of division by small moduli; of integers beyond 64 bits by exact arithmetic."""
-    return [LeafFeature(f"remainder by {modulus}", partial(remainder, modulus)) for modulus in MODULI]
+    return [LeafFeature(remainder_by(modulus), partial(remainder, modulus)) for modulus in MODULI]
+
+
+def remainder_by(modulus: int) -> Name:
+    """Return the name of a remainder."""
+    return Name.of("remainder by {}", position(modulus))
 
 
 def _by_magnitude(of: Callable[[Any], Any], values: WholeValues) -> CellNumbers:
@@ -135,8 +144,8 @@ def remainder(modulus: int, values: WholeValues) -> CellNumbers:
 
 def digits(values: WholeValues) -> list[LeafFeature]:
     """Return the decimal digits of the magnitude, from the last, and the leading one."""
-    each = [LeafFeature(f"digit {j} from the end", partial(_digit, j)) for j in range(PLACES)]
-    return [*each, LeafFeature("leading digit", _leading_digit)]
+    each = [LeafFeature(Name.of("digit {} from the end", position(j)), partial(_digit, j)) for j in range(PLACES)]
+    return [*each, LeafFeature(Name("leading digit"), _leading_digit)]
 
 
 def _digit(place: int, values: WholeValues) -> CellNumbers:
@@ -151,7 +160,9 @@ def _leading_digit(values: WholeValues) -> CellNumbers:
 
 def forms(values: WholeValues) -> list[LeafFeature]:
     """Return the shape of an integer's binary form."""
-    return [LeafFeature(name, partial(_form, name), one_of(-1, 0, 1) if name == "sign" else int) for name in _FORMS]
+    return [
+        LeafFeature(Name(name), partial(_form, name), one_of(-1, 0, 1) if name == "sign" else int) for name in _FORMS
+    ]
 
 
 def _form(name: str, values: WholeValues) -> Any:
@@ -183,9 +194,12 @@ _FORMS: dict[str, Callable[[WholeValues], Any]] = {
 def check_digits(values: WholeValues) -> list[LeafFeature]:
     """Return the last digits against the remainder of those before them: 0 for the usual check digits."""
     return [
-        *(LeafFeature(f"check digit by {modulus}", partial(_check, modulus, 10)) for modulus in CHECKED),
-        LeafFeature("check digits by 97", partial(_check, 97, 100)),
-        LeafFeature("check digit by Luhn's formula", _luhn),
+        *(
+            LeafFeature(Name.of("check digit by {}", position(modulus)), partial(_check, modulus, 10))
+            for modulus in CHECKED
+        ),
+        LeafFeature(Name.of("check digits by {}", position(97)), partial(_check, 97, 100)),
+        LeafFeature(Name("check digit by Luhn's formula"), _luhn),
     ]
 
 
@@ -207,12 +221,12 @@ def _luhn(values: WholeValues) -> CellNumbers:
 
 def fractions(values: Array) -> list[LeafFeature]:
     """Return sign and special values of a float, its magnitude, and the part behind the point."""
-    magnitude = LeafFeature("", _magnitude, edges=quantile_edges(np.abs(values[np.isfinite(values)])))
+    magnitude = LeafFeature(Name(), _magnitude, edges=quantile_edges(np.abs(values[np.isfinite(values)])))
     special = one_of("nan", "inf", "-inf", "-0.0", "0.0", "negative", "positive")
     return [
-        LeafFeature("sign or special value", _special, special),
-        LeafFeature("magnitude", magnitude.cells, magnitude.cell),  # not ordered: sums of magnitudes are no score
-        LeafFeature("part behind the point", _part_behind, _sixty_fourth),
+        LeafFeature(Name("sign or special value"), _special, special),
+        LeafFeature(Name("magnitude"), magnitude.cells, magnitude.cell),  # not ordered: sums of magnitudes are no score
+        LeafFeature(Name("part behind the point"), _part_behind, _sixty_fourth),
     ]
 
 
@@ -242,7 +256,7 @@ def _sixty_fourth(code: int) -> str:
 def storage(values: Array) -> list[LeafFeature]:
     """Return the fineness with which a float is stored: its grid, and whether fewer digits would do."""
     return [
-        LeafFeature(name, partial(_fineness, name), partial(add, -added), representation=True)
+        LeafFeature(Name(name), partial(_fineness, name), partial(add, -added), representation=True)
         for name, (_, added) in _STORAGE.items()
     ]
 
@@ -275,7 +289,10 @@ _STORAGE: dict[str, tuple[Callable[[Array], Any], int]] = {
 
 def mantissa(values: Array) -> list[LeafFeature]:
     """Return the 52 stored bits of the mantissa, from the lowest."""
-    return [LeafFeature(f"mantissa bit {j}", partial(_mantissa_bit, j), representation=True) for j in range(MANTISSA)]
+    return [
+        LeafFeature(Name.of("mantissa bit {}", position(j)), partial(_mantissa_bit, j), representation=True)
+        for j in range(MANTISSA)
+    ]
 
 
 def _mantissa_bit(place: int, values: Array) -> Any:
@@ -285,13 +302,13 @@ def _mantissa_bit(place: int, values: Array) -> Any:
 def row_storage(rows: Array) -> list[LeafFeature]:
     """Return the fineness with which the first numbers of a row are stored, and that of the finest of them."""
     width = min(rows.shape[1], MOST_STORED)
-    places = [(f"element {j}", j, j + 1) for j in range(width)] + [("the finest element", 0, width)]
-    return [
-        LeafFeature(
-            f"exponent of the lowest bit of {which}", partial(_finest, low, high), _bit_or_none, representation=True
-        )
-        for which, low, high in places
-    ]
+    places = [(Name.of("element {}", position(j)), j, j + 1) for j in range(width)]
+    places.append((Name("the finest element"), 0, width))
+    found = []
+    for which, low, high in places:
+        name = Name.of("exponent of the lowest bit of {}", which)
+        found.append(LeafFeature(name, partial(_finest, low, high), _bit_or_none, representation=True))
+    return found
 
 
 def _finest(low: int, high: int, rows: Array) -> CellNumbers:

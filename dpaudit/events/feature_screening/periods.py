@@ -29,6 +29,7 @@ from dpaudit.events.feature_screening.feature import (
     quantile_edges,
 )
 from dpaudit.events.feature_screening.products import Sides
+from dpaudit.naming import Mention, Mentioned, Name, cut, position
 from dpaudit.outputs import readers
 from dpaudit.outputs.readers import is_usual
 
@@ -97,7 +98,7 @@ def digits_and_periods(columns: Sequence[tuple[Feature, Array]], neighbour: Side
         yield from _periods(feature, values, side, cells)
 
 
-def _told(feature: Feature) -> str:
+def _told(feature: Feature) -> Name:
     """Return which number of an output a feature is."""
     return feature.leaf.name if feature.kind == "value" else feature.name
 
@@ -112,7 +113,7 @@ def _some(values: Array, side: Sides, most: int) -> tuple[Array, Sides]:
 
 def _digits(feature: Feature, values: Array, side: Sides) -> list[Feature]:
     """Return the digits that differ most between the sides."""
-    found: list[tuple[float, str, Callable[[Array], CellNumbers]]] = []
+    found: list[tuple[float, Name, Callable[[Array], CellNumbers]]] = []
     for name, read in _all_digits(float(np.abs(values).max())):
         cells = read(values)
         counts = _counts(cells, side, 10)
@@ -123,9 +124,9 @@ def _digits(feature: Feature, values: Array, side: Sides) -> list[Feature]:
     return [_digit_feature(feature, name, read, values, side) for _, name, read in found[:CHOSEN]]
 
 
-def _all_digits(greatest: float) -> Iterator[tuple[str, Callable[[Array], CellNumbers]]]:
+def _all_digits(greatest: float) -> Iterator[tuple[Name, Callable[[Array], CellNumbers]]]:
     for place in range(1, SIGNIFICANT + 1):
-        yield f"{ordinal(place)} significant digit", partial(_significant, place)
+        yield Name.of("{} significant digit", ordinal(place)), partial(_significant, place)
     if not 1e-290 < greatest < 1e290:
         return
     first = -math.floor(math.log10(greatest))
@@ -134,15 +135,18 @@ def _all_digits(greatest: float) -> Iterator[tuple[str, Callable[[Array], CellNu
             yield _name_of_place(place), partial(_decimal, place)
 
 
-def ordinal(number: int) -> str:
+def ordinal(number: int) -> Name:
     """Return a number as "1st", "2nd", ..."""
-    if number % 100 in (11, 12, 13):
-        return f"{number}th"
-    return f"{number}{ {1: 'st', 2: 'nd', 3: 'rd'}.get(number % 10, 'th') }"
+    ending = "th"
+    if number % 100 not in (11, 12, 13):
+        ending = {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return Name.of(f"{{}}{ending}", position(number))
 
 
-def _name_of_place(place: int) -> str:
-    return f"{ordinal(place)} decimal digit" if place > 0 else f"{ordinal(1 - place)} digit before the point"
+def _name_of_place(place: int) -> Name:
+    if place > 0:
+        return Name.of("{} decimal digit", ordinal(place))
+    return Name.of("{} digit before the point", ordinal(1 - place))
 
 
 def _decimal(place: int, values: Array) -> CellNumbers:
@@ -173,7 +177,7 @@ def _last_digit(units: Array) -> CellNumbers:
 
 
 def _digit_feature(
-    feature: Feature, name: str, read: Callable[[Array], CellNumbers], values: Array, side: Sides
+    feature: Feature, name: Name, read: Callable[[Array], CellNumbers], values: Array, side: Sides
 ) -> Feature:
     """Return a digit as a number, where half-lines of it show as much as other sets of digits; else as a category."""
     data, neighbour = _counts(read(values), side, 10)[:, None]
@@ -181,7 +185,7 @@ def _digit_feature(
     ordered = line >= float(best_events(data, neighbour, len(values))[0]) - ORDERED
     read_output = partial(_of_number, feature.column.read, read)
     edges = np.arange(1.0, 10.0) if ordered else None
-    column = LeafFeature(f"{name} of {_told(feature)}", read_output, edges=edges)
+    column = LeafFeature(Name.of("{} of {}", name, _told(feature)), read_output, edges=edges)
     return Feature(feature.leaf, column, DIGIT)
 
 
@@ -343,18 +347,22 @@ def _period_feature(feature: Feature, magnitude: bool, period: float, values: Ar
     ends = [(int(gap.argmin()) + 1) % PHASES, (int(gap.argmax()) + 1) % PHASES]
     near = [end for end in ends if end in (0, 1, PHASES - 1)]
     offset = 0.0 if near else float(f"{ends[0] / PHASES * period:.3g}")
-    of = f"|{_told(feature)}|" if magnitude else _told(feature)
-    of = f"({of} - {offset:g})" if offset else of
+    of = _told(feature)
+    if magnitude:
+        of = Name.of("|{}|", of)
+    if offset:
+        of = Name.of("({} - {})", of, cut(offset))
     read = partial(_of_number, feature.column.read, partial(_remainder, period, offset, magnitude))
     edges = quantile_edges(_remainder(period, offset, False, values))
-    return Feature(feature.leaf, LeafFeature(f"{of} modulo {_shown(period)}", read, edges=edges), PERIOD)
+    name = Name.of("{} modulo {}", of, _shown(period))
+    return Feature(feature.leaf, LeafFeature(name, read, edges=edges), PERIOD)
 
 
-def _shown(period: float) -> str:
+def _shown(period: float) -> Name | Mention:
     for times, name in NAMED_PERIODS.items():
         if math.isclose(period, times * math.pi, rel_tol=1e-12):
-            return name
-    return f"{period:.6g}"
+            return Name(name)
+    return Mention(f"{period:.6g}", Mentioned.PERIOD)
 
 
 def _remainder(period: float, offset: float, magnitude: bool, values: Array) -> Array:

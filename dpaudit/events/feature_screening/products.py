@@ -13,9 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpaudit import naming
 from dpaudit.bounds.base import Array
 from dpaudit.events.cells import to_grid
 from dpaudit.events.feature_screening.feature import CellNumbers, Feature, LeafFeature, one_of, quantile_edges
+from dpaudit.naming import Name
 from dpaudit.outputs.readers import is_usual
 
 Sides = NDArray[np.bool_]
@@ -79,7 +81,7 @@ class Standardised:
 class Product:
     """The product of two numbers of an output, each standardised, and the cuts between its cells."""
 
-    factors: tuple[tuple[Feature, Standardised], ...]
+    factors: tuple[tuple[Feature, Standardised], tuple[Feature, Standardised]]
     edges: Array
     representation: bool = False
     ordered: bool = True
@@ -87,9 +89,9 @@ class Product:
     kind: str = "product"
 
     @property
-    def name(self) -> str:
+    def name(self) -> Name:
         """The name of the feature."""
-        return f"product of {' and '.join(feature.name for feature, _ in self.factors)}, standardised"
+        return Name.of("product of {} and {}, standardised", *(feature.name for feature, _ in self.factors))
 
     def real(self, outputs: Sequence[Any]) -> Array:
         """Return the product of each output; 0 where one of the numbers is missing."""
@@ -102,7 +104,7 @@ class Product:
 
     def cell(self, code: int) -> str | int:
         """Return a cell as a person would write it."""
-        return LeafFeature("", self.real, edges=self.edges).cell(code)
+        return LeafFeature(Name(), self.real, edges=self.edges).cell(code)
 
 
 def products(columns: Sequence[tuple[Feature, Array]], neighbour: Sides, fit: Sides) -> Iterator[Product]:
@@ -125,7 +127,7 @@ def signs(columns: Sequence[tuple[Feature, Array]]) -> Iterator[tuple[Feature, C
     for feature, column in columns:
         above = column > 0
         cut = 0.0 if BALANCED < above.mean() < 1 - BALANCED else float(np.quantile(column, 0.5, method="lower"))
-        name = f"{feature.column.name or 'value'} being above {cut:.6g}"
+        name = Name.of("{} being above {}", feature.column.name or Name("value"), naming.cut(cut))
         read = partial(_above, feature.column.read, cut)
         bit = Feature(feature.leaf, LeafFeature(name, read, one_of("no", "yes")), "sign")
         yield bit, (column > cut).astype(np.int64)

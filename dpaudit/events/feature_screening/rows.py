@@ -13,6 +13,7 @@ from dpaudit.bounds.base import Array, Bools
 from dpaudit.events.cells import commonest, places_of
 from dpaudit.events.feature_screening.feature import CELLS, CellNumbers, LeafFeature, number, one_of
 from dpaudit.events.feature_screening.numbers import KNOWN, REPEATED
+from dpaudit.naming import Name, Sum, position
 from dpaudit.outputs import readers
 from dpaudit.outputs.readers import MISSING, Rows, finite, usual
 
@@ -62,7 +63,7 @@ SUMMARIES: dict[str, Callable[[Rows], Any]] = {
 
 def summaries(rows: Rows) -> list[LeafFeature]:
     """Return the numbers that sum up a row."""
-    return [number(name, partial(_summary, name), rows) for name in SUMMARIES]
+    return [number(Name(name), partial(_summary, name), rows) for name in SUMMARIES]
 
 
 def _summary(name: str, rows: Rows) -> Rows:
@@ -71,12 +72,12 @@ def _summary(name: str, rows: Rows) -> Rows:
         return finite(np.asarray(SUMMARIES[name](rows), dtype=np.float64))
 
 
-def entries(rows: Rows, names: tuple[str, ...] = ()) -> list[LeafFeature]:
+def entries(rows: Rows, names: tuple[Name, ...] = ()) -> list[LeafFeature]:
     """Return each number of a row, in cells of about equal mass; columns may have names of their own."""
-    return [
-        number(names[j] if names else f"element {j}", partial(_entry, j), rows)
-        for j in range(min(rows.shape[1], MOST_ENTRIES))
-    ]
+    width = min(rows.shape[1], MOST_ENTRIES)
+    if not names:
+        names = tuple(Name.of("element {}", position(j)) for j in range(width))
+    return [number(names[j], partial(_entry, j), rows) for j in range(width)]
 
 
 def _entry(place: int, rows: Rows) -> Rows:
@@ -92,7 +93,8 @@ def repeated_entries(rows: Rows) -> list[LeafFeature]:
         known = commonest(values, counts, REPEATED, KNOWN) if len(values) > CELLS else values[:0]
         if len(known):
             shown = one_of("another", *map(repr, known.tolist()))
-            found.append(LeafFeature(f"repeated value of element {j}", partial(_known_entry, j, known), shown))
+            name = Name.of("repeated value of element {}", position(j))
+            found.append(LeafFeature(name, partial(_known_entry, j, known), shown))
     return found
 
 
@@ -100,30 +102,31 @@ def _known_entry(place: int, known: Rows, rows: Rows) -> CellNumbers:
     return places_of(known, _entry(place, rows)) + 1
 
 
-_RELATIONS: dict[str, Callable[[Rows, Rows], Rows]] = {
-    "element {0} - element {1}": np.subtract,
-    "element {0} + element {1}": np.add,
-    "element {0} * element {1}": np.multiply,
-    "element {0} / element {1}": np.divide,
-    "order of elements {0} and {1}": lambda x, y: np.sign(x - y),
+_RELATIONS: dict[str, tuple[type[Name], Callable[[Rows, Rows], Rows]]] = {
+    "element {} - element {}": (Sum, np.subtract),
+    "element {} + element {}": (Sum, np.add),
+    "element {} * element {}": (Name, np.multiply),
+    "element {} / element {}": (Name, np.divide),
+    "order of elements {} and {}": (Name, lambda x, y: np.sign(x - y)),
 }
+"""The relations by the templates of their names, which are sums or other names."""
 
 
 def relations(rows: Rows) -> list[LeafFeature]:
     """Return differences, sums, products, quotients and order of pairs of the first numbers of a row."""
     width = min(rows.shape[1], MOST_RELATED)
     return [
-        number(name.format(i, j), partial(_relation, name, i, j), rows)
+        number(kind.of(words, position(i), position(j)), partial(_relation, words, i, j), rows)
         for i in range(width)
         for j in range(i + 1, width)
-        for name in _RELATIONS
+        for words, (kind, _) in _RELATIONS.items()
     ]
 
 
-def _relation(name: str, i: int, j: int, rows: Rows) -> Rows:
+def _relation(words: str, i: int, j: int, rows: Rows) -> Rows:
     x, y = usual(rows[:, [i, j]]).T
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        return finite(np.asarray(_RELATIONS[name](x, y), dtype=np.float64))
+        return finite(np.asarray(_RELATIONS[words][1](x, y), dtype=np.float64))
 
 
 @dataclass(frozen=True)

@@ -45,8 +45,9 @@ from dpaudit.events.feature_screening.products import Product, Sides, products, 
 from dpaudit.events.feature_screening.sequences import READ_WIDTH, orders, runs
 from dpaudit.events.wide import PAIR_WIDTH, WIDTH
 from dpaudit.jsonable import stable_repr
+from dpaudit.naming import Name, position
 from dpaudit.outputs import readers
-from dpaudit.outputs.leaf import Leaf, spread
+from dpaudit.outputs.leaf import Leaf, in_words, spread
 from dpaudit.outputs.plan import NAMED_POSITIONS, LeafPlan
 from dpaudit.outputs.readers import is_usual
 from dpaudit.outputs.shared import join
@@ -165,12 +166,12 @@ def _chosen(
         yield from parities([bit for bit, _ in bits], matrix[fit & ~neighbour], matrix[fit & neighbour])
 
 
-def not_compared(plan: LeafPlan, outputs: Any) -> tuple[str, ...]:
+def not_compared(plan: LeafPlan, outputs: Any) -> tuple[Name, ...]:
     """Return the relations between parts of such outputs that no feature shows, in words; docs/outputs.md has all.
 
     Only those are named that outputs of these types and sizes can have.
     """
-    found: list[str] = []
+    found: list[Name] = []
     single, integers, bits, numeric = 0, 0, 0, 0
     for leaf in plan.leaves:
         if leaf.representation or leaf.in_row:
@@ -178,33 +179,41 @@ def not_compared(plan: LeafPlan, outputs: Any) -> tuple[str, ...]:
         name = leaf.name
         if isinstance(leaf.reader, readers.Block):
             numeric += leaf.reader.width
-            found += [f"relations of three and more numbers of {name}"] if leaf.reader.width > 2 else []
-            found += [f"the parity of the order of {name}"] if leaf.reader.width > WIDTH else []
-            found += [f"products of two numbers of {name}"] if leaf.reader.width > PAIR_WIDTH else []
+            found += [Name.of("relations of three and more numbers of {}", name)] if leaf.reader.width > 2 else []
+            found += [Name.of("the parity of the order of {}", name)] if leaf.reader.width > WIDTH else []
+            found += [Name.of("products of two numbers of {}", name)] if leaf.reader.width > PAIR_WIDTH else []
         elif leaf.reader in (readers.text, readers.byte_string):
             held = leaf.read(outputs)[0]
             if len(set(held)) < 2:  # one text has no relation that another lacks
                 continue
             longest = max(map(len, held), default=0)
-            found += [f"relations of characters of {name}, but for check characters and runs"] if longest > 2 else []
-            found += [f"runs of characters of {name} beyond the first {READ_WIDTH}"] if longest > READ_WIDTH else []
-            found += [f"check characters of {name}"] if longest > texts.CHECKED_WIDTH else []
-            found += [f"characters of {name} beyond the first {WIDEST}"] if longest > WIDEST + texts.NEAR else []
+            if longest > 2:
+                found.append(Name.of("relations of characters of {}, but for check characters and runs", name))
+            if longest > READ_WIDTH:
+                found.append(Name.of("runs of characters of {} beyond the first {}", name, position(READ_WIDTH)))
+            if longest > texts.CHECKED_WIDTH:
+                found.append(Name.of("check characters of {}", name))
+            if longest > WIDEST + texts.NEAR:
+                found.append(Name.of("characters of {} beyond the first {}", name, position(WIDEST)))
         elif leaf.reader is readers.whole:
             values = leaf.read(outputs)[0]
             single, integers, numeric = single + 1, integers + 1, numeric + 1
             bits += int(values.length.max(initial=0))
             large = values.real.max(initial=0) - values.real.min(initial=0) > MODULUS**2
-            found += [f"most remainders of {name} by numbers above {MODULUS}"] if large else []
+            if large:
+                found.append(Name.of("most remainders of {} by numbers above {}", name, position(MODULUS)))
         elif leaf.reader is readers.real:
             single, numeric = single + 1, numeric + 1
         elif isinstance(leaf.reader, readers.Categories) and leaf.reader.of is tuple:
-            found += [f"orders of three and more {name.removeprefix('order of the ')}"]
-    if numeric > MOST_PERIODIC:
-        found += [f"digits and periods of numbers beyond the first {MOST_PERIODIC}"]
-    found += [f"remainders of integers beyond the first {MOST_WHOLE}"] if integers > MOST_WHOLE else []
-    found += [f"products of two numbers beyond the first {MOST_COLUMNS}"] if single > MOST_COLUMNS else []
-    found += [f"parities of integers' bits beyond the first {MOST_BITS}"] if bits > MOST_BITS else []
+            found.append(Name.of("orders of three and more keys of {}", in_words(leaf.path)))
+    for what, count, most in (
+        ("digits and periods of numbers", numeric, MOST_PERIODIC),
+        ("remainders of integers", integers, MOST_WHOLE),
+        ("products of two numbers", single, MOST_COLUMNS),
+        ("parities of integers' bits", bits, MOST_BITS),
+    ):
+        if count > most:
+            found.append(Name.of(f"{what} beyond the first {{}}", position(most)))
     return tuple(found)
 
 
@@ -283,7 +292,7 @@ def features_of(
     if isinstance(leaf.reader, readers.Categories):
         # 0 is that of a category that training did not show.
         shown = one_of("another", *map(_shown, leaf.reader.numbers))
-        yield values, [Feature(leaf, LeafFeature("", partial(np.add, 1), shown), "category")]
+        yield values, [Feature(leaf, LeafFeature(Name(), partial(np.add, 1), shown), "category")]
     elif isinstance(values, readers.WholeValues):
         yield values, _fitted(leaf, values, _WHOLE + (_LONG if values.length.max(initial=0) > 1 else ()), wanted)
     elif isinstance(values, np.ndarray) and values.ndim == 2:
@@ -320,4 +329,5 @@ def _of_rows(leaf: Leaf, table: Array, wanted: Callable[[Group], bool | None]) -
     if whole and wanted(numbers.value) and isinstance(leaf.reader, readers.Block):
         for of, what in ((np.add, "sum"), (np.bitwise_xor, "XOR"), (np.gcd, "greatest common divisor")):
             reader = rows.WholeOfRow(leaf.reader, of)
-            yield from features_of(Leaf(leaf.path, reader, f"{what} of {leaf.name}"), reader.of_rows(table), wanted)
+            summed = Leaf(leaf.path, reader, Name.of(f"{what} of {{}}", leaf.name))
+            yield from features_of(summed, reader.of_rows(table), wanted)

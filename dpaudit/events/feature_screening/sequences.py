@@ -17,8 +17,9 @@ from dpaudit.events.cells import to_grid
 from dpaudit.events.feature_screening.feature import ORDER, CellNumbers, Feature, LeafFeature, number, one_of
 from dpaudit.events.feature_screening.products import Sides
 from dpaudit.jsonable import stable_repr
+from dpaudit.naming import Mention, Name, key, written_key
 from dpaudit.outputs import readers
-from dpaudit.outputs.leaf import Leaf, walk
+from dpaudit.outputs.leaf import Leaf, Path, in_words, walk
 from dpaudit.outputs.plan import LeafPlan
 
 COMPARED = 2_000
@@ -75,7 +76,7 @@ def orders(plan: LeafPlan, outputs: Any, neighbour: Sides, fit: Sides) -> Iterat
             yield from (Feature(leaf, one, ORDER) for one in _orders_of(in_order(rows), side, kind, name))
 
 
-def _ordered(plan: LeafPlan) -> Iterator[tuple[Any, str, str]]:
+def _ordered(plan: LeafPlan) -> Iterator[tuple[Path, Name, str]]:
     """Yield the paths to mappings whose keys' order varies, lists of texts and rows of numbers, and their names."""
     seen = set()
     for leaf in plan.leaves:
@@ -83,14 +84,14 @@ def _ordered(plan: LeafPlan) -> Iterator[tuple[Any, str, str]]:
         if leaf.representation:
             continue
         if isinstance(reader, readers.Categories) and reader.of is tuple:
-            yield leaf.path, leaf.name.removeprefix("order of the keys of "), "key"
+            yield leaf.path, in_words(leaf.path), "key"
         elif isinstance(reader, readers.Block) and not reader.names and 2 < reader.width <= MEMBERS:
             yield leaf.path, leaf.name, "number"
         elif reader is readers.text and leaf.path[-2:-1] and leaf.path[-2].name == "item":
             parent = leaf.path[:-2]
             if parent not in seen:
                 seen.add(parent)
-                yield parent, leaf.name.rpartition("[")[0], "element"
+                yield parent, in_words(parent), "element"
 
 
 def in_order(values: Sequence[Any]) -> list[Any]:
@@ -98,7 +99,7 @@ def in_order(values: Sequence[Any]) -> list[Any]:
     return [one.ravel().tolist() if isinstance(one, np.ndarray) else one for one in values]
 
 
-def _orders_of(rows: Sequence[Any], side: Sides, kind: str, name: str) -> Iterator[LeafFeature]:
+def _orders_of(rows: Sequence[Any], side: Sides, kind: str, name: Name) -> Iterator[LeafFeature]:
     counts = Counter(member for row in rows for member in dict.fromkeys(islice(row, MEMBERS)))
     known = sorted((one for one, count in counts.most_common(MEMBERS) if count >= PRESENT * len(rows)), key=stable_repr)
     if len(known) < 3:  # two are told by what stands first
@@ -111,7 +112,8 @@ def _orders_of(rows: Sequence[Any], side: Sides, kind: str, name: str) -> Iterat
     found.sort(key=lambda one: (-one[0], one[1:]))
     for _, i, j in found[:CHOSEN]:
         first, second = known[i], known[j]
-        words = f"order of the {kind}s {_shown(first)} and {_shown(second)} in {name}"
+        members = written_key(_shown(first)), written_key(_shown(second))
+        words = Name.of(f"order of the {kind}s {{}} and {{}} in {{}}", *members, name)
         cells = one_of(f"{_shown(second)} first", f"{_shown(first)} first", "absent")
         yield LeafFeature(words, partial(_before, first, second), cells)
 
@@ -166,19 +168,19 @@ def runs(values: Sequence[Any], neighbour: Sides, fit: Sides) -> list[LeafFeatur
     table = _table(some, width)
     found: list[tuple[float, LeafFeature]] = []
     common = Counter(table[table >= 0].tolist()).most_common(COMMONEST)
-    counted: list[tuple[str, Callable[[NDArray[np.int64]], CellNumbers]]] = [
-        ("longest run of a character", _longest_run),
-        ("equal neighbouring characters", _equal_neighbours),
-        *((f"longest run of {kind}", partial(_longest_of_class, *ends)) for kind, ends in CLASSES.items()),
-        *((f"longest run of {_written([code], some)}", partial(_longest_of, code)) for code, _ in common[:8]),
-        *((f"number of {_written([code], some)}", partial(_count, code)) for code, _ in common),
+    counted: list[tuple[Name, Callable[[NDArray[np.int64]], CellNumbers]]] = [
+        (Name("longest run of a character"), _longest_run),
+        (Name("equal neighbouring characters"), _equal_neighbours),
+        *((Name(f"longest run of {kind}"), partial(_longest_of_class, *ends)) for kind, ends in CLASSES.items()),
+        *((Name.of("longest run of {}", _written([code], some)), partial(_longest_of, code)) for code, _ in common[:8]),
+        *((Name.of("number of {}", _written([code], some)), partial(_count, code)) for code, _ in common),
     ]
     for name, read in counted:
         gap = float(_gaps(read(table)[:, None], side)[0])
         if gap > LEAST_GAP:
             found.append((gap, number(name, partial(_of_table, read), some)))
     for gap, group in _groups(table, side):
-        name = f"occurrence of the characters {_written(group, some)}"
+        name = Name.of("occurrence of the characters {}", _written(group, some))
         found.append((gap, LeafFeature(name, partial(_of_table, partial(_has, group)), one_of("no", "yes"))))
     found.sort(key=itemgetter(0), reverse=True)
     return [one for _, one in found[:CHOSEN]]
@@ -287,5 +289,5 @@ def _has(group: tuple[int, ...], table: NDArray[np.int64]) -> Any:
     return (grams == wanted).any(axis=1)
 
 
-def _written(group: Sequence[int], values: Sequence[Any]) -> str:
-    return repr(bytes(group)) if isinstance(values[0], bytes) else repr("".join(map(chr, group)))
+def _written(group: Sequence[int], values: Sequence[Any]) -> Mention:
+    return key(bytes(group) if isinstance(values[0], bytes) else "".join(map(chr, group)))

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from dpaudit.bounds.base import Array
 from dpaudit.events.feature_screening.feature import CellNumbers, LeafFeature, number, one_of
 from dpaudit.events.feature_screening.numbers import PLACES, REPEATED, repeated
+from dpaudit.naming import Name, key, position
 
 NEAR = 32
 """Characters, or bytes, that are looked at from each end."""
@@ -31,10 +32,18 @@ WORD = 8
 _WORD = re.compile(r"\w+")
 
 
-def _places(values: Sequence[Any]) -> Iterator[tuple[str, int]]:
+def _places(values: Sequence[Any]) -> Iterator[tuple[Name, int]]:
     near = min(NEAR, max(map(len, values), default=0))
-    yield from ((f"{j} from the start", j) for j in range(near))
-    yield from ((f"{j} from the end", -1 - j) for j in range(near))
+    yield from ((_from_the_start(j), j) for j in range(near))
+    yield from ((_from_the_end(j), -1 - j) for j in range(near))
+
+
+def _from_the_start(place: int) -> Name:
+    return Name.of("{} from the start", position(place))
+
+
+def _from_the_end(place: int) -> Name:
+    return Name.of("{} from the end", position(place))
 
 
 def _at(place: int, of: Callable[[CellNumbers], CellNumbers], values: Sequence[Any]) -> CellNumbers:
@@ -53,13 +62,13 @@ def characters(values: Sequence[str]) -> list[LeafFeature]:
     return [_one_character(where, place) for where, place in _places(values)]
 
 
-def _one_character(where: str, place: int) -> LeafFeature:
-    return LeafFeature(f"character {where}", partial(_at, place, _character), _shown_character)
+def _one_character(where: Name, place: int) -> LeafFeature:
+    return LeafFeature(Name.of("character {}", where), partial(_at, place, _character), _shown_character)
 
 
 def at_places(values: Sequence[Any], places: Sequence[int]) -> list[LeafFeature]:
     """Return the characters, or the bytes and their bits, at places from the start."""
-    named = [(f"{place} from the start", place) for place in places]
+    named = [(_from_the_start(place), place) for place in places]
     if any(isinstance(value, str) for value in values[:1]):
         return [_one_character(*one) for one in named]
     return [*(_one_byte(*one) for one in named), *(_one_bit(b, *one) for one in named for b in range(8))]
@@ -96,7 +105,8 @@ def check_sums(values: Sequence[Any]) -> tuple[dict[str, CellNumbers], CellNumbe
 
 def check_remainder(kind: str, modulus: int, sign: int) -> LeafFeature:
     """Return the last code more (sign 1) or less (-1) than a check sum of the others, by a modulus."""
-    name = f"last character {'plus' if sign > 0 else 'minus'} the {kind} of those before, modulo {modulus}"
+    words = "plus" if sign > 0 else "minus"
+    name = Name.of(f"last character {words} the {kind} of those before, modulo {{}}", position(modulus))
     return LeafFeature(name, partial(_check_remainder, kind, modulus, sign))
 
 
@@ -107,7 +117,7 @@ def _check_remainder(kind: str, modulus: int, sign: int, values: Sequence[Any]) 
 
 def check_character(kind: str, modulus: int, known: Sequence[int]) -> LeafFeature:
     """Return the last code, one of those that are known, together with the remainder of a check sum of the others."""
-    name = f"last character and the {kind} of those before, modulo {modulus}"
+    name = Name.of(f"last character and the {kind} of those before, modulo {{}}", position(modulus))
     return LeafFeature(name, partial(_check_character, kind, modulus, known), partial(_shown_check, modulus, known))
 
 
@@ -152,7 +162,7 @@ _COUNTS: dict[str, Callable[[str], int]] = {
 
 def counts(values: Sequence[str]) -> list[LeafFeature]:
     """Return the length, and how many characters of each class there are, at most 255."""
-    return [LeafFeature(name, partial(_count, name)) for name in _COUNTS]
+    return [LeafFeature(Name(name), partial(_count, name)) for name in _COUNTS]
 
 
 def _count(name: str, values: Sequence[str]) -> CellNumbers:
@@ -168,7 +178,8 @@ def affixes(values: Sequence[Any]) -> list[LeafFeature]:
         shared: Counter[Any] = Counter()
         for value, count in times.items():
             shared[value[part]] += count
-        found.append(repeated(f"{end} {length} characters", partial(_parts, part.start, part.stop), shared, repr))
+        name = Name.of(f"{end} {{}} characters", position(length))
+        found.append(repeated(name, partial(_parts, part.start, part.stop), shared, repr))
     return found
 
 
@@ -184,7 +195,8 @@ def words(values: Sequence[str]) -> list[LeafFeature]:
             times[word] += count
     common = [word for word, count in times.most_common(WORDS) if REPEATED <= count < len(values)]
     return [
-        LeafFeature(f"occurrence of the word {word!r:.40}", partial(_has, word), one_of("no", "yes")) for word in common
+        LeafFeature(Name.of("occurrence of the word {}", key(word, 40)), partial(_has, word), one_of("no", "yes"))
+        for word in common
     ]
 
 
@@ -199,11 +211,11 @@ def _has(word: str, values: Sequence[str]) -> CellNumbers:
 
 def byte_values(values: Sequence[bytes]) -> list[LeafFeature]:
     """Return the length of bytes, and each byte from the start and from the end; 0 beyond them."""
-    return [LeafFeature("length", _lengths), *(_one_byte(where, place) for where, place in _places(values))]
+    return [LeafFeature(Name("length"), _lengths), *(_one_byte(where, place) for where, place in _places(values))]
 
 
-def _one_byte(where: str, place: int) -> LeafFeature:
-    return LeafFeature(f"byte {where}", partial(_at, place, partial(add, 1)), _byte)
+def _one_byte(where: Name, place: int) -> LeafFeature:
+    return LeafFeature(Name.of("byte {}", where), partial(_at, place, partial(add, 1)), _byte)
 
 
 def _lengths(values: Sequence[bytes]) -> CellNumbers:
@@ -218,12 +230,16 @@ def byte_bits(values: Sequence[bytes]) -> list[LeafFeature]:
     """Return the bits of the bytes from the start and from the end, 2 where one is missing, and of the XOR of all."""
     return [
         *(_one_bit(b, where, place) for where, place in _places(values) for b in range(8)),
-        *(LeafFeature(f"bit {b} of the XOR of all bytes", partial(_bit_of_xor, b)) for b in range(8)),
+        *(
+            LeafFeature(Name.of("bit {} of the XOR of all bytes", position(b)), partial(_bit_of_xor, b))
+            for b in range(8)
+        ),
     ]
 
 
-def _one_bit(b: int, where: str, place: int) -> LeafFeature:
-    return LeafFeature(f"bit {b} of byte {where}", partial(_at, place, partial(_bit, b)), one_of(0, 1, "none"))
+def _one_bit(b: int, where: Name, place: int) -> LeafFeature:
+    name = Name.of("bit {} of byte {}", position(b), where)
+    return LeafFeature(name, partial(_at, place, partial(_bit, b)), one_of(0, 1, "none"))
 
 
 def _bit(place: int, codes: CellNumbers) -> CellNumbers:
@@ -246,9 +262,11 @@ def byte_numbers(values: Sequence[bytes]) -> list[LeafFeature]:
     found = []
     for at in places:
         if len({value[at : at + 1 or None] for value in values}) > 1:
-            where = f"{at} from the start" if at >= 0 else f"{-1 - at} from the end"
-            found.append(number(f"big-endian number from byte {where}", partial(_number, at, False), values))
-            found.append(number(f"little-endian number up to byte {where}", partial(_number, at, True), values))
+            where = _from_the_start(at) if at >= 0 else _from_the_end(-1 - at)
+            big = Name.of("big-endian number from byte {}", where)
+            little = Name.of("little-endian number up to byte {}", where)
+            found.append(number(big, partial(_number, at, False), values))
+            found.append(number(little, partial(_number, at, True), values))
     return found
 
 
