@@ -122,7 +122,8 @@ def _shared(rows: Sequence[Any]) -> bool:
     """Say whether a few rows have members in common: those of numbers of a continuum do not, nor lists of lists."""
     try:
         counts = Counter(member for row in rows for member in dict.fromkeys(islice(row, MEMBERS)))
-    except TypeError:
+    except (TypeError, NotImplementedError):
+        # Lists as members are not hashable, and sparse matrices of some formats have no rows to iterate.
         return False
     return sum(count >= PRESENT * len(rows) for count in counts.values()) >= 3
 

@@ -9,6 +9,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 import dpaudit
 from dpaudit import certificates
@@ -172,6 +173,13 @@ def test_names_and_numbers_of_periods_are_withheld_unless_they_are_no_data():
     hidden.append(Name.of("order of the keys {} and {} in {}", key("Zeb"), key("Ann"), output))
     assert [coarse.name(name) for name in (digit, *shown)] == [True] * 5
     assert [coarse.name(name) for name in hidden] == [False] * 4
+
+
+def test_sparse_matrices_that_cannot_be_iterated_have_no_order():
+    outputs = [sparse.bsr_matrix(np.full((3, 3), i % 7)) for i in range(40)]
+    neighbour = np.arange(40) % 2 == 0
+    found = sequences.orders(LeafPlan.of(outputs), outputs, neighbour, np.ones(40, dtype=np.bool_))
+    assert list(found) == []
 
 
 def test_which_of_two_members_comes_first():
