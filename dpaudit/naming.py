@@ -2,8 +2,8 @@
 
 A `Name` is a text whose words all stand in the code, and whose other parts are mentions. Each mention declares what it
 may reveal, so that `dpaudit.withheld` can decide whether an audit of people's data shows it. A plain text declares
-nothing and is withheld there; nothing reads a name to find out what it reveals. `markupsafe.Markup` treats text that
-is safe in a page in the same way.
+nothing and is withheld there; nothing reads a name to find out what it reveals. (The library markupsafe treats text
+that is safe in a page in the same way.)
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 
 class Mentioned(enum.Enum):
-    """What a mention is, which decides when it may be shown."""
+    """Kinds of mentions, which differ in when they may be shown."""
 
     NUMBER = enum.auto()
     """A position, or a small whole number that is chosen like one."""
