@@ -22,12 +22,12 @@ Array = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
+# The most runs on one side up to which the numerical error of the tail probabilities has been measured.
 MAX_RUNS = 10**12
-"""The most runs on one side up to which the numerical error of the tail probabilities has been measured."""
+# No larger epsilon is tested.
 MAX_EPSILON = 700.0
-"""No larger epsilon is tested."""
+# The same of the canaries of one run, whose bounds are sums over all of them.
 MAX_COINS = 10**8
-"""The same of the canaries of one run, whose bounds are sums over all of them."""
 
 
 @dataclass(frozen=True)

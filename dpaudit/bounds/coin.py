@@ -44,10 +44,10 @@ from dpaudit.bounds.limits import LEVEL_MARGIN, lower_limit
 from dpaudit.bounds.melded import log_density
 from dpaudit.errors import InputError
 
+# A smaller tail has lost digits: what is below it counts as this.
 _TINY = 1e-290
-"""A smaller tail has lost digits: what is below it counts as this."""
+# Bisections of an epsilon: to the last digit of a float.
 _HALVINGS = 60
-"""Bisections of an epsilon: to the last digit of a float."""
 
 
 def p_value(right: ArrayLike, guesses: ArrayLike, epsilon: ArrayLike, *, delta_runs: ArrayLike = 0.0) -> Array:

@@ -47,11 +47,11 @@ def lower_hull(x: Array, y: Array) -> Integers:
     return np.array(corners, dtype=np.int64)
 
 
+# Events that share the curve's error: a Berk-Jones band over all events was no tighter than the limits of 32 at 10,000
+# runs a side.
 DEFAULT_THRESHOLDS = 32
-"""Events that share the curve's error: a Berk-Jones band over all events was no tighter than the limits of 32 at
-10,000 runs a side."""
+# Training runs in the smallest event that is worth a threshold: the limits of 20 hits err by more than half.
 LEAST_TAIL = 20
-"""Training runs in the smallest event that is worth a threshold: the limits of 20 hits err by more than half."""
 
 
 def choose_thresholds(data: ArrayLike, neighbour: ArrayLike, thresholds: int = DEFAULT_THRESHOLDS) -> NDArray[np.intp]:

@@ -21,20 +21,20 @@ from dpaudit.bounds.base import MAX_RUNS, Array
 from dpaudit.bounds.melded import Melded, log_density, mode
 from dpaudit.errors import InputError
 
+# Standard deviations of Y on either side that are summed: 2e-9 of its mass is left out, on the safe side.
 _REACH = 6.0
-"""Standard deviations of Y on either side that are summed: 2e-9 of its mass is left out, on the safe side."""
+# Counts at which the boundary is computed where there are more than `_ALL`: the rest costs up to 2 % of the excess.
 _NODES, _ALL = 17, 100
-"""Counts at which the boundary is computed where there are more than `_ALL`: the rest costs up to 2 % of the excess."""
+# Groups of neighbouring y that share a boundary.
 _GROUPS = 400
-"""Groups of neighbouring y that share a boundary."""
+# Bisections at most: they reach the precision of any bracket.
 _HALVINGS = 48
-"""Bisections at most: they reach the precision of any bracket."""
+# Of the answer of a bisection, relative to 1 + its size.
 _PRECISION = 1e-9
-"""Of the answer of a bisection, relative to 1 + its size."""
+# Steps at most that bracket an answer before its bisection; they decide nothing but how long that takes.
 _CLOSING = 20
-"""Steps at most that bracket an answer before its bisection; they decide nothing but how long that takes."""
+# More than six times the halvings of MAX_RUNS, so that the search always ends at its answer.
 _MOST_STEPS = 400
-"""More than six times the halvings of MAX_RUNS, so that the search always ends at its answer."""
 
 
 def rejection_boundary(

@@ -69,21 +69,21 @@ from dpaudit.bounds.coin import additive_term, p_value
 from dpaudit.bounds.tangent import ClaimPoints
 from dpaudit.contract.curve_claims import MOST
 
+# The least number of guesses of a schedule; each further one is twice as large.
 FIRST = 8
-"""The least number of guesses of a schedule; each further one is twice as large."""
+# The ratio of neighbouring points, above the claim, of the grids on which bounds are read off.
 GRID = 1.005
-"""The ratio of neighbouring points, above the claim, of the grids on which bounds are read off."""
+# By how much the grid's point at a claim exceeds the claim, relatively.
 _ABOVE = 1e-9
-"""By how much the grid's point at a claim exceeds the claim, relatively."""
+# Points of a grid up to the claim.
 _PARTS = 200
-"""Points of a grid up to the claim."""
+# Points of a claim for which the probability of a crossing is computed, the best ones by the union bound.
 _CROSSED_AT = 3
-"""Points of a claim for which the probability of a crossing is computed, the best ones by the union bound."""
+# Probabilities of single counts that may be moved to the crossings.
 _NEGLECTED = 1e-22
-"""Probabilities of single counts that may be moved to the crossings."""
 _HALVINGS = 30
+# By which probabilities of crossings are raised, relatively, for rounding.
 _MARGIN = 1e-9
-"""By which probabilities of crossings are raised, relatively, for rounding."""
 
 
 class Tested(NamedTuple):
@@ -275,12 +275,12 @@ def _binomial(n: int, epsilon: float) -> tuple[Array, int]:
     return np.exp(log_mass), first
 
 
+# Quantiles of W, each of which stands for as much of its law.
 _NODES = 128
-"""Quantiles of W, each of which stands for as much of its law."""
+# Points at which the law of y is known, and standard deviations that they reach to.
 _GRID, _FAR = 4_001, 9.0
-"""Points at which the law of y is known, and standard deviations that they reach to."""
+# A bound on mu below it is 0.
 _LEAST = 1e-6
-"""A bound on mu below it is 0."""
 
 
 def independent_p_value(right: int, guesses: int, coins: int, mu: float, *, one_sided: bool = False) -> float:

@@ -40,23 +40,23 @@ from dpaudit.bounds.base import Array, Integers, bisect
 
 Orders = Sequence[tuple[float, float]]
 
+# Shares of all training runs at which labels end, in the order of the score: tails carry what high orders see.
 LABEL_SHARES = (
     *(0.0005, 0.001, 0.002, 0.004, 0.008, 0.015, 0.03, 0.05, 0.08, 0.12, 0.18, 0.25, 0.33, 0.42, 0.5),
     *(0.58, 0.67, 0.75, 0.82, 0.88, 0.92, 0.95, 0.97, 0.985, 0.992, 0.996, 0.998, 0.999, 0.9995),
 )
-"""Shares of all training runs at which labels end, in the order of the score: tails carry what high orders see."""
+# Upper limits of g that are tried.
 CAPS = (1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 7.0, 9.0)
-"""Upper limits of g that are tried."""
+# The part of the largest stake, at which a single run could lose everything, that is never exceeded.
 MOST_STAKE = 0.8
-"""The part of the largest stake, at which a single run could lose everything, that is never exceeded."""
+# The bets: the caps of g for P the law on data (True), that on the neighbour, or both.
 PARTS = tuple(parts for cap in CAPS for parts in (((True, cap),), ((False, cap),), ((True, cap), (False, cap))))
-"""The bets: the caps of g for P the law on data (True), that on the neighbour, or both."""
+# Standard deviations of promise for which a share of the stake is e times as large, and the least that is reckoned.
 TRUST, WORTHLESS = 0.5, -50.0
-"""Standard deviations of promise for which a share of the stake is e times as large, and the least that is reckoned."""
+# Labels from which on g is smoothed, and the standard deviation of the kernel in labels.
 SMOOTHED, BANDWIDTH = 12, 2.0
-"""Labels from which on g is smoothed, and the standard deviation of the kernel in labels."""
+# Shares by which noise may be too small that are looked at for what could be detected.
 SHORTFALLS = (0.0, 0.5)
-"""Shares by which noise may be too small that are looked at for what could be detected."""
 
 
 @dataclass(frozen=True)

@@ -11,12 +11,12 @@ from scipy.special import betainc, betaincc, betainccinv, betaincinv
 
 from dpaudit.bounds.base import Array, bisect
 
+# The error probability is lowered by this, relatively: far more than tail probabilities err (`tests/oracle`).
 LEVEL_MARGIN = 1e-6
-"""The error probability is lowered by this, relatively: far more than tail probabilities err (`tests/oracle`)."""
+# Limits move outwards by this, relatively: near 1, where a float is coarse, by more than the level's margin does.
 _OUTWARDS = 1e-15
-"""Limits move outwards by this, relatively: near 1, where a float is coarse, by more than the level's margin does."""
+# Bisections of [0, 1], to the last digit of any limit of counts.
 _HALVINGS = 120
-"""Bisections of [0, 1], to the last digit of any limit of counts."""
 
 
 def lower_limit(hits: ArrayLike, runs: ArrayLike, error: float) -> Array:
@@ -79,8 +79,8 @@ def wilson_limit(hits: Array, trials: float | Array, z: float) -> Array:
     return np.maximum(centre + half, 0.0) / (trials + z * z)
 
 
+# The share of its wealth that a bet may lose at most, so that one unlikely value ends no test.
 _CAP = 0.75
-"""The share of its wealth that a bet may lose at most, so that one unlikely value ends no test."""
 
 
 class MeanTest:

@@ -13,12 +13,12 @@ from dpaudit.bounds.base import Array
 from dpaudit.events.event import Tally
 from dpaudit.outputs.canonical import canonical_each
 
+# Numbers of squares that are tried for a grid: the fewer, the better they stay in the cache.
 GRIDS = (2**13, 2**16)
-"""Numbers of squares that are tried for a grid: the fewer, the better they stay in the cache."""
+# The most cuts in a square that are compared one by one: with more, a binary search is as fast.
 CROWDED = 4
-"""The most cuts in a square that are compared one by one: with more, a binary search is as fast."""
+# Fewer values than this are looked up by a binary search: making the table would take longer.
 FEW_VALUES = 4096
-"""Fewer values than this are looked up by a binary search: making the table would take longer."""
 
 
 @dataclass(frozen=True)
@@ -159,9 +159,9 @@ def to_grid(values: Array | float) -> Array:
     return np.asarray(np.rint(np.multiply(values, _SCALE)) / _SCALE)
 
 
+# Cells seen fewer times in training are one cell, `event.RARE`, which is also that of outputs never seen: a ratio of
+# fewer counts is mostly noise.
 LEAST = 5
-"""Cells seen fewer times in training are one cell, `event.RARE`, which is also that of outputs never seen: a ratio of
-fewer counts is mostly noise."""
 
 
 def tally(cells: Any) -> Tally:

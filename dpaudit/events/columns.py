@@ -76,11 +76,11 @@ def float_bits(base: Array) -> Array:
     return np.column_stack(columns).astype(np.float64)
 
 
+# The groups of columns by name; each maps the flattened outputs to a matrix.
 GROUPS = {
     group.__name__.replace("_", " "): group
     for group in (values, differences, order_statistics, ranks, summaries, halves, float_bits)
 }
-"""The groups of columns by name; each maps the flattened outputs to a matrix."""
 
 
 def group_columns(base: Array) -> list[str]:
@@ -96,13 +96,13 @@ def group_columns(base: Array) -> list[str]:
     return names
 
 
+# Outputs a side that the plan is made from: a leaf in one of a hundred outputs is met twenty times.
 PLAN_ROWS = 2_000
-"""Outputs a side that the plan is made from: a leaf in one of a hundred outputs is met twenty times."""
 TEXTS = 64
+# Batches whose matrices are kept: training has two of each side, and parts of them that say where bins are cut.
 MOST_KEPT = 6
-"""Batches whose matrices are kept: training has two of each side, and parts of them that say where bins are cut."""
+# Numbers of those matrices at most, beside the last one.
 KEPT_NUMBERS = 8_000_000
-"""Numbers of those matrices at most, beside the last one."""
 
 
 @dataclass(frozen=True)
@@ -163,8 +163,8 @@ class Flattener:
         return finite(columns[0] if len(columns) == 1 else np.concatenate(columns, axis=1))
 
 
+# The batches that were flattened last: each score of several asks for the same ones.
 _LAST = Recent()
-"""The batches that were flattened last: each score of several asks for the same ones."""
 
 
 @dataclass(frozen=True)

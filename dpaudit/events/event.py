@@ -35,12 +35,12 @@ from dpaudit.record import Extended, Frozen
 
 Tally: TypeAlias = Counter[Hashable]
 
+# A cell that no output has.
 RARE: Hashable = ("rare",)
-"""A cell that no output has."""
+# The cells that say whether a number is one.
 NAN_CELLS = ("not NaN", "NaN")
-"""The cells that say whether a number is one."""
+# Stands for the part of an output that has no such part.
 MISSING = object()
-"""Stands for the part of an output that has no such part."""
 Path = tuple[int | str, ...]
 """The place in an output where a feature is read: the indices and keys down to a leaf; empty for all of the output.
 
@@ -319,8 +319,8 @@ def is_table(output: Any) -> bool:
     return hasattr(output, "iloc") and hasattr(output, "keys")
 
 
+# The most characters of a text that is opened: those of a few thousand outputs are kept open.
 LONGEST_JSON = 4_000
-"""The most characters of a text that is opened: those of a few thousand outputs are kept open."""
 
 
 def opened(output: Any) -> Any:
@@ -372,6 +372,7 @@ def _lowest_bits(values: Array) -> Array:
     return np.where(whole > 0, exponent - DIGITS + zeros, np.nan)
 
 
+# The features by name: what each makes of one part of an output.
 FEATURES: dict[str, Callable[[Any], float]] = {
     Name("value"): _value,
     Name("sum"): partial(_flat, np.sum),
@@ -383,6 +384,5 @@ FEATURES: dict[str, Callable[[Any], float]] = {
     Name("NaN"): lambda value: float(isinstance(value, float | np.floating) and math.isnan(value)),
     Name("present"): lambda value: float(value is not MISSING),
 }
-"""The features by name: what each makes of one part of an output."""
+# Those that are 1 or 0, whether something is so.
 YES_OR_NO = ("raised", "NaN", "present")
-"""Those that are 1 or 0, whether something is so."""

@@ -17,14 +17,14 @@ from dpaudit.events.selection import Selection
 from dpaudit.naming import Name
 from dpaudit.outputs.canonical import TIMED_OUT, Raised, canonical
 
+# The feature of events over them.
 EXCEPTION = Name("exception")
-"""The feature of events over them."""
+# The name of the discretizer by them.
 KINDS_OF_EXCEPTIONS = Name("kinds of exceptions")
-"""The name of the discretizer by them."""
+# The cell of a run that returned something.
 NO_EXCEPTION = "no exception"
-"""The cell of a run that returned something."""
+# Kinds of exceptions that are named together.
 MOST_KINDS = 4
-"""Kinds of exceptions that are named together."""
 
 
 def kind_of(output: Raised) -> str:

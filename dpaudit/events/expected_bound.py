@@ -35,12 +35,12 @@ class PrefixRatio:
     error: Array
 
 
+# The most training standard errors z_s by which an event is marked down for being the best of some: without it the
+# best-looking event is the luckiest one. Of k events without a signal the luckiest is some sqrt(2 ln k) standard errors
+# off, so where there is little to choose from there is little to mark down; above 90 nested events the number does not
+# grow. Small events pay for delta > 0, so they are marked down less: for Laplace and geometric noise 3 reached 99.5 to
+# 100 % of the best event's bound (0 lost up to a quarter of it), for Gaussian noise and delta > 0 it was 1 to 2.
 MARKDOWN, MARKDOWN_OF_DELTA = 3.0, 1.5
-"""The most training standard errors z_s by which an event is marked down for being the best of some: without it the
-best-looking event is the luckiest one. Of k events without a signal the luckiest is some sqrt(2 ln k) standard errors
-off, so where there is little to choose from there is little to mark down; above 90 nested events the number does not
-grow. Small events pay for delta > 0, so they are marked down less: for Laplace and geometric noise 3 reached 99.5 to
-100 % of the best event's bound (0 lost up to a quarter of it), for Gaussian noise and delta > 0 it was 1 to 2."""
 
 
 def expected_bound(
@@ -149,12 +149,12 @@ def prefix_bounds(
     return by_counts, np.zeros(len(by_counts))
 
 
+# With which probability, and the normal quantile of it, with a third of a standard error for the luck of other events
+# that are compared.
 POWER, QUANTILE = 0.95, 2.0
-"""With which probability, and the normal quantile of it, with a third of a standard error for the luck of other events
-that are compared."""
 HALVINGS = 40
+# Counts that are tried: an event that needs more of them is none that a claim makes impossible.
 MOST_MET = 400
-"""Counts that are tried: an event that needs more of them is none that a claim makes impossible."""
 
 
 @lru_cache(maxsize=4096)

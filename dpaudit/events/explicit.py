@@ -35,26 +35,26 @@ from dpaudit.events.families import likelier_first
 from dpaudit.jsonable import stable_repr
 from dpaudit.outputs.values import encode_value
 
+# Parts of an output that are examined one by one.
 MOST_LEAVES = 32
-"""Parts of an output that are examined one by one."""
+# Outputs a side whose parts are listed.
 SHOWN = 200
-"""Outputs a side whose parts are listed."""
+# Outputs that an event names; one that needs more is better described by a threshold, or found by the audit itself.
 MOST_LISTED = 32
-"""Outputs that an event names; one that needs more is better described by a threshold, or found by the audit itself."""
+# The part of the best event's bound that a simpler one must reach.
 WORTH = 0.9
-"""The part of the best event's bound that a simpler one must reach."""
+# The part of a threshold's bound that it must keep with fewer digits.
 ROUNDED = 0.98
-"""The part of a threshold's bound that it must keep with fewer digits."""
+# The quantiles, of the runs of both sides together, at which thresholds are tried.
 QUANTILES = np.concatenate([np.geomspace(1e-3, 0.5, 40), 1 - np.geomspace(1e-3, 0.45, 40)])
-"""The quantiles, of the runs of both sides together, at which thresholds are tried."""
+# Runs a side for each standard error that proposals are marked down by, to three of them.
 FEW_RUNS = 24
-"""Runs a side for each standard error that proposals are marked down by, to three of them."""
 DIGITS = range(1, 7)
+# The most cells of a list that is read at a glance; and how much a sum or a maximum says, in parts of an output.
 FEW, AGGREGATED = 4, 4
-"""The most cells of a list that is read at a glance; and how much a sum or a maximum says, in parts of an output."""
 STORED = "lowest bit"
+# Features that parts of these types do not have.
 OF_SEVERAL, SINGLE = ("sum", "maximum", "minimum", "length"), {bool, int, float, type(None)}
-"""Features that parts of these types do not have."""
 
 Explicit = Interval | Cells
 """The events that are proposed."""

@@ -26,11 +26,11 @@ from dpaudit.outputs.canonical import canonical
 
 Fit = Callable[[Array, Array], Score]
 
+# Rows that show whether scores repeat: enough to see a share of `COPIES` forty times.
 CONTINUUM_ROWS = 2000
-"""Rows that show whether scores repeat: enough to see a share of `COPIES` forty times."""
+# The share of runs with one score above which scores are no continuum. The level ends of a column's table have less, 1
+# / (2 `scores.BINS`) of the runs each, and stay together in any fit.
 COPIES = 0.02
-"""The share of runs with one score above which scores are no continuum. The level ends of a column's table have
-less, 1 / (2 `scores.BINS`) of the runs each, and stay together in any fit."""
 
 
 @dataclass(frozen=True)
@@ -108,26 +108,26 @@ class Scored(ScoreBins):
         return np.column_stack([GROUPS[group](base) for group in self.groups])
 
 
+# Rows a side that decide which groups of columns say anything.
 GROUP_ROWS = 5_000
-"""Rows a side that decide which groups of columns say anything."""
+# Rows a side that classifiers are fitted on: with more they take most of an audit's time.
 CLASSIFIER_ROWS = 100_000
-"""Rows a side that classifiers are fitted on: with more they take most of an audit's time."""
+# Rows a side below which no classifier is fitted: with a hundred, audits of 1,000 runs of vectors show as much or more
+# without one, in half the time, and spare loading scikit-learn.
 LEAST_ROWS = 250
-"""Rows a side below which no classifier is fitted: with a hundred, audits of 1,000 runs of vectors show as much or more
-without one, in half the time, and spare loading scikit-learn."""
+# Rows a side that a classifier is tried on, and again as many that compare it with naive scores.
 TRIED_ROWS, LEAST_TRIED_ROWS = 5_000, 2_000
-"""Rows a side that a classifier is tried on, and again as many that compare it with naive scores."""
+# By how much it may promise less: with all rows it learns more than a naive score does.
 TRIED_SLACK = 0.05
-"""By how much it may promise less: with all rows it learns more than a naive score does."""
+# The epsilon that naive scores must promise: below it, so few rows cannot say which score is better.
 CLEAR = 0.3
-"""The epsilon that naive scores must promise: below it, so few rows cannot say which score is better."""
+# Groups that are linear in the values, so that they say nothing new to a linear score.
 LINEAR = ("differences", "halves")
-"""Groups that are linear in the values, so that they say nothing new to a linear score."""
+# Rows a side whose scores say where bins are cut: their outermost bins hold 4 runs of either.
 EDGE_ROWS, SLOW_EDGE_ROWS = 100_000, 25_000
-"""Rows a side whose scores say where bins are cut: their outermost bins hold 4 runs of either."""
 HASH = np.uint64(0x9E3779B97F4A7C15)
+# Outputs a side that are looked through for atoms: one of a thousandth of the mass is met ten times.
 ATOM_ROWS = 10_000
-"""Outputs a side that are looked through for atoms: one of a thousandth of the mass is met ten times."""
 
 
 def fitted_discretizers(
@@ -253,10 +253,10 @@ def _atoms(sides: Sequence[Any], rows: Sequence[Array]) -> Atoms | None:
     return Atoms({atom: i for i, atom in enumerate(repeated)}) if repeated else None
 
 
+# Rows a side that trees are fitted on: more cost more than they help, where simpler scores are fitted on all.
 TREE_ROWS = 50_000
-"""Rows a side that trees are fitted on: more cost more than they help, where simpler scores are fitted on all."""
+# Numbers a side of these rows, but not below so many rows: of wide rows trees take most of an audit's time.
 TREE_NUMBERS, LEAST_TREE_ROWS = 1_000_000, 2_000
-"""Numbers a side of these rows, but not below so many rows: of wide rows trees take most of an audit's time."""
 
 
 @dataclass(frozen=True, eq=False)

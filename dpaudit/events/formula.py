@@ -23,26 +23,26 @@ from dpaudit.naming import Mention, Mentioned, Name, Sum, position
 from dpaudit.outputs import readers
 from dpaudit.outputs.leaf import Leaf
 
+# The most terms.
 TERMS = 3
-"""The most terms."""
+# Numbers of an output among which they are chosen; of longer rows a sum of three is seldom all.
 MOST_NAMED = 16
-"""Numbers of an output among which they are chosen; of longer rows a sum of three is seldom all."""
+# Significant digits of coefficients, the greatest of which is 1: the fewest that do as well.
 DIGITS = range(1, 4)
-"""Significant digits of coefficients, the greatest of which is 1: the fewest that do as well."""
+# The part of the separation by all digits that fewer must keep.
 AS_GOOD = 0.98
-"""The part of the separation by all digits that fewer must keep."""
+# Significant digits of the range of a sum that its thresholds have.
 CUT_DIGITS = 3
-"""Significant digits of the range of a sum that its thresholds have."""
+# The part of the weightiest term's share that a term must have.
 LEAST_SHARE = 0.05
-"""The part of the weightiest term's share that a term must have."""
+# Runs a side below which no sum is fitted.
 LEAST_RUNS = 20
-"""Runs a side below which no sum is fitted."""
+# The part of a number's variance that is added to it, so that numbers which determine each other have weights.
 RIDGE = 1e-9
-"""The part of a number's variance that is added to it, so that numbers which determine each other have weights."""
+# Times by which weights without a penalty must separate better.
 FAR = 4.0
-"""Times by which weights without a penalty must separate better."""
+# Outputs of the likelier side in a half-line, at least: nobody would say that four in five hundred are many.
 LEAST_HITS = 10
-"""Outputs of the likelier side in a half-line, at least: nobody would say that four in five hundred are many."""
 _KEY = re.compile(r"output\['([A-Za-z_]\w*)'\]")
 
 

@@ -38,23 +38,23 @@ from dpaudit.events.expected_bound import PlannedTest
 from dpaudit.events.families import PrefixFamily, likelier_first
 from dpaudit.outputs.canonical import canonical_each
 
+# Guesses that share the error at most: with a fifth of it each a bound is 2 % lower, or less.
 MOST = 5
-"""Guesses that share the error at most: with a fifth of it each a bound is 2 % lower, or less."""
+# Lengths of either end that are tried, from one atom to all. With 16 bounds of ten mechanisms and 8 seeds are 0.15 %
+# lower on average (standard error 0.15), with 64 the same (`scripts/bench_event_choice.py --constants`).
 LENGTHS = 32
-"""Lengths of either end that are tried, from one atom to all. With 16 bounds of ten mechanisms and 8 seeds are 0.15 %
-lower on average (standard error 0.15), with 64 the same (`scripts/bench_event_choice.py --constants`)."""
+# Draws of each model. With 16 the same bounds are 0.2 % higher, with 256 too (0.2).
 DRAWS = 64
-"""Draws of each model. With 16 the same bounds are 0.2 % higher, with 256 too (0.2)."""
+# By how much errors of models are taken for greater than they say, for they know nothing of how wrong their priors are.
+# The same bounds are 0.4 % higher with 1.5 (0.2), 0.4 % lower with 3 and 4 (0.2) and 0.6 % lower with 1 (0.8), where
+# the lowest tenth of them lose 13 %, against 2 % with 1.5.
 SPREAD = 2.0
-"""By how much errors of models are taken for greater than they say, for they know nothing of how wrong their priors
-are. The same bounds are 0.4 % higher with 1.5 (0.2), 0.4 % lower with 3 and 4 (0.2) and 0.6 % lower with 1 (0.8), where
-the lowest tenth of them lose 13 %, against 2 % with 1.5."""
+# The two bits of a run that a guess says something of, and the side that it says.
 DATA, NEIGHBOUR = 1, 2
-"""The two bits of a run that a guess says something of, and the side that it says."""
+# Draws by which N0 is planned.
 PLANS = 256
-"""Draws by which N0 is planned."""
+# Standard deviations below the expected number of hits, of which one is taken for N0.
 STEPS = np.linspace(-1.0, 4.0, 21)
-"""Standard deviations below the expected number of hits, of which one is taken for N0."""
 
 
 @dataclass(frozen=True)
@@ -135,8 +135,8 @@ class GuessCodes:
         return Counter(dict(zip(known, counts, strict=True))), bits[places]
 
 
+# A cell that is in no set.
 _UNNAMED = object()
-"""A cell that is in no set."""
 
 
 def choose_guesses(

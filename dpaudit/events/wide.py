@@ -28,20 +28,20 @@ from dpaudit.outputs.leaf import Leaf, spread, walk
 from dpaudit.outputs.plan import LeafPlan
 from dpaudit.outputs.readers import MISSING, Block, Rows, finite, usual
 
+# Columns that scores are fitted on: with more, noise drowns what a thousand runs can teach.
 WIDTH = 128
-"""Columns that scores are fitted on: with more, noise drowns what a thousand runs can teach."""
+# Coordinates kept for each kind of difference: more would drown the scores that are fitted on them.
 COORDINATES = 32
-"""Coordinates kept for each kind of difference: more would drown the scores that are fitted on them."""
+# Rows a side whose covariances are compared.
 PAIR_ROWS = 400
-"""Rows a side whose covariances are compared."""
+# The most coordinates whose covariances are compared in full: 0.5 s for 10^4.
 PAIR_WIDTH = 12_000
-"""The most coordinates whose covariances are compared in full: 0.5 s for 10^4."""
 PAIRS = 4
 TAIL = 2.0
+# A shift of so many standard deviations leaks an epsilon of about 2 at a probability of a tenth.
 KEPT_DISTANCE = 1.5
-"""A shift of so many standard deviations leaks an epsilon of about 2 at a probability of a tenth."""
+# About how many coordinates a median is taken over: of a million it would take ten times as long as a sum.
 MEDIAN_WIDTH = 10_000
-"""About how many coordinates a median is taken over: of a million it would take ten times as long as a sum."""
 
 
 @dataclass(frozen=True, eq=False)  # arrays have no one truth value
@@ -190,8 +190,8 @@ def _blurred(image: Rows, reach: int) -> Rows:
     return np.where(np.abs(total) > 3.0 * width, total, 0.0)
 
 
+# Seconds, about, that the search for pairs takes for each pair of coordinates: of 10,000 of them 5 s.
 PAIR_SECONDS = 1e-7
-"""Seconds, about, that the search for pairs takes for each pair of coordinates: of 10,000 of them 5 s."""
 
 
 def pair_seconds(data: Moments, neighbour: Moments) -> float:
@@ -234,8 +234,8 @@ def least_dense_shift(width: int, runs: int) -> float:
     return float(np.sqrt((x + np.sqrt(x**2 + 8 * x * width / runs)) / 2))
 
 
+# Readers of single values, which stay as they are beside the reduced rows.
 AS_THEY_ARE = (readers.whole, readers.real, readers.text, readers.byte_string)
-"""Readers of single values, which stay as they are beside the reduced rows."""
 
 
 def wide_leaves(plan: LeafPlan) -> tuple[Leaf, ...]:

@@ -28,18 +28,18 @@ from dpaudit.events.feature_screening.products import Sides
 from dpaudit.naming import Name, joined, position
 from dpaudit.outputs.readers import WholeValues
 
+# Moduli, places and check sums that are returned.
 CHOSEN = 4
-"""Moduli, places and check sums that are returned."""
+# Values a side that they are compared on.
 COMPARED = 2_000
-"""Values a side that they are compared on."""
+# All moduli up to here are compared.
 MODULUS = 512
-"""All moduli up to here are compared."""
+# Characters of a text, or bytes, that are looked at.
 WIDEST = 4096
-"""Characters of a text, or bytes, that are looked at."""
+# Different last characters, and moduli of the check sums beside them, up to which all dependences are compared.
 LETTERS = 40
-"""Different last characters, and moduli of the check sums beside them, up to which all dependences are compared."""
+# Moduli of check sums beside more characters than that, as bytes.
 CHECKED = (97, 127, 128, 251, 255, 256)
-"""Moduli of check sums beside more characters than that, as bytes."""
 
 
 def remainders(values: WholeValues, neighbour: Sides, chosen: Sides) -> list[LeafFeature]:
@@ -188,12 +188,12 @@ def check_characters(values: Sequence[Any], neighbour: Sides, chosen: Sides) -> 
 
 
 MOST_BITS = 512
+# Bits of which all parities are compared at once.
 TOGETHER = 16
-"""Bits of which all parities are compared at once."""
+# Bits, from the first, that are taken in groups of so many.
 GROUPED = 64
-"""Bits, from the first, that are taken in groups of so many."""
+# Runs beyond the number of bits that a relation must hold on: by chance it would with probability 2^-SPARE.
 SPARE = 24
-"""Runs beyond the number of bits that a relation must hold on: by chance it would with probability 2^-SPARE."""
 PAIRS = 4
 RELATIONS = 4
 

@@ -29,18 +29,18 @@ from dpaudit.outputs.leaf import Leaf, Step, spread
 
 CellNumbers = NDArray[np.int64]
 
+# Into so many cells of equal mass a real feature is cut while features are compared.
 CELLS = 64
-"""Into so many cells of equal mass a real feature is cut while features are compared."""
+# The cell of an output that has no such leaf.
 ABSENT = -1
-"""The cell of an output that has no such leaf."""
+# The features that say little to a person, by their kind or their name.
 INTRICATE = ("repeats", "repeated_entries", "parity of the ones", "parity of the order", "sum of squares")
-"""The features that say little to a person, by their kind or their name."""
+# The kinds of features that are looked at only where ordinary ones promise nothing.
 DIGIT, PERIOD, ORDER, RUNS = "decimal digit", "period", "order", "runs"
-"""The kinds of features that are looked at only where ordinary ones promise nothing."""
+# Those whose names say themselves of which part of an output they are.
 NAMED = (DIGIT, PERIOD, ORDER)
-"""Those whose names say themselves of which part of an output they are."""
+# The share of different values up to which texts are looked at once each.
 REPEATING = 0.25
-"""The share of different values up to which texts are looked at once each."""
 
 
 def quantile_edges(values: Array) -> Array:
@@ -157,10 +157,10 @@ def distinct(values: Any) -> tuple[Any, NDArray[np.intp] | None]:
     return values, None
 
 
+# Standard errors of the training runs that a promise is marked down by.
 TRAINING = 2.0
-"""Standard errors of the training runs that a promise is marked down by."""
+# The same for the confirmation runs to come.
 CONFIRMATION = 2.0
-"""The same for the confirmation runs to come."""
 
 
 def promise(x: Array, m: float | Array, y: Array, k: float | Array, confirm: int, training: float = TRAINING) -> Array:

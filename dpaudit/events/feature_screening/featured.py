@@ -28,23 +28,23 @@ from dpaudit.outputs import readers
 from dpaudit.outputs.leaf import OUTPUT
 from dpaudit.outputs.plan import LeafPlan
 
+# Of 1 - 2 |random() - 1/2|; and of 1 - random() and of NumPy's Laplace noise, whose 2 - random() is rounded.
 GRIDS = (52, 53)
-"""Of 1 - 2 |random() - 1/2|; and of 1 - random() and of NumPy's Laplace noise, whose 2 - random() is rounded."""
+# Values that say whether a sampler is the one: where it is, all of them lie on its grid.
 FARTHEST = 64
-"""Values that say whether a sampler is the one: where it is, all of them lie on its grid."""
+# The farthest of them, which exclude most samplers.
 FIRST = 16
-"""The farthest of them, which exclude most samplers."""
+# Values beyond it are no noise of such a sampler, and their sums would overflow.
 FINITE = 1e300
-"""Values beyond it are no noise of such a sampler, and their sums would overflow."""
+# At least so many of them must lie where doubles are missed, and so large a share of these on the grid.
 LEAST_SPARSE, ON_GRID = 12, 0.95
-"""At least so many of them must lie where doubles are missed, and so large a share of these on the grid."""
+# Round numbers tried for the centre, and for the scale and for its inverse.
 CENTRES, SCALES = 32, 2
-"""Round numbers tried for the centre, and for the scale and for its inverse."""
+# Standard errors, about, within which centre and scale are sought.
 ERRORS = 4.0
-"""Standard errors, about, within which centre and scale are sought."""
 DENSE, REACHED, GAP = 0, 1, 2
+# The kind of the features that show them.
 GAPS = "gaps"
-"""The kind of the features that show them."""
 
 
 @dataclass(frozen=True)
@@ -139,12 +139,12 @@ def round_numbers(low: float, high: float, most: int) -> list[float]:
     return found[:most]
 
 
+# Features of the screen that meet the fitted scores on runs that chose neither.
 KEPT = 3
-"""Features of the screen that meet the fitted scores on runs that chose neither."""
+# Samplers whose gaps are compared, of outputs of many floats.
 MOST_SAMPLERS = 8
-"""Samplers whose gaps are compared, of outputs of many floats."""
+# More cells have an order by luck: sixty without a signal promised an epsilon of 0.3 of 50,000 runs, and gave 0.
 MANY = 6
-"""More cells have an order by luck: sixty without a signal promised an epsilon of 0.3 of 50,000 runs, and gave 0."""
 
 
 @dataclass(frozen=True)

@@ -18,23 +18,23 @@ from dpaudit.jsonable import stable_repr
 from dpaudit.naming import Name, position
 from dpaudit.outputs.readers import DIGITS, MOST_BITS, WholeValues, stored, trailing_zeros, usual
 
+# The least number of training runs with a value that has a cell of its own.
 REPEATED = 3
-"""The least number of training runs with a value that has a cell of its own."""
+# The most of such values.
 KNOWN = 48
-"""The most of such values."""
+# Characters of a value that are shown.
 SHOWN = 80
-"""Characters of a value that are shown."""
 MODULI = (3, 5, 7, 9, 10, 11, 13, 16, 17, 19, 23, 29, 31, 64, 100)
 CHECKED = (7, 9, 10, 11)
+# Decimal digits that 64 bits hold.
 PLACES = 19
-"""Decimal digits that 64 bits hold."""
+# Leading bits that are looked at.
 TOP = 8
-"""Leading bits that are looked at."""
 MANTISSA = 52
+# Added to the exponent of a lowest bit, so that cells are positive; and the cell of a row of zeros.
 LOWEST, NO_BIT = 1200, 4_000
-"""Added to the exponent of a lowest bit, so that cells are positive; and the cell of a row of zeros."""
+# Numbers of a row whose bits are looked at, each a feature: ordinary noise shows itself in every number alike.
 MOST_STORED = 32
-"""Numbers of a row whose bits are looked at, each a feature: ordinary noise shows itself in every number alike."""
 
 
 def value(values: Any) -> list[LeafFeature]:
@@ -276,6 +276,7 @@ def _decimals(values: Array) -> CellNumbers:
     return np.select([np.round(values, places) == values for places in range(17)], range(17), 17)
 
 
+# The fineness of the storage of finite numbers, and an offset that makes its cells positive.
 _STORAGE: dict[str, tuple[Callable[[Array], Any], int]] = {
     "exponent": (lambda values: np.where(values == 0, 0, np.frexp(values)[1] + 1100), 1100),
     "exponent of the lowest bit": (_lowest_bit, LOWEST),
@@ -284,7 +285,6 @@ _STORAGE: dict[str, tuple[Callable[[Array], Any], int]] = {
     "being exact in 16 bits": (lambda values: values.astype(np.float16) == values, 0),
     "decimals": (_decimals, 0),
 }
-"""The fineness of the storage of finite numbers, and an offset that makes its cells positive."""
 
 
 def mantissa(values: Array) -> list[LeafFeature]:

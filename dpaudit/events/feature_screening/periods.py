@@ -33,47 +33,47 @@ from dpaudit.naming import Mention, Mentioned, Name, cut, position
 from dpaudit.outputs import readers
 from dpaudit.outputs.readers import is_usual
 
+# Numbers of an output whose digits and periods are looked at.
 MOST_PERIODIC = 16
-"""Numbers of an output whose digits and periods are looked at."""
+# Digits, and periods, of one number that are returned.
 CHOSEN = 2
-"""Digits, and periods, of one number that are returned."""
+# Values a side that digits are compared on, of few numbers and of many, and single periods; transforms take all.
 COMPARED, FEWER = 2_000, 1_000
-"""Values a side that digits are compared on, of few numbers and of many, and single periods; transforms take all."""
 FEW_NUMBERS = 4
+# Values a side below which nothing is compared.
 LEAST_VALUES = 50
-"""Values a side below which nothing is compared."""
+# By how much half-lines of a digit may promise less than other sets, which have more ways to be lucky.
 ORDERED = 0.1
-"""By how much half-lines of a digit may promise less than other sets, which have more ways to be lucky."""
+# Significant digits, and decimal places from the first of the largest numbers, that are looked at.
 SIGNIFICANT = 9
-"""Significant digits, and decimal places from the first of the largest numbers, that are looked at."""
+# Standard deviations by which the chi-squared statistic of a digit must exceed its mean: 7e-5 by chance.
 LEAST_EXCESS = 6.0
-"""Standard deviations by which the chi-squared statistic of a digit must exceed its mean: 7e-5 by chance."""
+# By how much the power at a frequency must exceed the logarithm of the number of frequencies: 0.0025 by chance.
 LEAST_POWER = 6.0
-"""By how much the power at a frequency must exceed the logarithm of the number of frequencies: 0.0025 by chance."""
+# Cells of the histograms of all numbers together.
 TRANSFORMED = 2**18
-"""Cells of the histograms of all numbers together."""
+# Cells of the histogram of one number.
 MOST_CELLS, FEWEST_CELLS = 2**17, 2**14
-"""Cells of the histogram of one number."""
+# Periods in the range below which the values themselves show as much.
 LEAST_CYCLES = 4
-"""Periods in the range below which the values themselves show as much."""
+# The share of values beyond either end of the range.
 CENTRAL = 0.02
-"""The share of values beyond either end of the range."""
+# The share of values of either sign from which magnitudes have periods of their own.
 BOTH_SIGNS = 0.05
-"""The share of values of either sign from which magnitudes have periods of their own."""
+# Units of a place, or periods, in a number up to which its digit, or its phase, is no matter of rounding.
 PRECISE = 2.0**46
-"""Units of a place, or periods, in a number up to which its digit, or its phase, is no matter of rounding."""
+# Cells of a period in which its best arc is sought.
 PHASES = 40
-"""Cells of a period in which its best arc is sought."""
+# The part of the greatest power that a period with fewer digits must have.
 NICE = 0.97
-"""The part of the greatest power that a period with fewer digits must have."""
+# The relative error by which numbers as 0.29 * 100 fall short of whole ones.
 SNAP = 2.0**-44
-"""The relative error by which numbers as 0.29 * 100 fall short of whole ones."""
+# Values whose smallest step is taken for that of all.
 STEPS = 10_000
-"""Values whose smallest step is taken for that of all."""
+# Steps that are told as a period.
 MOST_STEPS = 512
-"""Steps that are told as a period."""
+# Powers of ten that are tried as periods, where they are too short for the transform.
 DECADES = 8
-"""Powers of ten that are tried as periods, where they are too short for the transform."""
 HALF_PERIODS = np.arange(4, 71) / 10
 MULTIPLES = np.array([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 16, 20, 32, 50, 60, 64, 100])
 NAMED_PERIODS = {1: "pi", 2: "2 pi", 0.5: "pi / 2", 4: "4 pi"}

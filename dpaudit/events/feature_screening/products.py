@@ -23,13 +23,13 @@ from dpaudit.outputs.readers import is_usual
 Sides = NDArray[np.bool_]
 """True where a value is the neighbour's."""
 
+# Pairs that are returned.
 CHOSEN = 4
-"""Pairs that are returned."""
 BLOCK = 1024
+# Standardised numbers are cut here, so that few far ones do not decide.
 FARTHEST = 4.0
-"""Standardised numbers are cut here, so that few far ones do not decide."""
+# The share of numbers that must lie on either side of zero for their signs to be looked at; else of the median.
 BALANCED = 0.02
-"""The share of numbers that must lie on either side of zero for their signs to be looked at; else of the median."""
 
 
 def widest_gaps(data: Any, neighbour: Any, count: int = CHOSEN) -> list[tuple[int, int]]:

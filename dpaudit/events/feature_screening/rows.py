@@ -35,6 +35,7 @@ def _order_parity(rows: Rows) -> Bools:
     return odd
 
 
+# The numbers that sum up a row, by name.
 SUMMARIES: dict[str, Callable[[Rows], Any]] = {
     "sum": lambda rows: usual(rows).sum(axis=1),
     "sum of squares": lambda rows: np.einsum("ij,ij->i", usual(rows), usual(rows)),
@@ -58,7 +59,6 @@ SUMMARIES: dict[str, Callable[[Rows], Any]] = {
     "sum of the first half": lambda rows: usual(rows)[:, : rows.shape[1] // 2].sum(axis=1),
     "sum with alternating signs": lambda rows: usual(rows)[:, ::2].sum(axis=1) - usual(rows)[:, 1::2].sum(axis=1),
 }
-"""The numbers that sum up a row, by name."""
 
 
 def summaries(rows: Rows) -> list[LeafFeature]:
@@ -102,6 +102,7 @@ def _known_entry(place: int, known: Rows, rows: Rows) -> CellNumbers:
     return places_of(known, _entry(place, rows)) + 1
 
 
+# The relations by the templates of their names, which are sums or other names.
 _RELATIONS: dict[str, tuple[type[Name], Callable[[Rows, Rows], Rows]]] = {
     "element {} - element {}": (Sum, np.subtract),
     "element {} + element {}": (Sum, np.add),
@@ -109,7 +110,6 @@ _RELATIONS: dict[str, tuple[type[Name], Callable[[Rows, Rows], Rows]]] = {
     "element {} / element {}": (Name, np.divide),
     "order of elements {} and {}": (Name, lambda x, y: np.sign(x - y)),
 }
-"""The relations by the templates of their names, which are sums or other names."""
 
 
 def relations(rows: Rows) -> list[LeafFeature]:

@@ -52,22 +52,22 @@ from dpaudit.outputs.plan import NAMED_POSITIONS, LeafPlan
 from dpaudit.outputs.readers import is_usual
 from dpaudit.outputs.shared import join
 
+# Training runs a side that features are compared on: beyond them the screen costs more and finds little more.
 ROWS = 5_000
-"""Training runs a side that features are compared on: beyond them the screen costs more and finds little more."""
+# Features that are counted again, on runs that did not rank them.
 RECOUNTED = 24
-"""Features that are counted again, on runs that did not rank them."""
 RETURNED = 6
 PARTS = 3
+# If nothing promises so much more than the claim, features chosen by comparing the sides are looked at too.
 ENOUGH = 0.3
-"""If nothing promises so much more than the claim, features chosen by comparing the sides are looked at too."""
+# So much more must be promised by features that the sides chose of very many: by luck some promise a little.
 MARKDOWN = 0.1
-"""So much more must be promised by features that the sides chose of very many: by luck some promise a little."""
+# The kinds of features that must promise more than every ordinary one: a value that leaks leaks through these too.
 SECONDARY = (DIGIT, PERIOD, ORDER, RUNS)
-"""The kinds of features that must promise more than every ordinary one: a value that leaks leaks through these too."""
+# Numbers of an output whose products and signs are compared.
 MOST_COLUMNS = 256
-"""Numbers of an output whose products and signs are compared."""
+# Integers of an output by whose remainders all moduli are compared.
 MOST_WHOLE = 6
-"""Integers of an output by whose remainders all moduli are compared."""
 
 Screened: TypeAlias = Feature | Parity | Product
 
@@ -277,8 +277,8 @@ _BYTES: tuple[Group, ...] = (
 )  # fmt: skip
 
 
+# The groups of features that show how a value is stored.
 _STORED: frozenset[Group] = frozenset({numbers.storage, numbers.mantissa, numbers.row_storage})
-"""The groups of features that show how a value is stored."""
 _SINGLE: frozenset[Group] = frozenset({numbers.value, rows.entries})
 
 

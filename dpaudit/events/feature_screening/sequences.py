@@ -22,26 +22,26 @@ from dpaudit.outputs import readers
 from dpaudit.outputs.leaf import Leaf, Path, in_words, walk
 from dpaudit.outputs.plan import LeafPlan
 
+# Values a side that are compared.
 COMPARED = 2_000
-"""Values a side that are compared."""
+# Rows that show whether rows have members in common.
 FEW = 20
-"""Rows that show whether rows have members in common."""
+# Characters that are counted.
 COMMONEST = 32
-"""Characters that are counted."""
+# Features of a leaf that are returned.
 CHOSEN = 3
-"""Features of a leaf that are returned."""
+# Standard deviations by which a mean must differ: of a thousand some do by luck, which the recount sorts out.
 LEAST_GAP = 4.0
-"""Standard deviations by which a mean must differ: of a thousand some do by luck, which the recount sorts out."""
+# Members of a sequence whose order is compared.
 MEMBERS = 128
-"""Members of a sequence whose order is compared."""
+# The share of sequences that must hold a member.
 PRESENT = 0.9
-"""The share of sequences that must hold a member."""
+# Characters of a text, or bytes, in which runs and occurrences are looked at.
 READ_WIDTH = 512
-"""Characters of a text, or bytes, in which runs and occurrences are looked at."""
+# Characters of all texts that are looked through for groups of two and three.
 GRAM_NUMBERS = 400_000
-"""Characters of all texts that are looked through for groups of two and three."""
+# More than there are codes of characters.
 CODES = 2**21
-"""More than there are codes of characters."""
 CLASSES = {"digits": ("0", "9"), "small letters": ("a", "z"), "capital letters": ("A", "Z")}
 
 

@@ -19,16 +19,16 @@ from dpaudit.events.feature_screening.feature import CellNumbers, LeafFeature, n
 from dpaudit.events.feature_screening.numbers import PLACES, REPEATED, repeated
 from dpaudit.naming import Name, key, position
 
+# Characters, or bytes, that are looked at from each end.
 NEAR = 32
-"""Characters, or bytes, that are looked at from each end."""
+# Characters beyond these codes are one cell by position; their class distinguishes them further.
 CODES = 128
-"""Characters beyond these codes are one cell by position; their class distinguishes them further."""
 AFFIXES = (2, 3, 4, 6, 8)
 WORDS = 128
+# Characters of a text in which words are looked for.
 READ = 4096
-"""Characters of a text in which words are looked for."""
+# Bytes that form a number.
 WORD = 8
-"""Bytes that form a number."""
 _WORD = re.compile(r"\w+")
 
 
@@ -80,11 +80,12 @@ def codes(values: Sequence[Any], width: int) -> NDArray[np.uint8]:
     return np.frombuffer(b"".join([one.ljust(width, b"\0") for one in cut]), dtype=np.uint8).reshape(-1, width)
 
 
+# Characters of a text, or bytes, up to which check sums are looked at; of longer ones the last so many.
 CHECKED_WIDTH = 64
-"""Characters of a text, or bytes, up to which check sums are looked at; of longer ones the last so many."""
+# Places before the last character, from the end.
 _PLACES = np.arange(1, CHECKED_WIDTH + 1)
-"""Places before the last character, from the end."""
 _TENS = np.where(_PLACES < PLACES, 10 ** np.minimum(_PLACES - 1, PLACES - 2), 0)
+# The numbers that a last character may depend on, given the codes before it from the end, and the whole length.
 CHECK_SUMS: dict[str, Callable[[CellNumbers, CellNumbers], CellNumbers]] = {
     "sum": lambda rows, lengths: rows.sum(axis=1),
     "sum by place from the end": lambda rows, lengths: rows @ (_PLACES + 1),
@@ -92,7 +93,6 @@ CHECK_SUMS: dict[str, Callable[[CellNumbers, CellNumbers], CellNumbers]] = {
     "sum with weights 3 and 1": lambda rows, lengths: rows @ np.where(_PLACES % 2, 3, 1),
     "number": lambda rows, lengths: np.where((rows >= ord("0")) & (rows <= ord("9")), rows - ord("0"), 0) @ _TENS,
 }
-"""The numbers that a last character may depend on, given the codes before it from the end, and the whole length."""
 
 
 def check_sums(values: Sequence[Any]) -> tuple[dict[str, CellNumbers], CellNumbers]:
