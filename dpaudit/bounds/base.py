@@ -102,7 +102,8 @@ def bisect(kept: Any, other: Any, keeps: Callable[[Any], Any], halvings: int) ->
     for _ in range(halvings):
         middle = 0.5 * (kept + other)
         holds = keeps(middle)
-        kept, other = np.where(holds, middle, kept), np.where(holds, other, middle)
+        kept = np.where(holds, middle, kept)
+        other = np.where(holds, other, middle)
     return kept, other
 
 

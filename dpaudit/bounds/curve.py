@@ -69,7 +69,8 @@ def choose_thresholds(data: ArrayLike, neighbour: ArrayLike, thresholds: int = D
     thresholds : int
         How many events at most, at least 2.
     """
-    left, right = np.asarray(data, dtype=np.int64), np.asarray(neighbour, dtype=np.int64)
+    left = np.asarray(data, dtype=np.int64)
+    right = np.asarray(neighbour, dtype=np.int64)
     if len(left) - 1 <= thresholds:
         return np.arange(1, len(left))
     # Prefixes that hold everything or nothing are no tests.
@@ -246,7 +247,8 @@ def fit_curve(hits: ArrayLike, trials: int, neighbour_hits: ArrayLike, neighbour
                 f"{name} must not descend, as the events are nested; got {values.tolist()!r:.200}", parameter=name
             )
     each = level / (2 * len(counts.x))
-    a, b = upper_limit(counts.y, counts.n2, each), upper_limit(counts.n1 - counts.x, counts.n1, each)
+    a = upper_limit(counts.y, counts.n2, each)
+    b = upper_limit(counts.n1 - counts.x, counts.n1, each)
     runs = int(trials), int(neighbour_trials)
     return Curve(tuple(a.tolist()), tuple(b.tolist()), level, *runs, _mu_lower(a, b))
 

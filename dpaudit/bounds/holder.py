@@ -51,10 +51,14 @@ CAPS = (1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 7.0, 9.0)
 MOST_STAKE = 0.8
 # The bets: the caps of g for P the law on data (True), that on the neighbour, or both.
 PARTS = tuple(parts for cap in CAPS for parts in (((True, cap),), ((False, cap),), ((True, cap), (False, cap))))
-# Standard deviations of promise for which a share of the stake is e times as large, and the least that is reckoned.
-TRUST, WORTHLESS = 0.5, -50.0
-# Labels from which on g is smoothed, and the standard deviation of the kernel in labels.
-SMOOTHED, BANDWIDTH = 12, 2.0
+# Standard deviations of promise for which a share of the stake is e times as large.
+TRUST = 0.5
+# A lower promise counts as this one.
+WORTHLESS = -50.0
+# The least number of labels from which on g is smoothed.
+SMOOTHED = 12
+# The standard deviation of the kernel, in labels.
+BANDWIDTH = 2.0
 # Shares by which noise may be too small that are looked at for what could be detected.
 SHORTFALLS = (0.0, 0.5)
 
@@ -106,7 +110,8 @@ def fit_bet(
         Whether the counts are the laws, of which nothing has to be learned.
     """
     both = np.stack([data, neighbour])
-    g, shares = _log_ratio(both), both / np.maximum(both.sum(axis=1, keepdims=True), 1.0)
+    g = _log_ratio(both)
+    shares = both / np.maximum(both.sum(axis=1, keepdims=True), 1.0)
     laws = shares
     if not known:  # those with the ratio of g, that together are those of the counts
         laws = shares.sum(axis=0) * np.stack([expit(g), expit(-g)])
@@ -157,8 +162,10 @@ def _part(g: Array, shares: Array, order: tuple[float, float], forward: bool, ca
     alpha, epsilon = order
     g = np.minimum(g if forward else -g, cap)
     p, q = shares if forward else shares[::-1]
-    u, w = np.exp((alpha - 1) * g), np.exp(alpha * g)
-    theta, c = (alpha - 1) / alpha, max(float(q @ w), 1e-12)
+    u = np.exp((alpha - 1) * g)
+    w = np.exp(alpha * g)
+    theta = (alpha - 1) / alpha
+    c = max(float(q @ w), 1e-12)
     kappa = math.exp(theta * epsilon)
     w = kappa * theta * c ** (-1 / alpha) * w + kappa * (1 - theta) * c**theta
     centre = 0.5 * float(p @ u + q @ w)
@@ -213,7 +220,8 @@ def detectable_shortfall(orders: Orders, mu: float, runs: int, gamma: float) -> 
         scores = np.linspace(-6 - shift, 6 + shift, 4001)
         p, q = (np.diff(ndtr(scores + sign * shift / 2))[::-1] for sign in (-1, 1))
         ends = label_ends(p + q)
-        data, neighbour = by_label(p, ends) * runs, by_label(q, ends) * runs
+        data = by_label(p, ends) * runs
+        neighbour = by_label(q, ends) * runs
         return fit_bet(data, neighbour, orders, runs, gamma, known=True).promise >= float(ndtri(POWER))
 
     none, half = SHORTFALLS

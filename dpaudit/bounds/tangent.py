@@ -80,9 +80,12 @@ class ClaimPoints:
         most = np.array([largest_probability(_RATES, order, epsilon) for order, epsilon in orders])
         best = most.argmin(axis=0)
         alpha = np.array([order for order, _ in orders])[best]
-        p, q = most[best, np.arange(len(_RATES))], _RATES
+        p = most[best, np.arange(len(_RATES))]
+        q = _RATES
         inner = p < 1 - 1e-9
-        alpha, p, q = alpha[inner], p[inner], q[inner]
+        alpha = alpha[inner]
+        p = p[inner]
+        q = q[inner]
         # -F_q / F_p = (a - 1) ((p/q)^a - ((1-p)/(1-q))^a) / (a ((p/q)^(a-1) - ((1-p)/(1-q))^(a-1)))
         odds = np.log(p / q)
         gap = odds - (np.log1p(-p) - np.log1p(-q))
@@ -115,12 +118,14 @@ class ClaimPoints:
         trained, neighbour_trained : int
             Training runs made on each side.
         """
-        p, q = hits / trained, neighbour_hits / neighbour_trained
+        p = hits / trained
+        q = neighbour_hits / neighbour_trained
         # Wilson limits at two standard errors see what few hits may hide.
         scale = CAUTION / 2
         low = scale * (p - wilson_limit(hits, trained, -2.0)) + 1e-12
         high = scale * (wilson_limit(neighbour_hits, neighbour_trained, 2.0) - q) + 1e-12
-        epsilon, delta = self.epsilon[:, None], self.delta[:, None]
+        epsilon = self.epsilon[:, None]
+        delta = self.delta[:, None]
         ratio = np.exp(epsilon)
         noise = np.hypot(low, ratio * high)
         of_delta = (p - ratio * q - noise) / np.maximum(delta, 1e-12)
@@ -153,7 +158,8 @@ def gaussian_delta(mu: float, epsilon: Array | float) -> Array:
     0.382925
     """
     e = np.asarray(epsilon, dtype=np.float64)
-    high, low = log_ndtr(mu / 2 - e / mu), e + log_ndtr(-mu / 2 - e / mu)
+    high = log_ndtr(mu / 2 - e / mu)
+    low = e + log_ndtr(-mu / 2 - e / mu)
     delta = np.exp(high) * -np.expm1(np.minimum(low - high, 0.0))
     return np.asarray(np.minimum(delta * (1 + 1e-9) + 1e-15, 1 - 1e-12))
 

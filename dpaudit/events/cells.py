@@ -65,7 +65,8 @@ class GridBins(CutBins):
         if not 0 < span < 1e290 or GRIDS[0] / span > 1e290:
             return None
         squares = GRIDS[0]
-        low, scale = float(centres[0]) - 1.5 * span / squares, (squares - 3) / span
+        low = float(centres[0]) - 1.5 * span / squares
+        scale = (squares - 3) / span
         held = np.bincount(_square(cuts, low, scale, squares), minlength=squares)
         return None if held.max() > 1 or held[0] else cls(cuts, low, scale, np.cumsum(held), centres)
 
@@ -167,7 +168,8 @@ LEAST = 5
 def tally(cells: Any) -> Tally:
     """Count the cells in a batch of them."""
     if isinstance(cells, np.ndarray) and cells.ndim == 1 and cells.dtype.kind in "iu":
-        low, high = int(cells.min()), int(cells.max())
+        low = int(cells.min())
+        high = int(cells.max())
         if high - low < 4 * len(cells) + 65536:
             # In narrow types the difference would wrap around.
             wide = cells.astype(np.int64) if cells.dtype.itemsize < 8 else cells
@@ -187,7 +189,8 @@ def separation(data: Tally, neighbour: Tally) -> float:
     cells = sorted(cell for cell in data.keys() | neighbour.keys() if isinstance(cell, int))
     x = np.array([data[cell] for cell in cells], dtype=np.float64)
     y = np.array([neighbour[cell] for cell in cells], dtype=np.float64)
-    m, k = x.sum(), y.sum()
+    m = x.sum()
+    k = y.sum()
     if m == 0 or k == 0:
         return 0.0
     both = x + y

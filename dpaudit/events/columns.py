@@ -43,7 +43,8 @@ def ranks(base: Array) -> Array:
 def summaries(base: Array) -> Array:
     """Return sum, least, greatest, how many neighbours are equal, and how many scalars are ordinary numbers."""
     total, ordinary, equal = np.zeros((3, len(base)))
-    least, greatest = base[:, 0].copy(), base[:, 0].copy()
+    least = base[:, 0].copy()
+    greatest = base[:, 0].copy()
     before: Array | None = None
     # Column by column: reductions along short rows take ten times as long.
     for column in base.T:
@@ -150,7 +151,8 @@ class Flattener:
         return matrix
 
     def _matrix(self, outputs: Any) -> Array:
-        columns, left = [], self.width
+        columns = []
+        left = self.width
         for leaf in self.leaves:
             if left <= 0:
                 break

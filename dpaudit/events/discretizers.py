@@ -219,7 +219,8 @@ class Ranked(ScoreBins):
 
         Cells seen fewer than `LEAST` times are in the middle.
         """
-        left, right = tally(base(data)), tally(base(neighbour))
+        left = tally(base(data))
+        right = tally(base(neighbour))
         known = sorted((v for v in left.keys() | right.keys() if left[v] + right[v] >= LEAST), key=stable_repr)
         x = np.array([left[v] for v in known]) + 0.5
         y = np.array([right[v] for v in known]) + 0.5
@@ -303,7 +304,8 @@ class Pilot:
             plan = LeafPlan(aside=plan.aside)
         else:
             sufficient = False
-        relations, different = not_compared(plan, outputs), len(outputs) - max(counts.values(), default=0)
+        relations = not_compared(plan, outputs)
+        different = len(outputs) - max(counts.values(), default=0)
         if repeated > 0.5:
             return cls(found, sufficient, plan, relations, None, different)
         often = [cell for cell, c in counts.most_common(FEW) if c >= REPEATED] if isinstance(found, Identity) else []

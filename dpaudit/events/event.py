@@ -153,7 +153,8 @@ class Cells(_Event, frozen=True, tag="cells"):
 
     def has(self, cells: Any) -> Bools:
         """Say for each cell that was read whether it is in the event."""
-        listed, ranges = set(self._listed_cells), self.ranges
+        listed = set(self._listed_cells)
+        ranges = self.ranges
         inside = (c in listed or (type(c) is int and any(low <= c <= high for low, high in ranges)) for c in cells)
         return np.fromiter(inside, np.bool_, len(cells)) ^ bool(self.complement)
 
@@ -251,7 +252,8 @@ class CellSet:
         # As `has` says of each cell; a call for each would take as long as a batch of runs.
         if not self.rare:
             return sum([counts[cell] for cell in self.inside if cell in counts])
-        inside, outside = self.inside, self.outside
+        inside = self.inside
+        outside = self.outside
         return sum([count for cell, count in counts.items() if cell in inside or cell not in outside])
 
 
@@ -288,7 +290,8 @@ def numbers_of(outputs: Any, feature: str, path: Path = (), *, parts: Sequence[A
     The `parts` of outputs at the path are given where they are known.
     """
     if isinstance(outputs, np.ndarray) and outputs.dtype.kind in "iufb" and feature in ("value", "lowest bit"):
-        column, steps = np.full(len(outputs), np.nan), zip(path, outputs.shape[1:], strict=False)
+        column = np.full(len(outputs), np.nan)
+        steps = zip(path, outputs.shape[1:], strict=False)
         if outputs.ndim == 1 + len(path) and all(type(step) is int and step < size for step, size in steps):
             at: Any = (slice(None), *path)
             column = outputs[at].astype(np.float64)

@@ -40,7 +40,8 @@ class PrefixRatio:
 # off, so where there is little to choose from there is little to mark down; above 90 nested events the number does not
 # grow. Small events pay for delta > 0, so they are marked down less: for Laplace and geometric noise 3 reached 99.5 to
 # 100 % of the best event's bound (0 lost up to a quarter of it), for Gaussian noise and delta > 0 it was 1 to 2.
-MARKDOWN, MARKDOWN_OF_DELTA = 3.0, 1.5
+MARKDOWN = 3.0
+MARKDOWN_OF_DELTA = 1.5
 
 
 def expected_bound(
@@ -63,13 +64,16 @@ def expected_bound(
     Given are the training runs in each event and all of them, on the likelier and on the other side, and from how many
     `events` one will be chosen.
     """
-    x, y = np.asarray(hits, dtype=np.float64), np.asarray(neighbour_hits, dtype=np.float64)
-    p, q = (x + 0.5) / (trained + 1), (y + 0.5) / (neighbour_trained + 1)
+    x = np.asarray(hits, dtype=np.float64)
+    y = np.asarray(neighbour_hits, dtype=np.float64)
+    p = (x + 0.5) / (trained + 1)
+    q = (y + 0.5) / (neighbour_trained + 1)
     penalty = min(MARKDOWN if test.delta == 0 else MARKDOWN_OF_DELTA, math.sqrt(2 * math.log(max(events, 1.0))))
     low = wilson_limit(x, trained, -(penalty - ndtri(test.gamma) * np.sqrt(trained / test.runs)))
     high = wilson_limit(y, neighbour_trained, penalty - ndtri(test.gamma) * np.sqrt(neighbour_trained / test.runs))
     good = (low > test.delta) & (p > test.delta)
-    room, least = np.where(good, p - test.delta, 1.0), np.where(good, low - test.delta, 1.0)
+    room = np.where(good, p - test.delta, 1.0)
+    least = np.where(good, low - test.delta, 1.0)
     spread = np.hypot(np.log(room / least), np.log(high / q))
     return np.where(good, np.log(room / q) - spread, -np.inf)
 
@@ -88,7 +92,8 @@ def refutation_score(
     `ordered` if it comes from elsewhere; if not, atoms without a hit on one side come first by luck, so that each of
     them counts one more there.
     """
-    x, y = np.cumsum(hits), np.cumsum(neighbour_hits + (0 if ordered else 1))
+    x = np.cumsum(hits)
+    y = np.cumsum(neighbour_hits + (0 if ordered else 1))
     low = wilson_limit(x / x[-1] * test.runs, test.runs, ndtri(test.gamma))
     high = wilson_limit(y / y[-1] * test.runs, test.runs, -ndtri(test.gamma))
     good = (low > test.delta) & (x > 0)
@@ -132,7 +137,8 @@ def prefix_bounds(
     standard errors as the `penalty` says: fewer runs in an event make it no less certain. The best event will be chosen
     from so many `rivals`: of twenty orders with one event each the luckiest wins too.
     """
-    inside, outside = np.cumsum(hits), np.cumsum(neighbour_hits)
+    inside = np.cumsum(hits)
+    outside = np.cumsum(neighbour_hits)
     counts = (inside, int(inside[-1]), outside, int(outside[-1]))
     # Everything is the last prefix, and shows nothing.
     real = float(np.count_nonzero(hits + neighbour_hits) - 1)
@@ -149,9 +155,10 @@ def prefix_bounds(
     return by_counts, np.zeros(len(by_counts))
 
 
-# With which probability, and the normal quantile of it, with a third of a standard error for the luck of other events
-# that are compared.
-POWER, QUANTILE = 0.95, 2.0
+# The probability with which a leak is to be learned.
+POWER = 0.95
+# Its normal quantile, and a third of a standard error for the luck of other events that are compared.
+QUANTILE = 2.0
 HALVINGS = 40
 # Counts that are tried: an event that needs more of them is none that a claim makes impossible.
 MOST_MET = 400
@@ -180,7 +187,8 @@ def learnable_epsilon(mass: float, training: int, test: PlannedTest, epsilon: fl
     """
     if not mass:
         return math.inf
-    low, high = epsilon, math.log((1 - test.delta) / mass)
+    low = epsilon
+    high = math.log((1 - test.delta) / mass)
     if high <= low or not _is_learned(high, mass, training, test, epsilon):
         return math.inf
     for _ in range(HALVINGS):

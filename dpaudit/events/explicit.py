@@ -50,11 +50,14 @@ QUANTILES = np.concatenate([np.geomspace(1e-3, 0.5, 40), 1 - np.geomspace(1e-3, 
 # Runs a side for each standard error that proposals are marked down by, to three of them.
 FEW_RUNS = 24
 DIGITS = range(1, 7)
-# The most cells of a list that is read at a glance; and how much a sum or a maximum says, in parts of an output.
-FEW, AGGREGATED = 4, 4
+# The most cells of a list that is read at a glance.
+FEW = 4
+# A sum or a maximum takes as many words as so many parts of an output.
+AGGREGATED = 4
 STORED = "lowest bit"
-# Features that parts of these types do not have.
-OF_SEVERAL, SINGLE = ("sum", "maximum", "minimum", "length"), {bool, int, float, type(None)}
+# Features of values that have several parts, which values of the types in `SINGLE` have not.
+OF_SEVERAL = ("sum", "maximum", "minimum", "length")
+SINGLE = {bool, int, float, type(None)}
 
 Explicit = Interval | Cells
 """The events that are proposed."""
@@ -202,7 +205,8 @@ def _listed(
             tally[cell := cell_of(part)] += 1
             parts.setdefault(cell, part.item() if isinstance(part, np.generic) else part)
     known = sorted((cell for cell in parts if tallies[0][cell] + tallies[1][cell] >= LEAST), key=stable_repr)
-    kept, known = known, []
+    kept = known
+    known = []
     for cell in (cell for cell in kept if parts[cell] is not MISSING):
         with suppress(InputError):  # what a certificate does not hold is not listed
             encode_value(parts[cell])
@@ -227,7 +231,8 @@ def _promised(x: Any, n1: int, y: Any, n2: int, delta: float) -> Array:
     Three of a dozen runs would leave nothing of a difference that is total.
     """
     errors = np.minimum(3.0, np.minimum(n1, n2) / FEW_RUNS)
-    p, q = (x + 0.5) / (n1 + 1), (y + 0.5) / (n2 + 1)
+    p = (x + 0.5) / (n1 + 1)
+    q = (y + 0.5) / (n2 + 1)
     gain = np.maximum(p - delta, 1e-12)
     spread = np.sqrt(p * (1 - p) / n1 / gain**2 + (1 - q) / (q * n2))
     return np.asarray(np.log(gain / q) - errors * spread)

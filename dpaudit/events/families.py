@@ -136,16 +136,19 @@ def families_by_score(
     last in all other cells, which have no place in the order; and the score of each bin, by its number, where it
     estimates a log-likelihood ratio.
     """
-    hits, others = x[:-1].astype(np.float64), y[:-1].astype(np.float64)
+    hits = x[:-1].astype(np.float64)
+    others = y[:-1].astype(np.float64)
     walks = []
     if careful and len(hits) >= LEAST_ATOMS and hits.any() and others.any():
         # A fitted score puts atoms and cells of a continuum side by side, where a ratio jumps.
         walks.append(fit_walk(hits, others, saturating=midpoints is None))
         if midpoints is not None:
             walks.append(fit_walk(hits, others, scores=midpoints[list(bins)]))
-    last, up = np.array([len(bins)]), np.arange(len(bins))
+    last = np.array([len(bins)])
+    up = np.arange(len(bins))
     offset = float(np.log(hits.sum() / others.sum())) if walks else 0.0
-    penalty, draws = WALK_PENALTY if midpoints is None else SCORE_PENALTY, partial(_draws, walks) if walks else None
+    penalty = WALK_PENALTY if midpoints is None else SCORE_PENALTY
+    draws = partial(_draws, walks) if walks else None
     ways = []
     for descending in (False, True):
         ratios = [walk.prefixes(hits + others, offset, descending=descending) for walk in walks]
@@ -170,7 +173,8 @@ def families_by_counts(x: Integers, y: Integers, careful: bool) -> Order:
             worth = to_grid(np.log(a / b) - np.sqrt(1 / a + 1 / b))
             found.append(PrefixFamily("likelihood ratio", direction, np.argsort(-worth, kind="stable")))
         return found[0], found[1]
-    hits, others = x.astype(np.float64), y.astype(np.float64)
+    hits = x.astype(np.float64)
+    others = y.astype(np.float64)
     fit = fit_scale_mixture(hits, others)
     offset = float(np.log(hits.sum() / others.sum()))
     for direction, sign in SIGNS:

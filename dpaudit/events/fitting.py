@@ -116,7 +116,9 @@ CLASSIFIER_ROWS = 100_000
 # without one, in half the time, and spare loading scikit-learn.
 LEAST_ROWS = 250
 # Rows a side that a classifier is tried on, and again as many that compare it with naive scores.
-TRIED_ROWS, LEAST_TRIED_ROWS = 5_000, 2_000
+TRIED_ROWS = 5_000
+# With fewer a classifier is not tried first.
+LEAST_TRIED_ROWS = 2_000
 # By how much it may promise less: with all rows it learns more than a naive score does.
 TRIED_SLACK = 0.05
 # The epsilon that naive scores must promise: below it, so few rows cannot say which score is better.
@@ -124,7 +126,8 @@ CLEAR = 0.3
 # Groups that are linear in the values, so that they say nothing new to a linear score.
 LINEAR = ("differences", "halves")
 # Rows a side whose scores say where bins are cut: their outermost bins hold 4 runs of either.
-EDGE_ROWS, SLOW_EDGE_ROWS = 100_000, 25_000
+EDGE_ROWS = 100_000
+SLOW_EDGE_ROWS = 25_000
 HASH = np.uint64(0x9E3779B97F4A7C15)
 # Outputs a side that are looked through for atoms: one of a thousandth of the mass is met ten times.
 ATOM_ROWS = 10_000
@@ -150,7 +153,8 @@ def fitted_discretizers(
     `epsilon`.
     """
     flattener = Flattener.fit([data, neighbour], reducer)
-    left, right = flattener(data), flattener(neighbour)
+    left = flattener(data)
+    right = flattener(neighbour)
     # The columns of reduced rows are no neighbours of each other.
     names = group_columns(np.concatenate([left[:GROUP_ROWS], right[:GROUP_ROWS]])) if reducer is None else ["values"]
     names = [name for name in names if float_bits or name != "float bits"]
@@ -255,8 +259,10 @@ def _atoms(sides: Sequence[Any], rows: Sequence[Array]) -> Atoms | None:
 
 # Rows a side that trees are fitted on: more cost more than they help, where simpler scores are fitted on all.
 TREE_ROWS = 50_000
-# Numbers a side of these rows, but not below so many rows: of wide rows trees take most of an audit's time.
-TREE_NUMBERS, LEAST_TREE_ROWS = 1_000_000, 2_000
+# Numbers a side in these rows: of wide rows trees take most of an audit's time.
+TREE_NUMBERS = 1_000_000
+# Rows a side that are taken however wide they are.
+LEAST_TREE_ROWS = 2_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -276,7 +282,8 @@ class Trees(Score):
     def __post_init__(self) -> None:
         for first, last in pairwise(self.ends.tolist()):
             tree = {name: part[first:last] for name, part in self.nodes.items()}
-            inner, own = tree["is_leaf"] == 0, np.arange(last - first)
+            inner = tree["is_leaf"] == 0
+            own = np.arange(last - first)
             sons = np.stack([tree["left"], tree["right"]])[:, inner]
             # Read in C without a check: a son comes after its parent, and is there.
             wrong = (sons <= own[inner]).any() or (sons >= last - first).any() or (tree["is_categorical"] != 0).any()
@@ -298,7 +305,8 @@ class Trees(Score):
         from sklearn.ensemble._hist_gradient_boosting.common import PREDICTOR_RECORD_DTYPE
         from sklearn.ensemble._hist_gradient_boosting.predictor import TreePredictor
 
-        nodes, none = np.zeros(self.ends[-1], PREDICTOR_RECORD_DTYPE), np.zeros((0, 8), np.uint32)
+        nodes = np.zeros(self.ends[-1], PREDICTOR_RECORD_DTYPE)
+        none = np.zeros((0, 8), np.uint32)
         for name, part in self.nodes.items():
             nodes[name] = part
         return [TreePredictor(nodes[first:last].copy(), none, none) for first, last in pairwise(self.ends.tolist())]
@@ -309,7 +317,8 @@ def boosting(data: Array, neighbour: Array) -> Trees:
     from sklearn.ensemble import HistGradientBoostingClassifier
 
     rows = min(TREE_ROWS, max(LEAST_TREE_ROWS, TREE_NUMBERS // data.shape[1]))
-    data, neighbour = data[:rows], neighbour[:rows]
+    data = data[:rows]
+    neighbour = neighbour[:rows]
     model = HistGradientBoostingClassifier(
         max_iter=50,
         learning_rate=0.1,

@@ -116,7 +116,8 @@ def _few_digits(left: Array, right: Array) -> tuple[float, ...]:
 
 
 def _separation(left: Array, right: Array, coefficients: Array) -> float:
-    first, second = left @ coefficients, right @ coefficients
+    first = left @ coefficients
+    second = right @ coefficients
     return float(np.square(first.mean() - second.mean()) / max(first.var() + second.var(), 1e-300))
 
 
@@ -183,9 +184,12 @@ def sum_event(
     for upwards in (True, False):
         hits = [size - one if upwards else one for size, one in zip(sizes, below, strict=True)]
         for first, direction in enumerate(Direction):
-            x, y = hits[first], hits[1 - first]
-            m, k = sizes[first], sizes[1 - first]
-            p, q = (x + 0.5) / (m + 1), (y + 0.5) / (k + 1)
+            x = hits[first]
+            y = hits[1 - first]
+            m = sizes[first]
+            k = sizes[1 - first]
+            p = (x + 0.5) / (m + 1)
+            q = (y + 0.5) / (k + 1)
             excess = (x / m - allowed * y / k - delta) / np.sqrt(p * (1 - p) / m + allowed**2 * q * (1 - q) / k)
             excess = np.where(x >= LEAST_HITS, excess, 0.0)
             at = int(np.argmax(excess))

@@ -50,7 +50,8 @@ DRAWS = 64
 # the lowest tenth of them lose 13 %, against 2 % with 1.5.
 SPREAD = 2.0
 # The two bits of a run that a guess says something of, and the side that it says.
-DATA, NEIGHBOUR = 1, 2
+DATA = 1
+NEIGHBOUR = 2
 # Draws by which N0 is planned.
 PLANS = 256
 # Standard deviations below the expected number of hits, of which one is taken for N0.
@@ -90,7 +91,9 @@ class Guess:
         for hits that come one by one at a rate that training has estimated, and how often they are right from the beta
         law that training leaves.
         """
-        rng, mean, seen = np.random.default_rng(0), runs * self.mass, max(trained, 1)
+        rng = np.random.default_rng(0)
+        mean = runs * self.mass
+        seen = max(trained, 1)
         spread = max(1 - self.mass, 1 / seen) * (1 + runs / seen)
         hits = np.rint(rng.gamma(mean / spread, spread, PLANS)).astype(np.int64)
         met = seen * self.mass
@@ -105,7 +108,8 @@ class Guess:
         pairs, place = np.unique(tried * (runs + 1) + right, return_inverse=True)
         limits = lower_limit(pairs % (runs + 1), pairs // (runs + 1), gamma)
         bounds = logit(np.maximum(limits, 0.5))[place.reshape(right.shape)]
-        refuting, expected = (bounds > epsilon).mean(axis=1), to_grid(bounds.mean(axis=1))
+        refuting = (bounds > epsilon).mean(axis=1)
+        expected = to_grid(bounds.mean(axis=1))
         return int(numbers[max(range(len(numbers)), key=lambda i: (refuting[i], expected[i]))])
 
 
@@ -227,11 +231,13 @@ def _greedy(ratio: Array, error: Array, gamma: float, most: int) -> list[int]:
     worth = -np.inf
     for number in range(1, most + 1):
         bounds = ratio + ndtri(gamma / number) * error
-        greatest, chosen = np.full(len(bounds), -np.inf), []
+        greatest = np.full(len(bounds), -np.inf)
+        chosen = []
         for _ in range(number):
             chosen.append(int(np.argmax(to_grid(np.maximum(greatest[:, None], bounds).mean(axis=0)))))
             greatest = np.maximum(greatest, bounds[:, chosen[-1]])
         mean = float(to_grid(greatest.mean()))
         if mean > worth:
-            best, worth = chosen, mean
+            best = chosen
+            worth = mean
     return best

@@ -24,7 +24,9 @@ _FACTOR = np.log(STEPS[1] / STEPS[0])
 # By how much, in nats, a range is less likely a priori where it does not saturate (has not the least steps), by the
 # square of the grid points between its steps and those further in, and by each grid point that its own are longer. With
 # steps as likely anywhere, saturated ratios reached 0.983 instead of 0.99 of the best event's worth at 1,300 runs.
-UNSATURATED, LIKE, RISING = 1.5, 0.03, 0.5
+UNSATURATED = 1.5
+LIKE = 0.03
+RISING = 0.5
 
 
 def _log_prior(steps: NDArray[np.intp], saturating: bool) -> float:
@@ -111,7 +113,9 @@ def _modes(hits: Array, total: Array, centre: Array, precision: Array, start: Ar
     g = start.copy()
     left: slice | NDArray[np.intp] = slice(None)
     for _ in range(ITERATIONS):
-        some, both, prior = g[left], total[left], band[:, left]
+        some = g[left]
+        both = total[left]
+        prior = band[:, left]
         share = expit(some + centre[left])
         pull = prior[1] * some
         pull[:, :-1] += prior[0, :, 1:] * some[:, 1:]
@@ -126,8 +130,10 @@ def _modes(hits: Array, total: Array, centre: Array, precision: Array, start: Ar
         if small.any():
             left = (np.arange(len(g)) if isinstance(left, slice) else left)[~small]
     factor = _factor(band, total, expit(g + centre))
-    above, below = log_expit(g + centre), log_expit(-g - centre)
-    squares, others = np.square(g[:, 1:] - g[:, :-1]), total - hits
+    above = log_expit(g + centre)
+    below = log_expit(-g - centre)
+    squares = np.square(g[:, 1:] - g[:, :-1])
+    others = total - hits
     volume = 0.5 * np.log(precision).sum(axis=1) - np.log(factor[1]).sum(axis=1)
     products = [(hits, above), (others, below), (precision, squares), (g, g)]
     # Of one vector with one other each, for those of matrices have another order of their sums.
@@ -168,9 +174,12 @@ def prefix_ratios(
     where a_i = p_i (1 - s_i) and b_i = q_i s_i. `squares` maps a and b to the quadratic forms a'Ca, b'Cb and a'Cb of
     each prefix, C being the covariance of g.
     """
-    p, q = total * share, total * (1 - share)
-    p, q = p / p.sum(), q / q.sum()
-    above, below = np.cumsum(p), np.cumsum(q)
+    p = total * share
+    q = total * (1 - share)
+    p = p / p.sum()
+    q = q / q.sum()
+    above = np.cumsum(p)
+    below = np.cumsum(q)
     of_a, of_b, of_both = squares(p * (1 - share), q * share)
     with np.errstate(divide="ignore", invalid="ignore"):  # a model may be certain: then counts decide
         variance = of_a / above**2 + of_b / below**2 + 2 * of_both / (above * below)
@@ -199,7 +208,8 @@ class Walk:
             most = int(np.argmax(left.diagonal()))
             if left[most, most] > 0:
                 column = left[most] / math.sqrt(left[most, most])
-                found, left = found + rng.standard_normal((number, 1)) * column, left - np.outer(column, column)
+                found = found + rng.standard_normal((number, 1)) * column
+                left = left - np.outer(column, column)
         return self.ratio + spread * found
 
     def prefixes(self, total: Array, offset: float, *, descending: bool = False) -> tuple[Array, Array]:
@@ -207,12 +217,16 @@ class Walk:
         covariance = self._covariance
         share = expit(self.ratio + offset)
         if descending:
-            covariance, share, total = covariance[::-1, ::-1], share[::-1], total[::-1]
-        own, rows = covariance.diagonal(), np.tril(covariance)
+            covariance = covariance[::-1, ::-1]
+            share = share[::-1]
+            total = total[::-1]
+        own = covariance.diagonal()
+        rows = np.tril(covariance)
 
         def squares(a: Array, b: Array) -> tuple[Array, Array, Array]:
             # The quadratic form of a prefix is that of the one before it and a row more.
-            of_a, of_b = rows @ a, rows @ b
+            of_a = rows @ a
+            of_b = rows @ b
             products = a * (2 * of_a - a * own), b * (2 * of_b - b * own), a * of_b + b * of_a - a * b * own
             return np.cumsum(products[0]), np.cumsum(products[1]), np.cumsum(products[2])
 
@@ -266,7 +280,8 @@ def fit_walk(
     for i in range(1, len(STEPS)):
         current, *_ = walks(np.full((1, len(steps)), i), current.ratio)
         if current.evidence > best.evidence:
-            best, steps = current, np.full_like(steps, i)
+            best = current
+            steps = np.full_like(steps, i)
     tried = dict.fromkeys(range(len(steps)))
     for j in [*tried] * (ROUNDS if cuts else 0):
         if tried[j] is best:
@@ -278,7 +293,9 @@ def fit_walk(
         others = np.delete(others, steps[j], axis=0)
         for trial, found in zip(others, walks(others, best.ratio), strict=True):
             if found.evidence > most and (worth := found.evidence + _log_prior(trial, saturating)) > most:
-                best, steps, most = found, trial, worth
+                best = found
+                steps = trial
+                most = worth
     return best if line is None else replace(best, ratio=best.ratio + line[0], line=line[1])
 
 
@@ -294,10 +311,12 @@ def fit_walks(hits: Array, neighbour_hits: Array) -> Array:
     rank = (np.cumsum(total, axis=1) - total / 2) / sums
     gaps = np.maximum(np.diff(logit(rank), axis=1), 1e-3)
     centre = np.log(hits.sum(axis=1, keepdims=True) / neighbour_hits.sum(axis=1, keepdims=True))
-    current, best = np.zeros(total.shape), np.zeros(total.shape)
+    current = np.zeros(total.shape)
+    best = np.zeros(total.shape)
     evidence = np.full(len(total), -np.inf)
     for step in np.square(STEPS):
         current, found, _ = modes(hits, total, centre, 1 / (step * gaps), current)
         better = found > evidence
-        best[better], evidence[better] = current[better], found[better]
+        best[better] = current[better]
+        evidence[better] = found[better]
     return best

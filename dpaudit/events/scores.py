@@ -149,8 +149,10 @@ def shrunken(value: Array, noise: Array | float) -> Array:
 ATOM_SHARE = 1e-3
 # Repeated values of a column that are distinguished, the most frequent first.
 MOST_ATOMS = 24
-# Patterns that are distinguished, and the runs that each must have: with fewer, log-ratios err by over a fifth.
-MOST_PATTERNS, LEAST_RUNS = 200, 100
+# Patterns that are distinguished.
+MOST_PATTERNS = 200
+# Runs that a pattern must have: with fewer, log-ratios err by over a fifth.
+LEAST_RUNS = 100
 # Runs a side from which on a pattern's other values are scored: the 64 bins of a column hold 30 of them each.
 TABLE_RUNS = 2000
 # Runs a side that are looked through for repeated values: one of the share above is met 100 times.
@@ -265,8 +267,10 @@ def controller(package: str) -> Any:
     return ThreadpoolController()
 
 
-# A discriminant cuts columns so many of their ranges, which hold nine tenths of some rows, beyond these.
-REACH, RANGE_ROWS = 1.0, 5_000
+# A discriminant cuts columns so many of their ranges, which hold nine tenths of some rows, beyond these ranges.
+REACH = 1.0
+# The rows a side that show the ranges.
+RANGE_ROWS = 5_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -295,7 +299,8 @@ class Discriminant(Score):
         unit = np.where(self.high > self.low, self.high - self.low, 1.0)
         scaled = [np.clip(side, self.low, self.high) / unit for side in (data, neighbour)]
         middles = [side.mean(axis=0) for side in scaled]
-        runs, width = len(data) + len(neighbour), len(unit)
+        runs = len(data) + len(neighbour)
+        width = len(unit)
         with controller("numpy").limit(limits=1):
             covariance = np.zeros((width, width))
             for side, middle in zip(scaled, middles, strict=True):

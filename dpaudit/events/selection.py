@@ -171,7 +171,8 @@ class CellFamilies:
 
         A model that has seen a hundred cells without a signal takes one strong cell among them for luck.
         """
-        ordered, counted = self.discretizer.ordered, self._by_counts
+        ordered = self.discretizer.ordered
+        counted = self._by_counts
         scores = [refutation_score(*self._sides(one), test, epsilon, ordered=ordered)[:-1] for one in counted.families]
         best = scores[family := _greatest(scores)]
         length = int(np.argmax(best)) + 1 if len(best) else 1
@@ -184,7 +185,8 @@ class CellFamilies:
         The share, of `ClaimPoints.shares`, exceeds 1 if counts promise to refute the point; the point is its index. As
         for `refuting` an atom counts one more on the unlikelier side where counts alone order the atoms.
         """
-        counted, shares = self._by_counts, []
+        counted = self._by_counts
+        shares = []
         for one in counted.families:
             hits, others = (np.cumsum(side).astype(np.float64) for side in self._sides(one))
             luck = 0 if self.discretizer.ordered else np.arange(1, len(others) + 1)

@@ -85,12 +85,14 @@ class Moments:
         """Return z-scores, shape (kinds, d), of how each coordinate differs from the other side; 0 without rows."""
         if not self.n or not other.n:  # every run of a side raised
             return np.zeros((5, len(self.centre)))
-        (mean, var), (mean2, var2) = self._mean_and_variance(), other._mean_and_variance()
+        mean, var = self._mean_and_variance()
+        mean2, var2 = other._mean_and_variance()
         found = [(mean - mean2) / np.sqrt(np.maximum(var / self.n + var2 / other.n, 1e-300))]
         ratio = np.log(np.maximum(var, 1e-12) / np.maximum(var2, 1e-12))
         found.append(ratio / np.sqrt(2 / self.n + 2 / other.n))
         for row in (2, 3, 4):
-            x, y = self.sums[row], other.sums[row]
+            x = self.sums[row]
+            y = other.sums[row]
             pooled = (x + y) / (self.n + other.n)
             spread = np.sqrt(np.maximum(pooled * (1 - pooled), 1 / (self.n + other.n)) * (1 / self.n + 1 / other.n))
             found.append((x / self.n - y / other.n) / spread)
@@ -131,7 +133,8 @@ class Reduction:
         pairs = _pairs(data, neighbour) if paired else ()
         coordinates = np.unique(np.concatenate([*kept, np.array([i for pair in pairs for i in pair], dtype=np.intp)]))
         strong = np.where(np.abs(z[1]) > max(3.0, np.sqrt(2 * np.log(z.shape[1]))), np.sign(z[1]), 0.0)
-        weights, squares = _projections(z[0], data.shape), strong if strong.any() else None
+        weights = _projections(z[0], data.shape)
+        squares = strong if strong.any() else None
         return cls(data.centre, data.scale, coordinates, pairs, weights, squares)
 
     @property
@@ -308,7 +311,9 @@ class Reducer:
 
     def keep(self, wanted: Iterable[int]) -> Reducer:
         """Return a reducer that makes some of the columns only, the others 0."""
-        places, wide, start = frozenset(wanted), [], 0
+        places = frozenset(wanted)
+        wide = []
+        start = 0
         for leaf, reduction in self.wide:
             mine = frozenset(j for j in range(len(reduction.names)) if start + j in places)
             wide.append((leaf, replace(reduction, wanted=mine)))

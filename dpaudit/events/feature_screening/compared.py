@@ -137,7 +137,8 @@ def _common_divisors(sides: Sequence[Sequence[int]], spread: int) -> list[int]:
 
 def far_places(values: Sequence[Any], neighbour: Sides, chosen: Sides) -> list[LeafFeature]:
     """Return what stands at the places of texts, or bytes, beyond those near the ends where the sides differ most."""
-    width, some = _width(values), _some(neighbour, chosen)
+    width = _width(values)
+    some = _some(neighbour, chosen)
     if width <= texts.NEAR or not all(some):
         return []
     counts = []
@@ -231,7 +232,9 @@ def parities(bits: Sequence[Feature], data: NDArray[np.uint8], neighbour: NDArra
 
     Of the features `bits` the training values on the two sides are given, each 0 or 1, shapes (m, bits) and (k, bits).
     """
-    bits, data, neighbour = bits[:MOST_BITS], data[:, :MOST_BITS], neighbour[:, :MOST_BITS]
+    bits = bits[:MOST_BITS]
+    data = data[:, :MOST_BITS]
+    neighbour = neighbour[:, :MOST_BITS]
     for i, j in _pairs(data, neighbour):
         yield Parity((bits[i], bits[j]))
     for start in range(0, min(GROUPED, len(bits)), TOGETHER):
@@ -301,7 +304,8 @@ def _null_space(rows: NDArray[np.uint8]) -> Iterator[int]:
     # The constant column comes first: a combination that equals it is constant too.
     basis: dict[int, tuple[int, int]] = {ones.bit_length() - 1: (ones, 0)}
     for i, column in enumerate(columns):
-        vector, combination = column, 1 << i
+        vector = column
+        combination = 1 << i
         while vector:
             lead = vector.bit_length() - 1
             if lead not in basis:

@@ -36,7 +36,10 @@ ABSENT = -1
 # The features that say little to a person, by their kind or their name.
 INTRICATE = ("repeats", "repeated_entries", "parity of the ones", "parity of the order", "sum of squares")
 # The kinds of features that are looked at only where ordinary ones promise nothing.
-DIGIT, PERIOD, ORDER, RUNS = "decimal digit", "period", "order", "runs"
+DIGIT = "decimal digit"
+PERIOD = "period"
+ORDER = "order"
+RUNS = "runs"
 # Those whose names say themselves of which part of an output they are.
 NAMED = (DIGIT, PERIOD, ORDER)
 # The share of different values up to which texts are looked at once each.
@@ -166,7 +169,8 @@ CONFIRMATION = 2.0
 def promise(x: Array, m: float | Array, y: Array, k: float | Array, confirm: int, training: float = TRAINING) -> Array:
     """Return the promise of events with x of m and y of k training runs, elementwise."""
     first, second = (1 / (training**2 / runs + CONFIRMATION**2 / confirm) for runs in (m, k))
-    low, high = wilson_limit(x / m * first, first, -1.0), wilson_limit(y / k * second, second, 1.0)
+    low = wilson_limit(x / m * first, first, -1.0)
+    high = wilson_limit(y / k * second, second, 1.0)
     return to_grid(np.log(np.maximum(low, 1e-300)) - np.log(high))
 
 
@@ -221,7 +225,8 @@ def _promises(data: Array, neighbour: Array, confirm: int) -> Array:
     """
     m, k = (side.sum(axis=-1, keepdims=True) for side in (data, neighbour))
     empty = (m == 0) | (k == 0)
-    m, k = np.where(empty, 1.0, m), np.where(empty, 1.0, k)
+    m = np.where(empty, 1.0, m)
+    k = np.where(empty, 1.0, k)
     x, y = (np.cumsum(side, axis=-1)[..., :-1] for side in (data, neighbour))
     found = [promise(x, m, y, k, confirm), promise(k - y, k, m - x, m, confirm)]
     return np.stack([np.where(empty, -np.inf, one) for one in found], axis=-3)

@@ -36,13 +36,20 @@ FARTHEST = 64
 FIRST = 16
 # Values beyond it are no noise of such a sampler, and their sums would overflow.
 FINITE = 1e300
-# At least so many of them must lie where doubles are missed, and so large a share of these on the grid.
-LEAST_SPARSE, ON_GRID = 12, 0.95
-# Round numbers tried for the centre, and for the scale and for its inverse.
-CENTRES, SCALES = 32, 2
+# The least number of values that must lie where doubles are missed, for the grid shows only there.
+LEAST_SPARSE = 12
+# The share of these that must lie on the grid.
+ON_GRID = 0.95
+# Round numbers that are tried for the centre.
+CENTRES = 32
+# Round numbers that are tried for the scale, and for its inverse.
+SCALES = 2
 # Standard errors, about, within which centre and scale are sought.
 ERRORS = 4.0
-DENSE, REACHED, GAP = 0, 1, 2
+# The cells of a value: doubles are too dense to say, the sampler returns it, or it never does.
+DENSE = 0
+REACHED = 1
+GAP = 2
 # The kind of the features that show them.
 GAPS = "gaps"
 
@@ -112,7 +119,8 @@ def sampler_of(values: Array) -> FloatSupport | None:
     error = ERRORS / math.sqrt(len(values))
     different = np.unique(values)  # those that repeat were clipped
     far = different[np.argsort(np.abs(different - centre), kind="stable")[-FARTHEST:]]
-    low, high = scale * (1 - min(error, 0.5)), scale * (1 + error)
+    low = scale * (1 - min(error, 0.5))
+    high = scale * (1 + error)
     scales = round_numbers(low, high, SCALES) + [1 / s for s in round_numbers(1 / high, 1 / low, SCALES)]
     centres = round_numbers(centre - error * scale, centre + error * scale, CENTRES)
     tried = list(starmap(FloatSupport, product(centres, dict.fromkeys(scales), GRIDS)))
@@ -130,7 +138,8 @@ def round_numbers(low: float, high: float, most: int) -> list[float]:
     for places in range(-9, 16):
         if not math.isfinite(max(-low, high) * 10.0**places):
             break
-        first, last = math.ceil(low * 10.0**places), math.floor(high * 10.0**places)
+        first = math.ceil(low * 10.0**places)
+        last = math.floor(high * 10.0**places)
         for k in range(first, min(last, first + most) + 1):
             number = float(f"{k}e{-places}")
             found += [] if number in found else [number]

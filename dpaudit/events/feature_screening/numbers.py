@@ -31,8 +31,10 @@ PLACES = 19
 # Leading bits that are looked at.
 TOP = 8
 MANTISSA = 52
-# Added to the exponent of a lowest bit, so that cells are positive; and the cell of a row of zeros.
-LOWEST, NO_BIT = 1200, 4_000
+# Added to the exponent of a lowest bit, so that cells are positive.
+LOWEST = 1200
+# The cell of a row of zeros, beyond all exponents.
+NO_BIT = 4_000
 # Numbers of a row whose bits are looked at, each a feature: ordinary noise shows itself in every number alike.
 MOST_STORED = 32
 
@@ -212,7 +214,8 @@ def _check(modulus: int, cut: int, values: WholeValues) -> CellNumbers:
 def _luhn(values: WholeValues) -> CellNumbers:
     """Return the sum of the digits, every second from the end doubled and cast out by nines, modulo 10."""
     doubled = np.array([0, 2, 4, 6, 8, 1, 3, 5, 7, 9])
-    rest, total = values.low, np.zeros(len(values), dtype=np.int64)
+    rest = values.low
+    total = np.zeros(len(values), dtype=np.int64)
     for place in range(20):
         rest, digit = np.divmod(rest, np.uint64(10))
         total += doubled[digit] if place % 2 else digit.astype(np.int64)

@@ -37,8 +37,10 @@ from dpaudit.outputs.readers import is_usual
 MOST_PERIODIC = 16
 # Digits, and periods, of one number that are returned.
 CHOSEN = 2
-# Values a side that digits are compared on, of few numbers and of many, and single periods; transforms take all.
-COMPARED, FEWER = 2_000, 1_000
+# Values a side that digits are compared on, where an output has at most `FEW_NUMBERS`. Transforms take all values.
+COMPARED = 2_000
+# The same where it has more, and the values a side that single periods are compared on.
+FEWER = 1_000
 FEW_NUMBERS = 4
 # Values a side below which nothing is compared.
 LEAST_VALUES = 50
@@ -52,8 +54,9 @@ LEAST_EXCESS = 6.0
 LEAST_POWER = 6.0
 # Cells of the histograms of all numbers together.
 TRANSFORMED = 2**18
-# Cells of the histogram of one number.
-MOST_CELLS, FEWEST_CELLS = 2**17, 2**14
+# The bounds of the cells of the histogram of one number.
+MOST_CELLS = 2**17
+FEWEST_CELLS = 2**14
 # Periods in the range below which the values themselves show as much.
 LEAST_CYCLES = 4
 # The share of values beyond either end of the range.
@@ -90,7 +93,8 @@ def digits_and_periods(columns: Sequence[tuple[Feature, Array]], neighbour: Side
     compared = COMPARED if len(columns) <= FEW_NUMBERS else FEWER
     for feature, column in columns:
         taken = fit & is_usual(column)
-        values, side = column[taken], neighbour[taken]
+        values = column[taken]
+        side = neighbour[taken]
         if min(side.sum(), (~side).sum()) < LEAST_VALUES or values.min() == values.max():
             continue
         if feature.leaf.reader is not readers.whole:  # integers have digits of their own
@@ -236,10 +240,12 @@ def _periods_of(values: Array, side: Sides, cells: int) -> list[float]:
     if not 1e-290 < span < 1e290:
         return []
     inside = (values >= low) & (values <= high)
-    values, side = values[inside], side[inside]
+    values = values[inside]
+    side = side[inside]
     if min((~side).sum(), side.sum()) < LEAST_VALUES:
         return []
-    weights, step = _weights(side), _step(values)
+    weights = _weights(side)
+    step = _step(values)
     found = [*_scanned(values - low, weights, span, step, cells), *_tried(values, weights, span, step, cells)]
     found.sort(key=itemgetter(0), reverse=True)
     chosen: list[float] = []
@@ -326,7 +332,8 @@ def _nice(frequency: float, reach: float, step: float) -> Iterator[float]:
 def _tried(values: Array, weights: Array, span: float, step: float, cells: int) -> Iterator[tuple[float, float]]:
     """Yield powers and periods of likely periods that are too short for the transform."""
     greatest = float(np.abs(values).max())
-    longest, shortest = 4 * span / cells, greatest / PRECISE
+    longest = 4 * span / cells
+    shortest = greatest / PRECISE
     tens = 10.0 ** (math.floor(math.log10(longest)) - np.arange(DECADES))
     likely = np.concatenate([tens, 1.0 / MULTIPLES, 2 * HALF_PERIODS, math.pi * MULTIPLES[:4], [math.pi / 2]])
     likely = np.concatenate([likely, step * MULTIPLES[1:]]) if step else likely

@@ -38,7 +38,8 @@ def widest_gaps(data: Any, neighbour: Any, count: int = CHOSEN) -> list[tuple[in
     width = data.shape[1]
     for i in range(0, width, BLOCK):
         for j in range(i, width, BLOCK):
-            left, right = slice(i, i + BLOCK), slice(j, j + BLOCK)
+            left = slice(i, i + BLOCK)
+            right = slice(j, j + BLOCK)
             means = (side[:, left].T @ side[:, right] / len(side) for side in (data, neighbour))
             gap = to_grid(np.abs(next(means) - next(means)))
             if i == j:

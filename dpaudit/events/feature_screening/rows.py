@@ -29,7 +29,8 @@ def _steps(ordered: Rows) -> Any:
 def _order_parity(rows: Rows) -> Bools:
     """Return whether an odd number of swaps sorts each row; equal numbers stay in their order."""
     order = np.argsort(rows[:, :MOST_ENTRIES], axis=1, kind="stable")
-    ranks, odd = np.ascontiguousarray(order.T.astype(np.uint8)), np.zeros(len(rows), dtype=np.bool_)
+    ranks = np.ascontiguousarray(order.T.astype(np.uint8))
+    odd = np.zeros(len(rows), dtype=np.bool_)
     for place, rank in enumerate(ranks):
         odd ^= np.bitwise_xor.reduce(ranks[place + 1 :] < rank, axis=0)
     return odd

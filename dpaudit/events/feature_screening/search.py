@@ -95,7 +95,8 @@ def screen_features(
     parities are searched. `stored` says whether features of how values are stored take part; None stands for these
     alone.
     """
-    left, right = data[:ROWS], neighbour[:ROWS]
+    left = data[:ROWS]
+    right = neighbour[:ROWS]
     outputs = join([left, right])
     side = np.repeat([0, 1], [len(left), len(right)])
     # Two parts of a quarter each rank the features, each ordered by the other; the rest recounts the best.
@@ -139,7 +140,8 @@ def _chosen(
     """Yield features that are chosen by comparing the sides on the runs to `fit`."""
     if not (fit & neighbour).any() or not (fit & ~neighbour).any():
         return
-    columns, whole = list[tuple[Feature, Array]](), 0
+    columns = list[tuple[Feature, Array]]()
+    whole = 0
     for leaf in plan.leaves:
         values, where = leaf.read(outputs)
         place = np.arange(len(outputs)) if where is None else where
@@ -172,7 +174,10 @@ def not_compared(plan: LeafPlan, outputs: Any) -> tuple[Name, ...]:
     Only those are named that outputs of these types and sizes can have.
     """
     found: list[Name] = []
-    single, integers, bits, numeric = 0, 0, 0, 0
+    single = 0
+    integers = 0
+    bits = 0
+    numeric = 0
     for leaf in plan.leaves:
         if leaf.representation or leaf.in_row:
             continue
@@ -197,13 +202,16 @@ def not_compared(plan: LeafPlan, outputs: Any) -> tuple[Name, ...]:
                 found.append(Name.of("characters of {} beyond the first {}", name, position(WIDEST)))
         elif leaf.reader is readers.whole:
             values = leaf.read(outputs)[0]
-            single, integers, numeric = single + 1, integers + 1, numeric + 1
+            single += 1
+            integers += 1
+            numeric += 1
             bits += int(values.length.max(initial=0))
             large = values.real.max(initial=0) - values.real.min(initial=0) > MODULUS**2
             if large:
                 found.append(Name.of("most remainders of {} by numbers above {}", name, position(MODULUS)))
         elif leaf.reader is readers.real:
-            single, numeric = single + 1, numeric + 1
+            single += 1
+            numeric += 1
         elif isinstance(leaf.reader, readers.Categories) and leaf.reader.of is tuple:
             found.append(Name.of("orders of three and more keys of {}", in_words(leaf.path)))
     for what, count, most in (
@@ -231,7 +239,8 @@ def _promises(counts: Sequence[Array], confirm: int, ordered: Sequence[bool]) ->
     Features of as many cells are judged together: most have two. Where cells are ordered, or two, half-lines compete
     with events of any cells: among five hundred features a tail of a number was lost by the order of its cells alone.
     """
-    promised, again = np.zeros(len(counts)), np.zeros(len(counts))
+    promised = np.zeros(len(counts))
+    again = np.zeros(len(counts))
     widths = np.array([one.shape[-1] for one in counts], dtype=np.int64)
     for width in np.unique(widths).tolist():
         alike = np.flatnonzero(widths == width)
@@ -242,9 +251,11 @@ def _promises(counts: Sequence[Array], confirm: int, ordered: Sequence[bool]) ->
             line = best_half_lines(*ranking, confirm)
             better = (line[0] > promised[alike]) & (np.array(ordered)[alike] | (width == 2))
             promised[alike[better]] = line[0][better]
-            inside, forward = np.where(better[:, None], line[1], inside), np.where(better, line[2], forward)
+            inside = np.where(better[:, None], line[1], inside)
+            forward = np.where(better, line[2], forward)
         fresh = np.stack([data[:, -1], neighbour[:, -1]])
-        hits, runs = (fresh * inside).sum(axis=-1), fresh.sum(axis=-1)
+        hits = (fresh * inside).sum(axis=-1)
+        runs = fresh.sum(axis=-1)
         (x, y), (m, k) = (np.where(forward, side, side[::-1]) for side in (hits, np.maximum(runs, 1.0)))
         again[alike] = promise(x, m, y, k, confirm, training=1.0) if width > 1 else -np.inf
     return promised, again

@@ -111,7 +111,8 @@ def _orders_of(rows: Sequence[Any], side: Sides, kind: str, name: Name) -> Itera
         found += [(gap, i, i + 1 + j) for j, gap in enumerate(gaps.tolist()) if gap > LEAST_GAP]
     found.sort(key=lambda one: (-one[0], one[1:]))
     for _, i, j in found[:CHOSEN]:
-        first, second = known[i], known[j]
+        first = known[i]
+        second = known[j]
         members = written_key(_shown(first)), written_key(_shown(second))
         words = Name.of(f"order of the {kind}s {{}} and {{}} in {{}}", *members, name)
         cells = one_of(f"{_shown(second)} first", f"{_shown(first)} first", "absent")
@@ -150,7 +151,8 @@ def _is_before(first: Hashable, second: Hashable, row: Any) -> int:
         if member == first or member == second:
             if found and member != earlier:
                 return int(earlier == first)
-            earlier, found = member, 1
+            earlier = member
+            found = 1
     return 2
 
 
@@ -255,7 +257,8 @@ def _groups(table: NDArray[np.int64], side: Sides) -> Iterator[tuple[float, tupl
     some = max(8, GRAM_NUMBERS // table.shape[1])
     if len(table) > some:
         step = -(-len(table) // some)
-        table, side = table[::step], side[::step]
+        table = table[::step]
+        side = side[::step]
     sizes = [(~side).sum(), side.sum()]
     for length in (2, 3):
         grams = _grams(table, length)
@@ -264,7 +267,8 @@ def _groups(table: NDArray[np.int64], side: Sides) -> Iterator[tuple[float, tupl
             continue
         kinds, which = np.unique(grams[row, column], return_inverse=True)
         pairs = np.unique(which * len(table) + row)  # each kind once a row
-        which, of_side = pairs // len(table), side[pairs % len(table)]
+        which = pairs // len(table)
+        of_side = side[pairs % len(table)]
         hits = [np.bincount(which[of_side == one], minlength=len(kinds)) for one in (False, True)]
         shares = [(hit + 0.5) / (size + 1) for hit, size in zip(hits, sizes, strict=True)]
         variance = sum(p * (1 - p) / size for p, size in zip(shares, sizes, strict=True))

@@ -171,7 +171,8 @@ def _count(name: str, values: Sequence[str]) -> CellNumbers:
 
 def affixes(values: Sequence[Any]) -> list[LeafFeature]:
     """Return beginnings and ends that several texts, or bytes, share; 0 for all others."""
-    found, times = [], Counter(values)
+    found = []
+    times = Counter(values)
     ends = [("first", slice(None, length), length) for length in AFFIXES]
     ends += [("last", slice(-length, None), length) for length in AFFIXES]
     for end, part, length in ends:
@@ -273,9 +274,12 @@ def byte_numbers(values: Sequence[bytes]) -> list[LeafFeature]:
 def _number(highest: int, little: bool, values: Sequence[bytes]) -> Array:
     """Return the numbers of the bytes from one place on, or, if `little`, up to it."""
     if highest < 0:
-        values, highest, little = [value[::-1] for value in values], -1 - highest, not little
+        values = [value[::-1] for value in values]
+        highest = -1 - highest
+        little = not little
     if little:
-        low, high = max(0, highest + 1 - WORD), highest + 1
+        low = max(0, highest + 1 - WORD)
+        high = highest + 1
         words = [value[low:high].ljust(high - low, b"\0").rjust(WORD, b"\0") for value in values]
     else:
         words = [value[highest : highest + WORD].ljust(WORD, b"\0") for value in values]
