@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from dpaudit.bounds.base import Array
+from dpaudit.events.event import Outputs
 from dpaudit.events.wide import WIDTH, Reducer
 from dpaudit.outputs import readers
 from dpaudit.outputs.leaf import Leaf, spread
@@ -138,7 +139,7 @@ class Flattener:
         """The count of numbers in an output, those beyond the width included."""
         return sum(leaf.reader.width if isinstance(leaf.reader, readers.Block) else 1 for leaf in self.leaves)
 
-    def __call__(self, outputs: Any) -> Array:
+    def __call__(self, outputs: Outputs) -> Array:
         """Return the matrix, shape (outputs, width), which must not be changed: scores of one batch share it."""
         for flattener, known, matrix in _LAST.known:
             if known is outputs and flattener is self:
@@ -150,7 +151,7 @@ class Flattener:
             del _LAST.known[0]
         return matrix
 
-    def _matrix(self, outputs: Any) -> Array:
+    def _matrix(self, outputs: Outputs) -> Array:
         columns = []
         left = self.width
         for leaf in self.leaves:

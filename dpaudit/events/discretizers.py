@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from dpaudit.bounds.base import Array, Integers
 from dpaudit.events.cells import LEAST, places_of, quantiles_of_sorted, tally, to_grid
 from dpaudit.events.columns import GROUPS, Flattener
-from dpaudit.events.event import Cells, CellSet, Event, Interval, Tally
+from dpaudit.events.event import Cells, CellSet, Event, Interval, Outputs, Tally
 from dpaudit.events.feature_screening.search import not_compared
 from dpaudit.events.wide import wide_leaves
 from dpaudit.jsonable import stable_repr
@@ -68,7 +68,7 @@ class Discretizer:
         """The score in the middle of each cell, where it estimates a log-likelihood ratio."""
         return None
 
-    def __call__(self, outputs: Any) -> Any:
+    def __call__(self, outputs: Outputs) -> Any:
         """Return one cell for each output."""
         raise NotImplementedError
 
@@ -76,11 +76,11 @@ class Discretizer:
         """Return an event over the cells as data."""
         return Cells.of(self.name, event.inside, event.rare)
 
-    def refit(self, data: Any, neighbour: Any) -> Discretizer | None:
+    def refit(self, data: Outputs, neighbour: Outputs) -> Discretizer | None:
         """Return the same cells by a score fitted on other runs; None if that is impossible or costs too much."""
         return self
 
-    def joined(self, other: Discretizer, first: Sequence[Any], second: Sequence[Any]) -> Discretizer:
+    def joined(self, other: Discretizer, first: Sequence[Outputs], second: Sequence[Outputs]) -> Discretizer:
         """Return this discretizer and its `refit` as one, given the outputs that each was fitted on."""
         return self
 
@@ -91,7 +91,7 @@ class Identity(Discretizer):
 
     name: Name = HISTOGRAM
 
-    def __call__(self, outputs: Any) -> Any:
+    def __call__(self, outputs: Outputs) -> Any:
         """Return the outputs."""
         return outputs
 
@@ -124,7 +124,7 @@ class PackedRows(Discretizer):
         sizes = tuple(high - low + 1 for low, high in zip(lows, highs, strict=True))
         return cls(tuple(lows), sizes) if math.prod(sizes) <= most else None
 
-    def __call__(self, outputs: Any) -> Integers:
+    def __call__(self, outputs: Outputs) -> Integers:
         """Return the packed rows."""
         found = outputs if self.flattener is None else GROUPS[self.group](self.flattener(outputs))
         rows = np.asarray(found).reshape(len(outputs), -1)
@@ -144,7 +144,7 @@ class Atoms(Discretizer):
     numbers: Mapping[Hashable, int]
     name: Name = REPEATED_OUTPUTS
 
-    def __call__(self, outputs: Any) -> Integers:
+    def __call__(self, outputs: Outputs) -> Integers:
         """Return the number of each output's atom."""
         if not (isinstance(outputs, np.ndarray) and outputs.ndim == 1 and outputs.dtype.kind == "f"):
             return np.array([self.numbers.get(cell, OTHER) for cell in canonical_each(outputs)], dtype=np.int64)
@@ -196,7 +196,7 @@ class CountCells:
     discretizers: tuple[Discretizer, ...]
     slow: bool = True
 
-    def __call__(self, outputs: Any) -> tuple[Tally, ...]:
+    def __call__(self, outputs: Outputs) -> tuple[Tally, ...]:
         """Return the counts by discretizer."""
         return tuple(tally(one(outputs)) if self.slow or not one.slow else Counter() for one in self.discretizers)
 
@@ -214,7 +214,7 @@ class Ranked(ScoreBins):
     name: Name = RANKED_HISTOGRAM
 
     @classmethod
-    def fit(cls, base: Discretizer, data: Any, neighbour: Any) -> Self:
+    def fit(cls, base: Discretizer, data: Outputs, neighbour: Outputs) -> Self:
         """Order the cells of two batches of outputs by their log-likelihood ratio, shrunk by a standard error.
 
         Cells seen fewer than `LEAST` times are in the middle.
@@ -229,7 +229,7 @@ class Ranked(ScoreBins):
         edges = np.unique(np.quantile(score, np.linspace(0, 1, FEW)[1:-1])) if known else np.zeros(0)
         return cls(base, dict(zip(known, np.searchsorted(edges, score, side="right").tolist(), strict=True)), edges)
 
-    def __call__(self, outputs: Any) -> Integers:
+    def __call__(self, outputs: Outputs) -> Integers:
         """Return the bin of each output's cell; unknown cells have the bin of ratio 1."""
         cells = self.base(outputs)
         if isinstance(cells, np.ndarray) and cells.ndim == 1 and cells.dtype.kind in "iu":
@@ -238,7 +238,7 @@ class Ranked(ScoreBins):
             return np.where(at < 0, self.middle, bins[at])
         return np.array([self.bins.get(cell, self.middle) for cell in canonical_each(cells)], dtype=np.int64)
 
-    def refit(self, data: Any, neighbour: Any) -> None:
+    def refit(self, data: Outputs, neighbour: Outputs) -> None:
         """Return None: bins of another fit would hold other cells."""
 
     @cached_property
@@ -263,7 +263,7 @@ MOST_COMPARED = 100_000
 _ONE_CLASS = frozenset({bool, int, float, str, bytes, type(None), np.float64, np.int64, np.bool_, np.str_})
 
 
-def _are_all(cells: Iterable[Hashable], outputs: Any) -> bool:
+def _are_all(cells: Iterable[Hashable], outputs: Outputs) -> bool:
     """Say whether cells say all of some outputs: of no class, or part, whose likes share a cell."""
     if isinstance(outputs, np.ndarray) and outputs.dtype != object:
         return True
@@ -288,14 +288,15 @@ class Pilot:
     different: int = 0
 
     @classmethod
-    def of(cls, outputs: Any) -> Pilot:
+    def of(cls, outputs: Outputs) -> Pilot:
         """Return what a batch of outputs of both sides suggests."""
         if isinstance(outputs, np.ndarray) and outputs[:1].size > MOST_COMPARED:
             plan = LeafPlan.of(outputs)
             return cls(None, False, plan, not_compared(plan, outputs))
-        rows = isinstance(outputs, np.ndarray) and outputs.dtype.kind in "iu" and outputs.ndim == 2
-        # Rows of integers that fit into one integer each are packed.
-        found: Discretizer = (PackedRows.of(outputs, 2**62 - 1) if rows else None) or Identity()
+        found: Discretizer = Identity()
+        if isinstance(outputs, np.ndarray) and outputs.dtype.kind in "iu" and outputs.ndim == 2:
+            # Rows of integers that fit into one integer each are packed.
+            found = PackedRows.of(outputs, 2**62 - 1) or found
         counts = Counter(canonical_each(found(outputs)))
         repeated = sum(c for c in counts.values() if c >= REPEATED) / max(1, len(outputs))
         sufficient = repeated > 0.5 and len(counts) <= FEW

@@ -22,6 +22,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
+from numpy.typing import NDArray
 
 from dpaudit.bounds.base import Array, Bools
 from dpaudit.errors import InputError
@@ -34,6 +35,8 @@ from dpaudit.outputs.values import JsonValue, decode_value, encode_value
 from dpaudit.record import Extended, Frozen
 
 Tally: TypeAlias = Counter[Hashable]
+Outputs: TypeAlias = Sequence[Any] | NDArray[Any]
+"""A batch of outputs, which may be anything: a list of them, or an array with a row for each."""
 
 # A cell that no output has.
 RARE: Hashable = ("rare",)
@@ -53,7 +56,7 @@ class _Event(Frozen, frozen=True, tag_field="kind"):
         """Whether the event says by itself which outputs are in it."""
         return False
 
-    def holds(self, outputs: Any) -> Bools:
+    def holds(self, outputs: Outputs) -> Bools:
         """Say for each output of a batch whether it is in the event; `InputError` unless the event is explicit."""
         if isinstance(self, Cells | Interval) and self.explicit:
             return self.has(self.read(outputs))
@@ -147,7 +150,7 @@ class Cells(_Event, frozen=True, tag="cells"):
         """Whether the event says by itself which outputs are in it."""
         return self.feature == "output" and self.size > 0 and not (self.values or self.rare)
 
-    def read(self, outputs: Any) -> Any:
+    def read(self, outputs: Outputs) -> Any:
         """Return the cell of the part of each output of a batch."""
         return [cell_of(part_of(output, self.path)) for output in outputs]
 
@@ -187,7 +190,7 @@ class Interval(_Event, frozen=True, tag="interval"):
         """Whether the event says by itself which outputs are in it."""
         return self.feature in FEATURES
 
-    def read(self, outputs: Any) -> Array:
+    def read(self, outputs: Outputs) -> Array:
         """Return the score of each output of a batch, NaN where there is none."""
         return numbers_of(outputs, self.feature, self.path)
 
@@ -284,7 +287,7 @@ def cell_of(part: Any) -> Hashable:
     return ("missing",) if part is MISSING else canonical(part)
 
 
-def numbers_of(outputs: Any, feature: str, path: Path = (), *, parts: Sequence[Any] | None = None) -> Array:
+def numbers_of(outputs: Outputs, feature: str, path: Path = (), *, parts: Sequence[Any] | None = None) -> Array:
     """Return a feature of each output of a batch, NaN for those that have none; shape (len(outputs),).
 
     The `parts` of outputs at the path are given where they are known.

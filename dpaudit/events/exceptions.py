@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -12,7 +11,7 @@ from dpaudit.bounds.base import Integers
 from dpaudit.contract import Direction
 from dpaudit.events.cells import tally
 from dpaudit.events.discretizers import Discretizer
-from dpaudit.events.event import Cells, CellSet, Event, Tally
+from dpaudit.events.event import Cells, CellSet, Event, Outputs, Tally
 from dpaudit.events.selection import Selection
 from dpaudit.naming import Name
 from dpaudit.outputs.canonical import TIMED_OUT, Raised, canonical
@@ -39,7 +38,7 @@ class ExceptionKinds(Discretizer):
     kinds: tuple[str, ...]
     name: Name = KINDS_OF_EXCEPTIONS
 
-    def __call__(self, outputs: Any) -> Integers:
+    def __call__(self, outputs: Outputs) -> Integers:
         """Return the number of each output's kind."""
         if isinstance(outputs, np.ndarray) and outputs.dtype != object:
             return np.zeros(len(outputs), dtype=np.int64)
@@ -54,7 +53,7 @@ class ExceptionKinds(Discretizer):
         return Cells.of_values(EXCEPTION, (shown[cell] for cell in event.inside if isinstance(cell, int)), event.rare)
 
 
-def exceptions_of(outputs: Sequence[Any]) -> ExceptionKinds | None:
+def exceptions_of(outputs: Outputs) -> ExceptionKinds | None:
     """Return the kinds of exceptions among outputs, if there are some, few, and outputs that are none."""
     raised = [one for one in outputs if type(one) is Raised]
     kinds = sorted(set(map(kind_of, raised)))
@@ -62,7 +61,7 @@ def exceptions_of(outputs: Sequence[Any]) -> ExceptionKinds | None:
 
 
 def as_exceptions(
-    selected: Selection, sides: Sequence[Sequence[Any]]
+    selected: Selection, sides: Sequence[Outputs]
 ) -> tuple[ExceptionKinds, tuple[Tally, Tally]] | None:
     """Return the kinds of exceptions and their counts on both sides, if an event holds all outputs of some kinds.
 
@@ -82,7 +81,7 @@ def as_exceptions(
     return found, (tally(found(sides[0])), tally(found(sides[1])))
 
 
-def by_name(outputs: Sequence[Any], inside: Sequence[bool]) -> Cells | None:
+def by_name(outputs: Outputs, inside: Sequence[bool]) -> Cells | None:
     """Return the event of the kinds of exceptions that some outputs end in, those inside an event; None if too many."""
     raised = [one for one, taken in zip(outputs, inside, strict=True) if taken and type(one) is Raised]
     kinds = sorted(set(map(kind_of, raised)))

@@ -24,6 +24,7 @@ from dpaudit.events.event import (
     Cells,
     Event,
     Interval,
+    Outputs,
     Path,
     cell_of,
     is_table,
@@ -82,7 +83,7 @@ def is_plain(event: Event) -> bool:
 
 @np.errstate(over="ignore", invalid="ignore")  # outputs may be as large as numbers are
 def choose(
-    sides: Sequence[Any], delta: float, error: float, *, float_bits: bool = False, worth: float = WORTH
+    sides: Sequence[Outputs], delta: float, error: float, *, float_bits: bool = False, worth: float = WORTH
 ) -> ChosenEvent | None:
     """Return the simplest event whose bound is near the best one's; None where no event gives a bound above 0.
 
@@ -116,7 +117,7 @@ def _complexity(event: Explicit) -> tuple[int, int]:
     return len(event.path) + len(event.outputs or ()) + ranges, int(bool(event.complement))
 
 
-def _proposed(sides: Sequence[Any], delta: float, float_bits: bool) -> Iterator[tuple[Explicit, Direction]]:
+def _proposed(sides: Sequence[Outputs], delta: float, float_bits: bool) -> Iterator[tuple[Explicit, Direction]]:
     some = [[*outputs[:SHOWN]] for outputs in sides]
     features = [name for name in FEATURES if float_bits or name != STORED]
     for path in islice(_paths(some), MOST_LEAVES):
@@ -136,7 +137,7 @@ def _proposed(sides: Sequence[Any], delta: float, float_bits: bool) -> Iterator[
                 yield from _half_lines(columns, feature, path, delta)
 
 
-def _paths(sides: Sequence[Sequence[Any]]) -> Iterator[Path]:
+def _paths(sides: Sequence[Outputs]) -> Iterator[Path]:
     """Yield the ways from an output to its parts: the output itself, then elements and entries to a depth of 2."""
     seen = {path: None for outputs in sides for output in outputs for path in _below(output, (), 2)}
     yield ()
@@ -193,7 +194,7 @@ def _half_lines(
 
 
 def _listed(
-    sides: Sequence[Sequence[Any]], shown: Sequence[Any], path: Path, delta: float
+    sides: Sequence[Outputs], shown: Sequence[Any], path: Path, delta: float
 ) -> Iterator[tuple[Explicit, Direction]]:
     """Yield the best single output and the best few, or all but these, of parts that repeat, as those shown do."""
     if len(set(map(cell_of, shown))) > len(shown) / 4:

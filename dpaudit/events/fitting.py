@@ -16,6 +16,7 @@ from dpaudit.bounds.base import Array, Integers
 from dpaudit.events.cells import LEAST, bins
 from dpaudit.events.columns import GROUPS, Flattener, group_columns
 from dpaudit.events.discretizers import FEW, Atoms, Discretizer, PackedRows, Ranked, ScoreBins, score_edges
+from dpaudit.events.event import Outputs
 from dpaudit.events.feature_screening.feature import best_events, quantile_edges
 from dpaudit.events.feature_screening.featured import screened_discretizers, support_gap_discretizers
 from dpaudit.events.scores import Column, Discriminant, NaiveBayes, Patterns, Score, controller
@@ -48,7 +49,7 @@ class Scored(ScoreBins):
         """Whether there is a score; a column as it is was fitted to nothing."""
         return self.score is not None and not isinstance(self.score, Column)
 
-    def column(self, index: int, outputs: Any) -> Scored:
+    def column(self, index: int, outputs: Outputs) -> Scored:
         """Return the bins of one of this score's columns as it is, cut by outputs of both sides together."""
         one = replace(self, score=Column(index), name=Name.of("column {}", position(index)))
         return replace(one, edges=score_edges(one.scores(outputs)))
@@ -63,11 +64,11 @@ class Scored(ScoreBins):
         """The score in the middle of each bin; a column as it is estimates no ratio."""
         return None if self.score is None else super().midpoints
 
-    def __call__(self, outputs: Any) -> Integers:
+    def __call__(self, outputs: Outputs) -> Integers:
         """Return the bin of each output's score."""
         return bins(self.edges, self.scores(outputs)).astype(np.int64)
 
-    def refit(self, data: Any, neighbour: Any) -> Scored | None:
+    def refit(self, data: Outputs, neighbour: Outputs) -> Scored | None:
         """Return the same bins of a score fitted on other runs; None for slow scores, and for few scores."""
         if self.score is None:
             return self
@@ -79,7 +80,7 @@ class Scored(ScoreBins):
         score = self.score.refit(self._columns(data), self._columns(neighbour))
         return None if score is None else replace(self, score=score)
 
-    def joined(self, other: Discretizer, first: Sequence[Any], second: Sequence[Any]) -> Scored:
+    def joined(self, other: Discretizer, first: Sequence[Outputs], second: Sequence[Outputs]) -> Scored:
         """Return the mean of this score and its `refit`; bins hold as much as those of each on runs new to it.
 
         Given are the outputs of both sides that this score, and that the other one, was fitted on.
@@ -96,12 +97,12 @@ class Scored(ScoreBins):
             edges = np.where(self.edges > value, above, np.minimum(edges, value))
         return replace(self, score=self.score.mean(other.score), edges=edges)
 
-    def scores(self, outputs: Any) -> Array:
+    def scores(self, outputs: Outputs) -> Array:
         """Return the score of each output."""
         columns = self._columns(outputs)
         return columns[:, 0] if self.score is None else self.score(columns)
 
-    def _columns(self, outputs: Any) -> Array:
+    def _columns(self, outputs: Outputs) -> Array:
         base = self.flattener(outputs)
         if self.groups == ("values",):
             return base
@@ -134,8 +135,8 @@ ATOM_ROWS = 10_000
 
 
 def fitted_discretizers(
-    data: Any,
-    neighbour: Any,
+    data: Outputs,
+    neighbour: Outputs,
     *,
     thorough: bool,
     float_bits: bool,
@@ -239,7 +240,7 @@ def _promised(fit: Fit, sides: Sequence[Array], confirm: int) -> float:
     return float(best_events(data, neighbour, confirm)[0])
 
 
-def _atoms(sides: Sequence[Any], rows: Sequence[Array]) -> Atoms | None:
+def _atoms(sides: Sequence[Outputs], rows: Sequence[Array]) -> Atoms | None:
     """Return a discretizer for outputs that repeat among ones that do not, or None if there are none.
 
     Outputs that are equal have equal rows of numbers, so that only such outputs are compared.

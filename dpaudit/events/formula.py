@@ -9,7 +9,6 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -17,7 +16,7 @@ from dpaudit.bounds.base import Array
 from dpaudit.contract import Direction
 from dpaudit.events.columns import Flattener
 from dpaudit.events.discretizers import score_edges
-from dpaudit.events.event import Event, Interval
+from dpaudit.events.event import Event, Interval, Outputs
 from dpaudit.events.scores import Discriminant
 from dpaudit.naming import Mention, Mentioned, Name, Sum, position
 from dpaudit.outputs import readers
@@ -55,13 +54,13 @@ class Formula:
     coefficients: tuple[float, ...]
     name: Sum
 
-    def __call__(self, outputs: Any) -> Array:
+    def __call__(self, outputs: Outputs) -> Array:
         """Return the sum of each output."""
         table = self.flattener(outputs)
         return np.asarray(table[:, list(self.places)] @ np.array(self.coefficients))
 
     @classmethod
-    def fit(cls, data: Any, neighbour: Any) -> Formula | None:
+    def fit(cls, data: Outputs, neighbour: Outputs) -> Formula | None:
         """Return the sum that distinguishes two batches of outputs best; None where they have no few named numbers."""
         flattener = Flattener.fit([data, neighbour])
         named = _named(flattener)
@@ -161,7 +160,7 @@ def _written(names: Sequence[Name], coefficients: Sequence[float]) -> Sum:
 
 
 def sum_event(
-    sides: Sequence[Any], epsilon: float, delta: float
+    sides: Sequence[Outputs], epsilon: float, delta: float
 ) -> tuple[Event, Direction, list[tuple[int, int]]] | None:
     """Return the half-line of a sum that was seen too often for a claim, its likelier side, and its hits and runs.
 

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.events.cells import to_grid
+from dpaudit.events.event import Outputs
 from dpaudit.events.feature_screening.products import widest_gaps
 from dpaudit.events.feature_screening.rows import SUMMARIES
 from dpaudit.naming import Name, position
@@ -258,12 +259,12 @@ class SumUp:
     empty: tuple[Moments, ...]
 
     @classmethod
-    def around(cls, leaves: tuple[Leaf, ...], outputs: Any) -> SumUp:
+    def around(cls, leaves: tuple[Leaf, ...], outputs: Outputs) -> SumUp:
         """Return sums around what some outputs show."""
         found = (Moments.around(usual(leaf.read(outputs)[0]), _shape(leaf, outputs)) for leaf in leaves)
         return cls(leaves, tuple(found))
 
-    def __call__(self, outputs: Any) -> Plain:
+    def __call__(self, outputs: Outputs) -> Plain:
         """Return the sums of these outputs, of each leaf the number of rows, their sums, and the rows that are kept."""
         leaves = zip(self.leaves, self.empty, strict=True)
         found = (empty.of(usual(leaf.read(outputs)[0])) for leaf, empty in leaves)
@@ -275,7 +276,7 @@ class SumUp:
         return tuple(mine + replace(mine, n=n, sums=total, kept=kept) for mine, (n, total, kept) in rows)
 
 
-def _shape(leaf: Leaf, outputs: Any) -> tuple[int, ...]:
+def _shape(leaf: Leaf, outputs: Outputs) -> tuple[int, ...]:
     """Return the shape of a leaf's first array, by which neighbours in an image are known."""
     if isinstance(outputs, np.ndarray):
         return tuple(outputs.shape[1:])
@@ -320,7 +321,7 @@ class Reducer:
             start += len(reduction.names)
         return Reducer(tuple(wide), self.others)
 
-    def __call__(self, outputs: Any) -> Any:
+    def __call__(self, outputs: Outputs) -> Any:
         """Return the reduced rows, shape (outputs, columns), or tuples of the other leaves' values and such a row."""
         reduced = []
         for leaf, reduction in self.wide:
@@ -334,7 +335,7 @@ class Reducer:
         return list(zip(*kept, rows, strict=True))
 
 
-def _values(leaf: Leaf, outputs: Any) -> list[Any]:
+def _values(leaf: Leaf, outputs: Outputs) -> list[Any]:
     """Return one value of a leaf for each output, None where there is none."""
     if leaf.reader in AS_THEY_ARE:
         values, where = walk(outputs, leaf.path)

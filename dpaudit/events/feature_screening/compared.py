@@ -15,16 +15,17 @@ from functools import partial, reduce
 from itertools import product
 from math import lcm
 from operator import itemgetter
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.bounds.base import Integers
 from dpaudit.events.cells import to_grid
+from dpaudit.events.event import Outputs
 from dpaudit.events.feature_screening import numbers, texts
 from dpaudit.events.feature_screening.feature import ABSENT, CellNumbers, Feature, LeafFeature
 from dpaudit.events.feature_screening.products import Sides
+from dpaudit.events.feature_screening.texts import Texts
 from dpaudit.naming import Name, joined, position
 from dpaudit.outputs.readers import WholeValues
 
@@ -135,7 +136,7 @@ def _common_divisors(sides: Sequence[Sequence[int]], spread: int) -> list[int]:
     return [divisor for _, divisor in sorted(common, key=lambda item: (-item[0], item[1]))[:CHOSEN]]
 
 
-def far_places(values: Sequence[Any], neighbour: Sides, chosen: Sides) -> list[LeafFeature]:
+def far_places(values: Texts, neighbour: Sides, chosen: Sides) -> list[LeafFeature]:
     """Return what stands at the places of texts, or bytes, beyond those near the ends where the sides differ most."""
     width = _width(values)
     some = _some(neighbour, chosen)
@@ -154,11 +155,11 @@ def far_places(values: Sequence[Any], neighbour: Sides, chosen: Sides) -> list[L
     return texts.at_places(values, sorted((texts.NEAR + best).tolist()))
 
 
-def _width(values: Sequence[Any]) -> int:
+def _width(values: Texts) -> int:
     return min(WIDEST, max(map(len, values), default=0))
 
 
-def check_characters(values: Sequence[Any], neighbour: Sides, chosen: Sides) -> list[LeafFeature]:
+def check_characters(values: Texts, neighbour: Sides, chosen: Sides) -> list[LeafFeature]:
     """Return the last character, or byte, together with the check sum of the others on which it depends most.
 
     Any dependence counts, on a remainder of the sum by a modulus up to `LETTERS`, of as few different last characters;
@@ -216,7 +217,7 @@ class Parity:
             return Name.of("parity of {}", first)
         return Name.of("parity of {} and {} bits more", first, position(len(self.bits) - 4))
 
-    def __call__(self, outputs: Sequence[Any]) -> CellNumbers:
+    def __call__(self, outputs: Outputs) -> CellNumbers:
         """Return the parity of each output."""
         columns = [bit(outputs) for bit in self.bits]
         missing = reduce(np.logical_or, [(column < 0) | (column > 1) for column in columns])

@@ -12,7 +12,7 @@ an event with no hits of 200 its due.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from dpaudit.bounds.base import Array, Bools
 from dpaudit.bounds.limits import wilson_limit
 from dpaudit.events.cells import to_grid
-from dpaudit.events.event import opened
+from dpaudit.events.event import Outputs, opened
 from dpaudit.naming import Name
 from dpaudit.outputs import readers
 from dpaudit.outputs.leaf import Leaf, Step, spread
@@ -136,12 +136,12 @@ class Feature:
         inside = any(step.name == "key" and step.at in ("values", "index") for step in self.leaf.path)
         return keyed or inside or self.kind in INTRICATE or self.column.name in INTRICATE
 
-    def __call__(self, outputs: Sequence[Any]) -> CellNumbers:
+    def __call__(self, outputs: Outputs) -> CellNumbers:
         """Return the cell of each output."""
         values, where = self.leaf.read(outputs)
         return spread(self.column.cells(*distinct(values)), where, len(outputs), ABSENT)
 
-    def real(self, outputs: Sequence[Any]) -> Array:
+    def real(self, outputs: Outputs) -> Array:
         """Return the number of each output, -inf where there is none; for ordered features alone."""
         values, where = self.leaf.read(outputs)
         return spread(self.column.read(values), where, len(outputs), -np.inf)

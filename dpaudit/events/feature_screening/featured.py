@@ -8,7 +8,6 @@ returns them. (Mironov, "On significance of the least significant bits for diffe
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import compress, product, starmap
 from typing import Any
@@ -18,7 +17,7 @@ from scipy.special import xlogy
 
 from dpaudit.bounds.base import Array
 from dpaudit.events.discretizers import Discretizer, PackedRows, Ranked, ScoreBins, score_edges
-from dpaudit.events.event import Cells, CellSet, Event, Interval
+from dpaudit.events.event import Cells, CellSet, Event, Interval, Outputs
 from dpaudit.events.feature_screening.compared import Parity
 from dpaudit.events.feature_screening.feature import CellNumbers, Feature, LeafFeature, one_of
 from dpaudit.events.feature_screening.products import Product
@@ -164,7 +163,7 @@ class FeatureCells(Discretizer):
     name: Name
     screened = True
 
-    def __call__(self, outputs: Any) -> CellNumbers:
+    def __call__(self, outputs: Outputs) -> CellNumbers:
         """Return the cell of each output."""
         return self.feature(outputs)
 
@@ -194,7 +193,7 @@ class FeatureBins(ScoreBins):
         """The column of reduced rows that the feature reads."""
         return (self.feature.index,) if isinstance(self.feature, Feature) and self.feature.reduced else None
 
-    def __call__(self, outputs: Any) -> CellNumbers:
+    def __call__(self, outputs: Outputs) -> CellNumbers:
         """Return the bin of each output's number."""
         return np.searchsorted(self.edges, self.feature.real(outputs), side="right").astype(np.int64)
 
@@ -233,7 +232,7 @@ def is_intricate(discretizer: Discretizer, output: Any) -> bool:
 
 
 def screened_discretizers(
-    data: Sequence[Any], neighbour: Sequence[Any], confirm: int, *, epsilon: float, stored: bool | None, plan: LeafPlan
+    data: Outputs, neighbour: Outputs, confirm: int, *, epsilon: float, stored: bool | None, plan: LeafPlan
 ) -> list[Discretizer]:
     """Return discretizers by the most promising features of training outputs, given what `screen` takes."""
     found: list[Discretizer] = []
@@ -250,7 +249,7 @@ def screened_discretizers(
     return found
 
 
-def support_gap_discretizers(data: Sequence[Any], neighbour: Sequence[Any], plan: LeafPlan) -> list[Discretizer]:
+def support_gap_discretizers(data: Outputs, neighbour: Outputs, plan: LeafPlan) -> list[Discretizer]:
     """Return discretizers by the gaps of the floating-point samplers that have made floats of training outputs."""
     found: list[Discretizer] = []
     for leaf in plan.leaves:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from dpaudit import naming
 from dpaudit.bounds.base import Array
 from dpaudit.events.cells import to_grid
+from dpaudit.events.event import Outputs
 from dpaudit.events.feature_screening.feature import CellNumbers, Feature, LeafFeature, one_of, quantile_edges
 from dpaudit.naming import Name
 from dpaudit.outputs.readers import is_usual
@@ -94,12 +95,12 @@ class Product:
         """The name of the feature."""
         return Name.of("product of {} and {}, standardised", *(feature.name for feature, _ in self.factors))
 
-    def real(self, outputs: Sequence[Any]) -> Array:
+    def real(self, outputs: Outputs) -> Array:
         """Return the product of each output; 0 where one of the numbers is missing."""
         first, second = (scaled(feature.real(outputs)) for feature, scaled in self.factors)
         return first * second
 
-    def __call__(self, outputs: Sequence[Any]) -> CellNumbers:
+    def __call__(self, outputs: Outputs) -> CellNumbers:
         """Return the cell of each output."""
         return np.searchsorted(self.edges, self.real(outputs), side="right").astype(np.int64)
 

@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from dpaudit.bounds.base import Array, Integers
+from dpaudit.events.event import Outputs
 from dpaudit.events.feature_screening import numbers, rows, texts
 from dpaudit.events.feature_screening.compared import (
     MODULUS,
@@ -82,8 +83,8 @@ class Promising:
 
 def screen_features(
     plan: LeafPlan,
-    data: Sequence[Any],
-    neighbour: Sequence[Any],
+    data: Outputs,
+    neighbour: Outputs,
     confirm: int,
     *,
     epsilon: float = 0.0,
@@ -135,7 +136,7 @@ def screen_features(
 
 
 def _chosen(
-    plan: LeafPlan, outputs: Any, bits: Sequence[tuple[Feature, CellNumbers]], neighbour: Sides, fit: Sides
+    plan: LeafPlan, outputs: Outputs, bits: Sequence[tuple[Feature, CellNumbers]], neighbour: Sides, fit: Sides
 ) -> Iterator[Screened]:
     """Yield features that are chosen by comparing the sides on the runs to `fit`."""
     if not (fit & neighbour).any() or not (fit & ~neighbour).any():
@@ -168,7 +169,7 @@ def _chosen(
         yield from parities([bit for bit, _ in bits], matrix[fit & ~neighbour], matrix[fit & neighbour])
 
 
-def not_compared(plan: LeafPlan, outputs: Any) -> tuple[Name, ...]:
+def not_compared(plan: LeafPlan, outputs: Outputs) -> tuple[Name, ...]:
     """Return the relations between parts of such outputs that no feature shows, in words; docs/outputs.md has all.
 
     Only those are named that outputs of these types and sizes can have.
@@ -261,7 +262,7 @@ def _promises(counts: Sequence[Array], confirm: int, ordered: Sequence[bool]) ->
     return promised, again
 
 
-def _features(plan: LeafPlan, outputs: Any, stored: bool | None) -> Iterator[tuple[Feature, CellNumbers]]:
+def _features(plan: LeafPlan, outputs: Outputs, stored: bool | None) -> Iterator[tuple[Feature, CellNumbers]]:
     for leaf in plan.leaves:
         values, where = leaf.read(outputs)
         if not len(values):

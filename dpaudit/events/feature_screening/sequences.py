@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from dpaudit.bounds.base import Array
 from dpaudit.events.cells import to_grid
+from dpaudit.events.event import Outputs
 from dpaudit.events.feature_screening.feature import ORDER, CellNumbers, Feature, LeafFeature, number, one_of
 from dpaudit.events.feature_screening.products import Sides
 from dpaudit.jsonable import stable_repr
@@ -62,7 +63,7 @@ def _gaps(columns: NDArray[Any], side: Sides) -> Array:
 # Orders
 
 
-def orders(plan: LeafPlan, outputs: Any, neighbour: Sides, fit: Sides) -> Iterator[Feature]:
+def orders(plan: LeafPlan, outputs: Outputs, neighbour: Sides, fit: Sides) -> Iterator[Feature]:
     """Yield which of two keys, or of two elements of a list, stands before the other, for those that differ most."""
     for path, name, kind in _ordered(plan):
         values, where = walk(outputs, path)

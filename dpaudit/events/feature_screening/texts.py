@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import compress
 from operator import add, itemgetter
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,10 +29,13 @@ WORDS = 128
 READ = 4096
 # Bytes that form a number.
 WORD = 8
+Texts: TypeAlias = Sequence[str | bytes]
+"""Texts, or bytes, of a leaf."""
+
 _WORD = re.compile(r"\w+")
 
 
-def _places(values: Sequence[Any]) -> Iterator[tuple[Name, int]]:
+def _places(values: Texts) -> Iterator[tuple[Name, int]]:
     near = min(NEAR, max(map(len, values), default=0))
     yield from ((_from_the_start(j), j) for j in range(near))
     yield from ((_from_the_end(j), -1 - j) for j in range(near))
@@ -46,7 +49,7 @@ def _from_the_end(place: int) -> Name:
     return Name.of("{} from the end", position(place))
 
 
-def _at(place: int, of: Callable[[CellNumbers], CellNumbers], values: Sequence[Any]) -> CellNumbers:
+def _at(place: int, of: Callable[[CellNumbers], CellNumbers], values: Texts) -> CellNumbers:
     """Return the cells of the codes at a place of each value, -1 where a value ends before it."""
     need = place + 1 if place >= 0 else -place
     long = np.fromiter(map(len, values), np.int64, len(values)) >= need
@@ -66,7 +69,7 @@ def _one_character(where: Name, place: int) -> LeafFeature:
     return LeafFeature(Name.of("character {}", where), partial(_at, place, _character), _shown_character)
 
 
-def at_places(values: Sequence[Any], places: Sequence[int]) -> list[LeafFeature]:
+def at_places(values: Texts, places: Sequence[int]) -> list[LeafFeature]:
     """Return the characters, or the bytes and their bits, at places from the start."""
     named = [(_from_the_start(place), place) for place in places]
     if any(isinstance(value, str) for value in values[:1]):
@@ -74,10 +77,16 @@ def at_places(values: Sequence[Any], places: Sequence[int]) -> list[LeafFeature]
     return [*(_one_byte(*one) for one in named), *(_one_bit(b, *one) for one in named for b in range(8))]
 
 
-def codes(values: Sequence[Any], width: int) -> NDArray[np.uint8]:
+def codes(values: Texts, width: int) -> NDArray[np.uint8]:
     """Return the codes of the first characters of texts, or the first bytes, a row each; 0 beyond the end."""
-    cut = (v[:width] if isinstance(v, bytes) else v[:width].encode("latin-1", "replace") for v in values)
-    return np.frombuffer(b"".join([one.ljust(width, b"\0") for one in cut]), dtype=np.uint8).reshape(-1, width)
+    joined = b"".join([_first_bytes(value, width).ljust(width, b"\0") for value in values])
+    return np.frombuffer(joined, dtype=np.uint8).reshape(-1, width)
+
+
+def _first_bytes(value: str | bytes, width: int) -> bytes:
+    if isinstance(value, bytes):
+        return value[:width]
+    return value[:width].encode("latin-1", "replace")
 
 
 # Characters of a text, or bytes, up to which check sums are looked at; of longer ones the last so many.
@@ -95,7 +104,7 @@ CHECK_SUMS: dict[str, Callable[[CellNumbers, CellNumbers], CellNumbers]] = {
 }
 
 
-def check_sums(values: Sequence[Any]) -> tuple[dict[str, CellNumbers], CellNumbers]:
+def check_sums(values: Texts) -> tuple[dict[str, CellNumbers], CellNumbers]:
     """Return the check sums of all characters, or bytes, but the last one, and the code of that; -1 where none is."""
     rows = codes([value[::-1] for value in values], CHECKED_WIDTH + 1).astype(np.int64)
     lengths = np.fromiter(map(len, values), np.int64, len(values))
@@ -110,7 +119,7 @@ def check_remainder(kind: str, modulus: int, sign: int) -> LeafFeature:
     return LeafFeature(name, partial(_check_remainder, kind, modulus, sign))
 
 
-def _check_remainder(kind: str, modulus: int, sign: int, values: Sequence[Any]) -> CellNumbers:
+def _check_remainder(kind: str, modulus: int, sign: int, values: Texts) -> CellNumbers:
     sums, last = check_sums(values)
     return (last + sign * sums[kind]) % modulus
 
@@ -121,7 +130,7 @@ def check_character(kind: str, modulus: int, known: Sequence[int]) -> LeafFeatur
     return LeafFeature(name, partial(_check_character, kind, modulus, known), partial(_shown_check, modulus, known))
 
 
-def _check_character(kind: str, modulus: int, known: Sequence[int], values: Sequence[Any]) -> CellNumbers:
+def _check_character(kind: str, modulus: int, known: Sequence[int], values: Texts) -> CellNumbers:
     sums, last = check_sums(values)
     return beside(known, modulus, sums[kind], last)
 
@@ -133,9 +142,14 @@ def beside(known: Sequence[int], modulus: int, sums: CellNumbers, last: CellNumb
     return place * modulus + sums % modulus
 
 
-def _shown_check(modulus: int, known: Sequence[int], code: int) -> str:
+def _shown_check(modulus: int, common: Sequence[int], code: int) -> str:
     place, rest = divmod(code, modulus)
-    last = "another" if place == len(known) else "none" if known[place] < 0 else repr(chr(known[place]))
+    if place == len(common):
+        last = "another"
+    elif common[place] < 0:
+        last = "none"
+    else:
+        last = repr(chr(common[place]))
     return f"{last} and {rest}"
 
 
@@ -144,7 +158,11 @@ def _character(codes: CellNumbers) -> CellNumbers:
 
 
 def _shown_character(code: int) -> str:
-    return "none" if code == 0 else "a character beyond ASCII" if code >= CODES else repr(chr(code - 1))
+    if code == 0:
+        return "none"
+    if code >= CODES:
+        return "a character beyond ASCII"
+    return repr(chr(code - 1))
 
 
 _COUNTS: dict[str, Callable[[str], int]] = {
@@ -169,7 +187,7 @@ def _count(name: str, values: Sequence[str]) -> CellNumbers:
     return np.minimum(np.fromiter(map(_COUNTS[name], values), np.int64, len(values)), 255)
 
 
-def affixes(values: Sequence[Any]) -> list[LeafFeature]:
+def affixes(values: Texts) -> list[LeafFeature]:
     """Return beginnings and ends that several texts, or bytes, share; 0 for all others."""
     found = []
     times = Counter(values)
@@ -184,7 +202,7 @@ def affixes(values: Sequence[Any]) -> list[LeafFeature]:
     return found
 
 
-def _parts(start: int | None, stop: int | None, values: Sequence[Any]) -> list[Any]:
+def _parts(start: int | None, stop: int | None, values: Texts) -> list[Any]:
     return [value[start:stop] for value in values]
 
 
