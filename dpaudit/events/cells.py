@@ -68,7 +68,9 @@ class GridBins(CutBins):
         low = float(centres[0]) - 1.5 * span / squares
         scale = (squares - 3) / span
         held = np.bincount(_square(cuts, low, scale, squares), minlength=squares)
-        return None if held.max() > 1 or held[0] else cls(cuts, low, scale, np.cumsum(held), centres)
+        if held.max() > 1 or held[0]:
+            return None
+        return cls(cuts, low, scale, np.cumsum(held), centres)
 
     def __call__(self, values: Array) -> NDArray[np.intp]:
         """Return the bin of each value."""
@@ -196,4 +198,6 @@ def separation(data: Tally, neighbour: Tally) -> float:
     both = x + y
     rank = (np.cumsum(both) - both / 2) / both.sum() - 0.5
     spread = float(np.sqrt((both @ rank**2) / both.sum() * (1 / m + 1 / k)))
-    return float(to_grid(abs(x @ rank / m - y @ rank / k) / spread)) if spread > 0 else 0.0
+    if spread > 0:
+        return float(to_grid(abs(x @ rank / m - y @ rank / k) / spread))
+    return 0.0

@@ -90,8 +90,10 @@ def group_columns(base: Array) -> list[str]:
     names = ["values"]
     if base.shape[1] > 1:
         names += ["differences", "order statistics", "summaries"]
-        names += ["halves"] if base.shape[1] > 3 else []
-        names += ["ranks"] if base.shape[1] <= 32 and len(np.unique(base[:, :2])) > 8 else []
+        if base.shape[1] > 3:
+            names.append("halves")
+        if base.shape[1] <= 32 and len(np.unique(base[:, :2])) > 8:
+            names.append("ranks")
     ordinary = base[is_usual(base)]
     if base.shape[1] <= 16 and len(ordinary) and (ordinary != np.round(ordinary)).any():
         names.append("float bits")
@@ -131,7 +133,9 @@ class Flattener:
                 known = readers.Categories.fit(None, [value for batch in some for value in leaf.read(batch)[0]], TEXTS)
                 leaves[i] = Leaf(leaf.path, TextNumbers(leaf.reader, known), leaf.name)
         flattener = cls(tuple(leaves), WIDTH, plan)
-        found = flattener(some[0][:1]).shape[1] if some and len(some[0]) else 0
+        found = 0
+        if some and len(some[0]):
+            found = flattener(some[0][:1]).shape[1]
         return replace(flattener, width=max(1, min(WIDTH, found)))
 
     @property
@@ -158,12 +162,18 @@ class Flattener:
             if left <= 0:
                 break
             values, where = leaf.read(outputs)
-            values = values.real if isinstance(values, readers.WholeValues) else np.asarray(values, dtype=np.float64)
+            if isinstance(values, readers.WholeValues):
+                values = values.real
+            else:
+                values = np.asarray(values, dtype=np.float64)
             table = values[:, None] if values.ndim == 1 else values[:, :left]
             columns.append(spread(table, where, len(outputs), MISSING))
             left -= columns[-1].shape[1]
-        columns = columns or [np.zeros((len(outputs), 1))]
-        return finite(columns[0] if len(columns) == 1 else np.concatenate(columns, axis=1))
+        if not columns:
+            return np.zeros((len(outputs), 1))
+        if len(columns) == 1:
+            return finite(columns[0])
+        return finite(np.concatenate(columns, axis=1))
 
 
 # The batches that were flattened last: each score of several asks for the same ones.

@@ -122,7 +122,9 @@ class PackedRows(Discretizer):
         """Return the packing of rows of whole numbers in the ranges seen; None for more than `most` packed values."""
         lows, highs = ([int(v) for v in ends] for ends in (rows.min(axis=0), rows.max(axis=0)))
         sizes = tuple(high - low + 1 for low, high in zip(lows, highs, strict=True))
-        return cls(tuple(lows), sizes) if math.prod(sizes) <= most else None
+        if math.prod(sizes) <= most:
+            return cls(tuple(lows), sizes)
+        return None
 
     def __call__(self, outputs: Outputs) -> Integers:
         """Return the packed rows."""
@@ -176,8 +178,11 @@ class ScoreBins(Discretizer):
     def describe(self, event: CellSet) -> Event:
         """Return the interval of the score from the event's lowest bin to its highest."""
         bins = sorted(v for v in event.inside if isinstance(v, int))
-        low = float(self.edges[bins[0] - 1]) if bins and bins[0] > 0 else -math.inf
-        high = float(self.edges[bins[-1]]) if bins and bins[-1] < len(self.edges) else math.inf
+        if not bins:
+            return Interval(self.name, -math.inf, math.inf)
+        ends = [-math.inf, *self.edges.tolist(), math.inf]
+        low = ends[bins[0]]
+        high = ends[bins[-1] + 1]
         return Interval(self.name, low, high)
 
 
@@ -309,7 +314,9 @@ class Pilot:
         different = len(outputs) - max(counts.values(), default=0)
         if repeated > 0.5:
             return cls(found, sufficient, plan, relations, None, different)
-        often = [cell for cell, c in counts.most_common(FEW) if c >= REPEATED] if isinstance(found, Identity) else []
+        often = []
+        if isinstance(found, Identity):
+            often = [cell for cell, c in counts.most_common(FEW) if c >= REPEATED]
         atoms = Atoms({cell: i for i, cell in enumerate(often)}) if often else None
         return cls(None, sufficient, plan, relations, atoms, different)
 
@@ -321,4 +328,6 @@ class Pilot:
     @property
     def shared(self) -> list[Discretizer]:
         """The discretizer as a list, empty where there is none."""
-        return [self.discretizer] if self.discretizer else []
+        if self.discretizer:
+            return [self.discretizer]
+        return []

@@ -129,7 +129,9 @@ class Cells(_Event, frozen=True, tag="cells"):
         return cls(OUTPUT, whole, path=path, outputs=others or UNSET, complement=complement or UNSET)
 
     def _listed(self, shown: Sequence[str]) -> Cells:
-        return self if tuple(shown) == self.values else replace(self, shown=tuple(shown))
+        if tuple(shown) == self.values:
+            return self
+        return replace(self, shown=tuple(shown))
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -197,7 +199,9 @@ class Interval(_Event, frozen=True, tag="interval"):
     def has(self, found: Array) -> Bools:
         """Say for each score that was read whether it is in the interval."""
         inside: Bools = self.low <= found
-        return inside & (found < self.high) if self.high < math.inf else inside
+        if self.high < math.inf:
+            return inside & (found < self.high)
+        return inside
 
 
 class Bets(_Event, frozen=True, tag="bets"):
@@ -269,7 +273,9 @@ def _parted(cells: Iterable[Any]) -> tuple[list[int], list[Any]]:
 
 def range_labels(low: int, high: int) -> list[str]:
     """Return a range of integers as labels: three and more as one."""
-    return [f"{low}..{high}"] if high - low > 1 else [str(code) for code in range(low, high + 1)]
+    if high - low > 1:
+        return [f"{low}..{high}"]
+    return [str(code) for code in range(low, high + 1)]
 
 
 def ranges_of(values: list[int]) -> tuple[tuple[int, int], ...]:
@@ -284,7 +290,9 @@ def ranges_of(values: list[int]) -> tuple[tuple[int, int], ...]:
 
 def cell_of(part: Any) -> Hashable:
     """Return the canonical cell of a part of an output, or that of a missing one."""
-    return ("missing",) if part is MISSING else canonical(part)
+    if part is MISSING:
+        return ("missing",)
+    return canonical(part)
 
 
 def numbers_of(outputs: Outputs, feature: str, path: Path = (), *, parts: Sequence[Any] | None = None) -> Array:
@@ -298,9 +306,12 @@ def numbers_of(outputs: Outputs, feature: str, path: Path = (), *, parts: Sequen
         if outputs.ndim == 1 + len(path) and all(type(step) is int and step < size for step, size in steps):
             at: Any = (slice(None), *path)
             column = outputs[at].astype(np.float64)
-        return column if feature == "value" else _lowest_bits(column)
+        if feature == "value":
+            return column
+        return _lowest_bits(column)
     measure = FEATURES[feature]
-    parts = [part_of(output, path) for output in outputs] if parts is None else parts
+    if parts is None:
+        parts = [part_of(output, path) for output in outputs]
     return np.array(list(map(measure, parts)), dtype=np.float64)
 
 
@@ -310,8 +321,10 @@ def part_of(output: Any, path: Path) -> Any:
         output = opened(output)
         try:
             # Asked for first, for a mapping with a default would put what it lacks into the output.
-            keyed = type(output) not in _INDEXED and (isinstance(output, Mapping) or is_table(output))
-            output = MISSING if keyed and step not in output else output[step]
+            by_key = type(output) not in _INDEXED and (isinstance(output, Mapping) or is_table(output))
+            if by_key and step not in output:
+                return MISSING
+            output = output[step]
         except (TypeError, LookupError):
             return MISSING
     return output
@@ -364,12 +377,16 @@ def _flat(of: Callable[[Array], Any], value: Any) -> float:
         flat = np.asarray(value, dtype=np.float64).ravel()
     except (TypeError, ValueError, OverflowError):
         return math.nan
-    return float(of(flat)) if len(flat) else math.nan
+    if len(flat):
+        return float(of(flat))
+    return math.nan
 
 
 def _length(value: Any) -> float:
     sized = isinstance(value, list | tuple | dict | str | bytes | np.ndarray | set) or is_table(value)
-    return float(len(value)) if sized else math.nan
+    if sized:
+        return float(len(value))
+    return math.nan
 
 
 def _lowest_bits(values: Array) -> Array:

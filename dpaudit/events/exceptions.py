@@ -28,7 +28,9 @@ MOST_KINDS = 4
 
 def kind_of(output: Raised) -> str:
     """Return the name of an exception's kind, with the time of one that timed out."""
-    return f"{output.kind} {output.message}" if output.kind == TIMED_OUT else output.kind
+    if output.kind == TIMED_OUT:
+        return f"{output.kind} {output.message}"
+    return output.kind
 
 
 @dataclass(frozen=True)
@@ -57,7 +59,9 @@ def exceptions_of(outputs: Outputs) -> ExceptionKinds | None:
     """Return the kinds of exceptions among outputs, if there are some, few, and outputs that are none."""
     raised = [one for one in outputs if type(one) is Raised]
     kinds = sorted(set(map(kind_of, raised)))
-    return ExceptionKinds(tuple(kinds)) if len(kinds) <= MOST_KINDS and 0 < len(raised) < len(outputs) else None
+    if len(kinds) <= MOST_KINDS and 0 < len(raised) < len(outputs):
+        return ExceptionKinds(tuple(kinds))
+    return None
 
 
 def as_exceptions(
@@ -85,7 +89,9 @@ def by_name(outputs: Outputs, inside: Sequence[bool]) -> Cells | None:
     """Return the event of the kinds of exceptions that some outputs end in, those inside an event; None if too many."""
     raised = [one for one, taken in zip(outputs, inside, strict=True) if taken and type(one) is Raised]
     kinds = sorted(set(map(kind_of, raised)))
-    return Cells.of_values(EXCEPTION, kinds) if 0 < len(kinds) <= MOST_KINDS else None
+    if 0 < len(kinds) <= MOST_KINDS:
+        return Cells.of_values(EXCEPTION, kinds)
+    return None
 
 
 def exceptions_first(selected: Selection) -> Selection:

@@ -68,7 +68,8 @@ def expected_bound(
     y = np.asarray(neighbour_hits, dtype=np.float64)
     p = (x + 0.5) / (trained + 1)
     q = (y + 0.5) / (neighbour_trained + 1)
-    penalty = min(MARKDOWN if test.delta == 0 else MARKDOWN_OF_DELTA, math.sqrt(2 * math.log(max(events, 1.0))))
+    most = MARKDOWN if test.delta == 0 else MARKDOWN_OF_DELTA
+    penalty = min(most, math.sqrt(2 * math.log(max(events, 1.0))))
     low = wilson_limit(x, trained, -(penalty - ndtri(test.gamma) * np.sqrt(trained / test.runs)))
     high = wilson_limit(y, neighbour_trained, penalty - ndtri(test.gamma) * np.sqrt(neighbour_trained / test.runs))
     good = (low > test.delta) & (p > test.delta)
@@ -147,7 +148,8 @@ def prefix_bounds(
         pooled = np.divide(inside + outside + 1.0, counts[1] + counts[3] + 2.0, dtype=np.float64)  # of either side
         sampling = [ndtri(test.gamma) * confirmation_error(one.log_ratio, pooled, test.runs) for one in models]
         bounds = [one.log_ratio + s - penalty * one.error for one, s in zip(models, sampling, strict=True)]
-        bounds += [] if ordered else [by_counts]
+        if not ordered:
+            bounds.append(by_counts)
         mean = to_grid(np.mean(bounds, axis=0))
         # A prior that sees no signal would have the event that loses least, which is everything.
         if mean[np.argmax(mean)] > 0:
@@ -193,7 +195,10 @@ def learnable_epsilon(mass: float, training: int, test: PlannedTest, epsilon: fl
         return math.inf
     for _ in range(HALVINGS):
         middle = (low + high) / 2
-        low, high = (low, middle) if _is_learned(middle, mass, training, test, epsilon) else (middle, high)
+        if _is_learned(middle, mass, training, test, epsilon):
+            high = middle
+        else:
+            low = middle
     return high
 
 

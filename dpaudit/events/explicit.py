@@ -111,7 +111,11 @@ def _complexity(event: Explicit) -> tuple[int, int]:
     """Return how much there is to say of an event: parts, then digits."""
     if isinstance(event, Interval):
         ends = [end for end in (event.low, event.high) if math.isfinite(end)]
-        measured = 0 if event.feature in YES_OR_NO else 1 if event.feature == "value" else AGGREGATED
+        measured = AGGREGATED
+        if event.feature in YES_OR_NO:
+            measured = 0
+        elif event.feature == "value":
+            measured = 1
         return len(event.path) + measured, sum(len(f"{end:g}") for end in ends)
     ranges = sum(1 if low == high else 2 for low, high in event.ranges)
     return len(event.path) + len(event.outputs or ()) + ranges, int(bool(event.complement))
@@ -178,7 +182,9 @@ def _half_lines(
 
     def promised(cuts: Array, upwards: bool, first: int) -> Array:
         below = [np.searchsorted(side, cuts, side="left") for side in values]
-        hits = [len(side) - cut if upwards else cut for side, cut in zip(values, below, strict=True)]
+        hits = below
+        if upwards:
+            hits = [len(side) - cut for side, cut in zip(values, below, strict=True)]
         return _promised(hits[first], runs[first], hits[1 - first], runs[1 - first], delta)
 
     for upwards in (True, False):
@@ -190,7 +196,10 @@ def _half_lines(
             short = np.array([float(f"{end:.{digits}g}") for digits in DIGITS])
             kept = np.flatnonzero(promised(short, upwards, first) >= ROUNDED * worth.max())
             cut = float(short[kept[0]]) if len(kept) else end
-            yield Interval(feature, *((cut, math.inf) if upwards else (-math.inf, cut)), path), direction
+            if upwards:
+                yield Interval(feature, cut, math.inf, path), direction
+            else:
+                yield Interval(feature, -math.inf, cut, path), direction
 
 
 def _listed(
@@ -205,10 +214,9 @@ def _listed(
         for part in side:
             tally[cell := cell_of(part)] += 1
             parts.setdefault(cell, part.item() if isinstance(part, np.generic) else part)
-    known = sorted((cell for cell in parts if tallies[0][cell] + tallies[1][cell] >= LEAST), key=stable_repr)
-    kept = known
-    known = []
-    for cell in (cell for cell in kept if parts[cell] is not MISSING):
+    often = sorted((cell for cell in parts if tallies[0][cell] + tallies[1][cell] >= LEAST), key=stable_repr)
+    known: list[Hashable] = []
+    for cell in (cell for cell in often if parts[cell] is not MISSING):
         with suppress(InputError):  # what a certificate does not hold is not listed
             encode_value(parts[cell])
             known.append(cell)
@@ -218,10 +226,15 @@ def _listed(
         order = np.argsort(-np.log((counts[first] + 0.5) / (counts[1 - first] + 0.5)), kind="stable")[:MOST_LISTED]
         inside = np.cumsum(counts[:, order], axis=1)
         for complement in (False, True):
-            hits = runs[:, None] - inside if complement else inside
-            likelier = 1 - first if complement else first
+            hits = inside
+            likelier = first
+            if complement:
+                hits = runs[:, None] - inside
+                likelier = 1 - first
             worth = _promised(hits[likelier], runs[likelier], hits[1 - likelier], runs[1 - likelier], delta)
-            for size in {1, int(np.argmax(worth)) + 1} if len(worth) else ():
+            if not len(worth):
+                continue
+            for size in {1, int(np.argmax(worth)) + 1}:
                 event = Cells.of_outputs([parts[known[i]] for i in order[:size]], complement=complement, path=path)
                 yield event, tuple(Direction)[likelier]
 

@@ -124,7 +124,9 @@ Order = tuple[PrefixFamily, PrefixFamily]
 
 def likelier_first(direction: Direction, data: T, neighbour: T) -> tuple[T, T]:
     """Return what belongs to the side where events are likelier, and what belongs to the other."""
-    return (data, neighbour) if direction is Direction.FORWARD else (neighbour, data)
+    if direction is Direction.FORWARD:
+        return (data, neighbour)
+    return (neighbour, data)
 
 
 def families_by_score(

@@ -62,7 +62,9 @@ class Scored(ScoreBins):
     @property
     def midpoints(self) -> Array | None:
         """The score in the middle of each bin; a column as it is estimates no ratio."""
-        return None if self.score is None else super().midpoints
+        if self.score is None:
+            return None
+        return super().midpoints
 
     def __call__(self, outputs: Outputs) -> Integers:
         """Return the bin of each output's score."""
@@ -78,7 +80,9 @@ class Scored(ScoreBins):
         if len(values) < 0.5 * copies.sum() or copies.max(initial=0) > max(2, COPIES * len(some)):
             return None
         score = self.score.refit(self._columns(data), self._columns(neighbour))
-        return None if score is None else replace(self, score=score)
+        if score is None:
+            return None
+        return replace(self, score=score)
 
     def joined(self, other: Discretizer, first: Sequence[Outputs], second: Sequence[Outputs]) -> Scored:
         """Return the mean of this score and its `refit`; bins hold as much as those of each on runs new to it.
@@ -100,7 +104,9 @@ class Scored(ScoreBins):
     def scores(self, outputs: Outputs) -> Array:
         """Return the score of each output."""
         columns = self._columns(outputs)
-        return columns[:, 0] if self.score is None else self.score(columns)
+        if self.score is None:
+            return columns[:, 0]
+        return self.score(columns)
 
     def _columns(self, outputs: Outputs) -> Array:
         base = self.flattener(outputs)
@@ -157,21 +163,34 @@ def fitted_discretizers(
     left = flattener(data)
     right = flattener(neighbour)
     # The columns of reduced rows are no neighbours of each other.
-    names = group_columns(np.concatenate([left[:GROUP_ROWS], right[:GROUP_ROWS]])) if reducer is None else ["values"]
-    names = [name for name in names if float_bits or name != "float bits"]
+    names = ["values"]
+    if reducer is None:
+        names = group_columns(np.concatenate([left[:GROUP_ROWS], right[:GROUP_ROWS]]))
+    if not float_bits:
+        names = [name for name in names if name != "float bits"]
     found: list[Discretizer] = []
-    parts: dict[int, list[Any]] = {}
+    parts: dict[int, list[Outputs]] = {}
     for groups, score, name in _scores(left, right, names, thorough, confirm):
         scored = Scored(flattener, groups, score, np.zeros(0), name)
-        most = len(left) if score is None else SLOW_EDGE_ROWS if scored.slow else EDGE_ROWS
-        if most not in parts:
-            parts[most] = [data, neighbour] if most >= max(len(left), len(right)) else [data[:most], neighbour[:most]]
+        if score is None:
+            most = len(left)
+        elif scored.slow:
+            most = SLOW_EDGE_ROWS
+        else:
+            most = EDGE_ROWS
+        if most not in parts and most >= max(len(left), len(right)):
+            # The batches themselves, of which the flattener has kept the matrices.
+            parts[most] = [data, neighbour]
+        elif most not in parts:
+            parts[most] = [data[:most], neighbour[:most]]
         pooled = np.concatenate([scored.scores(side) for side in parts[most]])
         found.append(replace(scored, edges=score_edges(pooled)))
     for group in ("halves", "summaries"):
-        columns = GROUPS[group](left) if group in names else None
+        if group not in names:
+            continue
+        columns = GROUPS[group](left)
         # Few columns of few whole values have a joint histogram.
-        if columns is not None and (columns == np.round(columns)).all() and np.abs(columns).max(initial=0) <= 2**31:
+        if (columns == np.round(columns)).all() and np.abs(columns).max(initial=0) <= 2**31:
             rows = PackedRows.of(columns, 20 * FEW)
             if rows:
                 name = Name(f"histogram of {group}")
@@ -180,9 +199,12 @@ def fitted_discretizers(
         found += screened_discretizers(
             data, neighbour, confirm, epsilon=epsilon, stored=float_bits, plan=flattener.plan
         )
-        found += support_gap_discretizers(data, neighbour, flattener.plan) if float_bits else []
+        if float_bits:
+            found += support_gap_discretizers(data, neighbour, flattener.plan)
     base = discrete or _atoms((data, neighbour), (left, right))
-    return [*found, Ranked.fit(base, data, neighbour)] if base else found
+    if base:
+        return [*found, Ranked.fit(base, data, neighbour)]
+    return found
 
 
 def _scores(
@@ -255,7 +277,9 @@ def _atoms(sides: Sequence[Outputs], rows: Sequence[Array]) -> Atoms | None:
     outputs = [value for side in sides for value in side[:ATOM_ROWS]]
     counts = Counter(canonical(outputs[i]) for i in np.flatnonzero(times[which] >= LEAST).tolist())
     repeated = sorted((atom for atom, c in counts.items() if c >= LEAST), key=stable_repr)[:FEW]
-    return Atoms({atom: i for i, atom in enumerate(repeated)}) if repeated else None
+    if repeated:
+        return Atoms({atom: i for i, atom in enumerate(repeated)})
+    return None
 
 
 # Rows a side that trees are fitted on: more cost more than they help, where simpler scores are fitted on all.

@@ -101,13 +101,17 @@ def _weights(left: Array, right: Array) -> Array:
             return penalised
         free = np.linalg.solve(covariance, scaled[0].mean(axis=0) - scaled[1].mean(axis=0)) / unit
         far = _separation(left, right, free) > FAR * _separation(left, right, penalised)
-    return np.asarray(free) if far and np.isfinite(free).all() else penalised
+    if far and np.isfinite(free).all():
+        return np.asarray(free)
+    return penalised
 
 
 def _few_digits(left: Array, right: Array) -> tuple[float, ...]:
     """Return the coefficients of a linear discriminant, the first positive, with as few digits as separate as well."""
     weights = _weights(left, right)
-    scaled = weights / np.abs(weights).max() * (1.0 if weights[0] >= 0 else -1.0)
+    scaled = weights / np.abs(weights).max()
+    if weights[0] < 0:
+        scaled = -scaled
     rounded = [np.array([float(f"{one:.{digits}g}") for one in scaled.tolist()]) for digits in DIGITS]
     least = AS_GOOD * _separation(left, right, scaled)
     found = next((one for one in rounded if _separation(left, right, one) >= least), rounded[-1])
@@ -135,12 +139,16 @@ def _named(flattener: Flattener) -> dict[int, Name]:
                 found[start] = _short(leaf)
         start += width
     # Leaves of other widths, as sparse rows, have no names here.
-    return found if start == flattener.width else {}
+    if start == flattener.width:
+        return found
+    return {}
 
 
 def _short(leaf: Leaf) -> Name:
     key = _KEY.fullmatch(leaf.name)
-    return Name.of("{}", Mention(key[1], Mentioned.TERM)) if key else leaf.name
+    if key:
+        return Name.of("{}", Mention(key[1], Mentioned.TERM))
+    return leaf.name
 
 
 def _written(names: Sequence[Name], coefficients: Sequence[float]) -> Sum:
@@ -181,7 +189,9 @@ def sum_event(
     best = 0.0
     found: tuple[Event, Direction, list[tuple[int, int]]] | None = None
     for upwards in (True, False):
-        hits = [size - one if upwards else one for size, one in zip(sizes, below, strict=True)]
+        hits = below
+        if upwards:
+            hits = [size - one for size, one in zip(sizes, below, strict=True)]
         for first, direction in enumerate(Direction):
             x = hits[first]
             y = hits[1 - first]
@@ -194,8 +204,11 @@ def sum_event(
             at = int(np.argmax(excess))
             if excess[at] > best:
                 best = float(excess[at])
-                low, high = (float(cuts[at]), math.inf) if upwards else (-math.inf, float(cuts[at]))
-                found = Interval(formula.name, low, high), direction, [(int(x[at]), m), (int(y[at]), k)]
+                cut = float(cuts[at])
+                event = Interval(formula.name, -math.inf, cut)
+                if upwards:
+                    event = Interval(formula.name, cut, math.inf)
+                found = event, direction, [(int(x[at]), m), (int(y[at]), k)]
     return found
 
 
@@ -205,4 +218,6 @@ def _round_cuts(cuts: Array) -> Array:
     if not 0 < high - low < math.inf:
         return cuts
     places = CUT_DIGITS - 1 - math.floor(math.log10(high - low))
-    return np.unique(np.round(cuts, places)) if -300 < places < 300 else cuts
+    if -300 < places < 300:
+        return np.unique(np.round(cuts, places))
+    return cuts

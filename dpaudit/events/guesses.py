@@ -79,7 +79,9 @@ class Guess:
         ours, other = likelier_first(self.direction, DATA, NEIGHBOUR)
         if self.event.has(cell):
             return ours
-        return other if self.opposite is not None and self.opposite.has(cell) else 0
+        if self.opposite is not None and self.opposite.has(cell):
+            return other
+        return 0
 
     def planned(self, runs: int, trained: int, gamma: float, epsilon: float) -> int:
         """Return N0, for `runs` fresh runs on both sides together after `trained` ones.

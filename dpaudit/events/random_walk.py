@@ -259,13 +259,18 @@ def fit_walk(
     `saturating`, a ratio that does not wander outwards is likelier a priori than one that does.
     """
     total = hits + neighbour_hits
-    cuts = cuts if total.sum() >= FEW else ()
+    if total.sum() < FEW:
+        cuts = ()
     rank = (np.cumsum(total) - total / 2) / total.sum()
     gaps = np.maximum(np.diff(logit(rank)), 1e-3)
     middle = np.searchsorted(cuts, (rank[1:] + rank[:-1]) / 2)
     offset = float(np.log(hits.sum() / neighbour_hits.sum()))
-    line = None if scores is None else fit_line(scores, hits, total, offset)
-    centre = np.full(len(total), offset) if line is None else line[0] + offset
+    line = None
+    if scores is not None:
+        line = fit_line(scores, hits, total, offset)
+    centre = np.full(len(total), offset)
+    if line is not None:
+        centre = line[0] + offset
 
     def walks(trials: NDArray[np.intp], start: Array) -> list[Walk]:
         x, both, middles, first = (
@@ -283,7 +288,8 @@ def fit_walk(
             best = current
             steps = np.full_like(steps, i)
     tried = dict.fromkeys(range(len(steps)))
-    for j in [*tried] * (ROUNDS if cuts else 0):
+    rounds = ROUNDS if cuts else 0
+    for j in [*tried] * rounds:
         if tried[j] is best:
             continue
         tried[j] = best
@@ -296,7 +302,9 @@ def fit_walk(
                 best = found
                 steps = trial
                 most = worth
-    return best if line is None else replace(best, ratio=best.ratio + line[0], line=line[1])
+    if line is None:
+        return best
+    return replace(best, ratio=best.ratio + line[0], line=line[1])
 
 
 def fit_walks(hits: Array, neighbour_hits: Array) -> Array:

@@ -193,7 +193,9 @@ class Patterns(Score):
         codes, counts = np.unique(np.concatenate(coded), return_counts=True)
         kept = np.sort(np.argsort(-counts, kind="stable")[:MOST_PATTERNS])
         codes = codes[kept[counts[kept] >= LEAST_RUNS]]
-        return cls._fit(atoms, codes, (data, neighbour), coded) if mixed and len(codes) else None
+        if mixed and len(codes):
+            return cls._fit(atoms, codes, (data, neighbour), coded)
+        return None
 
     @classmethod
     def _fit(
@@ -251,7 +253,9 @@ def _table(atoms: tuple[Array, ...], data: Array, neighbour: Array) -> tuple[Nai
     if min(len(data), len(neighbour)) < TABLE_RUNS:
         return None
     free = np.flatnonzero(_others(atoms, data[:1])[0])
-    return (NaiveBayes.fit(data[:, free], neighbour[:, free]), free) if len(free) else None
+    if len(free):
+        return (NaiveBayes.fit(data[:, free], neighbour[:, free]), free)
+    return None
 
 
 @cache

@@ -84,7 +84,9 @@ class Selection:
     @property
     def distinguisher(self) -> Name:
         """The name of what orders the events: the discretizer's score or counts, or the learner's own law."""
-        return Name("law") if self.order == "law" else self.discretizer.name
+        if self.order == "law":
+            return Name("law")
+        return self.discretizer.name
 
 
 @dataclass(frozen=True)
@@ -132,7 +134,8 @@ class CellFamilies:
             orders = list(families_by_score(cells, x, y, discretizer.midpoints, careful))
         else:
             orders = [families_by_counts(x, y, careful)]
-            orders += [] if log_ratio is None else [families_by_law(cells, log_ratio)]
+            if log_ratio is not None:
+                orders.append(families_by_law(cells, log_ratio))
         return cls(discretizer, training, cells, x, y, orders)
 
     def best(self, test: PlannedTest, rivals: int = 1) -> Selection:
@@ -160,8 +163,11 @@ class CellFamilies:
             sets = [self._event(self._atoms(one.order[:end])) for one, end in ((first, i), (second, j)) if end]
             if len(sets) == 2 and event.direction is Direction.BACKWARD:
                 sets.reverse()
-            ours, opposite = (event.direction, sets[1]) if len(sets) == 2 else (tuple(Direction)[i == 0], None)
-            found.append(Guess(sets[0], opposite, ours, share, mass, right))
+            if len(sets) == 2:
+                found.append(Guess(sets[0], sets[1], event.direction, share, mass, right))
+            else:
+                # One end alone speaks for the side that its own order is meant for.
+                found.append(Guess(sets[0], None, tuple(Direction)[i == 0], share, mass, right))
         if not found:
             return replace(event, guesses=(event.alone,))
         return replace(event, event=found[0].event, direction=found[0].direction, guesses=tuple(found))
@@ -175,7 +181,9 @@ class CellFamilies:
         counted = self._by_counts
         scores = [refutation_score(*self._sides(one), test, epsilon, ordered=ordered)[:-1] for one in counted.families]
         best = scores[family := _greatest(scores)]
-        length = int(np.argmax(best)) + 1 if len(best) else 1
+        length = 1
+        if len(best):
+            length += int(np.argmax(best))
         expected, _ = prefix_bounds(*self._sides(counted.families[family]), test, ordered=ordered)
         return float(best.max(initial=-np.inf)), counted._selected(family, length, expected[length - 1])
 
@@ -194,7 +202,9 @@ class CellFamilies:
             shares.append(points.shares(hits[:-1], int(hits[-1]), raised[:-1], int(others[-1])))
         family = _greatest(shares)
         found = shares[family]
-        point, length = divmod(int(found.argmax()), found.shape[1]) if found.size else (0, 0)
+        point, length = 0, 0
+        if found.size:
+            point, length = divmod(int(found.argmax()), found.shape[1])
         best = float(found.max(initial=-np.inf))
         return best, point, counted._selected(family, length + 1, best, points=len(points.epsilon))
 

@@ -176,7 +176,12 @@ def _projections(z: Rows, shape: tuple[int, ...]) -> Rows:
     levels = [0.0, 1.5, 3.0, float(np.sqrt(2 * np.log(len(z))))]
     found = [np.where(np.abs(z) > level, z, 0.0) for level in levels]
     root = round(len(z) ** 0.5)
-    image = shape if len(shape) == 2 and min(shape) > 2 else (root, root) if root**2 == len(z) else None
+    image: tuple[int, ...] | None = None
+    if len(shape) == 2 and min(shape) > 2:
+        image = shape
+    elif root**2 == len(z):
+        # Rows of a square number of coordinates may be images that were flattened.
+        image = (root, root)
     if image is not None:
         found.append(_blurred(z.reshape(image), max(1, min(image) // 20)).ravel())
     found.append(np.ones_like(z))
@@ -200,7 +205,9 @@ PAIR_SECONDS = 1e-7
 
 def pair_seconds(data: Moments, neighbour: Moments) -> float:
     """Return about how long the search for pairs of coordinates takes."""
-    width = data.kept.shape[1] if len(data.kept) and len(neighbour.kept) else 0
+    if not len(data.kept) or not len(neighbour.kept):
+        return 0.0
+    width: int = data.kept.shape[1]
     return PAIR_SECONDS * width * width / 2
 
 
@@ -281,7 +288,9 @@ def _shape(leaf: Leaf, outputs: Outputs) -> tuple[int, ...]:
     if isinstance(outputs, np.ndarray):
         return tuple(outputs.shape[1:])
     values, _ = walk(outputs[:1], leaf.path)
-    return tuple(values[0].shape) if values and isinstance(values[0], np.ndarray) else ()
+    if values and isinstance(values[0], np.ndarray):
+        return tuple(values[0].shape)
+    return ()
 
 
 @dataclass(frozen=True)
@@ -326,7 +335,9 @@ class Reducer:
         reduced = []
         for leaf, reduction in self.wide:
             values, where = leaf.read(outputs)
-            found = reduction(usual(values)) if len(values) else np.zeros((0, len(reduction.names)))
+            found = np.zeros((0, len(reduction.names)))
+            if len(values):
+                found = reduction(usual(values))
             reduced.append(spread(found, where, len(outputs), MISSING))
         rows = np.concatenate(reduced, axis=1)
         if not self.others:

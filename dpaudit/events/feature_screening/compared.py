@@ -8,12 +8,12 @@ of pairs, of any number of a few, and linear relations over GF(2) that one side 
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial, reduce
 from itertools import product
-from math import lcm
 from operator import itemgetter
 
 import numpy as np
@@ -94,7 +94,9 @@ def _excess(cells: Integers, side: Integers, width: int) -> float:
     runs = counts.sum(axis=1, keepdims=True)
     mean = counts.sum(axis=0) * runs / runs.sum()
     free = counts.shape[1] - 1
-    return float((np.square(counts - mean) / mean).sum() - free) / np.sqrt(2 * free) if free else -np.inf
+    if not free:
+        return -math.inf
+    return float((np.square(counts - mean) / mean).sum() - free) / math.sqrt(2 * free)
 
 
 def _groups(most: int, greatest: int) -> list[tuple[int, list[int]]]:
@@ -107,8 +109,8 @@ def _groups(most: int, greatest: int) -> list[tuple[int, list[int]]]:
     found: list[tuple[int, list[int]]] = []
     for modulus in range(most, 1, -1):
         for i, (shared, group) in enumerate(found):
-            if lcm(shared, modulus) < 2**62:
-                found[i] = (lcm(shared, modulus), [*group, modulus])
+            if math.lcm(shared, modulus) < 2**62:
+                found[i] = (math.lcm(shared, modulus), [*group, modulus])
                 break
         else:
             found.append((modulus, [modulus]))
@@ -186,7 +188,9 @@ def check_characters(values: Texts, neighbour: Sides, chosen: Sides) -> list[Lea
             excess = _excess((last + sign * sum_) % modulus, side, modulus)
             found.append((excess, texts.check_remainder(kind, modulus, sign)))
     excess, best = max(found, key=itemgetter(0))
-    return [best] if excess > 0 else []
+    if excess > 0:
+        return [best]
+    return []
 
 
 MOST_BITS = 512
@@ -225,7 +229,9 @@ class Parity:
 
     def cell(self, code: int) -> str | int:
         """Return the parity."""
-        return "absent" if code == ABSENT else code
+        if code == ABSENT:
+            return "absent"
+        return code
 
 
 def parities(bits: Sequence[Feature], data: NDArray[np.uint8], neighbour: NDArray[np.uint8]) -> Iterator[Parity]:

@@ -12,6 +12,7 @@ an event with no hits of 200 its due.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -73,16 +74,19 @@ class LeafFeature:
     def cells(self, values: Any, places: NDArray[np.intp] | None = None) -> CellNumbers:
         """Return the cell of each value; of the `distinct` ones where their places are given."""
         found = self.read(values)
-        found = found if self.edges is None else np.searchsorted(self.edges, found, side="right")
+        if self.edges is not None:
+            found = np.searchsorted(self.edges, found, side="right")
         cells: CellNumbers = np.asarray(found, dtype=np.int64)
-        return cells if places is None else cells[places]
+        if places is None:
+            return cells
+        return cells[places]
 
     def cell(self, code: int) -> str | int:
         """Return a cell as a person would write it."""
         if self.edges is None:
             return self.shown(code)
-        low = "-inf" if code == 0 else f"{self.edges[code - 1]:.6g}"
-        return f"[{low}, {'inf' if code == len(self.edges) else f'{self.edges[code]:.6g}'})"
+        ends = [-math.inf, *self.edges.tolist(), math.inf]
+        return f"[{ends[code]:.6g}, {ends[code + 1]:.6g})"
 
 
 def number(name: Name, read: Callable[[Any], Array], values: Any) -> LeafFeature:
@@ -110,7 +114,9 @@ class Feature:
         name = self.column.name
         if self.reduced or self.kind in NAMED:
             return name
-        return Name.of("{} of {}", name, self.leaf.name) if name else self.leaf.name
+        if name:
+            return Name.of("{} of {}", name, self.leaf.name)
+        return self.leaf.name
 
     @property
     def reduced(self) -> bool:
@@ -148,7 +154,9 @@ class Feature:
 
     def cell(self, code: int) -> str | int:
         """Return a cell as a person would write it."""
-        return "absent" if code == ABSENT else self.column.cell(code)
+        if code == ABSENT:
+            return "absent"
+        return self.column.cell(code)
 
 
 def distinct(values: Any) -> tuple[Any, NDArray[np.intp] | None]:

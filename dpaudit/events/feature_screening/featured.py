@@ -141,7 +141,8 @@ def round_numbers(low: float, high: float, most: int) -> list[float]:
         last = math.floor(high * 10.0**places)
         for k in range(first, min(last, first + most) + 1):
             number = float(f"{k}e{-places}")
-            found += [] if number in found else [number]
+            if number not in found:
+                found.append(number)
         if len(found) >= most:
             break
     return found[:most]
@@ -191,7 +192,9 @@ class FeatureBins(ScoreBins):
     @property
     def columns(self) -> tuple[int, ...] | None:
         """The column of reduced rows that the feature reads."""
-        return (self.feature.index,) if isinstance(self.feature, Feature) and self.feature.reduced else None
+        if isinstance(self.feature, Feature) and self.feature.reduced:
+            return (self.feature.index,)
+        return None
 
     def __call__(self, outputs: Outputs) -> CellNumbers:
         """Return the bin of each output's number."""
@@ -205,7 +208,9 @@ class FeatureBins(ScoreBins):
         if self.feature.kind != "value" or self.feature.reduced:
             return found
         where = self.feature.leaf.name
-        return Interval(Name("value") if where == OUTPUT else where, found.low, found.high)
+        if where == OUTPUT:
+            where = Name("value")
+        return Interval(where, found.low, found.high)
 
 
 @dataclass(frozen=True)

@@ -51,7 +51,9 @@ def _real(values: Any) -> Array:
 
 def nans(values: Array) -> list[LeafFeature]:
     """Return whether a float is NaN, if training showed one."""
-    return [LeafFeature(Name("being NaN"), _is_nan, one_of(*NAN_CELLS))] if np.isnan(values).any() else []
+    if np.isnan(values).any():
+        return [LeafFeature(Name("being NaN"), _is_nan, one_of(*NAN_CELLS))]
+    return []
 
 
 def _is_nan(values: Array) -> Bools:
@@ -320,4 +322,6 @@ def _finest(low: int, high: int, rows: Array) -> CellNumbers:
 
 
 def _bit_or_none(code: int) -> int | str:
-    return "none" if code == NO_BIT else code - LOWEST
+    if code == NO_BIT:
+        return "none"
+    return code - LOWEST

@@ -104,7 +104,9 @@ def digits_and_periods(columns: Sequence[tuple[Feature, Array]], neighbour: Side
 
 def _told(feature: Feature) -> Name:
     """Return which number of an output a feature is."""
-    return feature.leaf.name if feature.kind == "value" else feature.name
+    if feature.kind == "value":
+        return feature.leaf.name
+    return feature.name
 
 
 def _some(values: Array, side: Sides, most: int) -> tuple[Array, Sides]:
@@ -220,11 +222,17 @@ def _periods(feature: Feature, values: Array, side: Sides, cells: int) -> Iterat
     positive = float((values > 0).mean())
     both = BOTH_SIGNS < positive < 1 - BOTH_SIGNS
     # Periods of numbers and those of magnitudes are the same among the numbers of one sign.
-    taken = (values > 0) == (positive >= 0.5) if both else np.ones(len(values), dtype=np.bool_)
-    for period in _periods_of(np.abs(values[taken]) if both else values[taken], side[taken], cells):
+    if both:
+        taken = (values > 0) == (positive >= 0.5)
+        periods = _periods_of(np.abs(values[taken]), side[taken], cells)
+    else:
+        periods = _periods_of(values, side, cells)
+    for period in periods:
         powers = [_power(one, _weights(side), np.array([1 / period]))[0] for one in (values, np.abs(values))]
-        magnitude = both and powers[1] > powers[0]
-        yield _period_feature(feature, magnitude, period, np.abs(values) if magnitude else values, side)
+        if both and powers[1] > powers[0]:
+            yield _period_feature(feature, True, period, np.abs(values), side)
+        else:
+            yield _period_feature(feature, False, period, values, side)
 
 
 def _weights(side: Sides) -> Array:
@@ -323,9 +331,14 @@ def _nice(frequency: float, reach: float, step: float) -> Iterator[float]:
     error = period * period * 2 * reach
     short = [float(f"{period:.{digits}g}") for digits in range(1, 7)]
     candidates = short[:2]
-    candidates += [math.pi / 2] if period < 2 else [math.pi * round(period / math.pi)]
-    candidates += [1 / round(frequency)] if round(frequency) else []
-    candidates += [step * round(period / step)] if step and period < MOST_STEPS * step else []
+    if period < 2:
+        candidates.append(math.pi / 2)
+    else:
+        candidates.append(math.pi * round(period / math.pi))
+    if round(frequency):
+        candidates.append(1 / round(frequency))
+    if step and period < MOST_STEPS * step:
+        candidates.append(step * round(period / step))
     yield from (one for one in candidates + short[2:] if one > 0 and abs(one - period) <= error)
 
 
@@ -336,7 +349,8 @@ def _tried(values: Array, weights: Array, span: float, step: float, cells: int) 
     shortest = greatest / PRECISE
     tens = 10.0 ** (math.floor(math.log10(longest)) - np.arange(DECADES))
     likely = np.concatenate([tens, 1.0 / MULTIPLES, 2 * HALF_PERIODS, math.pi * MULTIPLES[:4], [math.pi / 2]])
-    likely = np.concatenate([likely, step * MULTIPLES[1:]]) if step else likely
+    if step:
+        likely = np.concatenate([likely, step * MULTIPLES[1:]])
     likely = np.unique(likely[(likely > shortest) & (likely < longest) & (likely >= 2 * step * (1 - 1e-9))])
     # All values may be multiples of a period, of which their step is one too.
     some = np.concatenate([np.flatnonzero(one)[:FEWER] for one in (weights > 0, weights < 0)])
@@ -375,7 +389,9 @@ def _shown(period: float) -> Name | Mention:
 def _remainder(period: float, offset: float, magnitude: bool, values: Array) -> Array:
     """Return numbers, or their magnitudes, less an offset, modulo a period; those just below it by rounding are 0."""
     usual = np.where(is_usual(values), values, 0.0)
-    moved = (np.abs(usual) if magnitude else usual) - offset
+    if magnitude:
+        usual = np.abs(usual)
+    moved = usual - offset
     rest = np.mod(moved, period)
     error = np.abs(moved) * SNAP
     return np.where(period - rest <= error, 0.0, rest)

@@ -70,7 +70,9 @@ class Standardised:
         low, middle, high = np.quantile(usual, [0.16, 0.5, 0.84], method="lower").tolist()
         with np.errstate(over="ignore", invalid="ignore"):  # of numbers near the largest, which have no finite spread
             spread = high / 2 - low / 2 or float(usual.std())
-        return cls(middle, spread) if 0 < spread < np.inf else None
+        if 0 < spread < np.inf:
+            return cls(middle, spread)
+        return None
 
     def __call__(self, values: Array) -> Array:
         """Return the numbers."""

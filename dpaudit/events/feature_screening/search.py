@@ -151,7 +151,9 @@ def _chosen(
         if leaf.reader in (readers.text, readers.byte_string):
             for kind, choose in (("place", far_places), ("check", check_characters), (RUNS, runs)):
                 yield from (Feature(leaf, one, kind) for one in choose(values, neighbour[place], fit[place]))
-        for read, features in features_of(leaf, values, _SINGLE.__contains__) if len(columns) < MOST_COLUMNS else ():
+        if len(columns) >= MOST_COLUMNS:
+            continue
+        for read, features in features_of(leaf, values, _SINGLE.__contains__):
             numeric = [one for one in features if one.kind in ("value", "entries") and not one.reduced]
             if isinstance(read, readers.WholeValues) and whole < MOST_WHOLE:
                 whole += 1
@@ -185,9 +187,12 @@ def not_compared(plan: LeafPlan, outputs: Outputs) -> tuple[Name, ...]:
         name = leaf.name
         if isinstance(leaf.reader, readers.Block):
             numeric += leaf.reader.width
-            found += [Name.of("relations of three and more numbers of {}", name)] if leaf.reader.width > 2 else []
-            found += [Name.of("the parity of the order of {}", name)] if leaf.reader.width > WIDTH else []
-            found += [Name.of("products of two numbers of {}", name)] if leaf.reader.width > PAIR_WIDTH else []
+            if leaf.reader.width > 2:
+                found.append(Name.of("relations of three and more numbers of {}", name))
+            if leaf.reader.width > WIDTH:
+                found.append(Name.of("the parity of the order of {}", name))
+            if leaf.reader.width > PAIR_WIDTH:
+                found.append(Name.of("products of two numbers of {}", name))
         elif leaf.reader in (readers.text, readers.byte_string):
             held = leaf.read(outputs)[0]
             if len(set(held)) < 2:  # one text has no relation that another lacks
@@ -258,7 +263,9 @@ def _promises(counts: Sequence[Array], confirm: int, ordered: Sequence[bool]) ->
         hits = (fresh * inside).sum(axis=-1)
         runs = fresh.sum(axis=-1)
         (x, y), (m, k) = (np.where(forward, side, side[::-1]) for side in (hits, np.maximum(runs, 1.0)))
-        again[alike] = promise(x, m, y, k, confirm, training=1.0) if width > 1 else -np.inf
+        again[alike] = -np.inf
+        if width > 1:
+            again[alike] = promise(x, m, y, k, confirm, training=1.0)
     return promised, again
 
 
@@ -306,11 +313,19 @@ def features_of(
         shown = one_of("another", *map(_shown, leaf.reader.numbers))
         yield values, [Feature(leaf, LeafFeature(Name(), partial(np.add, 1), shown), "category")]
     elif isinstance(values, readers.WholeValues):
-        yield values, _fitted(leaf, values, _WHOLE + (_LONG if values.length.max(initial=0) > 1 else ()), wanted)
+        groups = _WHOLE
+        if values.length.max(initial=0) > 1:
+            groups += _LONG
+        yield values, _fitted(leaf, values, groups, wanted)
     elif isinstance(values, np.ndarray) and values.ndim == 2:
         yield from _of_rows(leaf, values, wanted)
     else:
-        groups = _TEXT if leaf.reader is readers.text else _BYTES if leaf.reader is readers.byte_string else _REAL
+        if leaf.reader is readers.text:
+            groups = _TEXT
+        elif leaf.reader is readers.byte_string:
+            groups = _BYTES
+        else:
+            groups = _REAL
         yield values, _fitted(leaf, values, groups, wanted)
 
 
@@ -321,23 +336,29 @@ def _fitted(leaf: Leaf, values: Any, groups: Iterable[Group], wanted: Callable[[
 
 def _shown(category: Any) -> str:
     """Return a category as a person would write it; of a mapping's keys, or a set's members, in order."""
-    members = isinstance(category, frozenset)
-    text = f"{{{', '.join(sorted(map(stable_repr, category)))}}}" if members else stable_repr(category)
+    text = stable_repr(category)
+    if isinstance(category, frozenset):
+        text = f"{{{', '.join(sorted(map(stable_repr, category)))}}}"
     return text[: numbers.SHOWN]
 
 
 def _of_rows(leaf: Leaf, table: Array, wanted: Callable[[Group], bool | None]) -> Iterator[tuple[Any, list[Feature]]]:
     names = leaf.reader.names if isinstance(leaf.reader, readers.Block) else ()
     if table.shape[1] < 2 or names:
-        columns = rows.entries(table, names) if wanted(rows.entries) else []
+        columns: list[LeafFeature] = []
+        if wanted(rows.entries):
+            columns = rows.entries(table, names)
         yield table, [Feature(leaf, column, "entries", j) for j, column in enumerate(columns)]
         return
     # Numbers of shorter rows are leaves of their own.
-    repeated = (rows.repeated_entries,) if table.shape[1] > NAMED_POSITIONS else ()
+    groups: list[Group] = [rows.entries, rows.summaries, rows.relations]
+    if table.shape[1] > NAMED_POSITIONS:
+        groups.append(rows.repeated_entries)
     ordinary = table[is_usual(table)]
     whole = bool((ordinary == np.round(ordinary)).all() and np.abs(ordinary).max(initial=0) < 2**53)
-    storage = () if whole else (numbers.row_storage,)
-    yield table, _fitted(leaf, table, (rows.entries, rows.summaries, rows.relations, *repeated, *storage), wanted)
+    if not whole:
+        groups.append(numbers.row_storage)
+    yield table, _fitted(leaf, table, groups, wanted)
     if whole and wanted(numbers.value) and isinstance(leaf.reader, readers.Block):
         for of, what in ((np.add, "sum"), (np.bitwise_xor, "XOR"), (np.gcd, "greatest common divisor")):
             reader = rows.WholeOfRow(leaf.reader, of)

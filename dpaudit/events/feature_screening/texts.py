@@ -55,8 +55,10 @@ def _at(place: int, of: Callable[[CellNumbers], CellNumbers], values: Texts) -> 
     long = np.fromiter(map(len, values), np.int64, len(values)) >= need
     held = values if long.all() else list(compress(values, long.tolist()))
     found = map(itemgetter(place), held)
+    if held and isinstance(held[0], str):
+        found = map(ord, found)
     codes = np.full(len(long), -1, dtype=np.int64)
-    codes[long] = np.fromiter(map(ord, found) if held and isinstance(held[0], str) else found, np.int64, len(held))
+    codes[long] = np.fromiter(found, np.int64, len(held))
     return of(codes)
 
 
@@ -242,7 +244,9 @@ def _lengths(values: Sequence[bytes]) -> CellNumbers:
 
 
 def _byte(code: int) -> int | str:
-    return "none" if code == 0 else code - 1
+    if code == 0:
+        return "none"
+    return code - 1
 
 
 def byte_bits(values: Sequence[bytes]) -> list[LeafFeature]:
@@ -277,11 +281,15 @@ def byte_numbers(values: Sequence[bytes]) -> list[LeafFeature]:
     """
     lengths = set(map(len, values))
     near = min(NEAR, max(lengths, default=0))
-    places = [*range(near), *(range(-1, -1 - near, -1) if len(lengths) > 1 else ())]
+    places = list(range(near))
+    if len(lengths) > 1:
+        places += range(-1, -1 - near, -1)
     found = []
     for at in places:
         if len({value[at : at + 1 or None] for value in values}) > 1:
-            where = _from_the_start(at) if at >= 0 else _from_the_end(-1 - at)
+            where = _from_the_start(at)
+            if at < 0:
+                where = _from_the_end(-1 - at)
             big = Name.of("big-endian number from byte {}", where)
             little = Name.of("little-endian number up to byte {}", where)
             found.append(number(big, partial(_number, at, False), values))
