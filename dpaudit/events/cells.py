@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.bounds.base import Array
-from dpaudit.events.event import Tally
+from dpaudit.events.event import Outputs, Tally
 from dpaudit.outputs.canonical import canonical_each
 
 # Numbers of squares that are tried for a grid: the fewer, the better they stay in the cache.
@@ -98,7 +97,7 @@ def commonest(values: Array, counts: NDArray[np.intp], least: float, most: int) 
     return values[np.sort(often[np.argsort(-counts[often], kind="stable")[:most]])]
 
 
-def places_of(known: NDArray[Any], values: NDArray[Any]) -> NDArray[np.intp]:
+def places_of(known: NDArray[np.generic], values: NDArray[np.generic]) -> NDArray[np.intp]:
     """Return the place of each value among ascending known ones, -1 for all others."""
     if not len(known):
         return np.full(len(values), -1)
@@ -167,7 +166,7 @@ def to_grid(values: Array | float) -> Array:
 LEAST = 5
 
 
-def tally(cells: Any) -> Tally:
+def tally(cells: Outputs) -> Tally:
     """Count the cells in a batch of them."""
     if isinstance(cells, np.ndarray) and cells.ndim == 1 and cells.dtype.kind in "iu":
         low = int(cells.min())

@@ -122,7 +122,7 @@ class Flattener:
     plan: LeafPlan
 
     @classmethod
-    def fit(cls, pilot: Iterable[Any], reducer: Reducer | None = None) -> Flattener:
+    def fit(cls, pilot: Iterable[Outputs], reducer: Reducer | None = None) -> Flattener:
         """Plan batches of pilot outputs, which a reducer may have returned."""
         some = [batch[:PLAN_ROWS] for batch in pilot]
         rows = join(some)
@@ -184,7 +184,7 @@ _LAST = Recent()
 class TextNumbers:
     """Reads which known text or bytes a value is, and its length."""
 
-    reader: Callable[[Any], Any]
+    reader: Callable[[Sequence[Any]], Sequence[Any]]
     known: readers.Categories
 
     def __call__(self, values: Sequence[Any]) -> Array:

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,7 +68,7 @@ class Discretizer:
         """The score in the middle of each cell, where it estimates a log-likelihood ratio."""
         return None
 
-    def __call__(self, outputs: Outputs) -> Any:
+    def __call__(self, outputs: Outputs) -> Outputs:
         """Return one cell for each output."""
         raise NotImplementedError
 
@@ -91,7 +91,7 @@ class Identity(Discretizer):
 
     name: Name = HISTOGRAM
 
-    def __call__(self, outputs: Outputs) -> Any:
+    def __call__(self, outputs: Outputs) -> Outputs:
         """Return the outputs."""
         return outputs
 
@@ -118,7 +118,7 @@ class PackedRows(Discretizer):
     group: str = ""
 
     @classmethod
-    def of(cls, rows: NDArray[Any], most: int) -> PackedRows | None:
+    def of(cls, rows: NDArray[np.generic], most: int) -> PackedRows | None:
         """Return the packing of rows of whole numbers in the ranges seen; None for more than `most` packed values."""
         lows, highs = ([int(v) for v in ends] for ends in (rows.min(axis=0), rows.max(axis=0)))
         sizes = tuple(high - low + 1 for low, high in zip(lows, highs, strict=True))

@@ -17,7 +17,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import groupby
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
 from msgspec import UNSET, UnsetType
@@ -34,6 +34,7 @@ from dpaudit.outputs.readers import DIGITS, stored
 from dpaudit.outputs.values import JsonValue, decode_value, encode_value
 from dpaudit.record import Extended, Frozen
 
+T = TypeVar("T")
 Tally: TypeAlias = Counter[Hashable]
 Outputs: TypeAlias = Sequence[Any] | NDArray[Any]
 """A batch of outputs, which may be anything: a list of them, or an array with a row for each."""
@@ -104,7 +105,7 @@ class Cells(_Event, frozen=True, tag="cells"):
     rounding: Literal[True] | UnsetType = UNSET
 
     @classmethod
-    def of(cls, feature: str, cells: Iterable[Any], rare: bool = False) -> Cells:
+    def of(cls, feature: str, cells: Iterable[Hashable], rare: bool = False) -> Cells:
         """Return the event that a feature's value is one of some cells; integers are ranges."""
         whole, others = _parted(cells)
         found = cls(feature, ranges_of(whole), tuple(sorted(map(in_words, others))), rare)
@@ -118,7 +119,7 @@ class Cells(_Event, frozen=True, tag="cells"):
         whole, others = _parted(values)
         labels = [label for ends in ranges_of(whole) for label in range_labels(*ends)]
         found = cls(feature, (), tuple(sorted(map(str, (*whole, *others)))), rare, rounding=rounding or UNSET)
-        return found._listed([*labels, *sorted(others)])
+        return found._listed([*labels, *sorted(map(str, others))])
 
     @classmethod
     def of_outputs(cls, outputs: Iterable[Any], *, complement: bool = False, path: Path = ()) -> Cells:
@@ -264,11 +265,16 @@ class CellSet:
         return sum([count for cell, count in counts.items() if cell in inside or cell not in outside])
 
 
-def _parted(cells: Iterable[Any]) -> tuple[list[int], list[Any]]:
-    parted: tuple[list[int], list[Any]] = [], []
+def _parted(cells: Iterable[T]) -> tuple[list[int], list[T]]:
+    """Return the integers among some cells that are written as numbers, and all others."""
+    whole: list[int] = []
+    others: list[T] = []
     for cell in cells:
-        parted[not (isinstance(cell, int) and cell.bit_length() <= MOST_BITS)].append(cell)
-    return parted
+        if isinstance(cell, int) and cell.bit_length() <= MOST_BITS:
+            whole.append(cell)
+        else:
+            others.append(cell)
+    return whole, others
 
 
 def range_labels(low: int, high: int) -> list[str]:
@@ -304,7 +310,7 @@ def numbers_of(outputs: Outputs, feature: str, path: Path = (), *, parts: Sequen
         column = np.full(len(outputs), np.nan)
         steps = zip(path, outputs.shape[1:], strict=False)
         if outputs.ndim == 1 + len(path) and all(type(step) is int and step < size for step, size in steps):
-            at: Any = (slice(None), *path)
+            at: tuple[slice | int, ...] = (slice(None), *(step for step in path if isinstance(step, int)))
             column = outputs[at].astype(np.float64)
         if feature == "value":
             return column
@@ -367,7 +373,7 @@ def _value(value: Any) -> float:
     return math.nan
 
 
-def _flat(of: Callable[[Array], Any], value: Any) -> float:
+def _flat(of: Callable[[Array], float], value: Any) -> float:
     """Return a number of those of a sequence, a dictionary or an array; NaN for anything else."""
     if isinstance(value, dict):
         value = list(value.values())

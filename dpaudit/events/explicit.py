@@ -11,6 +11,7 @@ from itertools import islice
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpaudit.bounds.base import Array
 from dpaudit.bounds.melded import Melded
@@ -60,6 +61,7 @@ STORED = "lowest bit"
 OF_SEVERAL = ("sum", "maximum", "minimum", "length")
 SINGLE = {bool, int, float, type(None)}
 
+Counts = Array | NDArray[np.intp]
 Explicit = Interval | Cells
 """The events that are proposed."""
 
@@ -162,7 +164,7 @@ def _below(output: Any, path: Path, depth: int) -> Iterator[Path]:
 
 
 def _half_lines(
-    columns: Sequence[Array], feature: Any, path: Path, delta: float
+    columns: Sequence[Array], feature: str, path: Path, delta: float
 ) -> Iterator[tuple[Explicit, Direction]]:
     """Yield the best half-line of a feature each way and on each side, its end with as few digits as do as well."""
     values = [np.sort(column[~np.isnan(column)]) for column in columns]
@@ -239,7 +241,7 @@ def _listed(
                 yield event, tuple(Direction)[likelier]
 
 
-def _promised(x: Any, n1: int, y: Any, n2: int, delta: float) -> Array:
+def _promised(x: Counts, n1: int, y: Counts, n2: int, delta: float) -> Array:
     """Return about what bound so many hits give: ln((p - delta) / q) less three standard errors, or fewer of few runs.
 
     Three of a dozen runs would leave nothing of a difference that is total.

@@ -23,7 +23,6 @@ import math
 from collections import Counter
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +32,7 @@ from dpaudit.bounds.base import Array, Integers
 from dpaudit.bounds.limits import lower_limit
 from dpaudit.contract import Direction
 from dpaudit.events.cells import to_grid
-from dpaudit.events.event import CellSet, Tally
+from dpaudit.events.event import CellSet, Outputs, Tally
 from dpaudit.events.expected_bound import PlannedTest
 from dpaudit.events.families import PrefixFamily, likelier_first
 from dpaudit.outputs.canonical import canonical_each
@@ -127,18 +126,18 @@ class GuessCodes:
         )
         self._codes = dict(zip(named, codes, strict=True))
 
-    def __call__(self, cells: Any) -> tuple[Tally, NDArray[np.uint16]]:
+    def __call__(self, cells: Outputs) -> tuple[Tally, NDArray[np.uint16]]:
         """Return the counts of the cells of a batch, and the bits of each run."""
         if isinstance(cells, np.ndarray) and cells.ndim == 1 and cells.dtype.kind in "iu":
             values, places = np.unique(cells, return_inverse=True)
-            known: list[Any] = values.tolist()
+            met: list[Hashable] = values.tolist()
         else:
             index: dict[Hashable, int] = {}
             places = np.array([index.setdefault(cell, len(index)) for cell in canonical_each(cells)], dtype=np.intp)
-            known = list(index)
-        counts = np.bincount(places, minlength=len(known)).tolist()
-        bits = np.array([self._codes.get(cell, self._other) for cell in known], dtype=np.uint16)
-        return Counter(dict(zip(known, counts, strict=True))), bits[places]
+            met = list(index)
+        counts = np.bincount(places, minlength=len(met)).tolist()
+        bits = np.array([self._codes.get(cell, self._other) for cell in met], dtype=np.uint16)
+        return Counter(dict(zip(met, counts, strict=True))), bits[places]
 
 
 # A cell that is in no set.

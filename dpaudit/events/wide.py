@@ -330,7 +330,7 @@ class Reducer:
             start += len(reduction.names)
         return Reducer(tuple(wide), self.others)
 
-    def __call__(self, outputs: Outputs) -> Any:
+    def __call__(self, outputs: Outputs) -> Outputs:
         """Return the reduced rows, shape (outputs, columns), or tuples of the other leaves' values and such a row."""
         reduced = []
         for leaf, reduction in self.wide:

@@ -13,9 +13,9 @@ an event with no hits of 200 its due.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,9 @@ from dpaudit.outputs import readers
 from dpaudit.outputs.leaf import Leaf, Step, spread
 
 CellNumbers = NDArray[np.int64]
+LeafValues: TypeAlias = readers.WholeValues | NDArray[np.generic] | Sequence[str] | Sequence[bytes]
+"""What the reader of a leaf makes of the values of a batch; of rows of numbers it is a matrix."""
+V = TypeVar("V", bound=LeafValues)
 
 # Into so many cells of equal mass a real feature is cut while features are compared.
 CELLS = 64
@@ -66,12 +69,12 @@ class LeafFeature:
     """
 
     name: Name
-    read: Callable[[Any], NDArray[Any]]
+    read: Callable[[Any], NDArray[np.generic]]
     shown: Callable[[int], str | int] = int
     edges: Array | None = None
     representation: bool = False
 
-    def cells(self, values: Any, places: NDArray[np.intp] | None = None) -> CellNumbers:
+    def cells(self, values: LeafValues, places: NDArray[np.intp] | None = None) -> CellNumbers:
         """Return the cell of each value; of the `distinct` ones where their places are given."""
         found = self.read(values)
         if self.edges is not None:
@@ -89,7 +92,7 @@ class LeafFeature:
         return f"[{ends[code]:.6g}, {ends[code + 1]:.6g})"
 
 
-def number(name: Name, read: Callable[[Any], Array], values: Any) -> LeafFeature:
+def number(name: Name, read: Callable[[V], Array], values: V) -> LeafFeature:
     """Return the feature of a real number, cut into cells of equal mass for values like these."""
     return LeafFeature(name, read, edges=quantile_edges(read(values)))
 
@@ -159,7 +162,7 @@ class Feature:
         return self.column.cell(code)
 
 
-def distinct(values: Any) -> tuple[Any, NDArray[np.intp] | None]:
+def distinct(values: LeafValues) -> tuple[LeafValues, NDArray[np.intp] | None]:
     """Return the values to read features of, texts that repeat once each, and then the place of each value in them."""
     if isinstance(values, list) and values and type(values[0]) is str:
         numbers = {value: i for i, value in enumerate(dict.fromkeys(values))}

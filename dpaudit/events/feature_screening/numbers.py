@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from functools import partial
 from operator import add
-from typing import Any
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpaudit.bounds.base import Array, Bools, Integers
 from dpaudit.events.cells import places_of
 from dpaudit.events.event import NAN_CELLS
-from dpaudit.events.feature_screening.feature import CellNumbers, LeafFeature, number, one_of, quantile_edges
+from dpaudit.events.feature_screening.feature import (
+    CellNumbers,
+    LeafFeature,
+    LeafValues,
+    number,
+    one_of,
+    quantile_edges,
+)
 from dpaudit.jsonable import stable_repr
 from dpaudit.naming import Name, position
 from dpaudit.outputs.readers import DIGITS, MOST_BITS, WholeValues, stored, trailing_zeros, usual
@@ -24,6 +32,12 @@ REPEATED = 3
 KNOWN = 48
 # Characters of a value that are shown.
 SHOWN = 80
+Numbers: TypeAlias = WholeValues | Array
+"""The values of a leaf of single numbers."""
+Keys: TypeAlias = Sequence[Hashable] | Integers
+"""What is the same for values that are the same."""
+V = TypeVar("V")
+K = TypeVar("K", bound=Hashable)
 MODULI = (3, 5, 7, 9, 10, 11, 13, 16, 17, 19, 23, 29, 31, 64, 100)
 CHECKED = (7, 9, 10, 11)
 # Decimal digits that 64 bits hold.
@@ -39,12 +53,12 @@ NO_BIT = 4_000
 MOST_STORED = 32
 
 
-def value(values: Any) -> list[LeafFeature]:
+def value(values: Numbers) -> list[LeafFeature]:
     """Return the number itself, in cells of about equal mass."""
     return [number(Name("value"), _real, values)]
 
 
-def _real(values: Any) -> Array:
+def _real(values: Numbers) -> Array:
     real: Array = values.real
     return np.where(np.isnan(real), -np.inf, real)  # NaN below all numbers
 
@@ -60,14 +74,14 @@ def _is_nan(values: Array) -> Bools:
     return np.isnan(values)
 
 
-def repeats(values: Any) -> list[LeafFeature]:
+def repeats(values: LeafValues) -> list[LeafFeature]:
     """Return which of the values that training showed several times it is; 0 for all others."""
     keys = _keys(values)
     times = Counter(keys.tolist() if isinstance(keys, np.ndarray) else keys)
     return [repeated(Name("repeated value"), _keys, times, lambda key: _shown(key, values))]
 
 
-def repeated(name: Name, keys: Callable[[Any], Any], times: Counter[Any], shown: Callable[[Any], str]) -> LeafFeature:
+def repeated(name: Name, keys: Callable[[V], Keys], times: Counter[K], shown: Callable[[K], str]) -> LeafFeature:
     """Return which of the commonest keys a value has, given how often training showed each; 0 for all others."""
     often = Counter({key: count for key, count in times.items() if count >= REPEATED})
     common = [key for key, _ in often.most_common(KNOWN)]
@@ -75,7 +89,7 @@ def repeated(name: Name, keys: Callable[[Any], Any], times: Counter[Any], shown:
     return LeafFeature(name, cells, one_of("another", *map(shown, common)))
 
 
-def _known(keys: Callable[[Any], Any], known: dict[Any, int], values: Any) -> CellNumbers:
+def _known(keys: Callable[[V], Keys], known: dict[Any, int], values: V) -> CellNumbers:
     found = keys(values)
     if isinstance(found, np.ndarray):
         # Of integers of any size some may be known that no array of these holds.
@@ -85,7 +99,7 @@ def _known(keys: Callable[[Any], Any], known: dict[Any, int], values: Any) -> Ce
     return np.fromiter((known.get(key, 0) for key in found), np.int64, len(found))
 
 
-def _keys(values: Any) -> list[Hashable] | Integers:
+def _keys(values: LeafValues) -> Keys:
     """Return a key of each value, as an array if all are 64-bit integers: of floats their bit patterns."""
     if isinstance(values, WholeValues):
         if values.big is not None:
@@ -96,7 +110,7 @@ def _keys(values: Any) -> list[Hashable] | Integers:
     return list(values)
 
 
-def signed(values: WholeValues) -> list[Any]:
+def signed(values: WholeValues) -> list[int]:
     """Return integers as Python has them."""
     keys = _keys(values)
     return list(keys.tolist() if isinstance(keys, np.ndarray) else keys)
@@ -120,7 +134,7 @@ def bits(values: WholeValues) -> list[LeafFeature]:
     ]
 
 
-def _leading_bit(place: int, values: WholeValues) -> Any:
+def _leading_bit(place: int, values: WholeValues) -> NDArray[np.uint64]:
     return (values.high >> np.uint64(63 - place)) & np.uint64(1)
 
 
@@ -169,14 +183,15 @@ def forms(values: WholeValues) -> list[LeafFeature]:
     ]
 
 
-def _form(name: str, values: WholeValues) -> Any:
+def _form(name: str, values: WholeValues) -> NDArray[np.generic]:
     return _FORMS[name](values)
 
 
-def _ones(values: WholeValues) -> Any:
+def _ones(values: WholeValues) -> Integers:
     if values.big is not None:
         return np.fromiter((abs(value).bit_count() for value in values.big), np.int64, len(values))
-    return np.unpackbits(values.low.view(np.uint8).reshape(-1, 8), axis=1).sum(axis=1)
+    ones: Integers = np.unpackbits(values.low.view(np.uint8).reshape(-1, 8), axis=1).sum(axis=1)
+    return ones
 
 
 def _square(values: WholeValues) -> Bools:
@@ -184,7 +199,7 @@ def _square(values: WholeValues) -> Bools:
     return np.asarray((root * root == values.low) & (values.sign >= 0) & (values.length <= 64))
 
 
-_FORMS: dict[str, Callable[[WholeValues], Any]] = {
+_FORMS: dict[str, Callable[[WholeValues], NDArray[np.generic]]] = {
     "sign": lambda values: values.sign + 1,
     "bit length": lambda values: values.length,
     "ones in the binary form": _ones,
@@ -266,7 +281,7 @@ def storage(values: Array) -> list[LeafFeature]:
     ]
 
 
-def _fineness(name: str, values: Array) -> Any:
+def _fineness(name: str, values: Array) -> NDArray[np.generic]:
     with np.errstate(over="ignore", invalid="ignore"):
         return _STORAGE[name][0](_finite(values))
 
@@ -282,7 +297,7 @@ def _decimals(values: Array) -> CellNumbers:
 
 
 # The fineness of the storage of finite numbers, and an offset that makes its cells positive.
-_STORAGE: dict[str, tuple[Callable[[Array], Any], int]] = {
+_STORAGE: dict[str, tuple[Callable[[Array], NDArray[np.generic]], int]] = {
     "exponent": (lambda values: np.where(values == 0, 0, np.frexp(values)[1] + 1100), 1100),
     "exponent of the lowest bit": (_lowest_bit, LOWEST),
     "trailing zeros of the mantissa": (lambda values: np.where(values == 0, 0, stored(values)[2]), 0),
@@ -300,7 +315,7 @@ def mantissa(values: Array) -> list[LeafFeature]:
     ]
 
 
-def _mantissa_bit(place: int, values: Array) -> Any:
+def _mantissa_bit(place: int, values: Array) -> NDArray[np.uint64]:
     return (np.ascontiguousarray(values).view(np.uint64) >> np.uint64(place)) & np.uint64(1)
 
 

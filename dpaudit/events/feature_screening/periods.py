@@ -12,9 +12,10 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from operator import itemgetter
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpaudit.bounds.base import Array
 from dpaudit.events.cells import to_grid
@@ -33,6 +34,7 @@ from dpaudit.naming import Mention, Mentioned, Name, cut, position
 from dpaudit.outputs import readers
 from dpaudit.outputs.readers import is_usual
 
+V = TypeVar("V")
 # Numbers of an output whose digits and periods are looked at.
 MOST_PERIODIC = 16
 # Digits, and periods, of one number that are returned.
@@ -195,8 +197,10 @@ def _digit_feature(
     return Feature(feature.leaf, column, DIGIT)
 
 
-def _of_number(number: Callable[[Any], Array], read: Callable[[Array], Any], values: Any) -> Array:
-    return np.asarray(read(number(values)), dtype=np.float64)
+def _of_number(
+    number: Callable[[V], NDArray[np.generic]], read: Callable[[Array], NDArray[np.generic]], values: V
+) -> Array:
+    return np.asarray(read(np.asarray(number(values), dtype=np.float64)), dtype=np.float64)
 
 
 def _counts(cells: CellNumbers, side: Sides, width: int) -> Array:

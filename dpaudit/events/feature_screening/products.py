@@ -5,10 +5,10 @@ One matrix product a side gives the second moments of all pairs; those that diff
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,8 @@ from dpaudit.events.feature_screening.feature import CellNumbers, Feature, LeafF
 from dpaudit.naming import Name
 from dpaudit.outputs.readers import is_usual
 
+Table = NDArray[np.float32] | NDArray[np.float64]
+V = TypeVar("V")
 Sides = NDArray[np.bool_]
 """True where a value is the neighbour's."""
 
@@ -33,7 +35,7 @@ FARTHEST = 4.0
 BALANCED = 0.02
 
 
-def widest_gaps(data: Any, neighbour: Any, count: int = CHOSEN) -> list[tuple[int, int]]:
+def widest_gaps(data: Table, neighbour: Table, count: int = CHOSEN) -> list[tuple[int, int]]:
     """Return the pairs of columns whose mean product differs most between rows of two sides, by blocks of columns."""
     best: list[tuple[float, int, int]] = []
     width = data.shape[1]
@@ -137,5 +139,5 @@ def signs(columns: Sequence[tuple[Feature, Array]]) -> Iterator[tuple[Feature, C
         yield bit, (column > cut).astype(np.int64)
 
 
-def _above(read: Any, cut: float, values: Any) -> CellNumbers:
-    return np.asarray(read(values) > cut, dtype=np.int64)
+def _above(read: Callable[[V], NDArray[np.generic]], cut: float, values: V) -> CellNumbers:
+    return np.asarray(np.greater(read(values), cut), dtype=np.int64)

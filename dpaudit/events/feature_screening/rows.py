@@ -8,8 +8,9 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from dpaudit.bounds.base import Array, Bools
+from dpaudit.bounds.base import Array, Bools, Integers
 from dpaudit.events.cells import commonest, places_of
 from dpaudit.events.feature_screening.feature import CELLS, CellNumbers, LeafFeature, number, one_of
 from dpaudit.events.feature_screening.numbers import KNOWN, REPEATED
@@ -21,9 +22,10 @@ MOST_ENTRIES = 128
 MOST_RELATED = 6
 
 
-def _steps(ordered: Rows) -> Any:
+def _steps(ordered: Rows) -> Integers:
     """Return how often a number of each row differs from the one before it; differences of infinities are none."""
-    return (ordered[:, 1:] != ordered[:, :-1]).sum(axis=1)
+    steps: Integers = (ordered[:, 1:] != ordered[:, :-1]).sum(axis=1)
+    return steps
 
 
 def _order_parity(rows: Rows) -> Bools:
@@ -37,7 +39,7 @@ def _order_parity(rows: Rows) -> Bools:
 
 
 # The numbers that sum up a row, by name.
-SUMMARIES: dict[str, Callable[[Rows], Any]] = {
+SUMMARIES: dict[str, Callable[[Rows], NDArray[np.generic]]] = {
     "sum": lambda rows: usual(rows).sum(axis=1),
     "sum of squares": lambda rows: np.einsum("ij,ij->i", usual(rows), usual(rows)),
     "sum of magnitudes": lambda rows: np.abs(usual(rows)).sum(axis=1),

@@ -6,7 +6,7 @@ numbers, remainders by large numbers, what stands far from the ends of texts, ch
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeAlias
@@ -35,6 +35,7 @@ from dpaudit.events.feature_screening.feature import (
     CellNumbers,
     Feature,
     LeafFeature,
+    LeafValues,
     best_events,
     best_half_lines,
     distinct,
@@ -302,8 +303,8 @@ _SINGLE: frozenset[Group] = frozenset({numbers.value, rows.entries})
 
 
 def features_of(
-    leaf: Leaf, values: Any, wanted: Callable[[Group], bool | None] = lambda group: True
-) -> Iterator[tuple[Any, list[Feature]]]:
+    leaf: Leaf, values: LeafValues, wanted: Callable[[Group], bool | None] = lambda group: True
+) -> Iterator[tuple[LeafValues, list[Feature]]]:
     """Yield the features of a leaf, fitted to its training values, after the values that each some of them read.
 
     Of the groups of features those that are `wanted` are fitted, and all categories.
@@ -318,7 +319,7 @@ def features_of(
             groups += _LONG
         yield values, _fitted(leaf, values, groups, wanted)
     elif isinstance(values, np.ndarray) and values.ndim == 2:
-        yield from _of_rows(leaf, values, wanted)
+        yield from _of_rows(leaf, np.asarray(values, dtype=np.float64), wanted)
     else:
         if leaf.reader is readers.text:
             groups = _TEXT
@@ -329,12 +330,14 @@ def features_of(
         yield values, _fitted(leaf, values, groups, wanted)
 
 
-def _fitted(leaf: Leaf, values: Any, groups: Iterable[Group], wanted: Callable[[Group], bool | None]) -> list[Feature]:
+def _fitted(
+    leaf: Leaf, values: LeafValues, groups: Iterable[Group], wanted: Callable[[Group], bool | None]
+) -> list[Feature]:
     fitted = ((group.__name__, group(values)) for group in groups if wanted(group))
     return [Feature(leaf, column, kind, j) for kind, columns in fitted for j, column in enumerate(columns)]
 
 
-def _shown(category: Any) -> str:
+def _shown(category: Hashable) -> str:
     """Return a category as a person would write it; of a mapping's keys, or a set's members, in order."""
     text = stable_repr(category)
     if isinstance(category, frozenset):
@@ -342,7 +345,9 @@ def _shown(category: Any) -> str:
     return text[: numbers.SHOWN]
 
 
-def _of_rows(leaf: Leaf, table: Array, wanted: Callable[[Group], bool | None]) -> Iterator[tuple[Any, list[Feature]]]:
+def _of_rows(
+    leaf: Leaf, table: Array, wanted: Callable[[Group], bool | None]
+) -> Iterator[tuple[LeafValues, list[Feature]]]:
     names = leaf.reader.names if isinstance(leaf.reader, readers.Block) else ()
     if table.shape[1] < 2 or names:
         columns: list[LeafFeature] = []

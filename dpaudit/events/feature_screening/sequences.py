@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import islice
 from operator import itemgetter
@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.bounds.base import Array
+from dpaudit.bounds.base import Array, Bools
 from dpaudit.events.cells import to_grid
 from dpaudit.events.event import Outputs
 from dpaudit.events.feature_screening.feature import ORDER, CellNumbers, Feature, LeafFeature, number, one_of
 from dpaudit.events.feature_screening.products import Sides
+from dpaudit.events.feature_screening.texts import Texts
 from dpaudit.jsonable import stable_repr
 from dpaudit.naming import Mention, Name, key, written_key
 from dpaudit.outputs import readers
@@ -51,7 +52,7 @@ def _some(neighbour: Sides, fit: Sides) -> tuple[NDArray[np.intp], Sides]:
     return places, neighbour[places]
 
 
-def _gaps(columns: NDArray[Any], side: Sides) -> Array:
+def _gaps(columns: NDArray[np.generic], side: Sides) -> Array:
     """Return by how many standard deviations the means of columns differ between the sides."""
     first, second = (columns[side == one].astype(np.float64) for one in (False, True))
     variance = first.var(axis=0) / len(first) + second.var(axis=0) / len(second)
@@ -95,12 +96,12 @@ def _ordered(plan: LeafPlan) -> Iterator[tuple[Path, Name, str]]:
                 yield parent, in_words(parent), "element"
 
 
-def in_order(values: Sequence[Any]) -> list[Any]:
+def in_order(values: Sequence[Any]) -> list[Iterable[Hashable]]:
     """Return the members of each value in their order: keys, elements, or the numbers of an array."""
     return [one.ravel().tolist() if isinstance(one, np.ndarray) else one for one in values]
 
 
-def _orders_of(rows: Sequence[Any], side: Sides, kind: str, name: Name) -> Iterator[LeafFeature]:
+def _orders_of(rows: Sequence[Iterable[Hashable]], side: Sides, kind: str, name: Name) -> Iterator[LeafFeature]:
     counts = Counter(member for row in rows for member in dict.fromkeys(islice(row, MEMBERS)))
     known = sorted((one for one, count in counts.most_common(MEMBERS) if count >= PRESENT * len(rows)), key=stable_repr)
     if len(known) < 3:  # two are told by what stands first
@@ -120,7 +121,7 @@ def _orders_of(rows: Sequence[Any], side: Sides, kind: str, name: Name) -> Itera
         yield LeafFeature(words, partial(_before, first, second), cells)
 
 
-def _shared(rows: Sequence[Any]) -> bool:
+def _shared(rows: Sequence[Iterable[Hashable]]) -> bool:
     """Say whether a few rows have members in common: those of numbers of a continuum do not, nor lists of lists."""
     try:
         counts = Counter(member for row in rows for member in dict.fromkeys(islice(row, MEMBERS)))
@@ -130,22 +131,22 @@ def _shared(rows: Sequence[Any]) -> bool:
     return sum(count >= PRESENT * len(rows) for count in counts.values()) >= 3
 
 
-def _shown(member: Any) -> str:
+def _shown(member: Hashable) -> str:
     return stable_repr(member)[:60]
 
 
-def _places(row: Any, known: Sequence[Hashable]) -> NDArray[np.int64]:
+def _places(row: Iterable[Hashable], known: Sequence[Hashable]) -> NDArray[np.int64]:
     """Return the place of each known member in a row, or one beyond all."""
     places = {member: place for place, member in reversed(list(enumerate(islice(row, MEMBERS))))}
     return np.fromiter((places.get(member, MEMBERS) for member in known), np.int64, len(known))
 
 
-def _before(first: Hashable, second: Hashable, rows: Sequence[Any]) -> CellNumbers:
+def _before(first: Hashable, second: Hashable, rows: Sequence[Iterable[Hashable]]) -> CellNumbers:
     """Return for each row whether it has the first member before the second one: 2 if it lacks one of them."""
     return np.fromiter((_is_before(first, second, row) for row in rows), np.int64, len(rows))
 
 
-def _is_before(first: Hashable, second: Hashable, row: Any) -> int:
+def _is_before(first: Hashable, second: Hashable, row: Iterable[Hashable]) -> int:
     earlier: Hashable = None
     found = 0
     for member in islice(row, MEMBERS):
@@ -160,7 +161,7 @@ def _is_before(first: Hashable, second: Hashable, row: Any) -> int:
 # Runs and occurrences of characters
 
 
-def runs(values: Sequence[Any], neighbour: Sides, fit: Sides) -> list[LeafFeature]:
+def runs(values: Texts, neighbour: Sides, fit: Sides) -> list[LeafFeature]:
     """Return lengths of runs, and occurrences of characters and of two or three together, that differ most."""
     places, side = _some(neighbour, fit)
     if len(places) < 4 or side.all() or not side.any():
@@ -202,7 +203,7 @@ def _table(values: Sequence[Any], width: int) -> NDArray[np.int64]:
     return np.where(np.arange(width) >= lengths[:, None], -1, table.astype(np.int64))
 
 
-def _of_table(read: Any, values: Sequence[Any]) -> Array:
+def _of_table(read: Callable[[CellNumbers], NDArray[np.generic]], values: Texts) -> Array:
     if not len(values):
         return np.zeros(0)
     width = max(1, min(READ_WIDTH, max(map(len, values))))
@@ -287,13 +288,13 @@ def _members(gram: int, length: int) -> tuple[int, ...]:
     return tuple(found)
 
 
-def _has(group: tuple[int, ...], table: NDArray[np.int64]) -> Any:
+def _has(group: tuple[int, ...], table: NDArray[np.int64]) -> Bools:
     wanted = 0
     for code in group:
         wanted = wanted * CODES + code
-    grams = _grams(table, len(group))
-    return (grams == wanted).any(axis=1)
+    found: Bools = (_grams(table, len(group)) == wanted).any(axis=1)
+    return found
 
 
-def _written(group: Sequence[int], values: Sequence[Any]) -> Mention:
+def _written(group: Sequence[int], values: Texts) -> Mention:
     return key(bytes(group) if isinstance(values[0], bytes) else "".join(map(chr, group)))

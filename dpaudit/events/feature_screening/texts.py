@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import compress
 from operator import add, itemgetter
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -196,7 +196,7 @@ def affixes(values: Texts) -> list[LeafFeature]:
     ends = [("first", slice(None, length), length) for length in AFFIXES]
     ends += [("last", slice(-length, None), length) for length in AFFIXES]
     for end, part, length in ends:
-        shared: Counter[Any] = Counter()
+        shared: Counter[str | bytes] = Counter()
         for value, count in times.items():
             shared[value[part]] += count
         name = Name.of(f"{end} {{}} characters", position(length))
@@ -204,7 +204,7 @@ def affixes(values: Texts) -> list[LeafFeature]:
     return found
 
 
-def _parts(start: int | None, stop: int | None, values: Texts) -> list[Any]:
+def _parts(start: int | None, stop: int | None, values: Texts) -> list[str | bytes]:
     return [value[start:stop] for value in values]
 
 
