@@ -14,11 +14,9 @@ the greatest bound expected by its own counts is taken. With 20 seeds, tenth and
 0.902, 0.965 and 0.951, 0.970; tuple of five 0.934, 0.968 and 0.952, 0.971. The simpler rule loses 2 % of the median
 and 8 % of the tenth on Gaussian noise, whose ratios grow without limit, so the walks stay.
 
-With ``--constants`` the constants of `dpaudit.events.guesses` are compared with halves, doubles and more, seed by seed:
-a line has the mean of the bounds' ratios to those with the constants as they are, its standard error, and the mean of
-the lowest tenth of these ratios.
-
-Exit status: 0 if all mechanisms have what is asked, 1 if not.
+With ``--constants`` the constants of `dpaudit.events.coin_guesses` are compared with halves, doubles and more, seed
+by seed: a line has the mean of the bounds' ratios to those with the constants as they are, its standard error, and
+the mean of the lowest tenth of these ratios. Exit status: 0 if all mechanisms have what is asked, 1 if not.
 """
 
 from __future__ import annotations
@@ -45,8 +43,8 @@ from benchmark.sparse_vector import SparseVector
 from columns import line, positive
 
 import dpaudit
-from dpaudit.events import guesses, selection
-from dpaudit.events.families import PrefixFamily, families_by_score
+from dpaudit.events import coin_guesses, selected
+from dpaudit.events.prefixes import Prefixes, prefixes_by_score
 from dpaudit.jsonable import jsonable
 
 ASKED = 0.9
@@ -167,9 +165,9 @@ class Spread:
         return self.tenth / self.median if self.median > 0 else 0.0
 
 
-def by_counts_alone(*given: Any) -> Iterator[PrefixFamily]:
+def by_counts_alone(*given: Any) -> Iterator[Prefixes]:
     """Yield the events above and below a threshold, without random walks along the bins."""
-    return families_by_score(*given[:-1], careful=False)
+    return prefixes_by_score(*given[:-1], careful=False)
 
 
 def measure(case: Case, options: argparse.Namespace) -> Spread:
@@ -196,16 +194,16 @@ def compare_constants(cases: Sequence[Case], options: argparse.Namespace) -> Non
     usual = {case.name: np.array(measure(case, options).bounds) for case in cases}
     print(f"{'constant':10s} {'value':>6s} {'ratio':>7s} {'error':>7s} {'lowest':>7s}  by mechanism", flush=True)
     for name, values in OTHERS.items():
-        before = getattr(guesses, name)
+        before = getattr(coin_guesses, name)
         for value in values:
-            setattr(guesses, name, value)
+            setattr(coin_guesses, name, value)
             found = [np.array(measure(case, options).bounds) / usual[case.name] for case in cases]
             ratios, means = np.concatenate(found), [f"{ratio.mean():.3f}" for ratio in found]
             error, lowest = ratios.std(ddof=1) / math.sqrt(len(ratios)), np.sort(ratios)[: -(-len(ratios) // 10)].mean()
             print(
                 f"{name:10s} {value:6g} {ratios.mean():7.4f} {error:7.4f} {lowest:7.4f}  {' '.join(means)}", flush=True
             )
-        setattr(guesses, name, before)
+        setattr(coin_guesses, name, before)
 
 
 def in_columns(spread: Spread) -> str:
@@ -234,7 +232,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     known = {case.name: case for case in cases()}
     options = parsed(arguments, list(known))
     if options.rule == "counts":
-        selection.families_by_score = by_counts_alone
+        selected.prefixes_by_score = by_counts_alone
     if options.constants:
         compare_constants([known[name] for name in options.only], options)
         return 0

@@ -28,7 +28,7 @@ from dpaudit.audit.request import Request
 from dpaudit.contract import Pair, PrivacyClaim
 from dpaudit.errors import InputError, ToolFault
 from dpaudit.events.discretizers import Pilot
-from dpaudit.events.selection import Selection
+from dpaudit.events.selected import SelectedEvent
 from dpaudit.events.wide import Reducer
 from dpaudit.jsonable import stable_repr
 from dpaudit.record import decode, encodable
@@ -214,7 +214,7 @@ class Choice:
     pair: Pair
     place: PairPlace
     reducer: Reducer | None
-    selected: tuple[Selection, ...]
+    selected: tuple[SelectedEvent, ...]
     shares: tuple[float, ...]
     stored: bool
     trained: int

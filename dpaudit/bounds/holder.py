@@ -87,7 +87,7 @@ class HolderBet:
 
 
 def fit_bet(
-    data: Array, neighbour: Array, orders: Orders, runs: int, gamma: float, *, known: bool = False
+    data: Array, neighbour: Array, orders: Orders, runs: int, gamma: float, *, exact: bool = False
 ) -> HolderBet:
     """Return the bets of the order of which one promises most.
 
@@ -106,14 +106,14 @@ def fit_bet(
         Fresh runs on each side that will be paid on.
     gamma : float
         The error of the test.
-    known : bool
+    exact : bool
         Whether the counts are the laws, of which nothing has to be learned.
     """
     both = np.stack([data, neighbour])
     g = _log_ratio(both)
     shares = both / np.maximum(both.sum(axis=1, keepdims=True), 1.0)
     laws = shares
-    if not known:  # those with the ratio of g, that together are those of the counts
+    if not exact:  # those with the ratio of g, that together are those of the counts
         laws = shares.sum(axis=0) * np.stack([expit(g), expit(-g)])
         laws /= np.maximum(laws.sum(axis=1, keepdims=True), 1e-12)
 
@@ -222,7 +222,7 @@ def detectable_shortfall(orders: Orders, mu: float, runs: int, gamma: float) -> 
         ends = label_ends(p + q)
         data = by_label(p, ends) * runs
         neighbour = by_label(q, ends) * runs
-        return fit_bet(data, neighbour, orders, runs, gamma, known=True).promise >= float(ndtri(POWER))
+        return fit_bet(data, neighbour, orders, runs, gamma, exact=True).promise >= float(ndtri(POWER))
 
     none, half = SHORTFALLS
     return float(bisect(half, none, seen, 8)[0]) if seen(half) else math.inf

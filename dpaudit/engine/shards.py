@@ -41,7 +41,7 @@ from dpaudit.contract import MadePair
 from dpaudit.engine.shard_files import Shard, ShardPlan, check_shards, part_of, read, sealed, shard_path, write
 from dpaudit.errors import InputError, SharedPart, ToolFault
 from dpaudit.events.event import RARE
-from dpaudit.events.selection import Selection
+from dpaudit.events.selected import SelectedEvent
 from dpaudit.jsonable import stable_repr
 from dpaudit.keyed import key_of, using
 from dpaudit.outputs.sharing import places_of
@@ -166,7 +166,7 @@ def _restored(plan: ShardPlan, arguments: dict[str, Any]) -> tuple[Request, Choi
     return request, Choice.from_json(plan.choice, request)
 
 
-def cells_of(selected: Selection) -> list[Any]:
+def cells_of(selected: SelectedEvent) -> list[Any]:
     """Return the cells that are counted of a tested event, in an order of their own."""
     return [*sorted(selected.event.inside | selected.event.outside, key=stable_repr), RARE]
 

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from dpaudit.bounds.base import Array, Integers
 from dpaudit.events.cells import LEAST, places_of, quantiles_of_sorted, tally, to_grid
-from dpaudit.events.columns import GROUPS, Flattener
 from dpaudit.events.event import Cells, CellSet, Event, Interval, Outputs, Tally
 from dpaudit.events.feature_screening.search import not_compared
+from dpaudit.events.flattening import GROUPS, Flattener
 from dpaudit.events.wide import wide_leaves
 from dpaudit.jsonable import stable_repr
 from dpaudit.naming import Name
@@ -134,9 +134,9 @@ class PackedRows(Discretizer):
             rows = np.nan_to_num(rows, nan=_FAR).clip(-_FAR, _FAR)
         digits = rows.astype(np.int64) - np.array(self.lows)
         sizes = np.array(self.sizes)
-        known = ((digits >= 0) & (digits < sizes)).all(axis=1)
+        in_range = ((digits >= 0) & (digits < sizes)).all(axis=1)
         weights = np.concatenate([[1], np.cumprod(sizes[:0:-1])])[::-1]
-        return np.where(known, digits @ weights, OTHER)
+        return np.where(in_range, digits @ weights, OTHER)
 
 
 @dataclass(frozen=True)
@@ -226,20 +226,20 @@ class Ranked(ScoreBins):
         """
         left = tally(base(data))
         right = tally(base(neighbour))
-        known = sorted((v for v in left.keys() | right.keys() if left[v] + right[v] >= LEAST), key=stable_repr)
-        x = np.array([left[v] for v in known]) + 0.5
-        y = np.array([right[v] for v in known]) + 0.5
+        common = sorted((v for v in left.keys() | right.keys() if left[v] + right[v] >= LEAST), key=stable_repr)
+        x = np.array([left[v] for v in common]) + 0.5
+        y = np.array([right[v] for v in common]) + 0.5
         raw = np.log(x / (left.total() + 1)) - np.log(y / (right.total() + 1))
         score = to_grid(np.sign(raw) * np.maximum(np.abs(raw) - np.sqrt(1 / x + 1 / y), 0.0))
-        edges = np.unique(np.quantile(score, np.linspace(0, 1, FEW)[1:-1])) if known else np.zeros(0)
-        return cls(base, dict(zip(known, np.searchsorted(edges, score, side="right").tolist(), strict=True)), edges)
+        edges = np.unique(np.quantile(score, np.linspace(0, 1, FEW)[1:-1])) if common else np.zeros(0)
+        return cls(base, dict(zip(common, np.searchsorted(edges, score, side="right").tolist(), strict=True)), edges)
 
     def __call__(self, outputs: Outputs) -> Integers:
         """Return the bin of each output's cell; unknown cells have the bin of ratio 1."""
         cells = self.base(outputs)
         if isinstance(cells, np.ndarray) and cells.ndim == 1 and cells.dtype.kind in "iu":
-            known, bins = self._sorted
-            at = places_of(known, cells)
+            ranked, bins = self._sorted
+            at = places_of(ranked, cells)
             return np.where(at < 0, self.middle, bins[at])
         return np.array([self.bins.get(cell, self.middle) for cell in canonical_each(cells)], dtype=np.int64)
 

@@ -248,7 +248,7 @@ class CellSet:
         """Say whether a cell is in the set."""
         return cell in self.inside or (self.rare and cell not in self.outside)
 
-    def known(self, counts: Tally) -> Tally:
+    def with_rare_merged(self, counts: Tally) -> Tally:
         """Return the counts with all cells in neither set as one, `RARE`."""
         merged: Tally = Counter()
         for cell, count in counts.items():

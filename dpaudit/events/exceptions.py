@@ -12,7 +12,7 @@ from dpaudit.contract import Direction
 from dpaudit.events.cells import tally
 from dpaudit.events.discretizers import Discretizer
 from dpaudit.events.event import Cells, CellSet, Event, Outputs, Tally
-from dpaudit.events.selection import Selection
+from dpaudit.events.selected import SelectedEvent
 from dpaudit.naming import Name
 from dpaudit.outputs.canonical import TIMED_OUT, Raised, canonical
 
@@ -65,7 +65,7 @@ def exceptions_of(outputs: Outputs) -> ExceptionKinds | None:
 
 
 def as_exceptions(
-    selected: Selection, sides: Sequence[Outputs]
+    selected: SelectedEvent, sides: Sequence[Outputs]
 ) -> tuple[ExceptionKinds, tuple[Tally, Tally]] | None:
     """Return the kinds of exceptions and their counts on both sides, if an event holds all outputs of some kinds.
 
@@ -94,7 +94,7 @@ def by_name(outputs: Outputs, inside: Sequence[bool]) -> Cells | None:
     return None
 
 
-def exceptions_first(selected: Selection) -> Selection:
+def exceptions_first(selected: SelectedEvent) -> SelectedEvent:
     """Return a selection whose first guess names the exceptions, where it names that there is none as well."""
     if not selected.guesses:
         return selected

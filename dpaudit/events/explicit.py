@@ -33,7 +33,7 @@ from dpaudit.events.event import (
     opened,
     part_of,
 )
-from dpaudit.events.families import likelier_first
+from dpaudit.events.prefixes import likelier_first
 from dpaudit.jsonable import stable_repr
 from dpaudit.outputs.values import encode_value
 
@@ -217,12 +217,12 @@ def _listed(
             tally[cell := cell_of(part)] += 1
             parts.setdefault(cell, part.item() if isinstance(part, np.generic) else part)
     often = sorted((cell for cell in parts if tallies[0][cell] + tallies[1][cell] >= LEAST), key=stable_repr)
-    known: list[Hashable] = []
+    listed: list[Hashable] = []
     for cell in (cell for cell in often if parts[cell] is not MISSING):
         with suppress(InputError):  # what a certificate does not hold is not listed
             encode_value(parts[cell])
-            known.append(cell)
-    counts = np.array([[tally[cell] for cell in known] for tally in tallies], dtype=np.float64)
+            listed.append(cell)
+    counts = np.array([[tally[cell] for cell in listed] for tally in tallies], dtype=np.float64)
     runs = np.array(list(map(len, sides)))
     for first in (0, 1):
         order = np.argsort(-np.log((counts[first] + 0.5) / (counts[1 - first] + 0.5)), kind="stable")[:MOST_LISTED]
@@ -237,7 +237,7 @@ def _listed(
             if not len(worth):
                 continue
             for size in {1, int(np.argmax(worth)) + 1}:
-                event = Cells.of_outputs([parts[known[i]] for i in order[:size]], complement=complement, path=path)
+                event = Cells.of_outputs([parts[listed[i]] for i in order[:size]], complement=complement, path=path)
                 yield event, tuple(Direction)[likelier]
 
 

@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 
 from dpaudit.bounds.base import Array, Integers
 from dpaudit.events.cells import LEAST, bins
-from dpaudit.events.columns import GROUPS, Flattener, group_columns
 from dpaudit.events.discretizers import FEW, Atoms, Discretizer, PackedRows, Ranked, ScoreBins, score_edges
 from dpaudit.events.event import Outputs
 from dpaudit.events.feature_screening.feature import best_events, quantile_edges
 from dpaudit.events.feature_screening.featured import screened_discretizers, support_gap_discretizers
+from dpaudit.events.flattening import GROUPS, Flattener, group_columns
 from dpaudit.events.scores import Column, Discriminant, NaiveBayes, Patterns, Score, controller
 from dpaudit.events.wide import Reducer
 from dpaudit.jsonable import stable_repr
@@ -91,10 +91,10 @@ class Scored(ScoreBins):
         """
         if self.score is None or not isinstance(other, Scored) or other.score is None:
             return self
-        news = np.concatenate([self.scores(side) for side in second] + [other.scores(side) for side in first])
-        known = np.concatenate([other.scores(side) for side in second] + [self.scores(side) for side in first])
-        below = np.searchsorted(np.sort(news), self.edges, side="left")
-        edges = np.sort((news + known) / 2)[np.minimum(below, len(news) - 1)]
+        fresh = np.concatenate([self.scores(side) for side in second] + [other.scores(side) for side in first])
+        fitted = np.concatenate([other.scores(side) for side in second] + [self.scores(side) for side in first])
+        below = np.searchsorted(np.sort(fresh), self.edges, side="left")
+        edges = np.sort((fresh + fitted) / 2)[np.minimum(below, len(fresh) - 1)]
         # Ranks are random: a cut that crossed a score that many outputs share would take all of them along.
         for value in self.score.repeats():
             above = np.maximum(edges, np.nextafter(value, np.inf))

@@ -14,9 +14,9 @@ import numpy as np
 
 from dpaudit.bounds.base import Array
 from dpaudit.contract import Direction
-from dpaudit.events.columns import Flattener
 from dpaudit.events.discretizers import score_edges
 from dpaudit.events.event import Event, Interval, Outputs
+from dpaudit.events.flattening import Flattener, TextNumbers
 from dpaudit.events.scores import Discriminant
 from dpaudit.naming import Mention, Mentioned, Name, Sum, position
 from dpaudit.outputs import readers
@@ -134,7 +134,7 @@ def _named(flattener: Flattener) -> dict[int, Name]:
             found |= {start + j: Name.of("{}[{}]", _short(leaf), position(j)) for j in range(width)}
         else:
             # Of a text there is which one it is, and its length; by these, and by categories, nobody computes.
-            width = 2 if hasattr(leaf.reader, "known") else 1
+            width = 2 if isinstance(leaf.reader, TextNumbers) else 1
             if leaf.reader in (readers.whole, readers.real):
                 found[start] = _short(leaf)
         start += width

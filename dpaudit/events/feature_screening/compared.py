@@ -175,14 +175,14 @@ def check_characters(values: Texts, neighbour: Sides, chosen: Sides) -> list[Lea
         return []
     side = np.repeat([0, 1], [len(places) for places in some])
     sums, last = texts.check_sums(compared)
-    known = tuple(np.unique(last).tolist())
+    letters = tuple(np.unique(last).tolist())
     found: list[tuple[float, LeafFeature]] = []
     for kind, sum_ in sums.items():
-        if len(known) <= LETTERS:
+        if len(letters) <= LETTERS:
             for modulus in range(2, LETTERS + 1):
-                cells = texts.beside(known, modulus, sum_, last)
-                excess = _excess(cells, side, modulus * (len(known) + 1))
-                found.append((excess, texts.check_character(kind, modulus, known)))
+                cells = texts.with_remainder(letters, modulus, sum_, last)
+                excess = _excess(cells, side, modulus * (len(letters) + 1))
+                found.append((excess, texts.check_character(kind, modulus, letters)))
             continue
         for modulus, sign in product(CHECKED, (-1, 1)):
             excess = _excess((last + sign * sum_) % modulus, side, modulus)

@@ -30,7 +30,7 @@ from dpaudit.outputs.leaf import Leaf, Step, spread
 
 CellNumbers = NDArray[np.int64]
 LeafValues: TypeAlias = readers.WholeValues | NDArray[np.generic] | Sequence[str] | Sequence[bytes]
-"""What the reader of a leaf makes of the values of a batch; of rows of numbers it is a matrix."""
+"""The values of a leaf in a batch, as its reader returns them; rows of numbers are a matrix."""
 V = TypeVar("V", bound=LeafValues)
 
 # Into so many cells of equal mass a real feature is cut while features are compared.
@@ -141,9 +141,10 @@ class Feature:
 
         So does a part of a table as it is taken apart; and the number of keys, which say more themselves.
         """
-        keyed = self.kind == "value" and self.leaf.path[-1:] == (Step("length"),) and isinstance(opened(output), dict)
+        is_length = self.kind == "value" and self.leaf.path[-1:] == (Step("length"),)
+        counts_keys = is_length and isinstance(opened(output), dict)
         inside = any(step.name == "key" and step.at in ("values", "index") for step in self.leaf.path)
-        return keyed or inside or self.kind in INTRICATE or self.column.name in INTRICATE
+        return counts_keys or inside or self.kind in INTRICATE or self.column.name in INTRICATE
 
     def __call__(self, outputs: Outputs) -> CellNumbers:
         """Return the cell of each output."""

@@ -35,7 +35,7 @@ SHOWN = 80
 Numbers: TypeAlias = WholeValues | Array
 """The values of a leaf of single numbers."""
 Keys: TypeAlias = Sequence[Hashable] | Integers
-"""What is the same for values that are the same."""
+"""Keys that are the same for values that are the same."""
 V = TypeVar("V")
 K = TypeVar("K", bound=Hashable)
 MODULI = (3, 5, 7, 9, 10, 11, 13, 16, 17, 19, 23, 29, 31, 64, 100)
@@ -85,18 +85,18 @@ def repeated(name: Name, keys: Callable[[V], Keys], times: Counter[K], shown: Ca
     """Return which of the commonest keys a value has, given how often training showed each; 0 for all others."""
     often = Counter({key: count for key, count in times.items() if count >= REPEATED})
     common = [key for key, _ in often.most_common(KNOWN)]
-    cells = partial(_known, keys, {key: i + 1 for i, key in enumerate(common)})
+    cells = partial(_cell_of_key, keys, {key: i + 1 for i, key in enumerate(common)})
     return LeafFeature(name, cells, one_of("another", *map(shown, common)))
 
 
-def _known(keys: Callable[[V], Keys], known: dict[Any, int], values: V) -> CellNumbers:
+def _cell_of_key(keys: Callable[[V], Keys], cells_by_key: dict[Any, int], values: V) -> CellNumbers:
     found = keys(values)
     if isinstance(found, np.ndarray):
-        # Of integers of any size some may be known that no array of these holds.
-        fitting = sorted(key for key in known if -(2**63) <= key < 2**63)
-        numbers = np.array([*(known[key] for key in fitting), 0], dtype=np.int64)
+        # Of integers of any size some may have a cell that no array of these holds.
+        fitting = sorted(key for key in cells_by_key if -(2**63) <= key < 2**63)
+        numbers = np.array([*(cells_by_key[key] for key in fitting), 0], dtype=np.int64)
         return numbers[places_of(np.array(fitting, dtype=np.int64), found)]
-    return np.fromiter((known.get(key, 0) for key in found), np.int64, len(found))
+    return np.fromiter((cells_by_key.get(key, 0) for key in found), np.int64, len(found))
 
 
 def _keys(values: LeafValues) -> Keys:

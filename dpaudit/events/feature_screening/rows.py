@@ -93,16 +93,16 @@ def repeated_entries(rows: Rows) -> list[LeafFeature]:
     for j in range(min(rows.shape[1], MOST_ENTRIES)):
         values, counts = np.unique(_entry(j, rows), return_counts=True)
         # Of fewer values quantiles separate all.
-        known = commonest(values, counts, REPEATED, KNOWN) if len(values) > CELLS else values[:0]
-        if len(known):
-            shown = one_of("another", *map(repr, known.tolist()))
+        often = commonest(values, counts, REPEATED, KNOWN) if len(values) > CELLS else values[:0]
+        if len(often):
+            shown = one_of("another", *map(repr, often.tolist()))
             name = Name.of("repeated value of element {}", position(j))
-            found.append(LeafFeature(name, partial(_known_entry, j, known), shown))
+            found.append(LeafFeature(name, partial(_repeated_entry, j, often), shown))
     return found
 
 
-def _known_entry(place: int, known: Rows, rows: Rows) -> CellNumbers:
-    return places_of(known, _entry(place, rows)) + 1
+def _repeated_entry(place: int, often: Rows, rows: Rows) -> CellNumbers:
+    return places_of(often, _entry(place, rows)) + 1
 
 
 # The relations by the templates of their names, which are sums or other names.

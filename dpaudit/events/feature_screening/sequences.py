@@ -103,20 +103,21 @@ def in_order(values: Sequence[Any]) -> list[Iterable[Hashable]]:
 
 def _orders_of(rows: Sequence[Iterable[Hashable]], side: Sides, kind: str, name: Name) -> Iterator[LeafFeature]:
     counts = Counter(member for row in rows for member in dict.fromkeys(islice(row, MEMBERS)))
-    known = sorted((one for one, count in counts.most_common(MEMBERS) if count >= PRESENT * len(rows)), key=stable_repr)
-    if len(known) < 3:  # two are told by what stands first
+    present = (one for one, count in counts.most_common(MEMBERS) if count >= PRESENT * len(rows))
+    members = sorted(present, key=stable_repr)
+    if len(members) < 3:  # two are told by what stands first
         return
-    places = np.stack([_places(row, known) for row in rows])
+    places = np.stack([_places(row, members) for row in rows])
     found: list[tuple[float, int, int]] = []
-    for i in range(len(known) - 1):
+    for i in range(len(members) - 1):
         gaps = _gaps(places[:, i : i + 1] < places[:, i + 1 :], side)
         found += [(gap, i, i + 1 + j) for j, gap in enumerate(gaps.tolist()) if gap > LEAST_GAP]
     found.sort(key=lambda one: (-one[0], one[1:]))
     for _, i, j in found[:CHOSEN]:
-        first = known[i]
-        second = known[j]
-        members = written_key(_shown(first)), written_key(_shown(second))
-        words = Name.of(f"order of the {kind}s {{}} and {{}} in {{}}", *members, name)
+        first = members[i]
+        second = members[j]
+        mentioned = written_key(_shown(first)), written_key(_shown(second))
+        words = Name.of(f"order of the {kind}s {{}} and {{}} in {{}}", *mentioned, name)
         cells = one_of(f"{_shown(second)} first", f"{_shown(first)} first", "absent")
         yield LeafFeature(words, partial(_before, first, second), cells)
 
@@ -135,10 +136,10 @@ def _shown(member: Hashable) -> str:
     return stable_repr(member)[:60]
 
 
-def _places(row: Iterable[Hashable], known: Sequence[Hashable]) -> NDArray[np.int64]:
-    """Return the place of each known member in a row, or one beyond all."""
+def _places(row: Iterable[Hashable], members: Sequence[Hashable]) -> NDArray[np.int64]:
+    """Return the place of each of some members in a row, or one beyond all."""
     places = {member: place for place, member in reversed(list(enumerate(islice(row, MEMBERS))))}
-    return np.fromiter((places.get(member, MEMBERS) for member in known), np.int64, len(known))
+    return np.fromiter((places.get(member, MEMBERS) for member in members), np.int64, len(members))
 
 
 def _before(first: Hashable, second: Hashable, rows: Sequence[Iterable[Hashable]]) -> CellNumbers:

@@ -126,21 +126,21 @@ def _check_remainder(kind: str, modulus: int, sign: int, values: Texts) -> CellN
     return (last + sign * sums[kind]) % modulus
 
 
-def check_character(kind: str, modulus: int, known: Sequence[int]) -> LeafFeature:
-    """Return the last code, one of those that are known, together with the remainder of a check sum of the others."""
+def check_character(kind: str, modulus: int, common: Sequence[int]) -> LeafFeature:
+    """Return the last code, one of the common ones, together with the remainder of a check sum of the others."""
     name = Name.of(f"last character and the {kind} of those before, modulo {{}}", position(modulus))
-    return LeafFeature(name, partial(_check_character, kind, modulus, known), partial(_shown_check, modulus, known))
+    return LeafFeature(name, partial(_check_character, kind, modulus, common), partial(_shown_check, modulus, common))
 
 
-def _check_character(kind: str, modulus: int, known: Sequence[int], values: Texts) -> CellNumbers:
+def _check_character(kind: str, modulus: int, common: Sequence[int], values: Texts) -> CellNumbers:
     sums, last = check_sums(values)
-    return beside(known, modulus, sums[kind], last)
+    return with_remainder(common, modulus, sums[kind], last)
 
 
-def beside(known: Sequence[int], modulus: int, sums: CellNumbers, last: CellNumbers) -> CellNumbers:
+def with_remainder(common: Sequence[int], modulus: int, sums: CellNumbers, last: CellNumbers) -> CellNumbers:
     """Return the cell of a last code together with a remainder; one that is not known counts like another."""
-    place = np.searchsorted(known, last)
-    place = np.where(np.append(known, -2)[place] == last, place, len(known))
+    place = np.searchsorted(common, last)
+    place = np.where(np.append(common, -2)[place] == last, place, len(common))
     return place * modulus + sums % modulus
 
 

@@ -130,8 +130,8 @@ class Flattener:
         leaves = [leaf for leaf in plan.leaves if not leaf.in_row]
         for i, leaf in enumerate(leaves):
             if leaf.reader in (readers.text, readers.byte_string):
-                known = readers.Categories.fit(None, [value for batch in some for value in leaf.read(batch)[0]], TEXTS)
-                leaves[i] = Leaf(leaf.path, TextNumbers(leaf.reader, known), leaf.name)
+                texts = readers.Categories.fit(None, [value for batch in some for value in leaf.read(batch)[0]], TEXTS)
+                leaves[i] = Leaf(leaf.path, TextNumbers(leaf.reader, texts), leaf.name)
         flattener = cls(tuple(leaves), WIDTH, plan)
         found = 0
         if some and len(some[0]):
@@ -145,8 +145,8 @@ class Flattener:
 
     def __call__(self, outputs: Outputs) -> Array:
         """Return the matrix, shape (outputs, width), which must not be changed: scores of one batch share it."""
-        for flattener, known, matrix in _LAST.known:
-            if known is outputs and flattener is self:
+        for flattener, batch, matrix in _LAST.known:
+            if batch is outputs and flattener is self:
                 found: Array = matrix
                 return found
         matrix = self._matrix(outputs)
@@ -185,10 +185,10 @@ class TextNumbers:
     """Reads which known text or bytes a value is, and its length."""
 
     reader: Callable[[Sequence[Any]], Sequence[Any]]
-    known: readers.Categories
+    texts: readers.Categories
 
     def __call__(self, values: Sequence[Any]) -> Array:
         """Return the rows (number of the text, length)."""
         listed = self.reader(values)
         lengths = np.fromiter(map(len, listed), np.int64, len(listed))
-        return np.stack([self.known(listed), lengths], axis=1).astype(np.float64)
+        return np.stack([self.texts(listed), lengths], axis=1).astype(np.float64)

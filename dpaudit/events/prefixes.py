@@ -101,7 +101,7 @@ MIXTURE_PENALTY = 0.5
 
 
 @dataclass(frozen=True)
-class PrefixFamily:
+class Prefixes:
     """Prefixes of the atoms in an order that comes from what the `name` says, meant to be likelier on one side.
 
     The `models` are ln(p/q) of each prefix by models with a prior, p being the likelier side, each marked down by so
@@ -118,7 +118,7 @@ class PrefixFamily:
     draws: Callable[[np.random.Generator, int, float], Array] | None = None
 
 
-Order = tuple[PrefixFamily, PrefixFamily]
+Order = tuple[Prefixes, Prefixes]
 """Prefixes of the atoms in one order, meant to be likelier on data, and of those in the contrary one, on neighbour."""
 
 
@@ -129,7 +129,7 @@ def likelier_first(direction: Direction, data: T, neighbour: T) -> tuple[T, T]:
     return (neighbour, data)
 
 
-def families_by_score(
+def prefixes_by_score(
     bins: Sequence[int], x: Integers, y: Integers, midpoints: Array | None, careful: bool
 ) -> Iterator[Order]:
     """Yield the events above and below a threshold, with random walks along the bins if `careful`.
@@ -158,22 +158,22 @@ def families_by_score(
         ways.append([(np.append(ratio, 0.0), np.append(error, 0.0)) for ratio, error in ratios])
     orders = [np.concatenate([order, last]) for order in (up, up[::-1])]
 
-    def family(way: int, direction: Direction, sign: float) -> PrefixFamily:
+    def family(way: int, direction: Direction, sign: float) -> Prefixes:
         models = tuple(PrefixRatio(sign * ratio, error) for ratio, error in ways[way])
-        return PrefixFamily("score", direction, orders[way], models, penalty, draws)
+        return Prefixes("score", direction, orders[way], models, penalty, draws)
 
     for first in (0, 1):
         yield family(first, *SIGNS[0]), family(1 - first, *SIGNS[1])
 
 
-def families_by_counts(x: Integers, y: Integers, careful: bool) -> Order:
+def prefixes_by_counts(x: Integers, y: Integers, careful: bool) -> Order:
     """Return the atoms by their likelihood ratio, marked down for small counts or, if `careful`, shrunk together."""
     found = []
     if not careful or not x.any() or not y.any():
         for direction, _ in SIGNS:
             a, b = (side + 0.5 for side in likelier_first(direction, x, y))
             worth = to_grid(np.log(a / b) - np.sqrt(1 / a + 1 / b))
-            found.append(PrefixFamily("likelihood ratio", direction, np.argsort(-worth, kind="stable")))
+            found.append(Prefixes("likelihood ratio", direction, np.argsort(-worth, kind="stable")))
         return found[0], found[1]
     hits = x.astype(np.float64)
     others = y.astype(np.float64)
@@ -185,7 +185,7 @@ def families_by_counts(x: Integers, y: Integers, careful: bool) -> Order:
         ratio, error = fit.prefixes(order, hits + others, offset)
         models = (PrefixRatio(sign * ratio, error),)
         draws = partial(_draws, [fit])
-        found.append(PrefixFamily("likelihood ratio", direction, order, models, MIXTURE_PENALTY, draws))
+        found.append(Prefixes("likelihood ratio", direction, order, models, MIXTURE_PENALTY, draws))
     return found[0], found[1]
 
 
@@ -193,8 +193,8 @@ def _draws(fits: Sequence[Walk | ScaleMixture], rng: np.random.Generator, number
     return np.concatenate([one.draws(rng, number, spread) for one in fits])
 
 
-def families_by_law(cells: Sequence[Hashable], log_ratio: Mapping[Hashable, float]) -> Order:
+def prefixes_by_law(cells: Sequence[Hashable], log_ratio: Mapping[Hashable, float]) -> Order:
     """Return the atoms by ln(Pr[cell | data] / Pr[cell | neighbour]) as the learner's own law has it."""
-    known = to_grid(np.array([log_ratio.get(cell, 0.0) for cell in cells] + [0.0]))
-    order = np.argsort(-known, kind="stable")
-    return PrefixFamily("law", Direction.FORWARD, order), PrefixFamily("law", Direction.BACKWARD, order[::-1])
+    ratios = to_grid(np.array([log_ratio.get(cell, 0.0) for cell in cells] + [0.0]))
+    order = np.argsort(-ratios, kind="stable")
+    return Prefixes("law", Direction.FORWARD, order), Prefixes("law", Direction.BACKWARD, order[::-1])

@@ -34,7 +34,7 @@ from dpaudit.contract import Direction
 from dpaudit.events.cells import to_grid
 from dpaudit.events.event import CellSet, Outputs, Tally
 from dpaudit.events.expected_bound import PlannedTest
-from dpaudit.events.families import PrefixFamily, likelier_first
+from dpaudit.events.prefixes import Prefixes, likelier_first
 from dpaudit.outputs.canonical import canonical_each
 
 # Guesses that share the error at most: with a fifth of it each a bound is 2 % lower, or less.
@@ -145,8 +145,8 @@ _UNNAMED = object()
 
 
 def choose_guesses(
-    first: PrefixFamily,
-    second: PrefixFamily,
+    first: Prefixes,
+    second: Prefixes,
     data: Integers,
     neighbour: Integers,
     test: PlannedTest,
@@ -185,7 +185,7 @@ def choose_guesses(
     return sorted(found, key=lambda guess: -guess[3])
 
 
-def _draws(family: PrefixFamily, data: Integers, neighbour: Integers) -> Array:
+def _draws(family: Prefixes, data: Integers, neighbour: Integers) -> Array:
     """Return draws of the probability that a run in each atom is of the data, both sides being as frequent."""
     rng = np.random.default_rng(0)
     if family.draws is None:

@@ -343,11 +343,17 @@ def recursion_refutes(
 
 
 def mu_lower(
-    right: int, guesses: int, coins: int, error: float, *, one_sided: bool = False, known: tuple[float, float] = (0, 0)
+    right: int,
+    guesses: int,
+    coins: int,
+    error: float,
+    *,
+    one_sided: bool = False,
+    at_least: tuple[float, float] = (0, 0),
 ) -> tuple[float, float]:
     """Return the largest mu that is refuted with an error, by the recursion and of canaries that do not interfere.
 
-    Bounds that are `known` are returned where the counts give none that is larger.
+    The bounds `at_least` are returned where the counts give none that is larger.
     """
     counts = right, guesses, coins
     tests: tuple[Callable[[float], bool], ...] = (
@@ -355,7 +361,8 @@ def mu_lower(
         lambda mu: independent_p_value(*counts, mu, one_sided=one_sided) <= error,
     )
     first, second = (
-        largest_rejected(test, MOST) if test(max(mu, _LEAST)) else mu for test, mu in zip(tests, known, strict=True)
+        largest_rejected(test, MOST) if test(max(mu, _LEAST)) else mu
+        for test, mu in zip(tests, at_least, strict=True)
     )
     return first, second
 
