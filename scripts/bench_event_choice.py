@@ -16,7 +16,9 @@ and 8 % of the tenth on Gaussian noise, whose ratios grow without limit, so the 
 
 With ``--constants`` the constants of `dpaudit.events.coin_guesses` are compared with halves, doubles and more, seed
 by seed: a line has the mean of the bounds' ratios to those with the constants as they are, its standard error, and
-the mean of the lowest tenth of these ratios. Exit status: 0 if all mechanisms have what is asked, 1 if not.
+the mean of the lowest tenth of these ratios.
+
+Exit status: 0 if all mechanisms have what is asked, 1 if not.
 """
 
 from __future__ import annotations
