@@ -33,7 +33,7 @@ class Mentioned(enum.Enum):
 
 
 class Mention(NamedTuple):
-    """A part of a name that comes from data: what it is, and how it is written."""
+    """A part of a name that comes from data: its text, and its kind."""
 
     text: str
     kind: Mentioned

@@ -1,4 +1,4 @@
-"""Decides what an audit of people's data shows: nothing that a record or audited code has made, but what is coarse.
+"""Decide which values and texts an audit of people's data shows: of those made by records or audited code, coarse ones.
 
 All that leaves (findings, certificates, errors, warnings) asks here. A value is coarse if at least `COMMON` records
 have it, a threshold if so many lie next to it on either side. What cannot be decided is not shown.
@@ -25,9 +25,9 @@ DIGITS = 6
 """The most significant digits of a threshold."""
 HOW = "include_data or --include-data shows more"
 WITHHELD = f"(not shown: it may be of a record; {HOW})"
-"""The words in the place of others."""
+"""The text that replaces a text that is not shown."""
 UNKNOWN = "an exception of the mechanism"
-"""The words in the place of a class that the audited code defines."""
+"""The text that replaces the name of a class that the audited code defines."""
 
 KINDS = frozenset(
     {name for name, kind in vars(builtins).items() if isinstance(kind, type) and issubclass(kind, BaseException)}
@@ -143,7 +143,7 @@ class Coarse(NamedTuple):
         return isinstance(text, Name) and all(map(self._mention, text.mentions))
 
     def sum_of(self, text: str) -> str | None:
-        """Return what a sum of multiples is of, without its numbers, where names may be shown; None if it is no sum."""
+        """Return a description of a sum of multiples without its coefficients, or None if the name is no sum's."""
         if not isinstance(text, Sum):
             return None
         if not text.terms or not all(self.step(str(term)) or self.name(term) for term in text.terms):
@@ -190,7 +190,7 @@ def _is_position(text: str) -> bool:
 
 
 def _lies_among(values: Sequence[float], number: float) -> bool:
-    """Return whether `COMMON` values lie next to a number below it, and so many above it, and none or as many at it."""
+    """Return whether at least `COMMON` values lie next to a number on either side, and none or as many equal it."""
     from decimal import Decimal
 
     first, last = bisect_left(values, number), bisect_right(values, number)

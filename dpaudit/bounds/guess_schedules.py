@@ -290,7 +290,7 @@ def _binomial(n: int, epsilon: float) -> tuple[Array, int]:
     return np.exp(log_mass), first
 
 
-# Quantiles of W, each of which stands for as much of its law.
+# Quantiles of W; each stands for an equal share of its law.
 _NODES = 128
 # Points at which the law of y is known.
 _GRID = 4_001

@@ -59,7 +59,7 @@ class GridBins(CutBins):
 
     @classmethod
     def near(cls, cuts: Array, centres: Array) -> GridBins | None:
-        """Return bins whose cuts are moved by less than a square; None where two cuts would meet."""
+        """Return bins whose cuts are moved by less than a square, or None if two cuts would meet."""
         span = float(centres[-1] - centres[0])
         if not 0 < span < 1e290 or GRIDS[0] / span > 1e290:
             return None
@@ -92,7 +92,7 @@ def quantiles_of_sorted(values: Array, shares: Array) -> Array:
 
 
 def commonest(values: Array, counts: NDArray[np.intp], least: float, most: int) -> Array:
-    """Return the values of which there are enough, at most so many, the commonest ones, in the order given."""
+    """Return the values with at least `least` counts, the `most` commonest of them, in the order given."""
     often = np.flatnonzero(counts >= least)
     return values[np.sort(often[np.argsort(-counts[often], kind="stable")[:most]])]
 

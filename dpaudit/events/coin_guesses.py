@@ -2,9 +2,9 @@ r"""Choose the guesses of coins that fresh runs are to test: pairs of disjoint s
 
 A fair coin decides before each run which input it is made on. A guess has two sets of outputs: of a run whose output is
 in the first one it says that the coin fell to one side, of a run in the second one to the other, and of all others
-nothing. Of runs made one by one the first N0 of which it says something are counted, N0 fixed by training: given a
+nothing. Of runs made one by one the first N0 about which it says something are counted, N0 fixed by training: given a
 random number of them the count is not binomial where a mechanism has a state. What is missing of them is guessed at
-fresh coins. Runs of a batch are taken for independent, and then all of which it says something can be counted.
+fresh coins. Runs of a batch are taken for independent, and then all about which it says something can be counted.
 
 Both sets are ends of one order of the atoms. With w the mass of an atom in a run and s the probability that a run in it
 is of the first side, a guess whose sets are F and B says something with probability W = w(F) + w(B), and is right with
@@ -53,7 +53,7 @@ DATA = 1
 NEIGHBOUR = 2
 # Draws by which N0 is planned.
 PLANS = 256
-# Standard deviations below the expected number of hits, of which one is taken for N0.
+# Candidates for N0, in standard deviations below the expected number of hits.
 STEPS = np.linspace(-1.0, 4.0, 21)
 
 
@@ -154,7 +154,7 @@ def choose_guesses(
 ) -> list[tuple[int, int, float, float, float]]:
     """Return the guesses to test: the lengths of both ends, the share of the error, the mass and how often it is right.
 
-    There are none where no prefix that may be tried has a training run in it; else `most` at most. `first` is the order
+    No guess is returned if no prefix that may be tried has a training run; else at most `most`. `first` is the order
     from the likeliest on data on, `second` that from the likeliest on neighbour on; given are the training counts of
     each atom too. The runs of the test to come are those of one side.
     """
@@ -192,12 +192,12 @@ def _draws(family: Prefixes, data: Integers, neighbour: Integers) -> Array:
         odds = logit(rng.beta(data + 0.5, neighbour + 0.5, (DRAWS, len(data))))
         return np.asarray(expit(odds - math.log((data.sum() + 0.5) / (neighbour.sum() + 0.5))))
     ratios = family.draws(rng, DRAWS, SPREAD)
-    # Cells without a place in the order are the last atom, of which models say nothing.
+    # Cells without a place in the order are the last atom, about which models say nothing.
     return np.asarray(expit(np.pad(ratios, ((0, 0), (0, len(data) - ratios.shape[1])))))
 
 
 def _lengths(masses: Array) -> NDArray[np.intp]:
-    """Return 0 and the lengths of prefixes to try, given the masses of all of them, the last of which is everything."""
+    """Return 0 and the lengths of prefixes to try, given the masses of all prefixes; the last prefix is everything."""
     if len(masses) <= LENGTHS:
         return np.arange(len(masses), dtype=np.intp)
     wanted = np.geomspace(max(masses[0], 1e-7), 1, LENGTHS)
@@ -216,7 +216,7 @@ def _sums(order: NDArray[np.intp], lengths: NDArray[np.intp], mass: Array, right
 
 
 def _error(right: Array, hits: Array) -> Array:
-    """Return the standard error of the logit of a share of so many hits, of which a standard deviation may be missing.
+    """Return the standard error of the logit of a share of so many hits, which may be a standard deviation fewer.
 
     A few hits that are wrong are needed before it is near normal.
     """

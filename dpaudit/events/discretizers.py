@@ -130,7 +130,7 @@ class PackedRows(Discretizer):
         """Return the packed rows."""
         found = outputs if self.flattener is None else GROUPS[self.group](self.flattener(outputs))
         rows = np.asarray(found).reshape(len(outputs), -1)
-        if rows.dtype.kind == "f":  # what is missing or infinite is in no range
+        if rows.dtype.kind == "f":  # missing and infinite values are in no range
             rows = np.nan_to_num(rows, nan=_FAR).clip(-_FAR, _FAR)
         digits = rows.astype(np.int64) - np.array(self.lows)
         sizes = np.array(self.sizes)
@@ -260,11 +260,11 @@ class Ranked(ScoreBins):
 # An output counts as repeated from so many times on: among several hundred outputs of many thousand kinds two often
 # agree by chance, three seldom.
 REPEATED = 3
-# Outputs of more numbers are not looked through for such that repeat.
+# Outputs of more numbers are not searched for repetitions.
 MOST_COMPARED = 100_000
 
 
-# Classes of which each family has no two that differ.
+# Classes that differ from no other one here of their family: NumPy's scalars of Python's width count as Python's.
 _ONE_CLASS = frozenset({bool, int, float, str, bytes, type(None), np.float64, np.int64, np.bool_, np.str_})
 
 

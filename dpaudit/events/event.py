@@ -68,7 +68,7 @@ class Cells(_Event, frozen=True, tag="cells"):
     """The event that the value of a discrete feature, an outcome cell, is one of some, or none of them.
 
     It is explicit if the feature is the output itself, or a part of it, and each cell is an integer or one of
-    `outputs`; of cells in words only the audit that learned them knows which outputs have them.
+    `outputs`. Which outputs have cells that are given as texts is known only to the audit that learned them.
 
     Attributes
     ----------

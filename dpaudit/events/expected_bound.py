@@ -208,6 +208,6 @@ def _is_learned(ratio: float, mass: float, training: int, test: PlannedTest, eps
 
 
 def _score(x: float, y: float, training: int, test: PlannedTest, epsilon: float) -> float:
-    """Return the score of an event, alone beside its complement."""
+    """Return the score of an event that is compared with its complement alone."""
     both = np.array([x, max(0.0, training - x)]), np.array([y, training - y])
     return float(refutation_score(*both, test, epsilon, ordered=False)[0])

@@ -87,7 +87,7 @@ def is_plain(event: Event) -> bool:
 def choose(
     sides: Sequence[Outputs], delta: float, error: float, *, float_bits: bool = False, worth: float = WORTH
 ) -> ChosenEvent | None:
-    """Return the simplest event whose bound is near the best one's; None where no event gives a bound above 0.
+    """Return the simplest event whose bound is near the best one's, or None if no event gives a bound above 0.
 
     `sides` are the outputs on the data and on the neighbour, `delta` is the claim's, and `error` that of the bounds
     which are compared; near is what has the part `worth` of the best one. With `float_bits` events over how floats are
@@ -219,7 +219,7 @@ def _listed(
     often = sorted((cell for cell in parts if tallies[0][cell] + tallies[1][cell] >= LEAST), key=stable_repr)
     listed: list[Hashable] = []
     for cell in (cell for cell in often if parts[cell] is not MISSING):
-        with suppress(InputError):  # what a certificate does not hold is not listed
+        with suppress(InputError):  # a value that no certificate can hold is not listed
             encode_value(parts[cell])
             listed.append(cell)
     counts = np.array([[tally[cell] for cell in listed] for tally in tallies], dtype=np.float64)

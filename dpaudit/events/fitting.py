@@ -151,7 +151,7 @@ def fitted_discretizers(
     confirm: int | None = None,
     epsilon: float = 0.0,
 ) -> list[Discretizer]:
-    """Fit every score that applies, and the histograms beside them, on training outputs of the two sides.
+    """Fit every score and every histogram that applies to training outputs of the two sides.
 
     If `thorough`, scikit-learn's classifiers are fitted too, where outputs have several columns. With `float_bits` the
     bits of floats are looked at and not only their values. The `discrete` cells, which keep all outputs apart, are
@@ -179,7 +179,7 @@ def fitted_discretizers(
         else:
             most = EDGE_ROWS
         if most not in parts and most >= max(len(left), len(right)):
-            # The batches themselves, of which the flattener has kept the matrices.
+            # The batches themselves: the flattener has kept their matrices.
             parts[most] = [data, neighbour]
         elif most not in parts:
             parts[most] = [data[:most], neighbour[:most]]

@@ -105,7 +105,7 @@ PLAN_ROWS = 2_000
 TEXTS = 64
 # Batches whose matrices are kept: training has two of each side, and parts of them that say where bins are cut.
 MOST_KEPT = 6
-# Numbers of those matrices at most, beside the last one.
+# Numbers that the kept matrices other than the last one may hold in all.
 KEPT_NUMBERS = 8_000_000
 
 

@@ -26,7 +26,7 @@ from dpaudit.outputs.leaf import Leaf
 TERMS = 3
 # Numbers of an output among which they are chosen; of longer rows a sum of three is seldom all.
 MOST_NAMED = 16
-# Significant digits of coefficients, the greatest of which is 1: the fewest that do as well.
+# Significant digits of coefficients, scaled so that the greatest is 1: the fewest that do as well.
 DIGITS = range(1, 4)
 # The part of the separation by all digits that fewer must keep.
 AS_GOOD = 0.98
@@ -61,7 +61,7 @@ class Formula:
 
     @classmethod
     def fit(cls, data: Outputs, neighbour: Outputs) -> Formula | None:
-        """Return the sum that distinguishes two batches of outputs best; None where they have no few named numbers."""
+        """Return the sum that distinguishes two batches of outputs best, or None unless they have few named numbers."""
         flattener = Flattener.fit([data, neighbour])
         named = _named(flattener)
         if not 2 <= len(named) <= MOST_NAMED:

@@ -212,7 +212,7 @@ def pair_seconds(data: Moments, neighbour: Moments) -> float:
 
 
 def _pairs(data: Moments, neighbour: Moments) -> tuple[tuple[int, int], ...]:
-    """Return the pairs of coordinates whose covariance differs most; none where rows were too wide."""
+    """Return the pairs of coordinates whose covariance differs most, or none if rows were too wide."""
     if not len(data.kept) or not len(neighbour.kept):
         return ()
     x, y = (side.kept - side.kept.mean(axis=0) for side in (data, neighbour))
@@ -245,7 +245,7 @@ def least_dense_shift(width: int, runs: int) -> float:
     return float(np.sqrt((x + np.sqrt(x**2 + 8 * x * width / runs)) / 2))
 
 
-# Readers of single values, which stay as they are beside the reduced rows.
+# Readers of single values, which are kept unchanged together with the reduced rows.
 AS_THEY_ARE = (readers.whole, readers.real, readers.text, readers.byte_string)
 
 
@@ -295,7 +295,7 @@ def _shape(leaf: Leaf, outputs: Outputs) -> tuple[int, ...]:
 
 @dataclass(frozen=True)
 class Reducer:
-    """Maps wide outputs to rows of few columns, beside which all other leaves stay as they are."""
+    """Maps wide outputs to rows of few columns, and keeps all other leaves unchanged."""
 
     wide: tuple[tuple[Leaf, Reduction], ...]
     others: tuple[Leaf, ...]
@@ -347,7 +347,7 @@ class Reducer:
 
 
 def _values(leaf: Leaf, outputs: Outputs) -> list[Any]:
-    """Return one value of a leaf for each output, None where there is none."""
+    """Return one value of a leaf for each output, None for outputs without one."""
     if leaf.reader in AS_THEY_ARE:
         values, where = walk(outputs, leaf.path)
     else:

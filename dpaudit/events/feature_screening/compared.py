@@ -1,9 +1,9 @@
 """Features that are chosen by comparing the two sides, of too many to be screened each.
 
 Of an integer the remainder by a number whose remainders differ, or that divides differences on one side. Of long texts
-and bytes what stands far from both ends; of texts and bytes the last character beside a check sum of the others. Of
-bits, of which each alone shows nothing and several can leak together, as a checksum or the XOR of two fields, parities:
-of pairs, of any number of a few, and linear relations over GF(2) that one side obeys.
+and bytes the characters far from both ends; of texts and bytes the last character together with a check sum of the
+others. Of bits parities, because bits that show nothing alone can leak together, as a checksum or the XOR of two fields
+does: parities of pairs, of any number of a few, and linear relations over GF(2) that one side obeys.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ COMPARED = 2_000
 MODULUS = 512
 # Characters of a text, or bytes, that are looked at.
 WIDEST = 4096
-# Different last characters, and moduli of the check sums beside them, up to which all dependences are compared.
+# Different last characters, and moduli of check sums, up to which all dependences between the two are compared.
 LETTERS = 40
-# Moduli of check sums beside more characters than that, as bytes.
+# Moduli of check sums that are compared with more different characters than that, as bytes have.
 CHECKED = (97, 127, 128, 251, 255, 256)
 
 
@@ -194,7 +194,7 @@ def check_characters(values: Texts, neighbour: Sides, chosen: Sides) -> list[Lea
 
 
 MOST_BITS = 512
-# Bits of which all parities are compared at once.
+# Bits whose parities are all compared at once.
 TOGETHER = 16
 # Bits, from the first, that are taken in groups of so many.
 GROUPED = 64

@@ -44,7 +44,7 @@ DIGIT = "decimal digit"
 PERIOD = "period"
 ORDER = "order"
 RUNS = "runs"
-# Those whose names say themselves of which part of an output they are.
+# The kinds whose names already name the part of an output.
 NAMED = (DIGIT, PERIOD, ORDER)
 # The share of different values up to which texts are looked at once each.
 REPEATING = 0.25

@@ -279,7 +279,7 @@ def _power(values: Array, weights: Array, frequencies: Array) -> Array:
 
 
 def _step(values: Array) -> float:
-    """Return the smallest step between values, of which all steps are multiples; 0 where there is none."""
+    """Return the smallest step between values if all steps are multiples of it, else 0."""
     different = np.unique(values[:STEPS])
     if len(different) < 3:
         return 0.0
@@ -356,7 +356,7 @@ def _tried(values: Array, weights: Array, span: float, step: float, cells: int) 
     if step:
         likely = np.concatenate([likely, step * MULTIPLES[1:]])
     likely = np.unique(likely[(likely > shortest) & (likely < longest) & (likely >= 2 * step * (1 - 1e-9))])
-    # All values may be multiples of a period, of which their step is one too.
+    # If all values are multiples of a period, so is their step.
     some = np.concatenate([np.flatnonzero(one)[:FEWER] for one in (weights > 0, weights < 0)])
     scale = math.sqrt(len(values) / len(some))
     power = _power(values[some], weights[some] * scale, 1 / likely)

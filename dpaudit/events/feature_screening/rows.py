@@ -134,7 +134,7 @@ def _relation(words: str, i: int, j: int, rows: Rows) -> Rows:
 
 @dataclass(frozen=True)
 class WholeOfRow:
-    """Reads what a ufunc makes of the whole numbers of a row as an integer; what is no whole number counts as 0."""
+    """Reads the result of a ufunc over the whole numbers of a row as an integer; other numbers count as 0."""
 
     block: readers.Block
     of: np.ufunc

@@ -173,7 +173,7 @@ def _chosen(
 
 
 def not_compared(plan: LeafPlan, outputs: Outputs) -> tuple[Name, ...]:
-    """Return the relations between parts of such outputs that no feature shows, in words; docs/outputs.md has all.
+    """Return the names of relations between parts of such outputs that no feature shows; docs/outputs.md has all.
 
     Only those are named that outputs of these types and sizes can have.
     """
