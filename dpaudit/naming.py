@@ -30,6 +30,8 @@ class Mentioned(enum.Enum):
     """A period of the values of outputs."""
     TERM = enum.auto()
     """A key without quotation marks, in a sum; alone it cannot be told from a word."""
+    UNDECLARED = enum.auto()
+    """A text that declares nothing."""
 
 
 class Mention(NamedTuple):
@@ -115,8 +117,10 @@ def mentions_of(parts: Iterable[Name | Mention]) -> tuple[Mention, ...]:
     for part in parts:
         if isinstance(part, Mention):
             found.append(part)
-        else:
+        elif isinstance(part, Name):
             found += part.mentions
+        else:  # types forbid it, but names that were read from a file are plain texts
+            found.append(Mention(part, Mentioned.UNDECLARED))
     return tuple(found)
 
 

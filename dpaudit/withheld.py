@@ -170,7 +170,7 @@ class Coarse(NamedTuple):
                 return _is_position(text) and (self.value(text) or self.threshold(float(text)))
             case Mentioned.PERIOD:
                 return _is_position(text) or _POWER_OF_TEN.fullmatch(text) is not None
-            case Mentioned.TERM:
+            case Mentioned.TERM | Mentioned.UNDECLARED:
                 return False
 
     def _key(self, text: str) -> bool:

@@ -91,7 +91,9 @@ def _nearest_rates(ascending: Array, number: int, runs: int) -> NDArray[np.intp]
     return np.where(goals - ascending[above - 1] <= ascending[above] - goals, above - 1, above)
 
 
+# A few units in the last place, by which values are moved to the side that keeps them valid.
 _SLACK = 1e-15
+# Its exponential is still a float.
 _MAX_EXPONENT = 700.0
 
 

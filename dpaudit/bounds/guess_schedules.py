@@ -81,6 +81,7 @@ _PARTS = 200
 _CROSSED_AT = 3
 # Probabilities of single counts that may be moved to the crossings.
 _NEGLECTED = 1e-22
+# Halvings of the bracket of a parameter: to 1e-9 of it.
 _HALVINGS = 30
 # By which probabilities of crossings are raised, relatively, for rounding.
 _MARGIN = 1e-9
@@ -222,6 +223,7 @@ class Schedule:
         low = gamma / len(self.guesses)
         high = gamma
         while high > low * 1.001:
+            # Levels differ by factors, so that the middle is the geometric one.
             middle = math.sqrt(low * high)
             accepted = self._crossing(self.critical(middle, points), points) > gamma
             low, high = (low, middle) if accepted else (middle, high)

@@ -131,6 +131,7 @@ def fit_bet(
 def _ahead(bet: Array, laws: Array, runs: int, gamma: float) -> float:
     """Return by how many standard deviations a bet, shape (2, L), is expected to exceed ln(1 / gamma) on such laws."""
     mean, variance = _moments(bet, laws)
+    # The variance is 0 where every run pays the same.
     return (runs * mean + math.log(gamma)) / math.sqrt(max(runs * variance, 1e-12))
 
 

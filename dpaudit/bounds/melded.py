@@ -82,6 +82,7 @@ def _score(p: Array) -> Array:
 # Depth of the logarithm of a density below its peak at the ends of its window: exp(-44) is 1e-19.
 DROP = 44.0
 
+# ln(2 pi) / 2, which Stirling's formula subtracts.
 _HALF_LOG_2PI = 0.9189385332046727
 # Halvings that find the ends of a window to 1e-10 of it, on the outer side.
 _HALVINGS = 34
@@ -314,6 +315,7 @@ def first_guess(c: CountArrays, delta: Array, gamma: float) -> tuple[Array, Arra
     """Return the normal approximation to the bound on epsilon and its width: where a search starts, never a result."""
     p = (c.x + 0.5) / (c.n1 + 1)
     q = (c.y + 0.5) / (c.n2 + 1)
+    # Where the share is hardly above delta, or below it, the logarithm stays finite.
     gain = np.maximum(p - delta, 0.1 * p)
     width = np.sqrt(p * (1 - p) / c.n1 / gain**2 + (1 - q) / (q * c.n2))
     return np.log(gain / q) + ndtri(gamma) * width, width

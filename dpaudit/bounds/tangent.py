@@ -39,6 +39,7 @@ ORDERS = (1.02, 1.05, 1.1, 1.2, 1.35, 1.5, 1.75, 2.0, 2.5, 3.0, 4.0, 6.0, 8.0, 1
 _RATES = np.concatenate([np.geomspace(1e-7, 0.5, 60), 1 - np.geomspace(0.5, 1e-4, 40)[1:]])
 # Points of a Gaussian claim.
 _STEPS = 61
+# Bisections of a probability, to the last digit of a float.
 _HALVINGS = 80
 # Of events that show nothing one is tested that is as likely as this, and as unlikely, if there is one.
 COMMON = 0.05

@@ -134,7 +134,9 @@ CLEAR = 0.3
 LINEAR = ("differences", "halves")
 # Rows a side whose scores say where bins are cut: their outermost bins hold 4 runs of either.
 EDGE_ROWS = 100_000
+# The same of a classifier, whose scores take longer.
 SLOW_EDGE_ROWS = 25_000
+# 2^64 over the golden ratio: a product with it spreads a code over all bits.
 HASH = np.uint64(0x9E3779B97F4A7C15)
 # Outputs a side that are looked through for atoms: one of a thousandth of the mass is met ten times.
 ATOM_ROWS = 10_000

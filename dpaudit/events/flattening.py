@@ -102,6 +102,7 @@ def group_columns(base: Array) -> list[str]:
 
 # Outputs a side that the plan is made from: a leaf in one of a hundred outputs is met twenty times.
 PLAN_ROWS = 2_000
+# Texts of a leaf that are told apart by numbers.
 TEXTS = 64
 # Batches whose matrices are kept: training has two of each side, and parts of them that say where bins are cut.
 MOST_KEPT = 6

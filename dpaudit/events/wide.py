@@ -37,7 +37,9 @@ COORDINATES = 32
 PAIR_ROWS = 400
 # The most coordinates whose covariances are compared in full: 0.5 s for 10^4.
 PAIR_WIDTH = 12_000
+# Pairs of coordinates that are kept.
 PAIRS = 4
+# Standard deviations beyond which a coordinate counts as one of a tail.
 TAIL = 2.0
 # A shift of so many standard deviations leaks an epsilon of about 2 at a probability of a tenth.
 KEPT_DISTANCE = 1.5

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from datetime import date
+from typing import Any
 
 import pytest
 
@@ -116,6 +117,13 @@ def test_a_name_keeps_what_it_mentions_where_it_is_sent_and_is_a_text_where_it_i
     sent = pickle.loads(pickle.dumps(INCOME))
     assert (sent, sent.mentions) == (INCOME, INCOME.mentions)
     assert type(jsonable(INCOME)) is str
+
+
+def test_a_name_of_a_text_that_declares_nothing_is_withheld() -> None:
+    read: Any = "sum of squares"  # as from a file
+    named = Name.of("{} of {}", read, OUTPUT)
+    assert named == "sum of squares of output"
+    assert not Coarse().name(named)
 
 
 def test_a_distance_is_shown_as_the_next_lower_number_that_is_known() -> None:

@@ -38,12 +38,15 @@ Keys: TypeAlias = Sequence[Hashable] | Integers
 """Keys that are the same for values that are the same."""
 V = TypeVar("V")
 K = TypeVar("K", bound=Hashable)
+# Moduli of the remainders that are always looked at; others are chosen by comparing the sides.
 MODULI = (3, 5, 7, 9, 10, 11, 13, 16, 17, 19, 23, 29, 31, 64, 100)
+# Moduli of the usual check digits.
 CHECKED = (7, 9, 10, 11)
 # Decimal digits that 64 bits hold.
 PLACES = 19
 # Leading bits that are looked at.
 TOP = 8
+# Bits of a mantissa that a double stores.
 MANTISSA = 52
 # Added to the exponent of a lowest bit, so that cells are positive.
 LOWEST = 1200

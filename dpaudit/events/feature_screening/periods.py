@@ -79,8 +79,11 @@ STEPS = 10_000
 MOST_STEPS = 512
 # Powers of ten that are tried as periods, where they are too short for the transform.
 DECADES = 8
+# Half of the periods from 0.8 to 14 that are tried.
 HALF_PERIODS = np.arange(4, 71) / 10
+# Periods that are tried are these fractions of 1, and these multiples of the step between values.
 MULTIPLES = np.array([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 16, 20, 32, 50, 60, 64, 100])
+# The names of multiples of pi.
 NAMED_PERIODS = {1: "pi", 2: "2 pi", 0.5: "pi / 2", 4: "4 pi"}
 
 

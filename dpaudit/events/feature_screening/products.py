@@ -28,6 +28,7 @@ Sides = NDArray[np.bool_]
 
 # Pairs that are returned.
 CHOSEN = 4
+# Columns on either side of a product of matrices.
 BLOCK = 1024
 # Standardised numbers are cut here, so that few far ones do not decide.
 FARTHEST = 4.0

@@ -18,7 +18,9 @@ from dpaudit.naming import Name, Sum, position
 from dpaudit.outputs import readers
 from dpaudit.outputs.readers import MISSING, Rows, finite, usual
 
+# The first numbers of a row that are features of their own.
 MOST_ENTRIES = 128
+# The first numbers of a row whose pairs are features.
 MOST_RELATED = 6
 
 

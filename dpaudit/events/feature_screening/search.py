@@ -58,7 +58,9 @@ from dpaudit.outputs.shared import join
 ROWS = 5_000
 # Features that are counted again, on runs that did not rank them.
 RECOUNTED = 24
+# Features that are returned.
 RETURNED = 6
+# Parts of the runs: two of a quarter each rank features, the rest recounts the best.
 PARTS = 3
 # If nothing promises so much more than the claim, features chosen by comparing the sides are looked at too.
 ENOUGH = 0.3

@@ -23,7 +23,9 @@ from dpaudit.naming import Name, key, position
 NEAR = 32
 # Characters beyond these codes are one cell by position; their class distinguishes them further.
 CODES = 128
+# Lengths of the beginnings and ends that texts may share.
 AFFIXES = (2, 3, 4, 6, 8)
+# The most words that are looked for, the commonest first.
 WORDS = 128
 # Characters of a text in which words are looked for.
 READ = 4096
