@@ -25,7 +25,9 @@ def jsonable(value: Any) -> Any:
         return value
     if isinstance(value, enum.Enum):
         return value.value
-    if value is None or isinstance(value, bool | str | int):
+    if isinstance(value, str):
+        return str(value)  # encoders refuse subclasses
+    if value is None or isinstance(value, bool | int):
         return value
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {f.name: jsonable(getattr(value, f.name)) for f in dataclasses.fields(value)}

@@ -1,4 +1,4 @@
-"""Decides what an audit of people's data shows: nothing that a record or audited code has made, but what is coarse.
+"""Decide which values and texts an audit of people's data shows: of those made by records or audited code, coarse ones.
 
 All that leaves (findings, certificates, errors, warnings) asks here. A value is coarse if at least `COMMON` records
 have it, a threshold if so many lie next to it on either side. What cannot be decided is not shown.
@@ -15,6 +15,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
+from dpaudit.naming import Mention, Mentioned, Name, Sum
+
 COMMON = 10
 """Records that must have a value, or lie next to a threshold on either side."""
 POSITIONS = 64
@@ -23,9 +25,9 @@ DIGITS = 6
 """The most significant digits of a threshold."""
 HOW = "include_data or --include-data shows more"
 WITHHELD = f"(not shown: it may be of a record; {HOW})"
-"""The words in the place of others."""
+"""The text that replaces a text that is not shown."""
 UNKNOWN = "an exception of the mechanism"
-"""The words in the place of a class that the audited code defines."""
+"""The text that replaces the name of a class that the audited code defines."""
 
 KINDS = frozenset(
     {name for name, kind in vars(builtins).items() if isinstance(kind, type) and issubclass(kind, BaseException)}
@@ -42,37 +44,12 @@ ALWAYS = frozenset(
     "",
 }
 """Values that identify nobody: Booleans, also as numbers, what is missing, infinite or empty."""
-WORDS = frozenset(
-    """a above absent all alternating and another array ascents ASCII b Bayes before behind being betting between
-    beyond big binary bit bits blanks bool boosted but by byte bytes capital category cells centre character
-    characters check column common decimal decimals dense differences different digit digits direction discriminant
-    divisor dtype element elements end endian entries entry equal exact exception explicit exponent family finest
-    first flat float floating for form format formula from greatest half halves hexadecimal histogram in infinities
-    int integers item json key keys kind last law leading learned least len length letters likelihood linear lines
-    little loads lower lowest Luhn magnitude magnitudes mantissa median membership message minus modulo more most
-    naive NaN NaNs negative neighbours noise none normal not number numbers occurrence of on ones or order other
-    output outputs parities parity part parts patterns perfect place places plus point pooled positive power
-    presence present product products raised ranked ranks ratio relations remainder remainders repeated right rows s
-    say scale score sequence set shape sign small sorted sparse special square squares standardised start statistics
-    stored sum summaries text the those three to too trailing trees two type types up value values weights with
-    within word XOR zeros maximum minimum size integers' Luhn's neighbours' signs st nd rd th pi significant
-    multiples longest run runs neighbouring occurrences orders periods kinds exceptions its some beside class holds
-    memory what""".split()
-)
-"""The words of the names of features."""
-_PARTS = re.compile(r"""\w+'s?(?= )|'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?|\w+|['"]""")
-"""The parts of a name: possessives, quoted texts, numbers, words."""
-_CUTS = re.compile(r"\babove (-?\d+(?:\.\d*)?(?:e[+-]?\d+)?)")
-_VALUES = re.compile(r"\b(?:centre|scale|presence of|membership of) ([^\s'\"][^\s,)]*)")
-_OFFSETS = re.compile(r" - (\d+(?:\.\d*)?(?:e[+-]?\d+)?)\) modulo")
-"""The numbers in names that are no positions: of cuts, of values, and of where a period begins."""
-_TEN = re.compile(r"(?<=\bmodulo) (?:10*|0\.0*1|1e[+-]?\d+)$")
-"""The powers of ten, which are periods of digits whatever the data are."""
-
-_TERMS = re.compile(r"(?:^-?|(?<= [+-] ))(?:\d+(?:\.\d*)?(?:e[+-]?\d+)? )?(.+?)(?= [+-] |$)")
-"""The names in a sum of multiples."""
+# The parts of what Python writes of a key: quoted texts, and numbers and words.
+_REPR = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[\w.+-]+|['"]""")
+# Digits repeat by powers of ten, whatever the data are.
+_POWER_OF_TEN = re.compile(r"10*|0\.0*1|1e[+-]?\d+")
+# The words of a run that was ended hold the limit that the user gave.
 _TIMED_OUT = re.compile(r"timed out after [0-9.e+-]+ s")
-"""The words of a run that was ended, which hold the limit that the user gave."""
 
 _blocks: list[int] = []
 
@@ -162,35 +139,58 @@ class Coarse(NamedTuple):
         return math.nextafter(below, math.inf) if below in known else below
 
     def name(self, text: str) -> bool:
-        """Return whether the name of a feature may be shown: of `WORDS`, positions, columns and coarse values alone."""
-        known = all(map(self.value, _VALUES.findall(text)))
-        cuts = (*_CUTS.findall(text), *_OFFSETS.findall(text))
-        known = known and all(self.value(cut) or self.threshold(float(cut)) for cut in cuts)
-        return known and all(map(self._part, _PARTS.findall(_TEN.sub("", text))))
+        """Return whether the name of a feature may be shown: a `Name` all of whose mentions are coarse."""
+        return isinstance(text, Name) and all(map(self._mention, text.mentions))
 
     def sum_of(self, text: str) -> str | None:
-        """Return what a sum of multiples is of, without its numbers, where names may be shown; None if it is no sum."""
-        if " + " not in text and " - " not in text:
+        """Return a description of a sum of multiples without its coefficients, or None if the name is no sum's."""
+        if not isinstance(text, Sum):
             return None
-        names = _TERMS.findall(text)
-        if not all(self.step(name) or self.name(name) for name in names):
+        if not text.terms or not all(self.step(str(term)) or self.name(term) for term in text.terms):
             return "a sum of multiples of some of its numbers"
-        return f"a sum of multiples of {', '.join(names[:-1])} and {names[-1]}"
+        return f"a sum of multiples of {', '.join(text.terms[:-1])} and {text.terms[-1]}"
 
     def step(self, step: int | str) -> bool:
         """Return whether a step to a part of an output may be shown."""
         return 0 <= step < POSITIONS if isinstance(step, int) else step in self.names or self.value(step)
 
-    def _part(self, part: str) -> bool:
-        if part[0] in "'\"":
-            return len(part) > 1 and self.step(str(ast.literal_eval(part)))
-        if part[0] in "-0123456789":
-            return part.isdecimal() and int(part) < POSITIONS
-        return part in WORDS
+    def _mention(self, mention: Mention) -> bool:
+        text = mention.text
+        match mention.kind:
+            case Mentioned.NUMBER:
+                return _is_position(text)
+            case Mentioned.KEY:
+                return self._key(text)
+            case Mentioned.MEMBER:
+                # A number must be of several records here, and a container is never one of their values.
+                return self._key(text) and (text[:1] in "'\"" or (text[:1] not in "([{" and self.value(text)))
+            case Mentioned.VALUE:
+                return _is_position(text) and self.value(text)
+            case Mentioned.CUT:
+                return _is_position(text) and (self.value(text) or self.threshold(float(text)))
+            case Mentioned.PERIOD:
+                return _is_position(text) or _POWER_OF_TEN.fullmatch(text) is not None
+            case Mentioned.TERM | Mentioned.UNDECLARED:
+                return False
+
+    def _key(self, text: str) -> bool:
+        """Return whether a key as Python writes it is of steps and positions alone; one that was cut off is not."""
+        for part in _REPR.findall(text):
+            if part[0] in "'\"":
+                known = len(part) > 1 and self.step(str(ast.literal_eval(part)))
+            else:
+                known = part == "b" or _is_position(part)  # the letter stands before bytes
+            if not known:
+                return False
+        return True
+
+
+def _is_position(text: str) -> bool:
+    return text.isdecimal() and int(text) < POSITIONS
 
 
 def _lies_among(values: Sequence[float], number: float) -> bool:
-    """Return whether `COMMON` values lie next to a number below it, and so many above it, and none or as many at it."""
+    """Return whether at least `COMMON` values lie next to a number on either side, and none or as many equal it."""
     from decimal import Decimal
 
     first, last = bisect_left(values, number), bisect_right(values, number)

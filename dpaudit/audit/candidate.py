@@ -18,12 +18,12 @@ from dpaudit.bounds import coin
 from dpaudit.contract import HasLaw, Pair
 from dpaudit.errors import InputError
 from dpaudit.events.cells import to_grid
+from dpaudit.events.coin_guesses import MOST
 from dpaudit.events.discretizers import CountCells, Discretizer, Identity
 from dpaudit.events.event import Tally
 from dpaudit.events.expected_bound import PlannedTest
 from dpaudit.events.fitting import fitted_discretizers
-from dpaudit.events.guesses import MOST
-from dpaudit.events.selection import CellFamilies, Selection
+from dpaudit.events.selected import OrderedCells, SelectedEvent
 from dpaudit.events.wide import Reducer
 from dpaudit.running.sampling import Sampler
 
@@ -94,7 +94,7 @@ among hundreds more than a score of the whole output: without it audits of Lapla
 class Candidate(CountedPair):
     """A pair that may become the witness, with the events over its cells, and that over how floats are stored."""
 
-    representation: Selection | None = None
+    representation: SelectedEvent | None = None
 
     def restart(self, discretizers: list[Discretizer]) -> None:
         """Take other discretizers and forget all counts."""
@@ -135,7 +135,7 @@ class Candidate(CountedPair):
         p, q = (dict(zip(law.atoms, np.maximum(law.log_prob, NEVER).tolist(), strict=True)) for law in laws)
         return {atom: p.get(atom, NEVER) - q.get(atom, NEVER) for atom in {**p, **q}}
 
-    def event_to_test(self) -> Selection:
+    def event_to_test(self) -> SelectedEvent:
         """Return the most promising event after all training, with the guesses of coins that fresh runs are to test.
 
         Of events with the same counts a feature's comes before that of a learned score: a person can read it off.
@@ -150,13 +150,13 @@ class Candidate(CountedPair):
             best = next(same, best)
         return self._guessed(*best, test)
 
-    def best_of(self, discretizer: Discretizer, tallies: tuple[Tally, Tally]) -> Selection:
+    def best_of(self, discretizer: Discretizer, tallies: tuple[Tally, Tally]) -> SelectedEvent:
         """Return the best event over the cells of a discretizer that was not compared, with its guesses of coins."""
         test = self._test(1.0)
-        families = CellFamilies.of(discretizer, tallies, careful=test.delta == 0)
+        families = OrderedCells.of(discretizer, tallies, careful=test.delta == 0)
         return self._guessed(families, families.best(test), test)
 
-    def _guessed(self, families: CellFamilies, event: Selection, test: PlannedTest) -> Selection:
+    def _guessed(self, families: OrderedCells, event: SelectedEvent, test: PlannedTest) -> SelectedEvent:
         """Return an event with guesses of coins, if they promise more than its hits (less `LUCK`, where delta > 0)."""
         if test.delta == 0:
             return families.guessed(event, test, MOST)
@@ -174,7 +174,7 @@ class Candidate(CountedPair):
         """The training runs on both sides that the discretizers have counted."""
         return max((sum(side.total() for side in sides) for sides in self.tallies), default=0)
 
-    def refuting_event(self) -> Selection | None:
+    def refuting_event(self) -> SelectedEvent | None:
         """Return the event most likely to refute the claim by counts alone, of no slow score; None where none could."""
         test, epsilon = self._test(REFUTING_SHARE), self.request.claim.epsilon
         quick = (one for one in self._families(False) if not one.discretizer.slow)
@@ -202,14 +202,14 @@ class Candidate(CountedPair):
         request = self.request
         return PlannedTest(request.budget.confirmation, request.claim.delta, share * request.verdict_gamma)
 
-    def _families(self, careful: bool) -> Iterable[CellFamilies]:
+    def _families(self, careful: bool) -> Iterable[OrderedCells]:
         """Yield the families of events over the cells of each discretizer."""
         for discretizer, tallies in zip(self.discretizers, self.tallies, strict=True):
             log_ratio = self.log_ratio if isinstance(discretizer, Identity) else None
-            yield CellFamilies.of(discretizer, tallies, log_ratio=log_ratio, careful=careful)
+            yield OrderedCells.of(discretizer, tallies, log_ratio=log_ratio, careful=careful)
 
 
-def promise(event: Selection) -> float:
+def promise(event: SelectedEvent) -> float:
     """Return by what the events of discretizers are compared: the bound expected, marked down for comparing."""
     slow = event.discretizer.slow
     markdown = SLOW_MARKDOWN if slow else MARKDOWN

@@ -8,7 +8,7 @@ from typing import Any
 from dpaudit.audit.finding import PlainEvent
 from dpaudit.contract import Pair, PrivacyClaim
 from dpaudit.events.discretizers import Pilot
-from dpaudit.events.selection import Selection
+from dpaudit.events.selected import SelectedEvent
 from dpaudit.events.wide import Reducer
 
 
@@ -27,7 +27,7 @@ class Choice:
     index: int
     pair: Pair
     reducer: Reducer | None
-    selected: tuple[Selection, ...]
+    selected: tuple[SelectedEvent, ...]
     shares: tuple[float, ...]
     stored: bool
     trained: int

@@ -26,10 +26,10 @@ from dpaudit.audit.tested import CoinCount, EventTest
 from dpaudit.bounds.base import Array, Bools
 from dpaudit.contract import Direction
 from dpaudit.events.cells import tally
+from dpaudit.events.coin_guesses import DATA, NEIGHBOUR, Guess, GuessCodes
 from dpaudit.events.event import CellSet, Tally
-from dpaudit.events.families import likelier_first
-from dpaudit.events.guesses import DATA, NEIGHBOUR, Guess, GuessCodes
-from dpaudit.events.selection import Selection
+from dpaudit.events.prefixes import likelier_first
+from dpaudit.events.selected import SelectedEvent
 from dpaudit.running.sampling import Couple, Couples, Observed, narrowed
 
 Tallies = tuple[Tally, Tally]
@@ -223,7 +223,7 @@ class Confirmation:
         return self._bounded(i, guess.event, guess.direction, error, guess.opposite, count)
 
 
-def _sets(selected: Selection) -> tuple[CellSet, ...]:
+def _sets(selected: SelectedEvent) -> tuple[CellSet, ...]:
     """Return the sets of cells that decide, the event of a guess and the one that is opposite."""
     both = (one for guess in selected.guesses for one in (guess.event, guess.opposite) if one is not None)
     return tuple(both) or (selected.event,)
@@ -239,7 +239,7 @@ def _added(one: Any, other: Any) -> Any:
 
 
 def _counted(
-    selected: tuple[Selection, ...], codes: tuple[GuessCodes | None, ...], sets: tuple[_Set, ...], outputs: Any
+    selected: tuple[SelectedEvent, ...], codes: tuple[GuessCodes | None, ...], sets: tuple[_Set, ...], outputs: Any
 ) -> list[Any]:
     """Return the cells of a batch by each selected event's discretizer, and what guesses say of runs that are in order.
 
@@ -249,6 +249,6 @@ def _counted(
     for one, said in zip(selected, codes, strict=True):
         cells = one.discretizer(outputs)
         counts, of_runs = said(cells) if said is not None else (tally(cells), None)
-        found.append((one.event.known(counts), of_runs))
+        found.append((one.event.with_rare_merged(counts), of_runs))
     hits = [event.hits(found[i][0]) for i, event in sets]
     return [*found, np.array([*(h**2 / len(outputs) for h in hits), 1.0])]

@@ -25,8 +25,8 @@ from dpaudit.bounds.tangent import ClaimPoints, delta_lower, mu_of_delta, orders
 from dpaudit.contract import CurveClaim, PrivacyClaim, Relation
 from dpaudit.errors import InputError
 from dpaudit.events.event import Tally
-from dpaudit.events.families import likelier_first
-from dpaudit.events.selection import CellFamilies, Selection
+from dpaudit.events.prefixes import likelier_first
+from dpaudit.events.selected import OrderedCells, SelectedEvent
 from dpaudit.places import Place, importable
 
 SEARCHED_DELTA, BET_DELTA = 0.01, 0.2
@@ -108,12 +108,12 @@ def resolve_claims(
     return curve, resolve_claim(source, epsilon, delta, relation)
 
 
-def choose_point(request: Request, candidate: Candidate) -> tuple[Selection, Request]:
+def choose_point(request: Request, candidate: Candidate) -> tuple[SelectedEvent, Request]:
     """Return the event that shows most of a point of the claim on the training runs, and the request for that point."""
     assert request.curve_claim is not None
     points = ClaimPoints.of(request.curve_claim)
     families = (
-        CellFamilies.of(discretizer, tallies)
+        OrderedCells.of(discretizer, tallies)
         for discretizer, tallies in zip(candidate.discretizers, candidate.tallies, strict=True)
     )
     _, i, event = max((one.of_points(points) for one in families), key=lambda one: one[0])
@@ -127,7 +127,7 @@ def event_share(claim: CurveClaim | None) -> float:
 
 
 def curve_test(
-    request: Request, main: Selection, counts: tuple[Tally, Tally], test: EventTest, sides: tuple[int, int],
+    request: Request, main: SelectedEvent, counts: tuple[Tally, Tally], test: EventTest, sides: tuple[int, int],
     met: int, gamma: float,
 ) -> CurveTest | None:  # fmt: skip
     """Return the test of a claim that is a curve by fresh counts, by the cells of the main event; None without one.
@@ -152,7 +152,7 @@ def curve_test(
     # Labels are cells in the event's order. The bet that training fits pays on as many runs of either side.
     trained, made = (
         np.array([[side[atom] for atom in main.ranking] for side in one])
-        for one in (map(main.event.known, main.training), counts)
+        for one in (map(main.event.with_rare_merged, main.training), counts)
     )
     rng = np.random.default_rng(0)
     fresh = [rng.multivariate_hypergeometric(side, runs, method="marginals") for side in made]

@@ -196,7 +196,7 @@ class PairBets(CountedPair):
         self._promised, self._levels = {}, {}
         if not self.experts:
             return
-        batch = {
+        batch: dict[str, Tallied] = {
             one.name: Tallied.of(two, ordered=one.ordered) for one, two in zip(self.discretizers, sides, strict=True)
         }
         if self.request.sampler.mechanism.batched:

@@ -20,7 +20,7 @@ from dpaudit.errors import InputError
 from dpaudit.events.event import YES_OR_NO, Cells, Event, Interval, Withheld, is_table
 from dpaudit.events.exceptions import by_name
 from dpaudit.events.explicit import choose
-from dpaudit.events.families import likelier_first
+from dpaudit.events.prefixes import likelier_first
 from dpaudit.neighbours.pair_words import SAME, words_and_difference
 from dpaudit.record import Amount, Count, Frozen, Level, NonNegative, Probability, Share, Size, Words
 from dpaudit.results import AuditFinding

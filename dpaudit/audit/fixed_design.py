@@ -38,10 +38,10 @@ from dpaudit.events.event import Event, Tally
 from dpaudit.events.exceptions import as_exceptions, exceptions_first
 from dpaudit.events.expected_bound import PlannedTest
 from dpaudit.events.explicit import is_plain
-from dpaudit.events.families import likelier_first
 from dpaudit.events.feature_screening.featured import is_intricate, screened_discretizers, support_gap_discretizers
 from dpaudit.events.feature_screening.search import ROWS as SCREENED
-from dpaudit.events.selection import CellFamilies, Selection
+from dpaudit.events.prefixes import likelier_first
+from dpaudit.events.selected import OrderedCells, SelectedEvent
 from dpaudit.events.wide import wide_leaves
 from dpaudit.outputs.plan import LeafPlan
 from dpaudit.outputs.shared import join
@@ -200,12 +200,12 @@ class Training:
             return True
         return not discretizer.learned and not is_intricate(discretizer, self.read[0][0]) and is_plain(event)
 
-    def named(self, selected: Selection) -> Selection:
+    def named(self, selected: SelectedEvent) -> SelectedEvent:
         """Return an event over the names of exceptions in the place of one that holds the same training outputs."""
         found = None if self.request.coded else as_exceptions(selected, self.read)
         return selected if found is None else exceptions_first(self.candidate.best_of(*found))
 
-    def _representation_event(self, first: list[Any], second: list[Any]) -> Selection | None:
+    def _representation_event(self, first: list[Any], second: list[Any]) -> SelectedEvent | None:
         """Return the best event over how floats are stored, on training outputs; None where there is none to test."""
         request, plan, claim = self.request, self.pilot.plan, self.request.claim
         if request.look.float_bits or request.width:
@@ -214,7 +214,7 @@ class Training:
         (data, neighbour), others = ([outputs[:REPRESENTATION_ROWS] for outputs in half] for half in (first, second))
         found = screened_discretizers(data, neighbour, test.runs, epsilon=claim.epsilon, stored=None, plan=plan)[:1]
         found += support_gap_discretizers(data, neighbour, plan)
-        events = [CellFamilies.of(one, (tally(one(others[0])), tally(one(others[1])))).best(test) for one in found]
+        events = [OrderedCells.of(one, (tally(one(others[0])), tally(one(others[1])))).best(test) for one in found]
         best = max(events, key=lambda event: event.expected, default=None)
         return best if best is None or claim.delta else replace(best, guesses=(best.alone,))
 
@@ -361,12 +361,13 @@ def finding_of(request: Request, choice: Choice, shown: Confirmation) -> Privacy
     )
 
 
-def _curve_of(selected: Selection, counts: Tallies, gamma: float) -> Curve | None:
+def _curve_of(selected: SelectedEvent, counts: Tallies, gamma: float) -> Curve | None:
     """Return the curve over nested events in the order of the selected one; None where there is one atom only."""
     atoms = selected.ranking
     if len(atoms) < 2:
         return None
-    data, neighbour = ([side[atom] for atom in atoms] for side in map(selected.event.known, selected.training))
+    sides = map(selected.event.with_rare_merged, selected.training)
+    data, neighbour = ([side[atom] for atom in atoms] for side in sides)
     cuts = choose_thresholds(data, neighbour)
     hits, others = (np.cumsum([side[atom] for atom in atoms])[cuts - 1] for side in counts)
     return fit_curve(hits, counts[0].total(), others, counts[1].total(), gamma)

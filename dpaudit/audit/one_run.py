@@ -1,7 +1,8 @@
 """Audit a training in one run: fair coins put canaries in, scores of the canaries guess the coins.
 
-The guesses of the surest k canaries are compared with the coins for each k of a schedule (`bounds.guesses`). That is
-valid for whatever training, canaries and scores, if the coins are fair and no score was made with knowledge of them.
+The guesses of the surest k canaries are compared with the coins for each k of a schedule (`bounds.guess_schedules`).
+That is valid for whatever training, canaries and scores, if the coins are fair and no score was made with knowledge of
+them.
 The two-sided ranking and a walk over a doubling schedule had the best power of six rules on Gaussian scores and leaks
 of a few canaries, and came close to guessing all on randomised responses (`scripts/bench.py one_run rules`).
 """
@@ -33,7 +34,7 @@ from dpaudit.audit.one_run_finding import (
 from dpaudit.bounds import POWER
 from dpaudit.bounds.base import MAX_COINS, MAX_EPSILON, Array, Bools, Integers
 from dpaudit.bounds.coin import epsilon_lower
-from dpaudit.bounds.guesses import (
+from dpaudit.bounds.guess_schedules import (
     FIRST,
     Schedule,
     Tested,
@@ -422,7 +423,7 @@ def _if_gaussian(test: GuessTest, delta: float) -> IfGaussian:
     known, error = (0.0, 0.0), test.error / len(test.right)
     for k, right in zip(test.schedule.guesses, test.right, strict=True):
         counts = int(right), k, test.schedule.coins
-        known = mu_lower(*counts, error, one_sided=test.schedule.one_sided, known=known)
+        known = mu_lower(*counts, error, one_sided=test.schedule.one_sided, at_least=known)
     found = dict(zip(("recursion_mu", "independent_mu"), known, strict=True))
     if delta:
         for name, mu in zip(("recursion_epsilon", "independent_epsilon"), known, strict=True):

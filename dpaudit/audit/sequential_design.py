@@ -49,6 +49,7 @@ from dpaudit.contract import Direction
 from dpaudit.errors import InputError
 from dpaudit.events.discretizers import CountCells, Pilot
 from dpaudit.events.event import Bets
+from dpaudit.naming import Name
 from dpaudit.progress import duration
 from dpaudit.running.sampling import Observed, held_runs, knowing, learned_reducer, narrowed, placing_runs
 
@@ -393,7 +394,7 @@ def sequential_finding(request: Request) -> PrivacyFinding:
         events=0,
         witness=Witness.of(best.index, best.pair, Direction.FORWARD, event, plain=plain),
         bound="betting",
-        distinguisher="betting",
+        distinguisher=Name("betting"),
         design="sequential",
         budget={"used": found.runs_used, "allowed": allowed, "checks": request.check_runs},
         errors={"verdict": gamma},

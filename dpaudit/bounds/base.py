@@ -22,12 +22,12 @@ Array = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
+# The most runs on one side up to which the numerical error of the tail probabilities has been measured.
 MAX_RUNS = 10**12
-"""The most runs on one side up to which the numerical error of the tail probabilities has been measured."""
+# No larger epsilon is tested.
 MAX_EPSILON = 700.0
-"""No larger epsilon is tested."""
+# The same of the canaries of one run, whose bounds are sums over all of them.
 MAX_COINS = 10**8
-"""The same of the canaries of one run, whose bounds are sums over all of them."""
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,8 @@ def bisect(kept: Any, other: Any, keeps: Callable[[Any], Any], halvings: int) ->
     for _ in range(halvings):
         middle = 0.5 * (kept + other)
         holds = keeps(middle)
-        kept, other = np.where(holds, middle, kept), np.where(holds, other, middle)
+        kept = np.where(holds, middle, kept)
+        other = np.where(holds, other, middle)
     return kept, other
 
 

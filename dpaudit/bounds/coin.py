@@ -44,10 +44,10 @@ from dpaudit.bounds.limits import LEVEL_MARGIN, lower_limit
 from dpaudit.bounds.melded import log_density
 from dpaudit.errors import InputError
 
+# A smaller tail has lost digits: what is below it counts as this.
 _TINY = 1e-290
-"""A smaller tail has lost digits: what is below it counts as this."""
+# Bisections of an epsilon: to the last digit of a float.
 _HALVINGS = 60
-"""Bisections of an epsilon: to the last digit of a float."""
 
 
 def p_value(right: ArrayLike, guesses: ArrayLike, epsilon: ArrayLike, *, delta_runs: ArrayLike = 0.0) -> Array:
@@ -103,7 +103,8 @@ def epsilon_lower(right: ArrayLike, guesses: ArrayLike, gamma: float, *, delta_r
         For bad counts or parameters.
     """
     v, r, _ = _checked(right, guesses, 0.0)
-    level, delta_runs = read_number("gamma", gamma, 0, 1), _amount(delta_runs)
+    level = read_number("gamma", gamma, 0, 1)
+    delta_runs = _amount(delta_runs)
     limit = np.maximum(lower_limit(v, r, level), 0.5)
     high = np.log(limit) - np.log1p(-limit)
     if delta_runs == 0 or not high.any():
@@ -126,7 +127,8 @@ def guesses_needed(epsilon: float, gamma: float) -> int:
     InputError
         If that is more than `MAX_RUNS`.
     """
-    level, each = math.log(gamma * (1 - LEVEL_MARGIN)), float(log_expit(epsilon))
+    level = math.log(gamma * (1 - LEVEL_MARGIN))
+    each = float(log_expit(epsilon))
     if level < MAX_RUNS * each:
         raise InputError(f"no audit of {MAX_RUNS:g} runs could detect a leak of more than epsilon = {epsilon!r}")
     return math.ceil(level / each)
@@ -166,7 +168,8 @@ def _share_of_delta(v: Array, r: Array, eps: Array, tail: Array) -> Array:
 
 def _checked(right: ArrayLike, guesses: ArrayLike, epsilon: ArrayLike) -> tuple[Array, Array, Array]:
     """Return the counts and the epsilons as arrays of one shape, or raise `InputError`."""
-    v, r = whole_numbers("right", right), whole_numbers("guesses", guesses)
+    v = whole_numbers("right", right)
+    r = whole_numbers("guesses", guesses)
     check_range("guesses", r, 1, MAX_RUNS)
     eps = in_interval("epsilon", epsilon, 0, MAX_EPSILON)
     v, r, eps = broadcast(("right", "guesses", "epsilon"), (v, r, eps))

@@ -47,11 +47,11 @@ def lower_hull(x: Array, y: Array) -> Integers:
     return np.array(corners, dtype=np.int64)
 
 
+# Events that share the curve's error: a Berk-Jones band over all events was no tighter than the limits of 32 at 10,000
+# runs a side.
 DEFAULT_THRESHOLDS = 32
-"""Events that share the curve's error: a Berk-Jones band over all events was no tighter than the limits of 32 at
-10,000 runs a side."""
+# Training runs in the smallest event that is worth a threshold: the limits of 20 hits err by more than half.
 LEAST_TAIL = 20
-"""Training runs in the smallest event that is worth a threshold: the limits of 20 hits err by more than half."""
 
 
 def choose_thresholds(data: ArrayLike, neighbour: ArrayLike, thresholds: int = DEFAULT_THRESHOLDS) -> NDArray[np.intp]:
@@ -69,7 +69,8 @@ def choose_thresholds(data: ArrayLike, neighbour: ArrayLike, thresholds: int = D
     thresholds : int
         How many events at most, at least 2.
     """
-    left, right = np.asarray(data, dtype=np.int64), np.asarray(neighbour, dtype=np.int64)
+    left = np.asarray(data, dtype=np.int64)
+    right = np.asarray(neighbour, dtype=np.int64)
     if len(left) - 1 <= thresholds:
         return np.arange(1, len(left))
     # Prefixes that hold everything or nothing are no tests.
@@ -90,7 +91,9 @@ def _nearest_rates(ascending: Array, number: int, runs: int) -> NDArray[np.intp]
     return np.where(goals - ascending[above - 1] <= ascending[above] - goals, above - 1, above)
 
 
+# A few units in the last place, by which values are moved to the side that keeps them valid.
 _SLACK = 1e-15
+# Its exponential is still a float.
 _MAX_EXPONENT = 700.0
 
 
@@ -246,7 +249,8 @@ def fit_curve(hits: ArrayLike, trials: int, neighbour_hits: ArrayLike, neighbour
                 f"{name} must not descend, as the events are nested; got {values.tolist()!r:.200}", parameter=name
             )
     each = level / (2 * len(counts.x))
-    a, b = upper_limit(counts.y, counts.n2, each), upper_limit(counts.n1 - counts.x, counts.n1, each)
+    a = upper_limit(counts.y, counts.n2, each)
+    b = upper_limit(counts.n1 - counts.x, counts.n1, each)
     runs = int(trials), int(neighbour_trials)
     return Curve(tuple(a.tolist()), tuple(b.tolist()), level, *runs, _mu_lower(a, b))
 

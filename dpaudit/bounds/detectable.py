@@ -21,20 +21,22 @@ from dpaudit.bounds.base import MAX_RUNS, Array
 from dpaudit.bounds.melded import Melded, log_density, mode
 from dpaudit.errors import InputError
 
+# Standard deviations of Y on either side that are summed: 2e-9 of its mass is left out, on the safe side.
 _REACH = 6.0
-"""Standard deviations of Y on either side that are summed: 2e-9 of its mass is left out, on the safe side."""
-_NODES, _ALL = 17, 100
-"""Counts at which the boundary is computed where there are more than `_ALL`: the rest costs up to 2 % of the excess."""
+# Counts at which the boundary is computed where there are more than `_ALL`: the rest costs up to 2 % of the excess.
+_NODES = 17
+# Up to so many counts the boundary is computed at each of them.
+_ALL = 100
+# Groups of neighbouring y that share a boundary.
 _GROUPS = 400
-"""Groups of neighbouring y that share a boundary."""
+# Bisections at most: they reach the precision of any bracket.
 _HALVINGS = 48
-"""Bisections at most: they reach the precision of any bracket."""
+# Of the answer of a bisection, relative to 1 + its size.
 _PRECISION = 1e-9
-"""Of the answer of a bisection, relative to 1 + its size."""
+# Steps at most that bracket an answer before its bisection; they decide nothing but how long that takes.
 _CLOSING = 20
-"""Steps at most that bracket an answer before its bisection; they decide nothing but how long that takes."""
+# More than six times the halvings of MAX_RUNS, so that the search always ends at its answer.
 _MOST_STEPS = 400
-"""More than six times the halvings of MAX_RUNS, so that the search always ends at its answer."""
 
 
 def rejection_boundary(
@@ -48,7 +50,8 @@ def rejection_boundary(
     ratio = math.exp(epsilon)
     centre = np.minimum(n1 * (ratio * (ys + 1) / n2 + delta), n1)
     width = np.sqrt(centre * (1 - centre / n1) + (n1 / n2 * ratio) ** 2 * (ys + 1) * (1 - ys / n2)) + 1
-    low, high = np.full(len(ys), -1.0), np.full(len(ys), n1 + 1.0)
+    low = np.full(len(ys), -1.0)
+    high = np.full(len(ys), n1 + 1.0)
     x = np.clip(np.ceil(centre - ndtri(gamma) * width), 0, n1)
     for step in range(_MOST_STEPS):
         i = np.flatnonzero(high - low > 1)
@@ -56,7 +59,8 @@ def rejection_boundary(
             break
         p = bound.p_value(x[i], n1, ys[i], n2, epsilon=epsilon, delta=delta)
         rejected = p <= gamma
-        high[i], low[i] = np.where(rejected, x[i], high[i]), np.where(rejected, low[i], x[i])
+        high[i] = np.where(rejected, x[i], high[i])
+        low[i] = np.where(rejected, low[i], x[i])
         # A p-value is nearly normal in x, so its quantile shows how far the boundary is; every sixth step halves.
         missing = (ndtri(np.clip(p, 1e-300, 1 - 1e-16)) - ndtri(gamma)) * width[i]
         aimed = x[i] + np.where(rejected, np.floor(missing), np.ceil(missing))
@@ -102,7 +106,8 @@ def detectable_epsilon(
         return math.inf
     # The y that carry the mass of Bin(n2, q), and for each the least x rejected (or a little more).
     spread = _REACH * math.sqrt(n2 * q * (1 - q))
-    first, last = math.floor(n2 * q - spread - 1), math.ceil(n2 * q + spread + 0.5 * _REACH**2)
+    first = math.floor(n2 * q - spread - 1)
+    last = math.ceil(n2 * q + spread + 0.5 * _REACH**2)
     ys = np.arange(max(first, 0), min(last, n2) + 1, dtype=np.float64)
     exact = len(ys) <= _ALL
     at = ys if exact else np.rint(np.linspace(ys[0], ys[-1], _NODES, dtype=np.float64))
@@ -113,7 +118,8 @@ def detectable_epsilon(
     weight = np.exp(log_density(ys, n2 - ys, q - mode(ys, n2 - ys))) / (n2 + 1)
     # Neighbouring y share the last one's boundary, the highest: a fraction of a percent too little power.
     starts = np.arange(0, len(ys), -(-len(ys) // _GROUPS))
-    weight, least = np.add.reduceat(weight, starts), np.maximum.reduceat(least, starts)
+    weight = np.add.reduceat(weight, starts)
+    least = np.maximum.reduceat(least, starts)
 
     def detection(e: float) -> float:
         p = min(math.exp(e) * q + delta, 1.0)
@@ -170,12 +176,16 @@ def _least_reaching(goal: float, rising: Callable[[float], float], low: float, h
 
     Its normal quantile is nearly linear, so that a few steps of regula falsi decide most of what the bisection asks.
     """
-    failed, held = -math.inf, math.inf
+    failed = -math.inf
+    held = math.inf
 
     def excess(point: float) -> float:
         nonlocal failed, held
         value = rising(point)
-        failed, held = (failed, min(held, point)) if value >= goal else (max(failed, point), held)
+        if value >= goal:
+            held = min(held, point)
+        else:
+            failed = max(failed, point)
         return float(ndtri(min(max(value, 1e-300), 1 - 1e-16)) - ndtri(goal))
 
     def holds(point: float) -> bool:
@@ -185,7 +195,11 @@ def _least_reaching(goal: float, rising: Callable[[float], float], low: float, h
 
     if not holds(high):
         return math.inf
-    (a, below), (b, above), last = (low, excess(low)), (high, excess(high)), 0.0
+    a = low
+    below = excess(low)
+    b = high
+    above = excess(high)
+    last = 0.0
     for _ in range(_CLOSING):
         least = _PRECISION / 8 * (1 + abs(b))
         if below >= 0 or b - a <= 4 * least:
@@ -194,7 +208,14 @@ def _least_reaching(goal: float, rising: Callable[[float], float], low: float, h
         found = excess(x)
         # An end that stays a second time counts half, by which it moves as well.
         share = 0.5 if found * last > 0 else 1.0
-        a, below, b, above = (a, share * below, x, found) if found >= 0 else (x, found, b, share * above)
+        if found >= 0:
+            b = x
+            above = found
+            below *= share
+        else:
+            a = x
+            below = found
+            above *= share
         last = found
     return least_where(holds, low, high)
 

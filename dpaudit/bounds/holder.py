@@ -40,23 +40,27 @@ from dpaudit.bounds.base import Array, Integers, bisect
 
 Orders = Sequence[tuple[float, float]]
 
+# Shares of all training runs at which labels end, in the order of the score: tails carry what high orders see.
 LABEL_SHARES = (
     *(0.0005, 0.001, 0.002, 0.004, 0.008, 0.015, 0.03, 0.05, 0.08, 0.12, 0.18, 0.25, 0.33, 0.42, 0.5),
     *(0.58, 0.67, 0.75, 0.82, 0.88, 0.92, 0.95, 0.97, 0.985, 0.992, 0.996, 0.998, 0.999, 0.9995),
 )
-"""Shares of all training runs at which labels end, in the order of the score: tails carry what high orders see."""
+# Upper limits of g that are tried.
 CAPS = (1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 7.0, 9.0)
-"""Upper limits of g that are tried."""
+# The part of the largest stake, at which a single run could lose everything, that is never exceeded.
 MOST_STAKE = 0.8
-"""The part of the largest stake, at which a single run could lose everything, that is never exceeded."""
+# The bets: the caps of g for P the law on data (True), that on the neighbour, or both.
 PARTS = tuple(parts for cap in CAPS for parts in (((True, cap),), ((False, cap),), ((True, cap), (False, cap))))
-"""The bets: the caps of g for P the law on data (True), that on the neighbour, or both."""
-TRUST, WORTHLESS = 0.5, -50.0
-"""Standard deviations of promise for which a share of the stake is e times as large, and the least that is reckoned."""
-SMOOTHED, BANDWIDTH = 12, 2.0
-"""Labels from which on g is smoothed, and the standard deviation of the kernel in labels."""
+# Standard deviations of promise for which a share of the stake is e times as large.
+TRUST = 0.5
+# A lower promise counts as this one.
+WORTHLESS = -50.0
+# The least number of labels from which on g is smoothed.
+SMOOTHED = 12
+# The standard deviation of the kernel, in labels.
+BANDWIDTH = 2.0
+# Shares by which noise may be too small that are looked at for what could be detected.
 SHORTFALLS = (0.0, 0.5)
-"""Shares by which noise may be too small that are looked at for what could be detected."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +87,7 @@ class HolderBet:
 
 
 def fit_bet(
-    data: Array, neighbour: Array, orders: Orders, runs: int, gamma: float, *, known: bool = False
+    data: Array, neighbour: Array, orders: Orders, runs: int, gamma: float, *, exact: bool = False
 ) -> HolderBet:
     """Return the bets of the order of which one promises most.
 
@@ -102,13 +106,14 @@ def fit_bet(
         Fresh runs on each side that will be paid on.
     gamma : float
         The error of the test.
-    known : bool
+    exact : bool
         Whether the counts are the laws, of which nothing has to be learned.
     """
     both = np.stack([data, neighbour])
-    g, shares = _log_ratio(both), both / np.maximum(both.sum(axis=1, keepdims=True), 1.0)
+    g = _log_ratio(both)
+    shares = both / np.maximum(both.sum(axis=1, keepdims=True), 1.0)
     laws = shares
-    if not known:  # those with the ratio of g, that together are those of the counts
+    if not exact:  # those with the ratio of g, that together are those of the counts
         laws = shares.sum(axis=0) * np.stack([expit(g), expit(-g)])
         laws /= np.maximum(laws.sum(axis=1, keepdims=True), 1e-12)
 
@@ -126,6 +131,7 @@ def fit_bet(
 def _ahead(bet: Array, laws: Array, runs: int, gamma: float) -> float:
     """Return by how many standard deviations a bet, shape (2, L), is expected to exceed ln(1 / gamma) on such laws."""
     mean, variance = _moments(bet, laws)
+    # The variance is 0 where every run pays the same.
     return (runs * mean + math.log(gamma)) / math.sqrt(max(runs * variance, 1e-12))
 
 
@@ -157,8 +163,10 @@ def _part(g: Array, shares: Array, order: tuple[float, float], forward: bool, ca
     alpha, epsilon = order
     g = np.minimum(g if forward else -g, cap)
     p, q = shares if forward else shares[::-1]
-    u, w = np.exp((alpha - 1) * g), np.exp(alpha * g)
-    theta, c = (alpha - 1) / alpha, max(float(q @ w), 1e-12)
+    u = np.exp((alpha - 1) * g)
+    w = np.exp(alpha * g)
+    theta = (alpha - 1) / alpha
+    c = max(float(q @ w), 1e-12)
     kappa = math.exp(theta * epsilon)
     w = kappa * theta * c ** (-1 / alpha) * w + kappa * (1 - theta) * c**theta
     centre = 0.5 * float(p @ u + q @ w)
@@ -213,8 +221,9 @@ def detectable_shortfall(orders: Orders, mu: float, runs: int, gamma: float) -> 
         scores = np.linspace(-6 - shift, 6 + shift, 4001)
         p, q = (np.diff(ndtr(scores + sign * shift / 2))[::-1] for sign in (-1, 1))
         ends = label_ends(p + q)
-        data, neighbour = by_label(p, ends) * runs, by_label(q, ends) * runs
-        return fit_bet(data, neighbour, orders, runs, gamma, known=True).promise >= float(ndtri(POWER))
+        data = by_label(p, ends) * runs
+        neighbour = by_label(q, ends) * runs
+        return fit_bet(data, neighbour, orders, runs, gamma, exact=True).promise >= float(ndtri(POWER))
 
     none, half = SHORTFALLS
     return float(bisect(half, none, seen, 8)[0]) if seen(half) else math.inf

@@ -11,12 +11,12 @@ from scipy.special import betainc, betaincc, betainccinv, betaincinv
 
 from dpaudit.bounds.base import Array, bisect
 
+# The error probability is lowered by this, relatively: far more than tail probabilities err (`tests/oracle`).
 LEVEL_MARGIN = 1e-6
-"""The error probability is lowered by this, relatively: far more than tail probabilities err (`tests/oracle`)."""
+# Limits move outwards by this, relatively: near 1, where a float is coarse, by more than the level's margin does.
 _OUTWARDS = 1e-15
-"""Limits move outwards by this, relatively: near 1, where a float is coarse, by more than the level's margin does."""
+# Bisections of [0, 1], to the last digit of any limit of counts.
 _HALVINGS = 120
-"""Bisections of [0, 1], to the last digit of any limit of counts."""
 
 
 def lower_limit(hits: ArrayLike, runs: ArrayLike, error: float) -> Array:
@@ -37,7 +37,8 @@ def lower_limit(hits: ArrayLike, runs: ArrayLike, error: float) -> Array:
     binomial, Biometrika 26 (1934).
     """
     k, n = np.broadcast_arrays(np.asarray(hits, np.float64), np.asarray(runs, np.float64))
-    a, b = np.asarray(np.maximum(k, 1)), np.asarray(n - k + 1)
+    a = np.asarray(np.maximum(k, 1))
+    b = np.asarray(n - k + 1)
     limit = betaincinv(a, b, error * (1 - LEVEL_MARGIN)) * (1 - _OUTWARDS)
     return np.where(k == 0, 0.0, _verified(limit, betainc, a, b, error, safe=0.0))
 
@@ -49,7 +50,8 @@ def upper_limit(hits: ArrayLike, runs: ArrayLike, error: float) -> Array:
     k = n. The complemented quantile takes the small error itself, as 1 - error would lose its digits.
     """
     k, n = np.broadcast_arrays(np.asarray(hits, np.float64), np.asarray(runs, np.float64))
-    a, b = np.asarray(k + 1), np.asarray(np.maximum(n - k, 1))
+    a = np.asarray(k + 1)
+    b = np.asarray(np.maximum(n - k, 1))
     limit = np.minimum(betainccinv(a, b, error * (1 - LEVEL_MARGIN)) * (1 + _OUTWARDS), 1.0)
     return np.where(k == n, 1.0, _verified(limit, betaincc, a, b, error, safe=1.0))
 
@@ -65,7 +67,8 @@ def _verified(
     found = tail(a, b, limit)
     doubtful = np.logical_not((found <= level) & (found >= error * (1 - 2 * LEVEL_MARGIN)))
     if doubtful.any():
-        a, b = a[doubtful], b[doubtful]
+        a = a[doubtful]
+        b = b[doubtful]
         ends = np.full(a.shape, safe), np.full(a.shape, 1.0 - safe)
         limit = np.array(limit)
         limit[doubtful] = bisect(*ends, lambda middle: tail(a, b, middle) <= level, _HALVINGS)[0]
@@ -79,8 +82,8 @@ def wilson_limit(hits: Array, trials: float | Array, z: float) -> Array:
     return np.maximum(centre + half, 0.0) / (trials + z * z)
 
 
+# The share of its wealth that a bet may lose at most, so that one unlikely value ends no test.
 _CAP = 0.75
-"""The share of its wealth that a bet may lose at most, so that one unlikely value ends no test."""
 
 
 class MeanTest:
@@ -105,9 +108,12 @@ class MeanTest:
     """
 
     def __init__(self, threshold: float, level: float) -> None:
-        self._b, self._needed = threshold, math.log(1 / level)
+        self._b = threshold
+        self._needed = math.log(1 / level)
         # One imagined value b with the variance of a coin: the first bets are small.
-        self._count, self._sum, self._squares = 1.0, threshold, threshold
+        self._count = 1.0
+        self._sum = threshold
+        self._squares = threshold
         self._above = self._below = 0.0
         self.answer = ""
         """"above" or "below" once decided, the first that was; empty before."""
@@ -120,14 +126,18 @@ class MeanTest:
         counts = self._count + np.arange(len(values))
         sums = self._sum + np.concatenate([[0.0], np.cumsum(values)])
         squares = self._squares + np.concatenate([[0.0], np.cumsum(values**2)])
-        self._count, self._sum, self._squares = counts[-1] + 1, float(sums[-1]), float(squares[-1])
+        self._count = counts[-1] + 1
+        self._sum = float(sums[-1])
+        self._squares = float(squares[-1])
         # Before each value the mean's distance from b, and the variance.
         means = sums[:-1] / counts
-        edge, spread = means - self._b, np.maximum(squares[:-1] / counts - means**2, 1e-12)
+        edge = means - self._b
+        spread = np.maximum(squares[:-1] / counts - means**2, 1e-12)
         growth = edge / (spread + edge**2)
         above = self._above + np.cumsum(np.log1p(np.clip(growth, 0, _CAP / self._b) * gaps))
         below = self._below + np.cumsum(np.log1p(-np.clip(-growth, 0, _CAP / (1 - self._b)) * gaps))
-        self._above, self._below = float(above[-1]), float(below[-1])
+        self._above = float(above[-1])
+        self._below = float(below[-1])
         # The first value at which either wealth suffices decides.
         reached = {"above": above >= self._needed, "below": below >= self._needed}
         firsts = {name: int(found.argmax()) for name, found in reached.items() if found.any()}

@@ -31,21 +31,22 @@ from dpaudit.bounds.limits import wilson_limit
 from dpaudit.bounds.melded import Melded
 from dpaudit.contract.curve_claims import CurveClaim
 
+# Deltas are raised by it, more than rounding can have lowered them.
 SLACK = 1e-12
-"""Deltas are raised by it, more than rounding can have lowered them."""
+# Orders that are tried of a claim for all of them.
 ORDERS = (1.02, 1.05, 1.1, 1.2, 1.35, 1.5, 1.75, 2.0, 2.5, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0)
-"""Orders that are tried of a claim for all of them."""
+# Probabilities on the unlikelier side at which Renyi claims have their tangents.
 _RATES = np.concatenate([np.geomspace(1e-7, 0.5, 60), 1 - np.geomspace(0.5, 1e-4, 40)[1:]])
-"""Probabilities on the unlikelier side at which Renyi claims have their tangents."""
+# Points of a Gaussian claim.
 _STEPS = 61
-"""Points of a Gaussian claim."""
+# Bisections of a probability, to the last digit of a float.
 _HALVINGS = 80
+# Of events that show nothing one is tested that is as likely as this, and as unlikely, if there is one.
 COMMON = 0.05
-"""Of events that show nothing one is tested that is as likely as this, and as unlikely, if there is one."""
+# Standard errors by which training marks events down before it compares them: they are many, and tails of few runs have
+# much luck. With 4 noise that is 5 % too small is found in 65 % of audits of 10,000 runs a side at error 5 %, with 2 or
+# by the excess over its standard error alone in 48 % (`scripts/bench.py claims`).
 CAUTION = 4.0
-"""Standard errors by which training marks events down before it compares them: they are many, and tails of few runs
-have much luck. With 4 noise that is 5 % too small is found in 65 % of audits of 10,000 runs a side at error 5 %, with 2
-or by the excess over its standard error alone in 48 % (`scripts/bench.py claims`)."""
 
 
 def orders_of(claim: CurveClaim, most: float = math.inf) -> Sequence[tuple[float, float]]:
@@ -80,9 +81,12 @@ class ClaimPoints:
         most = np.array([largest_probability(_RATES, order, epsilon) for order, epsilon in orders])
         best = most.argmin(axis=0)
         alpha = np.array([order for order, _ in orders])[best]
-        p, q = most[best, np.arange(len(_RATES))], _RATES
+        p = most[best, np.arange(len(_RATES))]
+        q = _RATES
         inner = p < 1 - 1e-9
-        alpha, p, q = alpha[inner], p[inner], q[inner]
+        alpha = alpha[inner]
+        p = p[inner]
+        q = q[inner]
         # -F_q / F_p = (a - 1) ((p/q)^a - ((1-p)/(1-q))^a) / (a ((p/q)^(a-1) - ((1-p)/(1-q))^(a-1)))
         odds = np.log(p / q)
         gap = odds - (np.log1p(-p) - np.log1p(-q))
@@ -115,12 +119,14 @@ class ClaimPoints:
         trained, neighbour_trained : int
             Training runs made on each side.
         """
-        p, q = hits / trained, neighbour_hits / neighbour_trained
+        p = hits / trained
+        q = neighbour_hits / neighbour_trained
         # Wilson limits at two standard errors see what few hits may hide.
         scale = CAUTION / 2
         low = scale * (p - wilson_limit(hits, trained, -2.0)) + 1e-12
         high = scale * (wilson_limit(neighbour_hits, neighbour_trained, 2.0) - q) + 1e-12
-        epsilon, delta = self.epsilon[:, None], self.delta[:, None]
+        epsilon = self.epsilon[:, None]
+        delta = self.delta[:, None]
         ratio = np.exp(epsilon)
         noise = np.hypot(low, ratio * high)
         of_delta = (p - ratio * q - noise) / np.maximum(delta, 1e-12)
@@ -153,7 +159,8 @@ def gaussian_delta(mu: float, epsilon: Array | float) -> Array:
     0.382925
     """
     e = np.asarray(epsilon, dtype=np.float64)
-    high, low = log_ndtr(mu / 2 - e / mu), e + log_ndtr(-mu / 2 - e / mu)
+    high = log_ndtr(mu / 2 - e / mu)
+    low = e + log_ndtr(-mu / 2 - e / mu)
     delta = np.exp(high) * -np.expm1(np.minimum(low - high, 0.0))
     return np.asarray(np.minimum(delta * (1 + 1e-9) + 1e-15, 1 - 1e-12))
 

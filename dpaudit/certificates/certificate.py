@@ -23,7 +23,7 @@ from dpaudit.certificate_grammar import MOST_BYTES, parsed, related
 from dpaudit.contract import Direction, Origin, Pair, Relation
 from dpaudit.errors import InputError, ToolFault
 from dpaudit.events.event import Event
-from dpaudit.events.families import likelier_first
+from dpaudit.events.prefixes import likelier_first
 from dpaudit.files import write_file
 from dpaudit.outputs.values import JsonValue
 from dpaudit.record import Amount, Count, Frozen, Level, NonNegative, Probability, Share, Size, decode, encodable

@@ -28,7 +28,7 @@ from dpaudit.bounds.tangent import delta_lower, mu_of_delta
 from dpaudit.contract import Verdict
 from dpaudit.errors import InputError, ToolFault
 from dpaudit.events.event import Bets
-from dpaudit.events.families import likelier_first
+from dpaudit.events.prefixes import likelier_first
 from dpaudit.exact.finding import LawFinding, SupremumFinding
 from dpaudit.results import AuditFinding, Finding
 from dpaudit.sensitivity.finding import RecordedFinding, SensitivityFinding
@@ -246,7 +246,7 @@ def _in_either_case(
 
 def _one_run(found: OneRunFinding) -> tuple[str, ...]:
     from dpaudit.audit.one_run import REVERSE_SHARE, GuessTest, derived, points_of
-    from dpaudit.bounds.guesses import Schedule
+    from dpaudit.bounds.guess_schedules import Schedule
 
     numbers, coins = tuple(one.guesses for one in found.schedule), found.canaries * found.runs
     right = [one.right for one in found.schedule]

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.bounds.base import Array
-from dpaudit.events.event import Tally
+from dpaudit.events.event import Outputs, Tally
 from dpaudit.outputs.canonical import canonical_each
 
+# Numbers of squares that are tried for a grid: the fewer, the better they stay in the cache.
 GRIDS = (2**13, 2**16)
-"""Numbers of squares that are tried for a grid: the fewer, the better they stay in the cache."""
+# The most cuts in a square that are compared one by one: with more, a binary search is as fast.
 CROWDED = 4
-"""The most cuts in a square that are compared one by one: with more, a binary search is as fast."""
+# Fewer values than this are looked up by a binary search: making the table would take longer.
 FEW_VALUES = 4096
-"""Fewer values than this are looked up by a binary search: making the table would take longer."""
 
 
 @dataclass(frozen=True)
@@ -60,14 +59,17 @@ class GridBins(CutBins):
 
     @classmethod
     def near(cls, cuts: Array, centres: Array) -> GridBins | None:
-        """Return bins whose cuts are moved by less than a square; None where two cuts would meet."""
+        """Return bins whose cuts are moved by less than a square, or None if two cuts would meet."""
         span = float(centres[-1] - centres[0])
         if not 0 < span < 1e290 or GRIDS[0] / span > 1e290:
             return None
         squares = GRIDS[0]
-        low, scale = float(centres[0]) - 1.5 * span / squares, (squares - 3) / span
+        low = float(centres[0]) - 1.5 * span / squares
+        scale = (squares - 3) / span
         held = np.bincount(_square(cuts, low, scale, squares), minlength=squares)
-        return None if held.max() > 1 or held[0] else cls(cuts, low, scale, np.cumsum(held), centres)
+        if held.max() > 1 or held[0]:
+            return None
+        return cls(cuts, low, scale, np.cumsum(held), centres)
 
     def __call__(self, values: Array) -> NDArray[np.intp]:
         """Return the bin of each value."""
@@ -90,12 +92,12 @@ def quantiles_of_sorted(values: Array, shares: Array) -> Array:
 
 
 def commonest(values: Array, counts: NDArray[np.intp], least: float, most: int) -> Array:
-    """Return the values of which there are enough, at most so many, the commonest ones, in the order given."""
+    """Return the values with at least `least` counts, the `most` commonest of them, in the order given."""
     often = np.flatnonzero(counts >= least)
     return values[np.sort(often[np.argsort(-counts[often], kind="stable")[:most]])]
 
 
-def places_of(known: NDArray[Any], values: NDArray[Any]) -> NDArray[np.intp]:
+def places_of(known: NDArray[np.generic], values: NDArray[np.generic]) -> NDArray[np.intp]:
     """Return the place of each value among ascending known ones, -1 for all others."""
     if not len(known):
         return np.full(len(values), -1)
@@ -159,15 +161,16 @@ def to_grid(values: Array | float) -> Array:
     return np.asarray(np.rint(np.multiply(values, _SCALE)) / _SCALE)
 
 
+# Cells seen fewer times in training are one cell, `event.RARE`, which is also that of outputs never seen: a ratio of
+# fewer counts is mostly noise.
 LEAST = 5
-"""Cells seen fewer times in training are one cell, `event.RARE`, which is also that of outputs never seen: a ratio of
-fewer counts is mostly noise."""
 
 
-def tally(cells: Any) -> Tally:
+def tally(cells: Outputs) -> Tally:
     """Count the cells in a batch of them."""
     if isinstance(cells, np.ndarray) and cells.ndim == 1 and cells.dtype.kind in "iu":
-        low, high = int(cells.min()), int(cells.max())
+        low = int(cells.min())
+        high = int(cells.max())
         if high - low < 4 * len(cells) + 65536:
             # In narrow types the difference would wrap around.
             wide = cells.astype(np.int64) if cells.dtype.itemsize < 8 else cells
@@ -187,10 +190,13 @@ def separation(data: Tally, neighbour: Tally) -> float:
     cells = sorted(cell for cell in data.keys() | neighbour.keys() if isinstance(cell, int))
     x = np.array([data[cell] for cell in cells], dtype=np.float64)
     y = np.array([neighbour[cell] for cell in cells], dtype=np.float64)
-    m, k = x.sum(), y.sum()
+    m = x.sum()
+    k = y.sum()
     if m == 0 or k == 0:
         return 0.0
     both = x + y
     rank = (np.cumsum(both) - both / 2) / both.sum() - 0.5
     spread = float(np.sqrt((both @ rank**2) / both.sum() * (1 / m + 1 / k)))
-    return float(to_grid(abs(x @ rank / m - y @ rank / k) / spread)) if spread > 0 else 0.0
+    if spread > 0:
+        return float(to_grid(abs(x @ rank / m - y @ rank / k) / spread))
+    return 0.0

@@ -7,27 +7,33 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.bounds.base import Array, Integers
 from dpaudit.events.cells import LEAST, places_of, quantiles_of_sorted, tally, to_grid
-from dpaudit.events.columns import GROUPS, Flattener
-from dpaudit.events.event import Cells, CellSet, Event, Interval, Tally
+from dpaudit.events.event import Cells, CellSet, Event, Interval, Outputs, Tally
 from dpaudit.events.feature_screening.search import not_compared
+from dpaudit.events.flattening import GROUPS, Flattener
 from dpaudit.events.wide import wide_leaves
 from dpaudit.jsonable import stable_repr
+from dpaudit.naming import Name
 from dpaudit.outputs.canonical import canonical_each, holds_unseen
+from dpaudit.outputs.leaf import OUTPUT
 from dpaudit.outputs.plan import LeafPlan
 from dpaudit.outputs.readers import Block
 
+# Cells up to this many are compared as they are: histograms of more bins reached 79 to 84 % of the best bound on
+# continuous outputs, and a smooth score 98 %.
 FEW = 200
-"""Cells up to this many are compared as they are: histograms of more bins reached 79 to 84 % of the best bound on
-continuous outputs, and a smooth score 98 %."""
+HISTOGRAM = Name("histogram")
+HISTOGRAM_OF_ROWS = Name("histogram of rows")
+REPEATED_OUTPUTS = Name("repeated outputs")
+RANKED_HISTOGRAM = Name("ranked histogram")
+# The cell of every output that training did not show.
 OTHER = -1
-"""The cell of every output that training did not show."""
 
 
 class Discretizer:
@@ -38,7 +44,7 @@ class Discretizer:
     which is better by luck than one score is.
     """
 
-    name: str
+    name: Name
     ordered: bool = False
     screened: bool = False
 
@@ -62,7 +68,7 @@ class Discretizer:
         """The score in the middle of each cell, where it estimates a log-likelihood ratio."""
         return None
 
-    def __call__(self, outputs: Any) -> Any:
+    def __call__(self, outputs: Outputs) -> Outputs:
         """Return one cell for each output."""
         raise NotImplementedError
 
@@ -70,11 +76,11 @@ class Discretizer:
         """Return an event over the cells as data."""
         return Cells.of(self.name, event.inside, event.rare)
 
-    def refit(self, data: Any, neighbour: Any) -> Discretizer | None:
+    def refit(self, data: Outputs, neighbour: Outputs) -> Discretizer | None:
         """Return the same cells by a score fitted on other runs; None if that is impossible or costs too much."""
         return self
 
-    def joined(self, other: Discretizer, first: Sequence[Any], second: Sequence[Any]) -> Discretizer:
+    def joined(self, other: Discretizer, first: Sequence[Outputs], second: Sequence[Outputs]) -> Discretizer:
         """Return this discretizer and its `refit` as one, given the outputs that each was fitted on."""
         return self
 
@@ -83,19 +89,19 @@ class Discretizer:
 class Identity(Discretizer):
     """Takes discrete outputs as the cells."""
 
-    name: str = "histogram"
+    name: Name = HISTOGRAM
 
-    def __call__(self, outputs: Any) -> Any:
+    def __call__(self, outputs: Outputs) -> Outputs:
         """Return the outputs."""
         return outputs
 
     def describe(self, event: CellSet) -> Event:
         """Return the event as one over the outputs themselves."""
-        return Cells.of("output", event.inside, event.rare)
+        return Cells.of(OUTPUT, event.inside, event.rare)
 
 
+# A number beyond all ranges of packed rows.
 _FAR = 2.0**53
-"""A number beyond all ranges of packed rows."""
 
 
 @dataclass(frozen=True)
@@ -107,28 +113,30 @@ class PackedRows(Discretizer):
 
     lows: tuple[int, ...]
     sizes: tuple[int, ...]
-    name: str = "histogram of rows"
+    name: Name = HISTOGRAM_OF_ROWS
     flattener: Flattener | None = None
     group: str = ""
 
     @classmethod
-    def of(cls, rows: NDArray[Any], most: int) -> PackedRows | None:
+    def of(cls, rows: NDArray[np.generic], most: int) -> PackedRows | None:
         """Return the packing of rows of whole numbers in the ranges seen; None for more than `most` packed values."""
         lows, highs = ([int(v) for v in ends] for ends in (rows.min(axis=0), rows.max(axis=0)))
         sizes = tuple(high - low + 1 for low, high in zip(lows, highs, strict=True))
-        return cls(tuple(lows), sizes) if math.prod(sizes) <= most else None
+        if math.prod(sizes) <= most:
+            return cls(tuple(lows), sizes)
+        return None
 
-    def __call__(self, outputs: Any) -> Integers:
+    def __call__(self, outputs: Outputs) -> Integers:
         """Return the packed rows."""
         found = outputs if self.flattener is None else GROUPS[self.group](self.flattener(outputs))
         rows = np.asarray(found).reshape(len(outputs), -1)
-        if rows.dtype.kind == "f":  # what is missing or infinite is in no range
+        if rows.dtype.kind == "f":  # missing and infinite values are in no range
             rows = np.nan_to_num(rows, nan=_FAR).clip(-_FAR, _FAR)
         digits = rows.astype(np.int64) - np.array(self.lows)
         sizes = np.array(self.sizes)
-        known = ((digits >= 0) & (digits < sizes)).all(axis=1)
+        in_range = ((digits >= 0) & (digits < sizes)).all(axis=1)
         weights = np.concatenate([[1], np.cumprod(sizes[:0:-1])])[::-1]
-        return np.where(known, digits @ weights, OTHER)
+        return np.where(in_range, digits @ weights, OTHER)
 
 
 @dataclass(frozen=True)
@@ -136,9 +144,9 @@ class Atoms(Discretizer):
     """Numbers the outputs that training repeated; all others are OTHER: for atoms in a continuum."""
 
     numbers: Mapping[Hashable, int]
-    name: str = "repeated outputs"
+    name: Name = REPEATED_OUTPUTS
 
-    def __call__(self, outputs: Any) -> Integers:
+    def __call__(self, outputs: Outputs) -> Integers:
         """Return the number of each output's atom."""
         if not (isinstance(outputs, np.ndarray) and outputs.ndim == 1 and outputs.dtype.kind == "f"):
             return np.array([self.numbers.get(cell, OTHER) for cell in canonical_each(outputs)], dtype=np.int64)
@@ -170,8 +178,11 @@ class ScoreBins(Discretizer):
     def describe(self, event: CellSet) -> Event:
         """Return the interval of the score from the event's lowest bin to its highest."""
         bins = sorted(v for v in event.inside if isinstance(v, int))
-        low = float(self.edges[bins[0] - 1]) if bins and bins[0] > 0 else -math.inf
-        high = float(self.edges[bins[-1]]) if bins and bins[-1] < len(self.edges) else math.inf
+        if not bins:
+            return Interval(self.name, -math.inf, math.inf)
+        ends = [-math.inf, *self.edges.tolist(), math.inf]
+        low = ends[bins[0]]
+        high = ends[bins[-1] + 1]
         return Interval(self.name, low, high)
 
 
@@ -190,7 +201,7 @@ class CountCells:
     discretizers: tuple[Discretizer, ...]
     slow: bool = True
 
-    def __call__(self, outputs: Any) -> tuple[Tally, ...]:
+    def __call__(self, outputs: Outputs) -> tuple[Tally, ...]:
         """Return the counts by discretizer."""
         return tuple(tally(one(outputs)) if self.slow or not one.slow else Counter() for one in self.discretizers)
 
@@ -205,33 +216,34 @@ class Ranked(ScoreBins):
     base: Discretizer
     bins: Mapping[Hashable, int]
     edges: Array
-    name: str = "ranked histogram"
+    name: Name = RANKED_HISTOGRAM
 
     @classmethod
-    def fit(cls, base: Discretizer, data: Any, neighbour: Any) -> Self:
+    def fit(cls, base: Discretizer, data: Outputs, neighbour: Outputs) -> Self:
         """Order the cells of two batches of outputs by their log-likelihood ratio, shrunk by a standard error.
 
         Cells seen fewer than `LEAST` times are in the middle.
         """
-        left, right = tally(base(data)), tally(base(neighbour))
-        known = sorted((v for v in left.keys() | right.keys() if left[v] + right[v] >= LEAST), key=stable_repr)
-        x = np.array([left[v] for v in known]) + 0.5
-        y = np.array([right[v] for v in known]) + 0.5
+        left = tally(base(data))
+        right = tally(base(neighbour))
+        common = sorted((v for v in left.keys() | right.keys() if left[v] + right[v] >= LEAST), key=stable_repr)
+        x = np.array([left[v] for v in common]) + 0.5
+        y = np.array([right[v] for v in common]) + 0.5
         raw = np.log(x / (left.total() + 1)) - np.log(y / (right.total() + 1))
         score = to_grid(np.sign(raw) * np.maximum(np.abs(raw) - np.sqrt(1 / x + 1 / y), 0.0))
-        edges = np.unique(np.quantile(score, np.linspace(0, 1, FEW)[1:-1])) if known else np.zeros(0)
-        return cls(base, dict(zip(known, np.searchsorted(edges, score, side="right").tolist(), strict=True)), edges)
+        edges = np.unique(np.quantile(score, np.linspace(0, 1, FEW)[1:-1])) if common else np.zeros(0)
+        return cls(base, dict(zip(common, np.searchsorted(edges, score, side="right").tolist(), strict=True)), edges)
 
-    def __call__(self, outputs: Any) -> Integers:
+    def __call__(self, outputs: Outputs) -> Integers:
         """Return the bin of each output's cell; unknown cells have the bin of ratio 1."""
         cells = self.base(outputs)
         if isinstance(cells, np.ndarray) and cells.ndim == 1 and cells.dtype.kind in "iu":
-            known, bins = self._sorted
-            at = places_of(known, cells)
+            ranked, bins = self._sorted
+            at = places_of(ranked, cells)
             return np.where(at < 0, self.middle, bins[at])
         return np.array([self.bins.get(cell, self.middle) for cell in canonical_each(cells)], dtype=np.int64)
 
-    def refit(self, data: Any, neighbour: Any) -> None:
+    def refit(self, data: Outputs, neighbour: Outputs) -> None:
         """Return None: bins of another fit would hold other cells."""
 
     @cached_property
@@ -245,18 +257,18 @@ class Ranked(ScoreBins):
         return np.array(whole), np.array([self.bins.get(v, self.middle) for v in whole])
 
 
+# An output counts as repeated from so many times on: among several hundred outputs of many thousand kinds two often
+# agree by chance, three seldom.
 REPEATED = 3
-"""An output counts as repeated from so many times on: among several hundred outputs of many thousand kinds two often
-agree by chance, three seldom."""
+# Outputs of more numbers are not searched for repetitions.
 MOST_COMPARED = 100_000
-"""Outputs of more numbers are not looked through for such that repeat."""
 
 
+# Classes that differ from no other one here of their family: NumPy's scalars of Python's width count as Python's.
 _ONE_CLASS = frozenset({bool, int, float, str, bytes, type(None), np.float64, np.int64, np.bool_, np.str_})
-"""Classes of which each family has no two that differ."""
 
 
-def _are_all(cells: Iterable[Hashable], outputs: Any) -> bool:
+def _are_all(cells: Iterable[Hashable], outputs: Outputs) -> bool:
     """Say whether cells say all of some outputs: of no class, or part, whose likes share a cell."""
     if isinstance(outputs, np.ndarray) and outputs.dtype != object:
         return True
@@ -281,14 +293,15 @@ class Pilot:
     different: int = 0
 
     @classmethod
-    def of(cls, outputs: Any) -> Pilot:
+    def of(cls, outputs: Outputs) -> Pilot:
         """Return what a batch of outputs of both sides suggests."""
         if isinstance(outputs, np.ndarray) and outputs[:1].size > MOST_COMPARED:
             plan = LeafPlan.of(outputs)
             return cls(None, False, plan, not_compared(plan, outputs))
-        rows = isinstance(outputs, np.ndarray) and outputs.dtype.kind in "iu" and outputs.ndim == 2
-        # Rows of integers that fit into one integer each are packed.
-        found: Discretizer = (PackedRows.of(outputs, 2**62 - 1) if rows else None) or Identity()
+        found: Discretizer = Identity()
+        if isinstance(outputs, np.ndarray) and outputs.dtype.kind in "iu" and outputs.ndim == 2:
+            # Rows of integers that fit into one integer each are packed.
+            found = PackedRows.of(outputs, 2**62 - 1) or found
         counts = Counter(canonical_each(found(outputs)))
         repeated = sum(c for c in counts.values() if c >= REPEATED) / max(1, len(outputs))
         sufficient = repeated > 0.5 and len(counts) <= FEW
@@ -297,10 +310,13 @@ class Pilot:
             plan = LeafPlan(aside=plan.aside)
         else:
             sufficient = False
-        relations, different = not_compared(plan, outputs), len(outputs) - max(counts.values(), default=0)
+        relations = not_compared(plan, outputs)
+        different = len(outputs) - max(counts.values(), default=0)
         if repeated > 0.5:
             return cls(found, sufficient, plan, relations, None, different)
-        often = [cell for cell, c in counts.most_common(FEW) if c >= REPEATED] if isinstance(found, Identity) else []
+        often = []
+        if isinstance(found, Identity):
+            often = [cell for cell, c in counts.most_common(FEW) if c >= REPEATED]
         atoms = Atoms({cell: i for i, cell in enumerate(often)}) if often else None
         return cls(None, sufficient, plan, relations, atoms, different)
 
@@ -312,4 +328,6 @@ class Pilot:
     @property
     def shared(self) -> list[Discretizer]:
         """The discretizer as a list, empty where there is none."""
-        return [self.discretizer] if self.discretizer else []
+        if self.discretizer:
+            return [self.discretizer]
+        return []

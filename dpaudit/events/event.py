@@ -17,28 +17,34 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import groupby
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
 from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
+from numpy.typing import NDArray
 
 from dpaudit.bounds.base import Array, Bools
 from dpaudit.errors import InputError
 from dpaudit.jsonable import MOST_BITS
+from dpaudit.naming import Name
 from dpaudit.outputs.canonical import Raised, canonical, in_words
+from dpaudit.outputs.leaf import OUTPUT
 from dpaudit.outputs.readers import DIGITS, stored
 from dpaudit.outputs.values import JsonValue, decode_value, encode_value
 from dpaudit.record import Extended, Frozen
 
+T = TypeVar("T")
 Tally: TypeAlias = Counter[Hashable]
+Outputs: TypeAlias = Sequence[Any] | NDArray[Any]
+"""A batch of outputs, which may be anything: a list of them, or an array with a row for each."""
 
+# A cell that no output has.
 RARE: Hashable = ("rare",)
-"""A cell that no output has."""
+# The cells that say whether a number is one.
 NAN_CELLS = ("not NaN", "NaN")
-"""The cells that say whether a number is one."""
+# Stands for the part of an output that has no such part.
 MISSING = object()
-"""Stands for the part of an output that has no such part."""
 Path = tuple[int | str, ...]
 """The place in an output where a feature is read: the indices and keys down to a leaf; empty for all of the output.
 
@@ -51,7 +57,7 @@ class _Event(Frozen, frozen=True, tag_field="kind"):
         """Whether the event says by itself which outputs are in it."""
         return False
 
-    def holds(self, outputs: Any) -> Bools:
+    def holds(self, outputs: Outputs) -> Bools:
         """Say for each output of a batch whether it is in the event; `InputError` unless the event is explicit."""
         if isinstance(self, Cells | Interval) and self.explicit:
             return self.has(self.read(outputs))
@@ -62,7 +68,7 @@ class Cells(_Event, frozen=True, tag="cells"):
     """The event that the value of a discrete feature, an outcome cell, is one of some, or none of them.
 
     It is explicit if the feature is the output itself, or a part of it, and each cell is an integer or one of
-    `outputs`; of cells in words only the audit that learned them knows which outputs have them.
+    `outputs`. Which outputs have cells that are given as texts is known only to the audit that learned them.
 
     Attributes
     ----------
@@ -99,7 +105,7 @@ class Cells(_Event, frozen=True, tag="cells"):
     rounding: Literal[True] | UnsetType = UNSET
 
     @classmethod
-    def of(cls, feature: str, cells: Iterable[Any], rare: bool = False) -> Cells:
+    def of(cls, feature: str, cells: Iterable[Hashable], rare: bool = False) -> Cells:
         """Return the event that a feature's value is one of some cells; integers are ranges."""
         whole, others = _parted(cells)
         found = cls(feature, ranges_of(whole), tuple(sorted(map(in_words, others))), rare)
@@ -113,7 +119,7 @@ class Cells(_Event, frozen=True, tag="cells"):
         whole, others = _parted(values)
         labels = [label for ends in ranges_of(whole) for label in range_labels(*ends)]
         found = cls(feature, (), tuple(sorted(map(str, (*whole, *others)))), rare, rounding=rounding or UNSET)
-        return found._listed([*labels, *sorted(others)])
+        return found._listed([*labels, *sorted(map(str, others))])
 
     @classmethod
     def of_outputs(cls, outputs: Iterable[Any], *, complement: bool = False, path: Path = ()) -> Cells:
@@ -121,10 +127,12 @@ class Cells(_Event, frozen=True, tag="cells"):
         cells = [(canonical(output), output) for output in outputs]
         whole = ranges_of([cell for cell, _ in cells if type(cell) is int])
         others = tuple(encode_value(output) for cell, output in cells if type(cell) is not int)
-        return cls("output", whole, path=path, outputs=others or UNSET, complement=complement or UNSET)
+        return cls(OUTPUT, whole, path=path, outputs=others or UNSET, complement=complement or UNSET)
 
     def _listed(self, shown: Sequence[str]) -> Cells:
-        return self if tuple(shown) == self.values else replace(self, shown=tuple(shown))
+        if tuple(shown) == self.values:
+            return self
+        return replace(self, shown=tuple(shown))
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -145,13 +153,14 @@ class Cells(_Event, frozen=True, tag="cells"):
         """Whether the event says by itself which outputs are in it."""
         return self.feature == "output" and self.size > 0 and not (self.values or self.rare)
 
-    def read(self, outputs: Any) -> Any:
+    def read(self, outputs: Outputs) -> Any:
         """Return the cell of the part of each output of a batch."""
         return [cell_of(part_of(output, self.path)) for output in outputs]
 
     def has(self, cells: Any) -> Bools:
         """Say for each cell that was read whether it is in the event."""
-        listed, ranges = set(self._listed_cells), self.ranges
+        listed = set(self._listed_cells)
+        ranges = self.ranges
         inside = (c in listed or (type(c) is int and any(low <= c <= high for low, high in ranges)) for c in cells)
         return np.fromiter(inside, np.bool_, len(cells)) ^ bool(self.complement)
 
@@ -184,14 +193,16 @@ class Interval(_Event, frozen=True, tag="interval"):
         """Whether the event says by itself which outputs are in it."""
         return self.feature in FEATURES
 
-    def read(self, outputs: Any) -> Array:
+    def read(self, outputs: Outputs) -> Array:
         """Return the score of each output of a batch, NaN where there is none."""
         return numbers_of(outputs, self.feature, self.path)
 
     def has(self, found: Array) -> Bools:
         """Say for each score that was read whether it is in the interval."""
         inside: Bools = self.low <= found
-        return inside & (found < self.high) if self.high < math.inf else inside
+        if self.high < math.inf:
+            return inside & (found < self.high)
+        return inside
 
 
 class Bets(_Event, frozen=True, tag="bets"):
@@ -237,7 +248,7 @@ class CellSet:
         """Say whether a cell is in the set."""
         return cell in self.inside or (self.rare and cell not in self.outside)
 
-    def known(self, counts: Tally) -> Tally:
+    def with_rare_merged(self, counts: Tally) -> Tally:
         """Return the counts with all cells in neither set as one, `RARE`."""
         merged: Tally = Counter()
         for cell, count in counts.items():
@@ -249,20 +260,28 @@ class CellSet:
         # As `has` says of each cell; a call for each would take as long as a batch of runs.
         if not self.rare:
             return sum([counts[cell] for cell in self.inside if cell in counts])
-        inside, outside = self.inside, self.outside
+        inside = self.inside
+        outside = self.outside
         return sum([count for cell, count in counts.items() if cell in inside or cell not in outside])
 
 
-def _parted(cells: Iterable[Any]) -> tuple[list[int], list[Any]]:
-    parted: tuple[list[int], list[Any]] = [], []
+def _parted(cells: Iterable[T]) -> tuple[list[int], list[T]]:
+    """Return the integers among some cells that are written as numbers, and all others."""
+    whole: list[int] = []
+    others: list[T] = []
     for cell in cells:
-        parted[not (isinstance(cell, int) and cell.bit_length() <= MOST_BITS)].append(cell)
-    return parted
+        if isinstance(cell, int) and cell.bit_length() <= MOST_BITS:
+            whole.append(cell)
+        else:
+            others.append(cell)
+    return whole, others
 
 
 def range_labels(low: int, high: int) -> list[str]:
     """Return a range of integers as labels: three and more as one."""
-    return [f"{low}..{high}"] if high - low > 1 else [str(code) for code in range(low, high + 1)]
+    if high - low > 1:
+        return [f"{low}..{high}"]
+    return [str(code) for code in range(low, high + 1)]
 
 
 def ranges_of(values: list[int]) -> tuple[tuple[int, int], ...]:
@@ -277,22 +296,28 @@ def ranges_of(values: list[int]) -> tuple[tuple[int, int], ...]:
 
 def cell_of(part: Any) -> Hashable:
     """Return the canonical cell of a part of an output, or that of a missing one."""
-    return ("missing",) if part is MISSING else canonical(part)
+    if part is MISSING:
+        return ("missing",)
+    return canonical(part)
 
 
-def numbers_of(outputs: Any, feature: str, path: Path = (), *, parts: Sequence[Any] | None = None) -> Array:
+def numbers_of(outputs: Outputs, feature: str, path: Path = (), *, parts: Sequence[Any] | None = None) -> Array:
     """Return a feature of each output of a batch, NaN for those that have none; shape (len(outputs),).
 
     The `parts` of outputs at the path are given where they are known.
     """
     if isinstance(outputs, np.ndarray) and outputs.dtype.kind in "iufb" and feature in ("value", "lowest bit"):
-        column, steps = np.full(len(outputs), np.nan), zip(path, outputs.shape[1:], strict=False)
+        column = np.full(len(outputs), np.nan)
+        steps = zip(path, outputs.shape[1:], strict=False)
         if outputs.ndim == 1 + len(path) and all(type(step) is int and step < size for step, size in steps):
-            at: Any = (slice(None), *path)
+            at: tuple[slice | int, ...] = (slice(None), *(step for step in path if isinstance(step, int)))
             column = outputs[at].astype(np.float64)
-        return column if feature == "value" else _lowest_bits(column)
+        if feature == "value":
+            return column
+        return _lowest_bits(column)
     measure = FEATURES[feature]
-    parts = [part_of(output, path) for output in outputs] if parts is None else parts
+    if parts is None:
+        parts = [part_of(output, path) for output in outputs]
     return np.array(list(map(measure, parts)), dtype=np.float64)
 
 
@@ -302,8 +327,10 @@ def part_of(output: Any, path: Path) -> Any:
         output = opened(output)
         try:
             # Asked for first, for a mapping with a default would put what it lacks into the output.
-            keyed = type(output) not in _INDEXED and (isinstance(output, Mapping) or is_table(output))
-            output = MISSING if keyed and step not in output else output[step]
+            by_key = type(output) not in _INDEXED and (isinstance(output, Mapping) or is_table(output))
+            if by_key and step not in output:
+                return MISSING
+            output = output[step]
         except (TypeError, LookupError):
             return MISSING
     return output
@@ -317,8 +344,8 @@ def is_table(output: Any) -> bool:
     return hasattr(output, "iloc") and hasattr(output, "keys")
 
 
+# The most characters of a text that is opened: those of a few thousand outputs are kept open.
 LONGEST_JSON = 4_000
-"""The most characters of a text that is opened: those of a few thousand outputs are kept open."""
 
 
 def opened(output: Any) -> Any:
@@ -346,7 +373,7 @@ def _value(value: Any) -> float:
     return math.nan
 
 
-def _flat(of: Callable[[Array], Any], value: Any) -> float:
+def _flat(of: Callable[[Array], float], value: Any) -> float:
     """Return a number of those of a sequence, a dictionary or an array; NaN for anything else."""
     if isinstance(value, dict):
         value = list(value.values())
@@ -356,12 +383,16 @@ def _flat(of: Callable[[Array], Any], value: Any) -> float:
         flat = np.asarray(value, dtype=np.float64).ravel()
     except (TypeError, ValueError, OverflowError):
         return math.nan
-    return float(of(flat)) if len(flat) else math.nan
+    if len(flat):
+        return float(of(flat))
+    return math.nan
 
 
 def _length(value: Any) -> float:
     sized = isinstance(value, list | tuple | dict | str | bytes | np.ndarray | set) or is_table(value)
-    return float(len(value)) if sized else math.nan
+    if sized:
+        return float(len(value))
+    return math.nan
 
 
 def _lowest_bits(values: Array) -> Array:
@@ -370,17 +401,17 @@ def _lowest_bits(values: Array) -> Array:
     return np.where(whole > 0, exponent - DIGITS + zeros, np.nan)
 
 
-FEATURES: dict[str, Any] = {
-    "value": _value,
-    "sum": partial(_flat, np.sum),
-    "maximum": partial(_flat, np.max),
-    "minimum": partial(_flat, np.min),
-    "length": _length,
-    "lowest bit": lambda value: float(_lowest_bits(np.array([_value(value)]))[0]),
-    "raised": lambda value: float(type(value) is Raised),
-    "NaN": lambda value: float(isinstance(value, float | np.floating) and math.isnan(value)),
-    "present": lambda value: float(value is not MISSING),
+# The features by name: what each makes of one part of an output.
+FEATURES: dict[str, Callable[[Any], float]] = {
+    Name("value"): _value,
+    Name("sum"): partial(_flat, np.sum),
+    Name("maximum"): partial(_flat, np.max),
+    Name("minimum"): partial(_flat, np.min),
+    Name("length"): _length,
+    Name("lowest bit"): lambda value: float(_lowest_bits(np.array([_value(value)]))[0]),
+    Name("raised"): lambda value: float(type(value) is Raised),
+    Name("NaN"): lambda value: float(isinstance(value, float | np.floating) and math.isnan(value)),
+    Name("present"): lambda value: float(value is not MISSING),
 }
-"""The features by name: what each makes of one part of an output."""
+# Those that are 1 or 0, whether something is so.
 YES_OR_NO = ("raised", "NaN", "present")
-"""Those that are 1 or 0, whether something is so."""

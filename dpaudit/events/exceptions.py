@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -12,21 +11,26 @@ from dpaudit.bounds.base import Integers
 from dpaudit.contract import Direction
 from dpaudit.events.cells import tally
 from dpaudit.events.discretizers import Discretizer
-from dpaudit.events.event import Cells, CellSet, Event, Tally
-from dpaudit.events.selection import Selection
+from dpaudit.events.event import Cells, CellSet, Event, Outputs, Tally
+from dpaudit.events.selected import SelectedEvent
+from dpaudit.naming import Name
 from dpaudit.outputs.canonical import TIMED_OUT, Raised, canonical
 
-EXCEPTION = "exception"
-"""The feature of events over them."""
+# The feature of events over them.
+EXCEPTION = Name("exception")
+# The name of the discretizer by them.
+KINDS_OF_EXCEPTIONS = Name("kinds of exceptions")
+# The cell of a run that returned something.
 NO_EXCEPTION = "no exception"
-"""The cell of a run that returned something."""
+# Kinds of exceptions that are named together.
 MOST_KINDS = 4
-"""Kinds of exceptions that are named together."""
 
 
 def kind_of(output: Raised) -> str:
     """Return the name of an exception's kind, with the time of one that timed out."""
-    return f"{output.kind} {output.message}" if output.kind == TIMED_OUT else output.kind
+    if output.kind == TIMED_OUT:
+        return f"{output.kind} {output.message}"
+    return output.kind
 
 
 @dataclass(frozen=True)
@@ -34,9 +38,9 @@ class ExceptionKinds(Discretizer):
     """Takes the kind of exception that a run ended in: 0 for none, the last for one that training did not show."""
 
     kinds: tuple[str, ...]
-    name: str = "kinds of exceptions"
+    name: Name = KINDS_OF_EXCEPTIONS
 
-    def __call__(self, outputs: Any) -> Integers:
+    def __call__(self, outputs: Outputs) -> Integers:
         """Return the number of each output's kind."""
         if isinstance(outputs, np.ndarray) and outputs.dtype != object:
             return np.zeros(len(outputs), dtype=np.int64)
@@ -51,15 +55,17 @@ class ExceptionKinds(Discretizer):
         return Cells.of_values(EXCEPTION, (shown[cell] for cell in event.inside if isinstance(cell, int)), event.rare)
 
 
-def exceptions_of(outputs: Sequence[Any]) -> ExceptionKinds | None:
+def exceptions_of(outputs: Outputs) -> ExceptionKinds | None:
     """Return the kinds of exceptions among outputs, if there are some, few, and outputs that are none."""
     raised = [one for one in outputs if type(one) is Raised]
     kinds = sorted(set(map(kind_of, raised)))
-    return ExceptionKinds(tuple(kinds)) if len(kinds) <= MOST_KINDS and 0 < len(raised) < len(outputs) else None
+    if len(kinds) <= MOST_KINDS and 0 < len(raised) < len(outputs):
+        return ExceptionKinds(tuple(kinds))
+    return None
 
 
 def as_exceptions(
-    selected: Selection, sides: Sequence[Sequence[Any]]
+    selected: SelectedEvent, sides: Sequence[Outputs]
 ) -> tuple[ExceptionKinds, tuple[Tally, Tally]] | None:
     """Return the kinds of exceptions and their counts on both sides, if an event holds all outputs of some kinds.
 
@@ -79,14 +85,16 @@ def as_exceptions(
     return found, (tally(found(sides[0])), tally(found(sides[1])))
 
 
-def by_name(outputs: Sequence[Any], inside: Sequence[bool]) -> Cells | None:
+def by_name(outputs: Outputs, inside: Sequence[bool]) -> Cells | None:
     """Return the event of the kinds of exceptions that some outputs end in, those inside an event; None if too many."""
     raised = [one for one, taken in zip(outputs, inside, strict=True) if taken and type(one) is Raised]
     kinds = sorted(set(map(kind_of, raised)))
-    return Cells.of_values(EXCEPTION, kinds) if 0 < len(kinds) <= MOST_KINDS else None
+    if 0 < len(kinds) <= MOST_KINDS:
+        return Cells.of_values(EXCEPTION, kinds)
+    return None
 
 
-def exceptions_first(selected: Selection) -> Selection:
+def exceptions_first(selected: SelectedEvent) -> SelectedEvent:
     """Return a selection whose first guess names the exceptions, where it names that there is none as well."""
     if not selected.guesses:
         return selected

@@ -35,12 +35,13 @@ class PrefixRatio:
     error: Array
 
 
-MARKDOWN, MARKDOWN_OF_DELTA = 3.0, 1.5
-"""The most training standard errors z_s by which an event is marked down for being the best of some: without it the
-best-looking event is the luckiest one. Of k events without a signal the luckiest is some sqrt(2 ln k) standard errors
-off, so where there is little to choose from there is little to mark down; above 90 nested events the number does not
-grow. Small events pay for delta > 0, so they are marked down less: for Laplace and geometric noise 3 reached 99.5 to
-100 % of the best event's bound (0 lost up to a quarter of it), for Gaussian noise and delta > 0 it was 1 to 2."""
+# The most training standard errors z_s by which an event is marked down for being the best of some: without it the
+# best-looking event is the luckiest one. Of k events without a signal the luckiest is some sqrt(2 ln k) standard errors
+# off, so where there is little to choose from there is little to mark down; above 90 nested events the number does not
+# grow. Small events pay for delta > 0, so they are marked down less: for Laplace and geometric noise 3 reached 99.5 to
+# 100 % of the best event's bound (0 lost up to a quarter of it), for Gaussian noise and delta > 0 it was 1 to 2.
+MARKDOWN = 3.0
+MARKDOWN_OF_DELTA = 1.5
 
 
 def expected_bound(
@@ -63,13 +64,17 @@ def expected_bound(
     Given are the training runs in each event and all of them, on the likelier and on the other side, and from how many
     `events` one will be chosen.
     """
-    x, y = np.asarray(hits, dtype=np.float64), np.asarray(neighbour_hits, dtype=np.float64)
-    p, q = (x + 0.5) / (trained + 1), (y + 0.5) / (neighbour_trained + 1)
-    penalty = min(MARKDOWN if test.delta == 0 else MARKDOWN_OF_DELTA, math.sqrt(2 * math.log(max(events, 1.0))))
+    x = np.asarray(hits, dtype=np.float64)
+    y = np.asarray(neighbour_hits, dtype=np.float64)
+    p = (x + 0.5) / (trained + 1)
+    q = (y + 0.5) / (neighbour_trained + 1)
+    most = MARKDOWN if test.delta == 0 else MARKDOWN_OF_DELTA
+    penalty = min(most, math.sqrt(2 * math.log(max(events, 1.0))))
     low = wilson_limit(x, trained, -(penalty - ndtri(test.gamma) * np.sqrt(trained / test.runs)))
     high = wilson_limit(y, neighbour_trained, penalty - ndtri(test.gamma) * np.sqrt(neighbour_trained / test.runs))
     good = (low > test.delta) & (p > test.delta)
-    room, least = np.where(good, p - test.delta, 1.0), np.where(good, low - test.delta, 1.0)
+    room = np.where(good, p - test.delta, 1.0)
+    least = np.where(good, low - test.delta, 1.0)
     spread = np.hypot(np.log(room / least), np.log(high / q))
     return np.where(good, np.log(room / q) - spread, -np.inf)
 
@@ -88,7 +93,8 @@ def refutation_score(
     `ordered` if it comes from elsewhere; if not, atoms without a hit on one side come first by luck, so that each of
     them counts one more there.
     """
-    x, y = np.cumsum(hits), np.cumsum(neighbour_hits + (0 if ordered else 1))
+    x = np.cumsum(hits)
+    y = np.cumsum(neighbour_hits + (0 if ordered else 1))
     low = wilson_limit(x / x[-1] * test.runs, test.runs, ndtri(test.gamma))
     high = wilson_limit(y / y[-1] * test.runs, test.runs, -ndtri(test.gamma))
     good = (low > test.delta) & (x > 0)
@@ -132,7 +138,8 @@ def prefix_bounds(
     standard errors as the `penalty` says: fewer runs in an event make it no less certain. The best event will be chosen
     from so many `rivals`: of twenty orders with one event each the luckiest wins too.
     """
-    inside, outside = np.cumsum(hits), np.cumsum(neighbour_hits)
+    inside = np.cumsum(hits)
+    outside = np.cumsum(neighbour_hits)
     counts = (inside, int(inside[-1]), outside, int(outside[-1]))
     # Everything is the last prefix, and shows nothing.
     real = float(np.count_nonzero(hits + neighbour_hits) - 1)
@@ -141,7 +148,8 @@ def prefix_bounds(
         pooled = np.divide(inside + outside + 1.0, counts[1] + counts[3] + 2.0, dtype=np.float64)  # of either side
         sampling = [ndtri(test.gamma) * confirmation_error(one.log_ratio, pooled, test.runs) for one in models]
         bounds = [one.log_ratio + s - penalty * one.error for one, s in zip(models, sampling, strict=True)]
-        bounds += [] if ordered else [by_counts]
+        if not ordered:
+            bounds.append(by_counts)
         mean = to_grid(np.mean(bounds, axis=0))
         # A prior that sees no signal would have the event that loses least, which is everything.
         if mean[np.argmax(mean)] > 0:
@@ -149,12 +157,13 @@ def prefix_bounds(
     return by_counts, np.zeros(len(by_counts))
 
 
-POWER, QUANTILE = 0.95, 2.0
-"""With which probability, and the normal quantile of it, with a third of a standard error for the luck of other events
-that are compared."""
+# The probability with which a leak is to be learned.
+POWER = 0.95
+# Its normal quantile, and a third of a standard error for the luck of other events that are compared.
+QUANTILE = 2.0
 HALVINGS = 40
+# Counts that are tried: an event that needs more of them is none that a claim makes impossible.
 MOST_MET = 400
-"""Counts that are tried: an event that needs more of them is none that a claim makes impossible."""
 
 
 @lru_cache(maxsize=4096)
@@ -180,12 +189,16 @@ def learnable_epsilon(mass: float, training: int, test: PlannedTest, epsilon: fl
     """
     if not mass:
         return math.inf
-    low, high = epsilon, math.log((1 - test.delta) / mass)
+    low = epsilon
+    high = math.log((1 - test.delta) / mass)
     if high <= low or not _is_learned(high, mass, training, test, epsilon):
         return math.inf
     for _ in range(HALVINGS):
         middle = (low + high) / 2
-        low, high = (low, middle) if _is_learned(middle, mass, training, test, epsilon) else (middle, high)
+        if _is_learned(middle, mass, training, test, epsilon):
+            high = middle
+        else:
+            low = middle
     return high
 
 
@@ -195,6 +208,6 @@ def _is_learned(ratio: float, mass: float, training: int, test: PlannedTest, eps
 
 
 def _score(x: float, y: float, training: int, test: PlannedTest, epsilon: float) -> float:
-    """Return the score of an event, alone beside its complement."""
+    """Return the score of an event that is compared with its complement alone."""
     both = np.array([x, max(0.0, training - x)]), np.array([y, training - y])
     return float(refutation_score(*both, test, epsilon, ordered=False)[0])

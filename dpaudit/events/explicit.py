@@ -11,6 +11,7 @@ from itertools import islice
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpaudit.bounds.base import Array
 from dpaudit.bounds.melded import Melded
@@ -24,6 +25,7 @@ from dpaudit.events.event import (
     Cells,
     Event,
     Interval,
+    Outputs,
     Path,
     cell_of,
     is_table,
@@ -31,31 +33,35 @@ from dpaudit.events.event import (
     opened,
     part_of,
 )
-from dpaudit.events.families import likelier_first
+from dpaudit.events.prefixes import likelier_first
 from dpaudit.jsonable import stable_repr
 from dpaudit.outputs.values import encode_value
 
+# Parts of an output that are examined one by one.
 MOST_LEAVES = 32
-"""Parts of an output that are examined one by one."""
+# Outputs a side whose parts are listed.
 SHOWN = 200
-"""Outputs a side whose parts are listed."""
+# Outputs that an event names; one that needs more is better described by a threshold, or found by the audit itself.
 MOST_LISTED = 32
-"""Outputs that an event names; one that needs more is better described by a threshold, or found by the audit itself."""
+# The part of the best event's bound that a simpler one must reach.
 WORTH = 0.9
-"""The part of the best event's bound that a simpler one must reach."""
+# The part of a threshold's bound that it must keep with fewer digits.
 ROUNDED = 0.98
-"""The part of a threshold's bound that it must keep with fewer digits."""
+# The quantiles, of the runs of both sides together, at which thresholds are tried.
 QUANTILES = np.concatenate([np.geomspace(1e-3, 0.5, 40), 1 - np.geomspace(1e-3, 0.45, 40)])
-"""The quantiles, of the runs of both sides together, at which thresholds are tried."""
+# Runs a side for each standard error that proposals are marked down by, to three of them.
 FEW_RUNS = 24
-"""Runs a side for each standard error that proposals are marked down by, to three of them."""
 DIGITS = range(1, 7)
-FEW, AGGREGATED = 4, 4
-"""The most cells of a list that is read at a glance; and how much a sum or a maximum says, in parts of an output."""
+# The most cells of a list that is read at a glance.
+FEW = 4
+# A sum or a maximum takes as many words as so many parts of an output.
+AGGREGATED = 4
 STORED = "lowest bit"
-OF_SEVERAL, SINGLE = ("sum", "maximum", "minimum", "length"), {bool, int, float, type(None)}
-"""Features that parts of these types do not have."""
+# Features of values that have several parts, which values of the types in `SINGLE` have not.
+OF_SEVERAL = ("sum", "maximum", "minimum", "length")
+SINGLE = {bool, int, float, type(None)}
 
+Counts = Array | NDArray[np.intp]
 Explicit = Interval | Cells
 """The events that are proposed."""
 
@@ -79,9 +85,9 @@ def is_plain(event: Event) -> bool:
 
 @np.errstate(over="ignore", invalid="ignore")  # outputs may be as large as numbers are
 def choose(
-    sides: Sequence[Any], delta: float, error: float, *, float_bits: bool = False, worth: float = WORTH
+    sides: Sequence[Outputs], delta: float, error: float, *, float_bits: bool = False, worth: float = WORTH
 ) -> ChosenEvent | None:
-    """Return the simplest event whose bound is near the best one's; None where no event gives a bound above 0.
+    """Return the simplest event whose bound is near the best one's, or None if no event gives a bound above 0.
 
     `sides` are the outputs on the data and on the neighbour, `delta` is the claim's, and `error` that of the bounds
     which are compared; near is what has the part `worth` of the best one. With `float_bits` events over how floats are
@@ -107,13 +113,17 @@ def _complexity(event: Explicit) -> tuple[int, int]:
     """Return how much there is to say of an event: parts, then digits."""
     if isinstance(event, Interval):
         ends = [end for end in (event.low, event.high) if math.isfinite(end)]
-        measured = 0 if event.feature in YES_OR_NO else 1 if event.feature == "value" else AGGREGATED
+        measured = AGGREGATED
+        if event.feature in YES_OR_NO:
+            measured = 0
+        elif event.feature == "value":
+            measured = 1
         return len(event.path) + measured, sum(len(f"{end:g}") for end in ends)
     ranges = sum(1 if low == high else 2 for low, high in event.ranges)
     return len(event.path) + len(event.outputs or ()) + ranges, int(bool(event.complement))
 
 
-def _proposed(sides: Sequence[Any], delta: float, float_bits: bool) -> Iterator[tuple[Explicit, Direction]]:
+def _proposed(sides: Sequence[Outputs], delta: float, float_bits: bool) -> Iterator[tuple[Explicit, Direction]]:
     some = [[*outputs[:SHOWN]] for outputs in sides]
     features = [name for name in FEATURES if float_bits or name != STORED]
     for path in islice(_paths(some), MOST_LEAVES):
@@ -133,7 +143,7 @@ def _proposed(sides: Sequence[Any], delta: float, float_bits: bool) -> Iterator[
                 yield from _half_lines(columns, feature, path, delta)
 
 
-def _paths(sides: Sequence[Sequence[Any]]) -> Iterator[Path]:
+def _paths(sides: Sequence[Outputs]) -> Iterator[Path]:
     """Yield the ways from an output to its parts: the output itself, then elements and entries to a depth of 2."""
     seen = {path: None for outputs in sides for output in outputs for path in _below(output, (), 2)}
     yield ()
@@ -154,7 +164,7 @@ def _below(output: Any, path: Path, depth: int) -> Iterator[Path]:
 
 
 def _half_lines(
-    columns: Sequence[Array], feature: Any, path: Path, delta: float
+    columns: Sequence[Array], feature: str, path: Path, delta: float
 ) -> Iterator[tuple[Explicit, Direction]]:
     """Yield the best half-line of a feature each way and on each side, its end with as few digits as do as well."""
     values = [np.sort(column[~np.isnan(column)]) for column in columns]
@@ -174,7 +184,9 @@ def _half_lines(
 
     def promised(cuts: Array, upwards: bool, first: int) -> Array:
         below = [np.searchsorted(side, cuts, side="left") for side in values]
-        hits = [len(side) - cut if upwards else cut for side, cut in zip(values, below, strict=True)]
+        hits = below
+        if upwards:
+            hits = [len(side) - cut for side, cut in zip(values, below, strict=True)]
         return _promised(hits[first], runs[first], hits[1 - first], runs[1 - first], delta)
 
     for upwards in (True, False):
@@ -186,11 +198,14 @@ def _half_lines(
             short = np.array([float(f"{end:.{digits}g}") for digits in DIGITS])
             kept = np.flatnonzero(promised(short, upwards, first) >= ROUNDED * worth.max())
             cut = float(short[kept[0]]) if len(kept) else end
-            yield Interval(feature, *((cut, math.inf) if upwards else (-math.inf, cut)), path), direction
+            if upwards:
+                yield Interval(feature, cut, math.inf, path), direction
+            else:
+                yield Interval(feature, -math.inf, cut, path), direction
 
 
 def _listed(
-    sides: Sequence[Sequence[Any]], shown: Sequence[Any], path: Path, delta: float
+    sides: Sequence[Outputs], shown: Sequence[Any], path: Path, delta: float
 ) -> Iterator[tuple[Explicit, Direction]]:
     """Yield the best single output and the best few, or all but these, of parts that repeat, as those shown do."""
     if len(set(map(cell_of, shown))) > len(shown) / 4:
@@ -201,33 +216,39 @@ def _listed(
         for part in side:
             tally[cell := cell_of(part)] += 1
             parts.setdefault(cell, part.item() if isinstance(part, np.generic) else part)
-    known = sorted((cell for cell in parts if tallies[0][cell] + tallies[1][cell] >= LEAST), key=stable_repr)
-    kept, known = known, []
-    for cell in (cell for cell in kept if parts[cell] is not MISSING):
-        with suppress(InputError):  # what a certificate does not hold is not listed
+    often = sorted((cell for cell in parts if tallies[0][cell] + tallies[1][cell] >= LEAST), key=stable_repr)
+    listed: list[Hashable] = []
+    for cell in (cell for cell in often if parts[cell] is not MISSING):
+        with suppress(InputError):  # a value that no certificate can hold is not listed
             encode_value(parts[cell])
-            known.append(cell)
-    counts = np.array([[tally[cell] for cell in known] for tally in tallies], dtype=np.float64)
+            listed.append(cell)
+    counts = np.array([[tally[cell] for cell in listed] for tally in tallies], dtype=np.float64)
     runs = np.array(list(map(len, sides)))
     for first in (0, 1):
         order = np.argsort(-np.log((counts[first] + 0.5) / (counts[1 - first] + 0.5)), kind="stable")[:MOST_LISTED]
         inside = np.cumsum(counts[:, order], axis=1)
         for complement in (False, True):
-            hits = runs[:, None] - inside if complement else inside
-            likelier = 1 - first if complement else first
+            hits = inside
+            likelier = first
+            if complement:
+                hits = runs[:, None] - inside
+                likelier = 1 - first
             worth = _promised(hits[likelier], runs[likelier], hits[1 - likelier], runs[1 - likelier], delta)
-            for size in {1, int(np.argmax(worth)) + 1} if len(worth) else ():
-                event = Cells.of_outputs([parts[known[i]] for i in order[:size]], complement=complement, path=path)
+            if not len(worth):
+                continue
+            for size in {1, int(np.argmax(worth)) + 1}:
+                event = Cells.of_outputs([parts[listed[i]] for i in order[:size]], complement=complement, path=path)
                 yield event, tuple(Direction)[likelier]
 
 
-def _promised(x: Any, n1: int, y: Any, n2: int, delta: float) -> Array:
+def _promised(x: Counts, n1: int, y: Counts, n2: int, delta: float) -> Array:
     """Return about what bound so many hits give: ln((p - delta) / q) less three standard errors, or fewer of few runs.
 
     Three of a dozen runs would leave nothing of a difference that is total.
     """
     errors = np.minimum(3.0, np.minimum(n1, n2) / FEW_RUNS)
-    p, q = (x + 0.5) / (n1 + 1), (y + 0.5) / (n2 + 1)
+    p = (x + 0.5) / (n1 + 1)
+    q = (y + 0.5) / (n2 + 1)
     gain = np.maximum(p - delta, 1e-12)
     spread = np.sqrt(p * (1 - p) / n1 / gain**2 + (1 - q) / (q * n2))
     return np.asarray(np.log(gain / q) - errors * spread)

@@ -14,22 +14,24 @@ from numpy.typing import NDArray
 
 from dpaudit.bounds.base import Array, Integers
 from dpaudit.events.cells import LEAST, bins
-from dpaudit.events.columns import GROUPS, Flattener, group_columns
 from dpaudit.events.discretizers import FEW, Atoms, Discretizer, PackedRows, Ranked, ScoreBins, score_edges
+from dpaudit.events.event import Outputs
 from dpaudit.events.feature_screening.feature import best_events, quantile_edges
 from dpaudit.events.feature_screening.featured import screened_discretizers, support_gap_discretizers
+from dpaudit.events.flattening import GROUPS, Flattener, group_columns
 from dpaudit.events.scores import Column, Discriminant, NaiveBayes, Patterns, Score, controller
 from dpaudit.events.wide import Reducer
 from dpaudit.jsonable import stable_repr
+from dpaudit.naming import Name, position
 from dpaudit.outputs.canonical import canonical
 
 Fit = Callable[[Array, Array], Score]
 
+# Rows that show whether scores repeat: enough to see a share of `COPIES` forty times.
 CONTINUUM_ROWS = 2000
-"""Rows that show whether scores repeat: enough to see a share of `COPIES` forty times."""
+# The share of runs with one score above which scores are no continuum. The level ends of a column's table have less, 1
+# / (2 `scores.BINS`) of the runs each, and stay together in any fit.
 COPIES = 0.02
-"""The share of runs with one score above which scores are no continuum. The level ends of a column's table have
-less, 1 / (2 `scores.BINS`) of the runs each, and stay together in any fit."""
 
 
 @dataclass(frozen=True)
@@ -40,16 +42,16 @@ class Scored(ScoreBins):
     groups: tuple[str, ...]
     score: Score | None
     edges: Array
-    name: str
+    name: Name
 
     @property
     def learned(self) -> bool:
         """Whether there is a score; a column as it is was fitted to nothing."""
         return self.score is not None and not isinstance(self.score, Column)
 
-    def column(self, index: int, outputs: Any) -> Scored:
+    def column(self, index: int, outputs: Outputs) -> Scored:
         """Return the bins of one of this score's columns as it is, cut by outputs of both sides together."""
-        one = replace(self, score=Column(index), name=f"column {index}")
+        one = replace(self, score=Column(index), name=Name.of("column {}", position(index)))
         return replace(one, edges=score_edges(one.scores(outputs)))
 
     @property
@@ -60,13 +62,15 @@ class Scored(ScoreBins):
     @property
     def midpoints(self) -> Array | None:
         """The score in the middle of each bin; a column as it is estimates no ratio."""
-        return None if self.score is None else super().midpoints
+        if self.score is None:
+            return None
+        return super().midpoints
 
-    def __call__(self, outputs: Any) -> Integers:
+    def __call__(self, outputs: Outputs) -> Integers:
         """Return the bin of each output's score."""
         return bins(self.edges, self.scores(outputs)).astype(np.int64)
 
-    def refit(self, data: Any, neighbour: Any) -> Scored | None:
+    def refit(self, data: Outputs, neighbour: Outputs) -> Scored | None:
         """Return the same bins of a score fitted on other runs; None for slow scores, and for few scores."""
         if self.score is None:
             return self
@@ -76,62 +80,71 @@ class Scored(ScoreBins):
         if len(values) < 0.5 * copies.sum() or copies.max(initial=0) > max(2, COPIES * len(some)):
             return None
         score = self.score.refit(self._columns(data), self._columns(neighbour))
-        return None if score is None else replace(self, score=score)
+        if score is None:
+            return None
+        return replace(self, score=score)
 
-    def joined(self, other: Discretizer, first: Sequence[Any], second: Sequence[Any]) -> Scored:
+    def joined(self, other: Discretizer, first: Sequence[Outputs], second: Sequence[Outputs]) -> Scored:
         """Return the mean of this score and its `refit`; bins hold as much as those of each on runs new to it.
 
         Given are the outputs of both sides that this score, and that the other one, was fitted on.
         """
         if self.score is None or not isinstance(other, Scored) or other.score is None:
             return self
-        news = np.concatenate([self.scores(side) for side in second] + [other.scores(side) for side in first])
-        known = np.concatenate([other.scores(side) for side in second] + [self.scores(side) for side in first])
-        below = np.searchsorted(np.sort(news), self.edges, side="left")
-        edges = np.sort((news + known) / 2)[np.minimum(below, len(news) - 1)]
+        fresh = np.concatenate([self.scores(side) for side in second] + [other.scores(side) for side in first])
+        fitted = np.concatenate([other.scores(side) for side in second] + [self.scores(side) for side in first])
+        below = np.searchsorted(np.sort(fresh), self.edges, side="left")
+        edges = np.sort((fresh + fitted) / 2)[np.minimum(below, len(fresh) - 1)]
         # Ranks are random: a cut that crossed a score that many outputs share would take all of them along.
         for value in self.score.repeats():
             above = np.maximum(edges, np.nextafter(value, np.inf))
             edges = np.where(self.edges > value, above, np.minimum(edges, value))
         return replace(self, score=self.score.mean(other.score), edges=edges)
 
-    def scores(self, outputs: Any) -> Array:
+    def scores(self, outputs: Outputs) -> Array:
         """Return the score of each output."""
         columns = self._columns(outputs)
-        return columns[:, 0] if self.score is None else self.score(columns)
+        if self.score is None:
+            return columns[:, 0]
+        return self.score(columns)
 
-    def _columns(self, outputs: Any) -> Array:
+    def _columns(self, outputs: Outputs) -> Array:
         base = self.flattener(outputs)
         if self.groups == ("values",):
             return base
         return np.column_stack([GROUPS[group](base) for group in self.groups])
 
 
+# Rows a side that decide which groups of columns say anything.
 GROUP_ROWS = 5_000
-"""Rows a side that decide which groups of columns say anything."""
+# Rows a side that classifiers are fitted on: with more they take most of an audit's time.
 CLASSIFIER_ROWS = 100_000
-"""Rows a side that classifiers are fitted on: with more they take most of an audit's time."""
+# Rows a side below which no classifier is fitted: with a hundred, audits of 1,000 runs of vectors show as much or more
+# without one, in half the time, and spare loading scikit-learn.
 LEAST_ROWS = 250
-"""Rows a side below which no classifier is fitted: with a hundred, audits of 1,000 runs of vectors show as much or more
-without one, in half the time, and spare loading scikit-learn."""
-TRIED_ROWS, LEAST_TRIED_ROWS = 5_000, 2_000
-"""Rows a side that a classifier is tried on, and again as many that compare it with naive scores."""
+# Rows a side that a classifier is tried on, and again as many that compare it with naive scores.
+TRIED_ROWS = 5_000
+# With fewer a classifier is not tried first.
+LEAST_TRIED_ROWS = 2_000
+# By how much it may promise less: with all rows it learns more than a naive score does.
 TRIED_SLACK = 0.05
-"""By how much it may promise less: with all rows it learns more than a naive score does."""
+# The epsilon that naive scores must promise: below it, so few rows cannot say which score is better.
 CLEAR = 0.3
-"""The epsilon that naive scores must promise: below it, so few rows cannot say which score is better."""
+# Groups that are linear in the values, so that they say nothing new to a linear score.
 LINEAR = ("differences", "halves")
-"""Groups that are linear in the values, so that they say nothing new to a linear score."""
-EDGE_ROWS, SLOW_EDGE_ROWS = 100_000, 25_000
-"""Rows a side whose scores say where bins are cut: their outermost bins hold 4 runs of either."""
+# Rows a side whose scores say where bins are cut: their outermost bins hold 4 runs of either.
+EDGE_ROWS = 100_000
+# The same of a classifier, whose scores take longer.
+SLOW_EDGE_ROWS = 25_000
+# 2^64 over the golden ratio: a product with it spreads a code over all bits.
 HASH = np.uint64(0x9E3779B97F4A7C15)
+# Outputs a side that are looked through for atoms: one of a thousandth of the mass is met ten times.
 ATOM_ROWS = 10_000
-"""Outputs a side that are looked through for atoms: one of a thousandth of the mass is met ten times."""
 
 
 def fitted_discretizers(
-    data: Any,
-    neighbour: Any,
+    data: Outputs,
+    neighbour: Outputs,
     *,
     thorough: bool,
     float_bits: bool,
@@ -140,7 +153,7 @@ def fitted_discretizers(
     confirm: int | None = None,
     epsilon: float = 0.0,
 ) -> list[Discretizer]:
-    """Fit every score that applies, and the histograms beside them, on training outputs of the two sides.
+    """Fit every score and every histogram that applies to training outputs of the two sides.
 
     If `thorough`, scikit-learn's classifiers are fitted too, where outputs have several columns. With `float_bits` the
     bits of floats are looked at and not only their values. The `discrete` cells, which keep all outputs apart, are
@@ -149,48 +162,67 @@ def fitted_discretizers(
     `epsilon`.
     """
     flattener = Flattener.fit([data, neighbour], reducer)
-    left, right = flattener(data), flattener(neighbour)
+    left = flattener(data)
+    right = flattener(neighbour)
     # The columns of reduced rows are no neighbours of each other.
-    names = group_columns(np.concatenate([left[:GROUP_ROWS], right[:GROUP_ROWS]])) if reducer is None else ["values"]
-    names = [name for name in names if float_bits or name != "float bits"]
+    names = ["values"]
+    if reducer is None:
+        names = group_columns(np.concatenate([left[:GROUP_ROWS], right[:GROUP_ROWS]]))
+    if not float_bits:
+        names = [name for name in names if name != "float bits"]
     found: list[Discretizer] = []
-    parts: dict[int, list[Any]] = {}
+    parts: dict[int, list[Outputs]] = {}
     for groups, score, name in _scores(left, right, names, thorough, confirm):
         scored = Scored(flattener, groups, score, np.zeros(0), name)
-        most = len(left) if score is None else SLOW_EDGE_ROWS if scored.slow else EDGE_ROWS
-        if most not in parts:
-            parts[most] = [data, neighbour] if most >= max(len(left), len(right)) else [data[:most], neighbour[:most]]
+        if score is None:
+            most = len(left)
+        elif scored.slow:
+            most = SLOW_EDGE_ROWS
+        else:
+            most = EDGE_ROWS
+        if most not in parts and most >= max(len(left), len(right)):
+            # The batches themselves: the flattener has kept their matrices.
+            parts[most] = [data, neighbour]
+        elif most not in parts:
+            parts[most] = [data[:most], neighbour[:most]]
         pooled = np.concatenate([scored.scores(side) for side in parts[most]])
         found.append(replace(scored, edges=score_edges(pooled)))
-    for name in ("halves", "summaries"):
-        columns = GROUPS[name](left) if name in names else None
+    for group in ("halves", "summaries"):
+        if group not in names:
+            continue
+        columns = GROUPS[group](left)
         # Few columns of few whole values have a joint histogram.
-        if columns is not None and (columns == np.round(columns)).all() and np.abs(columns).max(initial=0) <= 2**31:
+        if (columns == np.round(columns)).all() and np.abs(columns).max(initial=0) <= 2**31:
             rows = PackedRows.of(columns, 20 * FEW)
-            found += [replace(rows, name=f"histogram of {name}", flattener=flattener, group=name)] if rows else []
+            if rows:
+                name = Name(f"histogram of {group}")
+                found.append(replace(rows, name=name, flattener=flattener, group=group))
     if confirm is not None:
         found += screened_discretizers(
             data, neighbour, confirm, epsilon=epsilon, stored=float_bits, plan=flattener.plan
         )
-        found += support_gap_discretizers(data, neighbour, flattener.plan) if float_bits else []
+        if float_bits:
+            found += support_gap_discretizers(data, neighbour, flattener.plan)
     base = discrete or _atoms((data, neighbour), (left, right))
-    return [*found, Ranked.fit(base, data, neighbour)] if base else found
+    if base:
+        return [*found, Ranked.fit(base, data, neighbour)]
+    return found
 
 
 def _scores(
     left: Array, right: Array, names: list[str], thorough: bool, confirm: int | None
-) -> Iterator[tuple[tuple[str, ...], Score | None, str]]:
+) -> Iterator[tuple[tuple[str, ...], Score | None, Name]]:
     """Yield the groups of columns, the score fitted on them (None for a column as it is) and its name."""
     if left.shape[1] == 1:
-        yield ("values",), None, "value"
+        yield ("values",), None, Name("value")
     patterns = Patterns.fit(left, right)
     if patterns is not None:
-        yield ("values",), patterns, "naive Bayes within patterns of repeated values"
+        yield ("values",), patterns, Name("naive Bayes within patterns of repeated values")
     columns = {name: (GROUPS[name](left), GROUPS[name](right)) for name in names}
     for name, sides in columns.items():
-        yield (name,), NaiveBayes.fit(*sides), f"naive Bayes on {name}"
+        yield (name,), NaiveBayes.fit(*sides), Name(f"naive Bayes on {name}")
         if name in ("values", "differences") and left.shape[1] > 1:
-            yield (name,), NaiveBayes.fit(*sides, pooled=True), f"pooled naive Bayes on {name}"
+            yield (name,), NaiveBayes.fit(*sides, pooled=True), Name(f"pooled naive Bayes on {name}")
     if thorough and left.shape[1] > 1 and min(len(left), len(right)) >= LEAST_ROWS:
         # Bits would drown the other columns, and the naive score reads them as they are.
         groups, naive = _paying({name: sides for name, sides in columns.items() if name != "float bits"}, confirm)
@@ -202,7 +234,7 @@ def _scores(
             # Where columns say nothing together that they do not say alone, a score of them promises less than naive
             # ones on the same few rows, and trees would take most of an audit's time. Elsewhere it is worth it.
             if naive <= CLEAR or confirm is None or _promised(fit, rows, confirm) > naive - TRIED_SLACK:
-                yield taken, fit(*rows), f"{name} on {', '.join(taken)}"
+                yield taken, fit(*rows), Name(f"{name} on {', '.join(taken)}")
 
 
 def _paying(columns: Mapping[str, tuple[Array, Array]], confirm: int | None) -> tuple[tuple[str, ...], float]:
@@ -232,7 +264,7 @@ def _promised(fit: Fit, sides: Sequence[Array], confirm: int) -> float:
     return float(best_events(data, neighbour, confirm)[0])
 
 
-def _atoms(sides: Sequence[Any], rows: Sequence[Array]) -> Atoms | None:
+def _atoms(sides: Sequence[Outputs], rows: Sequence[Array]) -> Atoms | None:
     """Return a discretizer for outputs that repeat among ones that do not, or None if there are none.
 
     Outputs that are equal have equal rows of numbers, so that only such outputs are compared.
@@ -247,13 +279,17 @@ def _atoms(sides: Sequence[Any], rows: Sequence[Array]) -> Atoms | None:
     outputs = [value for side in sides for value in side[:ATOM_ROWS]]
     counts = Counter(canonical(outputs[i]) for i in np.flatnonzero(times[which] >= LEAST).tolist())
     repeated = sorted((atom for atom, c in counts.items() if c >= LEAST), key=stable_repr)[:FEW]
-    return Atoms({atom: i for i, atom in enumerate(repeated)}) if repeated else None
+    if repeated:
+        return Atoms({atom: i for i, atom in enumerate(repeated)})
+    return None
 
 
+# Rows a side that trees are fitted on: more cost more than they help, where simpler scores are fitted on all.
 TREE_ROWS = 50_000
-"""Rows a side that trees are fitted on: more cost more than they help, where simpler scores are fitted on all."""
-TREE_NUMBERS, LEAST_TREE_ROWS = 1_000_000, 2_000
-"""Numbers a side of these rows, but not below so many rows: of wide rows trees take most of an audit's time."""
+# Numbers a side in these rows: of wide rows trees take most of an audit's time.
+TREE_NUMBERS = 1_000_000
+# Rows a side that are taken however wide they are.
+LEAST_TREE_ROWS = 2_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -273,7 +309,8 @@ class Trees(Score):
     def __post_init__(self) -> None:
         for first, last in pairwise(self.ends.tolist()):
             tree = {name: part[first:last] for name, part in self.nodes.items()}
-            inner, own = tree["is_leaf"] == 0, np.arange(last - first)
+            inner = tree["is_leaf"] == 0
+            own = np.arange(last - first)
             sons = np.stack([tree["left"], tree["right"]])[:, inner]
             # Read in C without a check: a son comes after its parent, and is there.
             wrong = (sons <= own[inner]).any() or (sons >= last - first).any() or (tree["is_categorical"] != 0).any()
@@ -295,7 +332,8 @@ class Trees(Score):
         from sklearn.ensemble._hist_gradient_boosting.common import PREDICTOR_RECORD_DTYPE
         from sklearn.ensemble._hist_gradient_boosting.predictor import TreePredictor
 
-        nodes, none = np.zeros(self.ends[-1], PREDICTOR_RECORD_DTYPE), np.zeros((0, 8), np.uint32)
+        nodes = np.zeros(self.ends[-1], PREDICTOR_RECORD_DTYPE)
+        none = np.zeros((0, 8), np.uint32)
         for name, part in self.nodes.items():
             nodes[name] = part
         return [TreePredictor(nodes[first:last].copy(), none, none) for first, last in pairwise(self.ends.tolist())]
@@ -306,7 +344,8 @@ def boosting(data: Array, neighbour: Array) -> Trees:
     from sklearn.ensemble import HistGradientBoostingClassifier
 
     rows = min(TREE_ROWS, max(LEAST_TREE_ROWS, TREE_NUMBERS // data.shape[1]))
-    data, neighbour = data[:rows], neighbour[:rows]
+    data = data[:rows]
+    neighbour = neighbour[:rows]
     model = HistGradientBoostingClassifier(
         max_iter=50,
         learning_rate=0.1,

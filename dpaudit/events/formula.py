@@ -9,39 +9,39 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from dpaudit.bounds.base import Array
 from dpaudit.contract import Direction
-from dpaudit.events.columns import Flattener
 from dpaudit.events.discretizers import score_edges
-from dpaudit.events.event import Event, Interval
+from dpaudit.events.event import Event, Interval, Outputs
+from dpaudit.events.flattening import Flattener, TextNumbers
 from dpaudit.events.scores import Discriminant
+from dpaudit.naming import Mention, Mentioned, Name, Sum, position
 from dpaudit.outputs import readers
 from dpaudit.outputs.leaf import Leaf
 
+# The most terms.
 TERMS = 3
-"""The most terms."""
+# Numbers of an output among which they are chosen; of longer rows a sum of three is seldom all.
 MOST_NAMED = 16
-"""Numbers of an output among which they are chosen; of longer rows a sum of three is seldom all."""
+# Significant digits of coefficients, scaled so that the greatest is 1: the fewest that do as well.
 DIGITS = range(1, 4)
-"""Significant digits of coefficients, the greatest of which is 1: the fewest that do as well."""
+# The part of the separation by all digits that fewer must keep.
 AS_GOOD = 0.98
-"""The part of the separation by all digits that fewer must keep."""
+# Significant digits of the range of a sum that its thresholds have.
 CUT_DIGITS = 3
-"""Significant digits of the range of a sum that its thresholds have."""
+# The part of the weightiest term's share that a term must have.
 LEAST_SHARE = 0.05
-"""The part of the weightiest term's share that a term must have."""
+# Runs a side below which no sum is fitted.
 LEAST_RUNS = 20
-"""Runs a side below which no sum is fitted."""
+# The part of a number's variance that is added to it, so that numbers which determine each other have weights.
 RIDGE = 1e-9
-"""The part of a number's variance that is added to it, so that numbers which determine each other have weights."""
+# Times by which weights without a penalty must separate better.
 FAR = 4.0
-"""Times by which weights without a penalty must separate better."""
+# Outputs of the likelier side in a half-line, at least: nobody would say that four in five hundred are many.
 LEAST_HITS = 10
-"""Outputs of the likelier side in a half-line, at least: nobody would say that four in five hundred are many."""
 _KEY = re.compile(r"output\['([A-Za-z_]\w*)'\]")
 
 
@@ -52,16 +52,16 @@ class Formula:
     flattener: Flattener
     places: tuple[int, ...]
     coefficients: tuple[float, ...]
-    text: str
+    name: Sum
 
-    def __call__(self, outputs: Any) -> Array:
+    def __call__(self, outputs: Outputs) -> Array:
         """Return the sum of each output."""
         table = self.flattener(outputs)
         return np.asarray(table[:, list(self.places)] @ np.array(self.coefficients))
 
     @classmethod
-    def fit(cls, data: Any, neighbour: Any) -> Formula | None:
-        """Return the sum that distinguishes two batches of outputs best; None where they have no few named numbers."""
+    def fit(cls, data: Outputs, neighbour: Outputs) -> Formula | None:
+        """Return the sum that distinguishes two batches of outputs best, or None unless they have few named numbers."""
         flattener = Flattener.fit([data, neighbour])
         named = _named(flattener)
         if not 2 <= len(named) <= MOST_NAMED:
@@ -78,8 +78,8 @@ class Formula:
             return None
         coefficients = _few_digits(left[:, chosen], right[:, chosen])
         places = tuple(columns[i] for i in chosen.tolist())
-        text = _written([named[place] for place in places], coefficients)
-        return cls(flattener, places, coefficients, text)
+        name = _written([named[place] for place in places], coefficients)
+        return cls(flattener, places, coefficients, name)
 
 
 def _weights(left: Array, right: Array) -> Array:
@@ -101,13 +101,17 @@ def _weights(left: Array, right: Array) -> Array:
             return penalised
         free = np.linalg.solve(covariance, scaled[0].mean(axis=0) - scaled[1].mean(axis=0)) / unit
         far = _separation(left, right, free) > FAR * _separation(left, right, penalised)
-    return np.asarray(free) if far and np.isfinite(free).all() else penalised
+    if far and np.isfinite(free).all():
+        return np.asarray(free)
+    return penalised
 
 
 def _few_digits(left: Array, right: Array) -> tuple[float, ...]:
     """Return the coefficients of a linear discriminant, the first positive, with as few digits as separate as well."""
     weights = _weights(left, right)
-    scaled = weights / np.abs(weights).max() * (1.0 if weights[0] >= 0 else -1.0)
+    scaled = weights / np.abs(weights).max()
+    if weights[0] < 0:
+        scaled = -scaled
     rounded = [np.array([float(f"{one:.{digits}g}") for one in scaled.tolist()]) for digits in DIGITS]
     least = AS_GOOD * _separation(left, right, scaled)
     found = next((one for one in rounded if _separation(left, right, one) >= least), rounded[-1])
@@ -115,47 +119,56 @@ def _few_digits(left: Array, right: Array) -> tuple[float, ...]:
 
 
 def _separation(left: Array, right: Array, coefficients: Array) -> float:
-    first, second = left @ coefficients, right @ coefficients
+    first = left @ coefficients
+    second = right @ coefficients
     return float(np.square(first.mean() - second.mean()) / max(first.var() + second.var(), 1e-300))
 
 
-def _named(flattener: Flattener) -> dict[int, str]:
+def _named(flattener: Flattener) -> dict[int, Name]:
     """Return the names of the columns that are single numbers or elements of rows, by their places."""
-    found: dict[int, str] = {}
+    found: dict[int, Name] = {}
     start = 0
     for leaf in flattener.leaves:
         if isinstance(leaf.reader, readers.Block):
             width = leaf.reader.width
-            found |= {start + j: f"{_short(leaf)}[{j}]" for j in range(width)}
+            found |= {start + j: Name.of("{}[{}]", _short(leaf), position(j)) for j in range(width)}
         else:
             # Of a text there is which one it is, and its length; by these, and by categories, nobody computes.
-            width = 2 if hasattr(leaf.reader, "known") else 1
+            width = 2 if isinstance(leaf.reader, TextNumbers) else 1
             if leaf.reader in (readers.whole, readers.real):
                 found[start] = _short(leaf)
         start += width
     # Leaves of other widths, as sparse rows, have no names here.
-    return found if start == flattener.width else {}
+    if start == flattener.width:
+        return found
+    return {}
 
 
-def _short(leaf: Leaf) -> str:
+def _short(leaf: Leaf) -> Name:
     key = _KEY.fullmatch(leaf.name)
-    return key[1] if key else leaf.name
+    if key:
+        return Name.of("{}", Mention(key[1], Mentioned.TERM))
+    return leaf.name
 
 
-def _written(names: Sequence[str], coefficients: Sequence[float]) -> str:
+def _written(names: Sequence[Name], coefficients: Sequence[float]) -> Sum:
     """Return a sum as "client_a - 0.5 client_b"."""
     text = ""
+    times: list[Mention] = []
     for name, coefficient in zip(names, coefficients, strict=True):
         sign = "-" if coefficient < 0 else ""
         if text:
             sign = " - " if coefficient < 0 else " + "
-        times = "" if abs(coefficient) == 1 else f"{abs(coefficient):g} "
-        text += f"{sign}{times}{name}"
-    return text
+        text += sign
+        if abs(coefficient) != 1:
+            times.append(Mention(f"{abs(coefficient):g}", Mentioned.NUMBER))
+            text += f"{times[-1]} "
+        text += name
+    return Sum.of_terms(text, names, times)
 
 
 def sum_event(
-    sides: Sequence[Any], epsilon: float, delta: float
+    sides: Sequence[Outputs], epsilon: float, delta: float
 ) -> tuple[Event, Direction, list[tuple[int, int]]] | None:
     """Return the half-line of a sum that was seen too often for a claim, its likelier side, and its hits and runs.
 
@@ -176,18 +189,26 @@ def sum_event(
     best = 0.0
     found: tuple[Event, Direction, list[tuple[int, int]]] | None = None
     for upwards in (True, False):
-        hits = [size - one if upwards else one for size, one in zip(sizes, below, strict=True)]
+        hits = below
+        if upwards:
+            hits = [size - one for size, one in zip(sizes, below, strict=True)]
         for first, direction in enumerate(Direction):
-            x, y = hits[first], hits[1 - first]
-            m, k = sizes[first], sizes[1 - first]
-            p, q = (x + 0.5) / (m + 1), (y + 0.5) / (k + 1)
+            x = hits[first]
+            y = hits[1 - first]
+            m = sizes[first]
+            k = sizes[1 - first]
+            p = (x + 0.5) / (m + 1)
+            q = (y + 0.5) / (k + 1)
             excess = (x / m - allowed * y / k - delta) / np.sqrt(p * (1 - p) / m + allowed**2 * q * (1 - q) / k)
             excess = np.where(x >= LEAST_HITS, excess, 0.0)
             at = int(np.argmax(excess))
             if excess[at] > best:
                 best = float(excess[at])
-                low, high = (float(cuts[at]), math.inf) if upwards else (-math.inf, float(cuts[at]))
-                found = Interval(formula.text, low, high), direction, [(int(x[at]), m), (int(y[at]), k)]
+                cut = float(cuts[at])
+                event = Interval(formula.name, -math.inf, cut)
+                if upwards:
+                    event = Interval(formula.name, cut, math.inf)
+                found = event, direction, [(int(x[at]), m), (int(y[at]), k)]
     return found
 
 
@@ -197,4 +218,6 @@ def _round_cuts(cuts: Array) -> Array:
     if not 0 < high - low < math.inf:
         return cuts
     places = CUT_DIGITS - 1 - math.floor(math.log10(high - low))
-    return np.unique(np.round(cuts, places)) if -300 < places < 300 else cuts
+    if -300 < places < 300:
+        return np.unique(np.round(cuts, places))
+    return cuts

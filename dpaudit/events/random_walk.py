@@ -17,14 +17,16 @@ from scipy.special import expit, log_expit, logit
 
 from dpaudit.bounds.base import Array
 
+# The step sizes that are tried: from a ratio that is level to one that jumps from 0 to certainty.
 STEPS = np.geomspace(0.002, 8.0, 10)
-"""The step sizes that are tried: from a ratio that is level to one that jumps from 0 to certainty."""
+# The logarithm of the factor between two of them.
 _FACTOR = np.log(STEPS[1] / STEPS[0])
-"""The logarithm of the factor between two of them."""
-UNSATURATED, LIKE, RISING = 1.5, 0.03, 0.5
-"""By how much, in nats, a range is less likely a priori where it does not saturate (has not the least steps), by the
-square of the grid points between its steps and those further in, and by each grid point that its own are longer. With
-steps as likely anywhere, saturated ratios reached 0.983 instead of 0.99 of the best event's worth at 1,300 runs."""
+# By how much, in nats, a range is less likely a priori where it does not saturate (has not the least steps), by the
+# square of the grid points between its steps and those further in, and by each grid point that its own are longer. With
+# steps as likely anywhere, saturated ratios reached 0.983 instead of 0.99 of the best event's worth at 1,300 runs.
+UNSATURATED = 1.5
+LIKE = 0.03
+RISING = 0.5
 
 
 def _log_prior(steps: NDArray[np.intp], saturating: bool) -> float:
@@ -46,10 +48,10 @@ def _log_prior(steps: NDArray[np.intp], saturating: bool) -> float:
     return -float(penalties[np.delete(steps, middle) > 0].sum())
 
 
+# Keeps a precision regular where runs say nothing, as of the level of ratios or where one side has hardly a run.
 RIDGE = 1e-6
-"""Keeps a precision regular where runs say nothing, as of the level of ratios or where one side has hardly a run."""
+# Damped Newton steps at most; three or four are usual.
 ITERATIONS = 40
-"""Damped Newton steps at most; three or four are usual."""
 
 
 def fit_line(scores: Array, hits: Array, total: Array, offset: float) -> tuple[Array, Array] | None:
@@ -111,7 +113,9 @@ def _modes(hits: Array, total: Array, centre: Array, precision: Array, start: Ar
     g = start.copy()
     left: slice | NDArray[np.intp] = slice(None)
     for _ in range(ITERATIONS):
-        some, both, prior = g[left], total[left], band[:, left]
+        some = g[left]
+        both = total[left]
+        prior = band[:, left]
         share = expit(some + centre[left])
         pull = prior[1] * some
         pull[:, :-1] += prior[0, :, 1:] * some[:, 1:]
@@ -126,8 +130,10 @@ def _modes(hits: Array, total: Array, centre: Array, precision: Array, start: Ar
         if small.any():
             left = (np.arange(len(g)) if isinstance(left, slice) else left)[~small]
     factor = _factor(band, total, expit(g + centre))
-    above, below = log_expit(g + centre), log_expit(-g - centre)
-    squares, others = np.square(g[:, 1:] - g[:, :-1]), total - hits
+    above = log_expit(g + centre)
+    below = log_expit(-g - centre)
+    squares = np.square(g[:, 1:] - g[:, :-1])
+    others = total - hits
     volume = 0.5 * np.log(precision).sum(axis=1) - np.log(factor[1]).sum(axis=1)
     products = [(hits, above), (others, below), (precision, squares), (g, g)]
     # Of one vector with one other each, for those of matrices have another order of their sums.
@@ -147,15 +153,15 @@ def _factor(band: Array, total: Array, share: Array) -> Array:
     return np.asarray(factor).reshape(precision.shape)
 
 
+# Ranks between which the walk has one step size: both tails, both shoulders, the middle.
 CUTS = (0.02, 0.2, 0.8, 0.98)
-"""Ranks between which the walk has one step size: both tails, both shoulders, the middle."""
 
+# Times that the step size of each range is chosen again, given those of the others.
 ROUNDS = 2
-"""Times that the step size of each range is chosen again, given those of the others."""
 
+# With fewer counts there is one step size: ten of them are in either tail, too few to estimate a step. Audits of 1,000
+# runs show as much so, by the mean of 40 of Laplace, Gaussian and exponential noise each, in half the time.
 FEW = 500
-"""With fewer counts there is one step size: ten of them are in either tail, too few to estimate a step. Audits
-of 1,000 runs show as much so, by the mean of 40 of Laplace, Gaussian and exponential noise each, in half the time."""
 
 
 def prefix_ratios(
@@ -168,9 +174,12 @@ def prefix_ratios(
     where a_i = p_i (1 - s_i) and b_i = q_i s_i. `squares` maps a and b to the quadratic forms a'Ca, b'Cb and a'Cb of
     each prefix, C being the covariance of g.
     """
-    p, q = total * share, total * (1 - share)
-    p, q = p / p.sum(), q / q.sum()
-    above, below = np.cumsum(p), np.cumsum(q)
+    p = total * share
+    q = total * (1 - share)
+    p = p / p.sum()
+    q = q / q.sum()
+    above = np.cumsum(p)
+    below = np.cumsum(q)
     of_a, of_b, of_both = squares(p * (1 - share), q * share)
     with np.errstate(divide="ignore", invalid="ignore"):  # a model may be certain: then counts decide
         variance = of_a / above**2 + of_b / below**2 + 2 * of_both / (above * below)
@@ -199,7 +208,8 @@ class Walk:
             most = int(np.argmax(left.diagonal()))
             if left[most, most] > 0:
                 column = left[most] / math.sqrt(left[most, most])
-                found, left = found + rng.standard_normal((number, 1)) * column, left - np.outer(column, column)
+                found = found + rng.standard_normal((number, 1)) * column
+                left = left - np.outer(column, column)
         return self.ratio + spread * found
 
     def prefixes(self, total: Array, offset: float, *, descending: bool = False) -> tuple[Array, Array]:
@@ -207,12 +217,16 @@ class Walk:
         covariance = self._covariance
         share = expit(self.ratio + offset)
         if descending:
-            covariance, share, total = covariance[::-1, ::-1], share[::-1], total[::-1]
-        own, rows = covariance.diagonal(), np.tril(covariance)
+            covariance = covariance[::-1, ::-1]
+            share = share[::-1]
+            total = total[::-1]
+        own = covariance.diagonal()
+        rows = np.tril(covariance)
 
         def squares(a: Array, b: Array) -> tuple[Array, Array, Array]:
             # The quadratic form of a prefix is that of the one before it and a row more.
-            of_a, of_b = rows @ a, rows @ b
+            of_a = rows @ a
+            of_b = rows @ b
             products = a * (2 * of_a - a * own), b * (2 * of_b - b * own), a * of_b + b * of_a - a * b * own
             return np.cumsum(products[0]), np.cumsum(products[1]), np.cumsum(products[2])
 
@@ -245,13 +259,18 @@ def fit_walk(
     `saturating`, a ratio that does not wander outwards is likelier a priori than one that does.
     """
     total = hits + neighbour_hits
-    cuts = cuts if total.sum() >= FEW else ()
+    if total.sum() < FEW:
+        cuts = ()
     rank = (np.cumsum(total) - total / 2) / total.sum()
     gaps = np.maximum(np.diff(logit(rank)), 1e-3)
     middle = np.searchsorted(cuts, (rank[1:] + rank[:-1]) / 2)
     offset = float(np.log(hits.sum() / neighbour_hits.sum()))
-    line = None if scores is None else fit_line(scores, hits, total, offset)
-    centre = np.full(len(total), offset) if line is None else line[0] + offset
+    line = None
+    if scores is not None:
+        line = fit_line(scores, hits, total, offset)
+    centre = np.full(len(total), offset)
+    if line is not None:
+        centre = line[0] + offset
 
     def walks(trials: NDArray[np.intp], start: Array) -> list[Walk]:
         x, both, middles, first = (
@@ -266,9 +285,11 @@ def fit_walk(
     for i in range(1, len(STEPS)):
         current, *_ = walks(np.full((1, len(steps)), i), current.ratio)
         if current.evidence > best.evidence:
-            best, steps = current, np.full_like(steps, i)
+            best = current
+            steps = np.full_like(steps, i)
     tried = dict.fromkeys(range(len(steps)))
-    for j in [*tried] * (ROUNDS if cuts else 0):
+    rounds = ROUNDS if cuts else 0
+    for j in [*tried] * rounds:
         if tried[j] is best:
             continue
         tried[j] = best
@@ -278,8 +299,12 @@ def fit_walk(
         others = np.delete(others, steps[j], axis=0)
         for trial, found in zip(others, walks(others, best.ratio), strict=True):
             if found.evidence > most and (worth := found.evidence + _log_prior(trial, saturating)) > most:
-                best, steps, most = found, trial, worth
-    return best if line is None else replace(best, ratio=best.ratio + line[0], line=line[1])
+                best = found
+                steps = trial
+                most = worth
+    if line is None:
+        return best
+    return replace(best, ratio=best.ratio + line[0], line=line[1])
 
 
 def fit_walks(hits: Array, neighbour_hits: Array) -> Array:
@@ -294,10 +319,12 @@ def fit_walks(hits: Array, neighbour_hits: Array) -> Array:
     rank = (np.cumsum(total, axis=1) - total / 2) / sums
     gaps = np.maximum(np.diff(logit(rank), axis=1), 1e-3)
     centre = np.log(hits.sum(axis=1, keepdims=True) / neighbour_hits.sum(axis=1, keepdims=True))
-    current, best = np.zeros(total.shape), np.zeros(total.shape)
+    current = np.zeros(total.shape)
+    best = np.zeros(total.shape)
     evidence = np.full(len(total), -np.inf)
     for step in np.square(STEPS):
         current, found, _ = modes(hits, total, centre, 1 / (step * gaps), current)
         better = found > evidence
-        best[better], evidence[better] = current[better], found[better]
+        best[better] = current[better]
+        evidence[better] = found[better]
     return best

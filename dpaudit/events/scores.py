@@ -14,12 +14,12 @@ from dpaudit.bounds.base import Array, Bools, Integers
 from dpaudit.events.cells import CutBins, GridBins, commonest, places_of, quantiles_of_sorted, to_grid
 from dpaudit.events.random_walk import fit_walks
 
+# Bins of a continuous column: a random walk smooths their ratios, so that more would only take longer.
 BINS = 64
-"""Bins of a continuous column: a random walk smooths their ratios, so that more would only take longer."""
+# A column of so few values has a bin for each: some more than `BINS`, so that a short range of integers has.
 ATOMS = 80
-"""A column of so few values has a bin for each: some more than `BINS`, so that a short range of integers has."""
+# Values that say where bins are cut: some 1,500 in each.
 CUT_VALUES = 100_000
-"""Values that say where bins are cut: some 1,500 in each."""
 
 
 class Score:
@@ -145,19 +145,21 @@ def shrunken(value: Array, noise: Array | float) -> Array:
     return np.where(np.abs(value) > noise, value - np.square(noise) / np.where(value == 0, 1.0, value), 0.0)
 
 
+# A value counts as repeated from this share of a column's runs on.
 ATOM_SHARE = 1e-3
-"""A value counts as repeated from this share of a column's runs on."""
+# Repeated values of a column that are distinguished, the most frequent first.
 MOST_ATOMS = 24
-"""Repeated values of a column that are distinguished, the most frequent first."""
-MOST_PATTERNS, LEAST_RUNS = 200, 100
-"""Patterns that are distinguished, and the runs that each must have: with fewer, log-ratios err by over a fifth."""
+# Patterns that are distinguished.
+MOST_PATTERNS = 200
+# Runs that a pattern must have: with fewer, log-ratios err by over a fifth.
+LEAST_RUNS = 100
+# Runs a side from which on a pattern's other values are scored: the 64 bins of a column hold 30 of them each.
 TABLE_RUNS = 2000
-"""Runs a side from which on a pattern's other values are scored: the 64 bins of a column hold 30 of them each."""
+# Runs a side that are looked through for repeated values: one of the share above is met 100 times.
 LOOK = 50_000
-"""Runs a side that are looked through for repeated values: one of the share above is met 100 times."""
+# Runs a side in which no column repeats a value where none mixes repeated values and others: a hundredth of the runs
+# has one of `MOST_ATOMS` values at least, so that with 5,000 runs two agree but for a probability of 1e-5.
 SOME = 2_500
-"""Runs a side in which no column repeats a value where none mixes repeated values and others: a hundredth of the runs
-has one of `MOST_ATOMS` values at least, so that with 5,000 runs two agree but for a probability of 1e-5."""
 
 
 @dataclass(frozen=True)
@@ -191,7 +193,9 @@ class Patterns(Score):
         codes, counts = np.unique(np.concatenate(coded), return_counts=True)
         kept = np.sort(np.argsort(-counts, kind="stable")[:MOST_PATTERNS])
         codes = codes[kept[counts[kept] >= LEAST_RUNS]]
-        return cls._fit(atoms, codes, (data, neighbour), coded) if mixed and len(codes) else None
+        if mixed and len(codes):
+            return cls._fit(atoms, codes, (data, neighbour), coded)
+        return None
 
     @classmethod
     def _fit(
@@ -249,7 +253,9 @@ def _table(atoms: tuple[Array, ...], data: Array, neighbour: Array) -> tuple[Nai
     if min(len(data), len(neighbour)) < TABLE_RUNS:
         return None
     free = np.flatnonzero(_others(atoms, data[:1])[0])
-    return (NaiveBayes.fit(data[:, free], neighbour[:, free]), free) if len(free) else None
+    if len(free):
+        return (NaiveBayes.fit(data[:, free], neighbour[:, free]), free)
+    return None
 
 
 @cache
@@ -265,8 +271,10 @@ def controller(package: str) -> Any:
     return ThreadpoolController()
 
 
-REACH, RANGE_ROWS = 1.0, 5_000
-"""A discriminant cuts columns so many of their ranges, which hold nine tenths of some rows, beyond these."""
+# A discriminant cuts columns so many of their ranges, which hold nine tenths of some rows, beyond these ranges.
+REACH = 1.0
+# The rows a side that show the ranges.
+RANGE_ROWS = 5_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -295,7 +303,8 @@ class Discriminant(Score):
         unit = np.where(self.high > self.low, self.high - self.low, 1.0)
         scaled = [np.clip(side, self.low, self.high) / unit for side in (data, neighbour)]
         middles = [side.mean(axis=0) for side in scaled]
-        runs, width = len(data) + len(neighbour), len(unit)
+        runs = len(data) + len(neighbour)
+        width = len(unit)
         with controller("numpy").limit(limits=1):
             covariance = np.zeros((width, width))
             for side, middle in zip(scaled, middles, strict=True):

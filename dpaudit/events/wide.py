@@ -20,27 +20,31 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.events.cells import to_grid
+from dpaudit.events.event import Outputs
 from dpaudit.events.feature_screening.products import widest_gaps
 from dpaudit.events.feature_screening.rows import SUMMARIES
+from dpaudit.naming import Name, position
 from dpaudit.outputs import readers
 from dpaudit.outputs.leaf import Leaf, spread, walk
 from dpaudit.outputs.plan import LeafPlan
 from dpaudit.outputs.readers import MISSING, Block, Rows, finite, usual
 
+# Columns that scores are fitted on: with more, noise drowns what a thousand runs can teach.
 WIDTH = 128
-"""Columns that scores are fitted on: with more, noise drowns what a thousand runs can teach."""
+# Coordinates kept for each kind of difference: more would drown the scores that are fitted on them.
 COORDINATES = 32
-"""Coordinates kept for each kind of difference: more would drown the scores that are fitted on them."""
+# Rows a side whose covariances are compared.
 PAIR_ROWS = 400
-"""Rows a side whose covariances are compared."""
+# The most coordinates whose covariances are compared in full: 0.5 s for 10^4.
 PAIR_WIDTH = 12_000
-"""The most coordinates whose covariances are compared in full: 0.5 s for 10^4."""
+# Pairs of coordinates that are kept.
 PAIRS = 4
+# Standard deviations beyond which a coordinate counts as one of a tail.
 TAIL = 2.0
+# A shift of so many standard deviations leaks an epsilon of about 2 at a probability of a tenth.
 KEPT_DISTANCE = 1.5
-"""A shift of so many standard deviations leaks an epsilon of about 2 at a probability of a tenth."""
+# About how many coordinates a median is taken over: of a million it would take ten times as long as a sum.
 MEDIAN_WIDTH = 10_000
-"""About how many coordinates a median is taken over: of a million it would take ten times as long as a sum."""
 
 
 @dataclass(frozen=True, eq=False)  # arrays have no one truth value
@@ -84,12 +88,14 @@ class Moments:
         """Return z-scores, shape (kinds, d), of how each coordinate differs from the other side; 0 without rows."""
         if not self.n or not other.n:  # every run of a side raised
             return np.zeros((5, len(self.centre)))
-        (mean, var), (mean2, var2) = self._mean_and_variance(), other._mean_and_variance()
+        mean, var = self._mean_and_variance()
+        mean2, var2 = other._mean_and_variance()
         found = [(mean - mean2) / np.sqrt(np.maximum(var / self.n + var2 / other.n, 1e-300))]
         ratio = np.log(np.maximum(var, 1e-12) / np.maximum(var2, 1e-12))
         found.append(ratio / np.sqrt(2 / self.n + 2 / other.n))
         for row in (2, 3, 4):
-            x, y = self.sums[row], other.sums[row]
+            x = self.sums[row]
+            y = other.sums[row]
             pooled = (x + y) / (self.n + other.n)
             spread = np.sqrt(np.maximum(pooled * (1 - pooled), 1 / (self.n + other.n)) * (1 / self.n + 1 / other.n))
             found.append((x / self.n - y / other.n) / spread)
@@ -130,25 +136,29 @@ class Reduction:
         pairs = _pairs(data, neighbour) if paired else ()
         coordinates = np.unique(np.concatenate([*kept, np.array([i for pair in pairs for i in pair], dtype=np.intp)]))
         strong = np.where(np.abs(z[1]) > max(3.0, np.sqrt(2 * np.log(z.shape[1]))), np.sign(z[1]), 0.0)
-        weights, squares = _projections(z[0], data.shape), strong if strong.any() else None
+        weights = _projections(z[0], data.shape)
+        squares = strong if strong.any() else None
         return cls(data.centre, data.scale, coordinates, pairs, weights, squares)
 
     @property
-    def _combined(self) -> list[tuple[str, ColumnOf]]:
-        found: list[tuple[str, ColumnOf]] = []
+    def _combined(self) -> list[tuple[Name, ColumnOf]]:
+        found: list[tuple[Name, ColumnOf]] = []
         for i, j in self.pairs:
-            found.append((f"product of elements {i} and {j}", partial(lambda i, j, z, rows: z[:, i] * z[:, j], i, j)))
+            name = Name.of("product of elements {} and {}", position(i), position(j))
+            found.append((name, partial(lambda i, j, z, rows: z[:, i] * z[:, j], i, j)))
         for k, weights in enumerate(self.weights):
-            found.append((f"learned direction {k}", partial(lambda w, z, rows: z @ w, weights)))
+            name = Name.of("learned direction {}", position(k))
+            found.append((name, partial(lambda w, z, rows: z @ w, weights)))
         if self.squares is not None:
             of = partial(lambda w, z, rows: np.einsum("ij,ij,j->i", z, z, w), self.squares)
-            found.append(("learned sum of squares", of))
+            found.append((Name("learned sum of squares"), of))
         return [*found, *_WHOLE]
 
     @cached_property
-    def names(self) -> list[str]:
+    def names(self) -> list[Name]:
         """The name of each column."""
-        return [*(f"element {i}" for i in self.coordinates.tolist()), *(name for name, _ in self._combined)]
+        single = [Name.of("element {}", position(i)) for i in self.coordinates.tolist()]
+        return [*single, *(name for name, _ in self._combined)]
 
     def __call__(self, rows: Rows) -> Rows:
         """Return the columns, shape (n, columns), of rows of shape (n, d); those that are not wanted are 0."""
@@ -168,7 +178,12 @@ def _projections(z: Rows, shape: tuple[int, ...]) -> Rows:
     levels = [0.0, 1.5, 3.0, float(np.sqrt(2 * np.log(len(z))))]
     found = [np.where(np.abs(z) > level, z, 0.0) for level in levels]
     root = round(len(z) ** 0.5)
-    image = shape if len(shape) == 2 and min(shape) > 2 else (root, root) if root**2 == len(z) else None
+    image: tuple[int, ...] | None = None
+    if len(shape) == 2 and min(shape) > 2:
+        image = shape
+    elif root**2 == len(z):
+        # Rows of a square number of coordinates may be images that were flattened.
+        image = (root, root)
     if image is not None:
         found.append(_blurred(z.reshape(image), max(1, min(image) // 20)).ravel())
     found.append(np.ones_like(z))
@@ -186,18 +201,20 @@ def _blurred(image: Rows, reach: int) -> Rows:
     return np.where(np.abs(total) > 3.0 * width, total, 0.0)
 
 
+# Seconds, about, that the search for pairs takes for each pair of coordinates: of 10,000 of them 5 s.
 PAIR_SECONDS = 1e-7
-"""Seconds, about, that the search for pairs takes for each pair of coordinates: of 10,000 of them 5 s."""
 
 
 def pair_seconds(data: Moments, neighbour: Moments) -> float:
     """Return about how long the search for pairs of coordinates takes."""
-    width = data.kept.shape[1] if len(data.kept) and len(neighbour.kept) else 0
+    if not len(data.kept) or not len(neighbour.kept):
+        return 0.0
+    width: int = data.kept.shape[1]
     return PAIR_SECONDS * width * width / 2
 
 
 def _pairs(data: Moments, neighbour: Moments) -> tuple[tuple[int, int], ...]:
-    """Return the pairs of coordinates whose covariance differs most; none where rows were too wide."""
+    """Return the pairs of coordinates whose covariance differs most, or none if rows were too wide."""
     if not len(data.kept) or not len(neighbour.kept):
         return ()
     x, y = (side.kept - side.kept.mean(axis=0) for side in (data, neighbour))
@@ -205,13 +222,13 @@ def _pairs(data: Moments, neighbour: Moments) -> tuple[tuple[int, int], ...]:
 
 
 _COMMON = ("sum", "greatest", "least", "place of the greatest", "zeros", "ascents", "equal neighbours")
-_WHOLE: tuple[tuple[str, ColumnOf], ...] = (
-    ("sum of squares", lambda z, rows: np.einsum("ij,ij->i", z, z)),
-    ("sum of magnitudes", lambda z, rows: np.abs(z).sum(axis=1)),
-    ("greatest, standardised", lambda z, rows: z.max(axis=1)),
-    ("least, standardised", lambda z, rows: z.min(axis=1)),
-    *((name, partial(lambda of, z, rows: of(rows), SUMMARIES[name])) for name in _COMMON),
-    ("median", lambda z, rows: np.median(z[:, :: max(1, z.shape[1] // MEDIAN_WIDTH)], axis=1)),
+_WHOLE: tuple[tuple[Name, ColumnOf], ...] = (
+    (Name("sum of squares"), lambda z, rows: np.einsum("ij,ij->i", z, z)),
+    (Name("sum of magnitudes"), lambda z, rows: np.abs(z).sum(axis=1)),
+    (Name("greatest, standardised"), lambda z, rows: z.max(axis=1)),
+    (Name("least, standardised"), lambda z, rows: z.min(axis=1)),
+    *((Name(name), partial(lambda of, z, rows: of(rows), SUMMARIES[name])) for name in _COMMON),
+    (Name("median"), lambda z, rows: np.median(z[:, :: max(1, z.shape[1] // MEDIAN_WIDTH)], axis=1)),
 )
 
 
@@ -230,8 +247,8 @@ def least_dense_shift(width: int, runs: int) -> float:
     return float(np.sqrt((x + np.sqrt(x**2 + 8 * x * width / runs)) / 2))
 
 
+# Readers of single values, which are kept unchanged together with the reduced rows.
 AS_THEY_ARE = (readers.whole, readers.real, readers.text, readers.byte_string)
-"""Readers of single values, which stay as they are beside the reduced rows."""
 
 
 def wide_leaves(plan: LeafPlan) -> tuple[Leaf, ...]:
@@ -251,12 +268,12 @@ class SumUp:
     empty: tuple[Moments, ...]
 
     @classmethod
-    def around(cls, leaves: tuple[Leaf, ...], outputs: Any) -> SumUp:
+    def around(cls, leaves: tuple[Leaf, ...], outputs: Outputs) -> SumUp:
         """Return sums around what some outputs show."""
         found = (Moments.around(usual(leaf.read(outputs)[0]), _shape(leaf, outputs)) for leaf in leaves)
         return cls(leaves, tuple(found))
 
-    def __call__(self, outputs: Any) -> Plain:
+    def __call__(self, outputs: Outputs) -> Plain:
         """Return the sums of these outputs, of each leaf the number of rows, their sums, and the rows that are kept."""
         leaves = zip(self.leaves, self.empty, strict=True)
         found = (empty.of(usual(leaf.read(outputs)[0])) for leaf, empty in leaves)
@@ -268,17 +285,19 @@ class SumUp:
         return tuple(mine + replace(mine, n=n, sums=total, kept=kept) for mine, (n, total, kept) in rows)
 
 
-def _shape(leaf: Leaf, outputs: Any) -> tuple[int, ...]:
+def _shape(leaf: Leaf, outputs: Outputs) -> tuple[int, ...]:
     """Return the shape of a leaf's first array, by which neighbours in an image are known."""
     if isinstance(outputs, np.ndarray):
         return tuple(outputs.shape[1:])
     values, _ = walk(outputs[:1], leaf.path)
-    return tuple(values[0].shape) if values and isinstance(values[0], np.ndarray) else ()
+    if values and isinstance(values[0], np.ndarray):
+        return tuple(values[0].shape)
+    return ()
 
 
 @dataclass(frozen=True)
 class Reducer:
-    """Maps wide outputs to rows of few columns, beside which all other leaves stay as they are."""
+    """Maps wide outputs to rows of few columns, and keeps all other leaves unchanged."""
 
     wide: tuple[tuple[Leaf, Reduction], ...]
     others: tuple[Leaf, ...]
@@ -291,30 +310,34 @@ class Reducer:
         return cls(tuple(zip(leaves, reductions, strict=True)), others)
 
     @property
-    def names(self) -> tuple[str, ...]:
+    def names(self) -> tuple[Name, ...]:
         """The names of the leaves that stay."""
         return tuple(leaf.name for leaf in self.others)
 
     @property
-    def columns(self) -> tuple[str, ...]:
+    def columns(self) -> tuple[Name, ...]:
         """The names of the columns of the reduced rows."""
-        return tuple(f"{name} of {leaf.name}" for leaf, reduction in self.wide for name in reduction.names)
+        return tuple(Name.of("{} of {}", name, leaf.name) for leaf, reduction in self.wide for name in reduction.names)
 
     def keep(self, wanted: Iterable[int]) -> Reducer:
         """Return a reducer that makes some of the columns only, the others 0."""
-        places, wide, start = frozenset(wanted), [], 0
+        places = frozenset(wanted)
+        wide = []
+        start = 0
         for leaf, reduction in self.wide:
             mine = frozenset(j for j in range(len(reduction.names)) if start + j in places)
             wide.append((leaf, replace(reduction, wanted=mine)))
             start += len(reduction.names)
         return Reducer(tuple(wide), self.others)
 
-    def __call__(self, outputs: Any) -> Any:
+    def __call__(self, outputs: Outputs) -> Outputs:
         """Return the reduced rows, shape (outputs, columns), or tuples of the other leaves' values and such a row."""
         reduced = []
         for leaf, reduction in self.wide:
             values, where = leaf.read(outputs)
-            found = reduction(usual(values)) if len(values) else np.zeros((0, len(reduction.names)))
+            found = np.zeros((0, len(reduction.names)))
+            if len(values):
+                found = reduction(usual(values))
             reduced.append(spread(found, where, len(outputs), MISSING))
         rows = np.concatenate(reduced, axis=1)
         if not self.others:
@@ -323,8 +346,8 @@ class Reducer:
         return list(zip(*kept, rows, strict=True))
 
 
-def _values(leaf: Leaf, outputs: Any) -> list[Any]:
-    """Return one value of a leaf for each output, None where there is none."""
+def _values(leaf: Leaf, outputs: Outputs) -> list[Any]:
+    """Return one value of a leaf for each output, None for outputs without one."""
     if leaf.reader in AS_THEY_ARE:
         values, where = walk(outputs, leaf.path)
     else:

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.jsonable import stable_repr
+from dpaudit.naming import Name, key, position
 from dpaudit.outputs import readers
 from dpaudit.outputs.canonical import Raised, class_of, dtype_of, family, looked_at, order_of
 from dpaudit.outputs.parts import parts
@@ -34,6 +35,8 @@ _DECIMAL = re.compile(r"(?:(?<!\w)[-+])?[0-9]+(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?"
 _HEXADECIMAL = re.compile(r"[0-9a-fA-F]{8}[0-9a-fA-F-]*")
 LOOKED_THROUGH = 4096
 """Characters of a text whose numbers are read."""
+OUTPUT = Name("output")
+"""The name of all of an output."""
 MOST_DIGITS = 4000
 """Python reads no integers of more than 4300 digits."""
 
@@ -52,16 +55,21 @@ class Step:
         """Return the parts, and which values have one (None for all)."""
         return _STEPS[self.name][0](values, self.at)
 
+    def named(self, whole: Name) -> Name:
+        """Return the name of the parts that it leads to, given that of the whole."""
+        words = _STEPS[self.name][1]
+        return Name.of(words, whole) if isinstance(words, str) else words(whole, self.at)
+
 
 Path: TypeAlias = tuple[Step, ...]
 
 
-def in_words(path: Path) -> str:
+def in_words(path: Path) -> Name:
     """Return a path as a person would write it: "output['name'][2]"."""
-    text = "output"
+    name = OUTPUT
     for step in path:
-        text = _STEPS[step.name][1].format(text, step.at)
-    return text
+        name = step.named(name)
+    return name
 
 
 FAMILIES_OF_DTYPES = {"i": "int", "u": "int", "b": "bool", "f": "float"}
@@ -196,13 +204,13 @@ def template(text: str) -> Hashable:
     return _DIGITS.sub("#", text[:LOOKED_THROUGH])
 
 
-_STEPS: dict[str, tuple[Callable[[Any, Any], Taken], str]] = {
+_STEPS: dict[str, tuple[Callable[[Any, Any], Taken], str | Callable[[Name, Any], Name]]] = {
     "family": (_of_family, "{0}"),
     "parts": (_parts, "{0}"),
-    "item": (_item, "{0}[{1}]"),
-    "leaf": (lambda values, at: _item(values, at[0]), "{1[1]}"),
-    "key": (_item, "{0}[{1!r:.60}]"),
-    "entry": (_entry, "{0}.flat[{1}]"),
+    "item": (_item, lambda whole, at: Name.of("{}[{}]", whole, position(at))),
+    "leaf": (lambda values, at: _item(values, at[0]), lambda whole, at: at[1]),
+    "key": (_item, lambda whole, at: Name.of("{}[{}]", whole, key(at))),
+    "entry": (_entry, lambda whole, at: Name.of("{}.flat[{}]", whole, position(at))),
     "length": (_each(len), "len({0})"),
     "size": (_each(attrgetter("size")), "size of {0}"),
     "keys": (_each(tuple), "keys of {0}"),
@@ -220,7 +228,8 @@ _STEPS: dict[str, tuple[Callable[[Any, Any], Taken], str]] = {
     "json": (_each(_from_json), "json.loads({0})"),
     "hexadecimal": (_each(_from_hexadecimal), "int({0}, 16)"),
 }
-"""The function of each step, and the words of the path after it; a "leaf" is a part of a reduced row, by its name."""
+"""The function of each step, and the name of what it leads to: a template of ours for the whole, or a function of that
+and of `Step.at`, which declares how `at` is mentioned. A "leaf" is a part of a reduced row, by its name."""
 
 Reached = tuple[Any, NDArray[np.intp] | None]
 """Values, and the numbers of the rows that have one (None for all)."""
@@ -237,7 +246,7 @@ class Leaf:
 
     path: Path
     reader: Callable[[Any], Any]
-    name: str
+    name: Name
     in_row: bool = False
     representation: bool = False
 

@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 
 from dpaudit.errors import InputError
 from dpaudit.jsonable import stable_repr
+from dpaudit.naming import Name, member, position
 from dpaudit.outputs import readers
 from dpaudit.outputs.canonical import NUMERIC, canonical, class_of, dtype_of, family, holds_unseen, kind_of, order_of
-from dpaudit.outputs.leaf import Leaf, Path, Step, in_words, listed, template
+from dpaudit.outputs.leaf import OUTPUT, Leaf, Path, Step, in_words, listed, template
 from dpaudit.outputs.parts import has_numbers
 from dpaudit.outputs.shared import counted, follow
 from dpaudit.withheld import foreign
@@ -69,7 +70,7 @@ class LeafPlan:
         return plan
 
     @classmethod
-    def of_reduced(cls, rows: Any, names: Sequence[str], columns: tuple[str, ...]) -> LeafPlan:
+    def of_reduced(cls, rows: Any, names: Sequence[Name], columns: tuple[Name, ...]) -> LeafPlan:
         """Return the plan of wide outputs as a reducer returns them.
 
         They are rows of these columns, or tuples of the values of other leaves, of these names, with such a row at the
@@ -78,7 +79,7 @@ class LeafPlan:
         plan = cls(total=len(rows))
         for j, name in enumerate(names):
             plan.node([row[j] for row in rows], (Step("leaf", (j, name)),))
-        path: Path = (Step("leaf", (len(names), "output")),) if names else (Step("family", "array"),)
+        path: Path = (Step("leaf", (len(names), OUTPUT)),) if names else (Step("family", "array"),)
         plan.add(path, readers.Block(len(columns), columns))
         return plan
 
@@ -92,6 +93,7 @@ class LeafPlan:
         if len(self.leaves) >= MOST_LEAVES:
             if not self.beyond:
                 self.beyond.append(path)
+                # A plain text, which is withheld: the path may hold a key of the data, and is cut.
                 self.unseen.append(f"parts beyond the first {MOST_LEAVES}, from {in_words(path):.200} on")
             return
         found: Counter[str] = Counter()
@@ -100,14 +102,14 @@ class LeafPlan:
             found[name := family(kind)] += count
             kinds.setdefault(name, set()).add(kind)
         if len(found) > 1:
-            self.category(kind_of, values, path, "type")
+            self.category(kind_of, values, path, Name("type"))
             if set(found) <= NUMERIC:
-                self.add(path, readers.real, "value")
+                self.add(path, readers.real, Name("value"))
         for name in sorted(found):
             step = Step("family", name)
             if len(kinds[name]) > 1 and name not in _CLASSES_APART:
                 # A tuple and a list, or a scalar of NumPy and one of Python, are taken apart alike, and differ.
-                self.category(class_of, follow(step, values)[0], (*path, step), "class")
+                self.category(class_of, follow(step, values)[0], (*path, step), Name("class"))
             if len(found) == 1 or self.common(found[name]):
                 _HANDLERS.get(name, _HANDLERS["object"])(self, follow(step, values)[0], (*path, step))
 
@@ -120,11 +122,14 @@ class LeafPlan:
         step = Step(name)
         self.node(follow(step, values)[0], (*path, step))
 
-    def add(self, path: Path, reader: Callable[[Any], Any], what: str = "", representation: bool = False) -> None:
-        """Add a leaf."""
+    def add(
+        self, path: Path, reader: Callable[[Any], Any], what: Name | None = None, representation: bool = False
+    ) -> None:
+        """Add a leaf, which is `what` the values at the end of the path have, or these themselves."""
         name = in_words(path)
-        shown = f"{what} of {name}" if what else name
-        self.leaves.append(Leaf(path, reader, shown, self.in_row or representation, representation))
+        if what is not None:
+            name = Name.of("{} of {}", what, name)
+        self.leaves.append(Leaf(path, reader, name, self.in_row or representation, representation))
 
     def large_integers(self, values: Sequence[Any], path: Path, width: int) -> None:
         """Plan rows of integers that doubles do not hold: their lowest digits, which the row as doubles has not."""
@@ -137,7 +142,7 @@ class LeafPlan:
         of: Callable[[Any], Any],
         values: Sequence[Any],
         path: Path,
-        what: str,
+        what: Name,
         most: int = MOST_CATEGORIES,
         representation: bool = False,
     ) -> None:
@@ -170,13 +175,14 @@ def _sequence(plan: LeafPlan, values: list[Any], path: Path) -> None:
     if inside == {"int"} and longest > NAMED_POSITIONS and any(map(_has_large_integers, values)):
         plan.large_integers(values, path, longest)
     if len(inside) > 1 or not inside <= NUMERIC:
-        plan.category(_types_of, values, path, "types")
+        plan.category(_types_of, values, path, Name("types"))
     if inside <= NUMERIC:
         _row(plan, values, path, "item", longest)
         return
     _positions(plan, values, path, "item", min(longest, POSITIONS))
     if longest > POSITIONS:
-        plan.unseen.append(f"elements {POSITIONS} to {longest - 1} of {in_words(path)}")
+        numbers = position(POSITIONS), position(longest - 1)
+        plan.unseen.append(Name.of("elements {} to {} of {}", *numbers, in_words(path)))
 
 
 def _row(plan: LeafPlan, values: list[Any], path: Path, step: str, width: int) -> None:
@@ -200,10 +206,10 @@ def _types_of(values: Iterable[Any]) -> str:
 
 def _array(plan: LeafPlan, values: list[NDArray[Any]], path: Path) -> None:
     """Plan arrays: their shape, kind and numbers; those of other things by their parts."""
-    plan.category(attrgetter("shape"), values, path, "shape")
-    plan.category(_kind_of_numbers, values, path, "kind of the numbers")
-    plan.category(dtype_of, values, path, "dtype")
-    plan.category(order_of, values, path, "memory order")
+    plan.category(attrgetter("shape"), values, path, Name("shape"))
+    plan.category(_kind_of_numbers, values, path, Name("kind of the numbers"))
+    plan.category(dtype_of, values, path, Name("dtype"))
+    plan.category(order_of, values, path, Name("memory order"))
     if not all(has_numbers(value.dtype) for value in values):
         plan.step("parts", values, path)
         return
@@ -230,10 +236,10 @@ def _kind_of_numbers(value: NDArray[Any]) -> str:
 
 def _sparse(plan: LeafPlan, values: list[Any], path: Path) -> None:
     """Plan sparse matrices: all their numbers where these are not too many, and the pattern of what is stored."""
-    plan.category(attrgetter("shape"), values, path, "shape")
-    plan.category(_kind_of_numbers, values, path, "kind of the numbers")
-    plan.category(attrgetter("format"), values, path, "format", representation=True)
-    plan.category(dtype_of, values, path, "dtype")
+    plan.category(attrgetter("shape"), values, path, Name("shape"))
+    plan.category(_kind_of_numbers, values, path, Name("kind of the numbers"))
+    plan.category(attrgetter("format"), values, path, Name("format"), representation=True)
+    plan.category(dtype_of, values, path, Name("dtype"))
     widths = {int(np.prod(value.shape, dtype=np.int64)) for value in values}
     if len(widths) > 1 or max(widths) > DENSE or not all(has_numbers(value.dtype) for value in values):
         plan.step("parts", values, path)
@@ -264,11 +270,11 @@ def _type_of_key(key: Any) -> str:
 
 def _mapping(plan: LeafPlan, values: list[Any], path: Path) -> None:
     """Plan mappings: their keys, the order of these, and the value at each."""
-    plan.category(frozenset, values, path, "keys")
-    plan.category(tuple, values, path, "order of the keys")
+    plan.category(frozenset, values, path, Name("keys"))
+    plan.category(tuple, values, path, Name("order of the keys"))
     counts = Counter(chain.from_iterable(values))
     if any(isinstance(key, _EQUAL) for key in counts):  # 1, 1.0 and True are one key
-        plan.category(_types_of_keys, values, path, "types of the keys")
+        plan.category(_types_of_keys, values, path, Name("types of the keys"))
     if len(set(map(len, values))) > 1:
         plan.add((*path, Step("length")), readers.whole)
     kept = [key for key, count in counts.most_common(KEYS) if plan.common(count) or count == len(values)]
@@ -276,7 +282,7 @@ def _mapping(plan: LeafPlan, values: list[Any], path: Path) -> None:
         to = Step("key", key)
         below = follow(to, values)[0]
         if len(below) < len(values):
-            plan.category(partial(_has, key), values, path, f"presence of {key!r:.60}")
+            plan.category(partial(_has, key), values, path, Name.of("presence of {}", member(key)))
         plan.node(below, (*path, to))
     if len(kept) < len(counts):
         plan.step("keys", values, path)
@@ -285,9 +291,9 @@ def _mapping(plan: LeafPlan, values: list[Any], path: Path) -> None:
 
 def _set(plan: LeafPlan, values: list[Any], path: Path) -> None:
     counts = Counter(chain.from_iterable(values))
-    followed = [member for member, count in counts.most_common(KEYS) if plan.common(count) and count < len(values)]
-    for member in sorted(followed, key=stable_repr):
-        plan.category(partial(_has, member), values, path, f"membership of {member!r:.60}")
+    followed = [one for one, count in counts.most_common(KEYS) if plan.common(count) and count < len(values)]
+    for one in sorted(followed, key=stable_repr):
+        plan.category(partial(_has, one), values, path, Name.of("membership of {}", member(one)))
     plan.step("elements", values, path)
 
 
@@ -307,7 +313,7 @@ def _text(plan: LeafPlan, values: list[str], path: Path) -> None:
             return
     templates = counted(template, values)
     if max(templates.values()) > 1 and len(templates) < len(different):
-        plan.category(template, values, path, "text between the numbers", MOST_TEMPLATES)
+        plan.category(template, values, path, Name("text between the numbers"), MOST_TEMPLATES)
         steps = Step("numbers"), Step("decimals")
         whole, decimals = (follow(step, values)[0] for step in steps)
         plan.node(whole, (*path, steps[0]))
@@ -316,7 +322,7 @@ def _text(plan: LeafPlan, values: list[str], path: Path) -> None:
 
 
 def _exception(plan: LeafPlan, values: list[Any], path: Path) -> None:
-    plan.category(_exception_kind, values, path, "exception type")
+    plan.category(_exception_kind, values, path, Name("exception type"))
     plan.step("message", values, path)
     step = Step("beside the message")
     if any(follow(step, values)[0]):
@@ -339,7 +345,7 @@ def _beside(plan: LeafPlan, values: Sequence[Any], path: Path) -> None:
     if all(map(_is_empty, values)):
         return
     keys = Counter(chain.from_iterable(values))
-    plan.category(frozenset, values, path, "keys")
+    plan.category(frozenset, values, path, Name("keys"))
     for key, count in keys.items():
         to = (*path, Step("family", "mapping"), Step("key", key))
         below = follow(to[-1], values)[0]
@@ -350,7 +356,7 @@ def _beside(plan: LeafPlan, values: Sequence[Any], path: Path) -> None:
             continue
         kinds = set(map(type, below))
         if kinds == {dict} and all(plan.common(some) for some in Counter(chain.from_iterable(below)).values()):
-            plan.category(tuple, below, to, "order of the keys")
+            plan.category(tuple, below, to, Name("order of the keys"))
             _beside(plan, below, to)
         else:
             plan.node(below, to)

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.jsonable import stable_repr
+from dpaudit.naming import Name
 from dpaudit.outputs.objects import stored_entries
 from dpaudit.outputs.shared import Shared, counted
 
@@ -163,7 +164,7 @@ class Block:
     """
 
     width: int
-    names: tuple[str, ...] = ()
+    names: tuple[Name, ...] = ()
 
     def __call__(self, values: Sequence[Any] | NDArray[Any]) -> NDArray[np.float64]:
         """Return the rows, shape (len(values), width)."""

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from dpaudit import seeding
 from dpaudit.contract import Made, Pair
-from dpaudit.events.columns import Flattener
 from dpaudit.events.discretizers import Discretizer
+from dpaudit.events.flattening import Flattener
 from dpaudit.events.wide import Reducer, Reduction, SumUp, pair_seconds, wide_leaves
 from dpaudit.outputs.canonical import Raised
 from dpaudit.outputs.encoding import plain

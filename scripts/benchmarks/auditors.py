@@ -27,7 +27,7 @@ from benchmark.optimum import RatioLaw, best_bound, best_bound_of_two_sets, rati
 
 import dpaudit
 from dpaudit.audit.request import TRAINING_SHARE
-from dpaudit.events.guesses import MOST
+from dpaudit.events.coin_guesses import MOST
 from dpaudit.jsonable import jsonable
 
 FULL = 2_500_000

@@ -14,9 +14,9 @@ the greatest bound expected by its own counts is taken. With 20 seeds, tenth and
 0.902, 0.965 and 0.951, 0.970; tuple of five 0.934, 0.968 and 0.952, 0.971. The simpler rule loses 2 % of the median
 and 8 % of the tenth on Gaussian noise, whose ratios grow without limit, so the walks stay.
 
-With ``--constants`` the constants of `dpaudit.events.guesses` are compared with halves, doubles and more, seed by seed:
-a line has the mean of the bounds' ratios to those with the constants as they are, its standard error, and the mean of
-the lowest tenth of these ratios.
+With ``--constants`` the constants of `dpaudit.events.coin_guesses` are compared with halves, doubles and more, seed
+by seed: a line has the mean of the bounds' ratios to those with the constants as they are, its standard error, and
+the mean of the lowest tenth of these ratios.
 
 Exit status: 0 if all mechanisms have what is asked, 1 if not.
 """
@@ -45,8 +45,8 @@ from benchmark.sparse_vector import SparseVector
 
 import dpaudit
 from benchmarks.columns import line, positive
-from dpaudit.events import guesses, selection
-from dpaudit.events.families import PrefixFamily, families_by_score
+from dpaudit.events import coin_guesses, selected
+from dpaudit.events.prefixes import Prefixes, prefixes_by_score
 from dpaudit.jsonable import jsonable
 
 ASKED = 0.9
@@ -167,9 +167,9 @@ class Spread:
         return self.tenth / self.median if self.median > 0 else 0.0
 
 
-def by_counts_alone(*given: Any) -> Iterator[PrefixFamily]:
+def by_counts_alone(*given: Any) -> Iterator[Prefixes]:
     """Yield the events above and below a threshold, without random walks along the bins."""
-    return families_by_score(*given[:-1], careful=False)
+    return prefixes_by_score(*given[:-1], careful=False)
 
 
 def measure(case: Case, options: argparse.Namespace) -> Spread:
@@ -196,9 +196,9 @@ def compare_constants(cases: Sequence[Case], options: argparse.Namespace) -> Non
     usual = {case.name: np.array(measure(case, options).bounds) for case in cases}
     print(f"{'constant':10s} {'value':>6s} {'ratio':>7s} {'error':>7s} {'lowest':>7s}  by mechanism", flush=True)
     for name, values in OTHERS.items():
-        before = getattr(guesses, name)
+        before = getattr(coin_guesses, name)
         for value in values:
-            setattr(guesses, name, value)
+            setattr(coin_guesses, name, value)
             found = [np.array(measure(case, options).bounds) / usual[case.name] for case in cases]
             ratios = np.concatenate(found)
             means = [f"{ratio.mean():.3f}" for ratio in found]
@@ -207,7 +207,7 @@ def compare_constants(cases: Sequence[Case], options: argparse.Namespace) -> Non
             print(
                 f"{name:10s} {value:6g} {ratios.mean():7.4f} {error:7.4f} {lowest:7.4f}  {' '.join(means)}", flush=True
             )
-        setattr(guesses, name, before)
+        setattr(coin_guesses, name, before)
 
 
 def in_columns(spread: Spread) -> str:
@@ -236,7 +236,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     known = {case.name: case for case in cases()}
     options = parsed(arguments, list(known))
     if options.rule == "counts":
-        selection.families_by_score = by_counts_alone
+        selected.prefixes_by_score = by_counts_alone
     if options.constants:
         compare_constants([known[name] for name in options.only], options)
         return 0

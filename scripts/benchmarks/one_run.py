@@ -50,7 +50,7 @@ from benchmarks.one_run_auditors import DELTA, Bools, Floats, installed, ours, p
 from dpaudit import CurveClaim, PrivacyClaim
 from dpaudit.audit.one_run import Ranked, guess_test
 from dpaudit.bounds.coin import epsilon_lower
-from dpaudit.bounds.guesses import Schedule, lower_bound
+from dpaudit.bounds.guess_schedules import Schedule, lower_bound
 from dpaudit.bounds.limits import lower_limit, upper_limit
 from dpaudit.bounds.tangent import ClaimPoints, gaussian_delta
 from dpaudit_learners.training.noisy_sgd import FAULTS, Examples, Logistic, NoisySGD, one_training

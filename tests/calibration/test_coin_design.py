@@ -27,7 +27,7 @@ from dpaudit.audit.confirmation import Hits
 from dpaudit.audit.finding import CoinCount
 from dpaudit.audit.power import Power
 from dpaudit.bounds.coin import epsilon_lower
-from dpaudit.events.selection import CellFamilies
+from dpaudit.events.selected import OrderedCells
 from dpaudit.running.sampling import Sampler
 
 ALARM, GAMMA, EPSILON, AUDITS = 1e-6, 0.05, 0.5, 60
@@ -217,7 +217,7 @@ def every_hit(self: Hits, right: Any) -> None:
 
 def test_an_audit_does_not_accuse_who_stops_ahead(monkeypatch: pytest.MonkeyPatch) -> None:
     # One event has all of the error, which is the easiest to aim at.
-    monkeypatch.setattr(CellFamilies, "guessed", lambda self, event, test, most: replace(event, guesses=(event.alone,)))
+    monkeypatch.setattr(OrderedCells, "guessed", lambda self, event, test, most: replace(event, guesses=(event.alone,)))
     monkeypatch.setattr(Candidate, "refuting_event", lambda self: None)
     mechanisms: list[Stopping] = []
     tossed = Sampler.tossed

@@ -11,7 +11,7 @@ from scipy.stats import binom
 import dpaudit
 from dpaudit import PrivacyClaim
 from dpaudit.audit.one_run import Ranked, guess_test
-from dpaudit.bounds.guesses import Schedule
+from dpaudit.bounds.guess_schedules import Schedule
 from dpaudit.bounds.tangent import ClaimPoints, gaussian_delta, gaussian_epsilons
 from dpaudit_learners.training.noisy_sgd import Examples, Logistic, NoisySGD, one_training
 

@@ -29,6 +29,7 @@ FLOORS = {
             "escaping",
             "files",
             "keyed",
+            "naming",
             "withheld",
             "jsonable",
             "contract",

@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import linprog
 from scipy.sparse import coo_matrix
 
-from dpaudit.bounds.guesses import Schedule
+from dpaudit.bounds.guess_schedules import Schedule
 from dpaudit.bounds.tangent import ClaimPoints
 
 

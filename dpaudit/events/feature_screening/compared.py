@@ -1,44 +1,46 @@
 """Features that are chosen by comparing the two sides, of too many to be screened each.
 
 Of an integer the remainder by a number whose remainders differ, or that divides differences on one side. Of long texts
-and bytes what stands far from both ends; of texts and bytes the last character beside a check sum of the others. Of
-bits, of which each alone shows nothing and several can leak together, as a checksum or the XOR of two fields, parities:
-of pairs, of any number of a few, and linear relations over GF(2) that one side obeys.
+and bytes the characters far from both ends; of texts and bytes the last character together with a check sum of the
+others. Of bits parities, because bits that show nothing alone can leak together, as a checksum or the XOR of two fields
+does: parities of pairs, of any number of a few, and linear relations over GF(2) that one side obeys.
 """
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial, reduce
 from itertools import product
-from math import lcm
 from operator import itemgetter
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.bounds.base import Integers
 from dpaudit.events.cells import to_grid
+from dpaudit.events.event import Outputs
 from dpaudit.events.feature_screening import numbers, texts
 from dpaudit.events.feature_screening.feature import ABSENT, CellNumbers, Feature, LeafFeature
 from dpaudit.events.feature_screening.products import Sides
+from dpaudit.events.feature_screening.texts import Texts
+from dpaudit.naming import Name, joined, position
 from dpaudit.outputs.readers import WholeValues
 
+# Moduli, places and check sums that are returned.
 CHOSEN = 4
-"""Moduli, places and check sums that are returned."""
+# Values a side that they are compared on.
 COMPARED = 2_000
-"""Values a side that they are compared on."""
+# All moduli up to here are compared.
 MODULUS = 512
-"""All moduli up to here are compared."""
+# Characters of a text, or bytes, that are looked at.
 WIDEST = 4096
-"""Characters of a text, or bytes, that are looked at."""
+# Different last characters, and moduli of check sums, up to which all dependences between the two are compared.
 LETTERS = 40
-"""Different last characters, and moduli of the check sums beside them, up to which all dependences are compared."""
+# Moduli of check sums that are compared with more different characters than that, as bytes have.
 CHECKED = (97, 127, 128, 251, 255, 256)
-"""Moduli of check sums beside more characters than that, as bytes."""
 
 
 def remainders(values: WholeValues, neighbour: Sides, chosen: Sides) -> list[LeafFeature]:
@@ -49,10 +51,10 @@ def remainders(values: WholeValues, neighbour: Sides, chosen: Sides) -> list[Lea
     listed = numbers.signed(values)
     sides = [[listed[i] for i in places] for places in some]
     spread = max(map(max, sides)) - min(map(min, sides))
-    found = [LeafFeature(f"remainder by {m}", partial(numbers.remainder, m)) for m in _small_moduli(sides, spread)]
+    found = [LeafFeature(numbers.remainder_by(m), partial(numbers.remainder, m)) for m in _small_moduli(sides, spread)]
     for modulus in _common_divisors(sides, spread):
         read = partial(_large_remainders, modulus)
-        found.append(numbers.repeated(f"remainder by {modulus}", read, Counter(read(values)), repr))
+        found.append(numbers.repeated(numbers.remainder_by(modulus), read, Counter(read(values)), repr))
     return found
 
 
@@ -92,7 +94,9 @@ def _excess(cells: Integers, side: Integers, width: int) -> float:
     runs = counts.sum(axis=1, keepdims=True)
     mean = counts.sum(axis=0) * runs / runs.sum()
     free = counts.shape[1] - 1
-    return float((np.square(counts - mean) / mean).sum() - free) / np.sqrt(2 * free) if free else -np.inf
+    if not free:
+        return -math.inf
+    return float((np.square(counts - mean) / mean).sum() - free) / math.sqrt(2 * free)
 
 
 def _groups(most: int, greatest: int) -> list[tuple[int, list[int]]]:
@@ -105,8 +109,8 @@ def _groups(most: int, greatest: int) -> list[tuple[int, list[int]]]:
     found: list[tuple[int, list[int]]] = []
     for modulus in range(most, 1, -1):
         for i, (shared, group) in enumerate(found):
-            if lcm(shared, modulus) < 2**62:
-                found[i] = (lcm(shared, modulus), [*group, modulus])
+            if math.lcm(shared, modulus) < 2**62:
+                found[i] = (math.lcm(shared, modulus), [*group, modulus])
                 break
         else:
             found.append((modulus, [modulus]))
@@ -134,9 +138,10 @@ def _common_divisors(sides: Sequence[Sequence[int]], spread: int) -> list[int]:
     return [divisor for _, divisor in sorted(common, key=lambda item: (-item[0], item[1]))[:CHOSEN]]
 
 
-def far_places(values: Sequence[Any], neighbour: Sides, chosen: Sides) -> list[LeafFeature]:
+def far_places(values: Texts, neighbour: Sides, chosen: Sides) -> list[LeafFeature]:
     """Return what stands at the places of texts, or bytes, beyond those near the ends where the sides differ most."""
-    width, some = _width(values), _some(neighbour, chosen)
+    width = _width(values)
+    some = _some(neighbour, chosen)
     if width <= texts.NEAR or not all(some):
         return []
     counts = []
@@ -152,11 +157,11 @@ def far_places(values: Sequence[Any], neighbour: Sides, chosen: Sides) -> list[L
     return texts.at_places(values, sorted((texts.NEAR + best).tolist()))
 
 
-def _width(values: Sequence[Any]) -> int:
+def _width(values: Texts) -> int:
     return min(WIDEST, max(map(len, values), default=0))
 
 
-def check_characters(values: Sequence[Any], neighbour: Sides, chosen: Sides) -> list[LeafFeature]:
+def check_characters(values: Texts, neighbour: Sides, chosen: Sides) -> list[LeafFeature]:
     """Return the last character, or byte, together with the check sum of the others on which it depends most.
 
     Any dependence counts, on a remainder of the sum by a modulus up to `LETTERS`, of as few different last characters;
@@ -170,29 +175,31 @@ def check_characters(values: Sequence[Any], neighbour: Sides, chosen: Sides) -> 
         return []
     side = np.repeat([0, 1], [len(places) for places in some])
     sums, last = texts.check_sums(compared)
-    known = tuple(np.unique(last).tolist())
+    letters = tuple(np.unique(last).tolist())
     found: list[tuple[float, LeafFeature]] = []
     for kind, sum_ in sums.items():
-        if len(known) <= LETTERS:
+        if len(letters) <= LETTERS:
             for modulus in range(2, LETTERS + 1):
-                cells = texts.beside(known, modulus, sum_, last)
-                excess = _excess(cells, side, modulus * (len(known) + 1))
-                found.append((excess, texts.check_character(kind, modulus, known)))
+                cells = texts.with_remainder(letters, modulus, sum_, last)
+                excess = _excess(cells, side, modulus * (len(letters) + 1))
+                found.append((excess, texts.check_character(kind, modulus, letters)))
             continue
         for modulus, sign in product(CHECKED, (-1, 1)):
             excess = _excess((last + sign * sum_) % modulus, side, modulus)
             found.append((excess, texts.check_remainder(kind, modulus, sign)))
     excess, best = max(found, key=itemgetter(0))
-    return [best] if excess > 0 else []
+    if excess > 0:
+        return [best]
+    return []
 
 
 MOST_BITS = 512
+# Bits whose parities are all compared at once.
 TOGETHER = 16
-"""Bits of which all parities are compared at once."""
+# Bits, from the first, that are taken in groups of so many.
 GROUPED = 64
-"""Bits, from the first, that are taken in groups of so many."""
+# Runs beyond the number of bits that a relation must hold on: by chance it would with probability 2^-SPARE.
 SPARE = 24
-"""Runs beyond the number of bits that a relation must hold on: by chance it would with probability 2^-SPARE."""
 PAIRS = 4
 RELATIONS = 4
 
@@ -207,12 +214,14 @@ class Parity:
     kind: str = "parity"
 
     @property
-    def name(self) -> str:
+    def name(self) -> Name:
         """The name of the feature."""
-        more = f" and {len(self.bits) - 4} bits more" if len(self.bits) > 4 else ""
-        return f"parity of {', '.join(bit.name for bit in self.bits[:4])}{more}"
+        first = joined(bit.name for bit in self.bits[:4])
+        if len(self.bits) <= 4:
+            return Name.of("parity of {}", first)
+        return Name.of("parity of {} and {} bits more", first, position(len(self.bits) - 4))
 
-    def __call__(self, outputs: Sequence[Any]) -> CellNumbers:
+    def __call__(self, outputs: Outputs) -> CellNumbers:
         """Return the parity of each output."""
         columns = [bit(outputs) for bit in self.bits]
         missing = reduce(np.logical_or, [(column < 0) | (column > 1) for column in columns])
@@ -220,7 +229,9 @@ class Parity:
 
     def cell(self, code: int) -> str | int:
         """Return the parity."""
-        return "absent" if code == ABSENT else code
+        if code == ABSENT:
+            return "absent"
+        return code
 
 
 def parities(bits: Sequence[Feature], data: NDArray[np.uint8], neighbour: NDArray[np.uint8]) -> Iterator[Parity]:
@@ -228,7 +239,9 @@ def parities(bits: Sequence[Feature], data: NDArray[np.uint8], neighbour: NDArra
 
     Of the features `bits` the training values on the two sides are given, each 0 or 1, shapes (m, bits) and (k, bits).
     """
-    bits, data, neighbour = bits[:MOST_BITS], data[:, :MOST_BITS], neighbour[:, :MOST_BITS]
+    bits = bits[:MOST_BITS]
+    data = data[:, :MOST_BITS]
+    neighbour = neighbour[:, :MOST_BITS]
     for i, j in _pairs(data, neighbour):
         yield Parity((bits[i], bits[j]))
     for start in range(0, min(GROUPED, len(bits)), TOGETHER):
@@ -298,7 +311,8 @@ def _null_space(rows: NDArray[np.uint8]) -> Iterator[int]:
     # The constant column comes first: a combination that equals it is constant too.
     basis: dict[int, tuple[int, int]] = {ones.bit_length() - 1: (ones, 0)}
     for i, column in enumerate(columns):
-        vector, combination = column, 1 << i
+        vector = column
+        combination = 1 << i
         while vector:
             lead = vector.bit_length() - 1
             if lead not in basis:

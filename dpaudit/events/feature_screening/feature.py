@@ -12,9 +12,10 @@ an event with no hits of 200 its due.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,24 +23,31 @@ from numpy.typing import NDArray
 from dpaudit.bounds.base import Array, Bools
 from dpaudit.bounds.limits import wilson_limit
 from dpaudit.events.cells import to_grid
-from dpaudit.events.event import opened
+from dpaudit.events.event import Outputs, opened
+from dpaudit.naming import Name
 from dpaudit.outputs import readers
 from dpaudit.outputs.leaf import Leaf, Step, spread
 
 CellNumbers = NDArray[np.int64]
+LeafValues: TypeAlias = readers.WholeValues | NDArray[np.generic] | Sequence[str] | Sequence[bytes]
+"""The values of a leaf in a batch, as its reader returns them; rows of numbers are a matrix."""
+V = TypeVar("V", bound=LeafValues)
 
+# Into so many cells of equal mass a real feature is cut while features are compared.
 CELLS = 64
-"""Into so many cells of equal mass a real feature is cut while features are compared."""
+# The cell of an output that has no such leaf.
 ABSENT = -1
-"""The cell of an output that has no such leaf."""
+# The features that say little to a person, by their kind or their name.
 INTRICATE = ("repeats", "repeated_entries", "parity of the ones", "parity of the order", "sum of squares")
-"""The features that say little to a person, by their kind or their name."""
-DIGIT, PERIOD, ORDER, RUNS = "decimal digit", "period", "order", "runs"
-"""The kinds of features that are looked at only where ordinary ones promise nothing."""
+# The kinds of features that are looked at only where ordinary ones promise nothing.
+DIGIT = "decimal digit"
+PERIOD = "period"
+ORDER = "order"
+RUNS = "runs"
+# The kinds whose names already name the part of an output.
 NAMED = (DIGIT, PERIOD, ORDER)
-"""Those whose names say themselves of which part of an output they are."""
+# The share of different values up to which texts are looked at once each.
 REPEATING = 0.25
-"""The share of different values up to which texts are looked at once each."""
 
 
 def quantile_edges(values: Array) -> Array:
@@ -60,28 +68,31 @@ class LeafFeature:
     `representation` shows how a value is stored rather than which it is.
     """
 
-    name: str
-    read: Callable[[Any], NDArray[Any]]
+    name: Name
+    read: Callable[[Any], NDArray[np.generic]]
     shown: Callable[[int], str | int] = int
     edges: Array | None = None
     representation: bool = False
 
-    def cells(self, values: Any, places: NDArray[np.intp] | None = None) -> CellNumbers:
+    def cells(self, values: LeafValues, places: NDArray[np.intp] | None = None) -> CellNumbers:
         """Return the cell of each value; of the `distinct` ones where their places are given."""
         found = self.read(values)
-        found = found if self.edges is None else np.searchsorted(self.edges, found, side="right")
+        if self.edges is not None:
+            found = np.searchsorted(self.edges, found, side="right")
         cells: CellNumbers = np.asarray(found, dtype=np.int64)
-        return cells if places is None else cells[places]
+        if places is None:
+            return cells
+        return cells[places]
 
     def cell(self, code: int) -> str | int:
         """Return a cell as a person would write it."""
         if self.edges is None:
             return self.shown(code)
-        low = "-inf" if code == 0 else f"{self.edges[code - 1]:.6g}"
-        return f"[{low}, {'inf' if code == len(self.edges) else f'{self.edges[code]:.6g}'})"
+        ends = [-math.inf, *self.edges.tolist(), math.inf]
+        return f"[{ends[code]:.6g}, {ends[code + 1]:.6g})"
 
 
-def number(name: str, read: Callable[[Any], Array], values: Any) -> LeafFeature:
+def number(name: Name, read: Callable[[V], Array], values: V) -> LeafFeature:
     """Return the feature of a real number, cut into cells of equal mass for values like these."""
     return LeafFeature(name, read, edges=quantile_edges(read(values)))
 
@@ -101,12 +112,14 @@ class Feature:
     index: int = 0
 
     @property
-    def name(self) -> str:
+    def name(self) -> Name:
         """The name of the feature, as "bit 3 of output['count']"."""
         name = self.column.name
         if self.reduced or self.kind in NAMED:
             return name
-        return f"{name} of {self.leaf.name}" if name else self.leaf.name
+        if name:
+            return Name.of("{} of {}", name, self.leaf.name)
+        return self.leaf.name
 
     @property
     def reduced(self) -> bool:
@@ -128,26 +141,29 @@ class Feature:
 
         So does a part of a table as it is taken apart; and the number of keys, which say more themselves.
         """
-        keyed = self.kind == "value" and self.leaf.path[-1:] == (Step("length"),) and isinstance(opened(output), dict)
+        is_length = self.kind == "value" and self.leaf.path[-1:] == (Step("length"),)
+        counts_keys = is_length and isinstance(opened(output), dict)
         inside = any(step.name == "key" and step.at in ("values", "index") for step in self.leaf.path)
-        return keyed or inside or self.kind in INTRICATE or self.column.name in INTRICATE
+        return counts_keys or inside or self.kind in INTRICATE or self.column.name in INTRICATE
 
-    def __call__(self, outputs: Sequence[Any]) -> CellNumbers:
+    def __call__(self, outputs: Outputs) -> CellNumbers:
         """Return the cell of each output."""
         values, where = self.leaf.read(outputs)
         return spread(self.column.cells(*distinct(values)), where, len(outputs), ABSENT)
 
-    def real(self, outputs: Sequence[Any]) -> Array:
+    def real(self, outputs: Outputs) -> Array:
         """Return the number of each output, -inf where there is none; for ordered features alone."""
         values, where = self.leaf.read(outputs)
         return spread(self.column.read(values), where, len(outputs), -np.inf)
 
     def cell(self, code: int) -> str | int:
         """Return a cell as a person would write it."""
-        return "absent" if code == ABSENT else self.column.cell(code)
+        if code == ABSENT:
+            return "absent"
+        return self.column.cell(code)
 
 
-def distinct(values: Any) -> tuple[Any, NDArray[np.intp] | None]:
+def distinct(values: LeafValues) -> tuple[LeafValues, NDArray[np.intp] | None]:
     """Return the values to read features of, texts that repeat once each, and then the place of each value in them."""
     if isinstance(values, list) and values and type(values[0]) is str:
         numbers = {value: i for i, value in enumerate(dict.fromkeys(values))}
@@ -156,16 +172,17 @@ def distinct(values: Any) -> tuple[Any, NDArray[np.intp] | None]:
     return values, None
 
 
+# Standard errors of the training runs that a promise is marked down by.
 TRAINING = 2.0
-"""Standard errors of the training runs that a promise is marked down by."""
+# The same for the confirmation runs to come.
 CONFIRMATION = 2.0
-"""The same for the confirmation runs to come."""
 
 
 def promise(x: Array, m: float | Array, y: Array, k: float | Array, confirm: int, training: float = TRAINING) -> Array:
     """Return the promise of events with x of m and y of k training runs, elementwise."""
     first, second = (1 / (training**2 / runs + CONFIRMATION**2 / confirm) for runs in (m, k))
-    low, high = wilson_limit(x / m * first, first, -1.0), wilson_limit(y / k * second, second, 1.0)
+    low = wilson_limit(x / m * first, first, -1.0)
+    high = wilson_limit(y / k * second, second, 1.0)
     return to_grid(np.log(np.maximum(low, 1e-300)) - np.log(high))
 
 
@@ -220,7 +237,8 @@ def _promises(data: Array, neighbour: Array, confirm: int) -> Array:
     """
     m, k = (side.sum(axis=-1, keepdims=True) for side in (data, neighbour))
     empty = (m == 0) | (k == 0)
-    m, k = np.where(empty, 1.0, m), np.where(empty, 1.0, k)
+    m = np.where(empty, 1.0, m)
+    k = np.where(empty, 1.0, k)
     x, y = (np.cumsum(side, axis=-1)[..., :-1] for side in (data, neighbour))
     found = [promise(x, m, y, k, confirm), promise(k - y, k, m - x, m, confirm)]
     return np.stack([np.where(empty, -np.inf, one) for one in found], axis=-3)

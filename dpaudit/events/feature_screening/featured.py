@@ -8,7 +8,6 @@ returns them. (Mironov, "On significance of the least significant bits for diffe
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import compress, product, starmap
 from typing import Any
@@ -18,31 +17,40 @@ from scipy.special import xlogy
 
 from dpaudit.bounds.base import Array
 from dpaudit.events.discretizers import Discretizer, PackedRows, Ranked, ScoreBins, score_edges
-from dpaudit.events.event import Cells, CellSet, Event, Interval
+from dpaudit.events.event import Cells, CellSet, Event, Interval, Outputs
 from dpaudit.events.feature_screening.compared import Parity
 from dpaudit.events.feature_screening.feature import CellNumbers, Feature, LeafFeature, one_of
 from dpaudit.events.feature_screening.products import Product
 from dpaudit.events.feature_screening.search import Screened, screen_features
+from dpaudit.naming import Name, estimated, position
 from dpaudit.outputs import readers
+from dpaudit.outputs.leaf import OUTPUT
 from dpaudit.outputs.plan import LeafPlan
 
+# Of 1 - 2 |random() - 1/2|; and of 1 - random() and of NumPy's Laplace noise, whose 2 - random() is rounded.
 GRIDS = (52, 53)
-"""Of 1 - 2 |random() - 1/2|; and of 1 - random() and of NumPy's Laplace noise, whose 2 - random() is rounded."""
+# Values that say whether a sampler is the one: where it is, all of them lie on its grid.
 FARTHEST = 64
-"""Values that say whether a sampler is the one: where it is, all of them lie on its grid."""
+# The farthest of them, which exclude most samplers.
 FIRST = 16
-"""The farthest of them, which exclude most samplers."""
+# Values beyond it are no noise of such a sampler, and their sums would overflow.
 FINITE = 1e300
-"""Values beyond it are no noise of such a sampler, and their sums would overflow."""
-LEAST_SPARSE, ON_GRID = 12, 0.95
-"""At least so many of them must lie where doubles are missed, and so large a share of these on the grid."""
-CENTRES, SCALES = 32, 2
-"""Round numbers tried for the centre, and for the scale and for its inverse."""
+# The least number of values that must lie where doubles are missed, for the grid shows only there.
+LEAST_SPARSE = 12
+# The share of these that must lie on the grid.
+ON_GRID = 0.95
+# Round numbers that are tried for the centre.
+CENTRES = 32
+# Round numbers that are tried for the scale, and for its inverse.
+SCALES = 2
+# Standard errors, about, within which centre and scale are sought.
 ERRORS = 4.0
-"""Standard errors, about, within which centre and scale are sought."""
-DENSE, REACHED, GAP = 0, 1, 2
+# The cells of a value: doubles are too dense to say, the sampler returns it, or it never does.
+DENSE = 0
+REACHED = 1
+GAP = 2
+# The kind of the features that show them.
 GAPS = "gaps"
-"""The kind of the features that show them."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +67,8 @@ class FloatSupport:
     @property
     def feature(self) -> LeafFeature:
         """The feature that shows gaps, in which floating-point rounding reveals the input."""
-        name = f"being floating-point noise (centre {self.centre:.6g}, scale {self.scale:.6g}, {self.grid} bits)"
+        words = "being floating-point noise (centre {}, scale {}, {} bits)"
+        name = Name.of(words, estimated(self.centre), estimated(self.scale), position(self.grid))
         return LeafFeature(name, self.cells, one_of("too dense to say", "yes", "no"), representation=True)
 
     def cells(self, values: Array) -> CellNumbers:
@@ -109,7 +118,8 @@ def sampler_of(values: Array) -> FloatSupport | None:
     error = ERRORS / math.sqrt(len(values))
     different = np.unique(values)  # those that repeat were clipped
     far = different[np.argsort(np.abs(different - centre), kind="stable")[-FARTHEST:]]
-    low, high = scale * (1 - min(error, 0.5)), scale * (1 + error)
+    low = scale * (1 - min(error, 0.5))
+    high = scale * (1 + error)
     scales = round_numbers(low, high, SCALES) + [1 / s for s in round_numbers(1 / high, 1 / low, SCALES)]
     centres = round_numbers(centre - error * scale, centre + error * scale, CENTRES)
     tried = list(starmap(FloatSupport, product(centres, dict.fromkeys(scales), GRIDS)))
@@ -127,21 +137,23 @@ def round_numbers(low: float, high: float, most: int) -> list[float]:
     for places in range(-9, 16):
         if not math.isfinite(max(-low, high) * 10.0**places):
             break
-        first, last = math.ceil(low * 10.0**places), math.floor(high * 10.0**places)
+        first = math.ceil(low * 10.0**places)
+        last = math.floor(high * 10.0**places)
         for k in range(first, min(last, first + most) + 1):
             number = float(f"{k}e{-places}")
-            found += [] if number in found else [number]
+            if number not in found:
+                found.append(number)
         if len(found) >= most:
             break
     return found[:most]
 
 
+# Features of the screen that meet the fitted scores on runs that chose neither.
 KEPT = 3
-"""Features of the screen that meet the fitted scores on runs that chose neither."""
+# Samplers whose gaps are compared, of outputs of many floats.
 MOST_SAMPLERS = 8
-"""Samplers whose gaps are compared, of outputs of many floats."""
+# More cells have an order by luck: sixty without a signal promised an epsilon of 0.3 of 50,000 runs, and gave 0.
 MANY = 6
-"""More cells have an order by luck: sixty without a signal promised an epsilon of 0.3 of 50,000 runs, and gave 0."""
 
 
 @dataclass(frozen=True)
@@ -149,10 +161,10 @@ class FeatureCells(Discretizer):
     """Takes the cells of a feature."""
 
     feature: Screened
-    name: str
+    name: Name
     screened = True
 
-    def __call__(self, outputs: Any) -> CellNumbers:
+    def __call__(self, outputs: Outputs) -> CellNumbers:
         """Return the cell of each output."""
         return self.feature(outputs)
 
@@ -169,7 +181,7 @@ class FeatureBins(ScoreBins):
     """Takes the bins of a real feature."""
 
     feature: Feature | Product
-    name: str
+    name: Name
     edges: Any = field(repr=False)
     screened = True
 
@@ -180,9 +192,11 @@ class FeatureBins(ScoreBins):
     @property
     def columns(self) -> tuple[int, ...] | None:
         """The column of reduced rows that the feature reads."""
-        return (self.feature.index,) if isinstance(self.feature, Feature) and self.feature.reduced else None
+        if isinstance(self.feature, Feature) and self.feature.reduced:
+            return (self.feature.index,)
+        return None
 
-    def __call__(self, outputs: Any) -> CellNumbers:
+    def __call__(self, outputs: Outputs) -> CellNumbers:
         """Return the bin of each output's number."""
         return np.searchsorted(self.edges, self.feature.real(outputs), side="right").astype(np.int64)
 
@@ -194,7 +208,9 @@ class FeatureBins(ScoreBins):
         if self.feature.kind != "value" or self.feature.reduced:
             return found
         where = self.feature.leaf.name
-        return Interval("value" if where == "output" else where, found.low, found.high)
+        if where == OUTPUT:
+            where = Name("value")
+        return Interval(where, found.low, found.high)
 
 
 @dataclass(frozen=True)
@@ -221,7 +237,7 @@ def is_intricate(discretizer: Discretizer, output: Any) -> bool:
 
 
 def screened_discretizers(
-    data: Sequence[Any], neighbour: Sequence[Any], confirm: int, *, epsilon: float, stored: bool | None, plan: LeafPlan
+    data: Outputs, neighbour: Outputs, confirm: int, *, epsilon: float, stored: bool | None, plan: LeafPlan
 ) -> list[Discretizer]:
     """Return discretizers by the most promising features of training outputs, given what `screen` takes."""
     found: list[Discretizer] = []
@@ -238,7 +254,7 @@ def screened_discretizers(
     return found
 
 
-def support_gap_discretizers(data: Sequence[Any], neighbour: Sequence[Any], plan: LeafPlan) -> list[Discretizer]:
+def support_gap_discretizers(data: Outputs, neighbour: Outputs, plan: LeafPlan) -> list[Discretizer]:
     """Return discretizers by the gaps of the floating-point samplers that have made floats of training outputs."""
     found: list[Discretizer] = []
     for leaf in plan.leaves:

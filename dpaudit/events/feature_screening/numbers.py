@@ -3,84 +3,106 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from functools import partial
 from operator import add
-from typing import Any
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpaudit.bounds.base import Array, Bools, Integers
 from dpaudit.events.cells import places_of
 from dpaudit.events.event import NAN_CELLS
-from dpaudit.events.feature_screening.feature import CellNumbers, LeafFeature, number, one_of, quantile_edges
+from dpaudit.events.feature_screening.feature import (
+    CellNumbers,
+    LeafFeature,
+    LeafValues,
+    number,
+    one_of,
+    quantile_edges,
+)
 from dpaudit.jsonable import stable_repr
+from dpaudit.naming import Name, position
 from dpaudit.outputs.readers import DIGITS, MOST_BITS, WholeValues, stored, trailing_zeros, usual
 
+# The least number of training runs with a value that has a cell of its own.
 REPEATED = 3
-"""The least number of training runs with a value that has a cell of its own."""
+# The most of such values.
 KNOWN = 48
-"""The most of such values."""
+# Characters of a value that are shown.
 SHOWN = 80
-"""Characters of a value that are shown."""
+Numbers: TypeAlias = WholeValues | Array
+"""The values of a leaf of single numbers."""
+Keys: TypeAlias = Sequence[Hashable] | Integers
+"""Keys that are the same for values that are the same."""
+V = TypeVar("V")
+K = TypeVar("K", bound=Hashable)
+# Moduli of the remainders that are always looked at; others are chosen by comparing the sides.
 MODULI = (3, 5, 7, 9, 10, 11, 13, 16, 17, 19, 23, 29, 31, 64, 100)
+# Moduli of the usual check digits.
 CHECKED = (7, 9, 10, 11)
+# Decimal digits that 64 bits hold.
 PLACES = 19
-"""Decimal digits that 64 bits hold."""
+# Leading bits that are looked at.
 TOP = 8
-"""Leading bits that are looked at."""
+# Bits of a mantissa that a double stores.
 MANTISSA = 52
-LOWEST, NO_BIT = 1200, 4_000
-"""Added to the exponent of a lowest bit, so that cells are positive; and the cell of a row of zeros."""
+# Added to the exponent of a lowest bit, so that cells are positive.
+LOWEST = 1200
+# The cell of a row of zeros, beyond all exponents.
+NO_BIT = 4_000
+# Numbers of a row whose bits are looked at, each a feature: ordinary noise shows itself in every number alike.
 MOST_STORED = 32
-"""Numbers of a row whose bits are looked at, each a feature: ordinary noise shows itself in every number alike."""
 
 
-def value(values: Any) -> list[LeafFeature]:
+def value(values: Numbers) -> list[LeafFeature]:
     """Return the number itself, in cells of about equal mass."""
-    return [number("value", _real, values)]
+    return [number(Name("value"), _real, values)]
 
 
-def _real(values: Any) -> Array:
+def _real(values: Numbers) -> Array:
     real: Array = values.real
     return np.where(np.isnan(real), -np.inf, real)  # NaN below all numbers
 
 
 def nans(values: Array) -> list[LeafFeature]:
     """Return whether a float is NaN, if training showed one."""
-    return [LeafFeature("being NaN", _is_nan, one_of(*NAN_CELLS))] if np.isnan(values).any() else []
+    if np.isnan(values).any():
+        return [LeafFeature(Name("being NaN"), _is_nan, one_of(*NAN_CELLS))]
+    return []
 
 
 def _is_nan(values: Array) -> Bools:
     return np.isnan(values)
 
 
-def repeats(values: Any) -> list[LeafFeature]:
+def repeats(values: LeafValues) -> list[LeafFeature]:
     """Return which of the values that training showed several times it is; 0 for all others."""
     keys = _keys(values)
     times = Counter(keys.tolist() if isinstance(keys, np.ndarray) else keys)
-    return [repeated("repeated value", _keys, times, lambda key: _shown(key, values))]
+    return [repeated(Name("repeated value"), _keys, times, lambda key: _shown(key, values))]
 
 
-def repeated(name: str, keys: Callable[[Any], Any], times: Counter[Any], shown: Callable[[Any], str]) -> LeafFeature:
+def repeated(name: Name, keys: Callable[[V], Keys], times: Counter[K], shown: Callable[[K], str]) -> LeafFeature:
     """Return which of the commonest keys a value has, given how often training showed each; 0 for all others."""
     often = Counter({key: count for key, count in times.items() if count >= REPEATED})
     common = [key for key, _ in often.most_common(KNOWN)]
-    cells = partial(_known, keys, {key: i + 1 for i, key in enumerate(common)})
+    cells = partial(_cell_of_key, keys, {key: i + 1 for i, key in enumerate(common)})
     return LeafFeature(name, cells, one_of("another", *map(shown, common)))
 
 
-def _known(keys: Callable[[Any], Any], known: dict[Any, int], values: Any) -> CellNumbers:
+def _cell_of_key(keys: Callable[[V], Keys], cells_by_key: dict[Any, int], values: V) -> CellNumbers:
     found = keys(values)
     if isinstance(found, np.ndarray):
-        # Of integers of any size some may be known that no array of these holds.
-        fitting = sorted(key for key in known if -(2**63) <= key < 2**63)
-        numbers = np.array([*(known[key] for key in fitting), 0], dtype=np.int64)
+        # Of integers of any size some may have a cell that no array of these holds.
+        fitting = sorted(key for key in cells_by_key if -(2**63) <= key < 2**63)
+        numbers = np.array([*(cells_by_key[key] for key in fitting), 0], dtype=np.int64)
         return numbers[places_of(np.array(fitting, dtype=np.int64), found)]
-    return np.fromiter((known.get(key, 0) for key in found), np.int64, len(found))
+    return np.fromiter((cells_by_key.get(key, 0) for key in found), np.int64, len(found))
 
 
-def _keys(values: Any) -> list[Hashable] | Integers:
+def _keys(values: LeafValues) -> Keys:
     """Return a key of each value, as an array if all are 64-bit integers: of floats their bit patterns."""
     if isinstance(values, WholeValues):
         if values.big is not None:
@@ -91,7 +113,7 @@ def _keys(values: Any) -> list[Hashable] | Integers:
     return list(values)
 
 
-def signed(values: WholeValues) -> list[Any]:
+def signed(values: WholeValues) -> list[int]:
     """Return integers as Python has them."""
     keys = _keys(values)
     return list(keys.tolist() if isinstance(keys, np.ndarray) else keys)
@@ -107,18 +129,26 @@ def bits(values: WholeValues) -> list[LeafFeature]:
     """Return the lowest bits of the magnitude, as many as vary, and its leading eight."""
     width = int(min(MOST_BITS, values.length.max(initial=0)))
     return [
-        *(LeafFeature(f"bit {j}", partial(WholeValues.bit, place=j)) for j in range(width)),
-        *(LeafFeature(f"leading bit {j}", partial(_leading_bit, j)) for j in range(1, min(TOP, width))),
+        *(LeafFeature(Name.of("bit {}", position(j)), partial(WholeValues.bit, place=j)) for j in range(width)),
+        *(
+            LeafFeature(Name.of("leading bit {}", position(j)), partial(_leading_bit, j))
+            for j in range(1, min(TOP, width))
+        ),
     ]
 
 
-def _leading_bit(place: int, values: WholeValues) -> Any:
+def _leading_bit(place: int, values: WholeValues) -> NDArray[np.uint64]:
     return (values.high >> np.uint64(63 - place)) & np.uint64(1)
 
 
 def residues(values: WholeValues) -> list[LeafFeature]:
     """Return remainders of division by small moduli; of integers beyond 64 bits by exact arithmetic."""
-    return [LeafFeature(f"remainder by {modulus}", partial(remainder, modulus)) for modulus in MODULI]
+    return [LeafFeature(remainder_by(modulus), partial(remainder, modulus)) for modulus in MODULI]
+
+
+def remainder_by(modulus: int) -> Name:
+    """Return the name of a remainder."""
+    return Name.of("remainder by {}", position(modulus))
 
 
 def _by_magnitude(of: Callable[[Any], Any], values: WholeValues) -> CellNumbers:
@@ -135,8 +165,8 @@ def remainder(modulus: int, values: WholeValues) -> CellNumbers:
 
 def digits(values: WholeValues) -> list[LeafFeature]:
     """Return the decimal digits of the magnitude, from the last, and the leading one."""
-    each = [LeafFeature(f"digit {j} from the end", partial(_digit, j)) for j in range(PLACES)]
-    return [*each, LeafFeature("leading digit", _leading_digit)]
+    each = [LeafFeature(Name.of("digit {} from the end", position(j)), partial(_digit, j)) for j in range(PLACES)]
+    return [*each, LeafFeature(Name("leading digit"), _leading_digit)]
 
 
 def _digit(place: int, values: WholeValues) -> CellNumbers:
@@ -151,17 +181,20 @@ def _leading_digit(values: WholeValues) -> CellNumbers:
 
 def forms(values: WholeValues) -> list[LeafFeature]:
     """Return the shape of an integer's binary form."""
-    return [LeafFeature(name, partial(_form, name), one_of(-1, 0, 1) if name == "sign" else int) for name in _FORMS]
+    return [
+        LeafFeature(Name(name), partial(_form, name), one_of(-1, 0, 1) if name == "sign" else int) for name in _FORMS
+    ]
 
 
-def _form(name: str, values: WholeValues) -> Any:
+def _form(name: str, values: WholeValues) -> NDArray[np.generic]:
     return _FORMS[name](values)
 
 
-def _ones(values: WholeValues) -> Any:
+def _ones(values: WholeValues) -> Integers:
     if values.big is not None:
         return np.fromiter((abs(value).bit_count() for value in values.big), np.int64, len(values))
-    return np.unpackbits(values.low.view(np.uint8).reshape(-1, 8), axis=1).sum(axis=1)
+    ones: Integers = np.unpackbits(values.low.view(np.uint8).reshape(-1, 8), axis=1).sum(axis=1)
+    return ones
 
 
 def _square(values: WholeValues) -> Bools:
@@ -169,7 +202,7 @@ def _square(values: WholeValues) -> Bools:
     return np.asarray((root * root == values.low) & (values.sign >= 0) & (values.length <= 64))
 
 
-_FORMS: dict[str, Callable[[WholeValues], Any]] = {
+_FORMS: dict[str, Callable[[WholeValues], NDArray[np.generic]]] = {
     "sign": lambda values: values.sign + 1,
     "bit length": lambda values: values.length,
     "ones in the binary form": _ones,
@@ -183,9 +216,12 @@ _FORMS: dict[str, Callable[[WholeValues], Any]] = {
 def check_digits(values: WholeValues) -> list[LeafFeature]:
     """Return the last digits against the remainder of those before them: 0 for the usual check digits."""
     return [
-        *(LeafFeature(f"check digit by {modulus}", partial(_check, modulus, 10)) for modulus in CHECKED),
-        LeafFeature("check digits by 97", partial(_check, 97, 100)),
-        LeafFeature("check digit by Luhn's formula", _luhn),
+        *(
+            LeafFeature(Name.of("check digit by {}", position(modulus)), partial(_check, modulus, 10))
+            for modulus in CHECKED
+        ),
+        LeafFeature(Name.of("check digits by {}", position(97)), partial(_check, 97, 100)),
+        LeafFeature(Name("check digit by Luhn's formula"), _luhn),
     ]
 
 
@@ -198,7 +234,8 @@ def _check(modulus: int, cut: int, values: WholeValues) -> CellNumbers:
 def _luhn(values: WholeValues) -> CellNumbers:
     """Return the sum of the digits, every second from the end doubled and cast out by nines, modulo 10."""
     doubled = np.array([0, 2, 4, 6, 8, 1, 3, 5, 7, 9])
-    rest, total = values.low, np.zeros(len(values), dtype=np.int64)
+    rest = values.low
+    total = np.zeros(len(values), dtype=np.int64)
     for place in range(20):
         rest, digit = np.divmod(rest, np.uint64(10))
         total += doubled[digit] if place % 2 else digit.astype(np.int64)
@@ -207,12 +244,12 @@ def _luhn(values: WholeValues) -> CellNumbers:
 
 def fractions(values: Array) -> list[LeafFeature]:
     """Return sign and special values of a float, its magnitude, and the part behind the point."""
-    magnitude = LeafFeature("", _magnitude, edges=quantile_edges(np.abs(values[np.isfinite(values)])))
+    magnitude = LeafFeature(Name(), _magnitude, edges=quantile_edges(np.abs(values[np.isfinite(values)])))
     special = one_of("nan", "inf", "-inf", "-0.0", "0.0", "negative", "positive")
     return [
-        LeafFeature("sign or special value", _special, special),
-        LeafFeature("magnitude", magnitude.cells, magnitude.cell),  # not ordered: sums of magnitudes are no score
-        LeafFeature("part behind the point", _part_behind, _sixty_fourth),
+        LeafFeature(Name("sign or special value"), _special, special),
+        LeafFeature(Name("magnitude"), magnitude.cells, magnitude.cell),  # not ordered: sums of magnitudes are no score
+        LeafFeature(Name("part behind the point"), _part_behind, _sixty_fourth),
     ]
 
 
@@ -242,12 +279,12 @@ def _sixty_fourth(code: int) -> str:
 def storage(values: Array) -> list[LeafFeature]:
     """Return the fineness with which a float is stored: its grid, and whether fewer digits would do."""
     return [
-        LeafFeature(name, partial(_fineness, name), partial(add, -added), representation=True)
+        LeafFeature(Name(name), partial(_fineness, name), partial(add, -added), representation=True)
         for name, (_, added) in _STORAGE.items()
     ]
 
 
-def _fineness(name: str, values: Array) -> Any:
+def _fineness(name: str, values: Array) -> NDArray[np.generic]:
     with np.errstate(over="ignore", invalid="ignore"):
         return _STORAGE[name][0](_finite(values))
 
@@ -262,7 +299,8 @@ def _decimals(values: Array) -> CellNumbers:
     return np.select([np.round(values, places) == values for places in range(17)], range(17), 17)
 
 
-_STORAGE: dict[str, tuple[Callable[[Array], Any], int]] = {
+# The fineness of the storage of finite numbers, and an offset that makes its cells positive.
+_STORAGE: dict[str, tuple[Callable[[Array], NDArray[np.generic]], int]] = {
     "exponent": (lambda values: np.where(values == 0, 0, np.frexp(values)[1] + 1100), 1100),
     "exponent of the lowest bit": (_lowest_bit, LOWEST),
     "trailing zeros of the mantissa": (lambda values: np.where(values == 0, 0, stored(values)[2]), 0),
@@ -270,28 +308,30 @@ _STORAGE: dict[str, tuple[Callable[[Array], Any], int]] = {
     "being exact in 16 bits": (lambda values: values.astype(np.float16) == values, 0),
     "decimals": (_decimals, 0),
 }
-"""The fineness of the storage of finite numbers, and an offset that makes its cells positive."""
 
 
 def mantissa(values: Array) -> list[LeafFeature]:
     """Return the 52 stored bits of the mantissa, from the lowest."""
-    return [LeafFeature(f"mantissa bit {j}", partial(_mantissa_bit, j), representation=True) for j in range(MANTISSA)]
+    return [
+        LeafFeature(Name.of("mantissa bit {}", position(j)), partial(_mantissa_bit, j), representation=True)
+        for j in range(MANTISSA)
+    ]
 
 
-def _mantissa_bit(place: int, values: Array) -> Any:
+def _mantissa_bit(place: int, values: Array) -> NDArray[np.uint64]:
     return (np.ascontiguousarray(values).view(np.uint64) >> np.uint64(place)) & np.uint64(1)
 
 
 def row_storage(rows: Array) -> list[LeafFeature]:
     """Return the fineness with which the first numbers of a row are stored, and that of the finest of them."""
     width = min(rows.shape[1], MOST_STORED)
-    places = [(f"element {j}", j, j + 1) for j in range(width)] + [("the finest element", 0, width)]
-    return [
-        LeafFeature(
-            f"exponent of the lowest bit of {which}", partial(_finest, low, high), _bit_or_none, representation=True
-        )
-        for which, low, high in places
-    ]
+    places = [(Name.of("element {}", position(j)), j, j + 1) for j in range(width)]
+    places.append((Name("the finest element"), 0, width))
+    found = []
+    for which, low, high in places:
+        name = Name.of("exponent of the lowest bit of {}", which)
+        found.append(LeafFeature(name, partial(_finest, low, high), _bit_or_none, representation=True))
+    return found
 
 
 def _finest(low: int, high: int, rows: Array) -> CellNumbers:
@@ -300,4 +340,6 @@ def _finest(low: int, high: int, rows: Array) -> CellNumbers:
 
 
 def _bit_or_none(code: int) -> int | str:
-    return "none" if code == NO_BIT else code - LOWEST
+    if code == NO_BIT:
+        return "none"
+    return code - LOWEST

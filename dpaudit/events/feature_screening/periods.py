@@ -12,9 +12,10 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from operator import itemgetter
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpaudit.bounds.base import Array
 from dpaudit.events.cells import to_grid
@@ -29,52 +30,60 @@ from dpaudit.events.feature_screening.feature import (
     quantile_edges,
 )
 from dpaudit.events.feature_screening.products import Sides
+from dpaudit.naming import Mention, Mentioned, Name, cut, position
 from dpaudit.outputs import readers
 from dpaudit.outputs.readers import is_usual
 
+V = TypeVar("V")
+# Numbers of an output whose digits and periods are looked at.
 MOST_PERIODIC = 16
-"""Numbers of an output whose digits and periods are looked at."""
+# Digits, and periods, of one number that are returned.
 CHOSEN = 2
-"""Digits, and periods, of one number that are returned."""
-COMPARED, FEWER = 2_000, 1_000
-"""Values a side that digits are compared on, of few numbers and of many, and single periods; transforms take all."""
+# Values a side that digits are compared on, where an output has at most `FEW_NUMBERS`. Transforms take all values.
+COMPARED = 2_000
+# The same where it has more, and the values a side that single periods are compared on.
+FEWER = 1_000
 FEW_NUMBERS = 4
+# Values a side below which nothing is compared.
 LEAST_VALUES = 50
-"""Values a side below which nothing is compared."""
+# By how much half-lines of a digit may promise less than other sets, which have more ways to be lucky.
 ORDERED = 0.1
-"""By how much half-lines of a digit may promise less than other sets, which have more ways to be lucky."""
+# Significant digits, and decimal places from the first of the largest numbers, that are looked at.
 SIGNIFICANT = 9
-"""Significant digits, and decimal places from the first of the largest numbers, that are looked at."""
+# Standard deviations by which the chi-squared statistic of a digit must exceed its mean: 7e-5 by chance.
 LEAST_EXCESS = 6.0
-"""Standard deviations by which the chi-squared statistic of a digit must exceed its mean: 7e-5 by chance."""
+# By how much the power at a frequency must exceed the logarithm of the number of frequencies: 0.0025 by chance.
 LEAST_POWER = 6.0
-"""By how much the power at a frequency must exceed the logarithm of the number of frequencies: 0.0025 by chance."""
+# Cells of the histograms of all numbers together.
 TRANSFORMED = 2**18
-"""Cells of the histograms of all numbers together."""
-MOST_CELLS, FEWEST_CELLS = 2**17, 2**14
-"""Cells of the histogram of one number."""
+# The bounds of the cells of the histogram of one number.
+MOST_CELLS = 2**17
+FEWEST_CELLS = 2**14
+# Periods in the range below which the values themselves show as much.
 LEAST_CYCLES = 4
-"""Periods in the range below which the values themselves show as much."""
+# The share of values beyond either end of the range.
 CENTRAL = 0.02
-"""The share of values beyond either end of the range."""
+# The share of values of either sign from which magnitudes have periods of their own.
 BOTH_SIGNS = 0.05
-"""The share of values of either sign from which magnitudes have periods of their own."""
+# Units of a place, or periods, in a number up to which its digit, or its phase, is no matter of rounding.
 PRECISE = 2.0**46
-"""Units of a place, or periods, in a number up to which its digit, or its phase, is no matter of rounding."""
+# Cells of a period in which its best arc is sought.
 PHASES = 40
-"""Cells of a period in which its best arc is sought."""
+# The part of the greatest power that a period with fewer digits must have.
 NICE = 0.97
-"""The part of the greatest power that a period with fewer digits must have."""
+# The relative error by which numbers as 0.29 * 100 fall short of whole ones.
 SNAP = 2.0**-44
-"""The relative error by which numbers as 0.29 * 100 fall short of whole ones."""
+# Values whose smallest step is taken for that of all.
 STEPS = 10_000
-"""Values whose smallest step is taken for that of all."""
+# Steps that are told as a period.
 MOST_STEPS = 512
-"""Steps that are told as a period."""
+# Powers of ten that are tried as periods, where they are too short for the transform.
 DECADES = 8
-"""Powers of ten that are tried as periods, where they are too short for the transform."""
+# Half of the periods from 0.8 to 14 that are tried.
 HALF_PERIODS = np.arange(4, 71) / 10
+# Periods that are tried are these fractions of 1, and these multiples of the step between values.
 MULTIPLES = np.array([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 16, 20, 32, 50, 60, 64, 100])
+# The names of multiples of pi.
 NAMED_PERIODS = {1: "pi", 2: "2 pi", 0.5: "pi / 2", 4: "4 pi"}
 
 
@@ -89,7 +98,8 @@ def digits_and_periods(columns: Sequence[tuple[Feature, Array]], neighbour: Side
     compared = COMPARED if len(columns) <= FEW_NUMBERS else FEWER
     for feature, column in columns:
         taken = fit & is_usual(column)
-        values, side = column[taken], neighbour[taken]
+        values = column[taken]
+        side = neighbour[taken]
         if min(side.sum(), (~side).sum()) < LEAST_VALUES or values.min() == values.max():
             continue
         if feature.leaf.reader is not readers.whole:  # integers have digits of their own
@@ -97,9 +107,11 @@ def digits_and_periods(columns: Sequence[tuple[Feature, Array]], neighbour: Side
         yield from _periods(feature, values, side, cells)
 
 
-def _told(feature: Feature) -> str:
+def _told(feature: Feature) -> Name:
     """Return which number of an output a feature is."""
-    return feature.leaf.name if feature.kind == "value" else feature.name
+    if feature.kind == "value":
+        return feature.leaf.name
+    return feature.name
 
 
 def _some(values: Array, side: Sides, most: int) -> tuple[Array, Sides]:
@@ -112,7 +124,7 @@ def _some(values: Array, side: Sides, most: int) -> tuple[Array, Sides]:
 
 def _digits(feature: Feature, values: Array, side: Sides) -> list[Feature]:
     """Return the digits that differ most between the sides."""
-    found: list[tuple[float, str, Callable[[Array], CellNumbers]]] = []
+    found: list[tuple[float, Name, Callable[[Array], CellNumbers]]] = []
     for name, read in _all_digits(float(np.abs(values).max())):
         cells = read(values)
         counts = _counts(cells, side, 10)
@@ -123,9 +135,9 @@ def _digits(feature: Feature, values: Array, side: Sides) -> list[Feature]:
     return [_digit_feature(feature, name, read, values, side) for _, name, read in found[:CHOSEN]]
 
 
-def _all_digits(greatest: float) -> Iterator[tuple[str, Callable[[Array], CellNumbers]]]:
+def _all_digits(greatest: float) -> Iterator[tuple[Name, Callable[[Array], CellNumbers]]]:
     for place in range(1, SIGNIFICANT + 1):
-        yield f"{ordinal(place)} significant digit", partial(_significant, place)
+        yield Name.of("{} significant digit", ordinal(place)), partial(_significant, place)
     if not 1e-290 < greatest < 1e290:
         return
     first = -math.floor(math.log10(greatest))
@@ -134,15 +146,18 @@ def _all_digits(greatest: float) -> Iterator[tuple[str, Callable[[Array], CellNu
             yield _name_of_place(place), partial(_decimal, place)
 
 
-def ordinal(number: int) -> str:
+def ordinal(number: int) -> Name:
     """Return a number as "1st", "2nd", ..."""
-    if number % 100 in (11, 12, 13):
-        return f"{number}th"
-    return f"{number}{ {1: 'st', 2: 'nd', 3: 'rd'}.get(number % 10, 'th') }"
+    ending = "th"
+    if number % 100 not in (11, 12, 13):
+        ending = {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return Name.of(f"{{}}{ending}", position(number))
 
 
-def _name_of_place(place: int) -> str:
-    return f"{ordinal(place)} decimal digit" if place > 0 else f"{ordinal(1 - place)} digit before the point"
+def _name_of_place(place: int) -> Name:
+    if place > 0:
+        return Name.of("{} decimal digit", ordinal(place))
+    return Name.of("{} digit before the point", ordinal(1 - place))
 
 
 def _decimal(place: int, values: Array) -> CellNumbers:
@@ -173,7 +188,7 @@ def _last_digit(units: Array) -> CellNumbers:
 
 
 def _digit_feature(
-    feature: Feature, name: str, read: Callable[[Array], CellNumbers], values: Array, side: Sides
+    feature: Feature, name: Name, read: Callable[[Array], CellNumbers], values: Array, side: Sides
 ) -> Feature:
     """Return a digit as a number, where half-lines of it show as much as other sets of digits; else as a category."""
     data, neighbour = _counts(read(values), side, 10)[:, None]
@@ -181,12 +196,14 @@ def _digit_feature(
     ordered = line >= float(best_events(data, neighbour, len(values))[0]) - ORDERED
     read_output = partial(_of_number, feature.column.read, read)
     edges = np.arange(1.0, 10.0) if ordered else None
-    column = LeafFeature(f"{name} of {_told(feature)}", read_output, edges=edges)
+    column = LeafFeature(Name.of("{} of {}", name, _told(feature)), read_output, edges=edges)
     return Feature(feature.leaf, column, DIGIT)
 
 
-def _of_number(number: Callable[[Any], Array], read: Callable[[Array], Any], values: Any) -> Array:
-    return np.asarray(read(number(values)), dtype=np.float64)
+def _of_number(
+    number: Callable[[V], NDArray[np.generic]], read: Callable[[Array], NDArray[np.generic]], values: V
+) -> Array:
+    return np.asarray(read(np.asarray(number(values), dtype=np.float64)), dtype=np.float64)
 
 
 def _counts(cells: CellNumbers, side: Sides, width: int) -> Array:
@@ -212,11 +229,17 @@ def _periods(feature: Feature, values: Array, side: Sides, cells: int) -> Iterat
     positive = float((values > 0).mean())
     both = BOTH_SIGNS < positive < 1 - BOTH_SIGNS
     # Periods of numbers and those of magnitudes are the same among the numbers of one sign.
-    taken = (values > 0) == (positive >= 0.5) if both else np.ones(len(values), dtype=np.bool_)
-    for period in _periods_of(np.abs(values[taken]) if both else values[taken], side[taken], cells):
+    if both:
+        taken = (values > 0) == (positive >= 0.5)
+        periods = _periods_of(np.abs(values[taken]), side[taken], cells)
+    else:
+        periods = _periods_of(values, side, cells)
+    for period in periods:
         powers = [_power(one, _weights(side), np.array([1 / period]))[0] for one in (values, np.abs(values))]
-        magnitude = both and powers[1] > powers[0]
-        yield _period_feature(feature, magnitude, period, np.abs(values) if magnitude else values, side)
+        if both and powers[1] > powers[0]:
+            yield _period_feature(feature, True, period, np.abs(values), side)
+        else:
+            yield _period_feature(feature, False, period, values, side)
 
 
 def _weights(side: Sides) -> Array:
@@ -232,10 +255,12 @@ def _periods_of(values: Array, side: Sides, cells: int) -> list[float]:
     if not 1e-290 < span < 1e290:
         return []
     inside = (values >= low) & (values <= high)
-    values, side = values[inside], side[inside]
+    values = values[inside]
+    side = side[inside]
     if min((~side).sum(), side.sum()) < LEAST_VALUES:
         return []
-    weights, step = _weights(side), _step(values)
+    weights = _weights(side)
+    step = _step(values)
     found = [*_scanned(values - low, weights, span, step, cells), *_tried(values, weights, span, step, cells)]
     found.sort(key=itemgetter(0), reverse=True)
     chosen: list[float] = []
@@ -257,7 +282,7 @@ def _power(values: Array, weights: Array, frequencies: Array) -> Array:
 
 
 def _step(values: Array) -> float:
-    """Return the smallest step between values, of which all steps are multiples; 0 where there is none."""
+    """Return the smallest step between values if all steps are multiples of it, else 0."""
     different = np.unique(values[:STEPS])
     if len(different) < 3:
         return 0.0
@@ -313,21 +338,28 @@ def _nice(frequency: float, reach: float, step: float) -> Iterator[float]:
     error = period * period * 2 * reach
     short = [float(f"{period:.{digits}g}") for digits in range(1, 7)]
     candidates = short[:2]
-    candidates += [math.pi / 2] if period < 2 else [math.pi * round(period / math.pi)]
-    candidates += [1 / round(frequency)] if round(frequency) else []
-    candidates += [step * round(period / step)] if step and period < MOST_STEPS * step else []
+    if period < 2:
+        candidates.append(math.pi / 2)
+    else:
+        candidates.append(math.pi * round(period / math.pi))
+    if round(frequency):
+        candidates.append(1 / round(frequency))
+    if step and period < MOST_STEPS * step:
+        candidates.append(step * round(period / step))
     yield from (one for one in candidates + short[2:] if one > 0 and abs(one - period) <= error)
 
 
 def _tried(values: Array, weights: Array, span: float, step: float, cells: int) -> Iterator[tuple[float, float]]:
     """Yield powers and periods of likely periods that are too short for the transform."""
     greatest = float(np.abs(values).max())
-    longest, shortest = 4 * span / cells, greatest / PRECISE
+    longest = 4 * span / cells
+    shortest = greatest / PRECISE
     tens = 10.0 ** (math.floor(math.log10(longest)) - np.arange(DECADES))
     likely = np.concatenate([tens, 1.0 / MULTIPLES, 2 * HALF_PERIODS, math.pi * MULTIPLES[:4], [math.pi / 2]])
-    likely = np.concatenate([likely, step * MULTIPLES[1:]]) if step else likely
+    if step:
+        likely = np.concatenate([likely, step * MULTIPLES[1:]])
     likely = np.unique(likely[(likely > shortest) & (likely < longest) & (likely >= 2 * step * (1 - 1e-9))])
-    # All values may be multiples of a period, of which their step is one too.
+    # If all values are multiples of a period, so is their step.
     some = np.concatenate([np.flatnonzero(one)[:FEWER] for one in (weights > 0, weights < 0)])
     scale = math.sqrt(len(values) / len(some))
     power = _power(values[some], weights[some] * scale, 1 / likely)
@@ -343,24 +375,30 @@ def _period_feature(feature: Feature, magnitude: bool, period: float, values: Ar
     ends = [(int(gap.argmin()) + 1) % PHASES, (int(gap.argmax()) + 1) % PHASES]
     near = [end for end in ends if end in (0, 1, PHASES - 1)]
     offset = 0.0 if near else float(f"{ends[0] / PHASES * period:.3g}")
-    of = f"|{_told(feature)}|" if magnitude else _told(feature)
-    of = f"({of} - {offset:g})" if offset else of
+    of = _told(feature)
+    if magnitude:
+        of = Name.of("|{}|", of)
+    if offset:
+        of = Name.of("({} - {})", of, cut(offset))
     read = partial(_of_number, feature.column.read, partial(_remainder, period, offset, magnitude))
     edges = quantile_edges(_remainder(period, offset, False, values))
-    return Feature(feature.leaf, LeafFeature(f"{of} modulo {_shown(period)}", read, edges=edges), PERIOD)
+    name = Name.of("{} modulo {}", of, _shown(period))
+    return Feature(feature.leaf, LeafFeature(name, read, edges=edges), PERIOD)
 
 
-def _shown(period: float) -> str:
+def _shown(period: float) -> Name | Mention:
     for times, name in NAMED_PERIODS.items():
         if math.isclose(period, times * math.pi, rel_tol=1e-12):
-            return name
-    return f"{period:.6g}"
+            return Name(name)
+    return Mention(f"{period:.6g}", Mentioned.PERIOD)
 
 
 def _remainder(period: float, offset: float, magnitude: bool, values: Array) -> Array:
     """Return numbers, or their magnitudes, less an offset, modulo a period; those just below it by rounding are 0."""
     usual = np.where(is_usual(values), values, 0.0)
-    moved = (np.abs(usual) if magnitude else usual) - offset
+    if magnitude:
+        usual = np.abs(usual)
+    moved = usual - offset
     rest = np.mod(moved, period)
     error = np.abs(moved) * SNAP
     return np.where(period - rest <= error, 0.0, rest)

@@ -5,38 +5,45 @@ One matrix product a side gives the second moments of all pairs; those that diff
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dpaudit import naming
 from dpaudit.bounds.base import Array
 from dpaudit.events.cells import to_grid
+from dpaudit.events.event import Outputs
 from dpaudit.events.feature_screening.feature import CellNumbers, Feature, LeafFeature, one_of, quantile_edges
+from dpaudit.naming import Name
 from dpaudit.outputs.readers import is_usual
 
+Table = NDArray[np.float32] | NDArray[np.float64]
+V = TypeVar("V")
 Sides = NDArray[np.bool_]
 """True where a value is the neighbour's."""
 
+# Pairs that are returned.
 CHOSEN = 4
-"""Pairs that are returned."""
+# Columns on either side of a product of matrices.
 BLOCK = 1024
+# Standardised numbers are cut here, so that few far ones do not decide.
 FARTHEST = 4.0
-"""Standardised numbers are cut here, so that few far ones do not decide."""
+# The share of numbers that must lie on either side of zero for their signs to be looked at; else of the median.
 BALANCED = 0.02
-"""The share of numbers that must lie on either side of zero for their signs to be looked at; else of the median."""
 
 
-def widest_gaps(data: Any, neighbour: Any, count: int = CHOSEN) -> list[tuple[int, int]]:
+def widest_gaps(data: Table, neighbour: Table, count: int = CHOSEN) -> list[tuple[int, int]]:
     """Return the pairs of columns whose mean product differs most between rows of two sides, by blocks of columns."""
     best: list[tuple[float, int, int]] = []
     width = data.shape[1]
     for i in range(0, width, BLOCK):
         for j in range(i, width, BLOCK):
-            left, right = slice(i, i + BLOCK), slice(j, j + BLOCK)
+            left = slice(i, i + BLOCK)
+            right = slice(j, j + BLOCK)
             means = (side[:, left].T @ side[:, right] / len(side) for side in (data, neighbour))
             gap = to_grid(np.abs(next(means) - next(means)))
             if i == j:
@@ -66,7 +73,9 @@ class Standardised:
         low, middle, high = np.quantile(usual, [0.16, 0.5, 0.84], method="lower").tolist()
         with np.errstate(over="ignore", invalid="ignore"):  # of numbers near the largest, which have no finite spread
             spread = high / 2 - low / 2 or float(usual.std())
-        return cls(middle, spread) if 0 < spread < np.inf else None
+        if 0 < spread < np.inf:
+            return cls(middle, spread)
+        return None
 
     def __call__(self, values: Array) -> Array:
         """Return the numbers."""
@@ -79,7 +88,7 @@ class Standardised:
 class Product:
     """The product of two numbers of an output, each standardised, and the cuts between its cells."""
 
-    factors: tuple[tuple[Feature, Standardised], ...]
+    factors: tuple[tuple[Feature, Standardised], tuple[Feature, Standardised]]
     edges: Array
     representation: bool = False
     ordered: bool = True
@@ -87,22 +96,22 @@ class Product:
     kind: str = "product"
 
     @property
-    def name(self) -> str:
+    def name(self) -> Name:
         """The name of the feature."""
-        return f"product of {' and '.join(feature.name for feature, _ in self.factors)}, standardised"
+        return Name.of("product of {} and {}, standardised", *(feature.name for feature, _ in self.factors))
 
-    def real(self, outputs: Sequence[Any]) -> Array:
+    def real(self, outputs: Outputs) -> Array:
         """Return the product of each output; 0 where one of the numbers is missing."""
         first, second = (scaled(feature.real(outputs)) for feature, scaled in self.factors)
         return first * second
 
-    def __call__(self, outputs: Sequence[Any]) -> CellNumbers:
+    def __call__(self, outputs: Outputs) -> CellNumbers:
         """Return the cell of each output."""
         return np.searchsorted(self.edges, self.real(outputs), side="right").astype(np.int64)
 
     def cell(self, code: int) -> str | int:
         """Return a cell as a person would write it."""
-        return LeafFeature("", self.real, edges=self.edges).cell(code)
+        return LeafFeature(Name(), self.real, edges=self.edges).cell(code)
 
 
 def products(columns: Sequence[tuple[Feature, Array]], neighbour: Sides, fit: Sides) -> Iterator[Product]:
@@ -125,11 +134,11 @@ def signs(columns: Sequence[tuple[Feature, Array]]) -> Iterator[tuple[Feature, C
     for feature, column in columns:
         above = column > 0
         cut = 0.0 if BALANCED < above.mean() < 1 - BALANCED else float(np.quantile(column, 0.5, method="lower"))
-        name = f"{feature.column.name or 'value'} being above {cut:.6g}"
+        name = Name.of("{} being above {}", feature.column.name or Name("value"), naming.cut(cut))
         read = partial(_above, feature.column.read, cut)
         bit = Feature(feature.leaf, LeafFeature(name, read, one_of("no", "yes")), "sign")
         yield bit, (column > cut).astype(np.int64)
 
 
-def _above(read: Any, cut: float, values: Any) -> CellNumbers:
-    return np.asarray(read(values) > cut, dtype=np.int64)
+def _above(read: Callable[[V], NDArray[np.generic]], cut: float, values: V) -> CellNumbers:
+    return np.asarray(np.greater(read(values), cut), dtype=np.int64)

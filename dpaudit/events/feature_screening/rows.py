@@ -8,33 +8,40 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from dpaudit.bounds.base import Array, Bools
+from dpaudit.bounds.base import Array, Bools, Integers
 from dpaudit.events.cells import commonest, places_of
 from dpaudit.events.feature_screening.feature import CELLS, CellNumbers, LeafFeature, number, one_of
 from dpaudit.events.feature_screening.numbers import KNOWN, REPEATED
+from dpaudit.naming import Name, Sum, position
 from dpaudit.outputs import readers
 from dpaudit.outputs.readers import MISSING, Rows, finite, usual
 
+# The first numbers of a row that are features of their own.
 MOST_ENTRIES = 128
+# The first numbers of a row whose pairs are features.
 MOST_RELATED = 6
 
 
-def _steps(ordered: Rows) -> Any:
+def _steps(ordered: Rows) -> Integers:
     """Return how often a number of each row differs from the one before it; differences of infinities are none."""
-    return (ordered[:, 1:] != ordered[:, :-1]).sum(axis=1)
+    steps: Integers = (ordered[:, 1:] != ordered[:, :-1]).sum(axis=1)
+    return steps
 
 
 def _order_parity(rows: Rows) -> Bools:
     """Return whether an odd number of swaps sorts each row; equal numbers stay in their order."""
     order = np.argsort(rows[:, :MOST_ENTRIES], axis=1, kind="stable")
-    ranks, odd = np.ascontiguousarray(order.T.astype(np.uint8)), np.zeros(len(rows), dtype=np.bool_)
+    ranks = np.ascontiguousarray(order.T.astype(np.uint8))
+    odd = np.zeros(len(rows), dtype=np.bool_)
     for place, rank in enumerate(ranks):
         odd ^= np.bitwise_xor.reduce(ranks[place + 1 :] < rank, axis=0)
     return odd
 
 
-SUMMARIES: dict[str, Callable[[Rows], Any]] = {
+# The numbers that sum up a row, by name.
+SUMMARIES: dict[str, Callable[[Rows], NDArray[np.generic]]] = {
     "sum": lambda rows: usual(rows).sum(axis=1),
     "sum of squares": lambda rows: np.einsum("ij,ij->i", usual(rows), usual(rows)),
     "sum of magnitudes": lambda rows: np.abs(usual(rows)).sum(axis=1),
@@ -57,12 +64,11 @@ SUMMARIES: dict[str, Callable[[Rows], Any]] = {
     "sum of the first half": lambda rows: usual(rows)[:, : rows.shape[1] // 2].sum(axis=1),
     "sum with alternating signs": lambda rows: usual(rows)[:, ::2].sum(axis=1) - usual(rows)[:, 1::2].sum(axis=1),
 }
-"""The numbers that sum up a row, by name."""
 
 
 def summaries(rows: Rows) -> list[LeafFeature]:
     """Return the numbers that sum up a row."""
-    return [number(name, partial(_summary, name), rows) for name in SUMMARIES]
+    return [number(Name(name), partial(_summary, name), rows) for name in SUMMARIES]
 
 
 def _summary(name: str, rows: Rows) -> Rows:
@@ -71,12 +77,12 @@ def _summary(name: str, rows: Rows) -> Rows:
         return finite(np.asarray(SUMMARIES[name](rows), dtype=np.float64))
 
 
-def entries(rows: Rows, names: tuple[str, ...] = ()) -> list[LeafFeature]:
+def entries(rows: Rows, names: tuple[Name, ...] = ()) -> list[LeafFeature]:
     """Return each number of a row, in cells of about equal mass; columns may have names of their own."""
-    return [
-        number(names[j] if names else f"element {j}", partial(_entry, j), rows)
-        for j in range(min(rows.shape[1], MOST_ENTRIES))
-    ]
+    width = min(rows.shape[1], MOST_ENTRIES)
+    if not names:
+        names = tuple(Name.of("element {}", position(j)) for j in range(width))
+    return [number(names[j], partial(_entry, j), rows) for j in range(width)]
 
 
 def _entry(place: int, rows: Rows) -> Rows:
@@ -89,23 +95,25 @@ def repeated_entries(rows: Rows) -> list[LeafFeature]:
     for j in range(min(rows.shape[1], MOST_ENTRIES)):
         values, counts = np.unique(_entry(j, rows), return_counts=True)
         # Of fewer values quantiles separate all.
-        known = commonest(values, counts, REPEATED, KNOWN) if len(values) > CELLS else values[:0]
-        if len(known):
-            shown = one_of("another", *map(repr, known.tolist()))
-            found.append(LeafFeature(f"repeated value of element {j}", partial(_known_entry, j, known), shown))
+        often = commonest(values, counts, REPEATED, KNOWN) if len(values) > CELLS else values[:0]
+        if len(often):
+            shown = one_of("another", *map(repr, often.tolist()))
+            name = Name.of("repeated value of element {}", position(j))
+            found.append(LeafFeature(name, partial(_repeated_entry, j, often), shown))
     return found
 
 
-def _known_entry(place: int, known: Rows, rows: Rows) -> CellNumbers:
-    return places_of(known, _entry(place, rows)) + 1
+def _repeated_entry(place: int, often: Rows, rows: Rows) -> CellNumbers:
+    return places_of(often, _entry(place, rows)) + 1
 
 
-_RELATIONS: dict[str, Callable[[Rows, Rows], Rows]] = {
-    "element {0} - element {1}": np.subtract,
-    "element {0} + element {1}": np.add,
-    "element {0} * element {1}": np.multiply,
-    "element {0} / element {1}": np.divide,
-    "order of elements {0} and {1}": lambda x, y: np.sign(x - y),
+# The relations by the templates of their names, which are sums or other names.
+_RELATIONS: dict[str, tuple[type[Name], Callable[[Rows, Rows], Rows]]] = {
+    "element {} - element {}": (Sum, np.subtract),
+    "element {} + element {}": (Sum, np.add),
+    "element {} * element {}": (Name, np.multiply),
+    "element {} / element {}": (Name, np.divide),
+    "order of elements {} and {}": (Name, lambda x, y: np.sign(x - y)),
 }
 
 
@@ -113,22 +121,22 @@ def relations(rows: Rows) -> list[LeafFeature]:
     """Return differences, sums, products, quotients and order of pairs of the first numbers of a row."""
     width = min(rows.shape[1], MOST_RELATED)
     return [
-        number(name.format(i, j), partial(_relation, name, i, j), rows)
+        number(kind.of(words, position(i), position(j)), partial(_relation, words, i, j), rows)
         for i in range(width)
         for j in range(i + 1, width)
-        for name in _RELATIONS
+        for words, (kind, _) in _RELATIONS.items()
     ]
 
 
-def _relation(name: str, i: int, j: int, rows: Rows) -> Rows:
+def _relation(words: str, i: int, j: int, rows: Rows) -> Rows:
     x, y = usual(rows[:, [i, j]]).T
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        return finite(np.asarray(_RELATIONS[name](x, y), dtype=np.float64))
+        return finite(np.asarray(_RELATIONS[words][1](x, y), dtype=np.float64))
 
 
 @dataclass(frozen=True)
 class WholeOfRow:
-    """Reads what a ufunc makes of the whole numbers of a row as an integer; what is no whole number counts as 0."""
+    """Reads the result of a ufunc over the whole numbers of a row as an integer; other numbers count as 0."""
 
     block: readers.Block
     of: np.ufunc

@@ -6,7 +6,7 @@ numbers, remainders by large numbers, what stands far from the ends of texts, ch
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeAlias
@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from dpaudit.bounds.base import Array, Integers
+from dpaudit.events.event import Outputs
 from dpaudit.events.feature_screening import numbers, rows, texts
 from dpaudit.events.feature_screening.compared import (
     MODULUS,
@@ -34,6 +35,7 @@ from dpaudit.events.feature_screening.feature import (
     CellNumbers,
     Feature,
     LeafFeature,
+    LeafValues,
     best_events,
     best_half_lines,
     distinct,
@@ -45,28 +47,31 @@ from dpaudit.events.feature_screening.products import Product, Sides, products, 
 from dpaudit.events.feature_screening.sequences import READ_WIDTH, orders, runs
 from dpaudit.events.wide import PAIR_WIDTH, WIDTH
 from dpaudit.jsonable import stable_repr
+from dpaudit.naming import Name, position
 from dpaudit.outputs import readers
-from dpaudit.outputs.leaf import Leaf, spread
+from dpaudit.outputs.leaf import Leaf, in_words, spread
 from dpaudit.outputs.plan import NAMED_POSITIONS, LeafPlan
 from dpaudit.outputs.readers import is_usual
 from dpaudit.outputs.shared import join
 
+# Training runs a side that features are compared on: beyond them the screen costs more and finds little more.
 ROWS = 5_000
-"""Training runs a side that features are compared on: beyond them the screen costs more and finds little more."""
+# Features that are counted again, on runs that did not rank them.
 RECOUNTED = 24
-"""Features that are counted again, on runs that did not rank them."""
+# Features that are returned.
 RETURNED = 6
+# Parts of the runs: two of a quarter each rank features, the rest recounts the best.
 PARTS = 3
+# If nothing promises so much more than the claim, features chosen by comparing the sides are looked at too.
 ENOUGH = 0.3
-"""If nothing promises so much more than the claim, features chosen by comparing the sides are looked at too."""
+# So much more must be promised by features that the sides chose of very many: by luck some promise a little.
 MARKDOWN = 0.1
-"""So much more must be promised by features that the sides chose of very many: by luck some promise a little."""
+# The kinds of features that must promise more than every ordinary one: a value that leaks leaks through these too.
 SECONDARY = (DIGIT, PERIOD, ORDER, RUNS)
-"""The kinds of features that must promise more than every ordinary one: a value that leaks leaks through these too."""
+# Numbers of an output whose products and signs are compared.
 MOST_COLUMNS = 256
-"""Numbers of an output whose products and signs are compared."""
+# Integers of an output by whose remainders all moduli are compared.
 MOST_WHOLE = 6
-"""Integers of an output by whose remainders all moduli are compared."""
 
 Screened: TypeAlias = Feature | Parity | Product
 
@@ -81,8 +86,8 @@ class Promising:
 
 def screen_features(
     plan: LeafPlan,
-    data: Sequence[Any],
-    neighbour: Sequence[Any],
+    data: Outputs,
+    neighbour: Outputs,
     confirm: int,
     *,
     epsilon: float = 0.0,
@@ -94,7 +99,8 @@ def screen_features(
     parities are searched. `stored` says whether features of how values are stored take part; None stands for these
     alone.
     """
-    left, right = data[:ROWS], neighbour[:ROWS]
+    left = data[:ROWS]
+    right = neighbour[:ROWS]
     outputs = join([left, right])
     side = np.repeat([0, 1], [len(left), len(right)])
     # Two parts of a quarter each rank the features, each ordered by the other; the rest recounts the best.
@@ -133,12 +139,13 @@ def screen_features(
 
 
 def _chosen(
-    plan: LeafPlan, outputs: Any, bits: Sequence[tuple[Feature, CellNumbers]], neighbour: Sides, fit: Sides
+    plan: LeafPlan, outputs: Outputs, bits: Sequence[tuple[Feature, CellNumbers]], neighbour: Sides, fit: Sides
 ) -> Iterator[Screened]:
     """Yield features that are chosen by comparing the sides on the runs to `fit`."""
     if not (fit & neighbour).any() or not (fit & ~neighbour).any():
         return
-    columns, whole = list[tuple[Feature, Array]](), 0
+    columns = list[tuple[Feature, Array]]()
+    whole = 0
     for leaf in plan.leaves:
         values, where = leaf.read(outputs)
         place = np.arange(len(outputs)) if where is None else where
@@ -147,7 +154,9 @@ def _chosen(
         if leaf.reader in (readers.text, readers.byte_string):
             for kind, choose in (("place", far_places), ("check", check_characters), (RUNS, runs)):
                 yield from (Feature(leaf, one, kind) for one in choose(values, neighbour[place], fit[place]))
-        for read, features in features_of(leaf, values, _SINGLE.__contains__) if len(columns) < MOST_COLUMNS else ():
+        if len(columns) >= MOST_COLUMNS:
+            continue
+        for read, features in features_of(leaf, values, _SINGLE.__contains__):
             numeric = [one for one in features if one.kind in ("value", "entries") and not one.reduced]
             if isinstance(read, readers.WholeValues) and whole < MOST_WHOLE:
                 whole += 1
@@ -165,46 +174,63 @@ def _chosen(
         yield from parities([bit for bit, _ in bits], matrix[fit & ~neighbour], matrix[fit & neighbour])
 
 
-def not_compared(plan: LeafPlan, outputs: Any) -> tuple[str, ...]:
-    """Return the relations between parts of such outputs that no feature shows, in words; docs/outputs.md has all.
+def not_compared(plan: LeafPlan, outputs: Outputs) -> tuple[Name, ...]:
+    """Return the names of relations between parts of such outputs that no feature shows; docs/outputs.md has all.
 
     Only those are named that outputs of these types and sizes can have.
     """
-    found: list[str] = []
-    single, integers, bits, numeric = 0, 0, 0, 0
+    found: list[Name] = []
+    single = 0
+    integers = 0
+    bits = 0
+    numeric = 0
     for leaf in plan.leaves:
         if leaf.representation or leaf.in_row:
             continue
         name = leaf.name
         if isinstance(leaf.reader, readers.Block):
             numeric += leaf.reader.width
-            found += [f"relations of three and more numbers of {name}"] if leaf.reader.width > 2 else []
-            found += [f"the parity of the order of {name}"] if leaf.reader.width > WIDTH else []
-            found += [f"products of two numbers of {name}"] if leaf.reader.width > PAIR_WIDTH else []
+            if leaf.reader.width > 2:
+                found.append(Name.of("relations of three and more numbers of {}", name))
+            if leaf.reader.width > WIDTH:
+                found.append(Name.of("the parity of the order of {}", name))
+            if leaf.reader.width > PAIR_WIDTH:
+                found.append(Name.of("products of two numbers of {}", name))
         elif leaf.reader in (readers.text, readers.byte_string):
             held = leaf.read(outputs)[0]
             if len(set(held)) < 2:  # one text has no relation that another lacks
                 continue
             longest = max(map(len, held), default=0)
-            found += [f"relations of characters of {name}, but for check characters and runs"] if longest > 2 else []
-            found += [f"runs of characters of {name} beyond the first {READ_WIDTH}"] if longest > READ_WIDTH else []
-            found += [f"check characters of {name}"] if longest > texts.CHECKED_WIDTH else []
-            found += [f"characters of {name} beyond the first {WIDEST}"] if longest > WIDEST + texts.NEAR else []
+            if longest > 2:
+                found.append(Name.of("relations of characters of {}, but for check characters and runs", name))
+            if longest > READ_WIDTH:
+                found.append(Name.of("runs of characters of {} beyond the first {}", name, position(READ_WIDTH)))
+            if longest > texts.CHECKED_WIDTH:
+                found.append(Name.of("check characters of {}", name))
+            if longest > WIDEST + texts.NEAR:
+                found.append(Name.of("characters of {} beyond the first {}", name, position(WIDEST)))
         elif leaf.reader is readers.whole:
             values = leaf.read(outputs)[0]
-            single, integers, numeric = single + 1, integers + 1, numeric + 1
+            single += 1
+            integers += 1
+            numeric += 1
             bits += int(values.length.max(initial=0))
             large = values.real.max(initial=0) - values.real.min(initial=0) > MODULUS**2
-            found += [f"most remainders of {name} by numbers above {MODULUS}"] if large else []
+            if large:
+                found.append(Name.of("most remainders of {} by numbers above {}", name, position(MODULUS)))
         elif leaf.reader is readers.real:
-            single, numeric = single + 1, numeric + 1
+            single += 1
+            numeric += 1
         elif isinstance(leaf.reader, readers.Categories) and leaf.reader.of is tuple:
-            found += [f"orders of three and more {name.removeprefix('order of the ')}"]
-    if numeric > MOST_PERIODIC:
-        found += [f"digits and periods of numbers beyond the first {MOST_PERIODIC}"]
-    found += [f"remainders of integers beyond the first {MOST_WHOLE}"] if integers > MOST_WHOLE else []
-    found += [f"products of two numbers beyond the first {MOST_COLUMNS}"] if single > MOST_COLUMNS else []
-    found += [f"parities of integers' bits beyond the first {MOST_BITS}"] if bits > MOST_BITS else []
+            found.append(Name.of("orders of three and more keys of {}", in_words(leaf.path)))
+    for what, count, most in (
+        ("digits and periods of numbers", numeric, MOST_PERIODIC),
+        ("remainders of integers", integers, MOST_WHOLE),
+        ("products of two numbers", single, MOST_COLUMNS),
+        ("parities of integers' bits", bits, MOST_BITS),
+    ):
+        if count > most:
+            found.append(Name.of(f"{what} beyond the first {{}}", position(most)))
     return tuple(found)
 
 
@@ -222,7 +248,8 @@ def _promises(counts: Sequence[Array], confirm: int, ordered: Sequence[bool]) ->
     Features of as many cells are judged together: most have two. Where cells are ordered, or two, half-lines compete
     with events of any cells: among five hundred features a tail of a number was lost by the order of its cells alone.
     """
-    promised, again = np.zeros(len(counts)), np.zeros(len(counts))
+    promised = np.zeros(len(counts))
+    again = np.zeros(len(counts))
     widths = np.array([one.shape[-1] for one in counts], dtype=np.int64)
     for width in np.unique(widths).tolist():
         alike = np.flatnonzero(widths == width)
@@ -233,15 +260,19 @@ def _promises(counts: Sequence[Array], confirm: int, ordered: Sequence[bool]) ->
             line = best_half_lines(*ranking, confirm)
             better = (line[0] > promised[alike]) & (np.array(ordered)[alike] | (width == 2))
             promised[alike[better]] = line[0][better]
-            inside, forward = np.where(better[:, None], line[1], inside), np.where(better, line[2], forward)
+            inside = np.where(better[:, None], line[1], inside)
+            forward = np.where(better, line[2], forward)
         fresh = np.stack([data[:, -1], neighbour[:, -1]])
-        hits, runs = (fresh * inside).sum(axis=-1), fresh.sum(axis=-1)
+        hits = (fresh * inside).sum(axis=-1)
+        runs = fresh.sum(axis=-1)
         (x, y), (m, k) = (np.where(forward, side, side[::-1]) for side in (hits, np.maximum(runs, 1.0)))
-        again[alike] = promise(x, m, y, k, confirm, training=1.0) if width > 1 else -np.inf
+        again[alike] = -np.inf
+        if width > 1:
+            again[alike] = promise(x, m, y, k, confirm, training=1.0)
     return promised, again
 
 
-def _features(plan: LeafPlan, outputs: Any, stored: bool | None) -> Iterator[tuple[Feature, CellNumbers]]:
+def _features(plan: LeafPlan, outputs: Outputs, stored: bool | None) -> Iterator[tuple[Feature, CellNumbers]]:
     for leaf in plan.leaves:
         values, where = leaf.read(outputs)
         if not len(values):
@@ -268,14 +299,14 @@ _BYTES: tuple[Group, ...] = (
 )  # fmt: skip
 
 
+# The groups of features that show how a value is stored.
 _STORED: frozenset[Group] = frozenset({numbers.storage, numbers.mantissa, numbers.row_storage})
-"""The groups of features that show how a value is stored."""
 _SINGLE: frozenset[Group] = frozenset({numbers.value, rows.entries})
 
 
 def features_of(
-    leaf: Leaf, values: Any, wanted: Callable[[Group], bool | None] = lambda group: True
-) -> Iterator[tuple[Any, list[Feature]]]:
+    leaf: Leaf, values: LeafValues, wanted: Callable[[Group], bool | None] = lambda group: True
+) -> Iterator[tuple[LeafValues, list[Feature]]]:
     """Yield the features of a leaf, fitted to its training values, after the values that each some of them read.
 
     Of the groups of features those that are `wanted` are fitted, and all categories.
@@ -283,41 +314,60 @@ def features_of(
     if isinstance(leaf.reader, readers.Categories):
         # 0 is that of a category that training did not show.
         shown = one_of("another", *map(_shown, leaf.reader.numbers))
-        yield values, [Feature(leaf, LeafFeature("", partial(np.add, 1), shown), "category")]
+        yield values, [Feature(leaf, LeafFeature(Name(), partial(np.add, 1), shown), "category")]
     elif isinstance(values, readers.WholeValues):
-        yield values, _fitted(leaf, values, _WHOLE + (_LONG if values.length.max(initial=0) > 1 else ()), wanted)
+        groups = _WHOLE
+        if values.length.max(initial=0) > 1:
+            groups += _LONG
+        yield values, _fitted(leaf, values, groups, wanted)
     elif isinstance(values, np.ndarray) and values.ndim == 2:
-        yield from _of_rows(leaf, values, wanted)
+        yield from _of_rows(leaf, np.asarray(values, dtype=np.float64), wanted)
     else:
-        groups = _TEXT if leaf.reader is readers.text else _BYTES if leaf.reader is readers.byte_string else _REAL
+        if leaf.reader is readers.text:
+            groups = _TEXT
+        elif leaf.reader is readers.byte_string:
+            groups = _BYTES
+        else:
+            groups = _REAL
         yield values, _fitted(leaf, values, groups, wanted)
 
 
-def _fitted(leaf: Leaf, values: Any, groups: Iterable[Group], wanted: Callable[[Group], bool | None]) -> list[Feature]:
+def _fitted(
+    leaf: Leaf, values: LeafValues, groups: Iterable[Group], wanted: Callable[[Group], bool | None]
+) -> list[Feature]:
     fitted = ((group.__name__, group(values)) for group in groups if wanted(group))
     return [Feature(leaf, column, kind, j) for kind, columns in fitted for j, column in enumerate(columns)]
 
 
-def _shown(category: Any) -> str:
+def _shown(category: Hashable) -> str:
     """Return a category as a person would write it; of a mapping's keys, or a set's members, in order."""
-    members = isinstance(category, frozenset)
-    text = f"{{{', '.join(sorted(map(stable_repr, category)))}}}" if members else stable_repr(category)
+    text = stable_repr(category)
+    if isinstance(category, frozenset):
+        text = f"{{{', '.join(sorted(map(stable_repr, category)))}}}"
     return text[: numbers.SHOWN]
 
 
-def _of_rows(leaf: Leaf, table: Array, wanted: Callable[[Group], bool | None]) -> Iterator[tuple[Any, list[Feature]]]:
+def _of_rows(
+    leaf: Leaf, table: Array, wanted: Callable[[Group], bool | None]
+) -> Iterator[tuple[LeafValues, list[Feature]]]:
     names = leaf.reader.names if isinstance(leaf.reader, readers.Block) else ()
     if table.shape[1] < 2 or names:
-        columns = rows.entries(table, names) if wanted(rows.entries) else []
+        columns: list[LeafFeature] = []
+        if wanted(rows.entries):
+            columns = rows.entries(table, names)
         yield table, [Feature(leaf, column, "entries", j) for j, column in enumerate(columns)]
         return
     # Numbers of shorter rows are leaves of their own.
-    repeated = (rows.repeated_entries,) if table.shape[1] > NAMED_POSITIONS else ()
+    groups: list[Group] = [rows.entries, rows.summaries, rows.relations]
+    if table.shape[1] > NAMED_POSITIONS:
+        groups.append(rows.repeated_entries)
     ordinary = table[is_usual(table)]
     whole = bool((ordinary == np.round(ordinary)).all() and np.abs(ordinary).max(initial=0) < 2**53)
-    storage = () if whole else (numbers.row_storage,)
-    yield table, _fitted(leaf, table, (rows.entries, rows.summaries, rows.relations, *repeated, *storage), wanted)
+    if not whole:
+        groups.append(numbers.row_storage)
+    yield table, _fitted(leaf, table, groups, wanted)
     if whole and wanted(numbers.value) and isinstance(leaf.reader, readers.Block):
         for of, what in ((np.add, "sum"), (np.bitwise_xor, "XOR"), (np.gcd, "greatest common divisor")):
             reader = rows.WholeOfRow(leaf.reader, of)
-            yield from features_of(Leaf(leaf.path, reader, f"{what} of {leaf.name}"), reader.of_rows(table), wanted)
+            summed = Leaf(leaf.path, reader, Name.of(f"{what} of {{}}", leaf.name))
+            yield from features_of(summed, reader.of_rows(table), wanted)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import islice
 from operator import itemgetter
@@ -12,35 +12,38 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.bounds.base import Array
+from dpaudit.bounds.base import Array, Bools
 from dpaudit.events.cells import to_grid
+from dpaudit.events.event import Outputs
 from dpaudit.events.feature_screening.feature import ORDER, CellNumbers, Feature, LeafFeature, number, one_of
 from dpaudit.events.feature_screening.products import Sides
+from dpaudit.events.feature_screening.texts import Texts
 from dpaudit.jsonable import stable_repr
+from dpaudit.naming import Mention, Name, key, written_key
 from dpaudit.outputs import readers
-from dpaudit.outputs.leaf import Leaf, walk
+from dpaudit.outputs.leaf import Leaf, Path, in_words, walk
 from dpaudit.outputs.plan import LeafPlan
 
+# Values a side that are compared.
 COMPARED = 2_000
-"""Values a side that are compared."""
+# Rows that show whether rows have members in common.
 FEW = 20
-"""Rows that show whether rows have members in common."""
+# Characters that are counted.
 COMMONEST = 32
-"""Characters that are counted."""
+# Features of a leaf that are returned.
 CHOSEN = 3
-"""Features of a leaf that are returned."""
+# Standard deviations by which a mean must differ: of a thousand some do by luck, which the recount sorts out.
 LEAST_GAP = 4.0
-"""Standard deviations by which a mean must differ: of a thousand some do by luck, which the recount sorts out."""
+# Members of a sequence whose order is compared.
 MEMBERS = 128
-"""Members of a sequence whose order is compared."""
+# The share of sequences that must hold a member.
 PRESENT = 0.9
-"""The share of sequences that must hold a member."""
+# Characters of a text, or bytes, in which runs and occurrences are looked at.
 READ_WIDTH = 512
-"""Characters of a text, or bytes, in which runs and occurrences are looked at."""
+# Characters of all texts that are looked through for groups of two and three.
 GRAM_NUMBERS = 400_000
-"""Characters of all texts that are looked through for groups of two and three."""
+# More than there are codes of characters.
 CODES = 2**21
-"""More than there are codes of characters."""
 CLASSES = {"digits": ("0", "9"), "small letters": ("a", "z"), "capital letters": ("A", "Z")}
 
 
@@ -49,7 +52,7 @@ def _some(neighbour: Sides, fit: Sides) -> tuple[NDArray[np.intp], Sides]:
     return places, neighbour[places]
 
 
-def _gaps(columns: NDArray[Any], side: Sides) -> Array:
+def _gaps(columns: NDArray[np.generic], side: Sides) -> Array:
     """Return by how many standard deviations the means of columns differ between the sides."""
     first, second = (columns[side == one].astype(np.float64) for one in (False, True))
     variance = first.var(axis=0) / len(first) + second.var(axis=0) / len(second)
@@ -61,7 +64,7 @@ def _gaps(columns: NDArray[Any], side: Sides) -> Array:
 # Orders
 
 
-def orders(plan: LeafPlan, outputs: Any, neighbour: Sides, fit: Sides) -> Iterator[Feature]:
+def orders(plan: LeafPlan, outputs: Outputs, neighbour: Sides, fit: Sides) -> Iterator[Feature]:
     """Yield which of two keys, or of two elements of a list, stands before the other, for those that differ most."""
     for path, name, kind in _ordered(plan):
         values, where = walk(outputs, path)
@@ -75,7 +78,7 @@ def orders(plan: LeafPlan, outputs: Any, neighbour: Sides, fit: Sides) -> Iterat
             yield from (Feature(leaf, one, ORDER) for one in _orders_of(in_order(rows), side, kind, name))
 
 
-def _ordered(plan: LeafPlan) -> Iterator[tuple[Any, str, str]]:
+def _ordered(plan: LeafPlan) -> Iterator[tuple[Path, Name, str]]:
     """Yield the paths to mappings whose keys' order varies, lists of texts and rows of numbers, and their names."""
     seen = set()
     for leaf in plan.leaves:
@@ -83,78 +86,83 @@ def _ordered(plan: LeafPlan) -> Iterator[tuple[Any, str, str]]:
         if leaf.representation:
             continue
         if isinstance(reader, readers.Categories) and reader.of is tuple:
-            yield leaf.path, leaf.name.removeprefix("order of the keys of "), "key"
+            yield leaf.path, in_words(leaf.path), "key"
         elif isinstance(reader, readers.Block) and not reader.names and 2 < reader.width <= MEMBERS:
             yield leaf.path, leaf.name, "number"
         elif reader is readers.text and leaf.path[-2:-1] and leaf.path[-2].name == "item":
             parent = leaf.path[:-2]
             if parent not in seen:
                 seen.add(parent)
-                yield parent, leaf.name.rpartition("[")[0], "element"
+                yield parent, in_words(parent), "element"
 
 
-def in_order(values: Sequence[Any]) -> list[Any]:
+def in_order(values: Sequence[Any]) -> list[Iterable[Hashable]]:
     """Return the members of each value in their order: keys, elements, or the numbers of an array."""
     return [one.ravel().tolist() if isinstance(one, np.ndarray) else one for one in values]
 
 
-def _orders_of(rows: Sequence[Any], side: Sides, kind: str, name: str) -> Iterator[LeafFeature]:
+def _orders_of(rows: Sequence[Iterable[Hashable]], side: Sides, kind: str, name: Name) -> Iterator[LeafFeature]:
     counts = Counter(member for row in rows for member in dict.fromkeys(islice(row, MEMBERS)))
-    known = sorted((one for one, count in counts.most_common(MEMBERS) if count >= PRESENT * len(rows)), key=stable_repr)
-    if len(known) < 3:  # two are told by what stands first
+    present = (one for one, count in counts.most_common(MEMBERS) if count >= PRESENT * len(rows))
+    members = sorted(present, key=stable_repr)
+    if len(members) < 3:  # two are told by what stands first
         return
-    places = np.stack([_places(row, known) for row in rows])
+    places = np.stack([_places(row, members) for row in rows])
     found: list[tuple[float, int, int]] = []
-    for i in range(len(known) - 1):
+    for i in range(len(members) - 1):
         gaps = _gaps(places[:, i : i + 1] < places[:, i + 1 :], side)
         found += [(gap, i, i + 1 + j) for j, gap in enumerate(gaps.tolist()) if gap > LEAST_GAP]
     found.sort(key=lambda one: (-one[0], one[1:]))
     for _, i, j in found[:CHOSEN]:
-        first, second = known[i], known[j]
-        words = f"order of the {kind}s {_shown(first)} and {_shown(second)} in {name}"
+        first = members[i]
+        second = members[j]
+        mentioned = written_key(_shown(first)), written_key(_shown(second))
+        words = Name.of(f"order of the {kind}s {{}} and {{}} in {{}}", *mentioned, name)
         cells = one_of(f"{_shown(second)} first", f"{_shown(first)} first", "absent")
         yield LeafFeature(words, partial(_before, first, second), cells)
 
 
-def _shared(rows: Sequence[Any]) -> bool:
+def _shared(rows: Sequence[Iterable[Hashable]]) -> bool:
     """Say whether a few rows have members in common: those of numbers of a continuum do not, nor lists of lists."""
     try:
         counts = Counter(member for row in rows for member in dict.fromkeys(islice(row, MEMBERS)))
-    except TypeError:
+    except (TypeError, NotImplementedError):
+        # Lists as members are not hashable, and sparse matrices of some formats have no rows to iterate.
         return False
     return sum(count >= PRESENT * len(rows) for count in counts.values()) >= 3
 
 
-def _shown(member: Any) -> str:
+def _shown(member: Hashable) -> str:
     return stable_repr(member)[:60]
 
 
-def _places(row: Any, known: Sequence[Hashable]) -> NDArray[np.int64]:
-    """Return the place of each known member in a row, or one beyond all."""
+def _places(row: Iterable[Hashable], members: Sequence[Hashable]) -> NDArray[np.int64]:
+    """Return the place of each of some members in a row, or one beyond all."""
     places = {member: place for place, member in reversed(list(enumerate(islice(row, MEMBERS))))}
-    return np.fromiter((places.get(member, MEMBERS) for member in known), np.int64, len(known))
+    return np.fromiter((places.get(member, MEMBERS) for member in members), np.int64, len(members))
 
 
-def _before(first: Hashable, second: Hashable, rows: Sequence[Any]) -> CellNumbers:
+def _before(first: Hashable, second: Hashable, rows: Sequence[Iterable[Hashable]]) -> CellNumbers:
     """Return for each row whether it has the first member before the second one: 2 if it lacks one of them."""
     return np.fromiter((_is_before(first, second, row) for row in rows), np.int64, len(rows))
 
 
-def _is_before(first: Hashable, second: Hashable, row: Any) -> int:
+def _is_before(first: Hashable, second: Hashable, row: Iterable[Hashable]) -> int:
     earlier: Hashable = None
     found = 0
     for member in islice(row, MEMBERS):
         if member == first or member == second:
             if found and member != earlier:
                 return int(earlier == first)
-            earlier, found = member, 1
+            earlier = member
+            found = 1
     return 2
 
 
 # Runs and occurrences of characters
 
 
-def runs(values: Sequence[Any], neighbour: Sides, fit: Sides) -> list[LeafFeature]:
+def runs(values: Texts, neighbour: Sides, fit: Sides) -> list[LeafFeature]:
     """Return lengths of runs, and occurrences of characters and of two or three together, that differ most."""
     places, side = _some(neighbour, fit)
     if len(places) < 4 or side.all() or not side.any():
@@ -166,19 +174,19 @@ def runs(values: Sequence[Any], neighbour: Sides, fit: Sides) -> list[LeafFeatur
     table = _table(some, width)
     found: list[tuple[float, LeafFeature]] = []
     common = Counter(table[table >= 0].tolist()).most_common(COMMONEST)
-    counted: list[tuple[str, Callable[[NDArray[np.int64]], CellNumbers]]] = [
-        ("longest run of a character", _longest_run),
-        ("equal neighbouring characters", _equal_neighbours),
-        *((f"longest run of {kind}", partial(_longest_of_class, *ends)) for kind, ends in CLASSES.items()),
-        *((f"longest run of {_written([code], some)}", partial(_longest_of, code)) for code, _ in common[:8]),
-        *((f"number of {_written([code], some)}", partial(_count, code)) for code, _ in common),
+    counted: list[tuple[Name, Callable[[NDArray[np.int64]], CellNumbers]]] = [
+        (Name("longest run of a character"), _longest_run),
+        (Name("equal neighbouring characters"), _equal_neighbours),
+        *((Name(f"longest run of {kind}"), partial(_longest_of_class, *ends)) for kind, ends in CLASSES.items()),
+        *((Name.of("longest run of {}", _written([code], some)), partial(_longest_of, code)) for code, _ in common[:8]),
+        *((Name.of("number of {}", _written([code], some)), partial(_count, code)) for code, _ in common),
     ]
     for name, read in counted:
         gap = float(_gaps(read(table)[:, None], side)[0])
         if gap > LEAST_GAP:
             found.append((gap, number(name, partial(_of_table, read), some)))
     for gap, group in _groups(table, side):
-        name = f"occurrence of the characters {_written(group, some)}"
+        name = Name.of("occurrence of the characters {}", _written(group, some))
         found.append((gap, LeafFeature(name, partial(_of_table, partial(_has, group)), one_of("no", "yes"))))
     found.sort(key=itemgetter(0), reverse=True)
     return [one for _, one in found[:CHOSEN]]
@@ -196,7 +204,7 @@ def _table(values: Sequence[Any], width: int) -> NDArray[np.int64]:
     return np.where(np.arange(width) >= lengths[:, None], -1, table.astype(np.int64))
 
 
-def _of_table(read: Any, values: Sequence[Any]) -> Array:
+def _of_table(read: Callable[[CellNumbers], NDArray[np.generic]], values: Texts) -> Array:
     if not len(values):
         return np.zeros(0)
     width = max(1, min(READ_WIDTH, max(map(len, values))))
@@ -252,7 +260,8 @@ def _groups(table: NDArray[np.int64], side: Sides) -> Iterator[tuple[float, tupl
     some = max(8, GRAM_NUMBERS // table.shape[1])
     if len(table) > some:
         step = -(-len(table) // some)
-        table, side = table[::step], side[::step]
+        table = table[::step]
+        side = side[::step]
     sizes = [(~side).sum(), side.sum()]
     for length in (2, 3):
         grams = _grams(table, length)
@@ -261,7 +270,8 @@ def _groups(table: NDArray[np.int64], side: Sides) -> Iterator[tuple[float, tupl
             continue
         kinds, which = np.unique(grams[row, column], return_inverse=True)
         pairs = np.unique(which * len(table) + row)  # each kind once a row
-        which, of_side = pairs // len(table), side[pairs % len(table)]
+        which = pairs // len(table)
+        of_side = side[pairs % len(table)]
         hits = [np.bincount(which[of_side == one], minlength=len(kinds)) for one in (False, True)]
         shares = [(hit + 0.5) / (size + 1) for hit, size in zip(hits, sizes, strict=True)]
         variance = sum(p * (1 - p) / size for p, size in zip(shares, sizes, strict=True))
@@ -279,13 +289,13 @@ def _members(gram: int, length: int) -> tuple[int, ...]:
     return tuple(found)
 
 
-def _has(group: tuple[int, ...], table: NDArray[np.int64]) -> Any:
+def _has(group: tuple[int, ...], table: NDArray[np.int64]) -> Bools:
     wanted = 0
     for code in group:
         wanted = wanted * CODES + code
-    grams = _grams(table, len(group))
-    return (grams == wanted).any(axis=1)
+    found: Bools = (_grams(table, len(group)) == wanted).any(axis=1)
+    return found
 
 
-def _written(group: Sequence[int], values: Sequence[Any]) -> str:
-    return repr(bytes(group)) if isinstance(values[0], bytes) else repr("".join(map(chr, group)))
+def _written(group: Sequence[int], values: Texts) -> Mention:
+    return key(bytes(group) if isinstance(values[0], bytes) else "".join(map(chr, group)))

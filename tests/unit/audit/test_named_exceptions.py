@@ -16,7 +16,8 @@ from dpaudit.cli import main
 from dpaudit.contract import Direction
 from dpaudit.events.event import Cells, Interval, Withheld
 from dpaudit.events.exceptions import ExceptionKinds, as_exceptions, by_name, exceptions_of
-from dpaudit.events.formula import LEAST_HITS, Formula, sum_event
+from dpaudit.events.formula import LEAST_HITS, Formula, _written, sum_event
+from dpaudit.naming import Mention, Mentioned, Name, position
 from dpaudit.outputs.canonical import Raised, timed_out
 from dpaudit.report.wording import answer_words
 from dpaudit.withheld import Coarse
@@ -169,7 +170,7 @@ def test_a_formula_has_few_terms_and_few_digits_and_holds_what_it_says():
     rng = np.random.default_rng(0)
     sides = [rng.normal(x * np.array([2.0, 0.0, -1.0, 0.0]), 1, (4_000, 4)) for x in (0, 1)]
     formula = Formula.fit(*sides)
-    assert formula.text == "output[0] - 0.5 output[2]"
+    assert formula.name == "output[0] - 0.5 output[2]"
     assert formula(sides[0]).tolist() == pytest.approx((sides[0][:, 0] - 0.5 * sides[0][:, 2]).tolist())
     event, direction, ((x, m), (y, k)) = sum_event(sides, 1.0, 0.0)
     assert isinstance(event, Interval)
@@ -181,7 +182,7 @@ def test_a_formula_has_few_terms_and_few_digits_and_holds_what_it_says():
 def test_numbers_of_other_sizes_have_coefficients_of_theirs():
     rng = np.random.default_rng(0)
     sides = [[(1000 * a, b, "n") for a, b in rng.normal(x, 1, (2_000, 2)).tolist()] for x in (0, 1)]
-    assert Formula.fit(*sides).text == "0.001 output[0] + output[1]"
+    assert Formula.fit(*sides).name == "0.001 output[0] + output[1]"
 
 
 def test_noise_that_two_numbers_share_cancels_in_their_difference():
@@ -191,7 +192,7 @@ def test_noise_that_two_numbers_share_cancels_in_their_difference():
     for x in (0, 1):
         shared = rng.laplace(scale=20, size=500)
         sides.append(np.stack([x + shared, shared - rng.laplace(scale=0.05, size=500), rng.normal(size=500)], axis=1))
-    assert Formula.fit(*sides).text == "output[0] - output[1]"
+    assert Formula.fit(*sides).name == "output[0] - output[1]"
     _, _, ((x, _), (y, _)) = sum_event(sides, 1.0, 0.0)
     assert x >= 490
     assert y <= 5
@@ -214,22 +215,26 @@ def test_there_is_no_formula_where_the_claim_is_kept_or_nothing_is_named():
     assert sum_event([side[:3] for side in alike], 0.0, 0.0) is None
 
 
+CLIENTS = [Name.of("{}", Mention(one, Mentioned.TERM)) for one in ("client_a", "client_b")]
+ENTRIES = [Name.of("output[{}]", position(i)) for i in (0, 3, 4)]
+
+
 @pytest.mark.parametrize(
     ("feature", "names", "words"),
     [
-        ("client_a - 0.5 client_b", (), "a sum of multiples of some of its numbers"),
-        ("client_a - 0.5 client_b", ("client_a", "client_b"), "a sum of multiples of client_a and client_b"),
-        ("-0.25 output[0] + 1e-05 output[3] + output[4]", (),
-         "a sum of multiples of output[0], output[3] and output[4]"),
-        ("value", (), None),
+        (_written(CLIENTS, [1.0, -0.5]), (), "a sum of multiples of some of its numbers"),
+        (_written(CLIENTS, [1.0, -0.5]), ("client_a", "client_b"), "a sum of multiples of client_a and client_b"),
+        (_written(ENTRIES, [-0.25, 1e-5, 1.0]), (), "a sum of multiples of output[0], output[3] and output[4]"),
+        (Name("value"), (), None),
     ],
-)  # fmt: skip
+)
 def test_own_data_shows_a_formula_without_its_numbers(feature, names, words):
     assert Coarse(names=frozenset(names)).sum_of(feature) == words
 
 
 def test_own_data_shows_no_coefficient_and_no_threshold():
-    event = Interval("client_a + 0.5 client_b", 1.57, math.inf)
+    assert _written(ENTRIES, [-0.25, 1e-5, 1.0]) == "-0.25 output[0] + 1e-05 output[3] + output[4]"
+    event = Interval(_written(CLIENTS, [1.0, 0.5]), 1.57, math.inf)
     seen = PlainEvent(event, Direction.FORWARD, 300, 1_000, 30, 1_000)
     hidden = _coarse(Coarse(names=frozenset({"client_a", "client_b"})), seen)
     assert hidden.event == Withheld("a sum of multiples of client_a and client_b")

@@ -11,14 +11,14 @@ from dpaudit.audit.candidate import Candidate, promise
 from dpaudit.contract import Direction, Law, Pair
 from dpaudit.events.discretizers import Identity
 from dpaudit.events.event import CellSet
-from dpaudit.events.selection import Selection
+from dpaudit.events.selected import SelectedEvent
 
 
-def _selected(slow: bool, expected: float, markdown: float) -> Selection:
+def _selected(slow: bool, expected: float, markdown: float) -> SelectedEvent:
     discretizer: Any = SimpleNamespace(slow=slow, screened=False)
     event = CellSet(frozenset({1}), frozenset({0}), False)
     training: Any = ()
-    return Selection(discretizer, training, event, Direction.FORWARD, "score", (1, 0), 1, expected, markdown, ())
+    return SelectedEvent(discretizer, training, event, Direction.FORWARD, "score", (1, 0), 1, expected, markdown, ())
 
 
 def test_a_slow_score_must_promise_more_than_its_markdown() -> None:

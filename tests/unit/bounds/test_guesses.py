@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import binom
 
 from dpaudit.bounds.coin import epsilon_lower, p_value
-from dpaudit.bounds.guesses import GRID, Schedule, detectable_epsilon, largest_rejected, lower_bound
+from dpaudit.bounds.guess_schedules import GRID, Schedule, detectable_epsilon, largest_rejected, lower_bound
 from dpaudit.bounds.tangent import ClaimPoints
 
 PURE, SMALL = ClaimPoints.one(1.0, 0.0), ClaimPoints.one(1.0, 1e-4)

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from dpaudit.bounds.guesses import detectable_mu, independent_p_value, mu_lower, recursion_refutes
+from dpaudit.bounds.guess_schedules import detectable_mu, independent_p_value, mu_lower, recursion_refutes
 from dpaudit.bounds.tangent import gaussian_delta
 
 
@@ -59,8 +59,8 @@ def test_the_law_of_independent_canaries_is_that_of_simulated_scores(one_sided):
 
 
 def test_known_bounds_stay_where_counts_give_less():
-    assert mu_lower(50, 100, 1000, 0.05, known=(0.3, 0.7)) == (0.3, 0.7)
-    assert mu_lower(95, 100, 1000, 0.05, known=(0.3, 0.7)) == pytest.approx((0.787, 0.975), abs=2e-3)
+    assert mu_lower(50, 100, 1000, 0.05, at_least=(0.3, 0.7)) == (0.3, 0.7)
+    assert mu_lower(95, 100, 1000, 0.05, at_least=(0.3, 0.7)) == pytest.approx((0.787, 0.975), abs=2e-3)
 
 
 def test_fewer_right_guesses_and_a_smaller_error_refute_less():

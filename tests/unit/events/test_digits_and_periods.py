@@ -9,12 +9,14 @@ import math
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 import dpaudit
 from dpaudit import certificates
 from dpaudit.events.event import Interval
 from dpaudit.events.feature_screening import periods, sequences
 from dpaudit.events.feature_screening.search import SECONDARY, screen_features
+from dpaudit.naming import Name, cut, key
 from dpaudit.outputs.plan import LeafPlan
 from dpaudit.withheld import Coarse
 
@@ -161,10 +163,21 @@ def test_an_audit_convicts_and_says_so_in_words(mechanism, words):
 
 def test_names_and_numbers_of_periods_are_withheld_unless_they_are_no_data():
     coarse = Coarse()
-    shown = ["4th significant digit of output", "output modulo 2 pi", "|output| modulo 0.001", "output modulo 1e-06"]
-    hidden = ["output modulo 37.25", "(output - 41) modulo 100", "order of the keys 'Zeb' and 'Ann' in output"]
-    assert [coarse.name(name) for name in shown] == [True] * 4
-    assert [coarse.name(name) for name in hidden] == [False] * 3
+    output = Name("output")
+    digit = Name.of("{} significant digit of {}", periods.ordinal(4), output)
+    shown = [Name.of("{} modulo {}", output, periods._shown(one)) for one in (2 * math.pi, 0.001, 1e-6, 12.0)]
+    hidden = [Name.of("{} modulo {}", output, periods._shown(one)) for one in (37.25, 64.0)]
+    hidden.append(Name.of("({} - {}) modulo {}", output, cut(41), periods._shown(100)))
+    hidden.append(Name.of("order of the keys {} and {} in {}", key("Zeb"), key("Ann"), output))
+    assert [coarse.name(name) for name in (digit, *shown)] == [True] * 5
+    assert [coarse.name(name) for name in hidden] == [False] * 4
+
+
+def test_sparse_matrices_that_cannot_be_iterated_have_no_order():
+    outputs = [sparse.bsr_matrix(np.full((3, 3), i % 7)) for i in range(40)]
+    neighbour = np.arange(40) % 2 == 0
+    found = sequences.orders(LeafPlan.of(outputs), outputs, neighbour, np.ones(40, dtype=np.bool_))
+    assert list(found) == []
 
 
 def test_which_of_two_members_comes_first():

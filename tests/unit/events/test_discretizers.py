@@ -10,13 +10,13 @@ import pytest
 
 from dpaudit.contract import Direction
 from dpaudit.events.cells import separation, tally
-from dpaudit.events.columns import GROUPS, Flattener, group_columns
 from dpaudit.events.discretizers import Atoms, Identity, PackedRows, Pilot, Ranked
 from dpaudit.events.event import RARE, Cells, CellSet, Interval
 from dpaudit.events.expected_bound import PlannedTest, expected_bound, prefix_bounds
 from dpaudit.events.fitting import Scored, fitted_discretizers
+from dpaudit.events.flattening import GROUPS, Flattener, group_columns
 from dpaudit.events.scores import NaiveBayes
-from dpaudit.events.selection import CellFamilies
+from dpaudit.events.selected import OrderedCells
 
 TEST = PlannedTest(1000, 0, 0.05)
 
@@ -33,8 +33,8 @@ def test_an_event_counts_arrays_and_lists_alike() -> None:
     for rare, expected in ((False, 3), (True, 4)):
         event = CellSet(frozenset({1, 3}), frozenset({0, 2}), rare)
         assert event.hits(tally(outputs)) == event.hits(tally(outputs.tolist())) == expected
-        assert event.hits(event.known(tally(outputs))) == expected
-        assert event.known(tally(outputs))[RARE] == 1
+        assert event.hits(event.with_rare_merged(tally(outputs))) == expected
+        assert event.with_rare_merged(tally(outputs))[RARE] == 1
 
 
 def test_events_as_data() -> None:
@@ -90,14 +90,14 @@ def test_one_event_of_many_rivals_is_marked_down_for_them() -> None:
 
 def test_the_direction_is_the_one_with_the_signal() -> None:
     common, only = Counter({0: 900, 1: 100}), Counter({0: 1000})
-    assert CellFamilies.of(Identity(), (common, only)).best(TEST).direction is Direction.FORWARD
-    found = CellFamilies.of(Identity(), (only, common)).best(TEST)
+    assert OrderedCells.of(Identity(), (common, only)).best(TEST).direction is Direction.FORWARD
+    found = OrderedCells.of(Identity(), (only, common)).best(TEST)
     assert (found.direction, found.event.inside) == (Direction.BACKWARD, frozenset({1}))
 
 
 def test_rare_cells_are_one_atom() -> None:
     data = Counter({"common": 500, **{f"seen once {i}": 1 for i in range(500)}})
-    found = CellFamilies.of(Identity(), (data, Counter({"common": 1000}))).best(TEST)
+    found = OrderedCells.of(Identity(), (data, Counter({"common": 1000}))).best(TEST)
     assert found.event.rare
     assert found.event.has("never seen")
     assert not found.event.has("common")
@@ -107,7 +107,7 @@ def test_the_law_orders_events_where_it_is_known() -> None:
     rng = np.random.default_rng(0)
     truth = {i: 0.5 if i < 50 else -0.7 for i in range(100)}
     data, neighbour = (Counter(dict(enumerate(rng.poisson(20, 100).tolist()))) for _ in range(2))
-    found = CellFamilies.of(Identity(), (data, neighbour), log_ratio=truth).best(PlannedTest(10**6, 0, 0.05))
+    found = OrderedCells.of(Identity(), (data, neighbour), log_ratio=truth).best(PlannedTest(10**6, 0, 0.05))
     assert found.order in ("law", "likelihood ratio")
 
 

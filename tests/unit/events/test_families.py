@@ -10,8 +10,8 @@ import pytest
 
 from dpaudit.events.discretizers import Discretizer, Identity, ScoreBins
 from dpaudit.events.expected_bound import PlannedTest
-from dpaudit.events.families import likelier_first
-from dpaudit.events.selection import CellFamilies
+from dpaudit.events.prefixes import likelier_first
+from dpaudit.events.selected import OrderedCells
 
 Z = 1.6448536
 
@@ -43,7 +43,7 @@ def _reached(p: np.ndarray, q: np.ndarray, trained: int, ordered: bool, careful:
     discretizer: Discretizer = _Column() if ordered else Identity()
     for _ in range(20):
         data, neighbour = (Counter(dict(enumerate(rng.multinomial(trained, mass).tolist()))) for mass in (p, q))
-        families = CellFamilies.of(discretizer, (data, neighbour), careful=careful)
+        families = OrderedCells.of(discretizer, (data, neighbour), careful=careful)
         found = families.best(PlannedTest(confirm, 0, 0.05))
         inside = sorted(found.event.inside)
         shares.append(_worth(*likelier_first(found.direction, p[inside].sum(), q[inside].sum()), confirm))

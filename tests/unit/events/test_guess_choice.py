@@ -17,12 +17,12 @@ import dpaudit
 from dpaudit.bounds.coin import epsilon_lower
 from dpaudit.bounds.limits import lower_limit
 from dpaudit.contract import Direction
+from dpaudit.events.coin_guesses import DATA, MOST, NEIGHBOUR, Guess, GuessCodes, choose_guesses
 from dpaudit.events.discretizers import Identity
 from dpaudit.events.event import CellSet
 from dpaudit.events.expected_bound import PlannedTest
-from dpaudit.events.families import PrefixFamily, families_by_counts
-from dpaudit.events.guesses import DATA, MOST, NEIGHBOUR, Guess, GuessCodes, choose_guesses
-from dpaudit.events.selection import CellFamilies, Selection
+from dpaudit.events.prefixes import Prefixes, prefixes_by_counts
+from dpaudit.events.selected import OrderedCells, SelectedEvent
 
 GAMMA, CONFIRM = 0.05, 20_000
 Ends = tuple[int, int]
@@ -34,7 +34,7 @@ TRAINED = {
 }
 
 
-def all_ends(first: PrefixFamily, second: PrefixFamily) -> list[Ends]:
+def all_ends(first: Prefixes, second: Prefixes) -> list[Ends]:
     """Return the lengths of both ends of all guesses whose sets are disjoint, but for the whole of the outputs."""
     lengths = range(len(first.order))
     pairs = ((i, j) for i in lengths for j in lengths if i + j)
@@ -42,7 +42,7 @@ def all_ends(first: PrefixFamily, second: PrefixFamily) -> list[Ends]:
 
 
 def simulated(
-    chosen: Sequence[Ends], orders: Sequence[PrefixFamily], sides: Sequence[NDArray[np.int64]], draws: int = 1_000
+    chosen: Sequence[Ends], orders: Sequence[Prefixes], sides: Sequence[NDArray[np.int64]], draws: int = 1_000
 ) -> NDArray[np.float64]:
     """Return draws of the bounds by guesses with each of 1 to `MOST` equal shares; shape (MOST, guesses, draws)."""
     rng = np.random.default_rng(1)
@@ -64,7 +64,7 @@ def simulated(
 @pytest.mark.parametrize("name", TRAINED)
 def test_the_guesses_are_nearly_the_best_of_all_by_simulation(name: str) -> None:
     sides = [np.array(side) for side in TRAINED[name]]
-    orders = families_by_counts(*sides, False)
+    orders = prefixes_by_counts(*sides, False)
     found = choose_guesses(*orders, *sides, PlannedTest(CONFIRM, 0, GAMMA))
     possible = all_ends(*orders)
     bounds = simulated(possible, orders, sides)
@@ -83,7 +83,7 @@ def test_the_guesses_are_nearly_the_best_of_all_by_simulation(name: str) -> None
 
 def test_the_mass_and_the_share_that_is_right_are_those_of_training() -> None:
     x, y = (np.array(side) for side in TRAINED["strong"])
-    first, second = families_by_counts(x, y, False)
+    first, second = prefixes_by_counts(x, y, False)
     for i, j, share, mass, right in choose_guesses(first, second, x, y, PlannedTest(CONFIRM, 0, GAMMA)):
         ours, other = first.order[:i], second.order[:j]
         met = x[ours].sum() + y[ours].sum() + x[other].sum() + y[other].sum()
@@ -95,10 +95,10 @@ def test_the_mass_and_the_share_that_is_right_are_those_of_training() -> None:
 counts = st.lists(st.tuples(st.integers(0, 300), st.integers(0, 300)), min_size=1, max_size=40)
 
 
-def guessed(cells: list[tuple[int, int]], careful: bool) -> Selection:
+def guessed(cells: list[tuple[int, int]], careful: bool) -> SelectedEvent:
     """Return the guesses that are chosen from training counts by cell, cell 0 having some on both sides."""
     training = tuple(Counter({cell: one[side] for cell, one in enumerate([(5, 4), *cells])}) for side in (0, 1))
-    families = CellFamilies.of(Identity(), training, careful=careful)
+    families = OrderedCells.of(Identity(), training, careful=careful)
     test = PlannedTest(1_000, 0, GAMMA)
     return families.guessed(families.best(test), test, MOST)
 

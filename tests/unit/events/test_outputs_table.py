@@ -13,10 +13,11 @@ from typed_outputs import TYPES
 
 import dpaudit
 from dpaudit.events.event import FEATURES
-from dpaudit.events.feature_screening import texts
-from dpaudit.events.feature_screening.rows import SUMMARIES
-from dpaudit.events.feature_screening.search import features_of
-from dpaudit.outputs.leaf import _STEPS, in_words
+from dpaudit.events.feature_screening import numbers, texts
+from dpaudit.events.feature_screening.rows import summaries
+from dpaudit.events.feature_screening.search import features_of, not_compared, screen_features
+from dpaudit.naming import Name
+from dpaudit.outputs.leaf import _STEPS, OUTPUT, Step, in_words
 from dpaudit.outputs.plan import LeafPlan
 from dpaudit.withheld import Coarse
 
@@ -63,15 +64,23 @@ def test_the_table_lists_the_features_of_the_code():
     assert documented() == in_code()
 
 
-def in_general():
-    """Return names that are made for outputs of other kinds, or of several parts, and those of scores."""
-    yield from (words.format("output", 1) for name, (_, words) in _STEPS.items() if name not in ("leaf", "key"))
+def made_names():
+    """Yield the names of features of all kinds of outputs, chosen ones among them, and those that findings have."""
+    yield from (Step(name, 1).named(OUTPUT) for name in _STEPS if name != "leaf")
     yield from (texts.check_remainder(kind, 40, sign).name for kind in texts.CHECK_SUMS for sign in (1, -1))
     yield from (texts.check_character(kind, 40, []).name for kind in texts.CHECK_SUMS)
-    yield from (f"{name}, standardised" for name in ("greatest", "least"))
-    yield from (*FEATURES, *SUMMARIES, "greatest common divisor of output", "product of 1 and 1, standardised")
-    yield from ("parity of bit 1 of output, bit 1 of output and 2 bits more", "parities of integers' bits")
+    yield from FEATURES
     rng = np.random.default_rng(0)
+    for name, mechanism in OUTPUTS.items():
+        if "10^5" in name:
+            continue
+        sides = [[mechanism(rng, x) for _ in range(40)] for x in (0, 1)]
+        plan = LeafPlan.of([*sides[0], *sides[1]])
+        yield from (leaf.name for leaf in plan.leaves)
+        yield from plan.aside
+        yield from not_compared(plan, [*sides[0], *sides[1]])
+        for screened in screen_features(plan, *sides, 1_000, epsilon=99.0, stored=True):
+            yield screened.feature.name
     for made in (rng.normal(size=(2, 800, 3)), rng.normal(size=(2, 800, 200)), rng.integers(9, size=(2, 800, 5))):
         finding = dpaudit.audit_privacy(
             lambda x, rng, size, made=made: made[x][:size],
@@ -82,12 +91,20 @@ def in_general():
             randomness="own",
             execution=dpaudit.Execution(sequential=False),
         )
-        yield from (*finding.scores, *finding.not_looked_at)
+        yield from (finding.distinguisher, *finding.scores, *finding.not_looked_at)
 
 
-def test_every_name_of_a_feature_is_of_words_that_are_shown_of_peoples_data():
-    coarse = Coarse(names=frozenset({"W"}))
-    named = [
-        re.sub(r"\bN\b", "1", name).replace("word W", "word 'W'").replace("a member", "'W'") for name, _ in documented()
-    ]
-    assert [name for name in (*named, *in_general()) if not coarse.name(name)] == []
+def test_every_name_of_a_feature_declares_what_it_mentions():
+    coarse = Coarse()
+    for name in made_names():
+        assert isinstance(name, Name), name
+        # Whatever is shown holds no text of the outputs and no number beyond positions.
+        if coarse.name(name):
+            without_period = re.sub(r"modulo \S+$", "", name)
+            assert not re.search(r"""(?<!\w)['"](?![01]['"])\w|\d\.\d|[1-9]\d{2,}""", without_period), name
+
+
+def test_names_of_ours_are_shown():
+    coarse = Coarse()
+    assert all(coarse.name(name) for name in FEATURES)
+    assert all(coarse.name(one.name) for one in (*summaries(np.eye(3)), *numbers.storage(np.eye(3)[0])))

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import dpaudit
-from dpaudit.events.columns import GROUPS
 from dpaudit.events.fitting import CLEAR, LEAST_TRIED_ROWS, fitted_discretizers
 from dpaudit.events.fitting import _paying as paying
-from dpaudit.events.selection import CellFamilies
+from dpaudit.events.flattening import GROUPS
+from dpaudit.events.selected import OrderedCells
 
 ROWS = 2 * LEAST_TRIED_ROWS
 NAMES = ("values", "differences", "order statistics", "summaries", "halves")
@@ -55,7 +55,7 @@ def test_a_discriminant_is_fitted_on_no_group_that_is_linear_in_the_values():
 
 def test_no_slow_score_is_a_second_opinion(monkeypatch):
     asked = []
-    usual = CellFamilies.refuting
+    usual = OrderedCells.refuting
 
     def refuting(families, *given):
         asked.append(families.discretizer)
@@ -66,7 +66,7 @@ def test_no_slow_score_is_a_second_opinion(monkeypatch):
         rows[:, 0] *= np.sign(rows[:, 0] * rows[:, 1] * rows[:, 2]) if x else 1
         return rows
 
-    monkeypatch.setattr(CellFamilies, "refuting", refuting)
+    monkeypatch.setattr(OrderedCells, "refuting", refuting)
     finding = dpaudit.audit_privacy(halves_that_agree, [(0, 1)], epsilon=9.0, trials=4_000, batched=True)
     assert any(name.startswith("boosted trees") for name in finding.scores)
     assert asked

@@ -7,8 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from dpaudit.events import families as scale_mixture
-from dpaudit.events.families import ITERATIONS, SCALES, ScaleMixture, fit_scale_mixture
+from dpaudit.events import prefixes as scale_mixture
+from dpaudit.events.prefixes import ITERATIONS, SCALES, ScaleMixture, fit_scale_mixture
 
 
 def _slow_posterior(hits: list[int], others: list[int]) -> list[tuple[float, float]]:

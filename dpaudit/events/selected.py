@@ -13,23 +13,24 @@ from dpaudit.bounds.base import Array, Integers
 from dpaudit.bounds.tangent import ClaimPoints
 from dpaudit.contract import Direction
 from dpaudit.events.cells import LEAST
+from dpaudit.events.coin_guesses import Guess, choose_guesses
 from dpaudit.events.discretizers import Discretizer
 from dpaudit.events.event import RARE, CellSet, Event, Tally
 from dpaudit.events.expected_bound import PlannedTest, prefix_bounds, refutation_score
-from dpaudit.events.families import (
+from dpaudit.events.prefixes import (
     Order,
-    PrefixFamily,
-    families_by_counts,
-    families_by_law,
-    families_by_score,
+    Prefixes,
     likelier_first,
+    prefixes_by_counts,
+    prefixes_by_law,
+    prefixes_by_score,
 )
-from dpaudit.events.guesses import Guess, choose_guesses
 from dpaudit.jsonable import stable_repr
+from dpaudit.naming import Name
 
 
 @dataclass(frozen=True)
-class Selection:
+class SelectedEvent:
     """The best event over the cells of a discretizer, and the guesses of coins that are made by it.
 
     It was selected by the counts of the two sides in `training`, from so many events as were `compared`, and is
@@ -48,10 +49,10 @@ class Selection:
     compared: int
     expected: float
     markdown: float
-    orders: Sequence[PrefixFamily] = field(repr=False, compare=False)
+    orders: Sequence[Prefixes] = field(repr=False, compare=False)
     guesses: tuple[Guess, ...] = ()
 
-    def agrees(self, other: Selection) -> bool:
+    def agrees(self, other: SelectedEvent) -> bool:
         """Say whether another selection over the same discretizers has the same best event, likelier on that side."""
         alike = self.discretizer is other.discretizer and self.direction is other.direction
         return alike and self.event == other.event
@@ -81,13 +82,15 @@ class Selection:
         return (hits + 0.5) / (runs + 1)
 
     @property
-    def distinguisher(self) -> str:
+    def distinguisher(self) -> Name:
         """The name of what orders the events: the discretizer's score or counts, or the learner's own law."""
-        return "law" if self.order == "law" else self.discretizer.name
+        if self.order == "law":
+            return Name("law")
+        return self.discretizer.name
 
 
 @dataclass(frozen=True)
-class CellFamilies:
+class OrderedCells:
     """Counted cells of both sides, and the families of nested events over them that are compared.
 
     The `cells` are those common enough to be atoms of their own; all others are one atom, the last. The counts of each
@@ -102,7 +105,7 @@ class CellFamilies:
     orders: list[Order]
 
     @property
-    def families(self) -> list[PrefixFamily]:
+    def families(self) -> list[Prefixes]:
         """All orders in both directions."""
         return [family for order in self.orders for family in order]
 
@@ -114,7 +117,7 @@ class CellFamilies:
         *,
         log_ratio: Mapping[Hashable, float] | None = None,
         careful: bool = False,
-    ) -> CellFamilies:
+    ) -> OrderedCells:
         """Order the cells: up and down if they ascend with a score, else by their counts' ratio and by a known one.
 
         The known ratio is ln(Pr[cell | data] / Pr[cell | neighbour]) by the learner's own law. A `careful` choice takes
@@ -128,13 +131,14 @@ class CellFamilies:
         common = (np.array([side[cell] for cell in cells], dtype=np.int64) for side in training)
         x, y = (np.append(counts, side.total() - counts.sum()) for counts, side in zip(common, training, strict=True))
         if discretizer.ordered:
-            orders = list(families_by_score(cells, x, y, discretizer.midpoints, careful))
+            orders = list(prefixes_by_score(cells, x, y, discretizer.midpoints, careful))
         else:
-            orders = [families_by_counts(x, y, careful)]
-            orders += [] if log_ratio is None else [families_by_law(cells, log_ratio)]
+            orders = [prefixes_by_counts(x, y, careful)]
+            if log_ratio is not None:
+                orders.append(prefixes_by_law(cells, log_ratio))
         return cls(discretizer, training, cells, x, y, orders)
 
-    def best(self, test: PlannedTest, rivals: int = 1) -> Selection:
+    def best(self, test: PlannedTest, rivals: int = 1) -> SelectedEvent:
         """Return the prefix, among those of all families, with the greatest expected bound in the test to come.
 
         Its rivals are the best of other discretizers, that among which one will be chosen; they count themselves.
@@ -151,7 +155,7 @@ class CellFamilies:
         best = int(np.argmax(expected))
         return self._selected(family, best + 1, expected[best], markdown[best])
 
-    def guessed(self, event: Selection, test: PlannedTest, most: int) -> Selection:
+    def guessed(self, event: SelectedEvent, test: PlannedTest, most: int) -> SelectedEvent:
         """Return at most so many guesses of coins by the order of an event, and the first one's event in its place."""
         first, second = event.orders
         found = []
@@ -159,31 +163,38 @@ class CellFamilies:
             sets = [self._event(self._atoms(one.order[:end])) for one, end in ((first, i), (second, j)) if end]
             if len(sets) == 2 and event.direction is Direction.BACKWARD:
                 sets.reverse()
-            ours, opposite = (event.direction, sets[1]) if len(sets) == 2 else (tuple(Direction)[i == 0], None)
-            found.append(Guess(sets[0], opposite, ours, share, mass, right))
+            if len(sets) == 2:
+                found.append(Guess(sets[0], sets[1], event.direction, share, mass, right))
+            else:
+                # One end alone speaks for the side that its own order is meant for.
+                found.append(Guess(sets[0], None, tuple(Direction)[i == 0], share, mass, right))
         if not found:
             return replace(event, guesses=(event.alone,))
         return replace(event, event=found[0].event, direction=found[0].direction, guesses=tuple(found))
 
-    def refuting(self, test: PlannedTest, epsilon: float) -> tuple[float, Selection]:
+    def refuting(self, test: PlannedTest, epsilon: float) -> tuple[float, SelectedEvent]:
         """Return the prefix most likely to refute a claim by its counts alone, with its score, whatever models say.
 
         A model that has seen a hundred cells without a signal takes one strong cell among them for luck.
         """
-        ordered, counted = self.discretizer.ordered, self._by_counts
+        ordered = self.discretizer.ordered
+        counted = self._by_counts
         scores = [refutation_score(*self._sides(one), test, epsilon, ordered=ordered)[:-1] for one in counted.families]
         best = scores[family := _greatest(scores)]
-        length = int(np.argmax(best)) + 1 if len(best) else 1
+        length = 1
+        if len(best):
+            length += int(np.argmax(best))
         expected, _ = prefix_bounds(*self._sides(counted.families[family]), test, ordered=ordered)
         return float(best.max(initial=-np.inf)), counted._selected(family, length, expected[length - 1])
 
-    def of_points(self, points: ClaimPoints) -> tuple[float, int, Selection]:
+    def of_points(self, points: ClaimPoints) -> tuple[float, int, SelectedEvent]:
         """Return the prefix that shows the greatest share of one of several points of a claim, with it and the point.
 
         The share, of `ClaimPoints.shares`, exceeds 1 if counts promise to refute the point; the point is its index. As
         for `refuting` an atom counts one more on the unlikelier side where counts alone order the atoms.
         """
-        counted, shares = self._by_counts, []
+        counted = self._by_counts
+        shares = []
         for one in counted.families:
             hits, others = (np.cumsum(side).astype(np.float64) for side in self._sides(one))
             luck = 0 if self.discretizer.ordered else np.arange(1, len(others) + 1)
@@ -191,21 +202,25 @@ class CellFamilies:
             shares.append(points.shares(hits[:-1], int(hits[-1]), raised[:-1], int(others[-1])))
         family = _greatest(shares)
         found = shares[family]
-        point, length = divmod(int(found.argmax()), found.shape[1]) if found.size else (0, 0)
+        point, length = 0, 0
+        if found.size:
+            point, length = divmod(int(found.argmax()), found.shape[1])
         best = float(found.max(initial=-np.inf))
         return best, point, counted._selected(family, length + 1, best, points=len(points.epsilon))
 
     @property
-    def _by_counts(self) -> CellFamilies:
+    def _by_counts(self) -> OrderedCells:
         if self.discretizer.ordered:
             return self
-        return replace(self, orders=[families_by_counts(self.data, self.neighbour, False)])
+        return replace(self, orders=[prefixes_by_counts(self.data, self.neighbour, False)])
 
-    def _selected(self, place: int, length: int, expected: float, markdown: float = 0.0, points: int = 1) -> Selection:
+    def _selected(
+        self, place: int, length: int, expected: float, markdown: float = 0.0, points: int = 1
+    ) -> SelectedEvent:
         """Return a prefix of a family, by its place, as the event selected, by so many points of a claim."""
         family = self.families[place]
         ranking = self._atoms(family.order)
-        return Selection(
+        return SelectedEvent(
             self.discretizer,
             self.training,
             event=self._event(ranking[:length]),
@@ -225,7 +240,7 @@ class CellFamilies:
         inside = frozenset(taken)
         return CellSet(inside - {RARE}, frozenset(self.cells) - inside, RARE in inside)
 
-    def _sides(self, family: PrefixFamily) -> tuple[Integers, Integers]:
+    def _sides(self, family: Prefixes) -> tuple[Integers, Integers]:
         """Return the counts of the family's atoms in its order, on the likelier side and on the other."""
         likelier, other = likelier_first(family.direction, self.data, self.neighbour)
         return likelier[family.order], other[family.order]

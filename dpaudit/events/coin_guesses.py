@@ -2,9 +2,9 @@ r"""Choose the guesses of coins that fresh runs are to test: pairs of disjoint s
 
 A fair coin decides before each run which input it is made on. A guess has two sets of outputs: of a run whose output is
 in the first one it says that the coin fell to one side, of a run in the second one to the other, and of all others
-nothing. Of runs made one by one the first N0 of which it says something are counted, N0 fixed by training: given a
+nothing. Of runs made one by one the first N0 about which it says something are counted, N0 fixed by training: given a
 random number of them the count is not binomial where a mechanism has a state. What is missing of them is guessed at
-fresh coins. Runs of a batch are taken for independent, and then all of which it says something can be counted.
+fresh coins. Runs of a batch are taken for independent, and then all about which it says something can be counted.
 
 Both sets are ends of one order of the atoms. With w the mass of an atom in a run and s the probability that a run in it
 is of the first side, a guess whose sets are F and B says something with probability W = w(F) + w(B), and is right with
@@ -23,7 +23,6 @@ import math
 from collections import Counter
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,28 +32,29 @@ from dpaudit.bounds.base import Array, Integers
 from dpaudit.bounds.limits import lower_limit
 from dpaudit.contract import Direction
 from dpaudit.events.cells import to_grid
-from dpaudit.events.event import CellSet, Tally
+from dpaudit.events.event import CellSet, Outputs, Tally
 from dpaudit.events.expected_bound import PlannedTest
-from dpaudit.events.families import PrefixFamily, likelier_first
+from dpaudit.events.prefixes import Prefixes, likelier_first
 from dpaudit.outputs.canonical import canonical_each
 
+# Guesses that share the error at most: with a fifth of it each a bound is 2 % lower, or less.
 MOST = 5
-"""Guesses that share the error at most: with a fifth of it each a bound is 2 % lower, or less."""
+# Lengths of either end that are tried, from one atom to all. With 16 bounds of ten mechanisms and 8 seeds are 0.15 %
+# lower on average (standard error 0.15), with 64 the same (`scripts/bench.py event_choice --constants`).
 LENGTHS = 32
-"""Lengths of either end that are tried, from one atom to all. With 16 bounds of ten mechanisms and 8 seeds are 0.15 %
-lower on average (standard error 0.15), with 64 the same (`scripts/bench.py event_choice --constants`)."""
+# Draws of each model. With 16 the same bounds are 0.2 % higher, with 256 too (0.2).
 DRAWS = 64
-"""Draws of each model. With 16 the same bounds are 0.2 % higher, with 256 too (0.2)."""
+# By how much errors of models are taken for greater than they say, for they know nothing of how wrong their priors are.
+# The same bounds are 0.4 % higher with 1.5 (0.2), 0.4 % lower with 3 and 4 (0.2) and 0.6 % lower with 1 (0.8), where
+# the lowest tenth of them lose 13 %, against 2 % with 1.5.
 SPREAD = 2.0
-"""By how much errors of models are taken for greater than they say, for they know nothing of how wrong their priors
-are. The same bounds are 0.4 % higher with 1.5 (0.2), 0.4 % lower with 3 and 4 (0.2) and 0.6 % lower with 1 (0.8), where
-the lowest tenth of them lose 13 %, against 2 % with 1.5."""
-DATA, NEIGHBOUR = 1, 2
-"""The two bits of a run that a guess says something of, and the side that it says."""
+# The two bits of a run that a guess says something of, and the side that it says.
+DATA = 1
+NEIGHBOUR = 2
+# Draws by which N0 is planned.
 PLANS = 256
-"""Draws by which N0 is planned."""
+# Candidates for N0, in standard deviations below the expected number of hits.
 STEPS = np.linspace(-1.0, 4.0, 21)
-"""Standard deviations below the expected number of hits, of which one is taken for N0."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,9 @@ class Guess:
         ours, other = likelier_first(self.direction, DATA, NEIGHBOUR)
         if self.event.has(cell):
             return ours
-        return other if self.opposite is not None and self.opposite.has(cell) else 0
+        if self.opposite is not None and self.opposite.has(cell):
+            return other
+        return 0
 
     def planned(self, runs: int, trained: int, gamma: float, epsilon: float) -> int:
         """Return N0, for `runs` fresh runs on both sides together after `trained` ones.
@@ -90,7 +92,9 @@ class Guess:
         for hits that come one by one at a rate that training has estimated, and how often they are right from the beta
         law that training leaves.
         """
-        rng, mean, seen = np.random.default_rng(0), runs * self.mass, max(trained, 1)
+        rng = np.random.default_rng(0)
+        mean = runs * self.mass
+        seen = max(trained, 1)
         spread = max(1 - self.mass, 1 / seen) * (1 + runs / seen)
         hits = np.rint(rng.gamma(mean / spread, spread, PLANS)).astype(np.int64)
         met = seen * self.mass
@@ -105,7 +109,8 @@ class Guess:
         pairs, place = np.unique(tried * (runs + 1) + right, return_inverse=True)
         limits = lower_limit(pairs % (runs + 1), pairs // (runs + 1), gamma)
         bounds = logit(np.maximum(limits, 0.5))[place.reshape(right.shape)]
-        refuting, expected = (bounds > epsilon).mean(axis=1), to_grid(bounds.mean(axis=1))
+        refuting = (bounds > epsilon).mean(axis=1)
+        expected = to_grid(bounds.mean(axis=1))
         return int(numbers[max(range(len(numbers)), key=lambda i: (refuting[i], expected[i]))])
 
 
@@ -121,27 +126,27 @@ class GuessCodes:
         )
         self._codes = dict(zip(named, codes, strict=True))
 
-    def __call__(self, cells: Any) -> tuple[Tally, NDArray[np.uint16]]:
+    def __call__(self, cells: Outputs) -> tuple[Tally, NDArray[np.uint16]]:
         """Return the counts of the cells of a batch, and the bits of each run."""
         if isinstance(cells, np.ndarray) and cells.ndim == 1 and cells.dtype.kind in "iu":
             values, places = np.unique(cells, return_inverse=True)
-            known: list[Any] = values.tolist()
+            met: list[Hashable] = values.tolist()
         else:
             index: dict[Hashable, int] = {}
             places = np.array([index.setdefault(cell, len(index)) for cell in canonical_each(cells)], dtype=np.intp)
-            known = list(index)
-        counts = np.bincount(places, minlength=len(known)).tolist()
-        bits = np.array([self._codes.get(cell, self._other) for cell in known], dtype=np.uint16)
-        return Counter(dict(zip(known, counts, strict=True))), bits[places]
+            met = list(index)
+        counts = np.bincount(places, minlength=len(met)).tolist()
+        bits = np.array([self._codes.get(cell, self._other) for cell in met], dtype=np.uint16)
+        return Counter(dict(zip(met, counts, strict=True))), bits[places]
 
 
+# A cell that is in no set.
 _UNNAMED = object()
-"""A cell that is in no set."""
 
 
 def choose_guesses(
-    first: PrefixFamily,
-    second: PrefixFamily,
+    first: Prefixes,
+    second: Prefixes,
     data: Integers,
     neighbour: Integers,
     test: PlannedTest,
@@ -149,7 +154,7 @@ def choose_guesses(
 ) -> list[tuple[int, int, float, float, float]]:
     """Return the guesses to test: the lengths of both ends, the share of the error, the mass and how often it is right.
 
-    There are none where no prefix that may be tried has a training run in it; else `most` at most. `first` is the order
+    No guess is returned if no prefix that may be tried has a training run; else at most `most`. `first` is the order
     from the likeliest on data on, `second` that from the likeliest on neighbour on; given are the training counts of
     each atom too. The runs of the test to come are those of one side.
     """
@@ -180,19 +185,19 @@ def choose_guesses(
     return sorted(found, key=lambda guess: -guess[3])
 
 
-def _draws(family: PrefixFamily, data: Integers, neighbour: Integers) -> Array:
+def _draws(family: Prefixes, data: Integers, neighbour: Integers) -> Array:
     """Return draws of the probability that a run in each atom is of the data, both sides being as frequent."""
     rng = np.random.default_rng(0)
     if family.draws is None:
         odds = logit(rng.beta(data + 0.5, neighbour + 0.5, (DRAWS, len(data))))
         return np.asarray(expit(odds - math.log((data.sum() + 0.5) / (neighbour.sum() + 0.5))))
     ratios = family.draws(rng, DRAWS, SPREAD)
-    # Cells without a place in the order are the last atom, of which models say nothing.
+    # Cells without a place in the order are the last atom, about which models say nothing.
     return np.asarray(expit(np.pad(ratios, ((0, 0), (0, len(data) - ratios.shape[1])))))
 
 
 def _lengths(masses: Array) -> NDArray[np.intp]:
-    """Return 0 and the lengths of prefixes to try, given the masses of all of them, the last of which is everything."""
+    """Return 0 and the lengths of prefixes to try, given the masses of all prefixes; the last prefix is everything."""
     if len(masses) <= LENGTHS:
         return np.arange(len(masses), dtype=np.intp)
     wanted = np.geomspace(max(masses[0], 1e-7), 1, LENGTHS)
@@ -211,7 +216,7 @@ def _sums(order: NDArray[np.intp], lengths: NDArray[np.intp], mass: Array, right
 
 
 def _error(right: Array, hits: Array) -> Array:
-    """Return the standard error of the logit of a share of so many hits, of which a standard deviation may be missing.
+    """Return the standard error of the logit of a share of so many hits, which may be a standard deviation fewer.
 
     A few hits that are wrong are needed before it is near normal.
     """
@@ -227,11 +232,13 @@ def _greedy(ratio: Array, error: Array, gamma: float, most: int) -> list[int]:
     worth = -np.inf
     for number in range(1, most + 1):
         bounds = ratio + ndtri(gamma / number) * error
-        greatest, chosen = np.full(len(bounds), -np.inf), []
+        greatest = np.full(len(bounds), -np.inf)
+        chosen = []
         for _ in range(number):
             chosen.append(int(np.argmax(to_grid(np.maximum(greatest[:, None], bounds).mean(axis=0)))))
             greatest = np.maximum(greatest, bounds[:, chosen[-1]])
         mean = float(to_grid(greatest.mean()))
         if mean > worth:
-            best, worth = chosen, mean
+            best = chosen
+            worth = mean
     return best

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from dpaudit.bounds.base import Array
+from dpaudit.events.event import Outputs
 from dpaudit.events.wide import WIDTH, Reducer
 from dpaudit.outputs import readers
 from dpaudit.outputs.leaf import Leaf, spread
@@ -43,7 +44,8 @@ def ranks(base: Array) -> Array:
 def summaries(base: Array) -> Array:
     """Return sum, least, greatest, how many neighbours are equal, and how many scalars are ordinary numbers."""
     total, ordinary, equal = np.zeros((3, len(base)))
-    least, greatest = base[:, 0].copy(), base[:, 0].copy()
+    least = base[:, 0].copy()
+    greatest = base[:, 0].copy()
     before: Array | None = None
     # Column by column: reductions along short rows take ten times as long.
     for column in base.T:
@@ -76,11 +78,11 @@ def float_bits(base: Array) -> Array:
     return np.column_stack(columns).astype(np.float64)
 
 
+# The groups of columns by name; each maps the flattened outputs to a matrix.
 GROUPS = {
     group.__name__.replace("_", " "): group
     for group in (values, differences, order_statistics, ranks, summaries, halves, float_bits)
 }
-"""The groups of columns by name; each maps the flattened outputs to a matrix."""
 
 
 def group_columns(base: Array) -> list[str]:
@@ -88,21 +90,24 @@ def group_columns(base: Array) -> list[str]:
     names = ["values"]
     if base.shape[1] > 1:
         names += ["differences", "order statistics", "summaries"]
-        names += ["halves"] if base.shape[1] > 3 else []
-        names += ["ranks"] if base.shape[1] <= 32 and len(np.unique(base[:, :2])) > 8 else []
+        if base.shape[1] > 3:
+            names.append("halves")
+        if base.shape[1] <= 32 and len(np.unique(base[:, :2])) > 8:
+            names.append("ranks")
     ordinary = base[is_usual(base)]
     if base.shape[1] <= 16 and len(ordinary) and (ordinary != np.round(ordinary)).any():
         names.append("float bits")
     return names
 
 
+# Outputs a side that the plan is made from: a leaf in one of a hundred outputs is met twenty times.
 PLAN_ROWS = 2_000
-"""Outputs a side that the plan is made from: a leaf in one of a hundred outputs is met twenty times."""
+# Texts of a leaf that are told apart by numbers.
 TEXTS = 64
+# Batches whose matrices are kept: training has two of each side, and parts of them that say where bins are cut.
 MOST_KEPT = 6
-"""Batches whose matrices are kept: training has two of each side, and parts of them that say where bins are cut."""
+# Numbers that the kept matrices other than the last one may hold in all.
 KEPT_NUMBERS = 8_000_000
-"""Numbers of those matrices at most, beside the last one."""
 
 
 @dataclass(frozen=True)
@@ -118,7 +123,7 @@ class Flattener:
     plan: LeafPlan
 
     @classmethod
-    def fit(cls, pilot: Iterable[Any], reducer: Reducer | None = None) -> Flattener:
+    def fit(cls, pilot: Iterable[Outputs], reducer: Reducer | None = None) -> Flattener:
         """Plan batches of pilot outputs, which a reducer may have returned."""
         some = [batch[:PLAN_ROWS] for batch in pilot]
         rows = join(some)
@@ -126,10 +131,12 @@ class Flattener:
         leaves = [leaf for leaf in plan.leaves if not leaf.in_row]
         for i, leaf in enumerate(leaves):
             if leaf.reader in (readers.text, readers.byte_string):
-                known = readers.Categories.fit(None, [value for batch in some for value in leaf.read(batch)[0]], TEXTS)
-                leaves[i] = Leaf(leaf.path, TextNumbers(leaf.reader, known), leaf.name)
+                texts = readers.Categories.fit(None, [value for batch in some for value in leaf.read(batch)[0]], TEXTS)
+                leaves[i] = Leaf(leaf.path, TextNumbers(leaf.reader, texts), leaf.name)
         flattener = cls(tuple(leaves), WIDTH, plan)
-        found = flattener(some[0][:1]).shape[1] if some and len(some[0]) else 0
+        found = 0
+        if some and len(some[0]):
+            found = flattener(some[0][:1]).shape[1]
         return replace(flattener, width=max(1, min(WIDTH, found)))
 
     @property
@@ -137,10 +144,10 @@ class Flattener:
         """The count of numbers in an output, those beyond the width included."""
         return sum(leaf.reader.width if isinstance(leaf.reader, readers.Block) else 1 for leaf in self.leaves)
 
-    def __call__(self, outputs: Any) -> Array:
+    def __call__(self, outputs: Outputs) -> Array:
         """Return the matrix, shape (outputs, width), which must not be changed: scores of one batch share it."""
-        for flattener, known, matrix in _LAST.known:
-            if known is outputs and flattener is self:
+        for flattener, batch, matrix in _LAST.known:
+            if batch is outputs and flattener is self:
                 found: Array = matrix
                 return found
         matrix = self._matrix(outputs)
@@ -149,33 +156,40 @@ class Flattener:
             del _LAST.known[0]
         return matrix
 
-    def _matrix(self, outputs: Any) -> Array:
-        columns, left = [], self.width
+    def _matrix(self, outputs: Outputs) -> Array:
+        columns = []
+        left = self.width
         for leaf in self.leaves:
             if left <= 0:
                 break
             values, where = leaf.read(outputs)
-            values = values.real if isinstance(values, readers.WholeValues) else np.asarray(values, dtype=np.float64)
+            if isinstance(values, readers.WholeValues):
+                values = values.real
+            else:
+                values = np.asarray(values, dtype=np.float64)
             table = values[:, None] if values.ndim == 1 else values[:, :left]
             columns.append(spread(table, where, len(outputs), MISSING))
             left -= columns[-1].shape[1]
-        columns = columns or [np.zeros((len(outputs), 1))]
-        return finite(columns[0] if len(columns) == 1 else np.concatenate(columns, axis=1))
+        if not columns:
+            return np.zeros((len(outputs), 1))
+        if len(columns) == 1:
+            return finite(columns[0])
+        return finite(np.concatenate(columns, axis=1))
 
 
+# The batches that were flattened last: each score of several asks for the same ones.
 _LAST = Recent()
-"""The batches that were flattened last: each score of several asks for the same ones."""
 
 
 @dataclass(frozen=True)
 class TextNumbers:
     """Reads which known text or bytes a value is, and its length."""
 
-    reader: Callable[[Any], Any]
-    known: readers.Categories
+    reader: Callable[[Sequence[Any]], Sequence[Any]]
+    texts: readers.Categories
 
     def __call__(self, values: Sequence[Any]) -> Array:
         """Return the rows (number of the text, length)."""
         listed = self.reader(values)
         lengths = np.fromiter(map(len, listed), np.int64, len(listed))
-        return np.stack([self.known(listed), lengths], axis=1).astype(np.float64)
+        return np.stack([self.texts(listed), lengths], axis=1).astype(np.float64)

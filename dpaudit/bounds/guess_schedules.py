@@ -69,21 +69,22 @@ from dpaudit.bounds.coin import additive_term, p_value
 from dpaudit.bounds.tangent import ClaimPoints
 from dpaudit.contract.curve_claims import MOST
 
+# The least number of guesses of a schedule; each further one is twice as large.
 FIRST = 8
-"""The least number of guesses of a schedule; each further one is twice as large."""
+# The ratio of neighbouring points, above the claim, of the grids on which bounds are read off.
 GRID = 1.005
-"""The ratio of neighbouring points, above the claim, of the grids on which bounds are read off."""
+# By how much the grid's point at a claim exceeds the claim, relatively.
 _ABOVE = 1e-9
-"""By how much the grid's point at a claim exceeds the claim, relatively."""
+# Points of a grid up to the claim.
 _PARTS = 200
-"""Points of a grid up to the claim."""
+# Points of a claim for which the probability of a crossing is computed, the best ones by the union bound.
 _CROSSED_AT = 3
-"""Points of a claim for which the probability of a crossing is computed, the best ones by the union bound."""
+# Probabilities of single counts that may be moved to the crossings.
 _NEGLECTED = 1e-22
-"""Probabilities of single counts that may be moved to the crossings."""
+# Halvings of the bracket of a parameter: to 1e-9 of it.
 _HALVINGS = 30
+# By which probabilities of crossings are raised, relatively, for rounding.
 _MARGIN = 1e-9
-"""By which probabilities of crossings are raised, relatively, for rounding."""
 
 
 class Tested(NamedTuple):
@@ -146,26 +147,35 @@ class Schedule:
         points : ClaimPoints
             What the claim implies.
         """
-        v, r = np.asarray(right)[:, None], self._counts[:, None]
+        v = np.asarray(right)[:, None]
+        r = self._counts[:, None]
         every = p_value(v, r, points.epsilon, delta_runs=self.delta_runs(points.delta))
         best = every.argmin(axis=1)
         return every[np.arange(len(best)), best], best
 
     def critical(self, t: float, points: ClaimPoints) -> Integers:
         """Return c_k(t) for each k; k + 1 where no count has a p-value of at most t."""
-        low, high = np.zeros_like(self._counts), self._counts + 1  # low is accepted, high is not
+        # At `low` counts are accepted, at `high` they are not.
+        low = np.zeros_like(self._counts)
+        high = self._counts + 1
         while (high - low > 1).any():
             middle = (low + high) // 2
             rejected = self.p_values(np.minimum(middle, self._counts), points)[0] <= t
-            low, high = np.where(rejected, low, middle), np.where(rejected, middle, high)
+            low = np.where(rejected, low, middle)
+            high = np.where(rejected, middle, high)
         return high
 
     def crossing(self, critical: Integers, epsilon: float) -> float:
         """Return Pr[N_k >= c_k for some k] of independent guesses, each right with probability p, from above."""
-        law, first, crossed, before = np.ones(1), 0, 0.0, 0
+        law = np.ones(1)
+        first = 0
+        crossed = 0.0
+        before = 0
         for k, c in zip(self.guesses, critical, strict=True):
             step, start = _binomial(k - before, epsilon)
-            law, first, before = np.convolve(law, step), first + start, k
+            law = np.convolve(law, step)
+            first += start
+            before = k
             alive = max(0, int(c) - first)
             crossed += float(law[alive:].sum())
             law = law[:alive]
@@ -173,7 +183,8 @@ class Schedule:
             if not len(kept):
                 break
             crossed += float(law[: kept[0]].sum() + law[kept[-1] + 1 :].sum())
-            law, first = law[kept[0] : kept[-1] + 1], first + int(kept[0])
+            law = law[kept[0] : kept[-1] + 1]
+            first += int(kept[0])
         return crossed * (1 + _MARGIN) + self.guesses[-1] * _NEGLECTED
 
     def test(self, right: ArrayLike, points: ClaimPoints) -> Tested:
@@ -191,7 +202,8 @@ class Schedule:
         """Return the second bound of the theorem, the least over the best points."""
         places: Integers = np.arange(len(points.epsilon))
         if len(places) > _CROSSED_AT:  # those at which the union bound is least: the others would hardly be better
-            v, r = np.minimum(critical, self._counts)[:, None], self._counts[:, None]
+            v = np.minimum(critical, self._counts)[:, None]
+            r = self._counts[:, None]
             each = p_value(v, r, points.epsilon) * (critical <= self._counts)[:, None]
             total = each.sum(axis=0) + self.delta_runs(points.delta) * expit(-points.epsilon)
             places = total.argsort()[:_CROSSED_AT]
@@ -208,8 +220,10 @@ class Schedule:
 
     def level(self, points: ClaimPoints, gamma: float) -> float:
         """Return the largest t, up to a thousandth of it, at which the test rejects at level gamma."""
-        low, high = gamma / len(self.guesses), gamma
+        low = gamma / len(self.guesses)
+        high = gamma
         while high > low * 1.001:
+            # Levels differ by factors, so that the middle is the geometric one.
             middle = math.sqrt(low * high)
             accepted = self._crossing(self.critical(middle, points), points) > gamma
             low, high = (low, middle) if accepted else (middle, high)
@@ -245,7 +259,8 @@ def detectable_epsilon(guesses: ArrayLike, critical: ArrayLike, power: float) ->
 
     It is the logit of the p with Pr[Bin(k, p) >= c_k] = power, the least over k; infinite where no count is critical.
     """
-    k, c = np.asarray(guesses, np.float64), np.asarray(critical, np.float64)
+    k = np.asarray(guesses, np.float64)
+    c = np.asarray(critical, np.float64)
     reachable = c <= k
     if not reachable.any():
         return math.inf
@@ -260,7 +275,8 @@ def _largest_share(n: int, epsilon: float) -> float:
     law, first = _binomial(n, epsilon)
     v = first + np.arange(len(law))
     seen = (law > _NEGLECTED) & (v > 0)
-    tail, rest = law[::-1].cumsum()[::-1], law.cumsum() - law
+    tail = law[::-1].cumsum()[::-1]
+    rest = law.cumsum() - law
     return float((np.minimum(tail, 1.0) * rest / np.where(seen, v * law, 1.0))[seen].max(initial=0.0))
 
 
@@ -268,19 +284,22 @@ def _binomial(n: int, epsilon: float) -> tuple[Array, int]:
     """Return the law of Bin(n, p) at counts from some first one on, without those that hardly ever occur."""
     p = 1 / (1 + math.exp(-epsilon))
     half = 12 * math.sqrt(n * p * (1 - p)) + 60
-    first, last = max(0, math.floor(n * p - half)), min(n, math.ceil(n * p + half))
+    first = max(0, math.floor(n * p - half))
+    last = min(n, math.ceil(n * p + half))
     j = np.arange(first, last + 1, dtype=np.float64)
     log_wrong = -epsilon - math.log1p(math.exp(-epsilon))
     log_mass = gammaln(n + 1) - gammaln(j + 1) - gammaln(n - j + 1) + j * math.log(p) + (n - j) * log_wrong
     return np.exp(log_mass), first
 
 
+# Quantiles of W; each stands for an equal share of its law.
 _NODES = 128
-"""Quantiles of W, each of which stands for as much of its law."""
-_GRID, _FAR = 4_001, 9.0
-"""Points at which the law of y is known, and standard deviations that they reach to."""
+# Points at which the law of y is known.
+_GRID = 4_001
+# Standard deviations that the points reach to on either side.
+_FAR = 9.0
+# A bound on mu below it is 0.
 _LEAST = 1e-6
-"""A bound on mu below it is 0."""
 
 
 def independent_p_value(right: int, guesses: int, coins: int, mu: float, *, one_sided: bool = False) -> float:
@@ -296,7 +315,8 @@ def independent_p_value(right: int, guesses: int, coins: int, mu: float, *, one_
         grid = np.linspace(-mu / 2 - _FAR, mu / 2 + _FAR, _GRID)
         tails = ndtr(mu / 2 - grid) + ndtr(-mu / 2 - grid)
         t = np.interp(wanted, tails[::-1], grid[::-1])
-    right_tail, wrong_tail = ndtr(mu / 2 - t), ndtr(-mu / 2 - t)
+    right_tail = ndtr(mu / 2 - t)
+    wrong_tail = ndtr(-mu / 2 - t)
     wrong = wrong_tail / np.maximum(right_tail + wrong_tail, 1e-300)
     return float(np.minimum(bdtr(guesses - right, guesses, wrong), 1.0).mean())
 
@@ -312,7 +332,8 @@ def recursion_refutes(
     coins.
     """
     m = coins / 2 if one_sided else float(coins)
-    share, other = error * right / m, error * (guesses - right) / m
+    share = error * right / m
+    other = error * (guesses - right) / m
     for i in range(right - 1, -1, -1):
         if share + other > guesses / m or share >= 1:
             return True
@@ -324,11 +345,17 @@ def recursion_refutes(
 
 
 def mu_lower(
-    right: int, guesses: int, coins: int, error: float, *, one_sided: bool = False, known: tuple[float, float] = (0, 0)
+    right: int,
+    guesses: int,
+    coins: int,
+    error: float,
+    *,
+    one_sided: bool = False,
+    at_least: tuple[float, float] = (0, 0),
 ) -> tuple[float, float]:
     """Return the largest mu that is refuted with an error, by the recursion and of canaries that do not interfere.
 
-    Bounds that are `known` are returned where the counts give none that is larger.
+    The bounds `at_least` are returned where the counts give none that is larger.
     """
     counts = right, guesses, coins
     tests: tuple[Callable[[float], bool], ...] = (
@@ -336,7 +363,7 @@ def mu_lower(
         lambda mu: independent_p_value(*counts, mu, one_sided=one_sided) <= error,
     )
     first, second = (
-        largest_rejected(test, MOST) if test(max(mu, _LEAST)) else mu for test, mu in zip(tests, known, strict=True)
+        largest_rejected(test, MOST) if test(max(mu, _LEAST)) else mu for test, mu in zip(tests, at_least, strict=True)
     )
     return first, second
 
@@ -352,8 +379,10 @@ def detectable_mu(
     def unlikely(v: int, r: int, mu: float) -> bool:
         return independent_p_value(v, r, coins, mu, one_sided=one_sided) < power
 
-    best, at = math.inf, len(guesses) - 1
+    best = math.inf
+    at = len(guesses) - 1
     for i, (r, v) in enumerate(zip(guesses, critical, strict=True)):
         if v <= r and not unlikely(v, r, min(best, 2 * MOST)):
-            best, at = largest_rejected(partial(unlikely, v, r), 2 * MOST), i
+            best = largest_rejected(partial(unlikely, v, r), 2 * MOST)
+            at = i
     return best, at
