@@ -64,7 +64,20 @@ _HOMES = {
     "sensitivity.recording": "recording",
 }
 
-presentation.register("dpaudit.report.presenting", "dpaudit.engine.recomputed")
+
+def _presenter() -> presentation.Presenter:
+    from dpaudit.report import presenting
+
+    return presenting
+
+
+def _recomputer() -> presentation.Recomputer:
+    from dpaudit.engine.recomputed import recomputed
+
+    return recomputed
+
+
+presentation.connect(_presenter, _recomputer)
 
 if not TYPE_CHECKING:  # so that type checkers report names that are not there
 

@@ -16,8 +16,8 @@ from dpaudit.contract import CurveClaim, PrivacyClaim, Verdict
 from dpaudit.errors import InputError, ToolFault, UnknownArgument, nearest
 from dpaudit.files import write_file
 from dpaudit.jsonable import stable_repr
-from dpaudit.presentation import recomputed, shown
-from dpaudit.record import Frozen, decode, encodable
+from dpaudit.presentation import presenter, recompute
+from dpaudit.record import Frozen, Unstored, decode, encodable
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -78,6 +78,10 @@ class Finding(Frozen, frozen=True, kw_only=True, tag_field="kind"):
         return found
 
 
+THE_MECHANISM = "the mechanism"
+"""The name of a mechanism in a finding that was read from a file, which has none."""
+
+
 class AuditFinding(Finding, frozen=True, kw_only=True, dict=True):
     """Base of the findings of audits: they can be printed, shown in a notebook, drawn, saved and loaded.
 
@@ -114,16 +118,19 @@ class AuditFinding(Finding, frozen=True, kw_only=True, dict=True):
     def _recomputed(cls, found: Self, place: object = "") -> Self:
         """Return a finding that was read, which knows what of it could not be recomputed."""
         try:
-            recomputed(found)
+            recompute(found)
         except ToolFault as error:
             raise ToolFault(f"{place}: {error}" if place else str(error)) from None
         return found
 
-    @property
-    def not_recomputed(self) -> tuple[str, ...]:
-        """The parts of a finding that was read from a file that do not follow from what the file holds."""
-        found: tuple[str, ...] = self.__dict__.get("not_recomputed", ())
-        return found
+    not_recomputed = Unstored[tuple[str, ...]](
+        (), "The parts of a finding that was read from a file that do not follow from what the file holds."
+    )
+    audited = Unstored(
+        THE_MECHANISM,
+        'The mechanism or the learner, as in the call; "the mechanism" where the finding was read from a file.',
+    )
+    call = Unstored("", "The call that made the finding, as Python; empty where it was read from a file.")
 
     def save(self, path: str | Path) -> None:
         """Write the finding to a file as JSON that validates against the schema of findings; whole, or not at all."""
@@ -132,7 +139,7 @@ class AuditFinding(Finding, frozen=True, kw_only=True, dict=True):
 
     def summary(self) -> str:
         """Return the whole finding in words: claim, bound, power, runs, errors, witness and warnings, a line each."""
-        return str(shown("page", self))
+        return presenter().page(self)
 
     def plot(self) -> Figure:
         """Return a matplotlib figure of the finding.
@@ -141,25 +148,14 @@ class AuditFinding(Finding, frozen=True, kw_only=True, dict=True):
         utility the failure rate with its interval, against n and beta. `figure.savefig(path)` writes it, and a notebook
         shows it where it is the last line of a cell.
         """
-        figure: Figure = shown("figure", self)
-        return figure
-
-    @property
-    def audited(self) -> str:
-        """The mechanism or the learner, as in the call; "the mechanism" where the finding was read from a file."""
-        return str(self.__dict__.get("audited", "the mechanism"))
-
-    @property
-    def call(self) -> str:
-        """The call that made the finding, as Python; empty where it was read from a file."""
-        return str(self.__dict__.get("call", ""))
+        return presenter().figure(self)
 
     def __str__(self) -> str:
-        return str(shown("brief", self))
+        return presenter().brief(self)
 
     def _repr_html_(self) -> str:
         """Return the finding for a notebook: the three lines, the figure, and the rest folded."""
-        return str(shown("notebook", self))
+        return presenter().notebook(self)
 
 
 P = ParamSpec("P")
@@ -181,8 +177,9 @@ def remembering(audit: Callable[P, F]) -> Callable[P, F]:
         check_names(audit, kwargs)
         finding = audit(*args, **kwargs)
         given = signature(audit).bind(*args, **kwargs).arguments
-        finding.__dict__.setdefault("audited", _shown(*next(iter(given.items()))))
-        finding.__dict__["call"] = _call_text(audit, given)
+        if finding.audited == THE_MECHANISM:
+            AuditFinding.audited.note(finding, _shown(*next(iter(given.items()))))
+        AuditFinding.call.note(finding, _call_text(audit, given))
         return finding
 
     return remembered

@@ -218,7 +218,7 @@ def audit_privacy(
     request = request_of(locals())
     with guarded(request):
         finding = _audited(request, progress)
-    finding.__dict__["seconds_a_run"] = request.sampler.pace.seconds_a_run
+    PrivacyFinding.seconds_a_run.note(finding, request.sampler.pace.seconds_a_run)
     return finding
 
 

@@ -22,7 +22,7 @@ from dpaudit.events.exceptions import by_name
 from dpaudit.events.explicit import choose
 from dpaudit.events.families import likelier_first
 from dpaudit.neighbours.shown import SAME, words_and_difference
-from dpaudit.record import Amount, Count, Frozen, Level, NonNegative, Probability, Share, Size, Words
+from dpaudit.record import Amount, Count, Frozen, Level, NonNegative, Probability, Share, Size, Unstored, Words
 from dpaudit.results import AuditFinding
 from dpaudit.withheld import HOW, WITHHELD, Coarse, kind_words
 
@@ -175,6 +175,7 @@ class Witness(Frozen, frozen=True, dict=True):
     opposite: Event | UnsetType = UNSET
     count: CoinCount | UnsetType = UNSET
     plain: PlainEvent | UnsetType = UNSET
+    inputs = Unstored[Pair | None](None, "The two inputs; None where the finding was read from a file.")
 
     @classmethod
     def of(cls, index: int, pair: Pair, direction: Direction, event: Event, **counted: Any) -> Witness:
@@ -186,7 +187,7 @@ class Witness(Frozen, frozen=True, dict=True):
             places = differing(data, neighbour)
         words: dict[str, Any] = {"differs": places, "digest": pair.digest or UNSET, "difference": phrase or UNSET}
         made = cls(index, pair.origin, data, neighbour, direction, event, **counted, **words)
-        made.__dict__["inputs"] = pair
+        cls.inputs.note(made, pair)
         return made
 
     def build(self) -> tuple[Any, Any]:
@@ -199,7 +200,7 @@ class Witness(Frozen, frozen=True, dict=True):
         """
         if self.origin.kind == OriginKind.RECORDED:
             raise InputError("the outputs were recorded elsewhere, and nothing is known of the inputs")
-        pair = self.__dict__.get("inputs")
+        pair = self.inputs
         if pair is None:
             raise InputError(
                 f"the finding was read from a file, which does not hold its inputs: they are number {self.pair} of the "
@@ -412,14 +413,8 @@ class PrivacyFinding(AuditFinding, kw_only=True, frozen=True, tag="privacy"):
         """The test of a claim that is a curve; None where the claim is (epsilon, delta)-privacy."""
         return None if self.tested_claim is UNSET else self.tested_claim
 
-    @property
-    def seconds_a_run(self) -> float | None:
-        """The seconds that a run took, in the process that made the finding; None where it is not known.
-
-        It is no part of the finding, which holds nothing that depends on the machine: stored ones do not have it.
-        """
-        seconds: float | None = self.__dict__.get("seconds_a_run")
-        return seconds
+    # Not stored: a finding holds nothing that depends on the machine.
+    seconds_a_run = Unstored[float | None](None, "The seconds that a run took; None where that is not known.")
 
     @property
     def rests_on_time(self) -> bool:
@@ -482,12 +477,13 @@ def _coarse(coarse: Coarse, part: Any) -> Any:
             return tuple(_coarse(coarse, one) for one in part)
         case str():
             return part if coarse.name(part) else WITHHELD
-        case Witness() | EventTest():
-            events = [name for name in ("event", "opposite", "plain") if hasattr(part, name)]
-            found = replace(part, **{name: _coarse(coarse, getattr(part, name)) for name in events})
-            if isinstance(found, Witness):
-                vars(found).update(vars(part))
+        case Witness():
+            events = {"event": _coarse(coarse, part.event), "opposite": _coarse(coarse, part.opposite)}
+            found = replace(part, plain=_coarse(coarse, part.plain), **events)
+            Witness.inputs.note(found, part.inputs)
             return found
+        case EventTest():
+            return replace(part, event=_coarse(coarse, part.event), opposite=_coarse(coarse, part.opposite))
         case PlainEvent():
             if is_coarse(coarse, part.event):
                 return part

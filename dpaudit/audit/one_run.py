@@ -254,7 +254,7 @@ def audit_scores(
         raise InputError(message, names=("seal",), own_=own, given_=seal)
     curve, point = resolve_claims(None, claim, epsilon, delta, relation)
     finding = finding_of(ranked, curve, point, confidence, ranking, guesses)
-    finding.__dict__["audited"] = "the training"
+    OneRunFinding.audited.note(finding, "the training")
     return finding
 
 

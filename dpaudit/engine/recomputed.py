@@ -50,13 +50,16 @@ def recomputed(finding: Finding) -> tuple[str, ...]:
     """
     if not isinstance(finding, AuditFinding):
         return (f"findings of the kind {finding.kind!r}",)
-    if "not_recomputed" not in finding.__dict__:
-        recompute = _RECOMPUTED.get(type(finding), lambda found: (f"findings of the kind {found.kind!r}",))
-        try:
-            finding.__dict__["not_recomputed"] = recompute(finding)
-        except InputError as error:  # counts that no bound takes
-            raise ToolFault(f"no bound follows from what is stored: {error}") from None
-    return finding.not_recomputed
+    if AuditFinding.not_recomputed.is_known(finding):
+        return finding.not_recomputed
+    if type(finding) not in _RECOMPUTED:
+        return (f"findings of the kind {finding.kind!r}",)
+    try:
+        left = _RECOMPUTED[type(finding)](finding)
+    except InputError as error:  # counts that no bound takes
+        raise ToolFault(f"no bound follows from what is stored: {error}") from None
+    AuditFinding.not_recomputed.note(finding, left)
+    return left
 
 
 def not_recomputed(left: Counter[str]) -> tuple[str, ...]:

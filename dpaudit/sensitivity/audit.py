@@ -203,7 +203,9 @@ def _finding(
     if hidden or not refuted:
         return finding
     inputs = pair.data, pair.neighbour
-    return finding.with_counterexample(Counterexample(inputs, outputs, "", called.metric, sensitivity, distance))
+    counterexample = Counterexample(inputs, outputs, "", called.metric, sensitivity, distance)
+    SensitivityFinding.counterexample.note(finding, counterexample)
+    return finding
 
 
 def _as_run(f: Any, pair: Pair) -> Run | None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal
 
 from msgspec import UNSET, UnsetType
 
 from dpaudit.contract import OF_SENSITIVITY, Grade, Origin, Pair, Relation, Verdict
 from dpaudit.neighbours.shown import words_of
-from dpaudit.record import Amount, Count, Frozen, NonNegative, Probability, Size, Words
+from dpaudit.record import Amount, Count, Frozen, NonNegative, Probability, Size, Unstored, Words
 from dpaudit.results import AuditFinding
 from dpaudit.sensitivity.metrics import Distance
 
@@ -59,15 +59,9 @@ class Counterexample:
 class _OfSensitivity(AuditFinding, frozen=True, kw_only=True):
     """Base of both findings."""
 
-    @property
-    def counterexample(self) -> Counterexample | None:
-        """The inputs and values that refute a sensitivity; None where there are none or they may not be shown."""
-        return self.__dict__.get("_counterexample")
-
-    def with_counterexample(self, found: Counterexample | None) -> Self:
-        """Return the finding, which knows the inputs and values in this process alone."""
-        self.__dict__["_counterexample"] = found
-        return self
+    counterexample = Unstored[Counterexample | None](
+        None, "The inputs and values that refute a sensitivity; None where there are none or they may not be shown."
+    )
 
 
 class NoiseMove(Frozen, frozen=True, kw_only=True):

@@ -337,11 +337,11 @@ def _finding(
     if pair is None or pair.withheld or first is None or first.declared is None:
         return finding
     values = first.value.value, first.other
-    return finding.with_counterexample(
-        Counterexample(
-            (pair.data, pair.neighbour), values, first.value.place, first.metric, first.declared, first.distance
-        )
+    found_at = Counterexample(
+        (pair.data, pair.neighbour), values, first.value.place, first.metric, first.declared, first.distance
     )
+    RecordedFinding.counterexample.note(finding, found_at)
+    return finding
 
 
 def _shown_move(
