@@ -28,7 +28,6 @@ from dpaudit.report.json import Report, run_in
 from dpaudit.report.numbers import plural, significant, value_text
 from dpaudit.report.sentences import tally
 from dpaudit.report.terminal import Head, in_ascii, label_text, style_of, table
-from dpaudit.report.view import alone
 from dpaudit.report.wording import label_parameters
 from dpaudit.utility.finding import UtilityFinding
 
@@ -198,7 +197,7 @@ def _of_json(path: Path) -> tuple[tuple[Standing, ...], tuple[str, ...]]:
     if kind is Report:
         return _of_results(run_in(text, path).results)
     found = kind.load(path)  # type: ignore[attr-defined]  # each of the three is a finding
-    return (standing_of("the finding", "the mechanism", alone(found)),), not_recomputed(Counter(found.not_recomputed))
+    return (standing_of("the finding", "the mechanism", found),), not_recomputed(Counter(found.not_recomputed))
 
 
 WIDTH = 80

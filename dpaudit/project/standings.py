@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any, Literal
 
 import msgspec
 from msgspec import UNSET, UnsetType
-from msgspec.structs import replace
 
 from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.audit.tested import CoinCount, bounds_of_hits, lower_bound
@@ -21,7 +21,7 @@ from dpaudit.exact.finding import LawFinding
 from dpaudit.project.settings import Accepted
 from dpaudit.record import Amount, Count, Frozen, NonNegative, Probability, Share, Size, Words
 from dpaudit.report.columns import numbers_of
-from dpaudit.report.view import row_of
+from dpaudit.report.view import OneAudit, row_of, view_of
 
 ROUNDING = 1e-9
 """By how much an exact epsilon may exceed a claim without a violation: the error of a delta is not kept."""
@@ -125,11 +125,12 @@ class Standing(Frozen, frozen=True, kw_only=True):
 
 
 def standing_of(
-    name: str, mechanism: str, *results: Result, why: str = "", accepted: Accepted | None = None
+    name: str, mechanism: str, *found: OneAudit | Result, why: str = "", accepted: Accepted | None = None
 ) -> Standing:
     """Return what was found of the privacy of one mechanism, or of its utility."""
-    promise: Literal["privacy", "utility"] = "utility" if results[0].kind == "utility" else "privacy"
-    row = row_of([replace(one, claim=None) for one in results] if promise == "utility" else results)
+    promise: Literal["privacy", "utility"] = "utility" if found[0].kind == "utility" else "privacy"
+    views = [view_of(one) for one in found]
+    row = row_of([replace(view, claim=None) for view in views] if promise == "utility" else views)
     verdict = row.utility_verdict if promise == "utility" else row.privacy_verdict
     numbers = {column: number for column, number in numbers_of(row).items() if number is not None}
     claim = numbers.pop("curve_claim", UNSET)

@@ -11,7 +11,7 @@ from dpaudit.engine.records import Run
 from dpaudit.escaping import printable
 from dpaudit.report.about import started_words
 from dpaudit.report.columns import PRIVACY, Column, cells_of, columns_of, heads_of, numbers_of
-from dpaudit.report.evidence import ASSUMED, decoded_of, delta_text, frontier_text
+from dpaudit.report.evidence import ASSUMED, delta_text, frontier_text
 from dpaudit.report.findings import because, gaps_words
 from dpaudit.report.glossary import CATCHES, OFTEN, STATUSES
 from dpaudit.report.numbers import count, plural
@@ -108,7 +108,7 @@ def _learners(rows: Sequence[Row], width: int, color: bool, deep: int = 2, full:
     cells = []
     for row, own in zip(rows, numbers, strict=True):
         name = f"{row.label} (!)" if row.conflict else row.label
-        mark, name, *shown = cells_of(row.verdict, name, columns, own if row.results else None)
+        mark, name, *shown = cells_of(row.verdict, name, columns, own if row.views else None)
         marked = (text + initial(row, column) for text, column in zip(shown, columns, strict=True))
         cells.append([mark, name, *marked, *([verdict_words(row.verdict, row.to_blame)] if full else [])])
     return table(heads, cells, [style_of(row.verdict) for row in rows], width, color, deep)
@@ -127,7 +127,7 @@ def _controls(rows: Sequence[Row], color: bool) -> list[str]:
     columns = [column for column in columns_of(numbers, PRIVACY) if column.name != "detectable_epsilon"]
     cells = [
         [
-            *cells_of(row.state, row.label, columns, own if row.results else None),
+            *cells_of(row.state, row.label, columns, own if row.views else None),
             " + ".join(row.convicted_by) or row.state,
             str(row.fault),
         ]
@@ -162,7 +162,7 @@ def _reasons(summary: Summary, named: int | None) -> Lines:
     lines = []
     for row in summary.violations[:named]:
         findings = [one for one in (row.exact, row.blackbox, row.utility) if one is not None]
-        reasons = (because(f, decoded_of(row.result_of(f))) for f in findings if f.verdict == Verdict.VIOLATION)
+        reasons = (because(f, row.view_of(f).decoded) for f in findings if f.verdict == Verdict.VIOLATION)
         lines.append(("because", f"{row.label}: {next(reasons, row.verdict)}"))
     lines += [("accepted", f"{row.label} {row.accepted}") for row in summary.learners if row.accepted]
     for row in summary.without_evidence[:named]:

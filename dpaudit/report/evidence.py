@@ -12,16 +12,14 @@ from dpaudit.audit.evidence import Answer
 from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.audit.power import LEARNING, LEARNING_OF_BETS
 from dpaudit.contract import Origin, OriginKind, Relation, Verdict
-from dpaudit.engine.outcome import is_ladder, leaves_open, refutes
 from dpaudit.engine.records import Result
-from dpaudit.engine.tasks import ExactArguments
 from dpaudit.errors import in_python
 from dpaudit.exact.finding import LawFinding
-from dpaudit.registry.import_spec import is_place
 from dpaudit.report import findings, wording
-from dpaudit.report.about import about_result
+from dpaudit.report.about import about_view
 from dpaudit.report.numbers import count, percent, plural, significant, value_text
 from dpaudit.report.terminal import Lines, ShellCommand, aligned, said
+from dpaudit.report.view import FindingView, OneAudit, view_of
 from dpaudit.utility.finding import UtilityFinding
 
 _PURPOSES = {
@@ -44,70 +42,69 @@ ASSUMED = (
 
 def verdict_summary(shown: findings.Shown, results: Sequence[Result], repeat: str) -> Lines:
     """Return the lines on the gravest of some results of one learner and one kind, which `repeat` makes again."""
-    lines = _brief(max(results, key=lambda one: (refutes(one), leaves_open(one))), shown)
-    if len(results) > 1:
-        counts = Counter(str(one.finding.verdict) for one in results if isinstance(one.finding, findings.OneAudit))
+    views = [view_of(result) for result in results]
+    lines = _brief(max(views, key=lambda view: (view.refutes, view.leaves_open)), shown)
+    if len(views) > 1:
+        counts = Counter(str(view.finding.verdict) for view in views)
         cases = ", ".join(f"{n} {verdict}" for verdict, n in counts.items())
-        lines.append(("cases", f"{plural(len(results), 'case')}: {cases}; the gravest is shown, -v shows each"))
-    return [*lines, ("repeat", ShellCommand(repeat)), *wording.clock_lines(*(one.finding for one in results))]
+        lines.append(("cases", f"{plural(len(views), 'case')}: {cases}; the gravest is shown, -v shows each"))
+    return [*lines, ("repeat", ShellCommand(repeat)), *wording.clock_lines(*(view.finding for view in views))]
 
 
-def _brief(result: Result, shown: findings.Shown, name: str = "") -> Lines:
-    finding, own = result.finding, result.claim
-    assert isinstance(finding, findings.OneAudit)
-    (label, words), *lines = findings.parts(finding, name or result.learner, decoded_of(result), shown)
-    if is_ladder(result):
-        n, asks = getattr(result.arguments, "theorem_n", None), "no theorem of the learner promises this"
-        asks = f"the theorem asks for n = {count(n)}" if isinstance(n, int) else asks
-        label, words = "TESTED", f"{words}; this refutes nothing, {asks}"
+def _brief(view: FindingView, shown: findings.Shown) -> Lines:
+    finding = view.finding
+    own = view.claim
+    (label, words), *lines = findings.parts(finding, view.name, view.decoded, shown)
+    if view.below_theorem:
+        asks = "no theorem of the learner promises this"
+        if view.theorem_n is not None:
+            asks = f"the theorem asks for n = {count(view.theorem_n)}"
+        label = "TESTED"
+        words = f"{words}; this refutes nothing, {asks}"
     lines += _asked_lines(finding)
-    tested = (finding.epsilon, finding.delta) if isinstance(finding, PrivacyFinding) else None
-    if own is not None and tested not in (None, (own.epsilon, own.delta)):
-        learners = wording.claim_words(own.epsilon, own.delta)
-        lines.append(("note", f"this claim was given; the learner's own is {learners}"))
-    if result.fault is not None:
-        lines.append(("note", f"it leaks on purpose: {result.fault}"))
+    if own is not None and isinstance(finding, PrivacyFinding):
+        if (finding.epsilon, finding.delta) != (own.epsilon, own.delta):
+            learners = wording.claim_words(own.epsilon, own.delta)
+            lines.append(("note", f"this claim was given; the learner's own is {learners}"))
+    if view.fault is not None:
+        lines.append(("note", f"it leaks on purpose: {view.fault}"))
     return [(label, words), *lines]
-
-
-def decoded_of(result: Result) -> wording.Decoded:
-    """Return what the codes of a result stand for; None for a mechanism, which has no codes."""
-    return None if is_place(result.learner) else result.decoded
 
 
 def verdict_block(shown: findings.Shown, results: Sequence[Result]) -> str:
     """Return what some results of one learner and one kind rest on; of several, each in brief before that."""
-    lines = [("parameters", wording.label_parameters(results[0].parameters))]
-    if len(results) == 1:
-        return aligned(lines + _evidence(results[0]))
-    return aligned([*lines, *(line for result in results for line in finding_lines(result, shown=shown))])
+    views = [view_of(result) for result in results]
+    lines = [("parameters", wording.label_parameters(views[0].parameters))]
+    if len(views) == 1:
+        return aligned(lines + _evidence(views[0]))
+    return aligned([*lines, *(line for view in views for line in finding_lines(view, shown=shown))])
 
 
-def finding_lines(result: Result, name: str = "", shown: findings.Shown = in_python) -> Lines:
-    """Return all that one result says: in brief, and then what that rests on."""
-    return [*_brief(result, shown, name), *_evidence(result)]
+def finding_lines(view: FindingView, shown: findings.Shown = in_python) -> Lines:
+    """Return all that one finding says: in brief, and then what that rests on."""
+    return [*_brief(view, shown), *_evidence(view)]
 
 
-def _evidence(result: Result) -> Lines:
-    match result.finding:
+def _evidence(view: FindingView) -> Lines:
+    match view.finding:
         case PrivacyFinding() as finding:
             scores = ", ".join(finding.scores) or finding.distinguisher
             passed = [findings.check_words(check) for check in finding.checks if check.answer == Answer.PASSED]
             spent = f"{plural(sum(check.runs for check in finding.checks), 'run')} on both sides"
             checked = f"{'; '.join(passed) or 'nothing was asked'} ({spent})"
-            tested = ("claim", _tested_claim(result, finding.epsilon, finding.delta, finding.relation))
+            tested = ("claim", _tested_claim(view, finding.epsilon, finding.delta, finding.relation))
             if finding.curve_test is not None:
                 tested = ("point tested", wording.claim_words(finding.epsilon, finding.delta, significant))
             return said(
                 tested,
-                *about_result(result),
+                *about_view(view),
                 *wording.curve_lines(finding),
                 *_power(finding),
                 ("compared", f"pairs: {origins_text(finding)}; events: {count(finding.events)}; scores: {scores}"),
                 ("budget", budget_text(finding)),
                 ("continued", continued_text(finding)),
                 ("errors", errors_text(finding)),
-                *_witness(result, finding),
+                *_witness(view, finding),
                 ("holds", "in whatever state earlier runs leave the mechanism" if finding.in_any_state else _RUNS),
                 ("floating point", findings.representation_text(finding)),
                 *wording.run_time_lines(finding),
@@ -115,22 +112,22 @@ def _evidence(result: Result) -> Lines:
                 ("checked", checked if finding.checks else ""),
             )
         case LawFinding() as finding:
-            return _exact_lines(result, finding)
+            return _exact_lines(view, finding)
         case UtilityFinding(best_error=float(error)):
             return [("best", f"the best concept's error is {significant(error)}")]
     return []
 
 
-def _tested_claim(result: Result, epsilon: float, delta: float, relation: Relation | None) -> str:
+def _tested_claim(view: FindingView, epsilon: float, delta: float, relation: Relation | None) -> str:
     """Return the claim that was tested; with its source if it is the learner's own."""
-    own, known = result.claim, ("", "")
+    own, known = view.claim, ("", "")
     if own is not None and (own.epsilon, own.delta, own.relation) == (epsilon, delta, relation):
         known = (own.claim_id, own.source)
     neighbours = str(relation or "neighbours as given")
     return ", ".join(filter(None, (wording.claim_words(epsilon, delta), neighbours, *known)))
 
 
-def _asked_lines(finding: findings.OneAudit) -> Lines:
+def _asked_lines(finding: OneAudit) -> Lines:
 
     def between(rows: Sequence[tuple[float, float, float]], at: str) -> str:
         return ", ".join(
@@ -153,20 +150,19 @@ def _asked_lines(finding: findings.OneAudit) -> Lines:
     return lines
 
 
-def _exact_lines(result: Result, finding: LawFinding) -> Lines:
+def _exact_lines(view: FindingView, finding: LawFinding) -> Lines:
     claimed, worst, lines = finding.claimed_epsilon, finding.pair_in_words, list[tuple[str, str]]()
-    assert isinstance(result.arguments, ExactArguments)
     if claimed is not None:
         at_claim = significant(finding.delta_at_claim, apart_from=finding.claimed_delta)
         lines += [
-            ("claim", _tested_claim(result, claimed, finding.claimed_delta, finding.relation)),
+            ("claim", _tested_claim(view, claimed, finding.claimed_delta, finding.relation)),
             ("delta", f"{at_claim} at worst, at the claimed ε"),
         ]
     if finding.verdict == Verdict.VIOLATION:
         lines.append(("covers", findings.covers_text(finding)))
-    covered = {"all": "", "crafted": " on crafted pairs", "given": " on the pairs given"}[result.arguments.samples]
+    covered = {"all": "", "crafted": " on crafted pairs", "given": " on the pairs given"}[view.samples]
     epsilon = significant(finding.epsilon, apart_from=claimed, error=finding.error)
-    output = wording.output_text(finding, decoded_of(result))
+    output = wording.output_text(finding, view.decoded)
     return [
         *lines,
         ("epsilon", f"{epsilon} at worst{covered}, error at most {significant(finding.error, 'up', digits=2)}"),
@@ -184,9 +180,9 @@ def _power(finding: PrivacyFinding) -> Lines:
     ]
 
 
-def _witness(result: Result, finding: PrivacyFinding) -> Lines:
+def _witness(view: FindingView, finding: PrivacyFinding) -> Lines:
     """Return the inputs, the event and its counts (bets have none), the event in simpler words, guesses of coins."""
-    found, decoded = finding.witness, decoded_of(result)
+    found, decoded = finding.witness, view.decoded
     event, rates = wording.event_words(found.event, decoded), "{:,} of {:,} against {:,} of {:,} runs"
     inputs, origin = f"{found.data} against {found.neighbour}", origin_text(found.origin)
     if found.difference is not UNSET and found.difference not in found.neighbour:

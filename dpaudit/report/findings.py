@@ -20,10 +20,9 @@ from dpaudit.outputs.canonical import TIMED_OUT
 from dpaudit.report import wording
 from dpaudit.report.numbers import count, percent, plural, significant
 from dpaudit.report.terminal import Lines, said
+from dpaudit.report.view import Decoded, OneAudit
 from dpaudit.utility.finding import UtilityFinding
 
-OneAudit = PrivacyFinding | LawFinding | UtilityFinding
-"""The findings that a report of a run may hold."""
 Shown = Callable[[str, str | None], str]
 """The way in which a parameter, with a value or without, is written; see `InputError.worded`."""
 
@@ -95,7 +94,7 @@ def brief_lines(finding: OneAudit, name: str = "the mechanism", repeat: str | No
     return [*lines, ("seed", f"{finding.seed}, {count(finding.trials)} runs{sides}")]
 
 
-def parts(finding: OneAudit, name: str, decoded: wording.Decoded = None, shown: Shown = in_python) -> Lines:
+def parts(finding: OneAudit, name: str, decoded: Decoded = None, shown: Shown = in_python) -> Lines:
     """Return all that a report says of a finding in brief, each part with its label: statement, reasons, warnings.
 
     Consoles and pages of one finding show every part; the prose of a run has the `statement` of all findings on a
@@ -162,7 +161,7 @@ def _loss(finding: LawFinding) -> str:
     return f"ε = {text}" if claimed is None else text
 
 
-def reasons(finding: OneAudit, decoded: wording.Decoded = None, shown: Shown = in_python) -> Lines:
+def reasons(finding: OneAudit, decoded: Decoded = None, shown: Shown = in_python) -> Lines:
     """Return what shows the verdict of a finding, what could not have been seen, and what to do about that."""
     refuted = finding.verdict == Verdict.VIOLATION
     match finding:
@@ -205,7 +204,7 @@ def covers_text(finding: LawFinding) -> str:
     return f"{plural(finding.pairs, 'ordered pair')} of neighbours, {samples}"
 
 
-def because(finding: OneAudit, decoded: wording.Decoded = None) -> str:
+def because(finding: OneAudit, decoded: Decoded = None) -> str:
     """Return what shows a verdict.
 
     That is the event or the output and its probabilities, or the rate of failure; without evidence, why no leak could
@@ -232,7 +231,7 @@ def because(finding: OneAudit, decoded: wording.Decoded = None) -> str:
             return f"{runs} ({low} to {high} %, {percent(finding.confidence)} sure): {case}"
 
 
-def _event_reason(finding: PrivacyFinding, decoded: wording.Decoded) -> str:
+def _event_reason(finding: PrivacyFinding, decoded: Decoded) -> str:
     witness, tested = finding.witness, finding.curve_test
     if tested is not None and tested.by_holder and finding.epsilon_lower <= finding.epsilon:
         return wording.holder_words(tested)

@@ -21,7 +21,7 @@ from dpaudit.engine.records import LedgerRow, Result, Run
 from dpaudit.escaping import printable
 from dpaudit.events.event import Withheld
 from dpaudit.exact.finding import LawFinding
-from dpaudit.registry.import_spec import is_place, parted
+from dpaudit.registry.import_spec import parted
 from dpaudit.report import figures, sentences, wording
 from dpaudit.report.about import about_row, date_words, started_words
 from dpaudit.report.columns import PRIVACY, Column, columns_of, numbers_of, shown_number
@@ -35,7 +35,7 @@ from dpaudit.report.repeat import repeat_command
 from dpaudit.report.summary import Summary, shown_of, summarise
 from dpaudit.report.terminal import Lines
 from dpaudit.report.trade_off import trade_off_figure
-from dpaudit.report.view import AuditedMechanism, Row, row_of
+from dpaudit.report.view import AuditedMechanism, OneAudit, Row, row_of, view_of
 
 if TYPE_CHECKING:
     import jinja2
@@ -180,21 +180,22 @@ def _command(row: Row, run: Run) -> str:
     if row.blackbox is not None and row.blackbox.continued:  # from a file that no result names
         return run.header.command
     audits = (finding for finding in (row.blackbox, row.exact, row.utility) if finding is not None)
-    return next((repeat_command(row.result_of(finding), run.header.seed) for finding in audits), "")
+    stored = (row.view_of(finding).stored for finding in audits)
+    return next((repeat_command(one, run.header.seed) for one in stored if one is not None), "")
 
 
-def render_finding(result: Result | Sequence[Result], command: str = "", started: str = "") -> str:
-    """Return the report of the audits of one mechanism as a self-contained page; equal results give equal bytes.
+def render_finding(found: OneAudit | Result | Sequence[OneAudit | Result], command: str = "", started: str = "") -> str:
+    """Return the report of the audits of one mechanism as a self-contained page; equal findings give equal bytes.
 
-    There are several results of its accuracy in several settings; the `command` repeats them, and is left out if empty.
-    They were `started` at a time in UTC, where that is known.
+    There are several of its accuracy in several settings; the `command` repeats them, and is left out if empty. They
+    were `started` at a time in UTC, where that is known.
     """
-    results = [result] if isinstance(result, Result) else list(result)
-    row = row_of(results)
+    views = [view_of(one) for one in (found if isinstance(found, Sequence) else [found])]
+    row = row_of(views)
     mechanism, privacy = AuditedMechanism("mechanism", [row]), row.blackbox is not None or row.exact is not None
     verdict, shown = row.verdict if privacy else row.utility_verdict, _part(mechanism, command)
-    seeds = {str(one.finding.seed) for one in results if not isinstance(one.finding, LawFinding | LedgerRow)}
-    made = "; ".join(filter(None, (", ".join(sorted(seeds)), _versions(results[0].finding.versions))))
+    seeds = {str(view.finding.seed) for view in views if not isinstance(view.finding, LawFinding)}
+    made = "; ".join(filter(None, (", ".join(sorted(seeds)), _versions(views[0].finding.versions))))
     page = {
         "name": parted(row.learner)[1],
         "date": date_words(started),
@@ -205,7 +206,7 @@ def render_finding(result: Result | Sequence[Result], command: str = "", started
         "power": "" if row.blackbox is None else figures.power_figure(row.blackbox),
         "part": {**shown, "says": [], "method": [*shown["method"], ("Seed and versions", made)]},
         "words": meanings(OF_ONE),
-        "clock": wording.clock_words(*(one.finding for one in results)),
+        "clock": wording.clock_words(*(view.finding for view in views)),
     }
     return filled("one.html.j2", page)
 
@@ -300,11 +301,11 @@ def _noun(row: Row) -> str:
     origins = () if row.blackbox is None else row.blackbox.origins
     if any(origin.kind is OriginKind.OWN_USERS for origin in origins):
         return "user"
-    return "record" if is_place(row.learner) else "example"
+    return "example" if any(view.is_learner for view in row.views) else "record"
 
 
 def _witness(row: Row, finding: PrivacyFinding) -> dict[str, Any]:
-    found, decoded = finding.witness, row.result_of(finding).decoded
+    found, decoded = finding.witness, row.view_of(finding).decoded
     refutes = finding.verdict == Verdict.VIOLATION or row.fault is not None
     title = f"{'The witness' if refutes else 'The closest call'}: {_NEIGHBOURS[finding.relation][1].format(_noun(row))}"
     counted = found.plain or found
@@ -350,14 +351,14 @@ def _method(mechanism: AuditedMechanism) -> Lines:
     row, exact, runs = mechanism.tested, mechanism.tested.exact, mechanism.tested.blackbox
     lines = [("parameters", wording.label_parameters(row.parameters))] if row.parameters else []
     if exact is not None:
-        lines += [("Exact", row.scope or "inputs given"), *finding_lines(row.result_of(exact))]
+        lines += [("Exact", row.scope or "inputs given"), *finding_lines(row.view_of(exact))]
     else:
         lines.append(("Exact", f"not computed: {row.missing['exact']}"))
     if runs is not None:
-        result = row.result_of(runs)
-        lines += [("Runs", f"bound: {wording.BOUNDS.get(runs.bound, runs.bound)}"), *finding_lines(result)]
+        view = row.view_of(runs)
+        lines += [("Runs", f"bound: {wording.BOUNDS.get(runs.bound, runs.bound)}"), *finding_lines(view)]
         if len(runs.tests) > 1:
-            lines += [("event", wording.answer_words(test.event, result.decoded)) for test in runs.tests]
+            lines += [("event", wording.answer_words(test.event, view.decoded)) for test in runs.tests]
     elif row.claim is not None:
         lines.append(("Runs", f"none: {row.missing['privacy']}"))
     for instance in mechanism.rows:
@@ -365,7 +366,7 @@ def _method(mechanism: AuditedMechanism) -> Lines:
             if one.utility is not None:
                 named = f" ({wording.label_parameters(one.parameters)})" if len(mechanism.rows) > 1 else ""
                 worst = f"{one.utility.setting}, the worst of {plural(len(one.cases), 'hard case')}{named}"
-                lines += [("Accuracy", worst), *finding_lines(one.result_of(one.utility))]
+                lines += [("Accuracy", worst), *finding_lines(one.view_of(one.utility))]
     if row.fault is None and (why := mechanism.accurate.missing.get("utility")):
         lines.append(("Accuracy", f"not computed: {why}"))
     return lines

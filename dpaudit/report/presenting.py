@@ -1,6 +1,6 @@
 """Findings in Python: one as three lines, a page, a figure or a cell of a notebook; many as a table.
 
-`results.AuditFinding` shows itself by these functions, which the package `dpaudit` registers.
+`results.AuditFinding` shows itself by these functions, with which the package `dpaudit` connects it.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from dpaudit.escaping import printable
 from dpaudit.exact.finding import LawFinding
 from dpaudit.record import encodable
 from dpaudit.report.evidence import finding_lines
-from dpaudit.report.findings import OneAudit, brief_lines
+from dpaudit.report.findings import brief_lines
 from dpaudit.report.measured import SearchFinding, measured_brief, measured_page
 from dpaudit.report.plots import figure_of
 from dpaudit.report.terminal import Copied, aligned, laid_out
-from dpaudit.report.view import alone, row_of
+from dpaudit.report.view import OneAudit, row_of, view_of
 from dpaudit.report.wording import clock_lines
 from dpaudit.results import Finding
 
@@ -45,7 +45,9 @@ def brief(finding: AnyAudit) -> str:
 
 def figure(finding: AnyAudit) -> Figure:
     """Return the figure of a finding: the curve of privacy, failure rates, or the loss or sizes as samples grow."""
-    return figure_of(row_of([alone(finding)]) if isinstance(finding, PrivacyFinding | LawFinding) else finding)
+    if isinstance(finding, PrivacyFinding | LawFinding):
+        return figure_of(row_of([view_of(finding)]))
+    return figure_of(finding)
 
 
 def notebook(finding: AnyAudit) -> str:
@@ -68,7 +70,7 @@ def page(finding: AnyAudit) -> str:
     if isinstance(finding, SearchFinding):
         return aligned([*measured_page(finding, finding.audited, Copied(finding.call)), *left])
     repeat = [("repeat", Copied(finding.call)), *clock_lines(finding)] if finding.call else []
-    return aligned([*finding_lines(alone(finding), finding.audited), *repeat, *left])
+    return aligned([*finding_lines(view_of(finding)), *repeat, *left])
 
 
 def _preformatted(text: str) -> str:

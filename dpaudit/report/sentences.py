@@ -7,13 +7,12 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from dpaudit.contract import Verdict
-from dpaudit.report.evidence import decoded_of
-from dpaudit.report.findings import OneAudit, reasons, statement
+from dpaudit.report.findings import reasons, statement
 from dpaudit.report.ledger import counts_text
 from dpaudit.report.numbers import plural, raised, share
 from dpaudit.report.summary import Summary
 from dpaudit.report.terminal import Lines, said
-from dpaudit.report.view import AuditedMechanism, Row
+from dpaudit.report.view import AuditedMechanism, OneAudit, Row
 
 CAVEAT = "Silence is not proof: every number is about the inputs and answers that were tried."
 _MOST_NAMES = 3
@@ -128,7 +127,7 @@ def _of_privacy(row: Row) -> list[str]:
 def _sentences(row: Row, found: Sequence[OneAudit], reasoned: Sequence[OneAudit]) -> list[str]:
     if not found:
         return []
-    lines = [line for one in reasoned for line in reasons(one, decoded_of(row.result_of(one)))]
+    lines = [line for one in reasoned for line in reasons(one, row.view_of(one).decoded)]
     return [f"{raised(statement(found, 'It'))}.", *(f"{label.capitalize()}: {text}." for label, text in lines)]
 
 

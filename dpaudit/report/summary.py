@@ -13,7 +13,7 @@ from dpaudit.contract import Verdict
 from dpaudit.engine.outcome import AUDITS, outcome
 from dpaudit.engine.records import Failure, Fault, LedgerRow, PictureFinding, Result, Run
 from dpaudit.engine.tasks import canonical
-from dpaudit.report.view import AuditedMechanism, Row, Trouble, mechanisms
+from dpaudit.report.view import AuditedMechanism, Row, Trouble, mechanisms, view_of
 
 
 class Lost(NamedTuple):
@@ -127,12 +127,12 @@ def _rows(run: Run, results: Sequence[Result]) -> list[Row]:
 
 
 def _row(run: Run, learner: str, records: Sequence[Result | Failure], pending: Sequence[str]) -> Row:
-    results = [record for record in records if isinstance(record, Result)]
+    views = [view_of(record) for record in records if isinstance(record, Result)]
     return Row(
         learner,
         records[0].parameters if records else {},
-        results,
-        fault=next((r.fault for r in results if r.fault is not None), run.header.controls.get(learner)),
+        views,
+        fault=next((view.fault for view in views if view.fault is not None), run.header.controls.get(learner)),
         failures=[Trouble(record.kind, record.error) for record in records if isinstance(record, Failure)],
         pending=pending,
         accepted=run.listed[learner].accepted if learner in run.listed else "",

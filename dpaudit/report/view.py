@@ -1,4 +1,7 @@
-"""The view of a mechanism that every report reads: its findings, the verdict on each of its promises, its numbers."""
+"""Views that every report reads: of one finding, and of a mechanism with its findings, verdicts and numbers.
+
+A finding that an audit returned and one that a run stores have the same view, so that they are shown alike.
+"""
 
 from __future__ import annotations
 
@@ -9,18 +12,26 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal, NamedTuple, TypeAlias, TypeVar
 
+from msgspec import UNSET
+
 from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.audit.tested import CurveTest
 from dpaudit.contract import OF_PRIVACY, PrivacyClaim, Verdict
-from dpaudit.engine.outcome import AUDITS, PRIVACY_AUDITS, is_ladder, refutes
+from dpaudit.engine.outcome import AUDITS, PRIVACY_AUDITS, is_ladder
 from dpaudit.engine.records import Parameters, Result
-from dpaudit.engine.tasks import Arguments, ExactArguments, PrivacyArguments, UtilityArguments
+from dpaudit.engine.tasks import ExactArguments, PrivacyArguments, UtilityArguments
 from dpaudit.exact.finding import LawFinding
+from dpaudit.registry.import_spec import is_place
 from dpaudit.utility.finding import UtilityFinding
 
 _ROUNDING = 1e-12
 _SCOPES = {"all": "all samples", "crafted": "crafted samples only", "given": "the pairs given"}
 Kind: TypeAlias = Literal["exact", "privacy", "utility"]
+Samples: TypeAlias = Literal["all", "crafted", "given"]
+OneAudit: TypeAlias = PrivacyFinding | LawFinding | UtilityFinding
+"""The findings that a report of a run may hold."""
+Decoded: TypeAlias = Mapping[str, str] | None
+"""The meaning of the codes of a learner's outputs, as far as it is known; None for a mechanism, which has no codes."""
 _NOT_PLANNED: dict[Kind, str] = {
     "exact": "no exact output law was enumerated in this run",
     "privacy": "no black-box audit was planned",
@@ -38,6 +49,86 @@ class Trouble(NamedTuple):
 
 
 @dataclass(frozen=True)
+class FindingView:
+    """A finding, and what a report says of it that it does not hold itself.
+
+    The `name` is the id of a learner, the place of a function, or what a call has for the mechanism. `claim` is the
+    learner's own claim of privacy, and `fault` what a positive control leaks. Exact laws were compared on `samples`.
+    `below_theorem` is of utility below the theorem's sample size, where failures refute nothing; the theorem asks for
+    `theorem_n` where there is one. `data` names the file that held the dataset. `stored` is the result of the run that
+    holds the finding; there is none of a finding that an audit returned.
+    """
+
+    finding: OneAudit
+    name: str
+    parameters: Parameters = field(default_factory=dict)
+    decoded: Decoded = None
+    claim: PrivacyClaim | None = None
+    fault: str | None = None
+    samples: Samples = "all"
+    below_theorem: bool = False
+    theorem_n: int | None = None
+    data: str = ""
+    stored: Result | None = field(default=None, repr=False)
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """The verdict on the claim that the finding is about; None below the theorem's sample size."""
+        return None if self.below_theorem else self.finding.verdict
+
+    @property
+    def refutes(self) -> bool:
+        """Whether the claim is refuted."""
+        return self.verdict == Verdict.VIOLATION
+
+    @property
+    def leaves_open(self) -> bool:
+        """Whether it stays open if the claim is kept, as no audit should leave it."""
+        return self.verdict in (Verdict.NO_EVIDENCE, Verdict.UNDECIDED)
+
+    @property
+    def is_learner(self) -> bool:
+        """Whether a learner was audited, whose inputs hold examples and whose outputs are codes."""
+        return self.stored is not None and not is_place(self.name)
+
+    @property
+    def task(self) -> str:
+        """The key of the task that made it; empty where it is of no run."""
+        return "" if self.stored is None else self.stored.task
+
+
+def view_of(found: OneAudit | Result) -> FindingView:
+    """Return the view of a finding that an audit returned, or of one that a run stores."""
+    if not isinstance(found, Result):
+        return FindingView(found, found.audited)
+    finding = found.finding
+    arguments = found.arguments
+    assert isinstance(finding, OneAudit)
+    samples: Samples = "all"
+    theorem_n = None
+    data = ""
+    if isinstance(arguments, ExactArguments):
+        samples = arguments.samples
+    elif isinstance(arguments, PrivacyArguments):
+        data = arguments.data or ""
+    elif isinstance(arguments, UtilityArguments):
+        theorem_n = None if arguments.theorem_n is UNSET else arguments.theorem_n
+    return FindingView(
+        finding,
+        found.learner,
+        found.parameters,
+        decoded=None if is_place(found.learner) else found.decoded,
+        claim=found.claim,
+        fault=found.fault,
+        samples=samples,
+        below_theorem=is_ladder(found),
+        theorem_n=theorem_n,
+        data=data,
+        stored=found,
+    )
+
+
+@dataclass(frozen=True)
 class Row:
     """The findings on one mechanism at one setting of its parameters, and the verdicts on its promises.
 
@@ -52,7 +143,7 @@ class Row:
 
     learner: str
     parameters: Parameters
-    results: Sequence[Result] = field(repr=False)
+    views: Sequence[FindingView] = field(repr=False)
     fault: str | None = None
     label: str = ""
     picture: Result | None = field(default=None, repr=False)
@@ -65,12 +156,12 @@ class Row:
     @cached_property
     def exact(self) -> LawFinding | None:
         """The exact finding that decides: the violation if there is one, else that of the largest epsilon."""
-        return worst([r.finding for r in self.results if isinstance(r.finding, LawFinding)], lambda f: f.epsilon)
+        return worst([v.finding for v in self.views if isinstance(v.finding, LawFinding)], lambda f: f.epsilon)
 
     @cached_property
     def blackbox(self) -> PrivacyFinding | None:
         """The black-box finding that decides: the violation if there is one, else that of the largest bound."""
-        found = [r.finding for r in self.results if isinstance(r.finding, PrivacyFinding)]
+        found = [v.finding for v in self.views if isinstance(v.finding, PrivacyFinding)]
         return worst(found, lambda f: f.epsilon_lower)
 
     @cached_property
@@ -81,17 +172,17 @@ class Row:
     @cached_property
     def cases(self) -> Sequence[UtilityFinding]:
         """Utility at the theorem's sample size, one finding a hard case."""
-        return [r.finding for r in self.results if isinstance(r.finding, UtilityFinding) and not is_ladder(r)]
+        return [v.finding for v in self.views if isinstance(v.finding, UtilityFinding) and not v.below_theorem]
 
     @cached_property
     def ladder(self) -> Sequence[UtilityFinding]:
         """Utility below the theorem's sample size, where failures refute nothing."""
-        return [r.finding for r in self.results if isinstance(r.finding, UtilityFinding) and is_ladder(r)]
+        return [v.finding for v in self.views if isinstance(v.finding, UtilityFinding) and v.below_theorem]
 
     @cached_property
     def claim(self) -> PrivacyClaim | None:
         """The claim of privacy; where the mechanism states none itself, the one that was tested."""
-        if own := next((r.claim for r in self.results if r.claim is not None), None):
+        if own := next((view.claim for view in self.views if view.claim is not None), None):
             return own
         tested, exact = self.blackbox, self.exact
         if tested is not None:
@@ -108,11 +199,10 @@ class Row:
     @property
     def scope(self) -> str:
         """The samples that the exact audit covered: "all samples", "crafted samples only", or "" without one."""
-        deciding = (r.arguments for r in self.results if r.finding is self.exact)
-        return next((_SCOPES[a.samples] for a in deciding if isinstance(a, ExactArguments)), "")
+        return "" if self.exact is None else _SCOPES[self.view_of(self.exact).samples]
 
     @property
-    def deciding(self) -> Mapping[Kind, PrivacyFinding | LawFinding | UtilityFinding | None]:
+    def deciding(self) -> Mapping[Kind, OneAudit | None]:
         """The finding of each kind of audit that decides."""
         return {"exact": self.exact, "privacy": self.blackbox, "utility": self.utility}
 
@@ -139,7 +229,7 @@ class Row:
             return Verdict.ACCEPTED if self.accepted else Verdict.VIOLATION
         if unfinished := self._unfinished(PRIVACY_AUDITS):
             return unfinished
-        findings = [result.finding for result in self.results]
+        findings = [view.finding for view in self.views]
         judging = {f.verdict for f in findings if isinstance(f, PrivacyFinding)}
         # Exact laws without a claim judge nothing.
         judging |= {f.verdict for f in findings if isinstance(f, LawFinding) and f.claimed_epsilon is not None}
@@ -183,12 +273,12 @@ class Row:
     def convicted_by(self) -> tuple[str, ...]:
         """The privacy audits that found a violation."""
         names = {"exact": "exact", "privacy": "black box"}
-        found = {result.kind for result in self.results if refutes(result)}
+        found = {view.finding.kind for view in self.views if view.refutes}
         return tuple(name for kind, name in names.items() if kind in found)
 
-    def result_of(self, finding: PrivacyFinding | LawFinding | UtilityFinding) -> Result:
-        """Return the result that holds one of its findings."""
-        return next(result for result in self.results if result.finding is finding)
+    def view_of(self, finding: OneAudit) -> FindingView:
+        """Return the view of one of its findings."""
+        return next(view for view in self.views if view.finding is finding)
 
     @property
     def settings(self) -> tuple[str, ...]:
@@ -201,7 +291,7 @@ class Row:
         def kept(finding: object) -> bool:
             return not isinstance(finding, UtilityFinding) or finding.setting == setting
 
-        return replace(self, results=[r for r in self.results if kept(r.finding)])
+        return replace(self, views=[view for view in self.views if kept(view.finding)])
 
     @property
     def utility_confidence(self) -> float | None:
@@ -251,24 +341,10 @@ class Row:
         return any(found > most for found, (_, most) in zip(shown, points, strict=True))
 
 
-def row_of(results: Sequence[Result]) -> Row:
-    """Return the row of the results of single audits of one mechanism, at one setting of its parameters."""
-    first = results[0]
-    return Row(first.learner, first.parameters, results, fault=first.fault, label=first.learner)
-
-
-def alone(finding: PrivacyFinding | LawFinding | UtilityFinding) -> Result:
-    """Return the record of a finding that is of no run: what the finding does not say is left open."""
-    arguments: Arguments
-    if isinstance(finding, PrivacyFinding):
-        arguments = PrivacyArguments(trials=finding.trials, confidence=finding.confidence)
-    elif isinstance(finding, LawFinding):
-        arguments = ExactArguments(n=finding.n or 0, relation=finding.relation, samples="all")
-    else:
-        same = {name: getattr(finding, name) for name in ("alpha", "beta", "n", "trials", "confidence", "setting")}
-        arguments = UtilityArguments(role="claim", case=finding.distribution, case_index=None, concept=None, **same)
-    # As of MODULE:FUNCTION: the codes of a learner are decoded by the learner, which a finding does not hold.
-    return Result(task="alone", learner=f"alone:{finding.audited}", parameters={}, arguments=arguments, finding=finding)
+def row_of(views: Sequence[FindingView]) -> Row:
+    """Return the row of single audits of one mechanism, at one setting of its parameters."""
+    first = views[0]
+    return Row(first.name, first.parameters, views, fault=first.fault, label=first.name)
 
 
 def worst(findings: Sequence[Judged], size: Callable[[Judged], float]) -> Judged | None:

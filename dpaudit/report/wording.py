@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
 from msgspec import UNSET
 
@@ -25,10 +25,8 @@ from dpaudit.outputs.canonical import TIMED_OUT
 from dpaudit.report.glossary import OFTEN
 from dpaudit.report.numbers import count, plural, significant, value_text
 from dpaudit.report.terminal import Lines, said
+from dpaudit.report.view import Decoded
 from dpaudit.utility.finding import UtilityFinding
-
-Decoded: TypeAlias = Mapping[str, str] | None
-"""The meaning of the codes of a learner's outputs, as far as it is known; None for a mechanism, which has no codes."""
 
 BOUNDS = {
     "melded": "melded, one joint confidence statement on both probabilities",

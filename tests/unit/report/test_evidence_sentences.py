@@ -19,6 +19,7 @@ from dpaudit.record import decode
 from dpaudit.report import console, evidence, html
 from dpaudit.report import json as json_report
 from dpaudit.report.findings import brief_lines, check_words, gap_words
+from dpaudit.report.view import view_of
 
 CRAFTED, ENUMERATED, PATTERN, STRATEGY = (OriginKind(name) for name in ("crafted", "enumerated", "pattern", "strategy"))
 
@@ -167,7 +168,7 @@ def test_runs_from_before_there_were_second_events_are_told():
 
 def test_scores():
     for learner, scores in (("parity-private", "histogram, logistic"), ("threshold-exponential", "betting")):
-        lines = dict(evidence.finding_lines(first(only(load_small(), learner), "privacy")))
+        lines = dict(evidence.finding_lines(view_of(first(only(load_small(), learner), "privacy"))))
         assert lines["compared"].endswith(f"; scores: {scores}")
 
 

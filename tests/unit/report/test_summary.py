@@ -149,7 +149,7 @@ def test_missing_results_are_pending_and_explained():
     assert summary.learners[0].missing["exact"] == "planned, but not run to its end"
     assert "no black-box audit was planned" in summary.learners[0].missing["privacy"]
     assert list(map(words, summary.learners)) == ["incomplete: privacy", "incomplete: privacy"]
-    assert (summary.learners[1].label, summary.learners[1].results) == ("other", [])
+    assert (summary.learners[1].label, summary.learners[1].views) == ("other", [])
     assert not summary.whole
 
 
