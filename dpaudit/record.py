@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Generic, Self, TypeVar, overlo
 
 import msgspec
 
+from dpaudit.contract import EVERY_VERDICT, Verdict
 from dpaudit.errors import ToolFault
 from dpaudit.escaping import shortened
 from dpaudit.jsonable import jsonable
@@ -161,6 +162,8 @@ def _decoder(kind: Any) -> Any:
 
 
 def _decoded(kind: Any, value: Any) -> Any:
+    if kind is Verdict:
+        return Verdict.of(value)
     if kind not in (Extended, NonNegative):
         raise NotImplementedError(f"records hold no {kind!r}")
     number = float(value) if value in kind.infinities else value
@@ -171,6 +174,8 @@ def _decoded(kind: Any, value: Any) -> Any:
 
 def schema_of_type(kind: Any) -> dict[str, Any]:
     """Return the JSON Schema of a type that msgspec does not know."""
+    if kind is Verdict:
+        return {"type": "string", "enum": list(map(str, EVERY_VERDICT))}
     if kind not in (Extended, NonNegative):
         raise NotImplementedError(f"records hold no {kind!r}")
     number = {"type": "number"} if kind.least < 0 else {"type": "number", "minimum": kind.least}

@@ -27,7 +27,7 @@ from reliability.commands import FOUND, finished
 
 import dpaudit
 from dpaudit.audit.tested import CoinCount
-from dpaudit.contract import Verdict
+from dpaudit.contract import EVERY_VERDICT, PrivacyVerdict, TaskVerdict
 from dpaudit.engine.lines import digest_in, linked
 from dpaudit.engine.store import FILENAME, load_run
 from dpaudit.engine.tasks import canonical
@@ -108,7 +108,7 @@ def _others(key: Any, value: Document) -> list[Document]:
     if isinstance(value, float):
         return [2 * value + 0.1, 0.5 * value, 0.0, -1.0, "inf", 1e6, 1e308]
     if key == "verdict":
-        return [str(one) for one in Verdict if one != value]
+        return [str(one) for one in EVERY_VERDICT if one != value]
     return ["", value + "x", 1] if isinstance(value, str) else [None] if value is not None else [1]
 
 
@@ -235,10 +235,10 @@ def history(folder: Path, checks: int = 4) -> bytes:
     for name, right in (("kept", 40), ("broken", 60)):
         tested = Counted(epsilon=1.0, delta=0.0, hits=(40, 10), runs=(60, 60), error=0.05, count=CoinCount(right, 70))
         bound = tested.lower or 0.0
-        verdict = Verdict.VIOLATION if bound > 1 else Verdict.CONSISTENT
+        verdict = PrivacyVerdict.VIOLATION if bound > 1 else PrivacyVerdict.CONSISTENT
         numbers = {"claimed_epsilon": 1.0, "claimed_delta": 0.0, "epsilon_lower": bound, "detectable_epsilon": 1.5}
         rows.append(Standing(name=name, mechanism="a.py:f", verdict=verdict, numbers=numbers, tested=tested))
-    rows.append(Standing(name="failed", mechanism="a.py:f", verdict=Verdict.FAILED, why="gone"))
+    rows.append(Standing(name="failed", mechanism="a.py:f", verdict=TaskVerdict.FAILED, why="gone"))
     for _ in range(checks):
         keep(rows, folder)
     return (folder / PLACE).read_bytes()

@@ -14,7 +14,7 @@ from dpaudit.audit.clock import Stopped
 from dpaudit.audit.evidence import AllRaised, Check, Gap, NotLookedAt
 from dpaudit.audit.tested import CoinCount, Continued, CurveTest, EventTest, RunTime
 from dpaudit.bounds.curve import Curve
-from dpaudit.contract import OF_PRIVACY, Direction, Grade, Origin, OriginKind, Pair, Relation, Verdict
+from dpaudit.contract import OF_PRIVACY, Direction, Grade, Origin, OriginKind, Pair, PrivacyVerdict, Relation
 from dpaudit.contract.pairs import differing
 from dpaudit.errors import InputError
 from dpaudit.events.event import YES_OR_NO, Cells, Event, Interval, Withheld, is_table
@@ -363,8 +363,8 @@ class PrivacyFinding(AuditFinding, kw_only=True, frozen=True, tag="privacy"):
         beside the ones in `versions`. There are none of a learner of dpaudit.
     """
 
-    verdicts: ClassVar[tuple[Verdict, ...]] = OF_PRIVACY
-    verdict: Verdict
+    verdicts: ClassVar[tuple[PrivacyVerdict, ...]] = OF_PRIVACY
+    verdict: PrivacyVerdict
     epsilon: Amount
     delta: Probability
     epsilon_lower: NonNegative
@@ -438,7 +438,7 @@ class PrivacyFinding(AuditFinding, kw_only=True, frozen=True, tag="privacy"):
             raise InputError("errors must have that of the verdict")
         if 1 < self.detectable_delta < math.inf:
             raise InputError.of("detectable_delta", self.detectable_delta, "in [0, 1] or infinite")
-        if self.verdict != Verdict.VIOLATION and (self.verdict == Verdict.NO_EVIDENCE) != bool(self.gaps):
+        if self.verdict != PrivacyVerdict.VIOLATION and (self.verdict == PrivacyVerdict.NO_EVIDENCE) != bool(self.gaps):
             raise InputError("the verdict is 'no evidence' where there are gaps and no violation, and only there")
         if self.grade != Grade.STATISTICAL:
             raise InputError.of("grade", self.grade, "statistical")

@@ -45,7 +45,7 @@ from dpaudit.bounds.guesses import (
 )
 from dpaudit.bounds.limits import lower_limit
 from dpaudit.bounds.tangent import ClaimPoints, gaussian_delta, gaussian_epsilons
-from dpaudit.contract import CurveClaim, PrivacyClaim, Relation, Verdict
+from dpaudit.contract import CurveClaim, PrivacyClaim, PrivacyVerdict, Relation
 from dpaudit.contract.curve_claims import MOST
 from dpaudit.errors import InputError
 from dpaudit.results import remembering
@@ -373,8 +373,11 @@ def finding_of(
     refuted = found["p_value"] <= gamma
     if gaps and not refuted:
         found |= {name: math.inf for name in ("detectable_epsilon", "detectable_mu") if found[name] is not None}
+    verdict = PrivacyVerdict.NO_EVIDENCE if gaps else PrivacyVerdict.CONSISTENT
+    if refuted:
+        verdict = PrivacyVerdict.VIOLATION
     return OneRunFinding(
-        verdict=Verdict.VIOLATION if refuted else Verdict.NO_EVIDENCE if gaps else Verdict.CONSISTENT,
+        verdict=verdict,
         confidence=confidence,
         canaries=ranked.included.shape[1],
         runs=len(ranked.included),

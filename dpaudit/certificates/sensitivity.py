@@ -11,7 +11,7 @@ import msgspec
 from dpaudit import verify_sensitivity
 from dpaudit.certificate_grammar import neighbours
 from dpaudit.certificates.certificate import Certificate, Sealed, read_sealed
-from dpaudit.contract import Relation, Verdict
+from dpaudit.contract import PrivacyVerdict, Relation
 from dpaudit.errors import InputError
 from dpaudit.outputs.values import JsonValue, decode_value, encode_value
 from dpaudit.record import NonNegative, Words
@@ -91,7 +91,7 @@ def make_of_sensitivity(finding: SensitivityFinding | RecordedFinding, name: str
     InputError
         If the finding refutes no sensitivity, was read from a file, or its pair was made of data that may not be shown.
     """
-    if finding.verdict is not Verdict.VIOLATION or (isinstance(finding, RecordedFinding) and not finding.moves):
+    if finding.verdict is not PrivacyVerdict.VIOLATION or (isinstance(finding, RecordedFinding) and not finding.moves):
         raise InputError.of("finding", str(finding.verdict), "a violation", "only violations have a certificate")
     shown = finding.counterexample
     if shown is None:

@@ -342,14 +342,14 @@ def _show(
     shown: Shown,
     arguments: Sequence[str] = (),
 ) -> int:
-    from dpaudit.contract import Verdict
+    from dpaudit.contract import PrivacyVerdict
     from dpaudit.exact.finding import SupremumFinding
     from dpaudit.report.repeat import command_line
 
     what, verdict, data = "sample complexity", None, finding.to_dict()
     if isinstance(finding, SupremumFinding):
         what, data = "supremum", {"learner": name, "parameters": parameters, "finding": data}
-        verdict = Verdict.VIOLATION if finding.proof_refuted else None
+        verdict = PrivacyVerdict.VIOLATION if finding.proof_refuted else None
     repeat = command_line(verb, name, parameters, options, shown.learners, arguments)
     title = f"dpaudit: the {what} of {name}"
     return show_measured(finding, name, repeat, shown, title=title, data=data, verdict=verdict)

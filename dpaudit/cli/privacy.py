@@ -204,7 +204,7 @@ def _certify(
     from dpaudit import certificates
     from dpaudit.audit.finding import PrivacyFinding
     from dpaudit.certificates.certificate import Referred
-    from dpaudit.contract import Verdict
+    from dpaudit.contract import PrivacyVerdict
     from dpaudit.engine.tasks import PrivacyArguments
 
     finding = result.finding
@@ -214,7 +214,7 @@ def _certify(
     if (path := runs.certificate) is None:
         return status
     prevented = ""
-    if finding.verdict != Verdict.VIOLATION:
+    if finding.verdict != PrivacyVerdict.VIOLATION:
         prevented = "no violation was found, so no certificate is written"
     elif finding.curve_test is not None and finding.epsilon_lower <= finding.epsilon:
         prevented = "a bet on all outputs refutes the claim and no event does, so no certificate is written"
@@ -296,7 +296,7 @@ def replay(asked: Replaying, shown: ShownPlain) -> int:
     neighbours, 3 where fresh runs show none or it is not known whether they are.
     """
     from dpaudit import certificates
-    from dpaudit.contract import OPEN, Verdict
+    from dpaudit.contract import OPEN, PrivacyVerdict
     from dpaudit.registry.import_spec import Place, importable, is_place
     from dpaudit.report.formats import Promise, summed
 
@@ -313,7 +313,7 @@ def replay(asked: Replaying, shown: ShownPlain) -> int:
         found = certificates.replay(certificate, mechanism, progress=not shown.quiet, **named, **asked.running)
     lines = _lines(asked.id, certificate, found)
     case = Promise(asked.id, "result", found.verdict, summed(lines))
-    status = 1 if found.verdict == Verdict.VIOLATION else OPEN
+    status = 1 if found.verdict == PrivacyVerdict.VIOLATION else OPEN
     return show_lines(shown, lines, found, title=f"dpaudit: the replay of {asked.file}", case=case, status=status)
 
 

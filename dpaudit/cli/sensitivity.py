@@ -49,7 +49,7 @@ def sensitivity(id: Annotated[str, argument("ID")], asked: SensitivityOptions, s
     that moves by more than --claim, or than a primitive declares, is named with its file and line; with --epsilon also
     a released value whose noise alone loses more. One pair is a proof; that none was found proves nothing.
     """
-    from dpaudit.contract import Verdict
+    from dpaudit.contract import PrivacyVerdict
     from dpaudit.neighbours.named import pairs_at, pairs_beside
     from dpaudit.neighbours.own_data.columns import bounds_of_text
     from dpaudit.neighbours.own_data.tables import read_dataset
@@ -85,7 +85,7 @@ def sensitivity(id: Annotated[str, argument("ID")], asked: SensitivityOptions, s
     finding: SensitivityFinding | RecordedFinding = decode(made, SensitivityFinding | RecordedFinding)
     if unwritten:
         pending.append(f"no certificate is written, and the violation stands: {unwritten.decode()}")
-    elif asked.certificate is not None and finding.verdict != Verdict.VIOLATION:
+    elif asked.certificate is not None and finding.verdict != PrivacyVerdict.VIOLATION:
         pending.append("no violation was found, so no certificate is written")
     elif asked.certificate is not None:
         checked = f"check it by python -P -m dpaudit.verify_sensitivity {asked.certificate}"
@@ -103,12 +103,12 @@ def _audited(id: str, path: Path | None, function: Any, **arguments: Any) -> byt
     A second line says why there is no certificate of a violation.
     """
     from dpaudit import certificates
-    from dpaudit.contract import Verdict
+    from dpaudit.contract import PrivacyVerdict
     from dpaudit.record import as_json
     from dpaudit.sensitivity.audit import audit_sensitivity
 
     found = audit_sensitivity(function, **arguments)
-    if path is not None and found.verdict == Verdict.VIOLATION:
+    if path is not None and found.verdict == PrivacyVerdict.VIOLATION:
         try:
             certificates.make_of_sensitivity(found, id).write(path)
         except DpauditError as error:

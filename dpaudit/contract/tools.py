@@ -8,7 +8,15 @@ from typing import Any, Protocol
 
 from dpaudit.contract.claims import Relation
 from dpaudit.contract.samples import Distribution, Hypothesis
-from dpaudit.contract.verdicts import ACCUSATIONS, OF_CHECKS, Constants, Grade, Part, Survives, Verdict
+from dpaudit.contract.verdicts import (
+    ACCUSATIONS,
+    OF_CHECKS,
+    Constants,
+    Grade,
+    Part,
+    StatementVerdict,
+    Survives,
+)
 from dpaudit.errors import InputError
 
 __all__ = ["Evidence", "Statement", "Tools", "require_grounds"]
@@ -71,7 +79,7 @@ class Evidence:
 
     Parameters
     ----------
-    verdict : Verdict
+    verdict : StatementVerdict
         One of `OF_CHECKS`: "loose" if the statement is true and its constant is far from the truth; "refuted" if a
         number contradicts it, which needs a witness.
     summary : str
@@ -90,7 +98,7 @@ class Evidence:
         confirm it: then it is refuted or undecided.
     """
 
-    verdict: Verdict
+    verdict: StatementVerdict
     summary: str
     numbers: Mapping[str, float]
     grade: str
@@ -104,7 +112,7 @@ class Evidence:
             value = getattr(self, name)
             if value not in allowed:
                 raise InputError.among(name, value, allowed)
-        if self.verdict == Verdict.REFUTED and not self.witness:
+        if self.verdict == StatementVerdict.REFUTED and not self.witness:
             raise InputError("a refutation needs a witness", parameter="witness", value="")
 
 
@@ -138,7 +146,7 @@ class Statement:
         The formula as it is printed, in plain notation, and the conditions under which.
     constants : {"paper", "ours"}
         Whose constants the check uses: "ours" where the source has O(.), so that the verdict is never "loose".
-    failure : Verdict or None
+    failure : StatementVerdict or None
         One of `ACCUSATIONS`: of which class the statement is if its check finds a contradiction, which is a judgement
         of the source. It takes `place`, `formula`, `survives` and `argument`.
     survives : {"yes", "no", "unknown", "not applicable"}
@@ -162,7 +170,7 @@ class Statement:
     formula: str = ""
     conditions: str = ""
     constants: Constants = Constants.PAPER
-    failure: Verdict | None = None
+    failure: StatementVerdict | None = None
     survives: Survives = Survives.NOT_APPLICABLE
     argument: str = ""
     part: Part = Part.PAPERS
@@ -173,15 +181,15 @@ class Statement:
                 raise InputError.among("failure", self.failure, ACCUSATIONS)
             require_grounds(self, self.id)
 
-    def verdict_on(self, found: Verdict) -> Verdict:
+    def verdict_on(self, found: StatementVerdict) -> StatementVerdict:
         """Return the class of the statement, given what its check found.
 
         Constants of ours are never loose: of a paper's statement they are "derived", and one of ours holds.
         """
-        if found == Verdict.REFUTED:
+        if found == StatementVerdict.REFUTED:
             return self.failure or found
-        if self.constants == Constants.OURS and found in (Verdict.HOLDS, Verdict.LOOSE):
-            return Verdict.DERIVED if self.part == Part.PAPERS else Verdict.HOLDS
+        if self.constants == Constants.OURS and found in (StatementVerdict.HOLDS, StatementVerdict.LOOSE):
+            return StatementVerdict.DERIVED if self.part == Part.PAPERS else StatementVerdict.HOLDS
         return found
 
 

@@ -25,7 +25,7 @@ from dpaudit.bounds.base import MAX_EPSILON
 from dpaudit.bounds.coin import guesses_needed
 from dpaudit.bounds.curve import counts_of, fit_curve
 from dpaudit.bounds.tangent import delta_lower, mu_of_delta
-from dpaudit.contract import Verdict
+from dpaudit.contract import PrivacyVerdict, Verdict
 from dpaudit.errors import InputError, ToolFault
 from dpaudit.events.event import Bets
 from dpaudit.events.families import likelier_first
@@ -129,7 +129,7 @@ def _says(found: PrivacyFinding, refuted: bool) -> None:
     said = verdict_of(refuted, found.gaps, run_by_run=found.in_any_state)
     given = f"verdict {_words(found.verdict)}, with {bound},"
     require(found.verdict == said, f"{given} is not what follows, {_words(said)}")
-    if found.verdict == Verdict.CONSISTENT:
+    if found.verdict == PrivacyVerdict.CONSISTENT:
         least = -(-guesses_needed(found.epsilon, found.errors["verdict"]) // 2)
         able = math.isfinite(found.detectable_epsilon) and (found.delta > 0 or found.confirmation_trials >= least)
         require(able, "verdict 'consistent' of an audit that could have detected no leak")
@@ -204,9 +204,9 @@ def _law(found: LawFinding) -> tuple[str, ...]:
         least, most = found.enclosure
         within = least <= most and found.epsilon - found.error <= most and least <= found.epsilon + found.error
         require(within, f"epsilon {found.epsilon} is not in its enclosure {found.enclosure}")
-    stands, delta = found.verdict == Verdict.VIOLATION, found.delta_at_claim
-    if found.verdict == Verdict.NO_EVIDENCE or found.claimed_epsilon is None:
-        possible = found.verdict == Verdict.CONSISTENT
+    stands, delta = found.verdict == PrivacyVerdict.VIOLATION, found.delta_at_claim
+    if found.verdict == PrivacyVerdict.NO_EVIDENCE or found.claimed_epsilon is None:
+        possible = found.verdict == PrivacyVerdict.CONSISTENT
     elif found.claimed_delta:  # the error of delta is at most that of a ratio of probabilities
         room = math.expm1(min(found.error, 1.0)) + _SAME
         possible = delta > found.claimed_delta if stands else delta <= found.claimed_delta + room
@@ -268,7 +268,8 @@ def _one_run(found: OneRunFinding) -> tuple[str, ...]:
             for part in value.__struct_fields__:
                 same(f"if_gaussian.{part}", getattr(found.if_gaussian, part), getattr(value, part))
         else:
-            nothing = name.startswith("detectable") and found.verdict == Verdict.NO_EVIDENCE and value is not None
+            without = found.verdict == PrivacyVerdict.NO_EVIDENCE and value is not None
+            nothing = without and name.startswith("detectable")
             same(name, getattr(found, name), math.inf if nothing else value)
     alike = math.isclose(
         found.p_value, min(1.0, test.at(points).p_value / share), rel_tol=_SAME
@@ -277,8 +278,8 @@ def _one_run(found: OneRunFinding) -> tuple[str, ...]:
     few = all(one.critical > one.guesses for one in found.schedule)
     said_few = any(isinstance(gap, FewCanaries) for gap in found.gaps)
     require(few == said_few, "the gaps are not those of its schedule")
-    said = Verdict.NO_EVIDENCE if found.gaps else Verdict.CONSISTENT
-    same("verdict", found.verdict, Verdict.VIOLATION if found.p_value <= gamma else said, "that of its p-value")
+    said = PrivacyVerdict.NO_EVIDENCE if found.gaps else PrivacyVerdict.CONSISTENT
+    same("verdict", found.verdict, PrivacyVerdict.VIOLATION if found.p_value <= gamma else said, "that of its p-value")
     return ()
 
 
@@ -286,7 +287,7 @@ def _supremum(found: SupremumFinding) -> tuple[str, ...]:
     claimed = found.claimed_epsilon
     if claimed is None or not found.claimed_delta:
         least = max(found.value - found.error, found.attained - found.attained_error)
-        said = Verdict.VIOLATION if claimed is not None and least > claimed else Verdict.CONSISTENT
+        said = PrivacyVerdict.VIOLATION if claimed is not None and least > claimed else PrivacyVerdict.CONSISTENT
         same("verdict", found.verdict, said, "that of its value")
     return (LAWS,)
 
@@ -322,7 +323,7 @@ def _scaling(found: ScalingFinding) -> tuple[str, ...]:
 
 def _sensitivity(found: SensitivityFinding) -> tuple[str, ...]:
     room = found.sensitivity * (1 + float(ROUNDING)) if found.rounded else found.sensitivity
-    stands, beyond = found.verdict == Verdict.VIOLATION, bool(found.infinite) or found.distance > room
+    stands, beyond = found.verdict == PrivacyVerdict.VIOLATION, bool(found.infinite) or found.distance > room
     # A distance that exceeds the claim by less than a float shows is stored as the claim.
     possible = beyond or found.distance >= found.sensitivity if stands else not beyond
     require(possible, f"{_words(found.verdict)} with a distance of {found.distance} and a claim of {found.sensitivity}")
@@ -334,14 +335,14 @@ def _sensitivity(found: SensitivityFinding) -> tuple[str, ...]:
 def _recorded(found: RecordedFinding) -> tuple[str, ...]:
     declared = any(move.declared is not None for move in found.moves)
     if found.wrong_sensitivity or found.wrong_epsilon:
-        same("verdict", found.verdict, Verdict.VIOLATION, "that of what is wrong")
+        same("verdict", found.verdict, PrivacyVerdict.VIOLATION, "that of what is wrong")
     else:
         _not_refuted(found, bool(found.moves) and (declared or found.epsilon is not None))
     return ("distances",)
 
 
 def _not_refuted(found: SensitivityFinding | RecordedFinding, tested: bool) -> None:
-    said = Verdict.NOT_REFUTED if tested else Verdict.NO_EVIDENCE
+    said = PrivacyVerdict.NOT_REFUTED if tested else PrivacyVerdict.NO_EVIDENCE
     same("verdict", found.verdict, said, "that of what moved")
 
 

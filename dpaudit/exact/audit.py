@@ -25,8 +25,8 @@ from dpaudit.contract import (
     Learner,
     Pair,
     PrivacyClaim,
+    PrivacyVerdict,
     Relation,
-    Verdict,
 )
 from dpaudit.errors import InputError
 from dpaudit.exact.enclosure import enclose, require_exact_law
@@ -183,7 +183,7 @@ def _finding(
     elif claim is not None:
         refuted = at_claim - profiles.delta_error(claim.epsilon) > claim.delta
     finding = LawFinding(
-        verdict=Verdict.VIOLATION if refuted else Verdict.CONSISTENT,
+        verdict=PrivacyVerdict.VIOLATION if refuted else PrivacyVerdict.CONSISTENT,
         epsilon=profiles.epsilon,
         error=profiles.epsilon_error,
         claimed_epsilon=claim.epsilon if claim else None,

@@ -20,10 +20,10 @@ from dpaudit.contract import (
     Origin,
     OriginKind,
     Pair,
+    PrivacyVerdict,
     Relation,
     Support,
     Supremum,
-    Verdict,
 )
 from dpaudit.errors import InputError
 from dpaudit.exact.audit import audit_law, relation_of
@@ -208,7 +208,7 @@ class _Search:
         pair = best.worst_pair
         assert isinstance(pair, Pair)
         found = SupremumFinding(
-            verdict=Verdict.VIOLATION if refutes else best.verdict,
+            verdict=PrivacyVerdict.VIOLATION if refutes else best.verdict,
             value=value,
             error=error,
             support=support,

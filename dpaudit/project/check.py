@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from dpaudit.audit.audit import audit_privacy
 from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.audit.options import OPTIONS, grouped
-from dpaudit.contract import HasLaw, Pair, Verdict
+from dpaudit.contract import HasLaw, Pair, TaskVerdict
 from dpaudit.engine.outcome import leaves_open, refutes
 from dpaudit.engine.records import Result, decoded
 from dpaudit.engine.tasks import Arguments, ExactArguments, PrivacyArguments
@@ -138,7 +138,7 @@ def _checked(audit: Audit, root: Path, options: dict[str, Any]) -> Checked:
 
 
 def _failed(audit: Audit, why: str) -> Checked:
-    return Checked(Standing(name=audit.name, mechanism=audit.mechanism, verdict=Verdict.FAILED, why=why), ())
+    return Checked(Standing(name=audit.name, mechanism=audit.mechanism, verdict=TaskVerdict.FAILED, why=why), ())
 
 
 def _blackbox(audit: Audit, subject: Prepared, options: dict[str, Any]) -> Result:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dpaudit.audit.finding import PrivacyFinding
-from dpaudit.contract import OPEN, Tone, Verdict
+from dpaudit.contract import EVERY_VERDICT, OPEN, PrivacyVerdict, TaskVerdict, status_of
 from dpaudit.engine.outcome import is_ladder
 from dpaudit.engine.recomputed import not_recomputed, recomputed
 from dpaudit.engine.records import Result
@@ -27,7 +27,7 @@ from dpaudit.report.glossary import CATCHES, VISIBLE
 from dpaudit.report.json import Report, run_in
 from dpaudit.report.numbers import plural, significant, value_text
 from dpaudit.report.sentences import tally
-from dpaudit.report.terminal import Head, in_ascii, label_text, style_of, table
+from dpaudit.report.terminal import WORSE, Head, in_ascii, label_text, style_of, table
 from dpaudit.report.wording import label_parameters
 from dpaudit.utility.finding import UtilityFinding
 
@@ -61,7 +61,7 @@ def compare(old: Sequence[Standing], new: Sequence[Standing]) -> list[Change]:
         if name in before:
             changes += _changes(before[name], row)
         else:
-            changes.append(Change(name, f"is new: {row.verdict}", row.verdict == Verdict.VIOLATION or None))
+            changes.append(Change(name, f"is new: {row.verdict}", row.verdict == PrivacyVerdict.VIOLATION or None))
     return _of_cases(changes, after)
 
 
@@ -129,7 +129,7 @@ def _changes(old: Standing, new: Standing) -> list[Change]:
     same = len({one.curve_claim or one.numbers.get("claimed_epsilon") for one in (old, new)}) == 1
     if len(set(curves)) > 1 and not all("claimed_mu" in one.numbers for one in (old, new)):
         changes.append(Change(new.name, "claims {}, claimed {} before".format(*curves), None))
-    failing = {Verdict.VIOLATION, Verdict.ACCEPTED} >= {old.verdict, new.verdict}
+    failing = {PrivacyVerdict.VIOLATION, TaskVerdict.ACCEPTED} >= {old.verdict, new.verdict}
     for name, words, margin, towards in _COMPARED:
         was, now = old.numbers.get(name), new.numbers.get(name)
         of_point = name in _OF_POINT and (old.curve_claim or new.curve_claim)
@@ -216,22 +216,22 @@ def check_text(found: Sequence[Standing], color: bool = False, width: int = WIDT
 
 
 def _word(one: Standing) -> str:
-    return one.verdict.value if one.verdict.status in (0, OPEN) else label_text(one.verdict)
+    return one.verdict.word if status_of(one.verdict) in (0, OPEN) else label_text(one.verdict)
 
 
 def _remarks(found: Sequence[Standing], width: int) -> list[str]:
     remarks = []
     for one in found:
-        if one.verdict.status:
+        if status_of(one.verdict):
             remarks.append(f"{_word(one)} {one.name}: {one.why}")
-        if one.verdict == Verdict.ACCEPTED:
+        if one.verdict == TaskVerdict.ACCEPTED:
             remarks.append(f"accepted {one.name} {accepted_words(one)}")
         elif one.accepted is not None:
             up_to = f"up to {value_text(one.accepted.epsilon)} ({one.accepted.date})"
-            more = one.verdict == Verdict.VIOLATION
+            more = one.verdict == PrivacyVerdict.VIOLATION
             now = "and shows more" if more else "and no violation was found: remove `accepted`"
             remarks.append(f"{one.name} was accepted {up_to}, {now}")
-    if any(one.verdict in (Verdict.VIOLATION, Verdict.NO_EVIDENCE) for one in found):
+    if any(one.verdict in (PrivacyVerdict.VIOLATION, PrivacyVerdict.NO_EVIDENCE) for one in found):
         remarks.append("Next: dpaudit check --out report.html shows all of it; dpaudit help check")
     return [
         line for remark in remarks for line in textwrap.wrap(printable(in_ascii(remark)), width, subsequent_indent="  ")
@@ -247,18 +247,18 @@ def accepted_words(one: Standing) -> str:
 def history_cells(checks: Sequence[ProjectCheck]) -> tuple[list[Head], list[list[str]]]:
     """Return the columns and the cells of a history, the latest first: how many claims had each verdict that occurs."""
     counts = [Counter(row.verdict for row in one.rows) for one in reversed(checks)]
-    found = [verdict for verdict in Verdict if any(verdict in count for count in counts)]
+    found = [verdict for verdict in EVERY_VERDICT if any(verdict in count for count in counts)]
     rows = [
         [f"{one.at:%Y-%m-%d %H:%M}", str(count.total()), *(str(count[verdict]) for verdict in found)]
         for one, count in zip(reversed(checks), counts, strict=True)
     ]
-    return [Head("at (UTC)", "word"), Head("claims"), *(Head(verdict.value) for verdict in found)], rows
+    return [Head("at (UTC)", "word"), Head("claims"), *(Head(verdict.word) for verdict in found)], rows
 
 
 def history_text(checks: Sequence[ProjectCheck], color: bool = False, width: int = WIDTH) -> str:
     """Return checks as a table, the latest first, each in the style of its gravest verdict."""
-    ranks = [min((row.verdict.rank for row in one.rows), default=Verdict.NO_CLAIM.rank) for one in reversed(checks)]
-    styles = [style_of(list(Verdict)[rank]) for rank in ranks]
+    ranks = [min((row.verdict.rank for row in one.rows), default=TaskVerdict.NO_CLAIM.rank) for one in reversed(checks)]
+    styles = [style_of(EVERY_VERDICT[rank]) for rank in ranks]
     return "\n".join(table(*history_cells(checks), styles, width, color)) + "\n"
 
 
@@ -273,5 +273,5 @@ def changes_text(changes: Sequence[Change], color: bool = False, width: int = WI
     if not changes:
         return "nothing changed\n"
     ordered = sorted(changes, key=lambda change: not change.worse)
-    styles = [Tone.BAD.style if change.worse else "" for change in ordered]
+    styles = [WORSE if change.worse else "" for change in ordered]
     return "\n".join(table(CHANGES, [change_cells(change) for change in ordered], styles, width, color)) + "\n"

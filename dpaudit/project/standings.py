@@ -13,7 +13,7 @@ from msgspec import UNSET, UnsetType
 
 from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.audit.tested import CoinCount, bounds_of_hits, lower_bound
-from dpaudit.contract import Verdict
+from dpaudit.contract import PrivacyVerdict, TaskVerdict, Verdict
 from dpaudit.engine.recomputed import HOLDER, LAWS, POWER, at_most, same
 from dpaudit.engine.records import Result
 from dpaudit.errors import InputError, ToolFault
@@ -134,8 +134,8 @@ def standing_of(
     verdict = row.utility_verdict if promise == "utility" else row.privacy_verdict
     numbers = {column: number for column, number in numbers_of(row).items() if number is not None}
     claim = numbers.pop("curve_claim", UNSET)
-    if verdict == Verdict.VIOLATION and accepted is not None and _most(numbers) <= accepted.epsilon:
-        verdict = Verdict.ACCEPTED
+    if verdict == PrivacyVerdict.VIOLATION and accepted is not None and _most(numbers) <= accepted.epsilon:
+        verdict = TaskVerdict.ACCEPTED
     about = {"verdict": verdict, "promise": promise, "numbers": numbers, "curve_claim": claim, "why": why}
     tested = Counted.of(row.blackbox, row.exact)
     return Standing(name=name, mechanism=mechanism, tested=tested, accepted=accepted, **about)
@@ -180,17 +180,17 @@ def check_row(row: Standing) -> tuple[str, ...]:
     by_law = exact is not None and exact > (claimed if compared is UNSET else compared)
     # The error of a delta is not kept, and a check may make what runs show meaningless.
     certain = compared is not UNSET and (exact or 0.0) - numbers.get("exact_epsilon_error", 0.0) > compared + ROUNDING
-    if row.verdict == Verdict.ACCEPTED and (row.accepted is None or _most(numbers) > row.accepted.epsilon):
+    if row.verdict == TaskVerdict.ACCEPTED and (row.accepted is None or _most(numbers) > row.accepted.epsilon):
         raise ToolFault("the verdict 'accepted' is of more than was accepted")
     gaps = tested is not UNSET and tested.gaps > 0
     unseen, decided = gaps and compared is UNSET, bound is not None or exact is not None
     possible = {
-        Verdict.VIOLATION: by_runs or by_law,
-        Verdict.ACCEPTED: by_runs or by_law,
-        Verdict.CONSISTENT: not (certain or unseen or (by_runs and not gaps)) and decided,
-        Verdict.NO_EVIDENCE: not certain and (unseen or tested is UNSET) and decided,
-        Verdict.FAILED: not numbers and tested is UNSET,
+        PrivacyVerdict.VIOLATION: by_runs or by_law,
+        TaskVerdict.ACCEPTED: by_runs or by_law,
+        PrivacyVerdict.CONSISTENT: not (certain or unseen or (by_runs and not gaps)) and decided,
+        PrivacyVerdict.NO_EVIDENCE: not certain and (unseen or tested is UNSET) and decided,
+        TaskVerdict.FAILED: not numbers and tested is UNSET,
     }
     if not possible.get(row.verdict):
-        raise ToolFault(f"the verdict {row.verdict.value!r} is not what its numbers give")
+        raise ToolFault(f"the verdict {row.verdict.word!r} is not what its numbers give")
     return tuple(left)

@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 from dpaudit.contract import PrivacyClaim, Verdict
 from dpaudit.report.numbers import raised, significant, value_text
-from dpaudit.report.terminal import Head, in_ascii
+from dpaudit.report.terminal import MARKS, Head, in_ascii
 from dpaudit.report.view import AuditedMechanism, Row
 from dpaudit.report.wording import claim_words, curve_claim_parts
 
@@ -111,7 +111,10 @@ def heads_of(name: str, columns: Sequence[Column]) -> list[Head]:
 
 def cells_of(verdict: Verdict, name: str, columns: Sequence[Column], numbers: Numbers | None) -> list[str]:
     """Return the cells below `heads_of`; without numbers where nothing was found."""
-    return [verdict.mark, name, *("-" if numbers is None else in_ascii(column.text(numbers)) for column in columns)]
+    mark = MARKS.get(verdict, "")
+    if numbers is None:
+        return [mark, name, *["-"] * len(columns)]
+    return [mark, name, *(in_ascii(column.text(numbers)) for column in columns)]
 
 
 def shown_number(row: Row, name: str) -> str:

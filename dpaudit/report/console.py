@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 
-from dpaudit.contract import Tone, Verdict
+from dpaudit.contract import PrivacyVerdict
 from dpaudit.engine.outcome import outcome
 from dpaudit.engine.records import Run
 from dpaudit.escaping import printable
@@ -17,7 +17,7 @@ from dpaudit.report.glossary import CATCHES, OFTEN, STATUSES
 from dpaudit.report.numbers import count, plural
 from dpaudit.report.sentences import CAVEAT, headline, tallies
 from dpaudit.report.summary import Summary, summarise
-from dpaudit.report.terminal import WIDTH, Head, Lines, ShellCommand, laid_out, painted, style_of, table
+from dpaudit.report.terminal import MARKS, WIDTH, WORSE, Head, Lines, ShellCommand, laid_out, painted, style_of, table
 from dpaudit.report.view import Row
 from dpaudit.report.wording import claim_text, verdict_words
 
@@ -79,7 +79,7 @@ def full(run: Run, color: bool = False) -> str:
 
 def _framed(run: Run, summary: Summary, lines: Sequence[str], named: int | None, color: bool, width: int) -> str:
     status, answer = outcome(run).status, textwrap.fill(printable(headline(summary)), width)
-    parts = [painted(answer, (Tone.BAD if status == 1 else Tone.NONE).style) if color else answer, ""]
+    parts = [painted(answer, WORSE if status == 1 else "bold") if color else answer, ""]
     parts += [*lines, ""] if lines else []
     parts += laid_out(tallies(summary), width, color).splitlines()
     if reasons := _reasons(summary, named):
@@ -116,7 +116,7 @@ def _learners(rows: Sequence[Row], width: int, color: bool, deep: int = 2, full:
 
 def _legend(rows: Sequence[Row]) -> list[str]:
     marked = dict.fromkeys(row.verdict for row in rows if row.verdict.needs_look)
-    marks = "   ".join(f"{verdict.mark} {verdict}" for verdict in marked)
+    marks = "   ".join(f"{MARKS[verdict]} {verdict}" for verdict in marked)
     return [*filter(None, [marks, CATCHES])] if rows else []
 
 
@@ -162,7 +162,7 @@ def _reasons(summary: Summary, named: int | None) -> Lines:
     lines = []
     for row in summary.violations[:named]:
         findings = [one for one in (row.exact, row.blackbox, row.utility) if one is not None]
-        reasons = (because(f, row.view_of(f).decoded) for f in findings if f.verdict == Verdict.VIOLATION)
+        reasons = (because(f, row.view_of(f).decoded) for f in findings if f.verdict == PrivacyVerdict.VIOLATION)
         lines.append(("because", f"{row.label}: {next(reasons, row.verdict)}"))
     lines += [("accepted", f"{row.label} {row.accepted}") for row in summary.learners if row.accepted]
     for row in summary.without_evidence[:named]:

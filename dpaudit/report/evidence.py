@@ -11,7 +11,7 @@ from msgspec import UNSET, structs
 from dpaudit.audit.evidence import Answer
 from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.audit.power import LEARNING, LEARNING_OF_BETS
-from dpaudit.contract import Origin, OriginKind, Relation, Verdict
+from dpaudit.contract import Origin, OriginKind, PrivacyVerdict, Relation
 from dpaudit.engine.records import Result
 from dpaudit.errors import in_python
 from dpaudit.exact.finding import LawFinding
@@ -158,7 +158,7 @@ def _exact_lines(view: FindingView, finding: LawFinding) -> Lines:
             ("claim", _tested_claim(view, claimed, finding.claimed_delta, finding.relation)),
             ("delta", f"{at_claim} at worst, at the claimed ε"),
         ]
-    if finding.verdict == Verdict.VIOLATION:
+    if finding.verdict == PrivacyVerdict.VIOLATION:
         lines.append(("covers", findings.covers_text(finding)))
     covered = {"all": "", "crafted": " on crafted pairs", "given": " on the pairs given"}[view.samples]
     epsilon = significant(finding.epsilon, apart_from=claimed, error=finding.error)
@@ -171,7 +171,7 @@ def _exact_lines(view: FindingView, finding: LawFinding) -> Lines:
 
 
 def _power(finding: PrivacyFinding) -> Lines:
-    if finding.verdict == Verdict.NO_EVIDENCE:
+    if finding.verdict == PrivacyVerdict.NO_EVIDENCE:
         return []
     return [
         ("frontier", frontier_words(finding)),

@@ -25,6 +25,9 @@ from dpaudit.report.wording import curve_claim_words, failure_text
 
 Points = list[tuple[float, float]]
 
+_LEFT_OPEN = ("failed", "incomplete", "no evidence", "undecided", "accepted")
+"""The verdicts whose bars are pale."""
+
 _CLAIM_HEIGHT = 34
 _TICKS = (0.0, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
 _KNEE, _TEN, _LAST, _INFINITE = 5.0, 91.0, 96.0, 98.5
@@ -83,7 +86,7 @@ def _marks(mechanism: AuditedMechanism, at: Scale, height: int) -> list[str]:
         if claimed < end:
             parts += [_box("f-bad", 0, claimed, y, 14, opacity=0.4), _box("f-bad", claimed, end, y, 14)]
         else:
-            calm = "f-none" if mechanism.state.tone == "none" else "f-ok"
+            calm = "f-none" if mechanism.state in _LEFT_OPEN else "f-ok"
             parts.append(_box("f-plant" if row.fault is not None else calm, 0, end, y, 14))
     if claim is not None:
         x = along(at(claim.epsilon))

@@ -12,7 +12,7 @@ from dpaudit.audit.evidence import Answer, Check, CheckName, Gap
 from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.audit.power import Power
 from dpaudit.audit.request import Budget
-from dpaudit.contract import Direction, PrivacyClaim, Relation, Verdict
+from dpaudit.contract import Direction, PrivacyClaim, PrivacyVerdict, Relation, TaskVerdict, UtilityVerdict
 from dpaudit.errors import in_python
 from dpaudit.events.event import Cells
 from dpaudit.exact.finding import LawFinding
@@ -102,12 +102,12 @@ def parts(finding: OneAudit, name: str, decoded: Decoded = None, shown: Shown = 
     parameter that is recommended.
     """
     promised = not isinstance(finding, LawFinding) or finding.claimed_epsilon is not None
-    verdict = finding.verdict if promised else Verdict.NO_CLAIM
+    verdict = finding.verdict if promised else TaskVerdict.NO_CLAIM
     lines = [(verdict, statement([finding], name)), *reasons(finding, decoded, shown)]
     if not isinstance(finding, PrivacyFinding):
         return lines
     failed = (check_words(check) for check in finding.checks if not (check.passed or check.meaningless))
-    bits, refuted = finding.representation, finding.verdict == Verdict.VIOLATION
+    bits, refuted = finding.representation, finding.verdict == PrivacyVerdict.VIOLATION
     leak = [representation_text(finding)] if bits and bits.epsilon_lower > finding.epsilon and not refuted else []
     warnings = [("warning", text) for text in (*finding.warnings, *failed, *leak)]
     return [*lines, *wording.run_time_lines(finding), *warnings]
@@ -140,7 +140,7 @@ def _shows(finding: OneAudit) -> str:
                 words = wording.shows_words(finding, finding.curve_test)
             assumed = "outputs" if finding.recorded else "runs" if finding.in_any_state is False else ""
             sure = f"{percent(finding.confidence)} sure{f', assuming independent {assumed}' if assumed else ''}"
-            return f"{words} ({sure})" if finding.verdict == Verdict.VIOLATION else words
+            return f"{words} ({sure})" if finding.verdict == PrivacyVerdict.VIOLATION else words
         case LawFinding():
             return f"has {_loss(finding)} ({finding.grade})"
         case UtilityFinding():
@@ -163,9 +163,9 @@ def _loss(finding: LawFinding) -> str:
 
 def reasons(finding: OneAudit, decoded: Decoded = None, shown: Shown = in_python) -> Lines:
     """Return what shows the verdict of a finding, what could not have been seen, and what to do about that."""
-    refuted = finding.verdict == Verdict.VIOLATION
+    refuted = finding.verdict == PrivacyVerdict.VIOLATION
     match finding:
-        case PrivacyFinding() if finding.verdict == Verdict.NO_EVIDENCE:
+        case PrivacyFinding() if finding.verdict == PrivacyVerdict.NO_EVIDENCE:
             why, remedy = _no_power(finding, shown)
             return [("power", f"none: {why}"), ("next", remedy)]
         case PrivacyFinding() if not refuted:
@@ -174,7 +174,7 @@ def reasons(finding: OneAudit, decoded: Decoded = None, shown: Shown = in_python
             return said(("power", power), ("more time", _more_time(finding, shown)))
         case LawFinding() if not refuted:
             return [("covers", covers_text(finding))]
-        case UtilityFinding() if finding.verdict == Verdict.UNDECIDED:
+        case UtilityFinding() if finding.verdict == UtilityVerdict.UNDECIDED:
             more = shown("trials", str(10 * finding.trials))
             advice = f"add {more}: the interval, which holds what is allowed, gets narrower"
             return [("because", because(finding)), ("next", advice)]
@@ -211,7 +211,7 @@ def because(finding: OneAudit, decoded: Decoded = None) -> str:
     have been detected and what to do about it.
     """
     match finding:
-        case PrivacyFinding() if finding.verdict == Verdict.NO_EVIDENCE:
+        case PrivacyFinding() if finding.verdict == PrivacyVerdict.NO_EVIDENCE:
             return "; ".join(_no_power(finding))
         case PrivacyFinding():
             return _event_reason(finding, decoded)

@@ -24,7 +24,7 @@ from xml.etree.ElementTree import Element, SubElement
 
 from msgspec import UNSET
 
-from dpaudit.contract import Verdict
+from dpaudit.contract import PrivacyVerdict, Verdict
 from dpaudit.engine.records import Run
 from dpaudit.engine.tasks import canonical
 from dpaudit.errors import InputError
@@ -45,11 +45,44 @@ from dpaudit.report.wording import reach_words
 
 _SUBJECTS = ("privacy", "accuracy", "control")
 _BROKEN = "accuracy-broken"
+_RULE_OF = {
+    "missed": "missed-control",
+    "violation": "privacy-violation",
+    "no evidence": "no-evidence",
+    "undecided": "accuracy-undecided",
+    "accepted": "privacy-violation",
+    "failed": "audit-not-finished",
+    "incomplete": "audit-not-finished",
+}
+"""The identifier of the rule that each verdict falls under."""
 _RULES = {
-    **{v.rule: GLOSSARY[v] for v in (Verdict.MISSED, Verdict.VIOLATION, Verdict.NO_EVIDENCE, Verdict.UNDECIDED)},
+    **{_RULE_OF[verdict]: GLOSSARY[verdict] for verdict in ("missed", "violation", "no evidence", "undecided")},
     _BROKEN: "the mechanism fails more often than it promises",
 }
 """Identifier of a rule -> when it is broken."""
+_LEVELS = {
+    "missed": "error",
+    "violation": "error",
+    "no evidence": "warning",
+    "undecided": "warning",
+    "accepted": "note",
+}
+"""The level in SARIF of the result of each verdict; others have no result."""
+_OUTCOMES = {
+    **dict.fromkeys(("missed", "violation"), "failure"),
+    **dict.fromkeys(("failed", "incomplete"), "error"),
+    **dict.fromkeys(("no evidence", "undecided", "accepted"), "skipped"),
+    **dict.fromkeys(("holds", "not refuted", "vacuous", "consistent", "caught"), "passed"),
+}
+"""The outcome in JUnit of the test case of each verdict; others are no test."""
+_SIGNS = {
+    **dict.fromkeys(("missed", "violation"), "🔶"),
+    **dict.fromkeys(("failed", "incomplete", "no evidence", "undecided", "accepted"), "⬜"),
+    **dict.fromkeys(("holds", "not refuted", "consistent"), "🔵"),
+    **dict.fromkeys(("vacuous", "not checked", "no claim"), "\N{HEAVY MINUS SIGN}"),
+    "caught": "✔️",
+}
+"""The sign in Markdown of each verdict on a mechanism."""
 _MOST_LOST_LISTED = 20
 
 
@@ -66,9 +99,9 @@ class Promise(NamedTuple):
 
     @property
     def rule(self) -> str:
-        """The identifier of the rule that the outcome falls under."""
-        broken = self.subject == "accuracy" and self.verdict == Verdict.VIOLATION
-        return _BROKEN if broken else self.verdict.rule
+        """The identifier of the rule that the outcome falls under; empty where nothing is wrong or open."""
+        broken = self.subject == "accuracy" and self.verdict == PrivacyVerdict.VIOLATION
+        return _BROKEN if broken else _RULE_OF.get(self.verdict, "")
 
 
 def promises(summary: Summary) -> list[Promise]:
@@ -106,7 +139,7 @@ def junit_of(
     for subject in subjects:
         own = [one for one in found if one.subject == subject]
         if subject in _SUBJECTS:  # errors are listed with the audits that have no result
-            own = [one for one in own if one.verdict.junit not in ("error", "")]
+            own = [one for one in own if _OUTCOMES.get(one.verdict, "error") != "error"]
         _suite(root, subject, list(map(_case, own)), seal, started)
     cases = []
     for one in lost:
@@ -136,7 +169,7 @@ def _suite(root: Element, name: str, cases: Sequence[Element], seal: str, starte
 
 def _case(promise: Promise) -> Element:
     case = Element("testcase", {"classname": printable(promise.mechanism), "name": promise.subject})
-    text, kind = printable(promise.text), promise.verdict.junit
+    text, kind = printable(promise.text), _OUTCOMES.get(promise.verdict, "")
     if kind in ("failure", "error"):
         SubElement(case, kind, {"message": text, "type": promise.rule}).text = text
     elif kind == "skipped":
@@ -163,7 +196,7 @@ def sarif(run: Run) -> str:
     found = {
         "tool": {"driver": {"name": "dpaudit", "version": version, "rules": rules}},
         "invocations": [invocation],
-        "results": [_result(promise) for promise in promises(summary) if promise.verdict.sarif],
+        "results": [_result(promise) for promise in promises(summary) if promise.verdict in _LEVELS],
         "columnKind": "unicodeCodePoints",
         "properties": {} if run.single else {"seal": run.seal},
     }
@@ -184,7 +217,7 @@ def _result(promise: Promise) -> dict[str, Any]:
     return {
         "ruleId": promise.rule,
         "ruleIndex": list(_RULES).index(promise.rule),
-        "level": promise.verdict.sarif,
+        "level": _LEVELS[promise.verdict],
         "message": {"text": f"{mechanism}: {printable(promise.text)}"},
         "locations": [location],
         "partialFingerprints": {"promise/v1": hashlib.sha256(printable(identity).encode()).hexdigest()[:32]},
@@ -208,8 +241,9 @@ def attestation(run: Run) -> str:
     summary = summarise(run)
     tests: dict[str, list[str]] = {"passed": [], "skipped": [], "failure": [], "error": []}
     for one in promises(summary):
-        if one.verdict.junit and one.verdict.junit != "error":  # what has no result is listed once, below
-            tests[one.verdict.junit].append(printable(f"{one.mechanism}: {one.subject}"))
+        outcome = _OUTCOMES.get(one.verdict, "error")
+        if outcome != "error":  # what has no result is listed once, below
+            tests[outcome].append(printable(f"{one.mechanism}: {one.subject}"))
     tests["error"] = [printable(one.name) for one in summary.lost]
     failed, warned = [*tests["failure"], *tests["error"]], tests["skipped"]
     header = canonical(encodable(run.header)).encode()
@@ -276,7 +310,7 @@ def _table(shown: Sequence[AuditedMechanism]) -> str:
     rows = [heads, ("---", "---", *["--:"] * len(columns), *["---"] * accuracy)]
     for mechanism in shown:
         numbers = numbers_of(mechanism)
-        verdict = f"{mechanism.state.tone.sign} {mechanism.state}{' (!)' * mechanism.tested.conflict}"
+        verdict = f"{_SIGNS[mechanism.state]} {mechanism.state}{' (!)' * mechanism.tested.conflict}"
         cells = [escaped(raised(column.text(numbers))) for column in columns]
         rows.append((escaped(mechanism.name), verdict, *cells, *[str(mechanism.accuracy)] * accuracy))
     unseen = [

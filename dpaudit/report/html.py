@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import UNSET
 
 from dpaudit.audit.finding import PrivacyFinding
-from dpaudit.contract import OF_PRIVACY, Direction, OriginKind, Part, Relation, Verdict
+from dpaudit.contract import OF_PRIVACY, Direction, OriginKind, Part, PrivacyVerdict, Relation, TaskVerdict
 from dpaudit.engine.records import LedgerRow, Result, Run
 from dpaudit.escaping import printable
 from dpaudit.events.event import Withheld
@@ -43,7 +43,16 @@ if TYPE_CHECKING:
 _MOST_UNFOLDED = 12
 _LARGEST = 1e99
 """Sorts infinity, which no number in a page can be, behind everything."""
-_VERDICTS = (*OF_PRIVACY, Verdict.NO_CLAIM, Verdict.CAUGHT)
+TONES = {
+    **dict.fromkeys(("missed", "violation", "refuted", "false", "gap"), "bad"),
+    **dict.fromkeys(("misprint", "edge case"), "none"),
+    **dict.fromkeys(("failed", "incomplete", "no evidence", "undecided", "accepted"), "none"),
+    **dict.fromkeys(("loose", "holds", "not refuted", "consistent"), "ok"),
+    **dict.fromkeys(("derived", "vacuous", "not checked", "no claim"), "nc"),
+    "caught": "caught",
+}
+"""The class of each verdict in a page, which has its colour."""
+_VERDICTS = (*OF_PRIVACY, TaskVerdict.NO_CLAIM, TaskVerdict.CAUGHT)
 """The verdicts that the table of all mechanisms is filtered by, each with all others of its tone."""
 _LONGEST_PART, _LONGEST_RECIPE = 100, 1_000
 """Characters of what differs in an input, before and behind it; recipes of a dataset are shown whole."""
@@ -69,7 +78,7 @@ def render(run: Run) -> str:
     parts = {m.id: _part(m, _command(m.tested, run)) for m in (*missed, *learners, *few)}
     confidences = {row.blackbox.confidence for row in (*summary.learners, *summary.controls) if row.blackbox}
     columns = columns_of([numbers_of(m) for m in (*missed, *learners, *few)])
-    claiming = [m for m in learners if m.state != Verdict.NO_CLAIM and m.tested.curve is None]
+    claiming = [m for m in learners if m.state != TaskVerdict.NO_CLAIM and m.tested.curve is None]
 
     def drawn(shown: Sequence[AuditedMechanism]) -> list[dict[str, Any]]:
         return [{"mechanism": m, "svg": figures.claim_row(m), "aside": figures.aside(m)} for m in shown]
@@ -237,6 +246,7 @@ def _environment() -> jinja2.Environment:
     )
     # For figures alone, which `report.svg` escapes.
     environment.filters["markup"] = Markup
+    environment.filters["tone"] = TONES.__getitem__
     return environment
 
 
@@ -306,7 +316,7 @@ def _noun(row: Row) -> str:
 
 def _witness(row: Row, finding: PrivacyFinding) -> dict[str, Any]:
     found, decoded = finding.witness, row.view_of(finding).decoded
-    refutes = finding.verdict == Verdict.VIOLATION or row.fault is not None
+    refutes = finding.verdict == PrivacyVerdict.VIOLATION or row.fault is not None
     title = f"{'The witness' if refutes else 'The closest call'}: {_NEIGHBOURS[finding.relation][1].format(_noun(row))}"
     counted = found.plain or found
     if counted.hits is None:

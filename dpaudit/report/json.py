@@ -8,7 +8,7 @@ from typing import Literal
 
 from msgspec import UNSET, UnsetType
 
-from dpaudit.contract import PrivacyClaim, Verdict
+from dpaudit.contract import PrivacyClaim, StatementVerdict, UtilityVerdict, Verdict
 from dpaudit.engine.recomputed import recomputed
 from dpaudit.engine.records import Failure, Header, LedgerRow, Listed, Parameters, Result, Run
 from dpaudit.engine.store import check_lines
@@ -102,7 +102,7 @@ class LedgerPart(Frozen, frozen=True):
     - statements: The statements.
     """
 
-    counts: dict[Verdict, Count]
+    counts: dict[StatementVerdict, Count]
     statements: tuple[LedgerRow, ...]
 
 
@@ -179,7 +179,7 @@ def report_of(run: Run) -> Report:
             violations=len(summary.violations),
             undecided=len(summary.undecided),
             no_evidence=len(summary.without_evidence),
-            vacuous=sum(row.utility_verdict == Verdict.VACUOUS for row in summary.learners),
+            vacuous=sum(row.utility_verdict == UtilityVerdict.VACUOUS for row in summary.learners),
             positive_controls=len(summary.controls),
             convicted=len(summary.convicted),
             pending=len(summary.pending),

@@ -14,7 +14,7 @@ from dpaudit.audit.one_run_finding import (
     OneRunFinding,
     OneRunGap,
 )
-from dpaudit.contract import FIXED_SETTINGS, Grade, Support, Verdict
+from dpaudit.contract import FIXED_SETTINGS, Grade, PrivacyVerdict, Support, TaskVerdict, UtilityVerdict
 from dpaudit.exact.finding import AGREES, SupremumFinding
 from dpaudit.report.glossary import PROBABLY
 from dpaudit.report.numbers import count, percent, plural, significant, value_text
@@ -42,7 +42,7 @@ _REVERSED = (
 
 def one_run_lines(finding: OneRunFinding, name: str) -> tuple[Lines, Lines]:
     """Return what a finding says in brief, and all of it."""
-    sure = f" ({percent(finding.confidence)} sure)" if finding.verdict == Verdict.VIOLATION else ""
+    sure = f" ({percent(finding.confidence)} sure)" if finding.verdict == PrivacyVerdict.VIOLATION else ""
     verdict = (finding.verdict, f"{name} claims {_claimed(finding)}, {_shows(finding)}{sure}")
     best, coins = finding.best, finding.canaries * finding.runs
     guessed = f"{count(best.right)} of the {count(best.guesses)} surest guesses of {plural(coins, 'coin')} are right"
@@ -58,13 +58,13 @@ def one_run_lines(finding: OneRunFinding, name: str) -> tuple[Lines, Lines]:
     limits += [] if finding.seal else ["the coins were not sealed before the training"]
     limits += [f"{count(finding.tied)} of {count(coins)} scores are tied"] if finding.tied else []
     warned = ("warning", "; ".join(limits))
-    brief = [verdict, why, *([] if finding.verdict == Verdict.VIOLATION else power), warned, assumed]
+    brief = [verdict, why, *([] if finding.verdict == PrivacyVerdict.VIOLATION else power), warned, assumed]
     several = f" in {plural(finding.runs, 'run')}" if finding.runs > 1 else ""
     included = f"{count(finding.included)} of {count(coins)} canaries{several} were in"
     tied = f"{count(finding.tied)} scores are tied, and ordered by a shuffle"
     page = [
         ("claim", f"{_claimed(finding)} ({finding.relation.value})"),
-        ("verdict", finding.verdict.value),
+        ("verdict", finding.verdict.word),
         ("bound", _shows(finding)),
         ("p-value", f"{significant(finding.p_value, 'up', digits=2)}, over all numbers of guesses"),
         *power,
@@ -110,7 +110,7 @@ def _shows(finding: OneRunFinding) -> str:
     if finding.mu_lower is not None:
         mu = significant(finding.mu_lower, "down", digits=_DIGITS, apart_from=curve.mu)
         return f"shows μ ≥ {mu}, by the point {point}"
-    refuted = " refuted" if finding.verdict == Verdict.VIOLATION else ""
+    refuted = " refuted" if finding.verdict == PrivacyVerdict.VIOLATION else ""
     return f"so {point}{refuted}; shows ε ≥ {lower} there"
 
 
@@ -173,9 +173,9 @@ _SUPPORTS = {
     Support.LOWER_BOUND: "ε ≥ {}, the loss of one pair",
 }
 _LAWS = {
-    Verdict.VIOLATION: "n* outgrows the theorem's formula in the upper half",
-    Verdict.NOT_REFUTED: "n* was not seen to outgrow the theorem's formula in the upper half",
-    Verdict.UNDECIDED: "the values do not show whether n* outgrows the theorem's formula",
+    PrivacyVerdict.VIOLATION: "n* outgrows the theorem's formula in the upper half",
+    PrivacyVerdict.NOT_REFUTED: "n* was not seen to outgrow the theorem's formula in the upper half",
+    UtilityVerdict.UNDECIDED: "the values do not show whether n* outgrows the theorem's formula",
 }
 
 
@@ -216,7 +216,7 @@ def _lines(finding: SearchFinding, name: str) -> tuple[Lines, Lines]:
 def _supremum_lines(finding: SupremumFinding, name: str) -> tuple[Lines, Lines]:
     claimed, proved = finding.claimed_epsilon, finding.proved_value
     claim = "promises no privacy" if claimed is None else f"claims {claim_words(claimed, finding.claimed_delta)}"
-    exceeds = finding.claimed_delta and finding.verdict is not Verdict.VIOLATION
+    exceeds = finding.claimed_delta and finding.verdict is not PrivacyVerdict.VIOLATION
     loss = significant(finding.value, digits=6, apart_from=claimed, error=finding.error)
     value = _SUPPORTS[finding.support].format(loss) + (" (the pure loss, δ = 0)" if exceeds else "")
     pair, attained = finding.pair_in_words, f"{significant(finding.attained, digits=6)} at n = {count(finding.n)}"
@@ -228,7 +228,7 @@ def _supremum_lines(finding: SupremumFinding, name: str) -> tuple[Lines, Lines]:
     if finding.proof_refuted and proved is not None:
         exceeded = f"the learner's closed form, {significant(proved, digits=6)}, is refuted by the witness"
     brief = said(
-        (Verdict.NO_CLAIM if claimed is None else finding.verdict, f"{name} {claim}, has {value}"),
+        (TaskVerdict.NO_CLAIM if claimed is None else finding.verdict, f"{name} {claim}, has {value}"),
         ("witness", witness if len(witness) <= _LONGEST_WITNESS else f"{witness[: _LONGEST_WITNESS - 3]}..."),
         ("search", search),
         ("warning", exceeded),
@@ -237,7 +237,7 @@ def _supremum_lines(finding: SupremumFinding, name: str) -> tuple[Lines, Lines]:
         ("claim", claim),
         ("supremum", value),
         ("error", f"at most {significant(finding.error, 'up', digits=2)} ({finding.grade})"),
-        ("verdict", finding.verdict.value),
+        ("verdict", finding.verdict.word),
         ("witness", f"{witness} [{finding.relation.value}]"),
         ("growth", ", ".join(f"{significant(loss, digits=6)} at n = {count(n)}" for n, loss in finding.growth)),
         ("ray", finding.ray and f"ever more copies of {finding.ray}"),

@@ -7,6 +7,8 @@ import re
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 from typing import Any
 
+from dpaudit.contract import Verdict
+
 _ROUNDING = {"nearest": ROUND_HALF_EVEN, "down": ROUND_FLOOR, "up": ROUND_CEILING}
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
@@ -59,6 +61,20 @@ def count(n: int) -> str:
 def plural(n: int, noun: str) -> str:
     """Return a count with its noun: 2, "pair" is "2 pairs"."""
     return f"{count(n)} {noun}{'' if n == 1 else 's'}"
+
+
+_PLURALS = {
+    "violation": "violations",
+    "holds": "hold",
+    "gap": "gaps",
+    "misprint": "misprints",
+    "edge case": "edge cases",
+}
+
+
+def counted(verdict: Verdict, n: int) -> str:
+    """Return how many there are of a verdict, as "2 violations" and "3 consistent"."""
+    return f"{n:,} {verdict if n == 1 else _PLURALS.get(verdict, verdict)}"
 
 
 def number(value: float, towards: str = "nearest", *, apart_from: float | None = None, digits: int = 3) -> str:

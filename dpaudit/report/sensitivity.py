@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from dpaudit.contract import Verdict
+from dpaudit.contract import PrivacyVerdict
 from dpaudit.report.numbers import count, plural, significant
 from dpaudit.report.terminal import Lines, said
 from dpaudit.report.wording import claim_words
@@ -20,7 +20,7 @@ _METRICS = {
     "hamming": " places",
     "symmetric": " elements",
 }
-_LIMITS = {Verdict.NOT_REFUTED: "that no other pair moves farther: no number of pairs proves a sensitivity"}
+_LIMITS = {PrivacyVerdict.NOT_REFUTED: "that no other pair moves farther: no number of pairs proves a sensitivity"}
 _VALUES_LISTED = 3
 _VALUES_DRAWN = 8
 
@@ -38,7 +38,7 @@ def function_lines(finding: SensitivityFinding, name: str) -> tuple[Lines, Lines
     shows = f"moves {moved} on a pair of neighbours" if finding.moved else "gives equal outputs on all pairs"
     verdict = (finding.verdict, f"{name} {claimed}, {shows} (computed without noise)")
     rounding = ""
-    if finding.rounded and finding.verdict != Verdict.VIOLATION and finding.distance > finding.sensitivity:
+    if finding.rounded and finding.verdict != PrivacyVerdict.VIOLATION and finding.distance > finding.sensitivity:
         rounding = f"the excess is below {float(ROUNDING):g} of the claim, which is rounding of floats"
     brief = said(
         verdict,
@@ -115,7 +115,7 @@ def _answer(finding: RecordedFinding, refuting: list[NoiseMove]) -> str:
         return "adds noise for a sensitivity that is wrong"
     if not finding.moves:
         return "adds noise to no value that could be recorded"
-    if finding.verdict == Verdict.NOT_REFUTED:
+    if finding.verdict == PrivacyVerdict.NOT_REFUTED:
         return "adds noise to values that move by no more than what is claimed, on the pairs tried"
     return "declares no sensitivity to compare with: give a claim, or epsilon"
 

@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from dpaudit.contract import Verdict
+from dpaudit.contract import EVERY_VERDICT, PrivacyVerdict, TaskVerdict, Verdict
 from dpaudit.report.findings import reasons, statement
 from dpaudit.report.ledger import counts_text
-from dpaudit.report.numbers import plural, raised, share
+from dpaudit.report.numbers import counted, plural, raised, share
 from dpaudit.report.summary import Summary
 from dpaudit.report.terminal import Lines, said
 from dpaudit.report.view import AuditedMechanism, OneAudit, Row
@@ -33,8 +33,8 @@ def plain(phrases: Sequence[Phrase]) -> str:
 def headline(summary: Summary) -> str:
     """Return the answer in a sentence."""
     claims = sum(row.claim is not None and not row.further for row in summary.learners)
-    broken = [row for row in summary.learners if row.privacy_verdict == Verdict.VIOLATION]
-    failing = [row for row in summary.learners if row.utility_verdict == Verdict.VIOLATION]
+    broken = [row for row in summary.learners if row.privacy_verdict == PrivacyVerdict.VIOLATION]
+    failing = [row for row in summary.learners if row.utility_verdict == PrivacyVerdict.VIOLATION]
     if summary.missed:
         return f"The audit is blind: it missed the planted fault of {_names(summary.missed)}."
     if broken:
@@ -46,7 +46,7 @@ def headline(summary: Summary) -> str:
         return f"No violation so far, but {plural(len(summary.pending) + len(summary.faults), 'result')} missing."
     if not claims:
         return "No claim of privacy was tested."
-    accepted = sum(row.privacy_verdict == Verdict.ACCEPTED for row in summary.learners)
+    accepted = sum(row.privacy_verdict == TaskVerdict.ACCEPTED for row in summary.learners)
     found = f"{plural(accepted, 'violation')} accepted; no other found in" if accepted else "No violation found in"
     unseen = len(summary.without_evidence)
     return f"{found} {plural(claims, 'privacy claim')}" + (f"; {unseen} without evidence." if unseen else ".")
@@ -77,7 +77,8 @@ def tallies(summary: Summary) -> Lines:
 def tally(verdicts: Sequence[Verdict]) -> str:
     """Return how many verdicts there are of each kind, the gravest first."""
     found = Counter(verdicts)
-    return ", ".join(v.counted(found[v]) for v in Verdict if found[v]) or "nothing audited"
+    parts = [counted(verdict, found[verdict]) for verdict in EVERY_VERDICT if found[verdict]]
+    return ", ".join(parts) or "nothing audited"
 
 
 def says(mechanism: AuditedMechanism) -> list[Phrase]:
@@ -99,18 +100,18 @@ def privacy_words(mechanism: AuditedMechanism) -> list[Phrase]:
 
 def _privacy(row: Row, state: Verdict) -> list[str]:
     match state:
-        case Verdict.MISSED:
+        case TaskVerdict.MISSED:
             missed = "No audit found its leak, so that finding nothing elsewhere means little."
             return [f"Planted fault: {row.fault}.", missed]
-        case Verdict.CAUGHT:
+        case TaskVerdict.CAUGHT:
             return [f"Planted fault: {row.fault}.", *_of_privacy(row)]
-        case Verdict.FAILED | Verdict.INCOMPLETE:
+        case TaskVerdict.FAILED | TaskVerdict.INCOMPLETE:
             what = {"plan": "Nothing could be audited"}
             failed = [(what.get(t.kind, f"The audit of {t.kind} failed"), t.error.rstrip(".?")) for t in row.failures]
             return [f"{head}: {error}." for head, error in failed] or ["Planned audits were not run to their end."]
-        case Verdict.ACCEPTED:
+        case TaskVerdict.ACCEPTED:
             return [*_of_privacy(row), f"The project accepts this violation {row.accepted}."]
-        case Verdict.NOT_CHECKED:
+        case TaskVerdict.NOT_CHECKED:
             return []
     return _of_privacy(row)
 
@@ -120,7 +121,7 @@ def _of_privacy(row: Row) -> list[str]:
     found = [one for one in (row.exact, row.blackbox) if one is not None]
     if row.exact is not None and row.exact.claimed_epsilon is None:
         found.reverse()  # a claim was given, which the learner does not make
-    refuting = [one for one in found if one.verdict == Verdict.VIOLATION]
+    refuting = [one for one in found if one.verdict == PrivacyVerdict.VIOLATION]
     return _sentences(row, found, refuting or found)
 
 
@@ -135,7 +136,7 @@ def accuracy_words(row: Row) -> list[Phrase]:
     """Return the sentences about accuracy; the verdict is strong where it is broken, undecided or not finished."""
     verdict, found = row.utility_verdict, row.utility
     head = Phrase(f" Accuracy: {verdict}.", strong=verdict.needs_look)
-    if verdict in (Verdict.FAILED, Verdict.INCOMPLETE):
+    if verdict in (TaskVerdict.FAILED, TaskVerdict.INCOMPLETE):
         errors = [trouble.error for trouble in row.failures if trouble.kind in ("utility", "plan")]
         return [head, Phrase(f" {errors[0]}." if errors else "")]
     return [head] if found is None else [head, Phrase(f" {' '.join(_sentences(row, [found], [found]))}")]
@@ -148,5 +149,5 @@ def finding_words(mechanism: AuditedMechanism) -> list[Phrase]:
     if runs is not None and not runs.gaps:
         wrong = f"A private mechanism would be accused like this in at most {share(1 - runs.confidence)} % of audits."
         silent = "Silence is not proof: a leak on other inputs, or in rarer answers, may have gone unseen."
-        phrases.append(Phrase(f" {wrong if runs.verdict == Verdict.VIOLATION else silent}"))
+        phrases.append(Phrase(f" {wrong if runs.verdict == PrivacyVerdict.VIOLATION else silent}"))
     return phrases + (accuracy_words(row) if row.utility is not None else [])

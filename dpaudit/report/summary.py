@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from operator import attrgetter
 from typing import NamedTuple
 
-from dpaudit.contract import Verdict
+from dpaudit.contract import PrivacyVerdict, TaskVerdict, UtilityVerdict
 from dpaudit.engine.outcome import AUDITS, outcome
 from dpaudit.engine.records import Failure, Fault, LedgerRow, PictureFinding, Result, Run
 from dpaudit.engine.tasks import canonical
@@ -45,27 +45,27 @@ class Summary:
     @property
     def violations(self) -> Sequence[Row]:
         """The learners (controls excluded) with a violation."""
-        return [row for row in self.learners if row.verdict == Verdict.VIOLATION]
+        return [row for row in self.learners if row.verdict == PrivacyVerdict.VIOLATION]
 
     @property
     def undecided(self) -> Sequence[Row]:
         """The learners whose utility is undecided."""
-        return [row for row in self.learners if row.verdict == Verdict.UNDECIDED]
+        return [row for row in self.learners if row.verdict == UtilityVerdict.UNDECIDED]
 
     @property
     def without_evidence(self) -> Sequence[Row]:
         """The learners whose privacy no audit could have found violated."""
-        return [row for row in self.learners if row.privacy_verdict == Verdict.NO_EVIDENCE]
+        return [row for row in self.learners if row.privacy_verdict == PrivacyVerdict.NO_EVIDENCE]
 
     @property
     def convicted(self) -> Sequence[Row]:
         """The positive controls that an audit of privacy detected."""
-        return [row for row in self.controls if row.state == Verdict.CAUGHT]
+        return [row for row in self.controls if row.state == TaskVerdict.CAUGHT]
 
     @property
     def missed(self) -> Sequence[Row]:
         """The positive controls that none of their audits detected, all of which were made."""
-        return [row for row in self.controls if row.state == Verdict.MISSED]
+        return [row for row in self.controls if row.state == TaskVerdict.MISSED]
 
     @property
     def whole(self) -> bool:
@@ -87,8 +87,8 @@ def summarise(run: Run) -> Summary:
     every, errors = _rows(run, results), {failure.task: failure.error for failure in run.failures}
     # The first row of a learner has its picture; further instances are those whose privacy another row judges.
     left = {r.learner: r for r in results if isinstance(r.finding, PictureFinding)}
-    judged = {row.learner for row in every if row.privacy_verdict != Verdict.NOT_CHECKED}
-    further = [row.privacy_verdict == Verdict.NOT_CHECKED and row.learner in judged for row in every]
+    judged = {row.learner for row in every if row.privacy_verdict != TaskVerdict.NOT_CHECKED}
+    further = [row.privacy_verdict == TaskVerdict.NOT_CHECKED and row.learner in judged for row in every]
     rows = [
         replace(row, label=_label(row, every), picture=left.pop(row.learner, None), further=also)
         for row, also in zip(every, further, strict=True)

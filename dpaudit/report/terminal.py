@@ -35,6 +35,26 @@ _SIGNS_IN_ASCII = str.maketrans(
         "”": '"',
     }
 )
+WORSE = "bold red"
+"""The style of what is wrong."""
+_BAD = ("missed", "violation", "refuted", "false", "gap")
+_LEFT_OPEN = (
+    "misprint", "edge case", "failed", "incomplete", "no evidence", "undecided", "accepted"
+)  # fmt: skip
+_KEPT = ("loose", "holds", "not refuted", "consistent")
+STYLES = {**dict.fromkeys(_BAD, WORSE), **dict.fromkeys(_LEFT_OPEN, "bold"), **dict.fromkeys(_KEPT, "blue")}
+"""The style of each verdict, in rich's words; that of others is none."""
+MARKS = {
+    **dict.fromkeys(_BAD, "!"),
+    "misprint": "~",
+    "edge case": "~",
+    "failed": "x",
+    "incomplete": "x",
+    "no evidence": "?",
+    "undecided": "~",
+    "accepted": "~",
+}
+"""The mark of each verdict in tables, which says the same as its style; others have none."""
 _TEXT_COLUMN = 13
 _LEAST, _TEXT, _GAP = 12, 30, 2
 """In a table: the least columns of a name and of a text, and those between two cells."""
@@ -56,7 +76,7 @@ def said(*lines: tuple[str, str]) -> Lines:
 
 def style_of(verdict: Verdict, calm: str = "") -> str:
     """Return the style of the row of a verdict; `calm` where nothing about it needs a look."""
-    return verdict.tone.style if verdict.needs_look else calm
+    return STYLES.get(verdict, "") if verdict.needs_look else calm
 
 
 def painted(text: str, style: str) -> str:
@@ -84,7 +104,7 @@ def laid_out(lines: Lines, width: int = 80, color: bool = False) -> str:
         shown, room = printable(in_ascii(text)), max(width - _TEXT_COLUMN, 20)
         whole = isinstance(text, ShellCommand)
         first, *more = [shown] if whole else textwrap.wrap(shown, room, break_on_hyphens=False) or [""]
-        style = label.tone.style if isinstance(label, Verdict) else "bold" * label.isupper()
+        style = STYLES.get(label, "") if isinstance(label, Verdict) else "bold" * label.isupper()
         rows.append(painted(label_text(label), style if color else "") + " " * (_TEXT_COLUMN - len(label)) + first)
         rows += [" " * _TEXT_COLUMN + part for part in more]
     return "\n".join(row.rstrip() for row in rows) + "\n"

@@ -16,7 +16,7 @@ from msgspec import UNSET
 
 from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.audit.tested import CurveTest
-from dpaudit.contract import OF_PRIVACY, PrivacyClaim, Verdict
+from dpaudit.contract import OF_PRIVACY, PrivacyClaim, PrivacyVerdict, TaskVerdict, UtilityVerdict, Verdict, status_of
 from dpaudit.engine.outcome import AUDITS, PRIVACY_AUDITS, is_ladder
 from dpaudit.engine.records import Parameters, Result
 from dpaudit.engine.tasks import ExactArguments, PrivacyArguments, UtilityArguments
@@ -79,12 +79,12 @@ class FindingView:
     @property
     def refutes(self) -> bool:
         """Whether the claim is refuted."""
-        return self.verdict == Verdict.VIOLATION
+        return self.verdict == PrivacyVerdict.VIOLATION
 
     @property
     def leaves_open(self) -> bool:
         """Whether it stays open if the claim is kept, as no audit should leave it."""
-        return self.verdict in (Verdict.NO_EVIDENCE, Verdict.UNDECIDED)
+        return self.verdict in (PrivacyVerdict.NO_EVIDENCE, UtilityVerdict.UNDECIDED)
 
     @property
     def is_learner(self) -> bool:
@@ -226,14 +226,14 @@ class Row:
     def privacy_verdict(self) -> Verdict:
         """The verdict on privacy; exact laws without a claim say nothing about one."""
         if self.convicted_by:
-            return Verdict.ACCEPTED if self.accepted else Verdict.VIOLATION
+            return TaskVerdict.ACCEPTED if self.accepted else PrivacyVerdict.VIOLATION
         if unfinished := self._unfinished(PRIVACY_AUDITS):
             return unfinished
         findings = [view.finding for view in self.views]
         judging = {f.verdict for f in findings if isinstance(f, PrivacyFinding)}
         # Exact laws without a claim judge nothing.
         judging |= {f.verdict for f in findings if isinstance(f, LawFinding) and f.claimed_epsilon is not None}
-        silent = Verdict.NO_CLAIM if self.claim is None else Verdict.NOT_CHECKED
+        silent = TaskVerdict.NO_CLAIM if self.claim is None else TaskVerdict.NOT_CHECKED
         return next((verdict for verdict in OF_PRIVACY if verdict in judging), silent)
 
     @property
@@ -241,33 +241,33 @@ class Row:
         """The verdict on privacy; of a positive control, whether its leak was detected."""
         if self.fault is None:
             return self.privacy_verdict
-        return Verdict.CAUGHT if self.convicted_by else self._unfinished(AUDITS) or Verdict.MISSED
+        return TaskVerdict.CAUGHT if self.convicted_by else self._unfinished(AUDITS) or TaskVerdict.MISSED
 
     @property
     def utility_verdict(self) -> Verdict:
         """The gravest verdict over the hard cases; where all are vacuous, that."""
         verdicts = [self._unfinished(("utility",)), *(case.verdict for case in self.cases)]
-        return min(filter(None, verdicts), default=Verdict.NOT_CHECKED, key=lambda verdict: verdict.rank)
+        return min(filter(None, verdicts), default=TaskVerdict.NOT_CHECKED, key=lambda verdict: verdict.rank)
 
     @property
     def verdict(self) -> Verdict:
         """The graver of both verdicts; where neither is bad, what is known of privacy."""
         found = (self.privacy_verdict, self.utility_verdict)
-        if bad := [verdict for verdict in found if verdict.status]:
+        if bad := [verdict for verdict in found if status_of(verdict)]:
             return min(bad, key=lambda verdict: verdict.rank)
-        return Verdict.CONSISTENT if self.further and found[0] == Verdict.NOT_CHECKED else found[0]
+        return PrivacyVerdict.CONSISTENT if self.further and found[0] == TaskVerdict.NOT_CHECKED else found[0]
 
     @property
     def to_blame(self) -> tuple[str, ...]:
         """The promises for which the verdict is a bad one."""
         found = {"privacy": self.privacy_verdict, "utility": self.utility_verdict}
-        return tuple(name for name, verdict in found.items() if verdict == self.verdict and verdict.status)
+        return tuple(name for name, verdict in found.items() if verdict == self.verdict and status_of(verdict))
 
     def _unfinished(self, kinds: Sequence[str]) -> Verdict | None:
         """Return why an audit of these kinds has no result; None if each has one."""
         if any(failure.kind in (*kinds, "plan") for failure in self.failures):
-            return Verdict.FAILED
-        return Verdict.INCOMPLETE if any(kind in kinds for kind in self.pending) else None
+            return TaskVerdict.FAILED
+        return TaskVerdict.INCOMPLETE if any(kind in kinds for kind in self.pending) else None
 
     @property
     def convicted_by(self) -> tuple[str, ...]:

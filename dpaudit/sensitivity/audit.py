@@ -12,7 +12,7 @@ from typing import Any
 
 from dpaudit import seeding
 from dpaudit.arguments import read_number
-from dpaudit.contract import Pair, Relation, Verdict
+from dpaudit.contract import Pair, PrivacyVerdict, Relation
 from dpaudit.errors import InputError, withholding
 from dpaudit.outputs.canonical import Raised
 from dpaudit.results import remembering
@@ -185,8 +185,11 @@ def _finding(
     hidden, claimed = pair.withheld, float(sensitivity)
     infinite = search.infinite
     first, second = (f"{output!r:.{SHOWN}}" for output in outputs)
+    verdict = PrivacyVerdict.NOT_REFUTED if search.moved else PrivacyVerdict.NO_EVIDENCE
+    if refuted:
+        verdict = PrivacyVerdict.VIOLATION
     finding = SensitivityFinding(
-        verdict=Verdict.VIOLATION if refuted else Verdict.NOT_REFUTED if search.moved else Verdict.NO_EVIDENCE,
+        verdict=verdict,
         sensitivity=claimed,
         metric=called.metric,  # type: ignore[arg-type]  # one of METRICS
         distance=pair.sides[0].coarse.least(distance.lower, claimed) if hidden else distance.lower,

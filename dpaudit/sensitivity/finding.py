@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal
 
 from msgspec import UNSET, UnsetType
 
-from dpaudit.contract import OF_SENSITIVITY, Grade, Origin, Pair, Relation, Verdict
+from dpaudit.contract import OF_SENSITIVITY, Grade, Origin, Pair, PrivacyVerdict, Relation
 from dpaudit.neighbours.shown import words_of
 from dpaudit.record import Amount, Count, Frozen, NonNegative, Probability, Size, Unstored, Words
 from dpaudit.results import AuditFinding
@@ -132,8 +132,8 @@ class RecordedFinding(_OfSensitivity, kw_only=True, frozen=True, tag="recorded n
         The kind of the evidence: values are compared as fractions.
     """
 
-    verdicts: ClassVar[tuple[Verdict, ...]] = OF_SENSITIVITY
-    verdict: Verdict
+    verdicts: ClassVar[tuple[PrivacyVerdict, ...]] = OF_SENSITIVITY
+    verdict: PrivacyVerdict
     epsilon: Amount | None
     delta: Probability
     moves: tuple[NoiseMove, ...]
@@ -186,8 +186,8 @@ class SensitivityFinding(_OfSensitivity, kw_only=True, frozen=True, tag="sensiti
         The kind of the evidence: the outputs are compared as fractions.
     """
 
-    verdicts: ClassVar[tuple[Verdict, ...]] = OF_SENSITIVITY
-    verdict: Verdict
+    verdicts: ClassVar[tuple[PrivacyVerdict, ...]] = OF_SENSITIVITY
+    verdict: PrivacyVerdict
     sensitivity: Amount
     metric: MetricName
     distance: NonNegative

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from dpaudit.bounds.tangent import gaussian_delta
-from dpaudit.contract import MadePair, Pair, Relation, Verdict
+from dpaudit.contract import MadePair, Pair, PrivacyVerdict, Relation
 from dpaudit.errors import InputError
 from dpaudit.outputs.canonical import Raised
 from dpaudit.sensitivity.finding import Counterexample, Moved, NoiseMove, RecordedFinding
@@ -313,8 +313,11 @@ def _finding(
     order = sorted(range(len(found)), key=lambda i: (not (wrong[i] or over[i]), -found[i].ratio))
     coarse = pair.sides[0].coarse if pair is not None and pair.withheld else None
     claims = [float(one) for one in (epsilon, mechanism.declared) if one is not None]
+    verdict = PrivacyVerdict.NOT_REFUTED if tested else PrivacyVerdict.NO_EVIDENCE
+    if refuted:
+        verdict = PrivacyVerdict.VIOLATION
     finding = RecordedFinding(
-        verdict=Verdict.VIOLATION if refuted else Verdict.NOT_REFUTED if tested else Verdict.NO_EVIDENCE,
+        verdict=verdict,
         epsilon=epsilon,
         delta=delta,
         moves=tuple(_shown_move(found[i], losses[i], coarse, claims, mechanism.seen) for i in order),

@@ -36,7 +36,7 @@ from dpaudit.contract import (
     Learner,
     Solves,
     UtilityClaim,
-    Verdict,
+    UtilityVerdict,
 )
 from dpaudit.errors import InputError, blamed
 from dpaudit.jsonable import jsonable, stable_repr
@@ -149,7 +149,7 @@ def audit_utility(
         for runs, level in planned:
             failures = _count_failures(problem, size, stream, runs, workers, report)
             lower, upper = failure_interval(failures, runs, level)
-            if (said := verdict(lower, upper, beta, vacuous)) != Verdict.UNDECIDED:
+            if (said := verdict(lower, upper, beta, vacuous)) != UtilityVerdict.UNDECIDED:
                 break
     LOG.info("utility of %s on %s: %s, %d failures in %d runs", learner.id, law.name, said, failures, runs)
     return UtilityFinding(

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.arguments import read_integer, read_number
-from dpaudit.contract import Grade, Learner, UtilityClaim, Verdict
+from dpaudit.contract import Grade, Learner, UtilityClaim, UtilityVerdict
 from dpaudit.errors import InputError
 from dpaudit.progress import Progress, followed
 from dpaudit.registry import get_learner
@@ -213,7 +213,7 @@ def slopes_of(points: Sequence[ScalingPoint], confidence: float) -> dict[str, An
     ratio = _fitted(half, confidence, over_theorem=True)
     found = verdict(ratio.lower, ratio.upper, CLEAR)
     return {
-        "verdict": Verdict.NOT_REFUTED if found == Verdict.HOLDS else found,
+        "verdict": UtilityVerdict.NOT_REFUTED if found == UtilityVerdict.HOLDS else found,
         "exponent": _fitted(points, confidence),
         "upper_exponent": _fitted(half, confidence),
         "ratio_slope": ratio,

@@ -9,7 +9,7 @@ from itertools import product
 
 import numpy as np
 
-from dpaudit.contract import Evidence, Tools, Verdict
+from dpaudit.contract import Evidence, StatementVerdict, Tools
 
 from ..bisection import least as least_of
 from ..domains import Grid
@@ -247,7 +247,7 @@ def _extended_log_star(tools: Tools) -> Evidence:
     numbers["greatest excess"] = above
     text = ", ".join(f"{numbers[f'log*, {name}']} of {numbers[f'sum, {name}']} at {name}" for _, name, _ in cases)
     # As an upper bound with O(1): the excess at small d and T is the constant, 3.
-    verdict = Verdict.LOOSE if greatest(cases, least=True)[0] < 0 else Verdict.HOLDS
+    verdict = StatementVerdict.LOOSE if greatest(cases, least=True)[0] < 0 else StatementVerdict.HOLDS
     text = f"log* T~ of log* d + log* T: {text}"
     return judged(text, numbers, witness, data, otherwise=verdict, failed=above > 4)
 

@@ -19,7 +19,16 @@ from dataclasses import dataclass, fields
 from functools import partial
 from typing import Any
 
-from dpaudit.contract import Distribution, Evidence, Pair, Sample, Support, Tools, Verdict
+from dpaudit.contract import (
+    Distribution,
+    Evidence,
+    Pair,
+    PrivacyVerdict,
+    Sample,
+    StatementVerdict,
+    Support,
+    Tools,
+)
 
 LOOSE = 0.75
 """A true statement is loose if the truth is at most this share of its constant."""
@@ -37,7 +46,7 @@ def judged(
     witness: str,
     data: Mapping[str, Any],
     *,
-    otherwise: Verdict = Verdict.HOLDS,
+    otherwise: StatementVerdict = StatementVerdict.HOLDS,
     failed: bool | None = None,
     grade: str = "exact",
     one_sided: bool = False,
@@ -48,11 +57,11 @@ def judged(
     decides, in words and as data, which are returned whatever the verdict. `failed` says whether the statement is
     refuted; by default whether there is a witness.
     """
-    verdict, shown = (Verdict.REFUTED, witness) if failed or (failed is None and witness) else (otherwise, "")
+    verdict, shown = (StatementVerdict.REFUTED, witness) if failed or (failed is None and witness) else (otherwise, "")
     return Evidence(verdict, summary, numbers, grade, shown, data, one_sided)
 
 
-tried = partial(judged, otherwise=Verdict.UNDECIDED)
+tried = partial(judged, otherwise=StatementVerdict.UNDECIDED)
 """As `judged`, of an instance that refutes the statement or leaves it undecided."""
 
 
@@ -72,9 +81,9 @@ def exceeds(found: float, claimed: float) -> bool:
     return found > claimed * (1 + TOLERANCE)
 
 
-def tightness(truth: float, claimed: float) -> Verdict:
+def tightness(truth: float, claimed: float) -> StatementVerdict:
     """Return the verdict on a true upper bound: "loose" if the truth is at most `LOOSE` of it, else "holds"."""
-    return Verdict.LOOSE if truth <= LOOSE * claimed else Verdict.HOLDS
+    return StatementVerdict.LOOSE if truth <= LOOSE * claimed else StatementVerdict.HOLDS
 
 
 def against(pair: Pair) -> str:
@@ -102,7 +111,7 @@ class Law:
     @property
     def leaks(self) -> bool:
         """Whether the claim of privacy fails."""
-        return bool(self.found.verdict == Verdict.VIOLATION)
+        return bool(self.found.verdict == PrivacyVerdict.VIOLATION)
 
     @property
     def pair(self) -> Pair:
@@ -190,7 +199,7 @@ def judged_loss(
     summary: str,
     numbers: Mapping[str, float],
     *,
-    otherwise: Verdict | None = None,
+    otherwise: StatementVerdict | None = None,
     **rest: Any,
 ) -> Evidence:
     """Return the evidence on a claim of pure privacy: refuted where the supremum exceeds it, or where `failed`.
@@ -198,7 +207,7 @@ def judged_loss(
     It is "loose" if the supremum is proved to be far below; `otherwise` replaces this verdict on a statement that is
     not refuted. For the `rest` see `judged_law`.
     """
-    verdict = tightness(loss.value, claimed) if loss.found.support == Support.PROVED else Verdict.HOLDS
+    verdict = tightness(loss.value, claimed) if loss.found.support == Support.PROVED else StatementVerdict.HOLDS
     leaks = exceeds(loss.found.value - loss.found.error, claimed)
     return judged_law(loss, summary, numbers, leaks=leaks, otherwise=otherwise or verdict, **rest)
 

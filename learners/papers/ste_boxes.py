@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from dpaudit.contract import Evidence, Pair, Part, Tools, Verdict
+from dpaudit.contract import Evidence, Pair, Part, StatementVerdict, Tools
 
 from ..boxes.concepts import BoxTightest
 from ..boxes.exponential import BoxExponential
@@ -99,7 +99,7 @@ def _dimension(tools: Tools) -> Evidence:
     )
     witness, data = f"the sizes at d = {low} and {high}", {f"n, d={d}": sizes[d, 1e-6] for d in (low, high)}
     # Logarithmic factors are left out: the exponent is rounded to the nearest half.
-    otherwise, failed = Verdict.LOOSE if advanced < 1.25 else Verdict.HOLDS, advanced > 1.75
+    otherwise, failed = StatementVerdict.LOOSE if advanced < 1.25 else StatementVerdict.HOLDS, advanced > 1.75
     numbers = {"basic": basic, "advanced": advanced}
     return judged(text, numbers, witness, data, otherwise=otherwise, failed=failed, grade="numeric")
 

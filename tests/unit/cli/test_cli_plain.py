@@ -13,7 +13,7 @@ from cli_support import called
 
 from dpaudit.cli.app import COMMANDS, app
 from dpaudit.cli.options import PLAIN
-from dpaudit.contract import Verdict
+from dpaudit.contract import PrivacyVerdict, Verdict
 from dpaudit.project.history import keep
 from dpaudit.project.standings import Counted, Standing
 
@@ -28,7 +28,7 @@ def row(verdict: Verdict, found: float) -> Standing:
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "audit.toml").write_text("")
-    for day, verdict, found in ((1, Verdict.CONSISTENT, 0.9), (2, Verdict.VIOLATION, 1.9)):
+    for day, verdict, found in ((1, PrivacyVerdict.CONSISTENT, 0.9), (2, PrivacyVerdict.VIOLATION, 1.9)):
         keep([row(verdict, found)], tmp_path, datetime.datetime(2026, 1, day, tzinfo=datetime.UTC))
     return tmp_path
 

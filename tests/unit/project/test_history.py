@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from toy_records import LOWER, law_finding, privacy_finding, utility_finding
 
 from dpaudit.audit.tested import CoinCount
-from dpaudit.contract import PrivacyClaim, Relation, Verdict
+from dpaudit.contract import PrivacyClaim, PrivacyVerdict, Relation, TaskVerdict, Verdict
 from dpaudit.engine.lines import digest_in, linked
 from dpaudit.engine.records import Header, Planned, Result
 from dpaudit.engine.store import Store, load_run
@@ -37,12 +37,12 @@ def row(verdict: str = "consistent", name: str = "a", **changes: Any) -> Standin
     given = {"claimed_epsilon": 1.0, "claimed_delta": 0.0, "epsilon_lower": 0.5, "detectable_epsilon": 1.1}
     parts = {name: changes.pop(name) for name in ("promise", "why", "accepted", "tested") if name in changes}
     tested = Counted(epsilon=1.0, delta=0.0)  # by bets
-    found = {"verdict": Verdict(verdict), "numbers": given | changes, "tested": tested}
+    found = {"verdict": Verdict.of(verdict), "numbers": given | changes, "tested": tested}
     return Standing(name=name, mechanism="a.py:a", **{**found, **parts})
 
 
 def failed(name: str) -> Standing:
-    return Standing(name=name, mechanism="a.py:a", verdict=Verdict.FAILED, why="gone")
+    return Standing(name=name, mechanism="a.py:a", verdict=TaskVerdict.FAILED, why="gone")
 
 
 def test_checks_are_appended_and_come_back(tmp_path: Path) -> None:
@@ -267,18 +267,21 @@ def test_a_row_says_what_its_counts_give() -> None:
         (row("not refuted"), "the verdict 'not refuted' is not what its numbers give"),
         (row("failed"), "the verdict 'failed' is not what its numbers give"),
         (
-            replace(counted(), verdict=Verdict.CONSISTENT, tested=replace(counted().tested, epsilon=50.0)),
+            replace(counted(), verdict=PrivacyVerdict.CONSISTENT, tested=replace(counted().tested, epsilon=50.0)),
             r"the epsilon that was tested 50\.0 is not the claimed one, 1\.0",
         ),
         (
-            replace(counted(), verdict=Verdict.CONSISTENT, tested=UNSET, numbers={"claimed_epsilon": 1.0}),
+            replace(counted(), verdict=PrivacyVerdict.CONSISTENT, tested=UNSET, numbers={"claimed_epsilon": 1.0}),
             "the verdict 'consistent' is not what its numbers give",
         ),
         (
             replace(counted(), promise="utility", tested=UNSET, numbers={"failure_lower": 0.9, "beta": 0.05}),
             "checks are of privacy, and it is of utility",
         ),
-        (replace(failed("a"), verdict=Verdict.CONSISTENT), "the verdict 'consistent' is not what its numbers give"),
+        (
+            replace(failed("a"), verdict=PrivacyVerdict.CONSISTENT),
+            "the verdict 'consistent' is not what its numbers give",
+        ),
     ):
         with pytest.raises((InputError, ToolFault), match=words):
             check_row(wrong)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from toy_records import law_finding
 
-from dpaudit.contract import PrivacyClaim, Verdict
+from dpaudit.contract import PrivacyClaim, PrivacyVerdict, TaskVerdict
 from dpaudit.events.event import Bets, Cells, Event, Interval, Withheld
 from dpaudit.report.numbers import count, percent, plural, significant, value_text
 from dpaudit.report.wording import (
@@ -169,11 +169,11 @@ def test_an_event_of_a_file_without_its_shown_values_has_them_as_they_are_stored
 
 
 def test_verdicts_in_words():
-    assert verdict_words(Verdict.VIOLATION, ("privacy", "utility")) == "violation: privacy and utility"
-    assert verdict_words(Verdict.NO_EVIDENCE, ("privacy",)) == "no evidence: privacy"
-    assert [verdict_words(v) for v in (Verdict.NO_CLAIM, Verdict.NOT_CHECKED, Verdict.CONSISTENT)] == [
+    assert verdict_words(PrivacyVerdict.VIOLATION, ("privacy", "utility")) == "violation: privacy and utility"
+    assert verdict_words(PrivacyVerdict.NO_EVIDENCE, ("privacy",)) == "no evidence: privacy"
+    assert [verdict_words(v) for v in (TaskVerdict.NO_CLAIM, TaskVerdict.NOT_CHECKED, PrivacyVerdict.CONSISTENT)] == [
         "no claim",
         "not checked",
         "consistent",
     ]
-    assert [verdict_words(v) for v in (Verdict.FAILED, Verdict.NO_EVIDENCE)] == ["failed", "no evidence"]
+    assert [verdict_words(v) for v in (TaskVerdict.FAILED, PrivacyVerdict.NO_EVIDENCE)] == ["failed", "no evidence"]
