@@ -1,12 +1,11 @@
-"""The reports for other tools: Markdown for the summary of a job, JUnit's XML, SARIF 2.1.0, an in-toto attestation.
+"""The reports for other tools: Markdown for the summary of a job, JUnit's XML, SARIF 2.1.0.
 
 The Markdown has the answer, what needs a look, and all numbers folded. The others list the promises of a run with their
 outcomes. A control promises that its leak is detected: one that is missed is broken like any other promise. Audits that
 raised or were not run are errors in a suite of their own, and notices of the tool's execution, which then was no
 success.
 
-Sources: OASIS, "Static Analysis Results Interchange Format (SARIF) Version 2.1.0" (2020); in-toto Attestation
-Framework, Statement v1 and the predicate "Test Result" v0.1.
+Source: OASIS, "Static Analysis Results Interchange Format (SARIF) Version 2.1.0" (2020).
 """
 
 from __future__ import annotations
@@ -14,7 +13,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-import os
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -22,14 +20,9 @@ from typing import Any, NamedTuple
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
-from msgspec import UNSET
-
 from dpaudit.contract import PrivacyVerdict, Verdict
 from dpaudit.engine.records import Run
-from dpaudit.engine.tasks import canonical
-from dpaudit.errors import InputError
 from dpaudit.escaping import printable
-from dpaudit.record import encodable
 from dpaudit.registry.import_spec import parted
 from dpaudit.report.about import about_row, started_words
 from dpaudit.report.columns import columns_of, numbers_of
@@ -222,55 +215,6 @@ def _result(promise: Promise) -> dict[str, Any]:
         "locations": [location],
         "partialFingerprints": {"promise/v1": hashlib.sha256(printable(identity).encode()).hexdigest()[:32]},
     }
-
-
-STATEMENT = "https://in-toto.io/Statement/v1"
-TEST_RESULT = "https://in-toto.io/attestation/test-result/v0.1"
-
-
-def attestation(run: Run) -> str:
-    """Return the outcome of a run as an in-toto Statement with the predicate "test result"; it is not signed.
-
-    A test is a promise of a mechanism, named "MECHANISM: SUBJECT". What could not be decided, and what a project
-    accepts, warned; what has no result failed. The configuration is the header of the run: seed, command, versions.
-    `InputError` if the run has no digest of what was audited, so that nothing would be attested.
-    """
-    subjects = [] if run.header.subjects is UNSET else list(run.header.subjects)
-    if not subjects:
-        raise InputError("the run holds no digest of a file or a distribution that was audited, so nothing is attested")
-    summary = summarise(run)
-    tests: dict[str, list[str]] = {"passed": [], "skipped": [], "failure": [], "error": []}
-    for one in promises(summary):
-        outcome = _OUTCOMES.get(one.verdict, "error")
-        if outcome != "error":  # what has no result is listed once, below
-            tests[outcome].append(printable(f"{one.mechanism}: {one.subject}"))
-    tests["error"] = [printable(one.name) for one in summary.lost]
-    failed, warned = [*tests["failure"], *tests["error"]], tests["skipped"]
-    header = canonical(encodable(run.header)).encode()
-    # The address of the job that runs this, as GitHub and GitLab name it; nothing elsewhere.
-    named = [os.environ.get(f"GITHUB_{name}", "") for name in ("SERVER_URL", "REPOSITORY", "RUN_ID")]
-    url = "{}/{}/actions/runs/{}".format(*named) if all(named) else os.environ.get("CI_JOB_URL", "")
-    annotations = {"command": printable(run.header.command), "seed": run.header.seed, "versions": run.header.versions}
-    configuration: dict[str, Any] = {
-        "name": "dpaudit",
-        "digest": {"sha256": hashlib.sha256(header).hexdigest()},
-        "mediaType": "application/json",
-        "annotations": annotations if run.single else {**annotations, "seal": run.seal},
-    }
-    document = {
-        "_type": STATEMENT,
-        "subject": [{"name": printable(one.name), "digest": one.digest} for one in subjects],
-        "predicateType": TEST_RESULT,
-        "predicate": {
-            "result": "FAILED" if failed else "WARNED" if warned or not tests["passed"] else "PASSED",
-            "configuration": [configuration],
-            **({"url": printable(url)} if url else {}),
-            "passedTests": tests["passed"],
-            "warnedTests": warned,
-            "failedTests": failed,
-        },
-    }
-    return json.dumps(document, indent=1, sort_keys=True) + "\n"
 
 
 def markdown(run: Run) -> str:
