@@ -302,7 +302,7 @@ def _limits(finding: PrivacyFinding) -> list[str]:
     if not failed and not finding.warnings:
         return []
     from dpaudit.escaping import printable
-    from dpaudit.report.findings import check_words
+    from dpaudit.report.words.privacy import check_words
 
     return [printable(text) for text in (*finding.warnings, *map(check_words, failed))]
 

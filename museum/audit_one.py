@@ -17,7 +17,7 @@ from typing import Any
 
 from dpaudit import PrivacyFinding, audit_privacy, certificates, neighbours_of
 from dpaudit.audit import audit as audits
-from dpaudit.report.wording import event_words
+from dpaudit.report.words.events import event_words
 from dpaudit.verify_certificate import verify
 from museum.exhibit import Exhibit, read
 

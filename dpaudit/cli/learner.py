@@ -38,7 +38,7 @@ from dpaudit.errors import InputError
 
 if TYPE_CHECKING:
     from dpaudit.registry import Entry
-    from dpaudit.report.measured import SearchFinding
+    from dpaudit.report.words.finding import OneSearch
 
 _Alpha = Annotated[float | None, given("error that is accepted (default: the example's)")]
 _Beta = Annotated[float | None, given("rate of failure that is accepted (default: the example's)")]
@@ -335,7 +335,7 @@ def _value(word: str) -> float:
 
 def _show(
     verb: str,
-    finding: SearchFinding,
+    finding: OneSearch,
     name: str,
     parameters: Mapping[str, Any],
     options: Mapping[str, Any],

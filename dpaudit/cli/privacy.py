@@ -352,7 +352,8 @@ def _pair(certificate: certificates.Certificate, asked: Replaying, given: Sequen
 
 
 def _lines(id: str, certificate: certificates.Certificate, found: certificates.Replay) -> Lines:
-    from dpaudit.report.wording import answer_words, claim_words
+    from dpaudit.report.words.claims import claim_words
+    from dpaudit.report.words.events import answer_words
 
     bound, certified = (
         significant(value, "down", digits=3, apart_from=found.epsilon)

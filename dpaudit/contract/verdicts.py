@@ -1,6 +1,6 @@
 """Verdicts, each with its word and its gravity, and grades of evidence.
 
-There are four vocabularies: of privacy, of utility, of the statements of papers, and of what became of an audit. Marks,
+There are four vocabularies: of privacy, of utility, of the statements of papers, and of tasks. Marks,
 colours and levels stand with the format that shows them, and exit statuses in `dpaudit.contract.statuses`.
 """
 
@@ -125,7 +125,7 @@ class StatementVerdict(Verdict, enum.ReprEnum):
 
 
 class TaskVerdict(Verdict, enum.ReprEnum):
-    """What became of an audit, of a control, or of a violation that a project accepts."""
+    """The fate of an audit, of a control, or of a violation that a project accepts."""
 
     MISSED = "missed", 6
     CAUGHT = "caught", 0

@@ -26,8 +26,8 @@ from dpaudit.project.settings import Audit, read_project
 from dpaudit.project.standings import Standing, standing_of
 from dpaudit.project.subject import Prepared, prepared
 from dpaudit.record import as_json, decode
-from dpaudit.report.findings import because
 from dpaudit.report.view import OneAudit
+from dpaudit.report.words.finding import because
 from dpaudit.running.adapters import as_mechanism
 from dpaudit.running.processes import ChildDied, can_fork
 from dpaudit.running.warned import gathered

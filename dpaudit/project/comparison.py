@@ -28,7 +28,7 @@ from dpaudit.report.json import Report, run_in
 from dpaudit.report.numbers import plural, significant, value_text
 from dpaudit.report.sentences import tally
 from dpaudit.report.terminal import WORSE, Head, in_ascii, label_text, style_of, table
-from dpaudit.report.wording import label_parameters
+from dpaudit.report.words.claims import label_parameters
 from dpaudit.utility.finding import UtilityFinding
 
 _MARGIN = 1.1

@@ -13,7 +13,7 @@ from dpaudit.contract import PrivacyClaim, Verdict
 from dpaudit.report.numbers import raised, significant, value_text
 from dpaudit.report.terminal import MARKS, Head, in_ascii
 from dpaudit.report.view import AuditedMechanism, Row
-from dpaudit.report.wording import claim_words, curve_claim_parts
+from dpaudit.report.words.claims import claim_words, curve_claim_parts
 
 Numbers: TypeAlias = Mapping[str, Any]
 """Name of a column, or of a number that a column needs, -> the number; None where nothing was audited.

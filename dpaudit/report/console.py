@@ -11,15 +11,15 @@ from dpaudit.engine.records import Run
 from dpaudit.escaping import printable
 from dpaudit.report.about import started_words
 from dpaudit.report.columns import PRIVACY, Column, cells_of, columns_of, heads_of, numbers_of
-from dpaudit.report.evidence import ASSUMED, delta_text, frontier_text
-from dpaudit.report.findings import because, gaps_words
 from dpaudit.report.glossary import CATCHES, OFTEN, STATUSES
 from dpaudit.report.numbers import count, plural
 from dpaudit.report.sentences import CAVEAT, headline, tallies
 from dpaudit.report.summary import Summary, summarise
 from dpaudit.report.terminal import MARKS, WIDTH, WORSE, Head, Lines, ShellCommand, laid_out, painted, style_of, table
 from dpaudit.report.view import Row
-from dpaudit.report.wording import claim_text, verdict_words
+from dpaudit.report.words.claims import verdict_words
+from dpaudit.report.words.finding import because
+from dpaudit.report.words.privacy import ASSUMED, claim_text, delta_text, frontier_text, gaps_words
 
 _MOST_ROWS = 14
 _SPARE = 8

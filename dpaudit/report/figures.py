@@ -21,7 +21,8 @@ from dpaudit.report.numbers import count, number, plural, raised, share, signifi
 from dpaudit.report.sentences import plain, privacy_words
 from dpaudit.report.svg import Scale, across, along, axis, dot, drawing, element, linear, path, ticks, words
 from dpaudit.report.view import AuditedMechanism, Row
-from dpaudit.report.wording import curve_claim_words, failure_text
+from dpaudit.report.words.claims import curve_claim_words
+from dpaudit.report.words.utility import failure_text
 
 Points = list[tuple[float, float]]
 

@@ -26,7 +26,6 @@ from dpaudit.escaping import printable
 from dpaudit.registry.import_spec import parted
 from dpaudit.report.about import about_row, started_words
 from dpaudit.report.columns import columns_of, numbers_of
-from dpaudit.report.findings import unseen_words
 from dpaudit.report.glossary import CATCHES, GLOSSARY
 from dpaudit.report.html import filled
 from dpaudit.report.numbers import raised
@@ -34,7 +33,7 @@ from dpaudit.report.sentences import CAVEAT, Phrase, accuracy_words, headline, p
 from dpaudit.report.summary import Lost, Summary, shown_of, summarise
 from dpaudit.report.terminal import Lines, ShellCommand, label_text
 from dpaudit.report.view import AuditedMechanism, mechanisms
-from dpaudit.report.wording import reach_words
+from dpaudit.report.words.privacy import reach_words, unseen_words
 
 _SUBJECTS = ("privacy", "accuracy", "control")
 _BROKEN = "accuracy-broken"

@@ -22,11 +22,9 @@ from dpaudit.escaping import printable
 from dpaudit.events.event import Withheld
 from dpaudit.exact.finding import LawFinding
 from dpaudit.registry.import_spec import parted
-from dpaudit.report import figures, sentences, wording
+from dpaudit.report import figures, sentences
 from dpaudit.report.about import about_row, date_words, started_words
 from dpaudit.report.columns import PRIVACY, Column, columns_of, numbers_of, shown_number
-from dpaudit.report.evidence import finding_lines
-from dpaudit.report.findings import covers_text, times_words
 from dpaudit.report.glossary import CATCHES, OF_ONE, OF_RUNS, OFTEN, meanings
 from dpaudit.report.ledger import MEANINGS, PARTS, place_words
 from dpaudit.report.numbers import count, number, percent, plural, raised, share, value_text
@@ -36,6 +34,19 @@ from dpaudit.report.summary import Summary, shown_of, summarise
 from dpaudit.report.terminal import Lines
 from dpaudit.report.trade_off import trade_off_figure
 from dpaudit.report.view import AuditedMechanism, OneAudit, Row, row_of, view_of
+from dpaudit.report.words.claims import label_parameters, times_words
+from dpaudit.report.words.events import answer_words, event_words
+from dpaudit.report.words.finding import finding_lines
+from dpaudit.report.words.laws import covers_text
+from dpaudit.report.words.privacy import (
+    BOUNDS,
+    clock_words,
+    curve_lines,
+    detected_words,
+    group_words,
+    pairs_words,
+    seen_words,
+)
 
 if TYPE_CHECKING:
     import jinja2
@@ -84,7 +95,7 @@ def render(run: Run) -> str:
         return [{"mechanism": m, "svg": figures.claim_row(m), "aside": figures.aside(m)} for m in shown]
 
     header, same = run.header, "The same command with the same versions gives the same bytes but for the date"
-    if clock := wording.clock_words(*(one.finding for one in run.results)):
+    if clock := clock_words(*(one.finding for one in run.results)):
         same = f"The same command may give other bytes, for {clock}; made with"
     work = f"Profile {header.profile}, seed {header.seed}"
     digests = "".join(f"; {name} has the digest {digest}" for name, digest in sorted(header.sources.items()))
@@ -211,11 +222,11 @@ def render_finding(found: OneAudit | Result | Sequence[OneAudit | Result], comma
         "verdict": verdict,
         "says": sentences.finding_words(mechanism),
         "bar": figures.claim_bar(mechanism) if privacy else "",
-        "often": OFTEN if row.blackbox is None else f"{OFTEN}, {wording.pairs_words(row.blackbox)}",
+        "often": OFTEN if row.blackbox is None else f"{OFTEN}, {pairs_words(row.blackbox)}",
         "power": "" if row.blackbox is None else figures.power_figure(row.blackbox),
         "part": {**shown, "says": [], "method": [*shown["method"], ("Seed and versions", made)]},
         "words": meanings(OF_ONE),
-        "clock": wording.clock_words(*(view.finding for view in views)),
+        "clock": clock_words(*(view.finding for view in views)),
     }
     return filled("one.html.j2", page)
 
@@ -275,7 +286,7 @@ def _numbers(mechanism: AuditedMechanism) -> Lines:
         neighbours = _NEIGHBOURS[relation][0].format(_noun(row))
         curve = row.blackbox if row.curve is not None else None
         word, shown = ("point tested", number) if curve else ("claimed", value_text)
-        lines = wording.curve_lines(curve) if curve else []
+        lines = curve_lines(curve) if curve else []
         what = f"{word}, with δ = {raised(shown(claim.delta))}; neighbours: {neighbours}"
         lines.append((f"ε = {raised(shown(claim.epsilon))}", what))
     elif row.exact is not None:
@@ -295,7 +306,7 @@ def _numbers(mechanism: AuditedMechanism) -> Lines:
         if found.gaps or math.isinf(found.detectable_epsilon):
             lines.append(("none", "is detectable: no leak was within reach"))
         else:
-            lines.append((f"ε ≥ {shown_number(row, 'detectable_epsilon')}", wording.detected_words(found)))
+            lines.append((f"ε ≥ {shown_number(row, 'detectable_epsilon')}", detected_words(found)))
     if row.fault is None and (utility := mechanism.accurate.utility) is not None:
         interval = f"[{share(utility.failure_lower, 'down')} to {share(utility.failure_upper, 'up')} %]"
         runs = f"of {plural(utility.trials, 'run')} fail at n = {count(utility.n)} {interval}"
@@ -307,7 +318,7 @@ def _numbers(mechanism: AuditedMechanism) -> Lines:
 def _noun(row: Row) -> str:
     """Return what neighbours of a mechanism differ in: a learner's samples hold examples."""
     if row.blackbox is not None and row.blackbox.reach is not UNSET and row.blackbox.reach.group > 1:
-        return f"group of {wording.group_words(row.blackbox).removeprefix(' for groups of ')}"
+        return f"group of {group_words(row.blackbox).removeprefix(' for groups of ')}"
     origins = () if row.blackbox is None else row.blackbox.origins
     if any(origin.kind is OriginKind.OWN_USERS for origin in origins):
         return "user"
@@ -320,14 +331,14 @@ def _witness(row: Row, finding: PrivacyFinding) -> dict[str, Any]:
     title = f"{'The witness' if refutes else 'The closest call'}: {_NEIGHBOURS[finding.relation][1].format(_noun(row))}"
     counted = found.plain or found
     if counted.hits is None:
-        answer, counts = wording.event_words(found.event, decoded), [(0, 0), (0, 0)]
+        answer, counts = event_words(found.event, decoded), [(0, 0), (0, 0)]
     else:
         likely, other = counted.rates or (0.0, 0.0)
         often = "on one alone" if likely else "in no run"
         if other:
             often = times_words(likely / other, finding.epsilon, number) + " times, and δ" * (finding.delta > 0)
         title += f", and one answer comes {often}"
-        answer = wording.answer_words(counted.event, decoded) + wording.seen_words(finding)
+        answer = answer_words(counted.event, decoded) + seen_words(finding)
         counts = [(counted.hits, counted.trials or 0), (counted.neighbour_hits or 0, counted.neighbour_trials or 0)]
     if counted.direction == Direction.BACKWARD:
         counts.reverse()
@@ -359,22 +370,22 @@ def _side(name: str, text: str, differs: tuple[int, int], hits: int, trials: int
 
 def _method(mechanism: AuditedMechanism) -> Lines:
     row, exact, runs = mechanism.tested, mechanism.tested.exact, mechanism.tested.blackbox
-    lines = [("parameters", wording.label_parameters(row.parameters))] if row.parameters else []
+    lines = [("parameters", label_parameters(row.parameters))] if row.parameters else []
     if exact is not None:
         lines += [("Exact", row.scope or "inputs given"), *finding_lines(row.view_of(exact))]
     else:
         lines.append(("Exact", f"not computed: {row.missing['exact']}"))
     if runs is not None:
         view = row.view_of(runs)
-        lines += [("Runs", f"bound: {wording.BOUNDS.get(runs.bound, runs.bound)}"), *finding_lines(view)]
+        lines += [("Runs", f"bound: {BOUNDS.get(runs.bound, runs.bound)}"), *finding_lines(view)]
         if len(runs.tests) > 1:
-            lines += [("event", wording.answer_words(test.event, view.decoded)) for test in runs.tests]
+            lines += [("event", answer_words(test.event, view.decoded)) for test in runs.tests]
     elif row.claim is not None:
         lines.append(("Runs", f"none: {row.missing['privacy']}"))
     for instance in mechanism.rows:
         for one in map(instance.in_setting, instance.settings):
             if one.utility is not None:
-                named = f" ({wording.label_parameters(one.parameters)})" if len(mechanism.rows) > 1 else ""
+                named = f" ({label_parameters(one.parameters)})" if len(mechanism.rows) > 1 else ""
                 worst = f"{one.utility.setting}, the worst of {plural(len(one.cases), 'hard case')}{named}"
                 lines += [("Accuracy", worst), *finding_lines(one.view_of(one.utility))]
     if row.fault is None and (why := mechanism.accurate.missing.get("utility")):

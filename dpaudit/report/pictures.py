@@ -12,7 +12,7 @@ from dpaudit.report.figures import View
 from dpaudit.report.numbers import count
 from dpaudit.report.svg import element, linear, path, short, ticks, words
 from dpaudit.report.view import Row
-from dpaudit.report.wording import label_parameters
+from dpaudit.report.words.claims import label_parameters
 
 _INK = "var(--ink)"
 _TONES = {

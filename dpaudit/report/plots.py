@@ -12,11 +12,11 @@ from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.audit.one_run_finding import OneRunFinding
 from dpaudit.exact.finding import LawFinding, SupremumFinding
 from dpaudit.report.figures import Curves
-from dpaudit.report.measured import SearchFinding
 from dpaudit.report.numbers import count, percent, significant, value_text
-from dpaudit.report.sensitivity import bars_of
 from dpaudit.report.view import Row
-from dpaudit.report.wording import claim_text
+from dpaudit.report.words.claims import claim_cell, curve_claim_parts
+from dpaudit.report.words.finding import OneSearch
+from dpaudit.report.words.sensitivity import bars_of
 from dpaudit.sensitivity.finding import RecordedFinding, SensitivityFinding
 from dpaudit.utility.finding import SampleComplexityFinding, ScalingFinding, UtilityFinding
 
@@ -41,7 +41,7 @@ _STYLE = {
 }
 
 
-def figure_of(finding: Row | UtilityFinding | SearchFinding) -> Figure:
+def figure_of(finding: Row | UtilityFinding | OneSearch) -> Figure:
     """Return the figure of a finding on a new canvas, which belongs to no window; a row has a figure of its privacy."""
     return painted(partial(_PAINTERS[type(finding)], finding))
 
@@ -81,8 +81,10 @@ def _privacy(row: Row, axes: Axes) -> Sequence[str]:
     curves, measured = Curves(row), list[str]()
     if row.claim is not None:
         axes.plot(*zip(*curves.promised, strict=True), "--", color=CLAIM, label="allowed by the claim")
-        claim = f"claim {claim_text(row.claim if row.curve is None or row.blackbox is None else row.blackbox)}"
-        axes.plot(row.claim.epsilon, row.claim.delta, "D", color=CLAIM, ms=6, clip_on=False, label=claim)
+        claim = claim_cell(row.claim.epsilon, row.claim.delta)
+        if row.curve is not None:
+            claim = curve_claim_parts(row.curve.claim)[0]
+        axes.plot(row.claim.epsilon, row.claim.delta, "D", color=CLAIM, ms=6, clip_on=False, label=f"claim {claim}")
     if row.exact is not None:
         measured = _exact(axes, row.exact, curves.right)
     if row.blackbox is not None:

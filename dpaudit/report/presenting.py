@@ -18,26 +18,24 @@ from dpaudit.errors import InputError
 from dpaudit.escaping import printable
 from dpaudit.exact.finding import LawFinding
 from dpaudit.record import encodable
-from dpaudit.report.evidence import finding_lines
-from dpaudit.report.findings import brief_lines
-from dpaudit.report.measured import SearchFinding, measured_brief, measured_page
 from dpaudit.report.plots import figure_of
 from dpaudit.report.terminal import Copied, aligned, laid_out
 from dpaudit.report.view import OneAudit, row_of, view_of
-from dpaudit.report.wording import clock_lines
+from dpaudit.report.words.finding import OneSearch, brief_lines, finding_lines, search_brief, search_page
+from dpaudit.report.words.privacy import clock_lines
 from dpaudit.results import Finding
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-AnyAudit = OneAudit | SearchFinding
+AnyAudit = OneAudit | OneSearch
 
 
 def brief(finding: AnyAudit) -> str:
     """Return the verdict, what it rests on, and the call that makes the finding again, or its seed."""
-    if isinstance(finding, SearchFinding):
-        lines = measured_brief(finding, finding.audited, Copied(finding.call))
+    if isinstance(finding, OneSearch):
+        lines = search_brief(finding, finding.audited, Copied(finding.call))
     else:
         lines = brief_lines(finding, finding.audited, repeat=Copied(finding.call) or None)
     return laid_out(lines).rstrip()
@@ -67,8 +65,8 @@ def notebook(finding: AnyAudit) -> str:
 def page(finding: AnyAudit) -> str:
     """Return all that a finding says, a line each: what, claim, bound, power, runs, errors, witness, warnings."""
     left = [("not recomputed", ", ".join(finding.not_recomputed))] if finding.not_recomputed else []
-    if isinstance(finding, SearchFinding):
-        return aligned([*measured_page(finding, finding.audited, Copied(finding.call)), *left])
+    if isinstance(finding, OneSearch):
+        return aligned([*search_page(finding, finding.audited, Copied(finding.call)), *left])
     repeat = [("repeat", Copied(finding.call)), *clock_lines(finding)] if finding.call else []
     return aligned([*finding_lines(view_of(finding)), *repeat, *left])
 

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from dpaudit.contract import EVERY_VERDICT, PrivacyVerdict, TaskVerdict, Verdict
-from dpaudit.report.findings import reasons, statement
 from dpaudit.report.ledger import counts_text
 from dpaudit.report.numbers import counted, plural, raised, share
 from dpaudit.report.summary import Summary
 from dpaudit.report.terminal import Lines, said
 from dpaudit.report.view import AuditedMechanism, OneAudit, Row
+from dpaudit.report.words.finding import reasons, statement
 
 CAVEAT = "Silence is not proof: every number is about the inputs and answers that were tried."
 _MOST_NAMES = 3

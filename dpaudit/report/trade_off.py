@@ -11,7 +11,7 @@ from dpaudit.report.figures import View
 from dpaudit.report.numbers import percent
 from dpaudit.report.svg import across, along, axis, dot, drawing, element, linear, path, words
 from dpaudit.report.view import AuditedMechanism
-from dpaudit.report.wording import curve_claim_words
+from dpaudit.report.words.claims import curve_claim_words
 
 Array = NDArray[np.float64]
 

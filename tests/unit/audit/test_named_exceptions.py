@@ -18,7 +18,7 @@ from dpaudit.events.event import Cells, Interval, Withheld
 from dpaudit.events.exceptions import ExceptionKinds, as_exceptions, by_name, exceptions_of
 from dpaudit.events.formula import LEAST_HITS, Formula, sum_event
 from dpaudit.outputs.canonical import Raised, timed_out
-from dpaudit.report.wording import answer_words
+from dpaudit.report.words.events import answer_words
 from dpaudit.withheld import Coarse
 
 

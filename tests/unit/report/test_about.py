@@ -18,8 +18,9 @@ import dpaudit.contract
 from dpaudit.audit import evidence as gaps
 from dpaudit.cli.audits import without_pace
 from dpaudit.report import html
-from dpaudit.report.findings import about_words, brief_lines
 from dpaudit.report.html import render_finding
+from dpaudit.report.words.finding import brief_lines
+from dpaudit.report.words.privacy import about_words
 
 PROJECT = """
 trials = 400

@@ -14,10 +14,10 @@ from dpaudit.audit.finding import PowerAt, Witness
 from dpaudit.audit.tested import EventTest
 from dpaudit.contract import Direction, Origin, PrivacyVerdict, TaskVerdict, UtilityVerdict
 from dpaudit.events.event import Bets, Cells, Interval
-from dpaudit.report.findings import brief_lines, parts
 from dpaudit.report.glossary import OFTEN
 from dpaudit.report.html import render_finding
 from dpaudit.report.terminal import ShellCommand, laid_out
+from dpaudit.report.words.finding import brief_lines, parts
 
 OUTPUT_1 = Cells("output", ((1, 1),))
 

@@ -11,12 +11,13 @@ from dpaudit.audit.tested import CurveTest
 from dpaudit.project.comparison import Change, check_text, compare
 from dpaudit.project.standings import check_row, standing_of
 from dpaudit.report import console, html
-from dpaudit.report.findings import brief_lines, unseen_words
 from dpaudit.report.formats import _table
 from dpaudit.report.glossary import CATCHES, VISIBLE
 from dpaudit.report.json import render
 from dpaudit.report.plots import figure_of
 from dpaudit.report.view import AuditedMechanism, row_of, view_of
+from dpaudit.report.words.finding import brief_lines
+from dpaudit.report.words.privacy import unseen_words
 
 PAIRS = [([0.0], [1.0])]
 CLAIMS = {

@@ -17,12 +17,12 @@ from dpaudit.contract.pairs import differing
 from dpaudit.events.event import Bets, Cells, Interval
 from dpaudit.outputs.canonical import canonical
 from dpaudit.report.figures import accuracy_figure, claim_bar, claim_row, curve_figure, place, power_figure
-from dpaudit.report.findings import times_words
 from dpaudit.report.html import _side, render_finding
 from dpaudit.report.numbers import number, raised, share
 from dpaudit.report.summary import summarise
 from dpaudit.report.view import AuditedMechanism, mechanisms, row_of, view_of
-from dpaudit.report.wording import answer_words
+from dpaudit.report.words.claims import times_words
+from dpaudit.report.words.events import answer_words
 
 
 def mechanism(run):

@@ -23,7 +23,7 @@ from dpaudit.contract import PrivacyVerdict, TaskVerdict
 from dpaudit.engine.records import Fault
 from dpaudit.report.summary import summarise
 from dpaudit.report.view import Trouble
-from dpaudit.report.wording import verdict_words
+from dpaudit.report.words.claims import verdict_words
 
 
 def row(run):

@@ -7,17 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from toy_records import law_finding
 
-from dpaudit.contract import PrivacyClaim, PrivacyVerdict, TaskVerdict
+from dpaudit.contract import PrivacyVerdict, TaskVerdict
 from dpaudit.events.event import Bets, Cells, Event, Interval, Withheld
 from dpaudit.report.numbers import count, percent, plural, significant, value_text
-from dpaudit.report.wording import (
-    claim_text,
-    claim_words,
-    event_words,
-    label_parameters,
-    output_text,
-    verdict_words,
-)
+from dpaudit.report.words.claims import claim_cell, claim_words, label_parameters, verdict_words
+from dpaudit.report.words.events import event_words
+from dpaudit.report.words.laws import output_text
 
 
 @pytest.mark.parametrize(
@@ -77,8 +72,8 @@ def test_small_words():
     assert [value_text(v) for v in (1.0, 0.5, 1e-6, True, 3, "x")] == ["1", "0.5", "1e-06", "True", "3", "x"]
     assert label_parameters({}) == "none"
     assert label_parameters({"epsilon": 1.0, "dimension": 2}) == "dimension = 2, epsilon = 1"
-    assert claim_text(PrivacyClaim(1.0)) == "1"
-    assert claim_text(PrivacyClaim(1.0, 1e-6)) == "(1, 1e-06)"
+    assert claim_cell(1.0, 0.0) == "1"
+    assert claim_cell(1.0, 1e-6) == "(1, 1e-06)"
     assert (claim_words(1.0, 0.0), claim_words(0.5, 1e-6)) == ("ε = 1", "ε = 0.5, δ = 1e-06")
     assert [plural(n, "pair") for n in (0, 1, 2_000)] == ["0 pairs", "1 pair", "2,000 pairs"]
 

@@ -7,7 +7,7 @@ import math
 from dpaudit.contract import PrivacyVerdict
 from dpaudit.report.numbers import count, plural, significant
 from dpaudit.report.terminal import Lines, said
-from dpaudit.report.wording import claim_words
+from dpaudit.report.words.claims import claim_words
 from dpaudit.sensitivity.finding import Moved, NoiseMove, RecordedFinding, SensitivityFinding
 from dpaudit.sensitivity.metrics import ROUNDING
 
