@@ -161,12 +161,12 @@ class AuditFinding(Finding, frozen=True, kw_only=True, dict=True):
 P = ParamSpec("P")
 F = TypeVar("F", bound=AuditFinding)
 
+# Characters of a value in a call; one that is longer is shown by the name of the parameter.
 _LONGEST = 40
-"""Characters of a value in a call; one that is longer is shown by the name of the parameter."""
+# Parameters that change no number of a finding.
 _TIME_ALONE = ("n_jobs", "backend", "address", "progress")
-"""Parameters that change no number of a finding."""
+# Parameters that hold somebody's records, of which a call shows none.
 _OF_PEOPLE = ("data", "unit")
-"""Parameters that hold somebody's records, of which a call shows none."""
 
 
 def remembering(audit: Callable[P, F]) -> Callable[P, F]:
@@ -185,6 +185,7 @@ def remembering(audit: Callable[P, F]) -> Callable[P, F]:
     return remembered
 
 
+# Names that parameters have elsewhere.
 _OTHER_NAMES = {
     "dataset": "data",
     "df": "data",
@@ -202,9 +203,8 @@ _OTHER_NAMES = {
     "samples": "trials",
     "workers": "n_jobs",
 }
-"""Names that parameters have elsewhere."""
+# Parameters of curves that are claims of their own.
 _CLAIMS = {"mu": "gaussian", "rho": "zero_concentrated"}
-"""Parameters of curves that are claims of their own."""
 
 
 def check_names(audit: Callable[..., Any], given: Mapping[str, object], more: Collection[str] = ()) -> None:
@@ -222,7 +222,10 @@ def check_names(audit: Callable[..., Any], given: Mapping[str, object], more: Co
         meant = _OTHER_NAMES.get(name, "")
         hint = nearest(name, known)
         if meant in known:
-            shown = f"[{_shown(name, value)}]" if name == "pair" else _shown(meant, value)
+            if name == "pair":
+                shown = f"[{_shown(name, value)}]"
+            else:
+                shown = _shown(meant, value)
             hint = f"; write {meant}={shown}"
         elif name in _CLAIMS and "claim" in known:
             hint = f"; write claim=dpaudit.PrivacyClaim.{_CLAIMS[name]}({_shown(name, value)})"
@@ -255,10 +258,14 @@ def _shown(name: str, value: Any) -> str:
     if getattr(value, "ndim", None) == 0 and callable(getattr(value, "item", None)):
         return repr(value.item())
     if hasattr(value, "__name__"):
-        return value.__name__ if str(value.__name__).isidentifier() else name
+        if str(value.__name__).isidentifier():
+            return str(value.__name__)
+        return name
     if isinstance(value, list | tuple) or getattr(value, "ndim", False):
         if len(value) > _LONGEST:  # to write out so many values takes longer than some audits
             return name
     text = stable_repr(value)
     short = len(text) <= _LONGEST or isinstance(value, str) or is_dataclass(value)
-    return text if short and not text.startswith("<") and "\n" not in text else name
+    if short and not text.startswith("<") and "\n" not in text:
+        return text
+    return name

@@ -75,7 +75,9 @@ class PlainEvent(Frozen, frozen=True):
         """Return an event that refutes a claim on outputs of both sides alone, if there is one."""
         if not all(map(len, sides)):
             return UNSET
-        runs = PLAIN_TABLES if is_table(sides[0][0]) else PLAIN_RUNS
+        runs = PLAIN_RUNS
+        if is_table(sides[0][0]):
+            runs = PLAIN_TABLES
         some = [outputs[:runs] for outputs in sides]
         found = choose(some, delta, PLAIN_ERROR, worth=PLAIN_WORTH)
         if found is None or found.lower <= epsilon:
@@ -219,7 +221,11 @@ class Witness(Frozen, frozen=True, dict=True):
     def ratio(self) -> float:
         """The ratio of the rates, the likelier side's above the other's; nan where it never came or was not counted."""
         likely, other = self.rates or (0.0, 0.0)
-        return likely / other if other else math.inf if likely else math.nan
+        if other:
+            return likely / other
+        if likely:
+            return math.inf
+        return math.nan
 
 
 class Reach(Frozen, frozen=True):
@@ -243,18 +249,25 @@ class Reach(Frozen, frozen=True):
     @property
     def in_words(self) -> str:
         """The number of pairs that were tried, of those that the dataset gives, in words."""
-        least = "" if self.counted else "at least "
+        least = "at least "
+        if self.counted:
+            least = ""
         if self.counted and self.tried == self.offered:
-            return "the one pair" if self.offered == 1 else f"all {self.offered:,} pairs"
+            if self.offered == 1:
+                return "the one pair"
+            return f"all {self.offered:,} pairs"
         return f"{self.tried:,} of {least}{self.offered:,} pairs"
 
     @property
     def not_tried(self) -> tuple[str, ...]:
         """The parts that were not looked at, for want of pairs."""
         left = self.offered - self.tried
-        least = "" if self.counted else "at least "
-        others = (f"{least}{left:,} of {least}{self.offered:,} pairs that this dataset gives",) if left else ()
-        return (*others, UNCHANGED)
+        least = "at least "
+        if self.counted:
+            least = ""
+        if not left:
+            return (UNCHANGED,)
+        return f"{least}{left:,} of {least}{self.offered:,} pairs that this dataset gives", UNCHANGED
 
 
 UNCHANGED = "records, dates, categories and conjunctions that no pair changes"
@@ -411,7 +424,9 @@ class PrivacyFinding(AuditFinding, kw_only=True, frozen=True, tag="privacy"):
     @property
     def curve_test(self) -> CurveTest | None:
         """The test of a claim that is a curve; None where the claim is (epsilon, delta)-privacy."""
-        return None if self.tested_claim is UNSET else self.tested_claim
+        if self.tested_claim is UNSET:
+            return None
+        return self.tested_claim
 
     # Not stored: a finding holds nothing that depends on the machine.
     seconds_a_run = Unstored[float | None](None, "The seconds that a run took; None where that is not known.")
@@ -476,7 +491,9 @@ def _coarse(coarse: Coarse, part: Any) -> Any:
         case tuple():
             return tuple(_coarse(coarse, one) for one in part)
         case str():
-            return part if coarse.name(part) else WITHHELD
+            if coarse.name(part):
+                return part
+            return WITHHELD
         case Witness():
             events = {"event": _coarse(coarse, part.event), "opposite": _coarse(coarse, part.opposite)}
             found = replace(part, plain=_coarse(coarse, part.plain), **events)
@@ -487,8 +504,12 @@ def _coarse(coarse: Coarse, part: Any) -> Any:
         case PlainEvent():
             if is_coarse(coarse, part.event):
                 return part
-            words = coarse.sum_of(part.event.feature) if isinstance(part.event, Interval) else None
-            return replace(part, event=Withheld(words)) if words else UNSET
+            words = None
+            if isinstance(part.event, Interval):
+                words = coarse.sum_of(part.event.feature)
+            if words:
+                return replace(part, event=Withheld(words))
+            return UNSET
         case NotLookedAt():
             return NotLookedAt(_coarse(coarse, part.parts))
         case AllRaised():

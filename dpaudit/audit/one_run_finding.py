@@ -186,7 +186,9 @@ class OneRunFinding(AuditFinding, kw_only=True, frozen=True, tag="one run"):
     @property
     def curve(self) -> CurveClaim | None:
         """The claim that is a curve; None where the claim is (epsilon, delta)-privacy."""
-        return None if self.curve_claim is UNSET else self.curve_claim
+        if self.curve_claim is UNSET:
+            return None
+        return self.curve_claim
 
     @property
     def best(self) -> Guesses:

@@ -36,8 +36,8 @@ from dpaudit.sensitivity.metrics import ROUNDING
 from dpaudit.utility.finding import Reason, SampleComplexityFinding, ScalingFinding, UtilityFinding
 from dpaudit.utility.interval import GROWTH, failure_interval, is_vacuous, verdict
 
+# Numbers that differ by less, relatively, are taken for equal: other processors round otherwise.
 _SAME = 1e-9
-"""Numbers that differ by less, relatively, are taken for equal: other processors round otherwise."""
 POWER, BETS, LAWS = "the power stated", "bets", "exact laws"
 HOLDER = "the evidence by Holder's inequality"
 VACUITY = "whether a claim of utility is vacuous"
@@ -65,7 +65,9 @@ def recomputed(finding: Finding) -> tuple[str, ...]:
 def not_recomputed(left: Counter[str]) -> tuple[str, ...]:
     """Return the note on what of some findings does not follow from what is stored; none where all does."""
     named = ", ".join(f"{name} ({number})" for name, number in sorted(left.items()))
-    return (f"not recomputed: {named}",) if named else ()
+    if named:
+        return (f"not recomputed: {named}",)
+    return ()
 
 
 def require(holds: bool, otherwise: str) -> None:
@@ -77,7 +79,10 @@ def require(holds: bool, otherwise: str) -> None:
 def same(name: str, stored: Any, found: Any, where: str = "what its counts give") -> None:
     """Raise `ToolFault` unless a stored value is another one; floats may differ by rounding."""
     floats = isinstance(stored, float) and isinstance(found, float)
-    alike = _close(stored, found) if floats else stored == found
+    if floats:
+        alike = _close(stored, found)
+    else:
+        alike = stored == found
     require(alike, f"{name} {_words(stored)} is not {where}, {_words(found)}")
 
 
@@ -136,7 +141,8 @@ def _says(found: PrivacyFinding, refuted: bool) -> None:
 
 
 def _counted(found: PrivacyFinding) -> list[str]:
-    witness, budget = found.witness, found.budget
+    witness = found.witness
+    budget = found.budget
     sides = witness.trials or 0, witness.neighbour_trials or 0
     runs = found.confirmation_trials
     if found.stopped is UNSET or found.stopped.looks is None:
@@ -147,11 +153,14 @@ def _counted(found: PrivacyFinding) -> list[str]:
     same("selection_trials", found.selection_trials, chosen_by, "that of its budget")
     same("trials", found.trials, sum(budget.values()), "the sum of its budget")
     data, neighbour = likelier_first(witness.direction, *sides)
-    error, tests = found.errors["verdict"], found.tests
+    error = found.errors["verdict"]
+    tests = found.tests
     if not tests:  # the only one may stand as the witness alone
         given = witness.hits or 0, witness.neighbour_hits or 0, found.epsilon_lower
         tests = (EventTest(witness.event, error, *given, witness.direction, witness.opposite, witness.count),)
-    holder = found.curve_test.holder.error if found.curve_test is not None and found.curve_test.holder else 0.0
+    holder = 0.0
+    if found.curve_test is not None and found.curve_test.holder:
+        holder = found.curve_test.holder.error
     within = math.fsum([*(test.error for test in tests), holder]) <= error * (1 + _SAME)
     require(within, f"the errors of its tests are more than that of the verdict, {error}")
     for test in (*tests, *([] if found.representation is None else [found.representation])):
@@ -175,7 +184,8 @@ def _bet(found: PrivacyFinding) -> list[str]:
     at_most("budget used", found.budget["used"], found.budget["allowed"])
     same("confirmation_trials", found.confirmation_trials, found.budget["used"] // 2, "that of its budget")
     require(found.epsilon_lower <= MAX_EPSILON, f"epsilon_lower {found.epsilon_lower} is no bound that runs can show")
-    event, refuted = found.witness.event, found.epsilon_lower > found.epsilon
+    event = found.witness.event
+    refuted = found.epsilon_lower > found.epsilon
     if isinstance(event, Bets):
         at_most("runs that were bet on", event.runs, found.budget["used"])
         stake = -math.log(found.errors["verdict"]) * (1 - _SAME)
@@ -185,7 +195,8 @@ def _bet(found: PrivacyFinding) -> list[str]:
 
 
 def _curve_test(found: PrivacyFinding, tested: CurveTest) -> None:
-    epsilon, lower = found.epsilon, 0.0
+    epsilon = found.epsilon
+    lower = 0.0
     if found.design == "fixed":
         seen = found.witness
         counts = seen.hits or 0, seen.trials or 1, seen.neighbour_hits or 0, seen.neighbour_trials or 1
@@ -204,12 +215,16 @@ def _law(found: LawFinding) -> tuple[str, ...]:
         least, most = found.enclosure
         within = least <= most and found.epsilon - found.error <= most and least <= found.epsilon + found.error
         require(within, f"epsilon {found.epsilon} is not in its enclosure {found.enclosure}")
-    stands, delta = found.verdict == PrivacyVerdict.VIOLATION, found.delta_at_claim
+    stands = found.verdict == PrivacyVerdict.VIOLATION
+    delta = found.delta_at_claim
     if found.verdict == PrivacyVerdict.NO_EVIDENCE or found.claimed_epsilon is None:
         possible = found.verdict == PrivacyVerdict.CONSISTENT
     elif found.claimed_delta:  # the error of delta is at most that of a ratio of probabilities
         room = math.expm1(min(found.error, 1.0)) + _SAME
-        possible = delta > found.claimed_delta if stands else delta <= found.claimed_delta + room
+        if stands:
+            possible = delta > found.claimed_delta
+        else:
+            possible = delta <= found.claimed_delta + room
     else:
         possible = (least > found.claimed_epsilon) == stands
     numbers = f"{found.verdict} with epsilon {found.epsilon}, delta {delta} at the claim"
@@ -244,23 +259,29 @@ def _in_either_case(
     said = [verdict(*numbers, is_vacuous(*claim, concepts)) for concepts in (2**64, 2)]
     if found.verdict not in said:
         same("verdict", found.verdict, said[0], where)
-    return (VACUITY,) if len(set(said)) > 1 else ()
+    if len(set(said)) > 1:
+        return (VACUITY,)
+    return ()
 
 
 def _one_run(found: OneRunFinding) -> tuple[str, ...]:
     from dpaudit.audit.one_run import REVERSE_SHARE, GuessTest, derived, points_of
     from dpaudit.bounds.guesses import Schedule
 
-    numbers, coins = tuple(one.guesses for one in found.schedule), found.canaries * found.runs
+    numbers = tuple(one.guesses for one in found.schedule)
+    coins = found.canaries * found.runs
     right = [one.right for one in found.schedule]
     possible = list(numbers) == sorted(set(numbers)) and max(numbers[-1], found.included, found.tied) <= coins
     require(possible, f"{numbers} guesses, {found.included} canaries that were in and {found.tied} ties of {coins}")
     for one in found.schedule:
         at_most("right guesses", one.right, one.guesses)
-    gamma, points = 1 - found.confidence, points_of(found.curve, found.epsilon, found.delta)
+    gamma = 1 - found.confidence
+    points = points_of(found.curve, found.epsilon, found.delta)
     share = 1.0  # of the error, in an earlier version
     if found.reversed is not UNSET:
-        share = REVERSE_SHARE if found.reversed else 1 - REVERSE_SHARE
+        share = REVERSE_SHARE
+        if not found.reversed:
+            share = 1 - REVERSE_SHARE
     schedule = Schedule(numbers, coins, found.ranking == "in")
     test = GuessTest(schedule, share * gamma, np.array(right, dtype=np.int64))
     for name, value in derived(test, points, found.curve, share).items():
@@ -278,7 +299,10 @@ def _one_run(found: OneRunFinding) -> tuple[str, ...]:
     few = all(one.critical > one.guesses for one in found.schedule)
     said_few = any(isinstance(gap, FewCanaries) for gap in found.gaps)
     require(few == said_few, "the gaps are not those of its schedule")
-    said = PrivacyVerdict.NO_EVIDENCE if found.gaps else PrivacyVerdict.CONSISTENT
+    if found.gaps:
+        said = PrivacyVerdict.NO_EVIDENCE
+    else:
+        said = PrivacyVerdict.CONSISTENT
     same("verdict", found.verdict, PrivacyVerdict.VIOLATION if found.p_value <= gamma else said, "that of its p-value")
     return ()
 
@@ -287,7 +311,10 @@ def _supremum(found: SupremumFinding) -> tuple[str, ...]:
     claimed = found.claimed_epsilon
     if claimed is None or not found.claimed_delta:
         least = max(found.value - found.error, found.attained - found.attained_error)
-        said = PrivacyVerdict.VIOLATION if claimed is not None and least > claimed else PrivacyVerdict.CONSISTENT
+        if claimed is not None and least > claimed:
+            said = PrivacyVerdict.VIOLATION
+        else:
+            said = PrivacyVerdict.CONSISTENT
         same("verdict", found.verdict, said, "that of its value")
     return (LAWS,)
 
@@ -297,9 +324,14 @@ def _sample_complexity(found: SampleComplexityFinding) -> tuple[str, ...]:
 
     if found.certificate is not None and (wrong := refuted(found.certificate, found.alpha, found.beta)):
         raise ToolFault(wrong)
-    shown = found.upper if found.reason == Reason.CERTIFICATE else found.suffices
+    if found.reason == Reason.CERTIFICATE:
+        shown = found.upper
+    else:
+        shown = found.suffices
     left = _in_either_case(found, (found.lower + 1, shown or math.inf, found.theorem), "that of its sizes")
-    return left if found.certificate is not None and found.certificate.fails == found.lower else (*left, "the sizes")
+    if found.certificate is not None and found.certificate.fails == found.lower:
+        return left
+    return (*left, "the sizes")
 
 
 def _scaling(found: ScalingFinding) -> tuple[str, ...]:
@@ -322,10 +354,17 @@ def _scaling(found: ScalingFinding) -> tuple[str, ...]:
 
 
 def _sensitivity(found: SensitivityFinding) -> tuple[str, ...]:
-    room = found.sensitivity * (1 + float(ROUNDING)) if found.rounded else found.sensitivity
-    stands, beyond = found.verdict == PrivacyVerdict.VIOLATION, bool(found.infinite) or found.distance > room
+    if found.rounded:
+        room = found.sensitivity * (1 + float(ROUNDING))
+    else:
+        room = found.sensitivity
+    stands = found.verdict == PrivacyVerdict.VIOLATION
+    beyond = bool(found.infinite) or found.distance > room
     # A distance that exceeds the claim by less than a float shows is stored as the claim.
-    possible = beyond or found.distance >= found.sensitivity if stands else not beyond
+    if stands:
+        possible = beyond or found.distance >= found.sensitivity
+    else:
+        possible = not beyond
     require(possible, f"{_words(found.verdict)} with a distance of {found.distance} and a claim of {found.sensitivity}")
     if not stands:
         _not_refuted(found, found.moved > 0)
@@ -342,10 +381,14 @@ def _recorded(found: RecordedFinding) -> tuple[str, ...]:
 
 
 def _not_refuted(found: SensitivityFinding | RecordedFinding, tested: bool) -> None:
-    said = PrivacyVerdict.NOT_REFUTED if tested else PrivacyVerdict.NO_EVIDENCE
+    if tested:
+        said = PrivacyVerdict.NOT_REFUTED
+    else:
+        said = PrivacyVerdict.NO_EVIDENCE
     same("verdict", found.verdict, said, "that of what moved")
 
 
+# Each recomputes what follows from a finding of its kind, and names what does not.
 _RECOMPUTED: dict[type, Callable[[Any], tuple[str, ...]]] = {
     PrivacyFinding: _privacy,
     LawFinding: _law,
@@ -357,4 +400,3 @@ _RECOMPUTED: dict[type, Callable[[Any], tuple[str, ...]]] = {
     SensitivityFinding: _sensitivity,
     RecordedFinding: _recorded,
 }
-"""Each recomputes what follows from a finding of its kind, and names what does not."""

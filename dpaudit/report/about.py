@@ -44,13 +44,17 @@ def libraries_words(finding: PrivacyFinding) -> str:
 
 def about_view(view: FindingView) -> Lines:
     """Return the lines on the dataset and on the libraries of an audit."""
-    libraries = libraries_words(view.finding) if isinstance(view.finding, PrivacyFinding) else ""
+    libraries = ""
+    if isinstance(view.finding, PrivacyFinding):
+        libraries = libraries_words(view.finding)
     return said(("data", dataset_words(view)), ("libraries", libraries))
 
 
 def about_row(row: Row) -> str:
     """Return the audit, the dataset and the libraries of a mechanism in a line; empty where nothing is known."""
-    lines = [("audit", row.audit)] if row.audit else []
+    lines = []
+    if row.audit:
+        lines = [("audit", row.audit)]
     if row.blackbox is not None:
         lines += [(str(label), str(words)) for label, words in about_view(row.view_of(row.blackbox))]
     return "; ".join(f"{label}: {words}" for label, words in lines)

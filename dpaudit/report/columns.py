@@ -19,8 +19,8 @@ Numbers: TypeAlias = Mapping[str, Any]
 """Name of a column, or of a number that a column needs, -> the number; None where nothing was audited.
 Where the claim is a curve, "curve_claim" is it and its kind, in words; the claimed epsilon and delta are then the point
 that was tested."""
+# Columns in epsilon and delta -> the number, in mu, that they have for a Gaussian claim.
 _IN_MU = {"claimed_delta": "", "epsilon_lower": "mu_lower", "detectable_epsilon": "detectable_mu"}
-"""Columns in epsilon and delta -> the number, in mu, that they have for a Gaussian claim."""
 
 
 class Column(NamedTuple):
@@ -50,16 +50,22 @@ class Column(NamedTuple):
             return str(claim[0])
         if claim and self.name in _IN_MU:
             text = self._replace(name=_IN_MU[self.name], apart="claimed_mu").text({**numbers, "curve_claim": ""})
-            return f"μ {text}" if text[0].isdigit() else text
-        value, low = numbers.get(self.name), numbers.get(self.low)
+            if text[0].isdigit():
+                return f"μ {text}"
+            return text
+        value = numbers.get(self.name)
+        low = numbers.get(self.low)
         if value is None:
             return self.absent
         if low is not None:
             return f"{self._rounded(low, 'down', numbers)}-{self._rounded(value, 'up', numbers)}"
-        return value_text(value) if self.towards == "given" else self._rounded(value, self.towards, numbers)
+        if self.towards == "given":
+            return value_text(value)
+        return self._rounded(value, self.towards, numbers)
 
     def _rounded(self, value: float, towards: str, numbers: Numbers) -> str:
-        apart, error = numbers.get(self.apart), numbers.get(f"{self.name}_error") or 0.0
+        apart = numbers.get(self.apart)
+        error = numbers.get(f"{self.name}_error") or 0.0
         return significant(
             self.scale * value,
             towards,
@@ -121,7 +127,9 @@ def shown_number(row: Row, name: str) -> str:
     """Return the number of a row in a column, powers of ten raised; empty where it has none."""
     numbers = numbers_of(row)
     column = next(column for column in COLUMNS if column.name == name)
-    return raised(column.text({**numbers, "curve_claim": ""})) if numbers[name] is not None else ""
+    if numbers[name] is not None:
+        return raised(column.text({**numbers, "curve_claim": ""}))
+    return ""
 
 
 def shown_claim(row: Row, claim: PrivacyClaim) -> str:
@@ -135,7 +143,10 @@ def columns_of(numbers: Sequence[Numbers], columns: Sequence[Column] = COLUMNS, 
 
     Those of the claim and of what runs found stay in any case.
     """
-    left = set() if any(n.get("claimed_delta") and not n.get("curve_claim") for n in numbers) else {"claimed_delta"}
+    if any(n.get("claimed_delta") and not n.get("curve_claim") for n in numbers):
+        left = set()
+    else:
+        left = {"claimed_delta"}
     for column in columns:
         optional = column.promise == "accuracy" or column.name == "exact_epsilon"
         if optional and all(one.get(column.name) is None for one in numbers):

@@ -22,8 +22,8 @@ from dpaudit.report.words.finding import because
 from dpaudit.report.words.privacy import ASSUMED, claim_text, delta_text, frontier_text, gaps_words
 
 _MOST_ROWS = 14
+# The most lines of their table beside one for each of them; with more, long names are cut.
 _SPARE = 8
-"""The most lines of their table beside one for each of them; with more, long names are cut."""
 _MOST_NAMED = 3
 _LEGEND = """\
 exact epsilon: the worst case over the inputs enumerated; e = error proved, n = numeric, error estimated.
@@ -71,16 +71,21 @@ def full(run: Run, color: bool = False) -> str:
         "",
         *_LEGEND.splitlines(),
     ]
-    learners, instances = len({row.learner for row in summary.learners}), len(summary.learners)
-    several = "" if learners == instances else f" in {instances} instances"
+    learners = len({row.learner for row in summary.learners})
+    instances = len(summary.learners)
+    several = ""
+    if learners != instances:
+        several = f" in {instances} instances"
     head = f"{plural(learners, 'learner')}{several}; profile {run.header.profile}, seed {run.header.seed}"
     return _framed(run, summary, [printable(head), *lines], None, color, WIDTH)
 
 
 def _framed(run: Run, summary: Summary, lines: Sequence[str], named: int | None, color: bool, width: int) -> str:
-    status, answer = outcome(run).status, textwrap.fill(printable(headline(summary)), width)
+    status = outcome(run).status
+    answer = textwrap.fill(printable(headline(summary)), width)
     parts = [painted(answer, WORSE if status == 1 else "bold") if color else answer, ""]
-    parts += [*lines, ""] if lines else []
+    if lines:
+        parts += [*lines, ""]
     parts += laid_out(tallies(summary), width, color).splitlines()
     if reasons := _reasons(summary, named):
         parts += ["", *laid_out(reasons, width, color).splitlines()]
@@ -98,7 +103,9 @@ def _learners(rows: Sequence[Row], width: int, color: bool, deep: int = 2, full:
     def initial(row: Row, column: Column) -> str:
         """Return the initial of the grade of an exact number, or of the setting of a failure rate."""
         kinds = {"exact_epsilon": row.exact and row.exact.grade, "failure_rate": row.utility and row.utility.setting}
-        return f" {kind[0]}" if full and (kind := kinds.get(column.name)) else ""
+        if full and (kind := kinds.get(column.name)):
+            return f" {kind[0]}"
+        return ""
 
     if not rows:
         return []
@@ -107,7 +114,10 @@ def _learners(rows: Sequence[Row], width: int, color: bool, deep: int = 2, full:
     heads = [*heads_of("mechanism", columns), *([Head("verdict", "text")] if full else [])]
     cells = []
     for row, own in zip(rows, numbers, strict=True):
-        name = f"{row.label} (!)" if row.conflict else row.label
+        if row.conflict:
+            name = f"{row.label} (!)"
+        else:
+            name = row.label
         mark, name, *shown = cells_of(row.verdict, name, columns, own if row.views else None)
         marked = (text + initial(row, column) for text, column in zip(shown, columns, strict=True))
         cells.append([mark, name, *marked, *([verdict_words(row.verdict, row.to_blame)] if full else [])])
@@ -117,7 +127,9 @@ def _learners(rows: Sequence[Row], width: int, color: bool, deep: int = 2, full:
 def _legend(rows: Sequence[Row]) -> list[str]:
     marked = dict.fromkeys(row.verdict for row in rows if row.verdict.needs_look)
     marks = "   ".join(f"{MARKS[verdict]} {verdict}" for verdict in marked)
-    return [*filter(None, [marks, CATCHES])] if rows else []
+    if rows:
+        return [*filter(None, [marks, CATCHES])]
+    return []
 
 
 def _controls(rows: Sequence[Row], color: bool) -> list[str]:

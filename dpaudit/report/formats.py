@@ -37,6 +37,7 @@ from dpaudit.report.words.privacy import reach_words, unseen_words
 
 _SUBJECTS = ("privacy", "accuracy", "control")
 _BROKEN = "accuracy-broken"
+# The identifier of the rule that each verdict falls under.
 _RULE_OF = {
     "missed": "missed-control",
     "violation": "privacy-violation",
@@ -46,12 +47,12 @@ _RULE_OF = {
     "failed": "audit-not-finished",
     "incomplete": "audit-not-finished",
 }
-"""The identifier of the rule that each verdict falls under."""
+# Identifier of a rule -> when it is broken.
 _RULES = {
     **{_RULE_OF[verdict]: GLOSSARY[verdict] for verdict in ("missed", "violation", "no evidence", "undecided")},
     _BROKEN: "the mechanism fails more often than it promises",
 }
-"""Identifier of a rule -> when it is broken."""
+# The level in SARIF of the result of each verdict; others have no result.
 _LEVELS = {
     "missed": "error",
     "violation": "error",
@@ -59,14 +60,14 @@ _LEVELS = {
     "undecided": "warning",
     "accepted": "note",
 }
-"""The level in SARIF of the result of each verdict; others have no result."""
+# The outcome in JUnit of the test case of each verdict; others are no test.
 _OUTCOMES = {
     **dict.fromkeys(("missed", "violation"), "failure"),
     **dict.fromkeys(("failed", "incomplete"), "error"),
     **dict.fromkeys(("no evidence", "undecided", "accepted"), "skipped"),
     **dict.fromkeys(("holds", "not refuted", "vacuous", "consistent", "caught"), "passed"),
 }
-"""The outcome in JUnit of the test case of each verdict; others are no test."""
+# The sign in Markdown of each verdict on a mechanism.
 _SIGNS = {
     **dict.fromkeys(("missed", "violation"), "🔶"),
     **dict.fromkeys(("failed", "incomplete", "no evidence", "undecided", "accepted"), "⬜"),
@@ -74,7 +75,6 @@ _SIGNS = {
     **dict.fromkeys(("vacuous", "not checked", "no claim"), "\N{HEAVY MINUS SIGN}"),
     "caught": "✔️",
 }
-"""The sign in Markdown of each verdict on a mechanism."""
 _MOST_LOST_LISTED = 20
 
 
@@ -93,7 +93,9 @@ class Promise(NamedTuple):
     def rule(self) -> str:
         """The identifier of the rule that the outcome falls under; empty where nothing is wrong or open."""
         broken = self.subject == "accuracy" and self.verdict == PrivacyVerdict.VIOLATION
-        return _BROKEN if broken else _RULE_OF.get(self.verdict, "")
+        if broken:
+            return _BROKEN
+        return _RULE_OF.get(self.verdict, "")
 
 
 def promises(summary: Summary) -> list[Promise]:
@@ -115,7 +117,9 @@ def promises(summary: Summary) -> list[Promise]:
 def junit(run: Run) -> str:
     """Return the report of a run as JUnit XML; the same results give the same bytes."""
     summary = summarise(run)
-    seal = "" if run.single else run.seal
+    seal = ""
+    if not run.single:
+        seal = run.seal
     return junit_of(promises(summary), _SUBJECTS, summary.lost, seal, run.started)
 
 
@@ -161,7 +165,8 @@ def _suite(root: Element, name: str, cases: Sequence[Element], seal: str, starte
 
 def _case(promise: Promise) -> Element:
     case = Element("testcase", {"classname": printable(promise.mechanism), "name": promise.subject})
-    text, kind = printable(promise.text), _OUTCOMES.get(promise.verdict, "")
+    text = printable(promise.text)
+    kind = _OUTCOMES.get(promise.verdict, "")
     if kind in ("failure", "error"):
         SubElement(case, kind, {"message": text, "type": promise.rule}).text = text
     elif kind == "skipped":
@@ -224,14 +229,16 @@ def markdown(run: Run) -> str:
     parts = [f"## {escaped(headline(summary))}"]
     parts += ["\n".join(f"- {name}: {escaped(text)}" for name, text in tallies(summary))]
     parts += [f"- **{escaped(m.name)}**: {_told(says(m))}" for m in looked]
-    parts += [_table(looked)] if looked else []
+    if looked:
+        parts += [_table(looked)]
     calm = [m for m in learners if not m.needs_look]
     if calm:
         folded = f"<details><summary>Consistent, or without a claim: {len(calm)}</summary>"
         parts.append(f"{folded}\n\n{_table(calm)}\n\n</details>")
     lost = summary.lost
     parts += [f"- without a result: {escaped(one.name)}: {escaped(one.why)}" for one in lost[:_MOST_LOST_LISTED]]
-    parts += [f"- and {len(lost) - _MOST_LOST_LISTED} more without a result"] if len(lost) > _MOST_LOST_LISTED else []
+    if len(lost) > _MOST_LOST_LISTED:
+        parts += [f"- and {len(lost) - _MOST_LOST_LISTED} more without a result"]
     abouts = [(m.name, about_row(m.tested)) for m in learners]
     parts += ["\n".join(f"- {escaped(f'{name}: {about}')}" for name, about in abouts if about)]
     parts += [CAVEAT, fenced(run.header.command)]

@@ -52,8 +52,8 @@ if TYPE_CHECKING:
     import jinja2
 
 _MOST_UNFOLDED = 12
+# Sorts infinity, which no number in a page can be, behind everything.
 _LARGEST = 1e99
-"""Sorts infinity, which no number in a page can be, behind everything."""
 TONES = {
     **dict.fromkeys(("missed", "violation", "refuted", "false", "gap"), "bad"),
     **dict.fromkeys(("misprint", "edge case"), "none"),
@@ -63,29 +63,31 @@ TONES = {
     "caught": "caught",
 }
 """The class of each verdict in a page, which has its colour."""
+# The verdicts that the table of all mechanisms is filtered by, each with all others of its tone.
 _VERDICTS = (*OF_PRIVACY, TaskVerdict.NO_CLAIM, TaskVerdict.CAUGHT)
-"""The verdicts that the table of all mechanisms is filtered by, each with all others of its tone."""
+# Characters of what differs in an input, before and behind it; recipes of a dataset are shown whole.
 _LONGEST_PART, _LONGEST_RECIPE = 100, 1_000
-"""Characters of what differs in an input, before and behind it; recipes of a dataset are shown whole."""
 _WITHHELD_BARS = (
     "Bars: in how many runs the answer was one of those by which the two inputs are told apart best; whoever gets such "
     "an answer learns {more}about what differs. Which answers these are is not shown, as they may reveal records "
     "(include_data shows them)."
 )
+# Relations of neighbours in words, and what then differs between two of them; {} is what comes or goes.
 _NEIGHBOURS = {
     Relation.REPLACE_ONE: ("one {} is replaced", "one {} changes"),
     Relation.ADD_REMOVE_ONE: ("one {} is added or removed", "one {} more or less"),
     Relation.REPLACE_PRIVATE: ("one private {} is replaced", "one private {} changes"),
     None: ("as you gave them", "two neighbouring inputs"),
 }
-"""Relations of neighbours in words, and what then differs between two of them; {} is what comes or goes."""
 
 
 def render(run: Run) -> str:
     """Return the report of a run as one self-contained HTML page; the same results give the same bytes."""
     summary = summarise(run)
     learners, missed, rest = shown_of(summary)
-    few = rest if len(rest) <= _MOST_UNFOLDED else []
+    few = []
+    if len(rest) <= _MOST_UNFOLDED:
+        few = rest
     parts = {m.id: _part(m, _command(m.tested, run)) for m in (*missed, *learners, *few)}
     confidences = {row.blackbox.confidence for row in (*summary.learners, *summary.controls) if row.blackbox}
     columns = columns_of([numbers_of(m) for m in (*missed, *learners, *few)])
@@ -94,12 +96,15 @@ def render(run: Run) -> str:
     def drawn(shown: Sequence[AuditedMechanism]) -> list[dict[str, Any]]:
         return [{"mechanism": m, "svg": figures.claim_row(m), "aside": figures.aside(m)} for m in shown]
 
-    header, same = run.header, "The same command with the same versions gives the same bytes but for the date"
+    header = run.header
+    same = "The same command with the same versions gives the same bytes but for the date"
     if clock := clock_words(*(one.finding for one in run.results)):
         same = f"The same command may give other bytes, for {clock}; made with"
     work = f"Profile {header.profile}, seed {header.seed}"
     digests = "".join(f"; {name} has the digest {digest}" for name, digest in sorted(header.sources.items()))
-    sealed = "" if run.single else f" Seal of the results, as `dpaudit verify` prints it: {run.seal}."
+    sealed = ""
+    if not run.single:
+        sealed = f" Seal of the results, as `dpaudit verify` prints it: {run.seal}."
     page = {
         "answer": sentences.headline(summary),
         "date": date_words(run.started),
@@ -138,16 +143,23 @@ def render(run: Run) -> str:
 
 def _contents(summary: Summary, run: Run) -> list[tuple[str, str]]:
     found = [("figure", "All claims"), ("table", "Table"), ("each", "Each mechanism")]
-    found += [("controls", "Controls")] if summary.controls or not run.single else []
-    found += [("ledger", "Ledger of papers")] if summary.ledger else []
-    found += [("pending", "Without a result")] if not summary.whole else []
+    if summary.controls or not run.single:
+        found += [("controls", "Controls")]
+    if summary.ledger:
+        found += [("ledger", "Ledger of papers")]
+    if not summary.whole:
+        found += [("pending", "Without a result")]
     return [*found, ("words", "Words"), ("again", "Repeat")]
 
 
 def _line(mechanism: AuditedMechanism, columns: Sequence[Column]) -> dict[str, Any]:
 
     def key(value: float | None) -> float:
-        return -1 if value is None else value if math.isfinite(value) else _LARGEST
+        if value is None:
+            return -1
+        if math.isfinite(value):
+            return value
+        return _LARGEST
 
     numbers = numbers_of(mechanism)
     return {
@@ -168,7 +180,10 @@ def _ledgers(rows: Sequence[LedgerRow]) -> list[dict[str, Any]]:
     grouped: dict[tuple[bool, int, str], list[LedgerRow]] = {}
     for row in rows:
         of_papers = row.part == Part.PAPERS
-        key = (not of_papers, row.verdict.rank, str(row.verdict)) if of_papers else (True, 0, PARTS[row.part])
+        if of_papers:
+            key = (not of_papers, row.verdict.rank, str(row.verdict))
+        else:
+            key = (True, 0, PARTS[row.part])
         grouped.setdefault(key, []).append(row)
     return [
         {
@@ -212,8 +227,13 @@ def render_finding(found: OneAudit | Result | Sequence[OneAudit | Result], comma
     """
     views = [view_of(one) for one in (found if isinstance(found, Sequence) else [found])]
     row = row_of(views)
-    mechanism, privacy = AuditedMechanism("mechanism", [row]), row.blackbox is not None or row.exact is not None
-    verdict, shown = row.verdict if privacy else row.utility_verdict, _part(mechanism, command)
+    mechanism = AuditedMechanism("mechanism", [row])
+    privacy = row.blackbox is not None or row.exact is not None
+    if privacy:
+        verdict = row.verdict
+    else:
+        verdict = row.utility_verdict
+    shown = _part(mechanism, command)
     seeds = {str(view.finding.seed) for view in views if not isinstance(view.finding, LawFinding)}
     made = "; ".join(filter(None, (", ".join(sorted(seeds)), _versions(views[0].finding.versions))))
     page = {
@@ -280,20 +300,32 @@ def _part(mechanism: AuditedMechanism, command: str) -> dict[str, Any]:
 
 
 def _numbers(mechanism: AuditedMechanism) -> Lines:
-    row, claim, lines = mechanism.tested, mechanism.tested.claim, list[tuple[str, str]]()
+    row = mechanism.tested
+    claim = mechanism.tested.claim
+    lines = list[tuple[str, str]]()
     if claim is not None:
-        relation = claim.relation if row.blackbox is None else row.blackbox.relation
+        relation: Relation | None = claim.relation
+        if row.blackbox is not None:
+            relation = row.blackbox.relation
         neighbours = _NEIGHBOURS[relation][0].format(_noun(row))
-        curve = row.blackbox if row.curve is not None else None
+        curve = None
+        if row.curve is not None:
+            curve = row.blackbox
         word, shown = ("point tested", number) if curve else ("claimed", value_text)
-        lines = curve_lines(curve) if curve else []
+        lines = []
+        if curve:
+            lines = curve_lines(curve)
         what = f"{word}, with δ = {raised(shown(claim.delta))}; neighbours: {neighbours}"
         lines.append((f"ε = {raised(shown(claim.epsilon))}", what))
     elif row.exact is not None:
         lines.append(("none", "claimed: it promises no privacy"))
     if (exact := row.exact) is not None:
-        delta = exact.claimed_delta if exact.epsilon_at_claim is not None else 0.0
-        at = f" at δ = {raised(value_text(delta))}" if delta else ""
+        delta = 0.0
+        if exact.epsilon_at_claim is not None:
+            delta = exact.claimed_delta
+        at = ""
+        if delta:
+            at = f" at δ = {raised(value_text(delta))}"
         worst = f"exact{at}, the worst of {covers_text(exact)}"
         lines.append((f"ε = {shown_number(row, 'exact_epsilon')}", worst))
         if exact.claimed_delta > 0:
@@ -301,7 +333,9 @@ def _numbers(mechanism: AuditedMechanism) -> Lines:
             lines.append((f"δ = {least}", "exact at the claimed ε"))
     if (found := row.blackbox) is not None and row.curve is None:
         fresh = f"{count(2 * found.confirmation_trials)} fresh runs on two inputs"
-        by = fresh if found.design == "fixed" else "bets on runs"
+        by = "bets on runs"
+        if found.design == "fixed":
+            by = fresh
         lines.append((f"ε ≥ {shown_number(row, 'epsilon_lower')}", f"found, {percent(found.confidence)} sure, by {by}"))
         if found.gaps or math.isinf(found.detectable_epsilon):
             lines.append(("none", "is detectable: no leak was within reach"))
@@ -319,22 +353,27 @@ def _noun(row: Row) -> str:
     """Return what neighbours of a mechanism differ in: a learner's samples hold examples."""
     if row.blackbox is not None and row.blackbox.reach is not UNSET and row.blackbox.reach.group > 1:
         return f"group of {group_words(row.blackbox).removeprefix(' for groups of ')}"
-    origins = () if row.blackbox is None else row.blackbox.origins
-    if any(origin.kind is OriginKind.OWN_USERS for origin in origins):
+    if row.blackbox is not None and any(origin.kind is OriginKind.OWN_USERS for origin in row.blackbox.origins):
         return "user"
-    return "example" if any(view.is_learner for view in row.views) else "record"
+    if any(view.is_learner for view in row.views):
+        return "example"
+    return "record"
 
 
 def _witness(row: Row, finding: PrivacyFinding) -> dict[str, Any]:
-    found, decoded = finding.witness, row.view_of(finding).decoded
+    found = finding.witness
+    decoded = row.view_of(finding).decoded
     refutes = finding.verdict == PrivacyVerdict.VIOLATION or row.fault is not None
     title = f"{'The witness' if refutes else 'The closest call'}: {_NEIGHBOURS[finding.relation][1].format(_noun(row))}"
     counted = found.plain or found
     if counted.hits is None:
-        answer, counts = event_words(found.event, decoded), [(0, 0), (0, 0)]
+        answer = event_words(found.event, decoded)
+        counts = [(0, 0), (0, 0)]
     else:
         likely, other = counted.rates or (0.0, 0.0)
-        often = "on one alone" if likely else "in no run"
+        often = "in no run"
+        if likely:
+            often = "on one alone"
         if other:
             often = times_words(likely / other, finding.epsilon, number) + " times, and δ" * (finding.delta > 0)
         title += f", and one answer comes {often}"
@@ -343,7 +382,9 @@ def _witness(row: Row, finding: PrivacyFinding) -> dict[str, Any]:
     if counted.direction == Direction.BACKWARD:
         counts.reverse()
     sides = [("D", found.data, found.differs[0], *counts[0]), ("D′", found.neighbour, found.differs[1], *counts[1])]
-    longest = _LONGEST_RECIPE if found.origin.kind.own else _LONGEST_PART
+    longest = _LONGEST_PART
+    if found.origin.kind.own:
+        longest = _LONGEST_RECIPE
     differs = ""
     if found.difference is not UNSET and found.difference not in found.neighbour:
         differs = f"D′ is D, but {found.difference}. "
@@ -355,12 +396,16 @@ def _witness(row: Row, finding: PrivacyFinding) -> dict[str, Any]:
 
 
 def _side(name: str, text: str, differs: tuple[int, int], hits: int, trials: int, *, longest: int) -> dict[str, str]:
-    before, changed, after = text[: differs[0]], text[differs[0] : differs[1]], text[differs[1] :]
+    before = text[: differs[0]]
+    changed = text[differs[0] : differs[1]]
+    after = text[differs[1] :]
     blank = len(changed) - len(changed.lstrip())
-    before, changed = before + changed[:blank], changed[blank:]
+    before = before + changed[:blank]
+    changed = changed[blank:]
     most = longest - 1
     changed, after = (part if len(part) <= most + 1 else f"{part[:most]}…" for part in (changed, after))
-    before = before if len(before) <= most + 1 else f"…{before[-most:]}"
+    if len(before) > most + 1:
+        before = f"…{before[-most:]}"
     side = {"name": name, "before": before, "changed": changed, "after": after}
     if not trials:
         return side | {"share": ""}
@@ -369,8 +414,12 @@ def _side(name: str, text: str, differs: tuple[int, int], hits: int, trials: int
 
 
 def _method(mechanism: AuditedMechanism) -> Lines:
-    row, exact, runs = mechanism.tested, mechanism.tested.exact, mechanism.tested.blackbox
-    lines = [("parameters", label_parameters(row.parameters))] if row.parameters else []
+    row = mechanism.tested
+    exact = mechanism.tested.exact
+    runs = mechanism.tested.blackbox
+    lines = []
+    if row.parameters:
+        lines = [("parameters", label_parameters(row.parameters))]
     if exact is not None:
         lines += [("Exact", row.scope or "inputs given"), *finding_lines(row.view_of(exact))]
     else:
@@ -385,7 +434,9 @@ def _method(mechanism: AuditedMechanism) -> Lines:
     for instance in mechanism.rows:
         for one in map(instance.in_setting, instance.settings):
             if one.utility is not None:
-                named = f" ({label_parameters(one.parameters)})" if len(mechanism.rows) > 1 else ""
+                named = ""
+                if len(mechanism.rows) > 1:
+                    named = f" ({label_parameters(one.parameters)})"
                 worst = f"{one.utility.setting}, the worst of {plural(len(one.cases), 'hard case')}{named}"
                 lines += [("Accuracy", worst), *finding_lines(one.view_of(one.utility))]
     if row.fault is None and (why := mechanism.accurate.missing.get("utility")):

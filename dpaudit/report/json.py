@@ -152,9 +152,13 @@ def run_in(text: bytes, place: object) -> Run:
     report, or is not what the run gives: the message names the place.
     """
     found: Report = decode(text, Report, place)
-    total = "" if found.seal == found.header.state else found.seal
+    total = ""
+    if found.seal != found.header.state:
+        total = found.seal
     listed = {one.learner: Listed(one.audit) for one in found.learners if one.audit is not UNSET}
-    began = "" if found.started is UNSET else found.started
+    began = ""
+    if found.started is not UNSET:
+        began = found.started
     run = Run(found.header, found.results, found.failures, total, listed=listed, started=began)
     try:
         if run.single:

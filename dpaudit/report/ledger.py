@@ -93,7 +93,9 @@ def check_statements(
         raise InputError(f"ids must be a sequence of statement ids, got the string {ids!r}", parameter="ids", value=ids)
     OPTIONS["time_limit"].read(time_limit)
     registry = load(paths)
-    statements = registry.statements if ids is None else map(registry.get_statement, dict.fromkeys(ids))
+    statements = registry.statements
+    if ids is not None:
+        statements = tuple(registry.get_statement(id) for id in dict.fromkeys(ids))
     tasks = [ledger_task(statement, time_limit) for statement in statements]
     ended: dict[str, Result | Failure] = {}
     records = execute(tasks, seed=0, paths=paths, n_jobs=n_jobs)
@@ -122,7 +124,8 @@ def counts_text(rows: Sequence[LedgerRow]) -> str:
     parts = []
     for part, words in PARTS.items():
         found = class_counts(rows, part)
-        classes, total = ", ".join(counted(verdict, n) for verdict, n in found.items()), sum(found.values())
+        classes = ", ".join(counted(verdict, n) for verdict, n in found.items())
+        total = sum(found.values())
         if part == Part.PAPERS:
             parts.append(f"{plural(total, 'statement')} {words} checked" + f": {classes}" * bool(classes))
         elif total:
@@ -132,8 +135,11 @@ def counts_text(rows: Sequence[LedgerRow]) -> str:
 
 def place_words(row: LedgerRow) -> list[str]:
     """Return where a statement stands and as what, and what follows from a contradiction."""
-    words = [f"{row.place}: {row.formula}"] if row.formula else []
-    words += [f"if {row.conditions}"] if row.conditions else []
+    words = []
+    if row.formula:
+        words = [f"{row.place}: {row.formula}"]
+    if row.conditions:
+        words += [f"if {row.conditions}"]
     if row.verdict in ACCUSATIONS:
         words += [f"why: {row.argument}", _SURVIVES[row.survives]]
     return words

@@ -78,7 +78,8 @@ def as_svg(figure: Figure) -> bytes:
 
 
 def _privacy(row: Row, axes: Axes) -> Sequence[str]:
-    curves, measured = Curves(row), list[str]()
+    curves = Curves(row)
+    measured = list[str]()
     if row.claim is not None:
         axes.plot(*zip(*curves.promised, strict=True), "--", color=CLAIM, label="allowed by the claim")
         claim = claim_cell(row.claim.epsilon, row.claim.delta)
@@ -109,7 +110,8 @@ def _ruled_out(axes: Axes, finding: PrivacyFinding, curves: Curves) -> None:
 
 
 def _exact(axes: Axes, exact: LawFinding, right: float) -> list[str]:
-    labels, marks = [], []
+    labels = []
+    marks = []
     if exact.curve:
         labels.append(f"worst case ({exact.grade})")
         axes.plot(*zip(*exact.curve, strict=True), color=EXACT, label=labels[0])
@@ -127,7 +129,8 @@ def _exact(axes: Axes, exact: LawFinding, right: float) -> list[str]:
 
 
 def _failure(finding: UtilityFinding, axes: Axes) -> Sequence[str]:
-    rate, label = finding.failure_rate, "failure rate"
+    rate = finding.failure_rate
+    label = "failure rate"
     ends = [[max(0.0, rate - finding.failure_lower)], [max(0.0, finding.failure_upper - rate)]]
     axes.errorbar([finding.n], [rate], yerr=ends, fmt="o", color=EXACT, capsize=4, label=label, clip_on=False)
     axes.axhline(finding.beta, color=CLAIM, ls="--", lw=1.2, label=f"beta = {value_text(finding.beta)}")
@@ -163,7 +166,8 @@ def _sizes(finding: SampleComplexityFinding, axes: Axes) -> Sequence[str]:
 
 
 def _scaling(finding: ScalingFinding, axes: Axes) -> Sequence[str]:
-    x, label = [point.x for point in finding.points], "n* measured"
+    x = [point.x for point in finding.points]
+    label = "n* measured"
     top = [point.upper or point.lower for point in finding.points]
     length = [high - max(point.lower, 0.5) for high, point in zip(top, finding.points, strict=True)]
     axes.errorbar(x, top, yerr=[length, [0.0] * len(x)], fmt="o-", ms=4, color=EXACT, capsize=3, label=label)
@@ -173,7 +177,8 @@ def _scaling(finding: ScalingFinding, axes: Axes) -> Sequence[str]:
 
 
 def _guesses(finding: OneRunFinding, axes: Axes) -> Sequence[str]:
-    label, shares = "right guesses", [(one.guesses, one.right / one.guesses) for one in finding.schedule]
+    label = "right guesses"
+    shares = [(one.guesses, one.right / one.guesses) for one in finding.schedule]
     axes.plot(*zip(*shares, strict=True), "o-", color=EXACT, label=label)
     refuting = [(one.guesses, one.critical / one.guesses) for one in finding.schedule if one.critical <= one.guesses]
     if refuting:

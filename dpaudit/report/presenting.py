@@ -50,7 +50,8 @@ def figure(finding: AnyAudit) -> Figure:
 
 def notebook(finding: AnyAudit) -> str:
     """Return a finding as HTML: its lines and its figure, and the page folded."""
-    drawing, drawn = io.BytesIO(), figure(finding)
+    drawing = io.BytesIO()
+    drawn = figure(finding)
     drawn.set_dpi(110)
     drawn.canvas.print_png(drawing)  # type: ignore[attr-defined]  # of Agg; `savefig` would draw twice
     source = f"data:image/png;base64,{base64.b64encode(drawing.getvalue()).decode()}"
@@ -64,10 +65,14 @@ def notebook(finding: AnyAudit) -> str:
 
 def page(finding: AnyAudit) -> str:
     """Return all that a finding says, a line each: what, claim, bound, power, runs, errors, witness, warnings."""
-    left = [("not recomputed", ", ".join(finding.not_recomputed))] if finding.not_recomputed else []
+    left = []
+    if finding.not_recomputed:
+        left = [("not recomputed", ", ".join(finding.not_recomputed))]
     if isinstance(finding, OneSearch):
         return aligned([*search_page(finding, finding.audited, Copied(finding.call)), *left])
-    repeat = [("repeat", Copied(finding.call)), *clock_lines(finding)] if finding.call else []
+    repeat = []
+    if finding.call:
+        repeat = [("repeat", Copied(finding.call)), *clock_lines(finding)]
     return aligned([*finding_lines(view_of(finding)), *repeat, *left])
 
 
@@ -110,7 +115,10 @@ def to_frame(findings: Any) -> pd.DataFrame:
         names = ("learner", "parameters", "arguments", "fault")
         rows = [{name: one[name] for name in names} | one["finding"] for one in stored]
     else:
-        listed = list(findings) if isinstance(findings, Iterable) else [findings]
+        if isinstance(findings, Iterable):
+            listed = list(findings)
+        else:
+            listed = [findings]
         for item in listed:
             if not isinstance(item, Finding):
                 raise InputError.of("findings", item, "a path or what audits returned")

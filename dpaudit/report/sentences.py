@@ -47,7 +47,9 @@ def headline(summary: Summary) -> str:
     if not claims:
         return "No claim of privacy was tested."
     accepted = sum(row.privacy_verdict == TaskVerdict.ACCEPTED for row in summary.learners)
-    found = f"{plural(accepted, 'violation')} accepted; no other found in" if accepted else "No violation found in"
+    found = "No violation found in"
+    if accepted:
+        found = f"{plural(accepted, 'violation')} accepted; no other found in"
     unseen = len(summary.without_evidence)
     return f"{found} {plural(claims, 'privacy claim')}" + (f"; {unseen} without evidence." if unseen else ".")
 
@@ -62,9 +64,14 @@ def tallies(summary: Summary) -> Lines:
     """Return how many claims, promises, controls and statements ended how."""
     accuracy = [row.utility_verdict for row in summary.learners if row.cases]
     caught = f"{len(summary.convicted)} of {plural(len(summary.controls), 'planted fault')} caught"
-    caught += f"; missed: {_names(summary.missed)}" if summary.missed else ""
-    failed = f", of which {len(summary.errors)} failed" if summary.errors else ""
-    unplanned = f"; not planned: {plural(len(summary.faults), 'learner')}" if summary.faults else ""
+    if summary.missed:
+        caught += f"; missed: {_names(summary.missed)}"
+    failed = ""
+    if summary.errors:
+        failed = f", of which {len(summary.errors)} failed"
+    unplanned = ""
+    if summary.faults:
+        unplanned = f"; not planned: {plural(len(summary.faults), 'learner')}"
     return said(
         ("privacy", tally([row.privacy_verdict for row in summary.learners if not row.further])),
         ("accuracy", tally(accuracy) if accuracy else ""),
@@ -83,13 +90,16 @@ def tally(verdicts: Sequence[Verdict]) -> str:
 
 def says(mechanism: AuditedMechanism) -> list[Phrase]:
     """Return the answer about one mechanism in a few sentences, the verdict in strong letters."""
-    accuracy = accuracy_words(mechanism.accurate) if mechanism.accuracy.needs_look else []
+    accuracy = []
+    if mechanism.accuracy.needs_look:
+        accuracy = accuracy_words(mechanism.accurate)
     return [*privacy_words(mechanism), *accuracy]
 
 
 def privacy_words(mechanism: AuditedMechanism) -> list[Phrase]:
     """Return the answer on the privacy of one mechanism; of a control, whether its leak was detected."""
-    row, state = mechanism.tested, mechanism.state
+    row = mechanism.tested
+    state = mechanism.state
     head = Phrase(f"{state.capitalize()}.", strong=True)
     parts = [head, Phrase(" " + " ".join(_privacy(row, state)))]
     if row.conflict:
@@ -134,18 +144,24 @@ def _sentences(row: Row, found: Sequence[OneAudit], reasoned: Sequence[OneAudit]
 
 def accuracy_words(row: Row) -> list[Phrase]:
     """Return the sentences about accuracy; the verdict is strong where it is broken, undecided or not finished."""
-    verdict, found = row.utility_verdict, row.utility
+    verdict = row.utility_verdict
+    found = row.utility
     head = Phrase(f" Accuracy: {verdict}.", strong=verdict.needs_look)
     if verdict in (TaskVerdict.FAILED, TaskVerdict.INCOMPLETE):
         errors = [trouble.error for trouble in row.failures if trouble.kind in ("utility", "plan")]
         return [head, Phrase(f" {errors[0]}." if errors else "")]
-    return [head] if found is None else [head, Phrase(f" {' '.join(_sentences(row, [found], [found]))}")]
+    if found is None:
+        return [head]
+    return [head, Phrase(f" {' '.join(_sentences(row, [found], [found]))}")]
 
 
 def finding_words(mechanism: AuditedMechanism) -> list[Phrase]:
     """Return the answer of audits of one mechanism: what is claimed, what was found, and what that is worth."""
-    row, runs = mechanism.tested, mechanism.tested.blackbox
-    phrases = privacy_words(mechanism)[1:] if runs is not None or row.exact is not None else []
+    row = mechanism.tested
+    runs = mechanism.tested.blackbox
+    phrases = []
+    if runs is not None or row.exact is not None:
+        phrases = privacy_words(mechanism)[1:]
     if runs is not None and not runs.gaps:
         wrong = f"A private mechanism would be accused like this in at most {share(1 - runs.confidence)} % of audits."
         silent = "Silence is not proof: a leak on other inputs, or in rarer answers, may have gone unseen."

@@ -84,7 +84,8 @@ def summarise(run: Run) -> Summary:
     """Return the view of a run."""
     found = outcome(run)
     results = sorted(run.results, key=attrgetter("index"))
-    every, errors = _rows(run, results), {failure.task: failure.error for failure in run.failures}
+    every = _rows(run, results)
+    errors = {failure.task: failure.error for failure in run.failures}
     # The first row of a learner has its picture; further instances are those whose privacy another row judges.
     left = {r.learner: r for r in results if isinstance(r.finding, PictureFinding)}
     judged = {row.learner for row in every if row.privacy_verdict != TaskVerdict.NOT_CHECKED}

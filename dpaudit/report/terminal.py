@@ -56,8 +56,8 @@ MARKS = {
 }
 """The mark of each verdict in tables, which says the same as its style; others have none."""
 _TEXT_COLUMN = 13
+# In a table: the least columns of a name and of a text, and those between two cells.
 _LEAST, _TEXT, _GAP = 12, 30, 2
-"""In a table: the least columns of a name and of a text, and those between two cells."""
 _ESCAPE, _END = re.compile(r"\x1b\[[0-9;]*m"), re.compile(r"(?: |\x1b\[[0-9;]*m)+$")
 
 
@@ -76,22 +76,30 @@ def said(*lines: tuple[str, str]) -> Lines:
 
 def style_of(verdict: Verdict, calm: str = "") -> str:
     """Return the style of the row of a verdict; `calm` where nothing about it needs a look."""
-    return STYLES.get(verdict, "") if verdict.needs_look else calm
+    if verdict.needs_look:
+        return STYLES.get(verdict, "")
+    return calm
 
 
 def painted(text: str, style: str) -> str:
     """Return text with the ANSI escapes of a style."""
-    return f"{_ESCAPES[style]}{text}\x1b[0m" if style else text
+    if style:
+        return f"{_ESCAPES[style]}{text}\x1b[0m"
+    return text
 
 
 def in_ascii(text: str) -> str:
     """Return the text of a line with its signs in ASCII; one that is there to be copied stays as it is."""
-    return text if isinstance(text, Copied) else text.translate(_SIGNS_IN_ASCII)
+    if isinstance(text, Copied):
+        return text
+    return text.translate(_SIGNS_IN_ASCII)
 
 
 def label_text(label: str) -> str:
     """Return the label of a line, a verdict in capitals."""
-    return label.upper() if isinstance(label, Verdict) else label
+    if isinstance(label, Verdict):
+        return label.upper()
+    return label
 
 
 def laid_out(lines: Lines, width: int = 80, color: bool = False) -> str:
@@ -101,10 +109,14 @@ def laid_out(lines: Lines, width: int = 80, color: bool = False) -> str:
     """
     rows: list[str] = []
     for label, text in lines:
-        shown, room = printable(in_ascii(text)), max(width - _TEXT_COLUMN, 20)
+        shown = printable(in_ascii(text))
+        room = max(width - _TEXT_COLUMN, 20)
         whole = isinstance(text, ShellCommand)
         first, *more = [shown] if whole else textwrap.wrap(shown, room, break_on_hyphens=False) or [""]
-        style = STYLES.get(label, "") if isinstance(label, Verdict) else "bold" * label.isupper()
+        if isinstance(label, Verdict):
+            style = STYLES.get(label, "")
+        else:
+            style = "bold" * label.isupper()
         rows.append(painted(label_text(label), style if color else "") + " " * (_TEXT_COLUMN - len(label)) + first)
         rows += [" " * _TEXT_COLUMN + part for part in more]
     return "\n".join(row.rstrip() for row in rows) + "\n"
@@ -200,4 +212,6 @@ def _shortened(text: str, room: int) -> str:
     kept = room - 2
     if len(text) <= room:
         return text
-    return f"{text[:kept]}.." if " (" in text[:kept] else f"{text[: kept - kept // 2]}..{text[-(kept // 2) :]}"
+    if " (" in text[:kept]:
+        return f"{text[:kept]}.."
+    return f"{text[: kept - kept // 2]}..{text[-(kept // 2) :]}"

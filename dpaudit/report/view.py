@@ -76,7 +76,9 @@ class FindingView:
     @property
     def verdict(self) -> Verdict | None:
         """The verdict on the claim that the finding is about; None below the theorem's sample size."""
-        return None if self.below_theorem else self.finding.verdict
+        if self.below_theorem:
+            return None
+        return self.finding.verdict
 
     @property
     def refutes(self) -> bool:
@@ -96,7 +98,9 @@ class FindingView:
     @property
     def task(self) -> str:
         """The key of the task that made it; empty where it is of no run."""
-        return "" if self.stored is None else self.stored.task
+        if self.stored is None:
+            return ""
+        return self.stored.task
 
 
 def view_of(found: OneAudit | Result) -> FindingView:
@@ -114,7 +118,9 @@ def view_of(found: OneAudit | Result) -> FindingView:
     elif isinstance(arguments, PrivacyArguments):
         data = arguments.data or ""
     elif isinstance(arguments, UtilityArguments):
-        theorem_n = None if arguments.theorem_n is UNSET else arguments.theorem_n
+        theorem_n = None
+        if arguments.theorem_n is not UNSET:
+            theorem_n = arguments.theorem_n
     return FindingView(
         finding,
         found.learner,
@@ -186,7 +192,8 @@ class Row:
         """The claim of privacy; where the mechanism states none itself, the one that was tested."""
         if own := next((view.claim for view in self.views if view.claim is not None), None):
             return own
-        tested, exact = self.blackbox, self.exact
+        tested = self.blackbox
+        exact = self.exact
         if tested is not None:
             return PrivacyClaim(tested.epsilon, tested.delta, claim_id=tested.claim_id)
         if exact is not None and exact.claimed_epsilon is not None:
@@ -196,12 +203,16 @@ class Row:
     @property
     def curve(self) -> CurveTest | None:
         """The test of the claim where that is a curve, of which `claim` is the point tested."""
-        return None if self.blackbox is None else self.blackbox.curve_test
+        if self.blackbox is None:
+            return None
+        return self.blackbox.curve_test
 
     @property
     def scope(self) -> str:
         """The samples that the exact audit covered: "all samples", "crafted samples only", or "" without one."""
-        return "" if self.exact is None else _SCOPES[self.view_of(self.exact).samples]
+        if self.exact is None:
+            return ""
+        return _SCOPES[self.view_of(self.exact).samples]
 
     @property
     def deciding(self) -> Mapping[Kind, OneAudit | None]:
@@ -222,20 +233,27 @@ class Row:
             return f"failed: {errors[0]}"
         if kind in self.pending:
             return "planned, but not run to its end"
-        return "the learner claims no privacy" if kind == "privacy" and self.claim is None else _NOT_PLANNED[kind]
+        if kind == "privacy" and self.claim is None:
+            return "the learner claims no privacy"
+        return _NOT_PLANNED[kind]
 
     @property
     def privacy_verdict(self) -> Verdict:
         """The verdict on privacy; exact laws without a claim say nothing about one."""
         if self.convicted_by:
-            return TaskVerdict.ACCEPTED if self.accepted else PrivacyVerdict.VIOLATION
+            if self.accepted:
+                return TaskVerdict.ACCEPTED
+            return PrivacyVerdict.VIOLATION
         if unfinished := self._unfinished(PRIVACY_AUDITS):
             return unfinished
         findings = [view.finding for view in self.views]
         judging = {f.verdict for f in findings if isinstance(f, PrivacyFinding)}
         # Exact laws without a claim judge nothing.
         judging |= {f.verdict for f in findings if isinstance(f, LawFinding) and f.claimed_epsilon is not None}
-        silent = TaskVerdict.NO_CLAIM if self.claim is None else TaskVerdict.NOT_CHECKED
+        if self.claim is None:
+            silent = TaskVerdict.NO_CLAIM
+        else:
+            silent = TaskVerdict.NOT_CHECKED
         return next((verdict for verdict in OF_PRIVACY if verdict in judging), silent)
 
     @property
@@ -243,7 +261,9 @@ class Row:
         """The verdict on privacy; of a positive control, whether its leak was detected."""
         if self.fault is None:
             return self.privacy_verdict
-        return TaskVerdict.CAUGHT if self.convicted_by else self._unfinished(AUDITS) or TaskVerdict.MISSED
+        if self.convicted_by:
+            return TaskVerdict.CAUGHT
+        return self._unfinished(AUDITS) or TaskVerdict.MISSED
 
     @property
     def utility_verdict(self) -> Verdict:
@@ -257,7 +277,9 @@ class Row:
         found = (self.privacy_verdict, self.utility_verdict)
         if bad := [verdict for verdict in found if status_of(verdict)]:
             return min(bad, key=lambda verdict: verdict.rank)
-        return PrivacyVerdict.CONSISTENT if self.further and found[0] == TaskVerdict.NOT_CHECKED else found[0]
+        if self.further and found[0] == TaskVerdict.NOT_CHECKED:
+            return PrivacyVerdict.CONSISTENT
+        return found[0]
 
     @property
     def to_blame(self) -> tuple[str, ...]:
@@ -269,7 +291,9 @@ class Row:
         """Return why an audit of these kinds has no result; None if each has one."""
         if any(failure.kind in (*kinds, "plan") for failure in self.failures):
             return TaskVerdict.FAILED
-        return TaskVerdict.INCOMPLETE if any(kind in kinds for kind in self.pending) else None
+        if any(kind in kinds for kind in self.pending):
+            return TaskVerdict.INCOMPLETE
+        return None
 
     @property
     def convicted_by(self) -> tuple[str, ...]:
@@ -308,15 +332,25 @@ class Row:
         exact = self.exact
         if exact is None:
             return None
-        return exact.epsilon_at_claim if exact.claimed_delta and exact.epsilon_at_claim is not None else exact.epsilon
+        if exact.claimed_delta and exact.epsilon_at_claim is not None:
+            return exact.epsilon_at_claim
+        return exact.epsilon
 
     @property
     def nearness(self) -> float:
         """The exact epsilon, or else the one found, as a multiple of the claim."""
-        found = 0.0 if self.blackbox is None else self.blackbox.epsilon_lower
-        size = found if self.exact_epsilon is None else self.exact_epsilon
-        claimed = self.claim.epsilon if self.claim else 0.0
-        return size / claimed if claimed > 0 and math.isfinite(size) else size
+        found = 0.0
+        if self.blackbox is not None:
+            found = self.blackbox.epsilon_lower
+        size = found
+        if self.exact_epsilon is not None:
+            size = self.exact_epsilon
+        claimed = 0.0
+        if self.claim:
+            claimed = self.claim.epsilon
+        if claimed > 0 and math.isfinite(size):
+            return size / claimed
+        return size
 
     @property
     def conflict(self) -> bool:
@@ -327,13 +361,15 @@ class Row:
         no lower bound on delta, of a curve, may exceed the exact delta. Exact laws of some samples alone contradict
         nothing: the black box goes on to others from there.
         """
-        exact, blackbox = self.exact, self.blackbox
+        exact = self.exact
+        blackbox = self.blackbox
         if exact is None or blackbox is None or exact.relation != blackbox.relation or exact.n is None:
             return False
         # The error of a log-probability is a relative one of the probabilities, whose sum is at most 1.
         slack = math.expm1(min(exact.error, 1.0)) + _ROUNDING
         points = [(epsilon, delta + slack) for epsilon, delta in exact.curve]
-        lower, delta = blackbox.epsilon_lower, blackbox.delta
+        lower = blackbox.epsilon_lower
+        delta = blackbox.delta
         beyond = delta > 0 and any(at < lower and most <= delta for at, most in points)
         if beyond or lower > exact.epsilon + exact.error:
             return True

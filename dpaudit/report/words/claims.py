@@ -26,7 +26,9 @@ def label_parameters(parameters: Mapping[str, Any]) -> str:
 
 def verdict_words(verdict: Verdict, promises: Sequence[str] = ()) -> str:
     """Return the verdict on a learner, with the promises that it is about where these are to blame."""
-    return f"{verdict}: {' and '.join(promises)}" if promises else str(verdict)
+    if promises:
+        return f"{verdict}: {' and '.join(promises)}"
+    return str(verdict)
 
 
 def curve_claim_words(claim: CurveClaim) -> str:
@@ -43,7 +45,9 @@ def curve_claim_parts(claim: CurveClaim) -> tuple[str, str]:
     if claim.orders:
         orders = (f"ε = {value_text(epsilon)} at order {value_text(order)}" for order, epsilon in claim.orders)
         return ", ".join(orders), "Rényi privacy"
-    kind = "" if claim.name == "points" else f"a {claim.name}, "
+    kind = ""
+    if claim.name != "points":
+        kind = f"a {claim.name}, "
     return f"{kind}{plural(len(claim.points), 'point')}", "ε, δ"
 
 
@@ -61,7 +65,8 @@ def factor(epsilon: float) -> float:
 
 def tested_claim(view: FindingView, epsilon: float, delta: float, relation: Relation | None) -> str:
     """Return the claim that was tested; with its source if it is the learner's own."""
-    own, known = view.claim, ("", "")
+    own = view.claim
+    known = ("", "")
     if own is not None and (own.epsilon, own.delta, own.relation) == (epsilon, delta, relation):
         known = (own.claim_id, own.source)
     neighbours = str(relation or "neighbours as given")

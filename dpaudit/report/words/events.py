@@ -32,7 +32,9 @@ def event_words(event: Event, decoded: Decoded = None) -> str:
             stake = f"raised the stake by exp({event.log_stake:.4g})"
             return f"no single event: bets on {event.runs} runs of this pair {stake}"
         case events.Withheld():
-            told = f"told by {event.feature}; " if event.feature else ""
+            told = ""
+            if event.feature:
+                told = f"told by {event.feature}; "
             return f"answers that are not shown, as they may reveal records ({told}include_data shows them)"
 
 
@@ -44,7 +46,9 @@ def answer_words(event: Event, decoded: Decoded = None) -> str:
     """
     match event:
         case Interval(feature="raised"):
-            where = f" as {_part(event.path)}" if event.path else ""
+            where = ""
+            if event.path:
+                where = f" as {_part(event.path)}"
             return ("an exception" if event.low > 0 else "no exception") + where
         case Interval(feature="NaN"):
             return f"{_part(event.path)} is {'' if event.low > 0 else 'not '}NaN"
@@ -61,13 +65,16 @@ def answer_words(event: Event, decoded: Decoded = None) -> str:
             return _between(f"{event.feature} of {_part(event.path)}", event)
         case Interval():
             return _between(_subject(event.feature, event.path), event)
-    known, labels = known_codes(decoded), answers_of(event)
+    known = known_codes(decoded)
+    labels = answers_of(event)
     return " or ".join(f"“{known.get(label, label)}”" for label in labels) or event_words(event, decoded)
 
 
 def known_codes(decoded: Decoded) -> Mapping[str, str]:
     """Return what codes stand for; -1 is failure wherever outputs are codes."""
-    return {} if decoded is None else {str(FAIL): "failure", **decoded}
+    if decoded is None:
+        return {}
+    return {str(FAIL): "failure", **decoded}
 
 
 def answers_of(event: Event) -> list[str]:
@@ -77,7 +84,9 @@ def answers_of(event: Event) -> list[str]:
     labels = [str(code) for code in codes_of(event)] or list(event.labels if not event.ranges else ())
     if _says_whether_nan(labels):
         return []
-    return labels if len(labels) <= _FEW_ANSWERS and all(len(label) <= _LONG_ANSWER for label in labels) else []
+    if len(labels) <= _FEW_ANSWERS and all(len(label) <= _LONG_ANSWER for label in labels):
+        return labels
+    return []
 
 
 def _says_whether_nan(labels: Sequence[str]) -> bool:
@@ -87,7 +96,9 @@ def _says_whether_nan(labels: Sequence[str]) -> bool:
 def _between(subject: str, event: Interval) -> str:
     if event.high == math.inf and event.low > -math.inf:
         return f"{subject} ≥ {event.low:g}"
-    low = f"{event.low:g} ≤ " if event.low > -math.inf else ""
+    low = ""
+    if event.low > -math.inf:
+        low = f"{event.low:g} ≤ "
     return low + subject + (f" < {event.high:g}" if event.high < math.inf else "")
 
 
@@ -105,13 +116,16 @@ def _exception_words(event: Cells) -> str:
 def _cells_words(event: Cells, decoded: Decoded) -> str:
     if event.feature == EXCEPTION:
         return _exception_words(event) + (f" or {_RARE}" if event.rare else "")
-    subject, whole = _subject(event.feature, event.path), event.feature == "output"
+    subject = _subject(event.feature, event.path)
+    whole = event.feature == "output"
     ranges = [label for ends in event.ranges for label in events.range_labels(*ends)]
     labels = [*ranges, *event.labels]
     shown = ", ".join(labels[:_MOST_LABELS]) + (f", ... ({event.size} outputs)" if len(labels) > _MOST_LABELS else "")
     if ranges and not whole:
         subject = f"cell of the {subject}"
-    named = f"{subject} {'not ' if event.complement else ''}in {{{shown}}}" if labels else ""
+    named = ""
+    if labels:
+        named = f"{subject} {'not ' if event.complement else ''}in {{{shown}}}"
     if labels and not whole and not ranges and event.size <= 1:  # what a person reads off the output
         named = f"{subject} = {labels[0]}"
     if _says_whether_nan(labels):
@@ -123,11 +137,15 @@ def _cells_words(event: Cells, decoded: Decoded) -> str:
     codes = codes_of(event) or [FAIL] * any(low <= FAIL <= high for low, high in event.ranges)
     known = known_codes(decoded)
     meant = ", ".join(f"{code}: {known[code]}" for code in map(str, codes) if code in known)
-    return f"{words} ({meant})" if meant else words
+    if meant:
+        return f"{words} ({meant})"
+    return words
 
 
 def _subject(feature: str, path: Sequence[int | str]) -> str:
     """Return a feature with the place in the output where it is read, if that is not the whole output."""
     if feature == "output":
         return _part(path)
-    return f"{feature} of {_part(path)}" if path else feature
+    if path:
+        return f"{feature} of {_part(path)}"
+    return feature

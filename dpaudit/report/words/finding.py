@@ -33,7 +33,9 @@ def brief_lines(finding: OneAudit, name: str = "the mechanism", repeat: str | No
         return [*lines, ("repeat", repeat), *privacy.clock_lines(finding)]
     if isinstance(finding, LawFinding):
         return lines
-    sides = " a side" if isinstance(finding, PrivacyFinding) else ""
+    sides = ""
+    if isinstance(finding, PrivacyFinding):
+        sides = " a side"
     return [*lines, ("seed", f"{finding.seed}, {count(finding.trials)} runs{sides}")]
 
 
@@ -176,7 +178,9 @@ def search_brief(finding: OneSearch, name: str, repeat: str = "") -> Lines:
 
 def search_page(finding: OneSearch, name: str, repeat: str = "") -> Lines:
     """Return all that a finding says, a line each; the parameters are those of `search_brief`."""
-    subject = finding.learner if isinstance(finding, ScalingFinding) else name
+    subject = name
+    if isinstance(finding, ScalingFinding):
+        subject = finding.learner
     return [("audited", subject), *_search_lines(finding, subject)[1], _last(finding, repeat)]
 
 

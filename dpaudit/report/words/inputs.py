@@ -7,14 +7,16 @@ from msgspec import UNSET
 from dpaudit.audit.finding import Witness
 from dpaudit.contract import Origin, OriginKind
 
+# Characters that are kept of the beginning and of the end of a long input or event.
 _HEAD, _TAIL = 87, 40
-"""Characters that are kept of the beginning and of the end of a long input or event."""
 
 
 def cut(text: str) -> str:
     """Return a long text in one line without its middle."""
     text = " ".join(line.strip() for line in text.splitlines())
-    return text if len(text) <= _HEAD + _TAIL else f"{text[:_HEAD]}...{text[-_TAIL:]}"
+    if len(text) <= _HEAD + _TAIL:
+        return text
+    return f"{text[:_HEAD]}...{text[-_TAIL:]}"
 
 
 def inputs_words(witness: Witness) -> tuple[str, str]:
@@ -27,7 +29,12 @@ def inputs_words(witness: Witness) -> tuple[str, str]:
 def origin_text(origin: Origin) -> str:
     """Return how one pair was made, and by how many moves of the local search it was varied."""
     plain = origin.text and origin.kind in (OriginKind.ENUMERATED, OriginKind.GIVEN)  # needs no heading
-    made = origin.text if plain else ": ".join(filter(None, (origin.kind.value, origin.text)))
+    if plain:
+        made = origin.text
+    else:
+        made = ": ".join(filter(None, (origin.kind.value, origin.text)))
     if origin.moves > 1:
         return f"local search, {origin.moves} moves from {made}"
-    return f"local search from {made}" if origin.moves else made
+    if origin.moves:
+        return f"local search from {made}"
+    return made

@@ -26,33 +26,48 @@ _SUPPORTS = {
 
 def _loss(finding: LawFinding) -> str:
     """Return the exact epsilon; with a claim of delta that at this delta, or the delta at the claimed epsilon."""
-    claimed, delta, least = finding.claimed_epsilon, finding.claimed_delta, finding.epsilon_at_claim
+    claimed = finding.claimed_epsilon
+    delta = finding.claimed_delta
+    least = finding.epsilon_at_claim
     if claimed is not None and delta and least is None:
         return f"δ = {significant(finding.delta_at_claim, digits=BRIEF_DIGITS, apart_from=delta)} there"
     at_delta = claimed is not None and delta > 0
-    epsilon = finding.epsilon if least is None or not at_delta else least
+    epsilon = finding.epsilon
+    if at_delta and least is not None:
+        epsilon = least
     text = significant(epsilon, digits=BRIEF_DIGITS, apart_from=claimed, error=finding.error)
     if at_delta:
         return f"ε = {text} at that δ"
-    return f"ε = {text}" if claimed is None else text
+    if claimed is None:
+        return f"ε = {text}"
+    return text
 
 
 def covers_text(finding: LawFinding) -> str:
     """Return how many pairs exact laws were compared on."""
-    samples = "the samples given" if finding.n is None else f"samples of {plural(finding.n, 'example')}"
+    samples = "the samples given"
+    if finding.n is not None:
+        samples = f"samples of {plural(finding.n, 'example')}"
     return f"{plural(finding.pairs, 'ordered pair')} of neighbours, {samples}"
 
 
 def output_text(finding: LawFinding, decoded: Decoded = None) -> str:
     """Return the output of the worst case with what it stands for, if that is known, as for `event_words`."""
-    output = finding.worst_atom if finding.worst_output is UNSET else finding.worst_output
+    if finding.worst_output is UNSET:
+        output = finding.worst_atom
+    else:
+        output = finding.worst_output
     word = known_codes(decoded).get(finding.worst_atom)
-    return output if word is None else f"{output} ({word})"
+    if word is None:
+        return output
+    return f"{output} ({word})"
 
 
 def evidence_lines(view: FindingView, finding: LawFinding) -> Lines:
     """Return all that a finding rests on."""
-    claimed, worst, lines = finding.claimed_epsilon, finding.pair_in_words, list[tuple[str, str]]()
+    claimed = finding.claimed_epsilon
+    worst = finding.pair_in_words
+    lines = list[tuple[str, str]]()
     if claimed is not None:
         at_claim = significant(finding.delta_at_claim, apart_from=finding.claimed_delta)
         lines += [
@@ -73,14 +88,20 @@ def evidence_lines(view: FindingView, finding: LawFinding) -> Lines:
 
 def supremum_lines(finding: SupremumFinding, name: str) -> tuple[Lines, Lines]:
     """Return what a supremum says in brief, and all of it."""
-    claimed, proved = finding.claimed_epsilon, finding.proved_value
-    claim = "promises no privacy" if claimed is None else f"claims {claim_words(claimed, finding.claimed_delta)}"
+    claimed = finding.claimed_epsilon
+    proved = finding.proved_value
+    claim = "promises no privacy"
+    if claimed is not None:
+        claim = f"claims {claim_words(claimed, finding.claimed_delta)}"
     exceeds = finding.claimed_delta and finding.verdict is not PrivacyVerdict.VIOLATION
     loss = significant(finding.value, digits=6, apart_from=claimed, error=finding.error)
     value = _SUPPORTS[finding.support].format(loss) + (" (the pure loss, δ = 0)" if exceeds else "")
-    pair, attained = finding.pair_in_words, f"{significant(finding.attained, digits=6)} at n = {count(finding.n)}"
+    pair = finding.pair_in_words
+    attained = f"{significant(finding.attained, digits=6)} at n = {count(finding.n)}"
     witness = f"{attained}: output {finding.worst_atom} on {pair.data} against {pair.neighbour}"
-    agree = "agrees" if finding.agreement == 1 else "agree"
+    agree = "agree"
+    if finding.agreement == 1:
+        agree = "agrees"
     starts = f"{finding.agreement} of {plural(finding.starts, 'start')} {agree} within {percent(AGREES)}"
     search = f"{starts}, {plural(finding.laws, 'law')}"
     exceeded = ""

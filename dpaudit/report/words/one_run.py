@@ -36,24 +36,34 @@ _CHECKED = {
 
 def one_run_lines(finding: OneRunFinding, name: str) -> tuple[Lines, Lines]:
     """Return what a finding says in brief, and all of it."""
-    sure = f" ({percent(finding.confidence)} sure)" if finding.verdict == PrivacyVerdict.VIOLATION else ""
+    sure = ""
+    if finding.verdict == PrivacyVerdict.VIOLATION:
+        sure = f" ({percent(finding.confidence)} sure)"
     verdict = (finding.verdict, f"{name} claims {_claimed(finding)}, {_shows(finding)}{sure}")
-    best, coins = finding.best, finding.canaries * finding.runs
+    best = finding.best
+    coins = finding.canaries * finding.runs
     guessed = f"{count(best.right)} of the {count(best.guesses)} surest guesses of {plural(coins, 'coin')} are right"
     possible = best.critical <= best.guesses
-    refuting = f"{count(best.critical)} refute the claim" if possible else "even all of them would not refute the claim"
+    refuting = "even all of them would not refute the claim"
+    if possible:
+        refuting = f"{count(best.critical)} refute the claim"
     why = ("because", f"{guessed}; {refuting}")
     gaps = [("power", f"none: {_canary_gap_words(gap)}") for gap in finding.gaps]
     power = gaps or [("power", _canary_power_words(finding))]
     assumed = ("if Gaussian", assumed_words(finding))
     limits = [*finding.warnings]
-    limits += [_REVERSED] if finding.reversed is True else []
-    limits += [f"the coins come from the chosen seed {finding.seed}"] if finding.seed is not None else []
+    if finding.reversed is True:
+        limits += [_REVERSED]
+    if finding.seed is not None:
+        limits += [f"the coins come from the chosen seed {finding.seed}"]
     limits += [] if finding.seal else ["the coins were not sealed before the training"]
-    limits += [f"{count(finding.tied)} of {count(coins)} scores are tied"] if finding.tied else []
+    if finding.tied:
+        limits += [f"{count(finding.tied)} of {count(coins)} scores are tied"]
     warned = ("warning", "; ".join(limits))
     brief = [verdict, why, *([] if finding.verdict == PrivacyVerdict.VIOLATION else power), warned, assumed]
-    several = f" in {plural(finding.runs, 'run')}" if finding.runs > 1 else ""
+    several = ""
+    if finding.runs > 1:
+        several = f" in {plural(finding.runs, 'run')}"
     included = f"{count(finding.included)} of {count(coins)} canaries{several} were in"
     tied = f"{count(finding.tied)} scores are tied, and ordered by a shuffle"
     page = [
@@ -75,20 +85,28 @@ def one_run_lines(finding: OneRunFinding, name: str) -> tuple[Lines, Lines]:
 
 def coins_words(finding: OneRunFinding) -> str:
     """Return how the coins were made, in brief."""
-    chosen = "" if finding.seed is None else f"from the chosen seed {finding.seed}"
-    sealed = f"sealed, {finding.seal[:_SEAL_DIGITS]}..." if finding.seal else "not sealed before the training"
+    chosen = ""
+    if finding.seed is not None:
+        chosen = f"from the chosen seed {finding.seed}"
+    sealed = "not sealed before the training"
+    if finding.seal:
+        sealed = f"sealed, {finding.seal[:_SEAL_DIGITS]}..."
     return ", ".join(filter(None, (chosen, sealed)))
 
 
 def _claimed(finding: OneRunFinding) -> str:
     curve = finding.curve
-    return claim_words(finding.epsilon, finding.delta) if curve is None else curve_claim_words(curve)
+    if curve is None:
+        return claim_words(finding.epsilon, finding.delta)
+    return curve_claim_words(curve)
 
 
 def _shows(finding: OneRunFinding) -> str:
     """Return the bound; of a claim that is a curve, also the point that refutes it or comes nearest to that."""
     curve = finding.curve
-    apart = None if curve is not None else finding.epsilon
+    apart = None
+    if curve is None:
+        apart = finding.epsilon
     lower = significant(finding.epsilon_lower, "down", digits=_DIGITS, apart_from=apart)
     if curve is None:
         return f"shows ε ≥ {lower}"
@@ -97,12 +115,16 @@ def _shows(finding: OneRunFinding) -> str:
     if finding.mu_lower is not None:
         mu = significant(finding.mu_lower, "down", digits=_DIGITS, apart_from=curve.mu)
         return f"shows μ ≥ {mu}, by the point {point}"
-    refuted = " refuted" if finding.verdict == PrivacyVerdict.VIOLATION else ""
+    refuted = ""
+    if finding.verdict == PrivacyVerdict.VIOLATION:
+        refuted = " refuted"
     return f"so {point}{refuted}; shows ε ≥ {lower} there"
 
 
 def _counted(one: Guesses) -> str:
-    limit = f"{count(one.critical)} refute" if one.critical <= one.guesses else "none refute"
+    limit = "none refute"
+    if one.critical <= one.guesses:
+        limit = f"{count(one.critical)} refute"
     return f"{count(one.right)} right ({percent(round(one.right / one.guesses, 4))}), {limit}"
 
 
@@ -138,7 +160,9 @@ def assumed_words(finding: OneRunFinding) -> str:
         return ""
 
     def shown(mu: float, epsilon: float | None) -> str:
-        at = "" if epsilon is None else f" (ε ≥ {significant(epsilon, 'down', digits=_DIGITS)} at that δ)"
+        at = ""
+        if epsilon is not None:
+            at = f" (ε ≥ {significant(epsilon, 'down', digits=_DIGITS)} at that δ)"
         return f"μ ≥ {significant(mu, 'down', digits=_DIGITS)}{at}"
 
     return (

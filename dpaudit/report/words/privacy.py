@@ -75,8 +75,8 @@ _PASSED = {
     CheckName.CALLS: "no dependence between the runs of a call",
 }
 ROUNDING_LEAKS = "floating-point rounding reveals the input (Mironov 2012)"
+# Exceptions that no choice of inputs avoids.
 _DEFECTS = frozenset({"NameError", "UnboundLocalError", "AttributeError", "ImportError", "ModuleNotFoundError"})
-"""Exceptions that no choice of inputs avoids."""
 _REMEDIES = {
     CheckName.INPUTS: "let the mechanism copy its input before it changes it",
     CheckName.GENERATOR: "draw all randomness from the generator that is passed",
@@ -114,7 +114,8 @@ ASSUMED = (
 
 
 def _event_reason(finding: PrivacyFinding, decoded: Decoded) -> str:
-    witness, tested = finding.witness, finding.curve_test
+    witness = finding.witness
+    tested = finding.curve_test
     if tested is not None and tested.by_holder and finding.epsilon_lower <= finding.epsilon:
         return holder_words(tested)
     shown = witness.plain or witness
@@ -140,17 +141,23 @@ def _event_reason(finding: PrivacyFinding, decoded: Decoded) -> str:
 
 def _share(share: float) -> str:
     """Return a share of runs in per cent; one that is not 0 or 1 never looks like it."""
-    return f"{significant(100 * share, digits=BRIEF_DIGITS, apart_from=100.0)} %" if share else "never"
+    if share:
+        return f"{significant(100 * share, digits=BRIEF_DIGITS, apart_from=100.0)} %"
+    return "never"
 
 
 def unseen_words(finding: PrivacyFinding | None) -> str:
     """Return what was not looked at, at most three kinds by name; empty where everything was."""
-    unseen = finding.not_looked_at if finding else ()
-    if finding and finding.reach is not UNSET:  # `reach_words` has these
+    if finding is None:
+        return ""
+    unseen = finding.not_looked_at
+    if finding.reach is not UNSET:  # `reach_words` has these
         unseen = tuple(one for one in unseen if one not in finding.reach.not_tried)
     if len(unseen) > 3:
         return f"{len(unseen)} kinds of features not looked at: -v or finding.not_looked_at names them"
-    return f"not looked at: {', '.join(unseen)}" if unseen else ""
+    if unseen:
+        return f"not looked at: {', '.join(unseen)}"
+    return ""
 
 
 def _no_power(finding: PrivacyFinding, shown: Shown = in_python) -> tuple[str, str]:
@@ -169,14 +176,20 @@ def gap_words(gap: Gap) -> str:
     """Return one reason why an audit could not have detected that the claim fails."""
 
     def of_runs(n: int, runs: int) -> str:
-        return "every run" if n == runs else f"{count(n)} of {count(runs)} runs"
+        if n == runs:
+            return "every run"
+        return f"{count(n)} of {count(runs)} runs"
 
     match gap:
         case evidence.AllRaised():
-            place = f" ({gap.place})" if gap.place else ""
-            ended, usual = "ended in an exception", gap.usual
+            place = ""
+            if gap.place:
+                place = f" ({gap.place})"
+            ended = "ended in an exception"
+            usual = gap.usual
             if gap.error_type == TIMED_OUT:
-                ended, usual = f"timed out or {ended}", usual.replace(": ", " ", 1)
+                ended = f"timed out or {ended}"
+                usual = usual.replace(": ", " ", 1)
             often = f"most often {usual}{place}: ordinary outputs were too rare"
             return f"{of_runs(gap.raised, gap.runs)} {ended}, {often}"
         case evidence.Constant():
@@ -224,7 +237,9 @@ def _remedy(gap: Gap, finding: PrivacyFinding, shown: Shown) -> str:
             return f"give a longer {shown('timeout', None)}"
         case evidence.AllRaised():
             defect = gap.error_type in _DEFECTS
-            return "mend the mechanism" if defect else f"give {shown('pairs', None)} that the mechanism accepts"
+            if defect:
+                return "mend the mechanism"
+            return f"give {shown('pairs', None)} that the mechanism accepts"
         case evidence.NotLookedAt():
             return "return these parts as numbers or text, or register their type with dpaudit.register_flattener"
         case evidence.Meaningless():
@@ -254,7 +269,8 @@ def _more_time(finding: PrivacyFinding, shown: Shown) -> str:
     """Return what the runs that were asked for would show, where a limit left no time for them."""
     if finding.stopped is UNSET or finding.stopped.asked is UNSET:
         return ""
-    asked, made = finding.stopped.asked, finding.stopped.trials
+    asked = finding.stopped.asked
+    made = finding.stopped.trials
     times = significant(asked / made, digits=2)
     more = f"give about {times} times the {shown('time_limit', None)}, for all {count(asked)} {shown('trials', None)}"
     return more + _catches(finding, asked)
@@ -262,7 +278,9 @@ def _more_time(finding: PrivacyFinding, shown: Shown) -> str:
 
 def _catches(finding: PrivacyFinding, trials: int) -> str:
     """Return which leaks so many trials detect on an event as likely as that tested."""
-    given, rates, least = len(finding.origins), finding.witness.rates, math.inf
+    given = len(finding.origins)
+    rates = finding.witness.rates
+    least = math.inf
     if rates is not None:
         budget = Budget.of(trials, given, local=finding.pairs > given)
         claim = PrivacyClaim(finding.epsilon, finding.delta, finding.relation or Relation.REPLACE_ONE)
@@ -279,7 +297,9 @@ def check_words(check: Check) -> str:
         return _PASSED[check.name]
     if check.answer == Answer.NOT_ASKED:
         return f"{check.name}: not asked"
-    return _DEPENDS[check.name] if check.meaningless else _OTHERS[check.answer]
+    if check.meaningless:
+        return _DEPENDS[check.name]
+    return _OTHERS[check.answer]
 
 
 def representation_text(finding: PrivacyFinding) -> str:
@@ -300,7 +320,9 @@ def representation_text(finding: PrivacyFinding) -> str:
 def power_words(finding: PrivacyFinding) -> str:
     """Return which leaks would have been detected, on which event and which pairs."""
     least = significant(finding.detectable_epsilon, "up", digits=3, apart_from=finding.epsilon)
-    caught = f"any ε ≥ {least}" if math.isfinite(finding.detectable_epsilon) else "no leak, however large,"
+    caught = "no leak, however large,"
+    if math.isfinite(finding.detectable_epsilon):
+        caught = f"any ε ≥ {least}"
     return f"{caught} {detected_words(finding)}"
 
 
@@ -314,10 +336,15 @@ def _likely_text(finding: PrivacyFinding) -> str:
     if finding.detectable_at == PowerAt.FRONTIER:
         mass = next(mass for mass, epsilon in finding.frontier if epsilon == finding.detectable_epsilon)
         return f"of probability {value_text(mass)}"
-    one = "main one" if len(finding.tests) > 1 else "one"
+    one = "one"
+    if len(finding.tests) > 1:
+        one = "main one"
     event = f"as likely as the {one} tested"
-    event = f"of probability {value_text(MASSES[0])}" if finding.design == "sequential" else event
-    return f"{event} on the likelier side" if finding.detectable_at == PowerAt.LIKELIER else event
+    if finding.design == "sequential":
+        event = f"of probability {value_text(MASSES[0])}"
+    if finding.detectable_at == PowerAt.LIKELIER:
+        return f"{event} on the likelier side"
+    return event
 
 
 def reach_words(finding: PrivacyFinding | None) -> str:
@@ -343,8 +370,12 @@ def pairs_words(finding: PrivacyFinding) -> str:
     long_enough = "compared long enough for that"
     if finding.compared is UNSET:
         return f"on the pairs that were {long_enough}"
-    number = "one" if finding.compared == 1 else count(finding.compared)
-    were = "was" if finding.compared == 1 else "were"
+    number = "one"
+    if finding.compared != 1:
+        number = count(finding.compared)
+    were = "were"
+    if finding.compared == 1:
+        were = "was"
     return f"on the {number} of {count(finding.pairs)} pairs that {were} {long_enough}"
 
 
@@ -354,7 +385,9 @@ def seen_words(finding: PrivacyFinding) -> str:
     if not seen:
         return ""
     runs = f" in {count(seen.trials + seen.neighbour_trials)} runs"
-    return f"{runs} of training" if finding.design == "fixed" else f"{runs} that were bet on"
+    if finding.design == "fixed":
+        return f"{runs} of training"
+    return f"{runs} that were bet on"
 
 
 def clock_words(*findings: object) -> str:
@@ -414,7 +447,8 @@ def holder_words(tested: CurveTest) -> str:
     holder = tested.holder
     if holder is None:
         return ""
-    order, most = value_text(holder.alpha), value_text(holder.epsilon)
+    order = value_text(holder.alpha)
+    most = value_text(holder.epsilon)
     claimed = f"divergences of order {order} between data and neighbour of at most {most}"
     evidence = f"exp({significant(holder.log_evidence, 'down')}) where {significant(1 / holder.error)} refutes"
     return f"the bet on all outputs against {claimed} has evidence of {evidence}"
@@ -486,19 +520,24 @@ def _power(finding: PrivacyFinding) -> Lines:
 
 def _witness(view: FindingView, finding: PrivacyFinding) -> Lines:
     """Return the inputs, the event and its counts (bets have none), the event in simpler words, guesses of coins."""
-    found, decoded = finding.witness, view.decoded
-    event, rates = event_words(found.event, decoded), "{:,} of {:,} against {:,} of {:,} runs"
-    inputs, origin = f"{found.data} against {found.neighbour}", origin_text(found.origin)
+    found = finding.witness
+    decoded = view.decoded
+    event = event_words(found.event, decoded)
+    rates = "{:,} of {:,} against {:,} of {:,} runs"
+    inputs = f"{found.data} against {found.neighbour}"
+    origin = origin_text(found.origin)
     if found.difference is not UNSET and found.difference not in found.neighbour:
         inputs += f" ({found.difference})"
-    origin += f"; digest of the data: {found.digest}" if found.digest else ""
+    if found.digest:
+        origin += f"; digest of the data: {found.digest}"
     counts = (found.hits, found.trials, found.neighbour_hits, found.neighbour_trials)
     if None in counts:
         lines = [("witness", f"{inputs}, {event} [{origin}]")]
     else:
         lines = [("witness", f"{inputs} ({found.direction}), event: {event}: {rates.format(*counts)} [{origin}]")]
     if (simple := found.plain) is not UNSET:
-        event, shown = answer_words(simple.event, decoded), rates.format(*structs.astuple(simple)[2:])
+        event = answer_words(simple.event, decoded)
+        shown = rates.format(*structs.astuple(simple)[2:])
         chose = f"{event} ({simple.direction}): {shown}, which chose the event tested and prove nothing"
         lines.append(("simply", chose))
     if found.count is not UNSET:
@@ -515,7 +554,8 @@ def frontier_words(finding: PrivacyFinding) -> str:
     """Return the least epsilon detected by probability of the event, and the probability of an impossible one."""
     steps = ", ".join(f"{mass}: {least}" for mass, least in frontier_text(finding, infinity="none in reach"))
     outright = f"a probability of {delta_text(finding)} or more"
-    outright = outright if math.isfinite(finding.detectable_delta) else "no probability, however large,"
+    if not math.isfinite(finding.detectable_delta):
+        outright = "no probability, however large,"
     outright += " of an event impossible on the other side"
     return f"least ε detected, by probability of the event: {steps}; {outright}"
 
@@ -561,7 +601,8 @@ def errors_text(finding: PrivacyFinding) -> str:
 
     errors = sorted(finding.errors.items(), key=lambda item: (item[0] != "verdict", item[0]))
     parts = ", ".join(f"{shown(share)} for the {_STATEMENTS.get(name, name)}" for name, share in errors)
-    words, bounds = f"{shown(1 - finding.confidence)} in all: {parts}", [test.epsilon_lower for test in finding.tests]
+    words = f"{shown(1 - finding.confidence)} in all: {parts}"
+    bounds = [test.epsilon_lower for test in finding.tests]
     if len(bounds) < 2:
         return words
     names = ["the main one", *(f"number {i}" for i in range(2, len(bounds) + 1))]
@@ -600,7 +641,9 @@ def shows(finding: PrivacyFinding) -> str:
     """Return what the runs show; of a violation also how sure that is."""
     if finding.curve_test is None:
         lower = significant(finding.epsilon_lower, "down", digits=BRIEF_DIGITS, apart_from=finding.epsilon)
-        symbol = " ε" if finding.delta else ""
+        symbol = ""
+        if finding.delta:
+            symbol = " ε"
         words = f"shows{symbol} ≥ {lower}"
     else:
         words = shows_words(finding, finding.curve_test)

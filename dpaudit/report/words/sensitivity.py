@@ -35,7 +35,9 @@ def function_lines(finding: SensitivityFinding, name: str) -> tuple[Lines, Lines
     """Return what a finding on a function says in brief, and all of it."""
     claimed = f"claims sensitivity {significant(finding.sensitivity, digits=_DIGITS)}{_METRICS[finding.metric]}"
     moved = _far(finding.distance, finding.metric, finding.sensitivity)
-    shows = f"moves {moved} on a pair of neighbours" if finding.moved else "gives equal outputs on all pairs"
+    shows = "gives equal outputs on all pairs"
+    if finding.moved:
+        shows = f"moves {moved} on a pair of neighbours"
     verdict = (finding.verdict, f"{name} {claimed}, {shows} (computed without noise)")
     rounding = ""
     if finding.rounded and finding.verdict != PrivacyVerdict.VIOLATION and finding.distance > finding.sensitivity:
@@ -74,7 +76,8 @@ def _witness(moved: Moved | None) -> str:
 def recorded_lines(finding: RecordedFinding, name: str) -> tuple[Lines, Lines]:
     """Return the same of what a mechanism adds noise to."""
     refuting = [one for one in finding.moves if _refutes(one, finding)]
-    listed, tried = (refuting or finding.moves)[:_VALUES_LISTED], _tried(finding, "recorded values differ")
+    listed = (refuting or finding.moves)[:_VALUES_LISTED]
+    tried = _tried(finding, "recorded values differ")
     if finding.diverged:
         tried += f"; {count(finding.diverged)} cannot be compared ({finding.why_diverged})"
     beside = "the output of a pair differs though all noisy values are equal: the data are read elsewhere too"
@@ -109,7 +112,9 @@ def _refutes(move: NoiseMove, finding: RecordedFinding) -> bool:
 def _answer(finding: RecordedFinding, refuting: list[NoiseMove]) -> str:
     if finding.wrong_epsilon and finding.epsilon is not None:
         loss = max(move.loss or 0.0 for move in refuting)
-        shown = "∞" if math.isinf(loss) else significant(loss, "down", digits=_DIGITS, apart_from=finding.epsilon)
+        shown = "∞"
+        if not math.isinf(loss):
+            shown = significant(loss, "down", digits=_DIGITS, apart_from=finding.epsilon)
         return f"claims {claim_words(finding.epsilon, finding.delta)}, loses ε ≥ {shown} by one noisy value"
     if finding.wrong_sensitivity:
         return "adds noise for a sensitivity that is wrong"
@@ -121,8 +126,12 @@ def _answer(finding: RecordedFinding, refuting: list[NoiseMove]) -> str:
 
 
 def _value(move: NoiseMove) -> str:
-    declared = "" if move.declared is None else f", {significant(move.declared, digits=_DIGITS)} is declared"
-    scale = "" if move.scale is None else f", scale {significant(move.scale, digits=_DIGITS)}"
+    declared = ""
+    if move.declared is not None:
+        declared = f", {significant(move.declared, digits=_DIGITS)} is declared"
+    scale = ""
+    if move.scale is not None:
+        scale = f", scale {significant(move.scale, digits=_DIGITS)}"
     far = _far(move.distance, move.metric, move.declared)
     return f"{move.place}: moves {far}{declared} ({move.primitive}{scale})"
 

@@ -20,7 +20,9 @@ _LAWS = {
 
 def _rate(finding: UtilityFinding, share: float, towards: str = "nearest") -> str:
     """Return a rate of failure in per cent, on its side of what is allowed."""
-    apart = None if share == finding.beta else 100 * finding.beta
+    apart = None
+    if share != finding.beta:
+        apart = 100 * finding.beta
     return significant(100 * share, towards, digits=BRIEF_DIGITS, apart_from=apart)
 
 
@@ -31,16 +33,27 @@ def failure_text(finding: UtilityFinding) -> str:
 
 def size_lines(finding: SampleComplexityFinding, name: str) -> tuple[Lines, Lines]:
     """Return what a sample complexity says in brief, and all of it."""
-    lower, upper, one = finding.lower, finding.upper, finding.certificate
-    sure = "computed" if finding.grade != Grade.STATISTICAL else f"{percent(finding.confidence)} sure"
+    lower = finding.lower
+    upper = finding.upper
+    one = finding.certificate
+    sure = "computed"
+    if finding.grade == Grade.STATISTICAL:
+        sure = f"{percent(finding.confidence)} sure"
     ratio = significant(finding.theorem / (lower + 1), "nearest" if finding.exact else "up", digits=2)
     asked = f"the theorem asks for {count(finding.theorem)}, {'' if finding.exact else 'at most '}{ratio} times as many"
     if finding.exact:
         size = f"n* = {count(lower + 1)}, exactly"
     else:
-        size = f"n* > {count(lower)}" if upper is None else f"n* > {count(lower)}, and at most {count(upper)}"
-    there = f"{count(finding.suffices)} suffice there" if finding.suffices is not None else "none was shown to suffice"
-    every = "every sample" if finding.setting in FIXED_SETTINGS else "every concept and distribution"
+        if upper is None:
+            size = f"n* > {count(lower)}"
+        else:
+            size = f"n* > {count(lower)}, and at most {count(upper)}"
+    there = "none was shown to suffice"
+    if finding.suffices is not None:
+        there = f"{count(finding.suffices)} suffice there"
+    every = "every concept and distribution"
+    if finding.setting in FIXED_SETTINGS:
+        every = "every sample"
     if one is not None and finding.reason == Reason.CERTIFICATE:
         end = f"{count(one.suffices)} suffice for {every}, by a certificate that was verified"
     elif upper is not None:
@@ -58,7 +71,9 @@ def size_lines(finding: SampleComplexityFinding, name: str) -> tuple[Lines, Line
         more.append(("proof", finding.proof))
         numbers = ", ".join(f"{key} {value_text(value)}" for key, value in one.numbers.items())
         more.append(("certificate", f"{one.family}: {numbers}; fails at {one.fails}, suffices from {one.suffices} on"))
-    chose = f"{plural(finding.candidates, 'case')} competed at the end" if finding.candidates else "not needed"
+    chose = "not needed"
+    if finding.candidates:
+        chose = f"{plural(finding.candidates, 'case')} competed at the end"
     more.append(("search", f"{chose}; seed {finding.seed}"))
     return brief, [_claim_line(finding), *brief, *more]
 
@@ -68,13 +83,16 @@ def _case_text(case: WorstCase) -> str:
         return case.name
     order = sorted(zip(case.points, case.probabilities, strict=True), key=lambda point: -point[1])
     listed = [f"{point}: {significant(probability, digits=4)}" for point, probability in order[:_POINTS_LISTED]]
-    rest = f", and {len(order) - _POINTS_LISTED} more" if len(order) > _POINTS_LISTED else ""
+    rest = ""
+    if len(order) > _POINTS_LISTED:
+        rest = f", and {len(order) - _POINTS_LISTED} more"
     return f"concept {case.concept}; {', '.join(listed)}{rest}"
 
 
 def scaling_lines(finding: ScalingFinding) -> tuple[Lines, Lines]:
     """Return what a scaling law says in brief, and all of it."""
-    first, last = finding.points[0], finding.points[-1]
+    first = finding.points[0]
+    last = finding.points[-1]
     sizes = f"n* from {_size(first.upper)} to {_size(last.upper)}"
     ratio, all_values, upper = (
         f"{slope.value:+.3f} [{slope.lower:+.3f}, {slope.upper:+.3f}]"
@@ -82,7 +100,9 @@ def scaling_lines(finding: ScalingFinding) -> tuple[Lines, Lines]:
     )
     # Computed points have no chance in them: their limits measure how far they are from a line.
     random = finding.grade == Grade.STATISTICAL
-    limits = f"{percent(finding.confidence)} sure" if random else "limits of the fit to computed n*"
+    limits = "limits of the fit to computed n*"
+    if random:
+        limits = f"{percent(finding.confidence)} sure"
     asked = f"the theorem's from {count(first.theorem)} to {count(last.theorem)}"
     brief = [
         (finding.verdict, f"{finding.learner}: {_LAWS[finding.verdict]} of {finding.abscissa}"),
@@ -101,7 +121,9 @@ def scaling_lines(finding: ScalingFinding) -> tuple[Lines, Lines]:
 
 
 def _size(upper: int | None) -> str:
-    return "beyond what was tried" if upper is None else count(upper)
+    if upper is None:
+        return "beyond what was tried"
+    return count(upper)
 
 
 def _claim_line(finding: SampleComplexityFinding | ScalingFinding) -> tuple[str, str]:
