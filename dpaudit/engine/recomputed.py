@@ -102,7 +102,12 @@ def _words(value: Any) -> str:
 def _privacy(found: PrivacyFinding) -> tuple[str, ...]:
     whole = math.isclose(math.fsum(found.errors.values()), 1 - found.confidence, rel_tol=_SAME)
     require(whole, f"errors {found.errors} do not add up to 1 - {found.confidence}")
-    left = [POWER, *(_counted(found) if found.design == "fixed" else _bet(found))]
+    left = [POWER]
+    if found.design == "fixed":
+        _counted(found)
+    else:
+        _bet(found)
+        left.append(BETS)
     tested = found.curve_test
     if tested is not None:
         _curve_test(found, tested)
@@ -140,7 +145,7 @@ def _says(found: PrivacyFinding, refuted: bool) -> None:
         require(able, "verdict 'consistent' of an audit that could have detected no leak")
 
 
-def _counted(found: PrivacyFinding) -> list[str]:
+def _counted(found: PrivacyFinding) -> None:
     witness = found.witness
     budget = found.budget
     sides = witness.trials or 0, witness.neighbour_trials or 0
@@ -163,7 +168,10 @@ def _counted(found: PrivacyFinding) -> list[str]:
         holder = found.curve_test.holder.error
     within = math.fsum([*(test.error for test in tests), holder]) <= error * (1 + _SAME)
     require(within, f"the errors of its tests are more than that of the verdict, {error}")
-    for test in (*tests, *([] if found.representation is None else [found.representation])):
+    every = list(tests)
+    if found.representation is not None:
+        every.append(found.representation)
+    for test in every:
         of_test = likelier_first(test.direction, data, neighbour)
         at_most("hits", test.hits, of_test[0])
         at_most("neighbour_hits", test.neighbour_hits, of_test[1])
@@ -176,10 +184,9 @@ def _counted(found: PrivacyFinding) -> list[str]:
     parts = attrgetter("direction", "event", "hits", "neighbour_hits", "opposite", "count")
     require(parts(witness) in map(parts, shown), "the witness is not the event of the best bound")
     same("bound", found.bound, MELDED if best.count is UNSET else COIN, "that of its counts")
-    return []
 
 
-def _bet(found: PrivacyFinding) -> list[str]:
+def _bet(found: PrivacyFinding) -> None:
     """Check what can be checked of bets: their payoffs are not stored."""
     at_most("budget used", found.budget["used"], found.budget["allowed"])
     same("confirmation_trials", found.confirmation_trials, found.budget["used"] // 2, "that of its budget")
@@ -191,7 +198,6 @@ def _bet(found: PrivacyFinding) -> list[str]:
         stake = -math.log(found.errors["verdict"]) * (1 - _SAME)
         if found.pairs == 1 and refuted and event.log_stake < stake:
             raise ToolFault(f"a stake of exp({event.log_stake:.6g}) refutes no claim with error {math.exp(-stake):.6g}")
-    return [BETS]
 
 
 def _curve_test(found: PrivacyFinding, tested: CurveTest) -> None:
@@ -204,9 +210,12 @@ def _curve_test(found: PrivacyFinding, tested: CurveTest) -> None:
         lower = delta_lower(*counts, epsilon=epsilon, gamma=next(errors, found.errors["verdict"]))
         mu = mu_of_delta(epsilon, lower)
     else:
-        mu = mu_of_delta(found.epsilon_lower, found.delta if found.epsilon_lower else 0.0)
+        # A bound of 0 is of no event, so that it shows no mu either.
+        shown = found.delta if found.epsilon_lower else 0.0
+        mu = mu_of_delta(found.epsilon_lower, shown)
     same("delta_lower", tested.delta_lower, lower)
-    same("mu_lower", tested.mu_lower, None if tested.claim.mu is None else mu)
+    expected = None if tested.claim.mu is None else mu
+    same("mu_lower", tested.mu_lower, expected)
 
 
 def _law(found: LawFinding) -> tuple[str, ...]:

@@ -66,14 +66,11 @@ class Column(NamedTuple):
     def _rounded(self, value: float, towards: str, numbers: Numbers) -> str:
         apart = numbers.get(self.apart)
         error = numbers.get(f"{self.name}_error") or 0.0
-        return significant(
-            self.scale * value,
-            towards,
-            digits=3,
-            apart_from=None if apart is None else self.scale * apart,
-            error=error,
-            infinity="never" if self.name.startswith("detectable") else "inf",
-        )
+        if apart is not None:
+            apart *= self.scale
+        infinity = "never" if self.name.startswith("detectable") else "inf"
+        value *= self.scale
+        return significant(value, towards, digits=3, apart_from=apart, error=error, infinity=infinity)
 
 
 COLUMNS = (
@@ -94,7 +91,12 @@ PRIVACY = tuple(column for column in COLUMNS if column.promise == "privacy")
 
 def numbers_of(shown: Row | AuditedMechanism) -> dict[str, Any]:
     """Return the numbers of a mechanism, by name; of a claim that is a curve those in mu too, if Gaussian."""
-    tested, accurate = (shown, shown) if isinstance(shown, Row) else (shown.tested, shown.accurate)
+    if isinstance(shown, Row):
+        tested = shown
+        accurate = shown
+    else:
+        tested = shown.tested
+        accurate = shown.accurate
     sources: list[tuple[Any, dict[str, str]]] = [
         (tested.claim, {"claimed_epsilon": "epsilon", "claimed_delta": "delta"}),
         (tested, {"exact_epsilon": "exact_epsilon"}),
@@ -104,7 +106,9 @@ def numbers_of(shown: Row | AuditedMechanism) -> dict[str, Any]:
     ]
     found = {name: source and getattr(source, own) for source, names in sources for name, own in names.items()}
     if (curve := tested.curve) is not None:
-        able = curve.detectable_mu and (math.inf if tested.blackbox and tested.blackbox.gaps else curve.detectable_mu)
+        able = curve.detectable_mu
+        if able and tested.blackbox and tested.blackbox.gaps:
+            able = math.inf
         found |= {"claimed_mu": curve.claim.mu, "mu_lower": curve.mu_lower, "detectable_mu": able}
         found["curve_claim"] = curve_claim_parts(curve.claim)
     return found
@@ -134,8 +138,9 @@ def shown_number(row: Row, name: str) -> str:
 
 def shown_claim(row: Row, claim: PrivacyClaim) -> str:
     """Return that a row claims "ε = 1", or which point of its claim was tested, powers of ten raised."""
-    label, written = ("claimed", value_text) if row.curve is None else ("point tested", significant)
-    return f"{label}, {raised(claim_words(claim.epsilon, claim.delta, written))}"
+    if row.curve is None:
+        return f"claimed, {raised(claim_words(claim.epsilon, claim.delta))}"
+    return f"point tested, {raised(claim_words(claim.epsilon, claim.delta, significant))}"
 
 
 def columns_of(numbers: Sequence[Numbers], columns: Sequence[Column] = COLUMNS, *, whole: bool = True) -> list[Column]:

@@ -83,18 +83,20 @@ def full(run: Run, color: bool = False) -> str:
 def _framed(run: Run, summary: Summary, lines: Sequence[str], named: int | None, color: bool, width: int) -> str:
     status = outcome(run).status
     answer = textwrap.fill(printable(headline(summary)), width)
-    parts = [painted(answer, WORSE if status == 1 else "bold") if color else answer, ""]
+    if color and status == 1:
+        answer = painted(answer, WORSE)
+    elif color:
+        answer = painted(answer, "bold")
+    parts = [answer, ""]
     if lines:
         parts += [*lines, ""]
     parts += laid_out(tallies(summary), width, color).splitlines()
     if reasons := _reasons(summary, named):
         parts += ["", *laid_out(reasons, width, color).splitlines()]
-    ends = [
-        ("repeat", ShellCommand(run.header.command)),
-        ("started", started_words(run)),
-        *([] if run.single else [("seal", run.seal)]),
-        ("status", f"{status} ({STATUSES[status]})"),
-    ]
+    ends = [("repeat", ShellCommand(run.header.command)), ("started", started_words(run))]
+    if not run.single:
+        ends.append(("seal", run.seal))
+    ends.append(("status", f"{status} ({STATUSES[status]})"))
     return "\n".join([*parts, "", textwrap.fill(CAVEAT, width), laid_out(ends, width, color)])
 
 
@@ -111,16 +113,20 @@ def _learners(rows: Sequence[Row], width: int, color: bool, deep: int = 2, full:
         return []
     numbers = [numbers_of(row) for row in rows]
     columns = columns_of(numbers, whole=full)
-    heads = [*heads_of("mechanism", columns), *([Head("verdict", "text")] if full else [])]
+    heads = heads_of("mechanism", columns)
+    if full:
+        heads.append(Head("verdict", "text"))
     cells = []
     for row, own in zip(rows, numbers, strict=True):
+        name = row.label
         if row.conflict:
-            name = f"{row.label} (!)"
-        else:
-            name = row.label
+            name += " (!)"
         mark, name, *shown = cells_of(row.verdict, name, columns, own if row.views else None)
         marked = (text + initial(row, column) for text, column in zip(shown, columns, strict=True))
-        cells.append([mark, name, *marked, *([verdict_words(row.verdict, row.to_blame)] if full else [])])
+        line = [mark, name, *marked]
+        if full:
+            line.append(verdict_words(row.verdict, row.to_blame))
+        cells.append(line)
     return table(heads, cells, [style_of(row.verdict) for row in rows], width, color, deep)
 
 

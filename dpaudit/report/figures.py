@@ -99,10 +99,12 @@ def _marks(mechanism: AuditedMechanism, at: Scale, height: int) -> list[str]:
         if claimed < end:
             parts += [_box("f-bad", 0, claimed, y, 14, opacity=0.4), _box("f-bad", claimed, end, y, 14)]
         else:
-            calm = "f-ok"
-            if mechanism.state in _LEFT_OPEN:
-                calm = "f-none"
-            parts.append(_box("f-plant" if row.fault is not None else calm, 0, end, y, 14))
+            name = "f-ok"
+            if row.fault is not None:
+                name = "f-plant"
+            elif mechanism.state in _LEFT_OPEN:
+                name = "f-none"
+            parts.append(_box(name, 0, end, y, 14))
     if claim is not None:
         x = along(at(claim.epsilon))
         parts.append(element("line", class_="claim", x1=x, x2=x, y1=3, y2=height - 3))
@@ -127,8 +129,10 @@ def aside(mechanism: AuditedMechanism) -> str:
         return ""
     if row.curve is not None:
         return raised(curve_claim_words(row.curve.claim))
-    name, sign = ("epsilon_lower", "≥ ") if row.exact is None else ("exact_epsilon", "")
-    shown = f"ε {sign}{shown_number(row, name)}"
+    if row.exact is None:
+        shown = f"ε ≥ {shown_number(row, 'epsilon_lower')}"
+    else:
+        shown = f"ε {shown_number(row, 'exact_epsilon')}"
     if row.claim is None:
         return shown
     return f"{shown} of {raised(value_text(row.claim.epsilon))}"
@@ -145,7 +149,9 @@ def claim_bar(mechanism: AuditedMechanism) -> str:
         known.append((row.blackbox.epsilon_lower, 78, f"found, ε ≥ {shown_number(row, 'epsilon_lower')}"))
     elif row.exact is not None and exact is not None:
         known.append((exact, 78, f"exact, ε = {shown_number(row, 'exact_epsilon')}"))
-    sizes = [epsilon for epsilon, _, _ in known] + ([exact] if exact is not None else [])
+    sizes = [epsilon for epsilon, _, _ in known]
+    if exact is not None:
+        sizes.append(exact)
     top = 1.1 * max((size for size in sizes if math.isfinite(size)), default=0.0) or 1.0
     at = linear(0, top, 0, 100)
     marks = element("svg", *_marks(mechanism, at, 42), y=18, width="100%", height=42, class_="open")
@@ -306,21 +312,27 @@ def _names(curves: Curves, up: Scale, top: float) -> list[str]:
         e = 0.45 * min(right if exact is None else exact, curves.exact[-1][0])
         labels.append((e, _at(curves.exact, e), f"exact, ε = {shown_number(row, 'exact_epsilon')}", -6))
     elif row.blackbox is not None and row.blackbox.epsilon_lower > 0:
-        e = min(row.blackbox.epsilon_lower, right) * (0.75 if found else 1)
+        e = min(row.blackbox.epsilon_lower, right)
+        d = row.blackbox.delta
         if found:
+            # Left of the end of the curve, where the words have room.
+            e *= 0.75
             d = _at(found, e)
-        else:
-            d = row.blackbox.delta
         labels.append((e, d, f"found, ε ≥ {shown_number(row, 'epsilon_lower')}", -6))
     parts = []
     last = -math.inf
     for e, d, name, below in sorted(labels, key=lambda label: -label[1]):
         last = max(up(d) + below, last + 17)
         place = 100 * e / right
-        anchor, dx = ("end", -6) if place > 50 else (None, 6)  # left of the place where there is no room right of it
+        anchor = None
+        dx = 6
+        if place > 50:  # left of the place, as there is no room right of it
+            anchor = "end"
+            dx = -6
         parts.append(words(name, along(min(place, 100.0)), last, anchor, class_="halo", dx=dx))
     end = 0.3 * right
-    if found and min(_at(found, end), _at(promised, end) if promised else 1.0) > 0.12 * top:
+    floor = _at(promised, end) if promised else 1.0
+    if found and min(_at(found, end), floor) > 0.12 * top:
         parts.append(words("ruled out by the runs", "1%", 206, class_="t"))
     return parts
 

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
-from dpaudit.contract import PrivacyVerdict, Verdict
+from dpaudit.contract import UtilityVerdict, Verdict
 from dpaudit.engine.records import Run
 from dpaudit.escaping import printable
 from dpaudit.registry.import_spec import parted
@@ -92,7 +92,7 @@ class Promise(NamedTuple):
     @property
     def rule(self) -> str:
         """The identifier of the rule that the outcome falls under; empty where nothing is wrong or open."""
-        broken = self.subject == "accuracy" and self.verdict == PrivacyVerdict.VIOLATION
+        broken = self.subject == "accuracy" and self.verdict == UtilityVerdict.VIOLATION
         if broken:
             return _BROKEN
         return _RULE_OF.get(self.verdict, "")
@@ -186,8 +186,9 @@ def sarif(run: Run) -> str:
         "executionSuccessful": not notices,
         "commandLine": printable(run.header.command),
         "toolExecutionNotifications": notices,
-        **({"startTimeUtc": run.started} if run.started else {}),
     }
+    if run.started:
+        invocation["startTimeUtc"] = run.started
     rules = [{"id": rule, "shortDescription": {"text": f"{words.capitalize()}."}} for rule, words in _RULES.items()]
     version = run.header.versions.get("dpaudit", "unknown")
     found = {
@@ -243,14 +244,20 @@ def markdown(run: Run) -> str:
     parts += ["\n".join(f"- {escaped(f'{name}: {about}')}" for name, about in abouts if about)]
     parts += [CAVEAT, fenced(run.header.command)]
     parts += [f"Started: {started_words(run)}"]
-    parts += [] if run.single else [f"Seal of the results: `{run.seal}`"]
+    if not run.single:
+        parts += [f"Seal of the results: `{run.seal}`"]
     return "\n\n".join(filter(None, parts)) + "\n"
 
 
 def _told(phrases: Iterable[Phrase]) -> str:
-    # A mark of bold must stand beside a letter: the space before a strong phrase is put outside.
-    parts = (re.sub(r"^(\s*)(.*)$", r"\1**\2**", escaped(p.text)) if p.strong else escaped(p.text) for p in phrases)
-    return "".join(parts).strip()
+    told = ""
+    for phrase in phrases:
+        text = escaped(phrase.text)
+        if phrase.strong:
+            # A mark of bold must stand beside a letter: the space before a strong phrase is put outside.
+            text = re.sub(r"^(\s*)(.*)$", r"\1**\2**", text)
+        told += text
+    return told.strip()
 
 
 def _table(shown: Sequence[AuditedMechanism]) -> str:

@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from dpaudit.contract import EVERY_VERDICT, PrivacyVerdict, TaskVerdict, Verdict
+from dpaudit.contract import EVERY_VERDICT, PrivacyVerdict, TaskVerdict, UtilityVerdict, Verdict
 from dpaudit.report.ledger import counts_text
 from dpaudit.report.numbers import counted, plural, raised, share
 from dpaudit.report.summary import Summary
-from dpaudit.report.terminal import Lines, said
+from dpaudit.report.terminal import Lines
 from dpaudit.report.view import AuditedMechanism, OneAudit, Row
 from dpaudit.report.words.finding import reasons, statement
 
@@ -34,12 +34,15 @@ def headline(summary: Summary) -> str:
     """Return the answer in a sentence."""
     claims = sum(row.claim is not None and not row.further for row in summary.learners)
     broken = [row for row in summary.learners if row.privacy_verdict == PrivacyVerdict.VIOLATION]
-    failing = [row for row in summary.learners if row.utility_verdict == PrivacyVerdict.VIOLATION]
+    failing = [row for row in summary.learners if row.utility_verdict == UtilityVerdict.VIOLATION]
     if summary.missed:
         return f"The audit is blind: it missed the planted fault of {_names(summary.missed)}."
     if broken:
-        of = f"{len(broken)} of {claims} privacy claims {'is' if len(broken) == 1 else 'are'}"
-        return f"{of if claims > 1 else 'The privacy claim is'} violated: {_names(broken)}."
+        are = "is" if len(broken) == 1 else "are"
+        of = "The privacy claim is"
+        if claims > 1:
+            of = f"{len(broken)} of {claims} privacy claims {are}"
+        return f"{of} violated: {_names(broken)}."
     if failing:
         return f"No privacy claim is violated, but {plural(len(failing), 'promise')} of accuracy: {_names(failing)}."
     if not summary.whole:
@@ -50,35 +53,40 @@ def headline(summary: Summary) -> str:
     found = "No violation found in"
     if accepted:
         found = f"{plural(accepted, 'violation')} accepted; no other found in"
-    unseen = len(summary.without_evidence)
-    return f"{found} {plural(claims, 'privacy claim')}" + (f"; {unseen} without evidence." if unseen else ".")
+    found += f" {plural(claims, 'privacy claim')}"
+    if summary.without_evidence:
+        found += f"; {len(summary.without_evidence)} without evidence"
+    return f"{found}."
 
 
 def _names(rows: Sequence[Row]) -> str:
     labels = list(dict.fromkeys(row.label for row in rows))
-    more = len(labels) - _MOST_NAMES
-    return ", ".join(labels[:_MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
+    named = ", ".join(labels[:_MOST_NAMES])
+    if len(labels) > _MOST_NAMES:
+        named += f" and {len(labels) - _MOST_NAMES} more"
+    return named
 
 
 def tallies(summary: Summary) -> Lines:
     """Return how many claims, promises, controls and statements ended how."""
+    lines = [("privacy", tally([row.privacy_verdict for row in summary.learners if not row.further]))]
     accuracy = [row.utility_verdict for row in summary.learners if row.cases]
-    caught = f"{len(summary.convicted)} of {plural(len(summary.controls), 'planted fault')} caught"
-    if summary.missed:
-        caught += f"; missed: {_names(summary.missed)}"
-    failed = ""
+    if accuracy:
+        lines.append(("accuracy", tally(accuracy)))
+    if summary.controls:
+        caught = f"{len(summary.convicted)} of {plural(len(summary.controls), 'planted fault')} caught"
+        if summary.missed:
+            caught += f"; missed: {_names(summary.missed)}"
+        lines.append(("controls", caught))
+    if summary.ledger:
+        lines.append(("ledger", counts_text(summary.ledger)))
+    missing = plural(len(summary.pending), "result")
     if summary.errors:
-        failed = f", of which {len(summary.errors)} failed"
-    unplanned = ""
+        missing += f", of which {len(summary.errors)} failed"
     if summary.faults:
-        unplanned = f"; not planned: {plural(len(summary.faults), 'learner')}"
-    return said(
-        ("privacy", tally([row.privacy_verdict for row in summary.learners if not row.further])),
-        ("accuracy", tally(accuracy) if accuracy else ""),
-        ("controls", caught if summary.controls else ""),
-        ("ledger", counts_text(summary.ledger) if summary.ledger else ""),
-        ("missing", plural(len(summary.pending), "result") + failed + unplanned),
-    )
+        missing += f"; not planned: {plural(len(summary.faults), 'learner')}"
+    lines.append(("missing", missing))
+    return lines
 
 
 def tally(verdicts: Sequence[Verdict]) -> str:
@@ -149,7 +157,7 @@ def accuracy_words(row: Row) -> list[Phrase]:
     head = Phrase(f" Accuracy: {verdict}.", strong=verdict.needs_look)
     if verdict in (TaskVerdict.FAILED, TaskVerdict.INCOMPLETE):
         errors = [trouble.error for trouble in row.failures if trouble.kind in ("utility", "plan")]
-        return [head, Phrase(f" {errors[0]}." if errors else "")]
+        return [head, *(Phrase(f" {error}.") for error in errors[:1])]
     if found is None:
         return [head]
     return [head, Phrase(f" {' '.join(_sentences(row, [found], [found]))}")]
@@ -163,7 +171,11 @@ def finding_words(mechanism: AuditedMechanism) -> list[Phrase]:
     if runs is not None or row.exact is not None:
         phrases = privacy_words(mechanism)[1:]
     if runs is not None and not runs.gaps:
-        wrong = f"A private mechanism would be accused like this in at most {share(1 - runs.confidence)} % of audits."
-        silent = "Silence is not proof: a leak on other inputs, or in rarer answers, may have gone unseen."
-        phrases.append(Phrase(f" {wrong if runs.verdict == PrivacyVerdict.VIOLATION else silent}"))
-    return phrases + (accuracy_words(row) if row.utility is not None else [])
+        worth = "Silence is not proof: a leak on other inputs, or in rarer answers, may have gone unseen."
+        if runs.verdict == PrivacyVerdict.VIOLATION:
+            most = share(1 - runs.confidence)
+            worth = f"A private mechanism would be accused like this in at most {most} % of audits."
+        phrases.append(Phrase(f" {worth}"))
+    if row.utility is not None:
+        phrases += accuracy_words(row)
+    return phrases

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from dpaudit.contract import PrivacyVerdict, TaskVerdict, UtilityVerdict
 from dpaudit.engine.outcome import AUDITS, outcome
-from dpaudit.engine.records import Failure, Fault, LedgerRow, PictureFinding, Result, Run
+from dpaudit.engine.records import Failure, Fault, LedgerRow, Listed, PictureFinding, Result, Run
 from dpaudit.engine.tasks import canonical
 from dpaudit.report.view import AuditedMechanism, Row, Trouble, mechanisms, view_of
 
@@ -129,6 +129,7 @@ def _rows(run: Run, results: Sequence[Result]) -> list[Row]:
 
 def _row(run: Run, learner: str, records: Sequence[Result | Failure], pending: Sequence[str]) -> Row:
     views = [view_of(record) for record in records if isinstance(record, Result)]
+    listed = run.listed.get(learner, Listed(""))
     return Row(
         learner,
         records[0].parameters if records else {},
@@ -136,8 +137,8 @@ def _row(run: Run, learner: str, records: Sequence[Result | Failure], pending: S
         fault=next((view.fault for view in views if view.fault is not None), run.header.controls.get(learner)),
         failures=[Trouble(record.kind, record.error) for record in records if isinstance(record, Failure)],
         pending=pending,
-        accepted=run.listed[learner].accepted if learner in run.listed else "",
-        audit=run.listed[learner].name if learner in run.listed else "",
+        accepted=listed.accepted,
+        audit=listed.name,
     )
 
 

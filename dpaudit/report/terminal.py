@@ -111,13 +111,19 @@ def laid_out(lines: Lines, width: int = 80, color: bool = False) -> str:
     for label, text in lines:
         shown = printable(in_ascii(text))
         room = max(width - _TEXT_COLUMN, 20)
-        whole = isinstance(text, ShellCommand)
-        first, *more = [shown] if whole else textwrap.wrap(shown, room, break_on_hyphens=False) or [""]
+        if isinstance(text, ShellCommand):
+            first = shown
+            more = []
+        else:
+            first, *more = textwrap.wrap(shown, room, break_on_hyphens=False) or [""]
         if isinstance(label, Verdict):
             style = STYLES.get(label, "")
         else:
             style = "bold" * label.isupper()
-        rows.append(painted(label_text(label), style if color else "") + " " * (_TEXT_COLUMN - len(label)) + first)
+        head = label_text(label)
+        if color:
+            head = painted(head, style)
+        rows.append(head + " " * (_TEXT_COLUMN - len(label)) + first)
         rows += [" " * _TEXT_COLUMN + part for part in more]
     return "\n".join(row.rstrip() for row in rows) + "\n"
 

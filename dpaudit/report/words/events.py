@@ -46,17 +46,19 @@ def answer_words(event: Event, decoded: Decoded = None) -> str:
     """
     match event:
         case Interval(feature="raised"):
-            where = ""
-            if event.path:
-                where = f" as {_part(event.path)}"
-            return ("an exception" if event.low > 0 else "no exception") + where
+            words = "an exception" if event.low > 0 else "no exception"
+            return f"{words} as {_part(event.path)}" if event.path else words
+        case Interval(feature="NaN") if event.low > 0:
+            return f"{_part(event.path)} is NaN"
         case Interval(feature="NaN"):
-            return f"{_part(event.path)} is {'' if event.low > 0 else 'not '}NaN"
+            return f"{_part(event.path)} is not NaN"
         case Interval(feature="present", path=(*path, step)):
-            kind = f"{'key' if isinstance(step, str) else 'element'} {step!r}"
+            kind = "key" if isinstance(step, str) else "element"
             if event.low > 0:
-                return f"{_part(path)} has the {kind}"
-            return f"no {kind}" + (f" in {_part(path)}" if path else "")
+                return f"{_part(path)} has the {kind} {step!r}"
+            if path:
+                return f"no {kind} {step!r} in {_part(path)}"
+            return f"no {kind} {step!r}"
         case Interval(feature="length"):
             return _between(f"len({_part(event.path)})", event)
         case Interval(feature="value"):
@@ -96,10 +98,12 @@ def _says_whether_nan(labels: Sequence[str]) -> bool:
 def _between(subject: str, event: Interval) -> str:
     if event.high == math.inf and event.low > -math.inf:
         return f"{subject} ≥ {event.low:g}"
-    low = ""
+    words = subject
     if event.low > -math.inf:
-        low = f"{event.low:g} ≤ "
-    return low + subject + (f" < {event.high:g}" if event.high < math.inf else "")
+        words = f"{event.low:g} ≤ {words}"
+    if event.high < math.inf:
+        words = f"{words} < {event.high:g}"
+    return words
 
 
 def _part(path: Sequence[int | str]) -> str:
@@ -109,28 +113,39 @@ def _part(path: Sequence[int | str]) -> str:
 def _exception_words(event: Cells) -> str:
     """Return the exceptions of an event as "raised KeyError or timed out after 5 s"."""
     raised = [label for label in event.labels if not label.startswith((TIMED_OUT, NO_EXCEPTION, "another"))]
-    others = [label for label in event.labels if label not in raised]
-    return " or ".join([*others, *([f"raised {' or '.join(raised)}"] if raised else [])])
+    parts = [label for label in event.labels if label not in raised]
+    if raised:
+        parts.append(f"raised {' or '.join(raised)}")
+    if event.rare:
+        parts.append(_RARE)
+    return " or ".join(parts)
 
 
 def _cells_words(event: Cells, decoded: Decoded) -> str:
     if event.feature == EXCEPTION:
-        return _exception_words(event) + (f" or {_RARE}" if event.rare else "")
+        return _exception_words(event)
     subject = _subject(event.feature, event.path)
     whole = event.feature == "output"
     ranges = [label for ends in event.ranges for label in events.range_labels(*ends)]
     labels = [*ranges, *event.labels]
-    shown = ", ".join(labels[:_MOST_LABELS]) + (f", ... ({event.size} outputs)" if len(labels) > _MOST_LABELS else "")
+    shown = ", ".join(labels[:_MOST_LABELS])
+    if len(labels) > _MOST_LABELS:
+        shown += f", ... ({event.size} outputs)"
     if ranges and not whole:
         subject = f"cell of the {subject}"
     named = ""
-    if labels:
-        named = f"{subject} {'not ' if event.complement else ''}in {{{shown}}}"
+    if labels and event.complement:
+        named = f"{subject} not in {{{shown}}}"
+    elif labels:
+        named = f"{subject} in {{{shown}}}"
     if labels and not whole and not ranges and event.size <= 1:  # what a person reads off the output
         named = f"{subject} = {labels[0]}"
     if _says_whether_nan(labels):
         named = f"{subject} is {labels[0]}"
-    words = " or ".join(part for part in (named, _RARE if event.rare else "") if part)
+    parts = [named] if named else []
+    if event.rare:
+        parts.append(_RARE)
+    words = " or ".join(parts)
     if event.path or event.complement or not whole:
         return words
     # The codes that are worth decoding: a few, or failure among many.

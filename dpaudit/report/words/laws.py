@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from msgspec import UNSET
 
-from dpaudit.contract import PrivacyVerdict, Support, TaskVerdict
+from dpaudit.contract import PrivacyVerdict, Support, TaskVerdict, Verdict
 from dpaudit.exact.finding import AGREES, LawFinding, SupremumFinding
 from dpaudit.report.numbers import count, percent, plural, significant
 from dpaudit.report.terminal import Lines, said
@@ -95,7 +95,9 @@ def supremum_lines(finding: SupremumFinding, name: str) -> tuple[Lines, Lines]:
         claim = f"claims {claim_words(claimed, finding.claimed_delta)}"
     exceeds = finding.claimed_delta and finding.verdict is not PrivacyVerdict.VIOLATION
     loss = significant(finding.value, digits=6, apart_from=claimed, error=finding.error)
-    value = _SUPPORTS[finding.support].format(loss) + (" (the pure loss, δ = 0)" if exceeds else "")
+    value = _SUPPORTS[finding.support].format(loss)
+    if exceeds:
+        value += " (the pure loss, δ = 0)"
     pair = finding.pair_in_words
     attained = f"{significant(finding.attained, digits=6)} at n = {count(finding.n)}"
     witness = f"{attained}: output {finding.worst_atom} on {pair.data} against {pair.neighbour}"
@@ -107,9 +109,15 @@ def supremum_lines(finding: SupremumFinding, name: str) -> tuple[Lines, Lines]:
     exceeded = ""
     if finding.proof_refuted and proved is not None:
         exceeded = f"the learner's closed form, {significant(proved, digits=6)}, is refuted by the witness"
+    verdict: Verdict = finding.verdict
+    if claimed is None:
+        verdict = TaskVerdict.NO_CLAIM
+    short = witness
+    if len(witness) > _LONGEST_WITNESS:
+        short = f"{witness[: _LONGEST_WITNESS - 3]}..."
     brief = said(
-        (TaskVerdict.NO_CLAIM if claimed is None else finding.verdict, f"{name} {claim}, has {value}"),
-        ("witness", witness if len(witness) <= _LONGEST_WITNESS else f"{witness[: _LONGEST_WITNESS - 3]}..."),
+        (verdict, f"{name} {claim}, has {value}"),
+        ("witness", short),
         ("search", search),
         ("warning", exceeded),
     )

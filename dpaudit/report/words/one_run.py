@@ -56,16 +56,22 @@ def one_run_lines(finding: OneRunFinding, name: str) -> tuple[Lines, Lines]:
         limits += [_REVERSED]
     if finding.seed is not None:
         limits += [f"the coins come from the chosen seed {finding.seed}"]
-    limits += [] if finding.seal else ["the coins were not sealed before the training"]
+    if not finding.seal:
+        limits += ["the coins were not sealed before the training"]
     if finding.tied:
         limits += [f"{count(finding.tied)} of {count(coins)} scores are tied"]
     warned = ("warning", "; ".join(limits))
-    brief = [verdict, why, *([] if finding.verdict == PrivacyVerdict.VIOLATION else power), warned, assumed]
+    brief = [verdict, why]
+    if finding.verdict != PrivacyVerdict.VIOLATION:
+        brief += power
+    brief += [warned, assumed]
     several = ""
     if finding.runs > 1:
         several = f" in {plural(finding.runs, 'run')}"
     included = f"{count(finding.included)} of {count(coins)} canaries{several} were in"
     tied = f"{count(finding.tied)} scores are tied, and ordered by a shuffle"
+    order = _TURNED if finding.reversed is True else _GUESSED
+    checked = "" if finding.checked is UNSET else _CHECKED[finding.checked]
     page = [
         ("claim", f"{_claimed(finding)} ({finding.relation.value})"),
         ("verdict", finding.verdict.word),
@@ -73,11 +79,11 @@ def one_run_lines(finding: OneRunFinding, name: str) -> tuple[Lines, Lines]:
         ("p-value", f"{significant(finding.p_value, 'up', digits=2)}, over all numbers of guesses"),
         *power,
         ("coins", f"{included}; {coins_words(finding)}; {tied}"),
-        ("guesses", (_TURNED if finding.reversed is True else _GUESSED)[finding.ranking]),
+        ("guesses", order[finding.ranking]),
         *((f"  {count(one.guesses)}", _counted(one)) for one in finding.schedule),
         assumed,
         ("seal", finding.seal or "none"),
-        ("checked", "" if finding.checked is UNSET else _CHECKED[finding.checked]),
+        ("checked", checked),
         ("confidence", f"{percent(finding.confidence)}, of the verdict and of each bound"),
     ]
     return said(*brief), said(*page, warned)

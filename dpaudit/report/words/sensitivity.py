@@ -49,8 +49,9 @@ def function_lines(finding: SensitivityFinding, name: str) -> tuple[Lines, Lines
         ("rounding", rounding),
         ("pairs", _tried(finding, "outputs differ")),
     )
+    neighbours = finding.relation.value if finding.relation else "the pairs given"
     page = said(
-        ("claim", f"{claimed} ({finding.relation.value if finding.relation else 'the pairs given'})"),
+        ("claim", f"{claimed} ({neighbours})"),
         *brief,
         ("calls", f"{count(finding.calls)} of {name}"),
         ("grade", finding.grade),
@@ -61,7 +62,9 @@ def function_lines(finding: SensitivityFinding, name: str) -> tuple[Lines, Lines
 
 def _tried(finding: SensitivityFinding | RecordedFinding, what: str) -> str:
     text = f"{plural(finding.pairs, 'pair')} tried; {what} on {count(finding.moved)}"
-    return text + (f"; {count(finding.refused)} raise an exception ({finding.raised})" if finding.refused else "")
+    if finding.refused:
+        text += f"; {count(finding.refused)} raise an exception ({finding.raised})"
+    return text
 
 
 def _witness(moved: Moved | None) -> str:
@@ -80,7 +83,12 @@ def recorded_lines(finding: RecordedFinding, name: str) -> tuple[Lines, Lines]:
     tried = _tried(finding, "recorded values differ")
     if finding.diverged:
         tried += f"; {count(finding.diverged)} cannot be compared ({finding.why_diverged})"
-    beside = "the output of a pair differs though all noisy values are equal: the data are read elsewhere too"
+    beside = ""
+    if finding.beside:
+        beside = "the output of a pair differs though all noisy values are equal: the data are read elsewhere too"
+    claim = ""
+    if finding.epsilon is not None:
+        claim = claim_words(finding.epsilon, finding.delta)
     reused = "; ".join(finding.reused)
     brief = said(
         (finding.verdict, f"{name} {_answer(finding, refuting)} (computed without noise)"),
@@ -88,11 +96,11 @@ def recorded_lines(finding: RecordedFinding, name: str) -> tuple[Lines, Lines]:
         ("witness", _witness(finding.witness)),
         ("not covered", "; ".join(finding.not_covered)),
         ("reused", reused and f"noise is added to more than one value: {reused}"),
-        ("beside", beside if finding.beside else ""),
+        ("beside", beside),
         ("pairs", tried),
     )
     page = said(
-        ("claim", "" if finding.epsilon is None else claim_words(finding.epsilon, finding.delta)),
+        ("claim", claim),
         *brief,
         *(("value", _value(one)) for one in finding.moves if one not in listed),
         ("runs", f"{count(finding.runs)} of {name}"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dpaudit.contract import FIXED_SETTINGS, Grade, PrivacyVerdict, UtilityVerdict
+from dpaudit.contract import FIXED_SETTINGS, Grade, UtilityVerdict
 from dpaudit.errors import in_python
 from dpaudit.report.numbers import count, percent, plural, significant, value_text
 from dpaudit.report.terminal import Lines, said
@@ -12,8 +12,8 @@ from dpaudit.utility.finding import Reason, SampleComplexityFinding, ScalingFind
 
 _POINTS_LISTED = 8
 _LAWS = {
-    PrivacyVerdict.VIOLATION: "n* outgrows the theorem's formula in the upper half",
-    PrivacyVerdict.NOT_REFUTED: "n* was not seen to outgrow the theorem's formula in the upper half",
+    UtilityVerdict.VIOLATION: "n* outgrows the theorem's formula in the upper half",
+    UtilityVerdict.NOT_REFUTED: "n* was not seen to outgrow the theorem's formula in the upper half",
     UtilityVerdict.UNDECIDED: "the values do not show whether n* outgrows the theorem's formula",
 }
 
@@ -39,15 +39,16 @@ def size_lines(finding: SampleComplexityFinding, name: str) -> tuple[Lines, Line
     sure = "computed"
     if finding.grade == Grade.STATISTICAL:
         sure = f"{percent(finding.confidence)} sure"
-    ratio = significant(finding.theorem / (lower + 1), "nearest" if finding.exact else "up", digits=2)
-    asked = f"the theorem asks for {count(finding.theorem)}, {'' if finding.exact else 'at most '}{ratio} times as many"
     if finding.exact:
         size = f"n* = {count(lower + 1)}, exactly"
+        ratio = significant(finding.theorem / (lower + 1), digits=2)
     else:
-        if upper is None:
-            size = f"n* > {count(lower)}"
-        else:
-            size = f"n* > {count(lower)}, and at most {count(upper)}"
+        size = f"n* > {count(lower)}"
+        if upper is not None:
+            size += f", and at most {count(upper)}"
+        # n* exceeds the lower end, so that this is an upper bound on the ratio.
+        ratio = f"at most {significant(finding.theorem / (lower + 1), 'up', digits=2)}"
+    asked = f"the theorem asks for {count(finding.theorem)}, {ratio} times as many"
     there = "none was shown to suffice"
     if finding.suffices is not None:
         there = f"{count(finding.suffices)} suffice there"
@@ -60,9 +61,12 @@ def size_lines(finding: SampleComplexityFinding, name: str) -> tuple[Lines, Line
         end = f"{count(upper)} suffice for {every}, by the theorem alone"
     else:
         end = "none: the learner fails at the theorem's n"
+    lower_end = "none was found"
+    if lower:
+        lower_end = f"{count(lower)} fail and {there} ({sure}): {finding.worst.name}"
     brief = said(
         (finding.verdict, f"{name} needs {size}; {asked}"),
-        ("lower end", f"{count(lower)} fail and {there} ({sure}): {finding.worst.name}" if lower else "none was found"),
+        ("lower end", lower_end),
         ("upper end", end),
         ("not proved", finding.missing),
     )
