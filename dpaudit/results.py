@@ -177,6 +177,7 @@ def remembering(audit: Callable[P, F]) -> Callable[P, F]:
         check_names(audit, kwargs)
         finding = audit(*args, **kwargs)
         given = signature(audit).bind(*args, **kwargs).arguments
+        # Audits of recorded outputs and of scores have no mechanism among their arguments, and name it themselves.
         if finding.audited == THE_MECHANISM:
             AuditFinding.audited.note(finding, _shown(*next(iter(given.items()))))
         AuditFinding.call.note(finding, _call_text(audit, given))
@@ -213,6 +214,7 @@ def check_names(audit: Callable[..., Any], given: Mapping[str, object], more: Co
     A caller has the parameters `more` of its own.
     """
     parameters = signature(audit).parameters
+    # Parameters of a learner are keyword arguments of their own, which the audit cannot know.
     if any(one.kind is one.VAR_KEYWORD for one in parameters.values()):
         return
     known = [*more, *parameters]

@@ -140,6 +140,7 @@ def _says(found: PrivacyFinding, refuted: bool) -> None:
     given = f"verdict {_words(found.verdict)}, with {bound},"
     require(found.verdict == said, f"{given} is not what follows, {_words(said)}")
     if found.verdict == PrivacyVerdict.CONSISTENT:
+        # Of a pure claim so many guesses, all right, are the least that refute it: fewer runs could have seen nothing.
         least = -(-guesses_needed(found.epsilon, found.errors["verdict"]) // 2)
         able = math.isfinite(found.detectable_epsilon) and (found.delta > 0 or found.confirmation_trials >= least)
         require(able, "verdict 'consistent' of an audit that could have detected no leak")
@@ -153,6 +154,7 @@ def _counted(found: PrivacyFinding) -> None:
     if found.stopped is UNSET or found.stopped.looks is None:
         same("confirmation_trials", runs, budget["confirmation"], "that of its budget")
     at_most("confirmation_trials", runs, budget["confirmation"])
+    # A fair coin decides the input of each run, so that the sides differ and their sum is fixed.
     same("runs of the witness", sum(sides), 2 * runs, "twice confirmation_trials")
     chosen_by = sum(budget.values()) - budget["confirmation"] - budget["checks"]
     same("selection_trials", found.selection_trials, chosen_by, "that of its budget")

@@ -49,6 +49,7 @@ class Column(NamedTuple):
         if claim and self.name == "claimed_epsilon":
             return str(claim[0])
         if claim and self.name in _IN_MU:
+            # The same rounding and the same side of the claim, for numbers in mu.
             text = self._replace(name=_IN_MU[self.name], apart="claimed_mu").text({**numbers, "curve_claim": ""})
             if text[0].isdigit():
                 return f"μ {text}"

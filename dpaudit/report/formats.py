@@ -205,12 +205,14 @@ def sarif(run: Run) -> str:
 def _result(promise: Promise) -> dict[str, Any]:
     """Return one promise that is broken or open, at the file of a mechanism that is named as FILE.py:function."""
     mechanism = printable(promise.mechanism)
+    # A learner has an id and no file: it has the logical location alone.
     file, name = parted(mechanism)
     logical = {"fullyQualifiedName": mechanism, "name": name or mechanism, "kind": "function"}
     location: dict[str, Any] = {"logicalLocations": [logical]}
     if file.endswith(".py"):
         uri = file.replace("\\", "/")
         location["physicalLocation"] = {"artifactLocation": {"uri": uri}, "region": {"startLine": 1}}
+    # Neither numbers nor words: a violation that stays has the same fingerprint in the run of another day.
     identity = f"{promise.mechanism}/{promise.subject}/{promise.rule}"
     return {
         "ruleId": promise.rule,
@@ -291,6 +293,7 @@ def escaped(text: str) -> str:
 def fenced(command: str) -> str:
     """Return a command in a fence that nothing in it can close."""
     command = printable(command)
+    # Longer than any run of ticks inside, so that none of them closes it.
     fence = "`" * max(3, 1 + max((len(ticks) for ticks in re.findall("`+", command)), default=0))
     return f"{fence}console\n$ {command}\n{fence}"
 

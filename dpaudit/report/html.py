@@ -91,6 +91,7 @@ def render(run: Run) -> str:
     parts = {m.id: _part(m, _command(m.tested, run)) for m in (*missed, *learners, *few)}
     confidences = {row.blackbox.confidence for row in (*summary.learners, *summary.controls) if row.blackbox}
     columns = columns_of([numbers_of(m) for m in (*missed, *learners, *few)])
+    # A claim that is a curve has no place on the axis of epsilon.
     claiming = [m for m in learners if m.state != TaskVerdict.NO_CLAIM and m.tested.curve is None]
 
     def drawn(shown: Sequence[AuditedMechanism]) -> list[dict[str, Any]]:
@@ -271,6 +272,7 @@ def _environment() -> jinja2.Environment:
         loader=jinja2.PackageLoader("dpaudit.report"),
         autoescape=True,
         finalize=lambda value: printable(value) if isinstance(value, str) and not hasattr(value, "__html__") else value,
+        # A name that a page does not have is a fault of the tool, and no empty place in a report.
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,

@@ -134,6 +134,7 @@ def _failure(finding: UtilityFinding, axes: Axes) -> Sequence[str]:
     ends = [[max(0.0, rate - finding.failure_lower)], [max(0.0, finding.failure_upper - rate)]]
     axes.errorbar([finding.n], [rate], yerr=ends, fmt="o", color=EXACT, capsize=4, label=label, clip_on=False)
     axes.axhline(finding.beta, color=CLAIM, ls="--", lw=1.2, label=f"beta = {value_text(finding.beta)}")
+    # One point: a scale of its own would show sample sizes that nothing was found of.
     axes.set_xticks([finding.n], [count(finding.n)])
     top = max(finding.beta, finding.failure_upper)
     axes.set(xlabel="examples n", ylabel=label, ylim=(0, 1.08 * top))

@@ -43,6 +43,7 @@ def brief(finding: AnyAudit) -> str:
 
 def figure(finding: AnyAudit) -> Figure:
     """Return the figure of a finding: the curve of privacy, failure rates, or the loss or sizes as samples grow."""
+    # Both are drawn as curves of delta, which a row has of either.
     if isinstance(finding, PrivacyFinding | LawFinding):
         return figure_of(row_of([view_of(finding)]))
     return figure_of(finding)

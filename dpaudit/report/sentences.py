@@ -35,6 +35,7 @@ def headline(summary: Summary) -> str:
     claims = sum(row.claim is not None and not row.further for row in summary.learners)
     broken = [row for row in summary.learners if row.privacy_verdict == PrivacyVerdict.VIOLATION]
     failing = [row for row in summary.learners if row.utility_verdict == UtilityVerdict.VIOLATION]
+    # A missed fault comes first: it makes every other sentence doubtful.
     if summary.missed:
         return f"The audit is blind: it missed the planted fault of {_names(summary.missed)}."
     if broken:

@@ -108,6 +108,7 @@ def summarise(run: Run) -> Summary:
 
 
 def _rows(run: Run, results: Sequence[Result]) -> list[Row]:
+    # A row is a learner at one setting of its parameters; the order of rows is that of the plan.
     records: dict[tuple[str, str], list[Result | Failure]] = {}
     every: tuple[Result | Failure, ...] = (*results, *run.failures)
     for record in every:

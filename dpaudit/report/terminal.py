@@ -174,6 +174,7 @@ def table(
         )
     for row, style in zip(_cut(heads, rows, width, deep), styles or [""] * len(rows), strict=True):
         drawn.add_row(*map(Text, row), style=style or None)
+    # Nothing is asked of the terminal, so that equal rows give equal lines everywhere.
     console = Console(
         file=io.StringIO(),
         width=width,
@@ -196,6 +197,7 @@ def table(
 def _cut(heads: Sequence[Head], rows: Sequence[Sequence[Cell]], width: int, deep: int) -> list[list[str]]:
     """Return the rows with names cut to as many lines of what the other columns leave; of texts nothing is cut."""
     shown = [[_written(one, head.kind) for head, one in zip(heads, row, strict=True)] for row in rows]
+    # Names get what the other columns leave; a text may be broken, so that it asks for a little only.
     rest = 0
     for i, head in enumerate(heads):
         cells = (head.text, *(row[i] for row in shown))

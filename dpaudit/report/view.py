@@ -387,6 +387,7 @@ def row_of(views: Sequence[FindingView]) -> Row:
 
 def worst(findings: Sequence[Judged], size: Callable[[Judged], float]) -> Judged | None:
     """Return the finding whose verdict speaks for all, and among those the one with the largest `size`."""
+    # The verdicts of a kind stand in the order in which one of several speaks for all.
     return min(findings, key=lambda one: (one.verdicts.index(one.verdict), -size(one)), default=None)
 
 
@@ -435,6 +436,7 @@ def mechanisms(rows: Sequence[Row]) -> list[AuditedMechanism]:
         grouped.setdefault(row.learner, []).append(row)
     found: dict[str, AuditedMechanism] = {}
     for name, group in grouped.items():
+        # Names that differ in signs alone would have one anchor: the later ones get a hyphen more.
         anchor = "m-" + (re.sub(r"[^A-Za-z0-9]+", "-", name).strip("-") or "x")
         while anchor in found:
             anchor += "-"

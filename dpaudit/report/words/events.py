@@ -63,6 +63,7 @@ def answer_words(event: Event, decoded: Decoded = None) -> str:
             return _between(f"len({_part(event.path)})", event)
         case Interval(feature="value"):
             return _between(_part(event.path), event)
+        # An explicit event is read off an output, so that the words say where; a score has no place in it.
         case Interval() if event.explicit:
             return _between(f"{event.feature} of {_part(event.path)}", event)
         case Interval():
@@ -131,6 +132,7 @@ def _cells_words(event: Cells, decoded: Decoded) -> str:
     shown = ", ".join(labels[:_MOST_LABELS])
     if len(labels) > _MOST_LABELS:
         shown += f", ... ({event.size} outputs)"
+    # Ranges of other features than the output are cells of a discretizer, and no values.
     if ranges and not whole:
         subject = f"cell of the {subject}"
     named = ""

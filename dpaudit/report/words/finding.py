@@ -153,6 +153,7 @@ def finding_lines(view: FindingView, shown: Shown = in_python) -> Lines:
 
 def _brief(view: FindingView, shown: Shown) -> Lines:
     finding = view.finding
+    # Below the theorem's sample size nothing is promised: the line says what was tested, and no verdict.
     (label, words), *lines = parts(finding, view.name, view.decoded, shown)
     if view.below_theorem:
         asks = "no theorem of the learner promises this"

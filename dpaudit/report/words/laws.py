@@ -159,6 +159,7 @@ def because(finding: LawFinding, decoded: Decoded = None) -> str:
     """Return the output and the pair of the worst case, and how much likelier the output is on one of the two."""
     pair = finding.pair_in_words
     words = f"output {cut(output_text(finding, decoded))} on {cut(pair.data)} against {cut(pair.neighbour)}"
+    # With a delta the pair of the largest epsilon need not be the one that refutes the claim.
     if finding.claimed_delta:
         most = significant(finding.epsilon, digits=BRIEF_DIGITS)
         return f"{words}: the pair at which ε is the largest, {most}"

@@ -48,6 +48,7 @@ def one_run_lines(finding: OneRunFinding, name: str) -> tuple[Lines, Lines]:
     if possible:
         refuting = f"{count(best.critical)} refute the claim"
     why = ("because", f"{guessed}; {refuting}")
+    # Where there are gaps the power is none, whatever the scores show.
     gaps = [("power", f"none: {_canary_gap_words(gap)}") for gap in finding.gaps]
     power = gaps or [("power", _canary_power_words(finding))]
     assumed = ("if Gaussian", assumed_words(finding))

@@ -118,6 +118,7 @@ def _event_reason(finding: PrivacyFinding, decoded: Decoded) -> str:
     tested = finding.curve_test
     if tested is not None and tested.by_holder and finding.epsilon_lower <= finding.epsilon:
         return holder_words(tested)
+    # The event in simpler words shows the same; the one that was tested has the proof.
     shown = witness.plain or witness
     words = answer_words(shown.event, decoded)
     event = cut(f"answer {words}" if answers_of(shown.event) else words)
@@ -131,6 +132,7 @@ def _event_reason(finding: PrivacyFinding, decoded: Decoded) -> str:
     words = f"{event}: {_share(p)} on {likely}, {_share(q)} on {other}{seen_words(finding)}"
     if isinstance(shown.event, Cells) and shown.event.rounding:
         words = f"{ROUNDING_LEAKS}; {words}"
+    # With a delta the claim allows no fixed factor: the rate that it allows depends on the other one.
     if finding.delta:
         most = min(factor(finding.epsilon) * q + finding.delta, 1.0)
         return f"{words}; the claim allows {significant(100 * most, 'up', digits=BRIEF_DIGITS, apart_from=100 * p)} %"
@@ -227,6 +229,7 @@ def _needed_trials(finding: PrivacyFinding) -> int:
 def _remedy(gap: Gap, finding: PrivacyFinding, shown: Shown) -> str:
     """Return what closes a gap; empty where it is more runs, for which there is one sentence."""
     match gap:
+        # More runs close these three together, and `_more_runs` says how many.
         case evidence.FewRuns() | evidence.Powerless() | evidence.Constant(varied=True):
             return ""
         case evidence.Constant() if finding.recorded:
@@ -247,6 +250,7 @@ def _remedy(gap: Gap, finding: PrivacyFinding, shown: Shown) -> str:
 
 
 def _more_runs(finding: PrivacyFinding, trials: int, shown: Shown) -> str:
+    # Runs that a time limit left out are asked for as time: more trials would not be made either.
     if longer := _more_time(finding, shown):
         return longer
     if finding.recorded:
@@ -599,6 +603,7 @@ def errors_text(finding: PrivacyFinding) -> str:
     def shown(share: float) -> str:
         return f"{share:.10g}"  # 0.05, not the 0.050000000000000044 of binary fractions
 
+    # The verdict's share leads: it is the one that a reader asks for.
     errors = sorted(finding.errors.items(), key=lambda item: (item[0] != "verdict", item[0]))
     parts = ", ".join(f"{shown(share)} for the {_STATEMENTS.get(name, name)}" for name, share in errors)
     words = f"{shown(1 - finding.confidence)} in all: {parts}"
