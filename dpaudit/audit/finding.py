@@ -468,11 +468,19 @@ def withheld(finding: PrivacyFinding, pairs: Iterable[Pair]) -> PrivacyFinding:
     made = next((pair.sides[0] for pair in pairs if pair.withheld), None)
     if made is None:
         return finding
-    parts = ("witness", "tests", "representation", "gaps", "scores", "distinguisher")
-    shown = {name: _coarse(made.coarse, getattr(finding, name)) for name in parts}
+    coarse = made.coarse
     own = () if finding.reach is UNSET else finding.reach.not_tried
-    unseen = (one if one in own else _coarse(made.coarse, one) for one in finding.not_looked_at)
-    return replace(finding, not_looked_at=tuple(unseen), **shown)
+    unseen = (one if one in own else _coarse(coarse, one) for one in finding.not_looked_at)
+    return replace(
+        finding,
+        witness=_coarse(coarse, finding.witness),
+        tests=_coarse(coarse, finding.tests),
+        representation=_coarse(coarse, finding.representation),
+        gaps=_coarse(coarse, finding.gaps),
+        scores=_coarse(coarse, finding.scores),
+        distinguisher=_coarse(coarse, finding.distinguisher),
+        not_looked_at=tuple(unseen),
+    )
 
 
 def is_coarse(coarse: Coarse, event: Event) -> bool:

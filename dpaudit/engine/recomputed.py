@@ -11,14 +11,14 @@ import math
 from collections import Counter
 from collections.abc import Callable
 from itertools import pairwise
-from operator import attrgetter
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from msgspec import UNSET
 
 from dpaudit.audit.evidence import Meaningless, verdict_of
-from dpaudit.audit.finding import PrivacyFinding
+from dpaudit.audit.finding import PrivacyFinding, Witness
 from dpaudit.audit.one_run_finding import FewCanaries, OneRunFinding
 from dpaudit.audit.tested import COIN, MELDED, CurveTest, EventTest, refutes
 from dpaudit.bounds.base import MAX_EPSILON
@@ -118,9 +118,8 @@ def _privacy(found: PrivacyFinding) -> tuple[str, ...]:
         require(within, f"the error of the curve, {curve.gamma}, is more than its share")
         hits, others = counts_of(curve)
         made = fit_curve(hits, curve.trials, others, curve.neighbour_trials, curve.gamma)
-        for name in ("false_positive_upper", "false_negative_upper"):
-            alike = np.allclose(getattr(curve, name), getattr(made, name), rtol=_SAME, atol=1e-12)
-            require(alike, f"{name} of the curve are no limits of whole counts")
+        _same_limits("false_positive_upper", curve.false_positive_upper, made.false_positive_upper)
+        _same_limits("false_negative_upper", curve.false_negative_upper, made.false_negative_upper)
     _says(found, refutes(found.epsilon_lower, found.epsilon, tested))
     if tested is not None and tested.holder is not None:
         left.append(HOLDER)
@@ -129,6 +128,11 @@ def _privacy(found: PrivacyFinding) -> tuple[str, ...]:
         if found.run_time.counted:
             same("run_time.epsilon_lower", found.run_time.epsilon_lower, found.epsilon_lower, "that of the finding")
     return tuple(left)
+
+
+def _same_limits(name: str, stored: npt.ArrayLike, found: npt.ArrayLike) -> None:
+    alike = np.allclose(stored, found, rtol=_SAME, atol=1e-12)
+    require(alike, f"{name} of the curve are no limits of whole counts")
 
 
 def _says(found: PrivacyFinding, refuted: bool) -> None:
@@ -182,10 +186,13 @@ def _counted(found: PrivacyFinding) -> None:
         same("epsilon_lower of an event", test.epsilon_lower, test.lower(of_test, found.delta))
     best = max(tests, key=lambda test: test.epsilon_lower)
     same("epsilon_lower", found.epsilon_lower, best.epsilon_lower, "the best bound of its tests")
-    shown = [test for test in tests if test.epsilon_lower == best.epsilon_lower]
-    parts = attrgetter("direction", "event", "hits", "neighbour_hits", "opposite", "count")
-    require(parts(witness) in map(parts, shown), "the witness is not the event of the best bound")
+    shown = [_counts_of_event(test) for test in tests if test.epsilon_lower == best.epsilon_lower]
+    require(_counts_of_event(witness) in shown, "the witness is not the event of the best bound")
     same("bound", found.bound, MELDED if best.count is UNSET else COIN, "that of its counts")
+
+
+def _counts_of_event(one: Witness | EventTest) -> tuple[object, ...]:
+    return one.direction, one.event, one.hits, one.neighbour_hits, one.opposite, one.count
 
 
 def _bet(found: PrivacyFinding) -> None:

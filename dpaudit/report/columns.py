@@ -87,6 +87,19 @@ COLUMNS = (
 """The claim, the exact epsilon at the claimed delta, what runs found and would have detected; the failure rate of the
 worst hard case, its interval, and what is allowed."""
 
+# The numbers of every mechanism; None where nothing was audited.
+_NUMBERS = (
+    "claimed_epsilon",
+    "claimed_delta",
+    "exact_epsilon",
+    "exact_epsilon_error",
+    "epsilon_lower",
+    "detectable_epsilon",
+    "failure_rate",
+    "failure_lower",
+    "failure_upper",
+    "beta",
+)
 PRIVACY = tuple(column for column in COLUMNS if column.promise == "privacy")
 
 
@@ -98,14 +111,21 @@ def numbers_of(shown: Row | AuditedMechanism) -> dict[str, Any]:
     else:
         tested = shown.tested
         accurate = shown.accurate
-    sources: list[tuple[Any, dict[str, str]]] = [
-        (tested.claim, {"claimed_epsilon": "epsilon", "claimed_delta": "delta"}),
-        (tested, {"exact_epsilon": "exact_epsilon"}),
-        (tested.exact, {"exact_epsilon_error": "error"}),
-        (tested.blackbox, {name: name for name in ("epsilon_lower", "detectable_epsilon")}),
-        (accurate.utility, {name: name for name in ("failure_rate", "failure_lower", "failure_upper", "beta")}),
-    ]
-    found = {name: source and getattr(source, own) for source, names in sources for name, own in names.items()}
+    found: dict[str, Any] = dict.fromkeys(_NUMBERS)
+    if tested.claim is not None:
+        found["claimed_epsilon"] = tested.claim.epsilon
+        found["claimed_delta"] = tested.claim.delta
+    found["exact_epsilon"] = tested.exact_epsilon
+    if tested.exact is not None:
+        found["exact_epsilon_error"] = tested.exact.error
+    if tested.blackbox is not None:
+        found["epsilon_lower"] = tested.blackbox.epsilon_lower
+        found["detectable_epsilon"] = tested.blackbox.detectable_epsilon
+    if accurate.utility is not None:
+        found["failure_rate"] = accurate.utility.failure_rate
+        found["failure_lower"] = accurate.utility.failure_lower
+        found["failure_upper"] = accurate.utility.failure_upper
+        found["beta"] = accurate.utility.beta
     if (curve := tested.curve) is not None:
         able = curve.detectable_mu
         if able and tested.blackbox and tested.blackbox.gaps:

@@ -174,9 +174,15 @@ def _line(mechanism: AuditedMechanism, columns: Sequence[Column]) -> dict[str, A
 def _ledgers(rows: Sequence[LedgerRow]) -> list[dict[str, Any]]:
 
     def statement(row: LedgerRow) -> dict[str, Any]:
-        numbers = {name: raised(getattr(row, name)) for name in ("printed", "found", "best")}
-        words = {"row": row, "short": row.short or row.statement, "summary": row.summary.rstrip(".")}
-        return {**words, "place": "; ".join(filter(None, place_words(row))), **numbers}
+        return {
+            "row": row,
+            "short": row.short or row.statement,
+            "summary": row.summary.rstrip("."),
+            "place": "; ".join(filter(None, place_words(row))),
+            "printed": raised(row.printed),
+            "found": raised(row.found),
+            "best": raised(row.best),
+        }
 
     grouped: dict[tuple[bool, int, str], list[LedgerRow]] = {}
     for row in rows:

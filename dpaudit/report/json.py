@@ -205,13 +205,19 @@ def report_of(run: Run) -> Report:
 def _mechanism(row: Row) -> MechanismSummary:
     settings = {setting: row.in_setting(setting).utility for setting in row.settings}
     return MechanismSummary(
-        **{name: getattr(row, name) for name in ("label", "learner", "parameters", "fault", "claim")},
+        label=row.label,
+        learner=row.learner,
+        parameters=row.parameters,
+        fault=row.fault,
+        claim=row.claim,
         verdict=Verdicts(row.state, row.utility_verdict, row.verdict),
         numbers={name: number for name, number in numbers_of(row).items() if name != "curve_claim"},
         deciding={kind: row.view_of(f).task for kind, f in row.deciding.items() if f is not None},
         deciding_settings={setting: row.view_of(f).task for setting, f in settings.items() if f is not None},
         hard_cases=len(row.cases),
         joint_confidence=row.utility_confidence,
-        **{name: getattr(row, name) for name in ("missing", "convicted_by", "conflict")},
+        missing=row.missing,
+        convicted_by=row.convicted_by,
+        conflict=row.conflict,
         audit=row.audit or UNSET,
     )

@@ -19,8 +19,14 @@ def repeat_command(result: Result, seed: int, paths: Iterable[str] = (), continu
     arguments = result.arguments
     match arguments:
         case ExactArguments():
-            names = ("n", "relation", "samples", "pairs", "enclosure", "compose")
-            options = {name: getattr(arguments, name) for name in names} | {"samples": arguments.samples == "crafted"}
+            options = {
+                "n": arguments.n,
+                "relation": arguments.relation,
+                "samples": arguments.samples == "crafted",
+                "pairs": arguments.pairs,
+                "enclosure": arguments.enclosure,
+                "compose": arguments.compose,
+            }
         case PrivacyArguments():
             given = {name: getattr(arguments, name) for name in (*_ALWAYS_GIVEN, *OPTIONS)}
             usual = [name for name in OPTIONS if name not in _ALWAYS_GIVEN and given[name] == OPTIONS[name].default]
