@@ -24,6 +24,57 @@ _SUPPORTS = {
 }
 
 
+def claimed(finding: LawFinding) -> str:
+    """Return what the learner claims."""
+    if finding.claimed_epsilon is None:
+        return "promises no privacy"
+    return f"claims {claim_words(finding.claimed_epsilon, finding.claimed_delta)}"
+
+
+def shows(finding: LawFinding) -> str:
+    """Return what the laws show."""
+    return f"has {_loss(finding)} ({finding.grade})"
+
+
+def reasons(finding: LawFinding, decoded: Decoded = None) -> Lines:
+    """Return what shows the verdict."""
+    if finding.verdict == PrivacyVerdict.VIOLATION:
+        return [("because", because(finding, decoded))]
+    return [("covers", covers_text(finding))]
+
+
+def because(finding: LawFinding, decoded: Decoded = None) -> str:
+    """Return the output and the pair of the worst case, and how much likelier the output is on one of the two."""
+    pair = finding.pair_in_words
+    words = f"output {cut(output_text(finding, decoded))} on {cut(pair.data)} against {cut(pair.neighbour)}"
+    # With a delta the pair of the largest epsilon need not be the one that refutes the claim.
+    if finding.claimed_delta:
+        most = significant(finding.epsilon, digits=BRIEF_DIGITS)
+        return f"{words}: the pair at which ε is the largest, {most}"
+    if math.isinf(finding.epsilon):
+        return f"{words}: possible on the first, impossible on the second"
+    return f"{words}: {times_words(factor(finding.epsilon), finding.claimed_epsilon or 0.0)}"
+
+
+def asked(finding: LawFinding) -> Lines:
+    """Return the lines on the enclosure and on the composition, if they were asked for."""
+
+    def between(rows: Sequence[tuple[float, float, float]], at: str) -> str:
+        return ", ".join(
+            f"[{significant(low, 'down')}, {significant(high, 'up')}] at {at} {significant(x)}" for x, low, high in rows
+        )
+
+    lines: Lines = []
+    if finding.enclosure is not None:
+        lines.append(("enclosed", "ε in [{}, {}], by ball arithmetic".format(*finding.enclosure)))
+    made = finding.composition
+    if made is not None:
+        runs = f"{plural(made.times, 'run')} on one sample ({made.grade}, these pairs)"
+        lines.append(("composed", f"ε of {runs}: {between(made.epsilons, 'δ =')}"))
+        lines.append(("composed", f"δ of {runs}: {between(made.deltas, 'ε =')}"))
+    return lines
+
+
 def _loss(finding: LawFinding) -> str:
     """Return the exact epsilon; with a claim of delta that at this delta, or the delta at the claimed epsilon."""
     claimed = finding.claimed_epsilon
@@ -134,54 +185,3 @@ def supremum_lines(finding: SupremumFinding, name: str) -> tuple[Lines, Lines]:
         ("search", f"{search}; seed {finding.seed}"),
     )
     return brief, page
-
-
-def claimed(finding: LawFinding) -> str:
-    """Return what the learner claims."""
-    if finding.claimed_epsilon is None:
-        return "promises no privacy"
-    return f"claims {claim_words(finding.claimed_epsilon, finding.claimed_delta)}"
-
-
-def shows(finding: LawFinding) -> str:
-    """Return what the laws show."""
-    return f"has {_loss(finding)} ({finding.grade})"
-
-
-def reasons(finding: LawFinding, decoded: Decoded = None) -> Lines:
-    """Return what shows the verdict."""
-    if finding.verdict == PrivacyVerdict.VIOLATION:
-        return [("because", because(finding, decoded))]
-    return [("covers", covers_text(finding))]
-
-
-def because(finding: LawFinding, decoded: Decoded = None) -> str:
-    """Return the output and the pair of the worst case, and how much likelier the output is on one of the two."""
-    pair = finding.pair_in_words
-    words = f"output {cut(output_text(finding, decoded))} on {cut(pair.data)} against {cut(pair.neighbour)}"
-    # With a delta the pair of the largest epsilon need not be the one that refutes the claim.
-    if finding.claimed_delta:
-        most = significant(finding.epsilon, digits=BRIEF_DIGITS)
-        return f"{words}: the pair at which ε is the largest, {most}"
-    if math.isinf(finding.epsilon):
-        return f"{words}: possible on the first, impossible on the second"
-    return f"{words}: {times_words(factor(finding.epsilon), finding.claimed_epsilon or 0.0)}"
-
-
-def asked(finding: LawFinding) -> Lines:
-    """Return the lines on the enclosure and on the composition, if they were asked for."""
-
-    def between(rows: Sequence[tuple[float, float, float]], at: str) -> str:
-        return ", ".join(
-            f"[{significant(low, 'down')}, {significant(high, 'up')}] at {at} {significant(x)}" for x, low, high in rows
-        )
-
-    lines: Lines = []
-    if finding.enclosure is not None:
-        lines.append(("enclosed", "ε in [{}, {}], by ball arithmetic".format(*finding.enclosure)))
-    made = finding.composition
-    if made is not None:
-        runs = f"{plural(made.times, 'run')} on one sample ({made.grade}, these pairs)"
-        lines.append(("composed", f"ε of {runs}: {between(made.epsilons, 'δ =')}"))
-        lines.append(("composed", f"δ of {runs}: {between(made.deltas, 'ε =')}"))
-    return lines

@@ -113,6 +113,115 @@ ASSUMED = (
 )
 
 
+def claim_text(finding: PrivacyFinding) -> str:
+    """Return what was claimed, for a cell of a table; of a curve its words."""
+    if finding.curve_test is not None:
+        return curve_claim_parts(finding.curve_test.claim)[0]
+    return claim_cell(finding.epsilon, finding.delta)
+
+
+def claimed(finding: PrivacyFinding) -> str:
+    """Return what the mechanism claims."""
+    if finding.curve_test is None:
+        claim = claim_words(finding.epsilon, finding.delta)
+    else:
+        claim = curve_claim_words(finding.curve_test.claim)
+    return f"claims {claim}{group_words(finding)}"
+
+
+def shows(finding: PrivacyFinding) -> str:
+    """Return what the runs show; of a violation also how sure that is."""
+    if finding.curve_test is None:
+        lower = significant(finding.epsilon_lower, "down", digits=BRIEF_DIGITS, apart_from=finding.epsilon)
+        symbol = ""
+        if finding.delta:
+            symbol = " ε"
+        words = f"shows{symbol} ≥ {lower}"
+    else:
+        words = shows_words(finding, finding.curve_test)
+    if finding.verdict != PrivacyVerdict.VIOLATION:
+        return words
+    sure = f"{percent(finding.confidence)} sure"
+    if finding.recorded:
+        sure += ", assuming independent outputs"
+    elif not finding.in_any_state:
+        sure += ", assuming independent runs"
+    return f"{words} ({sure})"
+
+
+def reasons(finding: PrivacyFinding, decoded: Decoded = None, shown: Shown = in_python) -> Lines:
+    """Return what shows the verdict, what could not have been seen, and what to do about that."""
+    if finding.verdict == PrivacyVerdict.NO_EVIDENCE:
+        why, remedy = _no_power(finding, shown)
+        return [("power", f"none: {why}"), ("next", remedy)]
+    if finding.verdict == PrivacyVerdict.VIOLATION:
+        return [("because", _event_reason(finding, decoded))]
+    caught = curve_power_words(finding) or power_words(finding)
+    parts = (caught, reach_words(finding), unseen_words(finding))
+    return said(("power", "; ".join(filter(None, parts))), ("more time", _more_time(finding, shown)))
+
+
+def because(finding: PrivacyFinding, decoded: Decoded = None) -> str:
+    """Return the event that shows the verdict; without evidence, why no leak could have been detected."""
+    if finding.verdict == PrivacyVerdict.NO_EVIDENCE:
+        return "; ".join(_no_power(finding))
+    return _event_reason(finding, decoded)
+
+
+def limits(finding: PrivacyFinding) -> Lines:
+    """Return the lines on run times, and on what limits the finding."""
+    texts = [*finding.warnings]
+    texts += [check_words(check) for check in finding.checks if not (check.passed or check.meaningless)]
+    stored = finding.representation
+    if stored is not None and stored.epsilon_lower > finding.epsilon and finding.verdict != PrivacyVerdict.VIOLATION:
+        texts.append(representation_text(finding))
+    return [*run_time_lines(finding), *(("warning", text) for text in texts)]
+
+
+def asked(finding: PrivacyFinding) -> Lines:
+    """Return the line on the curve of delta, if that was asked for."""
+    curve = finding.curve
+    if curve is None:
+        return []
+    grid = sorted({0.0, finding.epsilon / 2, finding.epsilon})
+    deltas = zip(curve.delta_lower(grid).tolist(), grid, strict=True)
+    steps = ", ".join(f"{significant(delta, 'down')} at ε = {value_text(epsilon)}" for delta, epsilon in deltas)
+    sure = f"with confidence {percent(1 - curve.gamma)}, simultaneously for all ε, for independent runs"
+    return [("curve", f"δ ≥ {steps}; μ ≥ {significant(curve.mu_lower, 'down')} ({sure})")]
+
+
+def evidence_lines(view: FindingView, finding: PrivacyFinding) -> Lines:
+    """Return all that a finding rests on."""
+    tested = ("claim", tested_claim(view, finding.epsilon, finding.delta, finding.relation))
+    if finding.curve_test is not None:
+        tested = ("point tested", claim_words(finding.epsilon, finding.delta, significant))
+    scores = ", ".join(finding.scores) or finding.distinguisher
+    checked = ""
+    if finding.checks:
+        passed = [check_words(check) for check in finding.checks if check.answer == Answer.PASSED]
+        spent = plural(sum(check.runs for check in finding.checks), "run")
+        checked = f"{'; '.join(passed) or 'nothing was asked'} ({spent} on both sides)"
+    return said(
+        tested,
+        *about_view(view),
+        *curve_lines(finding),
+        *_power(finding),
+        ("compared", f"pairs: {origins_text(finding)}; events: {count(finding.events)}; scores: {scores}"),
+        ("budget", budget_text(finding)),
+        ("continued", continued_text(finding)),
+        ("errors", errors_text(finding)),
+        *_witness(view, finding),
+        ("holds", "in whatever state earlier runs leave the mechanism" if finding.in_any_state else _RUNS),
+        ("floating point", representation_text(finding)),
+        *run_time_lines(finding),
+        ("not looked at", "; ".join(finding.not_looked_at)),
+        ("checked", checked),
+    )
+
+
+# The event that was tested, and its probabilities.
+
+
 def _event_reason(finding: PrivacyFinding, decoded: Decoded) -> str:
     witness = finding.witness
     tested = finding.curve_test
@@ -146,6 +255,9 @@ def _share(share: float) -> str:
     if share:
         return f"{significant(100 * share, digits=BRIEF_DIGITS, apart_from=100.0)} %"
     return "never"
+
+
+# What was not looked at, why no leak could have been seen, and what to do about that.
 
 
 def unseen_words(finding: PrivacyFinding | None) -> str:
@@ -321,6 +433,9 @@ def representation_text(finding: PrivacyFinding) -> str:
     )
 
 
+# What would have been detected, on which event and on which pairs.
+
+
 def power_words(finding: PrivacyFinding) -> str:
     """Return which leaks would have been detected, on which event and which pairs."""
     least = significant(finding.detectable_epsilon, "up", digits=3, apart_from=finding.epsilon)
@@ -394,6 +509,9 @@ def seen_words(finding: PrivacyFinding) -> str:
     return f"{runs} that were bet on"
 
 
+# Times: of runs, and what a limit on them decides.
+
+
 def clock_words(*findings: object) -> str:
     """Return that a repetition may have other runs, where a time limit left no time for those asked for; else ""."""
     stopped = [one.stopped for one in findings if isinstance(one, PrivacyFinding)]
@@ -424,6 +542,9 @@ def run_time_lines(finding: PrivacyFinding) -> Lines:
         able = significant(found.detectable_epsilon, "up", digits=3, apart_from=finding.epsilon)
         words += f"; any ε ≥ {able} would be detected on an event as likely"
     return [("run time", f"{words} ({event_words(found.event)})")]
+
+
+# Claims that are curves: what refutes them, and what would have been detected.
 
 
 def shows_words(finding: PrivacyFinding, tested: CurveTest) -> str:
@@ -510,6 +631,9 @@ def curve_lines(finding: PrivacyFinding) -> Lines:
         ("power", curve_power_words(finding)),
         ("not testable", orders and f"order {orders}: {why} decide; only much larger violations can be seen"),
     )
+
+
+# What a finding rests on.
 
 
 def _power(finding: PrivacyFinding) -> Lines:
@@ -624,109 +748,3 @@ def origins_text(finding: PrivacyFinding) -> str:
     if finding.replayed:
         text += f"; {count(finding.replayed)} runs with recorded noise compared them"
     return text
-
-
-def claim_text(finding: PrivacyFinding) -> str:
-    """Return what was claimed, for a cell of a table; of a curve its words."""
-    if finding.curve_test is not None:
-        return curve_claim_parts(finding.curve_test.claim)[0]
-    return claim_cell(finding.epsilon, finding.delta)
-
-
-def claimed(finding: PrivacyFinding) -> str:
-    """Return what the mechanism claims."""
-    if finding.curve_test is None:
-        claim = claim_words(finding.epsilon, finding.delta)
-    else:
-        claim = curve_claim_words(finding.curve_test.claim)
-    return f"claims {claim}{group_words(finding)}"
-
-
-def shows(finding: PrivacyFinding) -> str:
-    """Return what the runs show; of a violation also how sure that is."""
-    if finding.curve_test is None:
-        lower = significant(finding.epsilon_lower, "down", digits=BRIEF_DIGITS, apart_from=finding.epsilon)
-        symbol = ""
-        if finding.delta:
-            symbol = " ε"
-        words = f"shows{symbol} ≥ {lower}"
-    else:
-        words = shows_words(finding, finding.curve_test)
-    if finding.verdict != PrivacyVerdict.VIOLATION:
-        return words
-    sure = f"{percent(finding.confidence)} sure"
-    if finding.recorded:
-        sure += ", assuming independent outputs"
-    elif not finding.in_any_state:
-        sure += ", assuming independent runs"
-    return f"{words} ({sure})"
-
-
-def reasons(finding: PrivacyFinding, decoded: Decoded = None, shown: Shown = in_python) -> Lines:
-    """Return what shows the verdict, what could not have been seen, and what to do about that."""
-    if finding.verdict == PrivacyVerdict.NO_EVIDENCE:
-        why, remedy = _no_power(finding, shown)
-        return [("power", f"none: {why}"), ("next", remedy)]
-    if finding.verdict == PrivacyVerdict.VIOLATION:
-        return [("because", _event_reason(finding, decoded))]
-    caught = curve_power_words(finding) or power_words(finding)
-    parts = (caught, reach_words(finding), unseen_words(finding))
-    return said(("power", "; ".join(filter(None, parts))), ("more time", _more_time(finding, shown)))
-
-
-def because(finding: PrivacyFinding, decoded: Decoded = None) -> str:
-    """Return the event that shows the verdict; without evidence, why no leak could have been detected."""
-    if finding.verdict == PrivacyVerdict.NO_EVIDENCE:
-        return "; ".join(_no_power(finding))
-    return _event_reason(finding, decoded)
-
-
-def limits(finding: PrivacyFinding) -> Lines:
-    """Return the lines on run times, and on what limits the finding."""
-    texts = [*finding.warnings]
-    texts += [check_words(check) for check in finding.checks if not (check.passed or check.meaningless)]
-    stored = finding.representation
-    if stored is not None and stored.epsilon_lower > finding.epsilon and finding.verdict != PrivacyVerdict.VIOLATION:
-        texts.append(representation_text(finding))
-    return [*run_time_lines(finding), *(("warning", text) for text in texts)]
-
-
-def asked(finding: PrivacyFinding) -> Lines:
-    """Return the line on the curve of delta, if that was asked for."""
-    curve = finding.curve
-    if curve is None:
-        return []
-    grid = sorted({0.0, finding.epsilon / 2, finding.epsilon})
-    deltas = zip(curve.delta_lower(grid).tolist(), grid, strict=True)
-    steps = ", ".join(f"{significant(delta, 'down')} at ε = {value_text(epsilon)}" for delta, epsilon in deltas)
-    sure = f"with confidence {percent(1 - curve.gamma)}, simultaneously for all ε, for independent runs"
-    return [("curve", f"δ ≥ {steps}; μ ≥ {significant(curve.mu_lower, 'down')} ({sure})")]
-
-
-def evidence_lines(view: FindingView, finding: PrivacyFinding) -> Lines:
-    """Return all that a finding rests on."""
-    tested = ("claim", tested_claim(view, finding.epsilon, finding.delta, finding.relation))
-    if finding.curve_test is not None:
-        tested = ("point tested", claim_words(finding.epsilon, finding.delta, significant))
-    scores = ", ".join(finding.scores) or finding.distinguisher
-    checked = ""
-    if finding.checks:
-        passed = [check_words(check) for check in finding.checks if check.answer == Answer.PASSED]
-        spent = plural(sum(check.runs for check in finding.checks), "run")
-        checked = f"{'; '.join(passed) or 'nothing was asked'} ({spent} on both sides)"
-    return said(
-        tested,
-        *about_view(view),
-        *curve_lines(finding),
-        *_power(finding),
-        ("compared", f"pairs: {origins_text(finding)}; events: {count(finding.events)}; scores: {scores}"),
-        ("budget", budget_text(finding)),
-        ("continued", continued_text(finding)),
-        ("errors", errors_text(finding)),
-        *_witness(view, finding),
-        ("holds", "in whatever state earlier runs leave the mechanism" if finding.in_any_state else _RUNS),
-        ("floating point", representation_text(finding)),
-        *run_time_lines(finding),
-        ("not looked at", "; ".join(finding.not_looked_at)),
-        ("checked", checked),
-    )

@@ -18,6 +18,37 @@ _LAWS = {
 }
 
 
+def shows(finding: UtilityFinding) -> str:
+    """Return how often runs fail, and how often they may."""
+    allowed = _rate(finding, finding.beta)
+    return f"fails in {_rate(finding, finding.failure_rate)} % of runs, {allowed} % allowed"
+
+
+def reasons(finding: UtilityFinding, shown: Shown = in_python) -> Lines:
+    """Return what shows the verdict, and what to do where it stays open."""
+    lines = [("because", because(finding))]
+    if finding.verdict == UtilityVerdict.UNDECIDED:
+        more = shown("trials", str(10 * finding.trials))
+        lines.append(("next", f"add {more}: the interval, which holds what is allowed, gets narrower"))
+    return lines
+
+
+def because(finding: UtilityFinding) -> str:
+    """Return how many runs failed, with the interval, and on which case."""
+    low = _rate(finding, finding.failure_lower, "down")
+    high = _rate(finding, finding.failure_upper, "up")
+    runs = f"{count(finding.failures)} of {plural(finding.trials, 'run')} had {failure_text(finding)}"
+    case = f"{finding.concept}, {finding.distribution}, {plural(finding.n, 'example')} ({finding.setting})"
+    return f"{runs} ({low} to {high} %, {percent(finding.confidence)} sure): {case}"
+
+
+def evidence_lines(finding: UtilityFinding) -> Lines:
+    """Return the error of the best concept, where no concept has none."""
+    if not isinstance(finding.best_error, float):
+        return []
+    return [("best", f"the best concept's error is {significant(finding.best_error)}")]
+
+
 def _rate(finding: UtilityFinding, share: float, towards: str = "nearest") -> str:
     """Return a rate of failure in per cent, on its side of what is allowed."""
     apart = None
@@ -137,34 +168,3 @@ def _claim_line(finding: SampleComplexityFinding | ScalingFinding) -> tuple[str,
     if finding.beta:
         levels.append(f"beta {value_text(finding.beta)}")
     return "claim", f"{finding.claim_id or 'none'}: {', '.join(levels)} ({finding.setting})"
-
-
-def shows(finding: UtilityFinding) -> str:
-    """Return how often runs fail, and how often they may."""
-    allowed = _rate(finding, finding.beta)
-    return f"fails in {_rate(finding, finding.failure_rate)} % of runs, {allowed} % allowed"
-
-
-def reasons(finding: UtilityFinding, shown: Shown = in_python) -> Lines:
-    """Return what shows the verdict, and what to do where it stays open."""
-    lines = [("because", because(finding))]
-    if finding.verdict == UtilityVerdict.UNDECIDED:
-        more = shown("trials", str(10 * finding.trials))
-        lines.append(("next", f"add {more}: the interval, which holds what is allowed, gets narrower"))
-    return lines
-
-
-def because(finding: UtilityFinding) -> str:
-    """Return how many runs failed, with the interval, and on which case."""
-    low = _rate(finding, finding.failure_lower, "down")
-    high = _rate(finding, finding.failure_upper, "up")
-    runs = f"{count(finding.failures)} of {plural(finding.trials, 'run')} had {failure_text(finding)}"
-    case = f"{finding.concept}, {finding.distribution}, {plural(finding.n, 'example')} ({finding.setting})"
-    return f"{runs} ({low} to {high} %, {percent(finding.confidence)} sure): {case}"
-
-
-def evidence_lines(finding: UtilityFinding) -> Lines:
-    """Return the error of the best concept, where no concept has none."""
-    if not isinstance(finding.best_error, float):
-        return []
-    return [("best", f"the best concept's error is {significant(finding.best_error)}")]
