@@ -157,10 +157,10 @@ def shown_number(row: Row, name: str) -> str:
     return ""
 
 
-def shown_claim(row: Row, claim: PrivacyClaim) -> str:
+def shown_claim(row: Row, claim: PrivacyClaim, label: str = "claimed") -> str:
     """Return that a row claims "ε = 1", or which point of its claim was tested, powers of ten raised."""
     if row.curve is None:
-        return f"claimed, {raised(claim_words(claim.epsilon, claim.delta))}"
+        return f"{label}, {raised(claim_words(claim.epsilon, claim.delta))}"
     return f"point tested, {raised(claim_words(claim.epsilon, claim.delta, significant))}"
 
 

@@ -306,7 +306,7 @@ def _names(curves: Curves, up: Scale, top: float) -> list[str]:
         below = -6
         if found and _at(found, e) > d:
             below = 18
-        labels.append((e, d, shown_claim(row, row.claim).replace("claimed", "promised"), below))
+        labels.append((e, d, shown_claim(row, row.claim, "promised"), below))
     if curves.exact and row.exact is not None:
         exact = row.exact_epsilon
         e = 0.45 * min(right if exact is None else exact, curves.exact[-1][0])

@@ -43,7 +43,7 @@ from dpaudit.report.words.privacy import (
     clock_words,
     curve_lines,
     detected_words,
-    group_words,
+    group_noun,
     pairs_words,
     seen_words,
 )
@@ -359,8 +359,8 @@ def _numbers(mechanism: AuditedMechanism) -> Lines:
 
 def _noun(row: Row) -> str:
     """Return what neighbours of a mechanism differ in: a learner's samples hold examples."""
-    if row.blackbox is not None and row.blackbox.reach is not UNSET and row.blackbox.reach.group > 1:
-        return f"group of {group_words(row.blackbox).removeprefix(' for groups of ')}"
+    if row.blackbox is not None and (group := group_noun(row.blackbox)):
+        return f"group of {group}"
     if row.blackbox is not None and any(origin.kind is OriginKind.OWN_USERS for origin in row.blackbox.origins):
         return "user"
     if any(view.is_learner for view in row.views):

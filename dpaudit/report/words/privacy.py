@@ -475,11 +475,19 @@ def reach_words(finding: PrivacyFinding | None) -> str:
 
 
 def group_words(finding: PrivacyFinding) -> str:
-    """Return for which groups a claim is tested; empty where inputs differ in one record."""
+    """Return for which groups a claim is tested, after a claim; empty where inputs differ in one record."""
+    group = group_noun(finding)
+    return f" for groups of {group}" if group else ""
+
+
+def group_noun(finding: PrivacyFinding) -> str:
+    """Return the size of the groups in which inputs differ, as "3 records"; empty where it is one record."""
     if finding.reach is UNSET or finding.reach.group == 1:
         return ""
     users = any(origin.kind is OriginKind.OWN_USERS for origin in finding.origins)
-    return f" for groups of {finding.reach.group} {'users' if users else 'records'}"
+    if users:
+        return f"{finding.reach.group} users"
+    return f"{finding.reach.group} records"
 
 
 def pairs_words(finding: PrivacyFinding) -> str:
