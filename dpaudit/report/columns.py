@@ -87,19 +87,8 @@ COLUMNS = (
 """The claim, the exact epsilon at the claimed delta, what runs found and would have detected; the failure rate of the
 worst hard case, its interval, and what is allowed."""
 
-# The numbers of every mechanism; None where nothing was audited.
-_NUMBERS = (
-    "claimed_epsilon",
-    "claimed_delta",
-    "exact_epsilon",
-    "exact_epsilon_error",
-    "epsilon_lower",
-    "detectable_epsilon",
-    "failure_rate",
-    "failure_lower",
-    "failure_upper",
-    "beta",
-)
+# The numbers of every mechanism, None where nothing was audited: those of columns, and those that columns need.
+_NUMBERS = (*(column.name for column in COLUMNS), "exact_epsilon_error", "failure_lower")
 PRIVACY = tuple(column for column in COLUMNS if column.promise == "privacy")
 
 
