@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from dpaudit import loading, presentation
+from dpaudit import hooks, loading
 
 TYPE_CHECKING = False  # type checkers take it for true; the module `typing` costs more than all of this one
 if TYPE_CHECKING:
@@ -65,19 +65,19 @@ _HOMES = {
 }
 
 
-def _presenter() -> presentation.Presenter:
+def _presenter() -> hooks.Presenter:
     from dpaudit.report import presenting
 
     return presenting
 
 
-def _recomputer() -> presentation.Recomputer:
+def _recomputer() -> hooks.Recomputer:
     from dpaudit.engine.recomputed import recomputed
 
     return recomputed
 
 
-presentation.connect(_presenter, _recomputer)
+hooks.connect(_presenter, _recomputer)
 
 if not TYPE_CHECKING:  # so that type checkers report names that are not there
 

@@ -15,8 +15,8 @@ import msgspec
 from dpaudit.contract import CurveClaim, PrivacyClaim, Verdict
 from dpaudit.errors import InputError, ToolFault, UnknownArgument, nearest
 from dpaudit.files import write_file
+from dpaudit.hooks import presenter, recompute
 from dpaudit.jsonable import stable_repr
-from dpaudit.presentation import presenter, recompute
 from dpaudit.record import Frozen, Unstored, decode, encodable
 
 if TYPE_CHECKING:

@@ -35,7 +35,7 @@ FLOORS = {
             "loading",
             "plain_numbers",
             "record",
-            "presentation",
+            "hooks",
             "results",
         ),
         ("seeding", "arguments", "folders", "progress"),
