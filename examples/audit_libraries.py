@@ -16,10 +16,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from dpaudit.report.wording import event_words
-
 from dpaudit import audit_privacy, certificates
 from dpaudit.audit.finding import PrivacyFinding
+from dpaudit.report.words.events import event_words
 from examples.cases import Case
 
 __all__ = ["FOUND", "LIBRARIES", "audit", "main", "table"]
