@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from dpaudit import loading, presentation
+from dpaudit import hooks, loading
 
 TYPE_CHECKING = False  # type checkers take it for true; the module `typing` costs more than all of this one
 if TYPE_CHECKING:
@@ -71,7 +71,20 @@ _HOMES = {
     "sensitivity.recording": "recording",
 }
 
-presentation.register("dpaudit.report.presenting", "dpaudit.engine.recomputed")
+
+def _presenter() -> hooks.Presenter:
+    from dpaudit.report import presenting
+
+    return presenting
+
+
+def _recomputer() -> hooks.Recomputer:
+    from dpaudit.engine.recomputed import recomputed
+
+    return recomputed
+
+
+hooks.connect(_presenter, _recomputer)
 
 if not TYPE_CHECKING:  # so that type checkers report names that are not there
 

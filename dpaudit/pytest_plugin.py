@@ -197,7 +197,7 @@ def assert_private(request: pytest.FixtureRequest) -> Callable[..., PrivacyFindi
         chosen = {**_settings(request.config), **_marked(item), **arguments}
         with _beside_the_deadline(), _as_own_line():
             from dpaudit.audit.audit import audit_privacy
-            from dpaudit.contract import Verdict
+            from dpaudit.contract import PrivacyVerdict
 
             _check_names(arguments, audit_privacy, "allow_no_evidence")
             finding, made = item.stash[_AUDITS].finding(lambda: audit_privacy(mechanism, pairs, **chosen))
@@ -205,9 +205,9 @@ def assert_private(request: pytest.FixtureRequest) -> Callable[..., PrivacyFindi
             _record(item, finding, "epsilon_lower", "epsilon", "detectable_epsilon")
             for text in _limits(finding):
                 warnings.warn(f"dpaudit: {text}", AuditWarning, stacklevel=2)
-        if finding.verdict == Verdict.VIOLATION:
+        if finding.verdict == PrivacyVerdict.VIOLATION:
             pytest.fail(_because(finding) + _noted())
-        if finding.verdict == Verdict.NO_EVIDENCE and not allow_no_evidence:
+        if finding.verdict == PrivacyVerdict.NO_EVIDENCE and not allow_no_evidence:
             pytest.fail(f"{finding}\nallow_no_evidence=True lets it pass{_noted()}")
         return finding
 
@@ -231,16 +231,16 @@ def assert_utility(request: pytest.FixtureRequest) -> Callable[..., UtilityFindi
         item = request.config.stash[_ITEM]
         chosen = {**settings, **_marked(item), **arguments}
         with _beside_the_deadline(), _as_own_line():
-            from dpaudit.contract import Verdict
+            from dpaudit.contract import UtilityVerdict
             from dpaudit.utility.audit import audit_utility
 
             _check_names(arguments, audit_utility, "allow_undecided")
             finding, made = item.stash[_AUDITS].finding(lambda: audit_utility(*given, **chosen))
         if made:
             _record(item, finding, "failure_lower", "beta")
-        if finding.verdict == Verdict.VIOLATION:
+        if finding.verdict == UtilityVerdict.VIOLATION:
             pytest.fail(f"{finding}{_noted()}")
-        if finding.verdict == Verdict.UNDECIDED and not allow_undecided:
+        if finding.verdict == UtilityVerdict.UNDECIDED and not allow_undecided:
             pytest.fail(f"{finding}\nallow_undecided=True lets it pass{_noted()}")
         return finding
 
@@ -306,7 +306,7 @@ def _limits(finding: PrivacyFinding) -> list[str]:
     if not failed and not finding.warnings:
         return []
     from dpaudit.escaping import printable
-    from dpaudit.report.findings import check_words
+    from dpaudit.report.words.privacy import check_words
 
     return [printable(text) for text in (*finding.warnings, *map(check_words, failed))]
 

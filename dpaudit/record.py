@@ -10,10 +10,11 @@ import json
 import math
 from dataclasses import is_dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Generic, Self, TypeVar, overload
 
 import msgspec
 
+from dpaudit.contract import EVERY_VERDICT, Verdict
 from dpaudit.errors import ToolFault
 from dpaudit.escaping import shortened
 from dpaudit.jsonable import Json, jsonable
@@ -57,6 +58,42 @@ _LONGEST_MESSAGE = 500
 
 class Frozen(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Base of every record: its fields are stored, and nothing else is accepted when it is read."""
+
+
+T = TypeVar("T")
+
+
+class Unstored(Generic[T]):
+    """An attribute of a record that is neither stored nor compared: the process that made the record knows it.
+
+    The class of the record needs ``dict=True``. A record that was read, or made of another one, has the default.
+    """
+
+    def __init__(self, default: T, doc: str) -> None:
+        self.default = default
+        self.name = ""
+        self.__doc__ = doc
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    @overload
+    def __get__(self, record: None, owner: type) -> Self: ...
+
+    @overload
+    def __get__(self, record: msgspec.Struct, owner: type) -> T: ...
+
+    def __get__(self, record: msgspec.Struct | None, owner: type) -> Self | T:
+        # Python asks only while the record has no value of its own: those come before a descriptor that is not set.
+        return self if record is None else self.default
+
+    def note(self, record: msgspec.Struct, value: T) -> None:
+        """Let a record know its value."""
+        msgspec.structs.force_setattr(record, self.name, value)
+
+    def is_known(self, record: msgspec.Struct) -> bool:
+        """Return whether a record was given a value."""
+        return self.name in vars(record)
 
 
 def encodable(record: Any) -> Any:
@@ -129,6 +166,8 @@ def _decoder(kind: Any) -> msgspec.json.Decoder[Any]:
 
 
 def _decoded(kind: Any, value: Any) -> Any:
+    if kind is Verdict:
+        return Verdict.of(value)
     if kind not in (Extended, NonNegative):
         raise NotImplementedError(f"records hold no {kind!r}")
     number = float(value) if value in kind.infinities else value
@@ -139,6 +178,8 @@ def _decoded(kind: Any, value: Any) -> Any:
 
 def schema_of_type(kind: Any) -> dict[str, Json]:
     """Return the JSON Schema of a type that msgspec does not know."""
+    if kind is Verdict:
+        return {"type": "string", "enum": list(map(str, EVERY_VERDICT))}
     if kind not in (Extended, NonNegative):
         raise NotImplementedError(f"records hold no {kind!r}")
     number = {"type": "number"}

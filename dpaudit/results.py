@@ -15,9 +15,9 @@ import msgspec
 from dpaudit.contract import CurveClaim, PrivacyClaim, Verdict
 from dpaudit.errors import InputError, ToolFault, UnknownArgument, nearest
 from dpaudit.files import write_file
+from dpaudit.hooks import presenter, recompute
 from dpaudit.jsonable import stable_repr
-from dpaudit.presentation import recomputed, shown
-from dpaudit.record import Frozen, decode, encodable
+from dpaudit.record import Frozen, Unstored, decode, encodable
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -78,6 +78,10 @@ class Finding(Frozen, frozen=True, kw_only=True, tag_field="kind"):
         return found
 
 
+THE_MECHANISM = "the mechanism"
+"""The name of a mechanism in a finding that was read from a file, which has none."""
+
+
 class AuditFinding(Finding, frozen=True, kw_only=True, dict=True):
     """Base of the findings of audits: they can be printed, shown in a notebook, drawn, saved and loaded.
 
@@ -114,16 +118,19 @@ class AuditFinding(Finding, frozen=True, kw_only=True, dict=True):
     def _recomputed(cls, found: Self, place: object = "") -> Self:
         """Return a finding that was read, which knows what of it could not be recomputed."""
         try:
-            recomputed(found)
+            recompute(found)
         except ToolFault as error:
             raise ToolFault(f"{place}: {error}" if place else str(error)) from None
         return found
 
-    @property
-    def not_recomputed(self) -> tuple[str, ...]:
-        """The parts of a finding that was read from a file that do not follow from what the file holds."""
-        found: tuple[str, ...] = self.__dict__.get("not_recomputed", ())
-        return found
+    not_recomputed = Unstored[tuple[str, ...]](
+        (), "The parts of a finding that was read from a file that do not follow from what the file holds."
+    )
+    audited = Unstored(
+        THE_MECHANISM,
+        'The mechanism or the learner, as in the call; "the mechanism" where the finding was read from a file.',
+    )
+    call = Unstored("", "The call that made the finding, as Python; empty where it was read from a file.")
 
     def save(self, path: str | Path) -> None:
         """Write the finding to a file as JSON that validates against the schema of findings; whole, or not at all."""
@@ -132,7 +139,7 @@ class AuditFinding(Finding, frozen=True, kw_only=True, dict=True):
 
     def summary(self) -> str:
         """Return the whole finding in words: claim, bound, power, runs, errors, witness and warnings, a line each."""
-        return str(shown("page", self))
+        return presenter().page(self)
 
     def plot(self) -> Figure:
         """Return a matplotlib figure of the finding.
@@ -141,38 +148,27 @@ class AuditFinding(Finding, frozen=True, kw_only=True, dict=True):
         utility the failure rate with its interval, against n and beta. `figure.savefig(path)` writes it, and a notebook
         shows it where it is the last line of a cell.
         """
-        figure: Figure = shown("figure", self)
-        return figure
-
-    @property
-    def audited(self) -> str:
-        """The mechanism or the learner, as in the call; "the mechanism" where the finding was read from a file."""
-        return str(self.__dict__.get("audited", "the mechanism"))
-
-    @property
-    def call(self) -> str:
-        """The call that made the finding, as Python; empty where it was read from a file."""
-        return str(self.__dict__.get("call", ""))
+        return presenter().figure(self)
 
     def __str__(self) -> str:
-        return str(shown("brief", self))
+        return presenter().brief(self)
 
     def _repr_html_(self) -> str:
         """Return the finding for a notebook: the three lines, the figure, and the rest folded."""
-        return str(shown("notebook", self))
+        return presenter().notebook(self)
 
 
 P = ParamSpec("P")
 F = TypeVar("F", bound=AuditFinding)
 
+# Characters of a value in a call; one that is longer is shown by the name of the parameter.
 _LONGEST = 40
-"""Characters of a value in a call; one that is longer is shown by the name of the parameter."""
+# Parameters that change no number of a finding.
 _TIME_ALONE = ("n_jobs", "backend", "address", "progress")
-"""Parameters that change no number of a finding."""
+# The module of parameter objects.
 _PARAMETERS = "dpaudit.audit.parameters"
-"""The module of parameter objects."""
+# Parameters that hold somebody's records, of which a call shows none.
 _OF_PEOPLE = ("data", "unit")
-"""Parameters that hold somebody's records, of which a call shows none."""
 
 
 def remembering(audit: Callable[P, F]) -> Callable[P, F]:
@@ -183,13 +179,16 @@ def remembering(audit: Callable[P, F]) -> Callable[P, F]:
         check_names(audit, kwargs)
         finding = audit(*args, **kwargs)
         given = signature(audit).bind(*args, **kwargs).arguments
-        finding.__dict__.setdefault("audited", _shown(*next(iter(given.items()))))
-        finding.__dict__["call"] = _call_text(audit, given)
+        # Audits of recorded outputs and of scores have no mechanism among their arguments, and name it themselves.
+        if finding.audited == THE_MECHANISM:
+            AuditFinding.audited.note(finding, _shown(*next(iter(given.items()))))
+        AuditFinding.call.note(finding, _call_text(audit, given))
         return finding
 
     return remembered
 
 
+# Names that parameters have elsewhere.
 _OTHER_NAMES = {
     "dataset": "data",
     "df": "data",
@@ -207,11 +206,10 @@ _OTHER_NAMES = {
     "samples": "trials",
     "workers": "n_jobs",
 }
-"""Names that parameters have elsewhere."""
 # Fields of a dataset, which its parameter may hold.
 _OF_DATASET = ("bounds", "group", "outside", "unit")
+# Parameters of curves that are claims of their own.
 _CLAIMS = {"mu": "gaussian", "rho": "zero_concentrated"}
-"""Parameters of curves that are claims of their own."""
 
 
 def check_names(audit: Callable[..., Any], given: Mapping[str, object], more: Collection[str] = ()) -> None:
@@ -220,6 +218,7 @@ def check_names(audit: Callable[..., Any], given: Mapping[str, object], more: Co
     A caller has the parameters `more` of its own.
     """
     parameters = signature(audit).parameters
+    # Parameters of a learner are keyword arguments of their own, which the audit cannot know.
     if any(one.kind is one.VAR_KEYWORD for one in parameters.values()):
         return
     known = [*more, *parameters]
@@ -235,7 +234,10 @@ def check_names(audit: Callable[..., Any], given: Mapping[str, object], more: Co
         if name in _OF_DATASET and "data" in known:
             hint = f"; write data=dpaudit.Dataset(data, {name}={_shown(name, value)})"
         if meant in known:
-            shown = f"[{_shown(name, value)}]" if name == "pair" else _shown(meant, value)
+            if name == "pair":
+                shown = f"[{_shown(name, value)}]"
+            else:
+                shown = _shown(meant, value)
             hint = f"; write {meant}={shown}"
         elif name in _CLAIMS and "claim" in known:
             hint = f"; write claim=dpaudit.PrivacyClaim.{_CLAIMS[name]}({_shown(name, value)})"
@@ -292,10 +294,14 @@ def _shown(name: str, value: Any) -> str:
     if getattr(value, "ndim", None) == 0 and callable(getattr(value, "item", None)):
         return repr(value.item())
     if hasattr(value, "__name__"):
-        return value.__name__ if str(value.__name__).isidentifier() else name
+        if str(value.__name__).isidentifier():
+            return str(value.__name__)
+        return name
     if isinstance(value, list | tuple) or getattr(value, "ndim", False):
         if len(value) > _LONGEST:  # to write out so many values takes longer than some audits
             return name
     text = stable_repr(value)
     short = len(text) <= _LONGEST or isinstance(value, str) or is_dataclass(value)
-    return text if short and not text.startswith("<") and "\n" not in text else name
+    if short and not text.startswith("<") and "\n" not in text:
+        return text
+    return name

@@ -19,7 +19,7 @@ from typing import Any
 from dpaudit import audit_privacy, certificates
 from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.audit.parameters import Look
-from dpaudit.report.wording import event_words
+from dpaudit.report.words.events import event_words
 from examples.cases import Case
 
 __all__ = ["FOUND", "LIBRARIES", "audit", "main", "table"]

@@ -19,7 +19,7 @@ from typing import Any
 from dpaudit import PrivacyFinding, Relation, audit_privacy, certificates
 from dpaudit.audit import audit as audits
 from dpaudit.audit.parameters import Dataset, Look
-from dpaudit.report.wording import event_words
+from dpaudit.report.words.events import event_words
 from dpaudit.verify_certificate import verify
 from museum.exhibit import Exhibit, read
 

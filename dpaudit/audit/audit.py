@@ -177,7 +177,7 @@ def audit_privacy(
     )
     with guarded(request):
         finding = _audited(request, execution.progress)
-    finding.__dict__["seconds_a_run"] = request.sampler.pace.seconds_a_run
+    PrivacyFinding.seconds_a_run.note(finding, request.sampler.pace.seconds_a_run)
     return finding
 
 

@@ -1,6 +1,6 @@
 """Decide whether an audit could have seen that the claim fails; if not, say why.
 
-Checks of randomness and state, and the gaps in an audit, are data: `report.findings` makes words of them and nothing
+Checks of randomness and state, and the gaps in an audit, are data: `report.words` makes words of them and nothing
 else does. A new kind of gap is a new class here, a member of `Gap`, and its words there.
 """
 
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from scipy.special import chdtrc
 
-from dpaudit.contract import Made, Pair, Verdict
+from dpaudit.contract import Made, Pair, PrivacyVerdict
 from dpaudit.errors import InputError
 from dpaudit.events.event import Tally
 from dpaudit.outputs.canonical import canonical
@@ -281,7 +281,7 @@ def gaps_of(
     return (*found, *(Meaningless(check.name) for check in checks if check.meaningless))
 
 
-def verdict_of(refuted: bool, gaps: Sequence[Gap], *, run_by_run: bool) -> Verdict:
+def verdict_of(refuted: bool, gaps: Sequence[Gap], *, run_by_run: bool) -> PrivacyVerdict:
     """Return the verdict: silence counts only where there is no gap, and a violation only where runs are evidence.
 
     They are not where a check makes them meaningless. Only bets on coins that are drawn for single runs (`run_by_run`)
@@ -289,10 +289,10 @@ def verdict_of(refuted: bool, gaps: Sequence[Gap], *, run_by_run: bool) -> Verdi
     """
     checks = {gap.check for gap in gaps if isinstance(gap, Meaningless)}
     if checks - ({CheckName.STATE, CheckName.PROCESS} if run_by_run else set()):
-        return Verdict.NO_EVIDENCE
+        return PrivacyVerdict.NO_EVIDENCE
     if refuted:
-        return Verdict.VIOLATION
-    return Verdict.NO_EVIDENCE if gaps else Verdict.CONSISTENT
+        return PrivacyVerdict.VIOLATION
+    return PrivacyVerdict.NO_EVIDENCE if gaps else PrivacyVerdict.CONSISTENT
 
 
 def identical(pair: Pair) -> bool:

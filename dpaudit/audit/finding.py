@@ -14,7 +14,7 @@ from dpaudit.audit.clock import Stopped
 from dpaudit.audit.evidence import AllRaised, Check, Gap, NotLookedAt
 from dpaudit.audit.tested import CoinCount, Continued, CurveTest, EventTest, RunTime
 from dpaudit.bounds.curve import Curve
-from dpaudit.contract import OF_PRIVACY, Direction, Grade, Origin, OriginKind, Pair, Relation, Verdict
+from dpaudit.contract import OF_PRIVACY, Direction, Grade, Origin, OriginKind, Pair, PrivacyVerdict, Relation
 from dpaudit.contract.pairs import differing
 from dpaudit.errors import InputError
 from dpaudit.events.event import YES_OR_NO, Cells, Event, Interval, Withheld, is_table
@@ -22,7 +22,7 @@ from dpaudit.events.exceptions import by_name
 from dpaudit.events.explicit import choose
 from dpaudit.events.prefixes import likelier_first
 from dpaudit.neighbours.pair_words import SAME, words_and_difference
-from dpaudit.record import Amount, Count, Frozen, Level, NonNegative, Probability, Share, Size, Words
+from dpaudit.record import Amount, Count, Frozen, Level, NonNegative, Probability, Share, Size, Unstored, Words
 from dpaudit.results import AuditFinding
 from dpaudit.withheld import HOW, WITHHELD, Coarse, kind_words
 
@@ -75,7 +75,9 @@ class PlainEvent(Frozen, frozen=True):
         """Return an event that refutes a claim on outputs of both sides alone, if there is one."""
         if not all(map(len, sides)):
             return UNSET
-        runs = PLAIN_TABLES if is_table(sides[0][0]) else PLAIN_RUNS
+        runs = PLAIN_RUNS
+        if is_table(sides[0][0]):
+            runs = PLAIN_TABLES
         some = [outputs[:runs] for outputs in sides]
         found = choose(some, delta, PLAIN_ERROR, worth=PLAIN_WORTH)
         if found is None or found.lower <= epsilon:
@@ -175,6 +177,7 @@ class Witness(Frozen, frozen=True, dict=True):
     opposite: Event | UnsetType = UNSET
     count: CoinCount | UnsetType = UNSET
     plain: PlainEvent | UnsetType = UNSET
+    inputs = Unstored[Pair | None](None, "The two inputs; None where the finding was read from a file.")
 
     @classmethod
     def of(cls, index: int, pair: Pair, direction: Direction, event: Event, **counted: Any) -> Witness:
@@ -186,7 +189,7 @@ class Witness(Frozen, frozen=True, dict=True):
             places = differing(data, neighbour)
         words: dict[str, Any] = {"differs": places, "digest": pair.digest or UNSET, "difference": phrase or UNSET}
         made = cls(index, pair.origin, data, neighbour, direction, event, **counted, **words)
-        made.__dict__["inputs"] = pair
+        cls.inputs.note(made, pair)
         return made
 
     def build(self) -> tuple[Any, Any]:
@@ -199,7 +202,7 @@ class Witness(Frozen, frozen=True, dict=True):
         """
         if self.origin.kind == OriginKind.RECORDED:
             raise InputError("the outputs were recorded elsewhere, and nothing is known of the inputs")
-        pair = self.__dict__.get("inputs")
+        pair = self.inputs
         if pair is None:
             raise InputError(
                 f"the finding was read from a file, which does not hold its inputs: they are number {self.pair} of the "
@@ -218,7 +221,11 @@ class Witness(Frozen, frozen=True, dict=True):
     def ratio(self) -> float:
         """The ratio of the rates, the likelier side's above the other's; nan where it never came or was not counted."""
         likely, other = self.rates or (0.0, 0.0)
-        return likely / other if other else math.inf if likely else math.nan
+        if other:
+            return likely / other
+        if likely:
+            return math.inf
+        return math.nan
 
 
 class Reach(Frozen, frozen=True):
@@ -242,18 +249,25 @@ class Reach(Frozen, frozen=True):
     @property
     def in_words(self) -> str:
         """The number of pairs that were tried, of those that the dataset gives, in words."""
-        least = "" if self.counted else "at least "
+        least = "at least "
+        if self.counted:
+            least = ""
         if self.counted and self.tried == self.offered:
-            return "the one pair" if self.offered == 1 else f"all {self.offered:,} pairs"
+            if self.offered == 1:
+                return "the one pair"
+            return f"all {self.offered:,} pairs"
         return f"{self.tried:,} of {least}{self.offered:,} pairs"
 
     @property
     def not_tried(self) -> tuple[str, ...]:
         """The parts that were not looked at, for want of pairs."""
         left = self.offered - self.tried
-        least = "" if self.counted else "at least "
-        others = (f"{least}{left:,} of {least}{self.offered:,} pairs that this dataset gives",) if left else ()
-        return (*others, UNCHANGED)
+        least = "at least "
+        if self.counted:
+            least = ""
+        if not left:
+            return (UNCHANGED,)
+        return f"{least}{left:,} of {least}{self.offered:,} pairs that this dataset gives", UNCHANGED
 
 
 UNCHANGED = "records, dates, categories and conjunctions that no pair changes"
@@ -362,8 +376,8 @@ class PrivacyFinding(AuditFinding, kw_only=True, frozen=True, tag="privacy"):
         beside the ones in `versions`. There are none of a learner of dpaudit.
     """
 
-    verdicts: ClassVar[tuple[Verdict, ...]] = OF_PRIVACY
-    verdict: Verdict
+    verdicts: ClassVar[tuple[PrivacyVerdict, ...]] = OF_PRIVACY
+    verdict: PrivacyVerdict
     epsilon: Amount
     delta: Probability
     epsilon_lower: NonNegative
@@ -410,16 +424,12 @@ class PrivacyFinding(AuditFinding, kw_only=True, frozen=True, tag="privacy"):
     @property
     def curve_test(self) -> CurveTest | None:
         """The test of a claim that is a curve; None where the claim is (epsilon, delta)-privacy."""
-        return None if self.tested_claim is UNSET else self.tested_claim
+        if self.tested_claim is UNSET:
+            return None
+        return self.tested_claim
 
-    @property
-    def seconds_a_run(self) -> float | None:
-        """The seconds that a run took, in the process that made the finding; None where it is not known.
-
-        It is no part of the finding, which holds nothing that depends on the machine: stored ones do not have it.
-        """
-        seconds: float | None = self.__dict__.get("seconds_a_run")
-        return seconds
+    # Not stored: a finding holds nothing that depends on the machine.
+    seconds_a_run = Unstored[float | None](None, "The seconds that a run took; None where that is not known.")
 
     @property
     def rests_on_time(self) -> bool:
@@ -443,7 +453,7 @@ class PrivacyFinding(AuditFinding, kw_only=True, frozen=True, tag="privacy"):
             raise InputError("errors must have that of the verdict")
         if 1 < self.detectable_delta < math.inf:
             raise InputError.of("detectable_delta", self.detectable_delta, "in [0, 1] or infinite")
-        if self.verdict != Verdict.VIOLATION and (self.verdict == Verdict.NO_EVIDENCE) != bool(self.gaps):
+        if self.verdict != PrivacyVerdict.VIOLATION and (self.verdict == PrivacyVerdict.NO_EVIDENCE) != bool(self.gaps):
             raise InputError("the verdict is 'no evidence' where there are gaps and no violation, and only there")
         if self.grade != Grade.STATISTICAL:
             raise InputError.of("grade", self.grade, "statistical")
@@ -458,11 +468,19 @@ def withheld(finding: PrivacyFinding, pairs: Iterable[Pair]) -> PrivacyFinding:
     made = next((pair.sides[0] for pair in pairs if pair.withheld), None)
     if made is None:
         return finding
-    parts = ("witness", "tests", "representation", "gaps", "scores", "distinguisher")
-    shown = {name: _coarse(made.coarse, getattr(finding, name)) for name in parts}
+    coarse = made.coarse
     own = () if finding.reach is UNSET else finding.reach.not_tried
-    unseen = (one if one in own else _coarse(made.coarse, one) for one in finding.not_looked_at)
-    return replace(finding, not_looked_at=tuple(unseen), **shown)
+    unseen = (one if one in own else _coarse(coarse, one) for one in finding.not_looked_at)
+    return replace(
+        finding,
+        witness=_coarse(coarse, finding.witness),
+        tests=_coarse(coarse, finding.tests),
+        representation=_coarse(coarse, finding.representation),
+        gaps=_coarse(coarse, finding.gaps),
+        scores=_coarse(coarse, finding.scores),
+        distinguisher=_coarse(coarse, finding.distinguisher),
+        not_looked_at=tuple(unseen),
+    )
 
 
 def is_coarse(coarse: Coarse, event: Event) -> bool:
@@ -481,18 +499,25 @@ def _coarse(coarse: Coarse, part: Any) -> Any:
         case tuple():
             return tuple(_coarse(coarse, one) for one in part)
         case str():
-            return part if coarse.name(part) else WITHHELD
-        case Witness() | EventTest():
-            events = [name for name in ("event", "opposite", "plain") if hasattr(part, name)]
-            found = replace(part, **{name: _coarse(coarse, getattr(part, name)) for name in events})
-            if isinstance(found, Witness):
-                vars(found).update(vars(part))
+            if coarse.name(part):
+                return part
+            return WITHHELD
+        case Witness():
+            events = {"event": _coarse(coarse, part.event), "opposite": _coarse(coarse, part.opposite)}
+            found = replace(part, plain=_coarse(coarse, part.plain), **events)
+            Witness.inputs.note(found, part.inputs)
             return found
+        case EventTest():
+            return replace(part, event=_coarse(coarse, part.event), opposite=_coarse(coarse, part.opposite))
         case PlainEvent():
             if is_coarse(coarse, part.event):
                 return part
-            words = coarse.sum_of(part.event.feature) if isinstance(part.event, Interval) else None
-            return replace(part, event=Withheld(words)) if words else UNSET
+            words = None
+            if isinstance(part.event, Interval):
+                words = coarse.sum_of(part.event.feature)
+            if words:
+                return replace(part, event=Withheld(words))
+            return UNSET
         case NotLookedAt():
             return NotLookedAt(_coarse(coarse, part.parts))
         case AllRaised():

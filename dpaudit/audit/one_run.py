@@ -46,7 +46,7 @@ from dpaudit.bounds.guess_schedules import (
 )
 from dpaudit.bounds.limits import lower_limit
 from dpaudit.bounds.tangent import ClaimPoints, gaussian_delta, gaussian_epsilons
-from dpaudit.contract import CurveClaim, PrivacyClaim, Relation, Verdict
+from dpaudit.contract import CurveClaim, PrivacyClaim, PrivacyVerdict, Relation
 from dpaudit.contract.curve_claims import MOST
 from dpaudit.errors import InputError
 from dpaudit.results import remembering
@@ -255,7 +255,7 @@ def audit_scores(
         raise InputError(message, names=("seal",), own_=own, given_=seal)
     curve, point = resolve_claims(None, claim, epsilon, delta, relation)
     finding = finding_of(ranked, curve, point, confidence, ranking, guesses)
-    finding.__dict__["audited"] = "the training"
+    OneRunFinding.audited.note(finding, "the training")
     return finding
 
 
@@ -374,8 +374,11 @@ def finding_of(
     refuted = found["p_value"] <= gamma
     if gaps and not refuted:
         found |= {name: math.inf for name in ("detectable_epsilon", "detectable_mu") if found[name] is not None}
+    verdict = PrivacyVerdict.NO_EVIDENCE if gaps else PrivacyVerdict.CONSISTENT
+    if refuted:
+        verdict = PrivacyVerdict.VIOLATION
     return OneRunFinding(
-        verdict=Verdict.VIOLATION if refuted else Verdict.NO_EVIDENCE if gaps else Verdict.CONSISTENT,
+        verdict=verdict,
         confidence=confidence,
         canaries=ranked.included.shape[1],
         runs=len(ranked.included),

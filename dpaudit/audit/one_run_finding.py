@@ -6,7 +6,7 @@ from typing import ClassVar, Literal
 
 from msgspec import UNSET, UnsetType
 
-from dpaudit.contract import OF_PRIVACY, CurveClaim, Grade, Relation, Verdict
+from dpaudit.contract import OF_PRIVACY, CurveClaim, Grade, PrivacyVerdict, Relation
 from dpaudit.errors import InputError
 from dpaudit.record import Amount, Count, Frozen, Level, NonNegative, Probability, Size, Words
 from dpaudit.results import AuditFinding
@@ -148,8 +148,8 @@ class OneRunFinding(AuditFinding, kw_only=True, frozen=True, tag="one run"):
         What is unlikely of fair coins in the order of those that were given.
     """
 
-    verdicts: ClassVar[tuple[Verdict, ...]] = OF_PRIVACY
-    verdict: Verdict
+    verdicts: ClassVar[tuple[PrivacyVerdict, ...]] = OF_PRIVACY
+    verdict: PrivacyVerdict
     epsilon: Amount
     delta: Probability
     epsilon_lower: NonNegative
@@ -178,7 +178,7 @@ class OneRunFinding(AuditFinding, kw_only=True, frozen=True, tag="one run"):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.verdict != Verdict.VIOLATION and (self.verdict == Verdict.NO_EVIDENCE) != bool(self.gaps):
+        if self.verdict != PrivacyVerdict.VIOLATION and (self.verdict == PrivacyVerdict.NO_EVIDENCE) != bool(self.gaps):
             raise InputError("the verdict is 'no evidence' where there are gaps and no violation, and only there")
         if self.decided_by >= len(self.schedule):
             raise InputError.of("decided_by", self.decided_by, "a place in the schedule")
@@ -186,7 +186,9 @@ class OneRunFinding(AuditFinding, kw_only=True, frozen=True, tag="one run"):
     @property
     def curve(self) -> CurveClaim | None:
         """The claim that is a curve; None where the claim is (epsilon, delta)-privacy."""
-        return None if self.curve_claim is UNSET else self.curve_claim
+        if self.curve_claim is UNSET:
+            return None
+        return self.curve_claim
 
     @property
     def best(self) -> Guesses:

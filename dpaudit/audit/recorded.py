@@ -122,7 +122,7 @@ def audit_samples(
     request.check_power()
     finding = fixed_finding(request)
     found = replace(finding, warnings=(recording.in_words(), *finding.warnings))
-    found.__dict__["audited"] = mechanism.name
+    PrivacyFinding.audited.note(found, mechanism.name)
     return found
 
 

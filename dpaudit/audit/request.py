@@ -23,7 +23,7 @@ from dpaudit.bounds.base import MAX_RUNS
 from dpaudit.bounds.coin import guesses_needed
 from dpaudit.bounds.detectable import trials_needed
 from dpaudit.bounds.melded import Melded
-from dpaudit.contract import CurveClaim, Learner, Made, Pair, PrivacyClaim, Relation, Verdict
+from dpaudit.contract import CurveClaim, Learner, Made, Pair, PrivacyClaim, PrivacyVerdict, Relation
 from dpaudit.errors import InputError
 from dpaudit.events.discretizers import Pilot
 from dpaudit.events.wide import least_dense_shift, least_shift
@@ -364,7 +364,7 @@ class Request:
             epsilon=claim.epsilon,
             delta=claim.delta,
             # The power of the budget counts for nothing where the audit could see nothing.
-            detectable_epsilon=math.inf if verdict == Verdict.NO_EVIDENCE else power.epsilon,
+            detectable_epsilon=math.inf if verdict == PrivacyVerdict.NO_EVIDENCE else power.epsilon,
             detectable_at=power.at,
             detectable_delta=power.delta,
             frontier=power.frontier,

@@ -32,7 +32,7 @@ from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.audit.preflight import Hygiene
 from dpaudit.audit.request import Request
 from dpaudit.audit.tested import RunTime
-from dpaudit.contract import Made, MadePair, Pair, Verdict
+from dpaudit.contract import Made, MadePair, Pair, PrivacyVerdict
 from dpaudit.errors import InputError
 from dpaudit.running.adapters import timed
 from dpaudit.running.run_notes import brief
@@ -92,9 +92,9 @@ def with_run_time(request: Request, audit: Callable[[Request], PrivacyFinding]) 
         clock=clock.part(AUDITS - 1),
     )
     both, control = audit(measured), None
-    if both.verdict == Verdict.VIOLATION and alone.verdict != Verdict.VIOLATION:
+    if both.verdict == PrivacyVerdict.VIOLATION and alone.verdict != PrivacyVerdict.VIOLATION:
         control = audit(_of_equal_inputs(measured, both.witness.pair, clock.part(1)))
-    counted = control is not None and control.verdict != Verdict.VIOLATION
+    counted = control is not None and control.verdict != PrivacyVerdict.VIOLATION
     lower = UNSET if control is None else control.epsilon_lower
     found, other = (both, ALONE) if counted else (alone, TIMED)
     return changed(

@@ -24,7 +24,7 @@ from dpaudit.certificates.certificate import (
     counted,
     fewer,
 )
-from dpaudit.contract import Learner, Pair, Relation, Verdict
+from dpaudit.contract import Learner, Pair, PrivacyVerdict, Relation
 from dpaudit.errors import InputError, withholding
 from dpaudit.events.explicit import ChosenEvent, choose
 from dpaudit.keyed import key_of, keyed
@@ -117,7 +117,7 @@ def make(
         If the finding is no violation or rests on run times, the pairs are not those that were audited, or the
         finding's own pair is a variation of them that is not known any more and none of them refutes the claim.
     """
-    if finding.verdict is not Verdict.VIOLATION:
+    if finding.verdict is not PrivacyVerdict.VIOLATION:
         raise InputError.of("finding", str(finding.verdict), "a violation", "only violations have a certificate")
     if finding.rests_on_time:
         raise InputError("finding rests on run times, which a certificate does not hold", parameter="finding")

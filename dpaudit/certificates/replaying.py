@@ -16,7 +16,7 @@ from dpaudit.audit.options import Options
 from dpaudit.audit.parameters import EXECUTION, Execution, Look
 from dpaudit.audit.tested import COIN
 from dpaudit.certificates.certificate import Certificate, Counts, Given, Input, Referred, counted
-from dpaudit.contract import Domain, Learner, Pair, Relation, Verdict
+from dpaudit.contract import Domain, Learner, Pair, PrivacyVerdict, Relation
 from dpaudit.errors import InputError, withholding
 from dpaudit.keyed import FOLDER, NAME, is_of, key_of, keyed
 from dpaudit.neighbours.check import check_pair, check_pairs
@@ -55,7 +55,7 @@ class Replay(Frozen, frozen=True, kw_only=True, tag="replay", tag_field="kind"):
         The root seed of the fresh runs.
     """
 
-    verdict: Verdict
+    verdict: PrivacyVerdict
     relation: Relation | None
     neighbours: bool
     mechanism: str
@@ -172,7 +172,7 @@ def replay(
             sides = 1 if certificate.opposite is UNSET else 2
             lower = counts.epsilon_lower(bound, certificate.delta, 1 - confidence, sides=sides)
     return Replay(
-        verdict=Verdict.VIOLATION if neighbours and lower > certificate.epsilon else Verdict.NO_EVIDENCE,
+        verdict=PrivacyVerdict.VIOLATION if neighbours and lower > certificate.epsilon else PrivacyVerdict.NO_EVIDENCE,
         neighbours=neighbours,
         mechanism=certificate.mechanism,
         certified=certificate.epsilon_lower,

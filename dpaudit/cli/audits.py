@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from dpaudit.record import Frozen
     from dpaudit.registry import Entry, Registry
     from dpaudit.report.formats import Promise
-    from dpaudit.report.measured import SearchFinding
     from dpaudit.report.terminal import Lines
+    from dpaudit.report.words.finding import OneSearch
 
 
 BEGAN = time.time()
@@ -140,9 +140,9 @@ def show(results: Sequence[Result], seed: int, shown: Shown, repeat: str | None 
     from dpaudit.contract import OPEN
     from dpaudit.engine.outcome import leaves_open, refutes
     from dpaudit.record import encodable
-    from dpaudit.report.evidence import verdict_block, verdict_summary
     from dpaudit.report.html import render_finding
     from dpaudit.report.repeat import repeat_command
+    from dpaudit.report.words.finding import verdict_block, verdict_summary
 
     repeat = repeat or repeat_command(results[0], seed, shown.learners)
     if shown.json:
@@ -272,7 +272,7 @@ def show_plain(as_json: bool, out: str | None, shown: str, *, json: str, status:
 
 
 def show_measured(
-    finding: SearchFinding,
+    finding: OneSearch,
     name: str,
     repeat: str,
     shown: Shown,
@@ -284,12 +284,12 @@ def show_measured(
     """Show what was measured, and return the status of a verdict; the JSON has `data` beside the command."""
     from dpaudit.contract import exit_status
     from dpaudit.report.formats import Promise, summed
-    from dpaudit.report.measured import measured_brief, measured_page
     from dpaudit.report.plots import as_svg
     from dpaudit.report.terminal import ShellCommand, aligned
+    from dpaudit.report.words.finding import search_brief, search_page
 
     verdict = verdict or finding.verdict
-    brief, page = (shows(finding, name, ShellCommand(repeat)) for shows in (measured_brief, measured_page))
+    brief, page = (shows(finding, name, ShellCommand(repeat)) for shows in (search_brief, search_page))
     return show_plain(
         shown.json,
         shown.out,

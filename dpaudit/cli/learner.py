@@ -37,7 +37,7 @@ from dpaudit.errors import InputError
 
 if TYPE_CHECKING:
     from dpaudit.registry import Entry
-    from dpaudit.report.measured import SearchFinding
+    from dpaudit.report.words.finding import OneSearch
 
 _Alpha = Annotated[float | None, given("error that is accepted (default: the example's)")]
 _Beta = Annotated[float | None, given("rate of failure that is accepted (default: the example's)")]
@@ -356,20 +356,20 @@ def _value(word: str) -> float:
 
 def _show(
     verb: str,
-    finding: SearchFinding,
+    finding: OneSearch,
     name: str,
     parameters: Mapping[str, Any],
     options: Mapping[str, Any],
     shown: Shown,
 ) -> int:
-    from dpaudit.contract import Verdict
+    from dpaudit.contract import PrivacyVerdict
     from dpaudit.exact.finding import SupremumFinding
     from dpaudit.report.repeat import command_line
 
     what, verdict, data = "sample complexity", None, finding.to_dict()
     if isinstance(finding, SupremumFinding):
         what, data = "supremum", {"learner": name, "parameters": parameters, "finding": data}
-        verdict = Verdict.VIOLATION if finding.proof_refuted else None
+        verdict = PrivacyVerdict.VIOLATION if finding.proof_refuted else None
     repeat = command_line(verb, name, parameters, options, shown.learners)
     title = f"dpaudit: the {what} of {name}"
     return show_measured(finding, name, repeat, shown, title=title, data=data, verdict=verdict)

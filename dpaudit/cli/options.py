@@ -11,7 +11,6 @@ from dpaudit.audit.options import JOBS, LOOKS, SEED, Option, Options
 
 FORMS = {
     ".html": ("html", "render"),
-    ".intoto": ("formats", "attestation"),
     ".json": ("json", "render"),
     ".md": ("formats", "markdown"),
     ".sarif": ("formats", "sarif"),

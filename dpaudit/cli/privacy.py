@@ -268,7 +268,7 @@ def _certify(
     from dpaudit.audit.finding import PrivacyFinding
     from dpaudit.audit.parameters import Execution
     from dpaudit.certificates.certificate import Referred
-    from dpaudit.contract import Verdict
+    from dpaudit.contract import PrivacyVerdict
     from dpaudit.engine.tasks import PrivacyArguments
 
     finding = result.finding
@@ -278,7 +278,7 @@ def _certify(
     if (path := runs.certificate) is None:
         return status
     prevented = ""
-    if finding.verdict != Verdict.VIOLATION:
+    if finding.verdict != PrivacyVerdict.VIOLATION:
         prevented = "no violation was found, so no certificate is written"
     elif finding.curve_test is not None and finding.epsilon_lower <= finding.epsilon:
         prevented = "a bet on all outputs refutes the claim and no event does, so no certificate is written"
@@ -378,7 +378,7 @@ def replay(asked: Replaying, shown: ShownPlain) -> int:
     """
     from dpaudit import certificates
     from dpaudit.audit.parameters import Execution
-    from dpaudit.contract import OPEN, Verdict
+    from dpaudit.contract import OPEN, PrivacyVerdict
     from dpaudit.places import Place, importable, is_place
     from dpaudit.report.formats import Promise, summed
 
@@ -407,7 +407,7 @@ def replay(asked: Replaying, shown: ShownPlain) -> int:
         )
     lines = _lines(asked.id, certificate, found)
     case = Promise(asked.id, "result", found.verdict, summed(lines))
-    status = 1 if found.verdict == Verdict.VIOLATION else OPEN
+    status = 1 if found.verdict == PrivacyVerdict.VIOLATION else OPEN
     return show_lines(shown, lines, found, title=f"dpaudit: the replay of {asked.file}", case=case, status=status)
 
 
@@ -452,7 +452,8 @@ def _pair(certificate: certificates.Certificate, asked: Replaying, given: Sequen
 
 
 def _lines(id: str, certificate: certificates.Certificate, found: certificates.Replay) -> Lines:
-    from dpaudit.report.wording import answer_words, claim_words
+    from dpaudit.report.words.claims import claim_words
+    from dpaudit.report.words.events import answer_words
 
     bound, certified = (
         significant(value, "down", digits=3, apart_from=found.epsilon)

@@ -161,7 +161,7 @@ def _run(asked: CheckOptions, settings: Path, checked: Sequence[Checked]) -> Run
     """Return a check as a run; several audits of one mechanism are distinguished by their names."""
     from msgspec.structs import replace
 
-    from dpaudit.contract import Verdict
+    from dpaudit.contract import TaskVerdict
     from dpaudit.engine.records import Fault, Listed, Result
     from dpaudit.project.comparison import accepted_words
     from dpaudit.project.settings import read_project
@@ -174,10 +174,10 @@ def _run(asked: CheckOptions, settings: Path, checked: Sequence[Checked]) -> Run
     listed: dict[str, Listed] = {}
     for row, found in checked:
         label = labels[row.name]
-        accepted = accepted_words(row) if row.verdict == Verdict.ACCEPTED else ""
+        accepted = accepted_words(row) if row.verdict == TaskVerdict.ACCEPTED else ""
         listed[label] = Listed(row.name, accepted)
         results += [replace(one, learner=label, task=f"{label}/{one.task}", index=len(results)) for one in found]
-        faults += [Fault(label, row.why)] if row.verdict == Verdict.FAILED else []
+        faults += [Fault(label, row.why)] if row.verdict == TaskVerdict.FAILED else []
     audited, root = [row.mechanism for row, _ in checked], settings.resolve().parent
     return run_of(results, project.seed, asked.words(asked.names), faults, listed, audited=audited, root=root)
 

@@ -10,7 +10,17 @@ from dpaudit.contract.claims import Relation
 from dpaudit.contract.learners import Learner, Parameter
 from dpaudit.contract.pairs import Pair
 from dpaudit.contract.samples import Distribution, Hypothesis, Sample
-from dpaudit.contract.verdicts import ACCUSATIONS, OF_CHECKS, Constants, Grade, Part, Survives, Verdict
+from dpaudit.contract.verdicts import (
+    ACCUSATIONS,
+    OF_CHECKS,
+    Constants,
+    Grade,
+    Part,
+    PrivacyVerdict,
+    StatementVerdict,
+    Survives,
+    UtilityVerdict,
+)
 from dpaudit.errors import InputError
 from dpaudit.jsonable import Json
 
@@ -21,7 +31,7 @@ class LawResult(Protocol):
     """The numbers of a `LawFinding` that checks read."""
 
     @property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> PrivacyVerdict:
         """The verdict on the learner's own claim."""
 
     @property
@@ -53,7 +63,7 @@ class UtilityResult(Protocol):
     """The numbers of a `UtilityFinding` that checks read."""
 
     @property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> UtilityVerdict:
         """The verdict on the failure rate."""
 
     @property
@@ -129,7 +139,7 @@ class Evidence:
 
     Parameters
     ----------
-    verdict : Verdict
+    verdict : StatementVerdict
         One of `OF_CHECKS`: "loose" if the statement is true and its constant is far from the truth; "refuted" if a
         number contradicts it, which needs a witness.
     summary : str
@@ -148,7 +158,7 @@ class Evidence:
         confirm it: then it is refuted or undecided.
     """
 
-    verdict: Verdict
+    verdict: StatementVerdict
     summary: str
     numbers: Mapping[str, float]
     grade: str
@@ -164,7 +174,7 @@ class Evidence:
         if self.grade not in tuple(Grade):
             raise InputError.among("grade", self.grade, tuple(Grade))
         # Whoever doubts a refutation can compute it again from the witness.
-        if self.verdict == Verdict.REFUTED and not self.witness:
+        if self.verdict == StatementVerdict.REFUTED and not self.witness:
             raise InputError("a refutation needs a witness", parameter="witness", value="")
 
 
@@ -198,7 +208,7 @@ class Statement:
         The formula as it is printed, in plain notation, and the conditions under which.
     constants : {"paper", "ours"}
         Whose constants the check uses: "ours" where the source has O(.), so that the verdict is never "loose".
-    failure : Verdict or None
+    failure : StatementVerdict or None
         One of `ACCUSATIONS`: the class of the statement if its check finds a contradiction, which is a judgement of the
         source. It takes `place`, `formula`, `survives` and `argument`.
     survives : {"yes", "no", "unknown", "not applicable"}
@@ -222,7 +232,7 @@ class Statement:
     formula: str = ""
     conditions: str = ""
     constants: Constants = Constants.PAPER
-    failure: Verdict | None = None
+    failure: StatementVerdict | None = None
     survives: Survives = Survives.NOT_APPLICABLE
     argument: str = ""
     part: Part = Part.PAPERS
@@ -233,16 +243,16 @@ class Statement:
                 raise InputError.among("failure", self.failure, ACCUSATIONS)
             require_grounds(self.id, self.place, self.formula, self.argument, self.survives)
 
-    def verdict_on(self, found: Verdict) -> Verdict:
+    def verdict_on(self, found: StatementVerdict) -> StatementVerdict:
         """Return the class of the statement, given what its check found.
 
         Constants of ours are never loose: of a paper's statement they are "derived", and one of ours holds.
         """
         # Without a judgement of the source a contradiction is shown as what it is.
-        if found == Verdict.REFUTED:
+        if found == StatementVerdict.REFUTED:
             return self.failure or found
-        if self.constants == Constants.OURS and found in (Verdict.HOLDS, Verdict.LOOSE):
-            return Verdict.DERIVED if self.part == Part.PAPERS else Verdict.HOLDS
+        if self.constants == Constants.OURS and found in (StatementVerdict.HOLDS, StatementVerdict.LOOSE):
+            return StatementVerdict.DERIVED if self.part == Part.PAPERS else StatementVerdict.HOLDS
         return found
 
 

@@ -1,66 +1,42 @@
-"""Verdicts with what they entail in every format, and grades of evidence."""
+"""Verdicts, each with its word and its gravity, and grades of evidence.
+
+There are four vocabularies: of privacy, of utility, of the statements of papers, and of tasks. Marks,
+colours and levels stand with the format that shows them, and exit statuses in `dpaudit.contract.statuses`.
+"""
 
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterable
-from typing import Any, Self
+from typing import Self
 
 __all__ = [
     "ACCUSATIONS",
+    "EVERY_VERDICT",
     "OF_CHECKS",
     "OF_LAWS",
     "OF_PRIVACY",
     "OF_SENSITIVITY",
     "OF_STATEMENTS",
     "OF_UTILITY",
-    "OPEN",
     "Constants",
     "Direction",
     "Grade",
     "Part",
+    "PrivacyVerdict",
+    "StatementVerdict",
     "Support",
     "Survives",
-    "Tone",
+    "TaskVerdict",
+    "UtilityVerdict",
     "Verdict",
-    "exit_status",
 ]
 
-
-class Tone(enum.StrEnum):
-    """The colours of verdicts, by name.
-
-    Attributes
-    ----------
-    sign : str
-        Its sign in Markdown.
-    style : str
-        Its style in a terminal, in rich's words.
-    """
-
-    sign: str
-    style: str
-
-    def __new__(cls, name: str, sign: str, style: str = "") -> Self:
-        """Return the member that equals its name."""
-        member = str.__new__(cls, name)
-        member._value_, member.sign, member.style = name, sign, style
-        return member
-
-    BAD = "bad", "🔶", "bold red"
-    """Refuted, false or missed."""
-    NONE = "none", "⬜", "bold"
-    """Left open; of a statement also a slip that its source repairs."""
-    OK = "ok", "🔵", "blue"
-    """Kept."""
-    NC = "nc", "\N{HEAVY MINUS SIGN}"
-    """Nothing to judge."""
-    CAUGHT = "caught", "✔️"
-    """Detected as planned."""
+NEEDS_LOOK = 2
+"""The least gravity of a verdict that somebody should look at."""
 
 
-class Verdict(enum.StrEnum):
-    """The verdict on a promise, a control or a statement of a paper; those that speak first for several come first.
+class Verdict(str):
+    """Base of the verdicts of every vocabulary: equal words of two of them are equal.
 
     The meaning of each stands in `report.glossary`; of the classes of statements, in `report.ledger`.
 
@@ -68,107 +44,148 @@ class Verdict(enum.StrEnum):
     ----------
     gravity : int
         A change to a verdict of larger gravity is a change for the worse.
-    mark : str
-        Its sign in tables of plain text.
-    tone : Tone
-        Its colours.
-    status : int
-        The exit status of a command that ends with it.
-    junit : {"failure", "error", "skipped", "passed", ""}
-        The outcome of its test case; empty where it is no test.
-    sarif : {"error", "warning", "note", ""}
-        The level of its result; empty where there is none.
-    rule : str
-        The identifier of its rule.
     """
 
     gravity: int
-    mark: str
-    tone: Tone
-    status: int
-    junit: str
-    sarif: str
-    rule: str
 
-    def __new__(cls, word: str, *line: Any) -> Self:
-        """Return the member that equals its word, with the attributes of its line."""
+    # A vocabulary called with a word alone looks its member up, and makes none.
+    def __new__(cls, word: str, gravity: int = 0) -> Self:
+        """Return the member that equals its word."""
+        if cls is Verdict:
+            raise TypeError("a verdict is of one of the four vocabularies: Verdict.of(word) looks it up")
         member = str.__new__(cls, word)
-        member._value_ = word
-        member.gravity, member.mark, member.tone, member.status, member.junit, member.sarif, member.rule = line
+        member.gravity = gravity
+        # What enumerations, and with them stored records, have as the value of a member.
+        member._value_ = word  # type: ignore[attr-defined]
         return member
 
-    MISSED = "missed", 6, "!", Tone.BAD, 1, "failure", "error", "missed-control"
-    VIOLATION = "violation", 5, "!", Tone.BAD, 1, "failure", "error", "privacy-violation"
-    REFUTED = "refuted", 5, "!", Tone.BAD, 0, "", "", "refuted"
-    FALSE = "false", 5, "!", Tone.BAD, 0, "", "", "false"
-    GAP = "gap", 4, "!", Tone.BAD, 0, "", "", "gap"
-    MISPRINT = "misprint", 3, "~", Tone.NONE, 0, "", "", "misprint"
-    EDGE_CASE = "edge case", 3, "~", Tone.NONE, 0, "", "", "edge-case"
-    FAILED = "failed", 4, "x", Tone.NONE, 2, "error", "", "audit-not-finished"
-    INCOMPLETE = "incomplete", 4, "x", Tone.NONE, 2, "error", "", "audit-not-finished"
-    NO_EVIDENCE = "no evidence", 2, "?", Tone.NONE, 3, "skipped", "warning", "no-evidence"
-    UNDECIDED = "undecided", 2, "~", Tone.NONE, 3, "skipped", "warning", "accuracy-undecided"
-    ACCEPTED = "accepted", 3, "~", Tone.NONE, 0, "skipped", "note", "privacy-violation"
-    LOOSE = "loose", 1, "", Tone.OK, 0, "", "", "loose"
-    DERIVED = "derived", 0, "", Tone.NC, 0, "", "", "derived"
-    HOLDS = "holds", 0, "", Tone.OK, 0, "passed", "", "accuracy-holds"
-    NOT_REFUTED = "not refuted", 0, "", Tone.OK, 0, "passed", "", "accuracy-not-refuted"
-    VACUOUS = "vacuous", 1, "", Tone.NC, 0, "passed", "", "accuracy-vacuous"
-    CONSISTENT = "consistent", 0, "", Tone.OK, 0, "passed", "", "consistent"
-    NOT_CHECKED = "not checked", 0, "", Tone.NC, 0, "", "", "not-audited"
-    NO_CLAIM = "no claim", 0, "", Tone.NC, 0, "", "", "no-claim"
-    CAUGHT = "caught", 0, "", Tone.CAUGHT, 0, "passed", "", "caught"
+    @property
+    def word(self) -> str:
+        """The verdict as a plain text."""
+        return str(self)
 
     @property
     def needs_look(self) -> bool:
         """Whether it is refuted, missed, accepted or left open."""
-        return self.tone in (Tone.BAD, Tone.NONE)
+        return self.gravity >= NEEDS_LOOK
 
     @property
     def rank(self) -> int:
-        """Its place in the order of all verdicts."""
-        return list(Verdict).index(self)
+        """Its place among all verdicts: of several, the first one speaks for all."""
+        return EVERY_VERDICT.index(self)
 
-    def counted(self, n: int) -> str:
-        """Return how many there are of it, as "2 violations" and "3 consistent"."""
-        return f"{n:,} {self if n == 1 else _PLURALS.get(self, self)}"
+    @staticmethod
+    def of(word: str) -> Verdict:
+        """Return the verdict that a word stands for.
+
+        Raises
+        ------
+        ValueError
+            If no vocabulary has the word.
+        """
+        for verdict in EVERY_VERDICT:
+            if verdict == word:
+                return verdict
+        raise ValueError(f"Invalid verdict {word!r:.60}")
 
 
-OF_PRIVACY = (Verdict.VIOLATION, Verdict.CONSISTENT, Verdict.NO_EVIDENCE)
+class PrivacyVerdict(Verdict, enum.ReprEnum):
+    """The verdict on a claim of privacy or of sensitivity."""
+
+    VIOLATION = "violation", 5
+    CONSISTENT = "consistent", 0
+    NOT_REFUTED = "not refuted", 0
+    """Of a sensitivity, which no number of pairs proves."""
+    NO_EVIDENCE = "no evidence", 2
+
+
+class UtilityVerdict(Verdict, enum.ReprEnum):
+    """The verdict on a claim of utility, or on the growth of a sample complexity."""
+
+    VIOLATION = "violation", 5
+    UNDECIDED = "undecided", 2
+    HOLDS = "holds", 0
+    NOT_REFUTED = "not refuted", 0
+    """Of the growth of a sample complexity."""
+    VACUOUS = "vacuous", 1
+
+
+class StatementVerdict(Verdict, enum.ReprEnum):
+    """The find of a check, or the class of a statement of a paper."""
+
+    REFUTED = "refuted", 5
+    FALSE = "false", 5
+    GAP = "gap", 4
+    MISPRINT = "misprint", 3
+    EDGE_CASE = "edge case", 3
+    LOOSE = "loose", 1
+    HOLDS = "holds", 0
+    UNDECIDED = "undecided", 2
+    DERIVED = "derived", 0
+
+
+class TaskVerdict(Verdict, enum.ReprEnum):
+    """The fate of an audit, of a control, or of a violation that a project accepts."""
+
+    MISSED = "missed", 6
+    CAUGHT = "caught", 0
+    FAILED = "failed", 4
+    INCOMPLETE = "incomplete", 4
+    ACCEPTED = "accepted", 3
+    NOT_CHECKED = "not checked", 0
+    NO_CLAIM = "no claim", 0
+
+
+EVERY_VERDICT: tuple[Verdict, ...] = (
+    TaskVerdict.MISSED,
+    PrivacyVerdict.VIOLATION,
+    StatementVerdict.REFUTED,
+    StatementVerdict.FALSE,
+    StatementVerdict.GAP,
+    StatementVerdict.MISPRINT,
+    StatementVerdict.EDGE_CASE,
+    TaskVerdict.FAILED,
+    TaskVerdict.INCOMPLETE,
+    PrivacyVerdict.NO_EVIDENCE,
+    UtilityVerdict.UNDECIDED,
+    TaskVerdict.ACCEPTED,
+    StatementVerdict.LOOSE,
+    StatementVerdict.DERIVED,
+    UtilityVerdict.HOLDS,
+    PrivacyVerdict.NOT_REFUTED,
+    UtilityVerdict.VACUOUS,
+    PrivacyVerdict.CONSISTENT,
+    TaskVerdict.NOT_CHECKED,
+    TaskVerdict.NO_CLAIM,
+    TaskVerdict.CAUGHT,
+)
+"""The words of all vocabularies, once each, in the order in which one of several speaks for all."""
+OF_PRIVACY = (PrivacyVerdict.VIOLATION, PrivacyVerdict.CONSISTENT, PrivacyVerdict.NO_EVIDENCE)
 """The verdicts of an audit of privacy; of several audits the first of them speaks for all."""
-OF_UTILITY = (Verdict.VIOLATION, Verdict.UNDECIDED, Verdict.HOLDS, Verdict.VACUOUS)
+OF_UTILITY = (UtilityVerdict.VIOLATION, UtilityVerdict.UNDECIDED, UtilityVerdict.HOLDS, UtilityVerdict.VACUOUS)
 """The verdicts of an audit of utility; of several audits the first of them speaks for all."""
-OF_SENSITIVITY = (Verdict.VIOLATION, Verdict.NOT_REFUTED, Verdict.NO_EVIDENCE)
+OF_SENSITIVITY = (PrivacyVerdict.VIOLATION, PrivacyVerdict.NOT_REFUTED, PrivacyVerdict.NO_EVIDENCE)
 """The verdicts on a sensitivity: no number of pairs proves it."""
-OF_LAWS = (Verdict.NOT_REFUTED, Verdict.VIOLATION, Verdict.UNDECIDED)
+OF_LAWS = (UtilityVerdict.NOT_REFUTED, UtilityVerdict.VIOLATION, UtilityVerdict.UNDECIDED)
 """The verdicts on the growth of a sample complexity."""
-OF_CHECKS = (Verdict.HOLDS, Verdict.LOOSE, Verdict.REFUTED, Verdict.UNDECIDED)
+OF_CHECKS = (StatementVerdict.HOLDS, StatementVerdict.LOOSE, StatementVerdict.REFUTED, StatementVerdict.UNDECIDED)
 """The finds of a check; which class a contradiction has, the statement declares."""
-ACCUSATIONS = (Verdict.FALSE, Verdict.GAP, Verdict.MISPRINT, Verdict.EDGE_CASE)
+ACCUSATIONS = (
+    StatementVerdict.FALSE,
+    StatementVerdict.GAP,
+    StatementVerdict.MISPRINT,
+    StatementVerdict.EDGE_CASE,
+)
 """The classes of statements that a witness contradicts, the gravest first."""
 OF_STATEMENTS = (
-    *ACCUSATIONS, Verdict.LOOSE, Verdict.HOLDS, Verdict.UNDECIDED, Verdict.DERIVED, Verdict.REFUTED
-)  # fmt: skip
+    *ACCUSATIONS,
+    StatementVerdict.LOOSE,
+    StatementVerdict.HOLDS,
+    StatementVerdict.UNDECIDED,
+    StatementVerdict.DERIVED,
+    StatementVerdict.REFUTED,
+)
 """The classes of statements: the verdicts of rows of the ledger."""
-_PLURALS = {
-    "violation": "violations",
-    "holds": "hold",
-    "gap": "gaps",
-    "misprint": "misprints",
-    "edge case": "edge cases",
-}
-
-OPEN = 3
-"""The exit status of an audit that could not have detected a violation, or did not decide."""
-
-
-def exit_status(verdicts: Iterable[Verdict], *, allow_open: bool = False) -> int:
-    """Return the exit status of a command with several verdicts: 2 comes before 1, before 3, before 0.
-
-    With `allow_open` "no evidence" and "undecided" are no fault: they count as 0.
-    """
-    found = {verdict.status for verdict in verdicts} - ({OPEN} if allow_open else set())
-    return next((status for status in (2, 1, OPEN) if status in found), 0)
 
 
 class Grade(enum.StrEnum):

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any, Self, TextIO
 
 from dpaudit.arguments import check_jobs, read_choice
-from dpaudit.contract import Verdict
+from dpaudit.contract import TaskVerdict
 from dpaudit.engine.outcome import KINDS, ON_CONTROLS, detects, kind_of
 from dpaudit.engine.perform import perform
 from dpaudit.engine.records import Failure, Result
@@ -125,7 +125,7 @@ class Progress:
     def __call__(self, record: Result | Failure) -> None:
         """Show that a task ended; a control is detected as soon as one of its audits detects its leak."""
         self._done += 1
-        learner, found = "", str(Verdict.FAILED)
+        learner, found = "", str(TaskVerdict.FAILED)
         if isinstance(record, Result):
             learner, found = record.learner, kind_of(record)
             if record.fault is not None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from dpaudit.contract import OPEN, Verdict
+from dpaudit.contract import EVERY_VERDICT, OPEN, PrivacyVerdict, UtilityVerdict, Verdict
 from dpaudit.engine.records import Fault, PictureFinding, Result, Run
 from dpaudit.engine.tasks import UtilityArguments, canonical
 from dpaudit.exact.finding import LawFinding
@@ -19,7 +19,7 @@ AUDITS = (*PRIVACY_AUDITS, "utility")
 ON_CONTROLS = "on controls"
 _BELOW = "at smaller n"
 _OTHERS = {"ledger": "checked", "picture": "drawn"}
-KINDS = (*Verdict, _BELOW, ON_CONTROLS, *_OTHERS.values())
+KINDS = (*EVERY_VERDICT, _BELOW, ON_CONTROLS, *_OTHERS.values())
 """The kinds that progress counts, in order: audits by verdict, those below the theorem's n or of controls, others."""
 
 
@@ -63,12 +63,12 @@ def refutes(result: Result) -> bool:
     A point of the ladder, below the theorem's n, cannot; nor can a statement of the ledger (that a paper errs is no
     violation by a learner) or a picture.
     """
-    return _verdict(result) == Verdict.VIOLATION
+    return _verdict(result) == PrivacyVerdict.VIOLATION
 
 
 def leaves_open(result: Result) -> bool:
     """Return whether a result leaves open if the claim that it is about is kept, as no audit should."""
-    return _verdict(result) in (Verdict.NO_EVIDENCE, Verdict.UNDECIDED)
+    return _verdict(result) in (PrivacyVerdict.NO_EVIDENCE, UtilityVerdict.UNDECIDED)
 
 
 def _verdict(result: Result) -> Verdict | None:
@@ -83,7 +83,7 @@ def kind_of(result: Result) -> str:
     if result.fault is not None:
         return ON_CONTROLS
     verdict = _verdict(result) or _BELOW
-    return Verdict.CONSISTENT if verdict == Verdict.HOLDS else verdict
+    return PrivacyVerdict.CONSISTENT if verdict == UtilityVerdict.HOLDS else verdict
 
 
 def outcome(run: Run) -> Outcome:

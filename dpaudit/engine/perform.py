@@ -32,9 +32,9 @@ from dpaudit.contract import (
     HasScene,
     Picture,
     Statement,
+    StatementVerdict,
     Survives,
     Tools,
-    Verdict,
 )
 from dpaudit.engine.records import AnyFinding, LedgerRow, PictureFinding, Result, decoded
 from dpaudit.engine.tasks import (
@@ -257,13 +257,13 @@ def check_statement(statement: Statement, *, paths: tuple[str, ...] = (), time_l
         part = next((frame for frame in reversed(running) if frame.filename == file), running[-1])
         stopped_in = f"{part.name}, line {part.lineno}: {part.line}"
         summary = f"not decided within {time_limit:g} s; stopped in {stopped_in}"
-        evidence = Evidence(Verdict.UNDECIDED, summary, {}, "exact")
+        evidence = Evidence(StatementVerdict.UNDECIDED, summary, {}, "exact")
     if not isinstance(evidence, Evidence):
         raise ToolFault(f"the check of {statement.id} must return dpaudit.contract.Evidence, got {evidence!r}")
     filled: dict[str, Any] = {
         name: _filled(statement, template, evidence.numbers) for name, template in templates.items()
     }
-    verdict = statement.verdict_on(Verdict(evidence.verdict))
+    verdict = statement.verdict_on(StatementVerdict(evidence.verdict))
     declared = ("id", "statement", "source", "short", "place", "formula", "conditions", "constants", "argument", "part")
     return LedgerRow(
         **{name: getattr(statement, name) for name in declared},

@@ -11,21 +11,21 @@ import math
 from collections import Counter
 from collections.abc import Callable
 from itertools import pairwise
-from operator import attrgetter
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from msgspec import UNSET
 
 from dpaudit.audit.evidence import Meaningless, verdict_of
-from dpaudit.audit.finding import PrivacyFinding
+from dpaudit.audit.finding import PrivacyFinding, Witness
 from dpaudit.audit.one_run_finding import FewCanaries, OneRunFinding
 from dpaudit.audit.tested import COIN, MELDED, CurveTest, EventTest, refutes
 from dpaudit.bounds.base import MAX_EPSILON
 from dpaudit.bounds.coin import guesses_needed
 from dpaudit.bounds.curve import counts_of, fit_curve
 from dpaudit.bounds.tangent import delta_lower, mu_of_delta
-from dpaudit.contract import Verdict
+from dpaudit.contract import PrivacyVerdict, Verdict
 from dpaudit.errors import InputError, ToolFault
 from dpaudit.events.event import Bets
 from dpaudit.events.prefixes import likelier_first
@@ -36,8 +36,8 @@ from dpaudit.sensitivity.metrics import ROUNDING
 from dpaudit.utility.finding import Reason, SampleComplexityFinding, ScalingFinding, UtilityFinding
 from dpaudit.utility.interval import GROWTH, failure_interval, is_vacuous, verdict
 
+# Numbers that differ by less, relatively, are taken for equal: other processors round otherwise.
 _SAME = 1e-9
-"""Numbers that differ by less, relatively, are taken for equal: other processors round otherwise."""
 POWER, BETS, LAWS = "the power stated", "bets", "exact laws"
 HOLDER = "the evidence by Holder's inequality"
 VACUITY = "whether a claim of utility is vacuous"
@@ -50,19 +50,24 @@ def recomputed(finding: Finding) -> tuple[str, ...]:
     """
     if not isinstance(finding, AuditFinding):
         return (f"findings of the kind {finding.kind!r}",)
-    if "not_recomputed" not in finding.__dict__:
-        recompute = _RECOMPUTED.get(type(finding), lambda found: (f"findings of the kind {found.kind!r}",))
-        try:
-            finding.__dict__["not_recomputed"] = recompute(finding)
-        except InputError as error:  # counts that no bound takes
-            raise ToolFault(f"no bound follows from what is stored: {error}") from None
-    return finding.not_recomputed
+    if AuditFinding.not_recomputed.is_known(finding):
+        return finding.not_recomputed
+    if type(finding) not in _RECOMPUTED:
+        return (f"findings of the kind {finding.kind!r}",)
+    try:
+        left = _RECOMPUTED[type(finding)](finding)
+    except InputError as error:  # counts that no bound takes
+        raise ToolFault(f"no bound follows from what is stored: {error}") from None
+    AuditFinding.not_recomputed.note(finding, left)
+    return left
 
 
 def not_recomputed(left: Counter[str]) -> tuple[str, ...]:
     """Return the note on what of some findings does not follow from what is stored; none where all does."""
     named = ", ".join(f"{name} ({number})" for name, number in sorted(left.items()))
-    return (f"not recomputed: {named}",) if named else ()
+    if named:
+        return (f"not recomputed: {named}",)
+    return ()
 
 
 def require(holds: bool, otherwise: str) -> None:
@@ -74,7 +79,10 @@ def require(holds: bool, otherwise: str) -> None:
 def same(name: str, stored: Any, found: Any, where: str = "what its counts give") -> None:
     """Raise `ToolFault` unless a stored value is another one; floats may differ by rounding."""
     floats = isinstance(stored, float) and isinstance(found, float)
-    alike = _close(stored, found) if floats else stored == found
+    if floats:
+        alike = _close(stored, found)
+    else:
+        alike = stored == found
     require(alike, f"{name} {_words(stored)} is not {where}, {_words(found)}")
 
 
@@ -94,7 +102,12 @@ def _words(value: Any) -> str:
 def _privacy(found: PrivacyFinding) -> tuple[str, ...]:
     whole = math.isclose(math.fsum(found.errors.values()), 1 - found.confidence, rel_tol=_SAME)
     require(whole, f"errors {found.errors} do not add up to 1 - {found.confidence}")
-    left = [POWER, *(_counted(found) if found.design == "fixed" else _bet(found))]
+    left = [POWER]
+    if found.design == "fixed":
+        _counted(found)
+    else:
+        _bet(found)
+        left.append(BETS)
     tested = found.curve_test
     if tested is not None:
         _curve_test(found, tested)
@@ -105,9 +118,8 @@ def _privacy(found: PrivacyFinding) -> tuple[str, ...]:
         require(within, f"the error of the curve, {curve.gamma}, is more than its share")
         hits, others = counts_of(curve)
         made = fit_curve(hits, curve.trials, others, curve.neighbour_trials, curve.gamma)
-        for name in ("false_positive_upper", "false_negative_upper"):
-            alike = np.allclose(getattr(curve, name), getattr(made, name), rtol=_SAME, atol=1e-12)
-            require(alike, f"{name} of the curve are no limits of whole counts")
+        _same_limits("false_positive_upper", curve.false_positive_upper, made.false_positive_upper)
+        _same_limits("false_negative_upper", curve.false_negative_upper, made.false_negative_upper)
     _says(found, refutes(found.epsilon_lower, found.epsilon, tested))
     if tested is not None and tested.holder is not None:
         left.append(HOLDER)
@@ -118,6 +130,11 @@ def _privacy(found: PrivacyFinding) -> tuple[str, ...]:
     return tuple(left)
 
 
+def _same_limits(name: str, stored: npt.ArrayLike, found: npt.ArrayLike) -> None:
+    alike = np.allclose(stored, found, rtol=_SAME, atol=1e-12)
+    require(alike, f"{name} of the curve are no limits of whole counts")
+
+
 def _says(found: PrivacyFinding, refuted: bool) -> None:
     broken = {check.name for check in found.checks if check.meaningless}
     gaps = {gap.check for gap in found.gaps if isinstance(gap, Meaningless)}
@@ -126,32 +143,41 @@ def _says(found: PrivacyFinding, refuted: bool) -> None:
     said = verdict_of(refuted, found.gaps, run_by_run=found.in_any_state)
     given = f"verdict {_words(found.verdict)}, with {bound},"
     require(found.verdict == said, f"{given} is not what follows, {_words(said)}")
-    if found.verdict == Verdict.CONSISTENT:
+    if found.verdict == PrivacyVerdict.CONSISTENT:
+        # Of a pure claim so many guesses, all right, are the least that refute it: fewer runs could have seen nothing.
         least = -(-guesses_needed(found.epsilon, found.errors["verdict"]) // 2)
         able = math.isfinite(found.detectable_epsilon) and (found.delta > 0 or found.confirmation_trials >= least)
         require(able, "verdict 'consistent' of an audit that could have detected no leak")
 
 
-def _counted(found: PrivacyFinding) -> list[str]:
-    witness, budget = found.witness, found.budget
+def _counted(found: PrivacyFinding) -> None:
+    witness = found.witness
+    budget = found.budget
     sides = witness.trials or 0, witness.neighbour_trials or 0
     runs = found.confirmation_trials
     if found.stopped is UNSET or found.stopped.looks is None:
         same("confirmation_trials", runs, budget["confirmation"], "that of its budget")
     at_most("confirmation_trials", runs, budget["confirmation"])
+    # A fair coin decides the input of each run, so that the sides differ and their sum is fixed.
     same("runs of the witness", sum(sides), 2 * runs, "twice confirmation_trials")
     chosen_by = sum(budget.values()) - budget["confirmation"] - budget["checks"]
     same("selection_trials", found.selection_trials, chosen_by, "that of its budget")
     same("trials", found.trials, sum(budget.values()), "the sum of its budget")
     data, neighbour = likelier_first(witness.direction, *sides)
-    error, tests = found.errors["verdict"], found.tests
+    error = found.errors["verdict"]
+    tests = found.tests
     if not tests:  # the only one may stand as the witness alone
         given = witness.hits or 0, witness.neighbour_hits or 0, found.epsilon_lower
         tests = (EventTest(witness.event, error, *given, witness.direction, witness.opposite, witness.count),)
-    holder = found.curve_test.holder.error if found.curve_test is not None and found.curve_test.holder else 0.0
+    holder = 0.0
+    if found.curve_test is not None and found.curve_test.holder:
+        holder = found.curve_test.holder.error
     within = math.fsum([*(test.error for test in tests), holder]) <= error * (1 + _SAME)
     require(within, f"the errors of its tests are more than that of the verdict, {error}")
-    for test in (*tests, *([] if found.representation is None else [found.representation])):
+    every = list(tests)
+    if found.representation is not None:
+        every.append(found.representation)
+    for test in every:
         of_test = likelier_first(test.direction, data, neighbour)
         at_most("hits", test.hits, of_test[0])
         at_most("neighbour_hits", test.neighbour_hits, of_test[1])
@@ -160,29 +186,32 @@ def _counted(found: PrivacyFinding) -> list[str]:
         same("epsilon_lower of an event", test.epsilon_lower, test.lower(of_test, found.delta))
     best = max(tests, key=lambda test: test.epsilon_lower)
     same("epsilon_lower", found.epsilon_lower, best.epsilon_lower, "the best bound of its tests")
-    shown = [test for test in tests if test.epsilon_lower == best.epsilon_lower]
-    parts = attrgetter("direction", "event", "hits", "neighbour_hits", "opposite", "count")
-    require(parts(witness) in map(parts, shown), "the witness is not the event of the best bound")
+    shown = [_counts_of_event(test) for test in tests if test.epsilon_lower == best.epsilon_lower]
+    require(_counts_of_event(witness) in shown, "the witness is not the event of the best bound")
     same("bound", found.bound, MELDED if best.count is UNSET else COIN, "that of its counts")
-    return []
 
 
-def _bet(found: PrivacyFinding) -> list[str]:
+def _counts_of_event(one: Witness | EventTest) -> tuple[object, ...]:
+    return one.direction, one.event, one.hits, one.neighbour_hits, one.opposite, one.count
+
+
+def _bet(found: PrivacyFinding) -> None:
     """Check what can be checked of bets: their payoffs are not stored."""
     at_most("budget used", found.budget["used"], found.budget["allowed"])
     same("confirmation_trials", found.confirmation_trials, found.budget["used"] // 2, "that of its budget")
     require(found.epsilon_lower <= MAX_EPSILON, f"epsilon_lower {found.epsilon_lower} is no bound that runs can show")
-    event, refuted = found.witness.event, found.epsilon_lower > found.epsilon
+    event = found.witness.event
+    refuted = found.epsilon_lower > found.epsilon
     if isinstance(event, Bets):
         at_most("runs that were bet on", event.runs, found.budget["used"])
         stake = -math.log(found.errors["verdict"]) * (1 - _SAME)
         if found.pairs == 1 and refuted and event.log_stake < stake:
             raise ToolFault(f"a stake of exp({event.log_stake:.6g}) refutes no claim with error {math.exp(-stake):.6g}")
-    return [BETS]
 
 
 def _curve_test(found: PrivacyFinding, tested: CurveTest) -> None:
-    epsilon, lower = found.epsilon, 0.0
+    epsilon = found.epsilon
+    lower = 0.0
     if found.design == "fixed":
         seen = found.witness
         counts = seen.hits or 0, seen.trials or 1, seen.neighbour_hits or 0, seen.neighbour_trials or 1
@@ -190,9 +219,12 @@ def _curve_test(found: PrivacyFinding, tested: CurveTest) -> None:
         lower = delta_lower(*counts, epsilon=epsilon, gamma=next(errors, found.errors["verdict"]))
         mu = mu_of_delta(epsilon, lower)
     else:
-        mu = mu_of_delta(found.epsilon_lower, found.delta if found.epsilon_lower else 0.0)
+        # A bound of 0 is of no event, so that it shows no mu either.
+        shown = found.delta if found.epsilon_lower else 0.0
+        mu = mu_of_delta(found.epsilon_lower, shown)
     same("delta_lower", tested.delta_lower, lower)
-    same("mu_lower", tested.mu_lower, None if tested.claim.mu is None else mu)
+    expected = None if tested.claim.mu is None else mu
+    same("mu_lower", tested.mu_lower, expected)
 
 
 def _law(found: LawFinding) -> tuple[str, ...]:
@@ -201,12 +233,16 @@ def _law(found: LawFinding) -> tuple[str, ...]:
         least, most = found.enclosure
         within = least <= most and found.epsilon - found.error <= most and least <= found.epsilon + found.error
         require(within, f"epsilon {found.epsilon} is not in its enclosure {found.enclosure}")
-    stands, delta = found.verdict == Verdict.VIOLATION, found.delta_at_claim
-    if found.verdict == Verdict.NO_EVIDENCE or found.claimed_epsilon is None:
-        possible = found.verdict == Verdict.CONSISTENT
+    stands = found.verdict == PrivacyVerdict.VIOLATION
+    delta = found.delta_at_claim
+    if found.verdict == PrivacyVerdict.NO_EVIDENCE or found.claimed_epsilon is None:
+        possible = found.verdict == PrivacyVerdict.CONSISTENT
     elif found.claimed_delta:  # the error of delta is at most that of a ratio of probabilities
         room = math.expm1(min(found.error, 1.0)) + _SAME
-        possible = delta > found.claimed_delta if stands else delta <= found.claimed_delta + room
+        if stands:
+            possible = delta > found.claimed_delta
+        else:
+            possible = delta <= found.claimed_delta + room
     else:
         possible = (least > found.claimed_epsilon) == stands
     numbers = f"{found.verdict} with epsilon {found.epsilon}, delta {delta} at the claim"
@@ -241,23 +277,29 @@ def _in_either_case(
     said = [verdict(*numbers, is_vacuous(*claim, concepts)) for concepts in (2**64, 2)]
     if found.verdict not in said:
         same("verdict", found.verdict, said[0], where)
-    return (VACUITY,) if len(set(said)) > 1 else ()
+    if len(set(said)) > 1:
+        return (VACUITY,)
+    return ()
 
 
 def _one_run(found: OneRunFinding) -> tuple[str, ...]:
     from dpaudit.audit.one_run import REVERSE_SHARE, GuessTest, derived, points_of
     from dpaudit.bounds.guess_schedules import Schedule
 
-    numbers, coins = tuple(one.guesses for one in found.schedule), found.canaries * found.runs
+    numbers = tuple(one.guesses for one in found.schedule)
+    coins = found.canaries * found.runs
     right = [one.right for one in found.schedule]
     possible = list(numbers) == sorted(set(numbers)) and max(numbers[-1], found.included, found.tied) <= coins
     require(possible, f"{numbers} guesses, {found.included} canaries that were in and {found.tied} ties of {coins}")
     for one in found.schedule:
         at_most("right guesses", one.right, one.guesses)
-    gamma, points = 1 - found.confidence, points_of(found.curve, found.epsilon, found.delta)
+    gamma = 1 - found.confidence
+    points = points_of(found.curve, found.epsilon, found.delta)
     share = 1.0  # of the error, in an earlier version
     if found.reversed is not UNSET:
-        share = REVERSE_SHARE if found.reversed else 1 - REVERSE_SHARE
+        share = REVERSE_SHARE
+        if not found.reversed:
+            share = 1 - REVERSE_SHARE
     schedule = Schedule(numbers, coins, found.ranking == "in")
     test = GuessTest(schedule, share * gamma, np.array(right, dtype=np.int64))
     for name, value in derived(test, points, found.curve, share).items():
@@ -265,7 +307,8 @@ def _one_run(found: OneRunFinding) -> tuple[str, ...]:
             for part in value.__struct_fields__:
                 same(f"if_gaussian.{part}", getattr(found.if_gaussian, part), getattr(value, part))
         else:
-            nothing = name.startswith("detectable") and found.verdict == Verdict.NO_EVIDENCE and value is not None
+            without = found.verdict == PrivacyVerdict.NO_EVIDENCE and value is not None
+            nothing = without and name.startswith("detectable")
             same(name, getattr(found, name), math.inf if nothing else value)
     alike = math.isclose(
         found.p_value, min(1.0, test.at(points).p_value / share), rel_tol=_SAME
@@ -274,8 +317,11 @@ def _one_run(found: OneRunFinding) -> tuple[str, ...]:
     few = all(one.critical > one.guesses for one in found.schedule)
     said_few = any(isinstance(gap, FewCanaries) for gap in found.gaps)
     require(few == said_few, "the gaps are not those of its schedule")
-    said = Verdict.NO_EVIDENCE if found.gaps else Verdict.CONSISTENT
-    same("verdict", found.verdict, Verdict.VIOLATION if found.p_value <= gamma else said, "that of its p-value")
+    if found.gaps:
+        said = PrivacyVerdict.NO_EVIDENCE
+    else:
+        said = PrivacyVerdict.CONSISTENT
+    same("verdict", found.verdict, PrivacyVerdict.VIOLATION if found.p_value <= gamma else said, "that of its p-value")
     return ()
 
 
@@ -283,7 +329,10 @@ def _supremum(found: SupremumFinding) -> tuple[str, ...]:
     claimed = found.claimed_epsilon
     if claimed is None or not found.claimed_delta:
         least = max(found.value - found.error, found.attained - found.attained_error)
-        said = Verdict.VIOLATION if claimed is not None and least > claimed else Verdict.CONSISTENT
+        if claimed is not None and least > claimed:
+            said = PrivacyVerdict.VIOLATION
+        else:
+            said = PrivacyVerdict.CONSISTENT
         same("verdict", found.verdict, said, "that of its value")
     return (LAWS,)
 
@@ -293,9 +342,14 @@ def _sample_complexity(found: SampleComplexityFinding) -> tuple[str, ...]:
 
     if found.certificate is not None and (wrong := refuted(found.certificate, found.alpha, found.beta)):
         raise ToolFault(wrong)
-    shown = found.upper if found.reason == Reason.CERTIFICATE else found.suffices
+    if found.reason == Reason.CERTIFICATE:
+        shown = found.upper
+    else:
+        shown = found.suffices
     left = _in_either_case(found, (found.lower + 1, shown or math.inf, found.theorem), "that of its sizes")
-    return left if found.certificate is not None and found.certificate.fails == found.lower else (*left, "the sizes")
+    if found.certificate is not None and found.certificate.fails == found.lower:
+        return left
+    return (*left, "the sizes")
 
 
 def _scaling(found: ScalingFinding) -> tuple[str, ...]:
@@ -318,10 +372,17 @@ def _scaling(found: ScalingFinding) -> tuple[str, ...]:
 
 
 def _sensitivity(found: SensitivityFinding) -> tuple[str, ...]:
-    room = found.sensitivity * (1 + float(ROUNDING)) if found.rounded else found.sensitivity
-    stands, beyond = found.verdict == Verdict.VIOLATION, bool(found.infinite) or found.distance > room
+    if found.rounded:
+        room = found.sensitivity * (1 + float(ROUNDING))
+    else:
+        room = found.sensitivity
+    stands = found.verdict == PrivacyVerdict.VIOLATION
+    beyond = bool(found.infinite) or found.distance > room
     # A distance that exceeds the claim by less than a float shows is stored as the claim.
-    possible = beyond or found.distance >= found.sensitivity if stands else not beyond
+    if stands:
+        possible = beyond or found.distance >= found.sensitivity
+    else:
+        possible = not beyond
     require(possible, f"{_words(found.verdict)} with a distance of {found.distance} and a claim of {found.sensitivity}")
     if not stands:
         _not_refuted(found, found.moved > 0)
@@ -331,17 +392,21 @@ def _sensitivity(found: SensitivityFinding) -> tuple[str, ...]:
 def _recorded(found: RecordedFinding) -> tuple[str, ...]:
     declared = any(move.declared is not None for move in found.moves)
     if found.wrong_sensitivity or found.wrong_epsilon:
-        same("verdict", found.verdict, Verdict.VIOLATION, "that of what is wrong")
+        same("verdict", found.verdict, PrivacyVerdict.VIOLATION, "that of what is wrong")
     else:
         _not_refuted(found, bool(found.moves) and (declared or found.epsilon is not None))
     return ("distances",)
 
 
 def _not_refuted(found: SensitivityFinding | RecordedFinding, tested: bool) -> None:
-    said = Verdict.NOT_REFUTED if tested else Verdict.NO_EVIDENCE
+    if tested:
+        said = PrivacyVerdict.NOT_REFUTED
+    else:
+        said = PrivacyVerdict.NO_EVIDENCE
     same("verdict", found.verdict, said, "that of what moved")
 
 
+# Each recomputes what follows from a finding of its kind, and names what does not.
 _RECOMPUTED: dict[type, Callable[[Any], tuple[str, ...]]] = {
     PrivacyFinding: _privacy,
     LawFinding: _law,
@@ -353,4 +418,3 @@ _RECOMPUTED: dict[type, Callable[[Any], tuple[str, ...]]] = {
     SensitivityFinding: _sensitivity,
     RecordedFinding: _recorded,
 }
-"""Each recomputes what follows from a finding of its kind, and names what does not."""

@@ -18,8 +18,8 @@ from dpaudit.contract import (
     Part,
     Picture,
     PrivacyClaim,
+    StatementVerdict,
     Survives,
-    Verdict,
     require_grounds,
 )
 from dpaudit.engine.subjects import Subject
@@ -59,11 +59,11 @@ class LedgerRow(Finding, kw_only=True, frozen=True, tag="ledger"):
     - one_sided: As in `contract.Evidence`.
     """
 
-    verdicts: ClassVar[tuple[Verdict, ...]] = OF_STATEMENTS
+    verdicts: ClassVar[tuple[StatementVerdict, ...]] = OF_STATEMENTS
     id: Annotated[str, msgspec.Meta(pattern="^[A-Za-z0-9]+([-._][A-Za-z0-9]+)*$")]
     statement: Words
     source: Words
-    verdict: Verdict
+    verdict: StatementVerdict
     summary: Words
     numbers: dict[str, Extended]
     grade: Grade
@@ -87,19 +87,21 @@ class LedgerRow(Finding, kw_only=True, frozen=True, tag="ledger"):
     @property
     def word(self) -> str:
         """The verdict in tables: of numbers that could contradict alone, and do not, it is "not refuted"."""
-        return str(Verdict.NOT_REFUTED if self.one_sided and self.verdict == Verdict.UNDECIDED else self.verdict)
+        if self.one_sided and self.verdict == StatementVerdict.UNDECIDED:
+            return "not refuted"
+        return self.verdict.word
 
     def __post_init__(self) -> None:
         super().__post_init__()
         for name in ("statement", "source", "summary"):
             if not getattr(self, name):
                 raise InputError(f"{name} must not be empty")
-        if self.verdict in (Verdict.REFUTED, *ACCUSATIONS) and not self.witness:
+        if self.verdict in (StatementVerdict.REFUTED, *ACCUSATIONS) and not self.witness:
             raise InputError("a refutation needs a witness")
         if self.verdict in ACCUSATIONS:
             require_grounds(self.id, self.place, self.formula, self.argument, self.survives)
-        needed = {Verdict.LOOSE: Constants.PAPER, Verdict.DERIVED: Constants.OURS}.get(self.verdict, self.constants)
-        if self.constants != needed:
+        needed = {StatementVerdict.LOOSE: Constants.PAPER, StatementVerdict.DERIVED: Constants.OURS}
+        if self.constants != needed.get(self.verdict, self.constants):
             raise InputError(f"{self.id} is {self.verdict} with constants of {self.constants}")
 
 

@@ -1,4 +1,4 @@
-"""The files and distributions that a run audited, with their digests: the subjects of its attestation.
+"""The files and distributions that a run audited, with their digests.
 
 A digest is made by the command that audits, so that a report that is written later speaks of the same code. Nothing is
 imported for it, for that would run the code beside its worker.

@@ -3,8 +3,8 @@
 Training selects a `CellSet` among the outcome cells of a discretizer, by which runs are counted; `Cells.of` makes an
 event of it, as `Cells.of_outputs` does of outputs. Findings and certificates store an `Event`, as data. One that is
 `explicit` says by itself which outputs it holds, so that a certificate of it can be checked by everybody; what the
-others hold, only the audit that learned them can say. Words are made from events in `report.wording` and nowhere else;
-nothing parses them. A new kind of event is a class here, a member of `Event`, and its words there.
+others hold, only the audit that learned them can say. Words are made from events in `report.words.events` and nowhere
+else; nothing parses them. A new kind of event is a class here, a member of `Event`, and its words there.
 """
 
 from __future__ import annotations

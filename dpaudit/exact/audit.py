@@ -25,9 +25,9 @@ from dpaudit.contract import (
     Learner,
     Pair,
     PrivacyClaim,
+    PrivacyVerdict,
     Relation,
     Sample,
-    Verdict,
 )
 from dpaudit.errors import InputError
 from dpaudit.exact.enclosure import enclose, require_exact_law
@@ -232,7 +232,7 @@ def _finding(
 
 def _verdict(
     claim: PrivacyClaim | None, at_claim: float, profiles: LossProfiles, ends: tuple[float, float] | None
-) -> Verdict:
+) -> PrivacyVerdict:
     """Return "violation" if delta at the claim, or epsilon, exceeds the claim by more than the number's own error.
 
     `ends` enclose epsilon, where an enclosure was asked for.
@@ -244,7 +244,7 @@ def _verdict(
         refuted = ends[0] > claim.epsilon
     elif claim is not None:
         refuted = profiles.epsilon - profiles.epsilon_error > claim.epsilon
-    return Verdict.VIOLATION if refuted else Verdict.CONSISTENT
+    return PrivacyVerdict.VIOLATION if refuted else PrivacyVerdict.CONSISTENT
 
 
 def _in_fractions(output: Hashable) -> str:

@@ -7,7 +7,7 @@ from typing import ClassVar
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from dpaudit.contract import OF_PRIVACY, Grade, Origin, Pair, Relation, Support, Verdict
+from dpaudit.contract import OF_PRIVACY, Grade, Origin, Pair, PrivacyVerdict, Relation, Support
 from dpaudit.errors import InputError
 from dpaudit.exact.composition import Composition, CompositionTable, compose
 from dpaudit.exact.profiles import LossProfiles
@@ -77,8 +77,8 @@ class LawFinding(AuditFinding, kw_only=True, frozen=True, tag="exact"):
         The cost of many runs, if asked for.
     """
 
-    verdicts: ClassVar[tuple[Verdict, ...]] = OF_PRIVACY
-    verdict: Verdict
+    verdicts: ClassVar[tuple[PrivacyVerdict, ...]] = OF_PRIVACY
+    verdict: PrivacyVerdict
     epsilon: NonNegative
     error: NonNegative
     claimed_epsilon: Amount | None
@@ -177,8 +177,8 @@ class SupremumFinding(AuditFinding, kw_only=True, frozen=True, tag="supremum"):
         The root of the search's randomness.
     """
 
-    verdicts: ClassVar[tuple[Verdict, ...]] = OF_PRIVACY
-    verdict: Verdict
+    verdicts: ClassVar[tuple[PrivacyVerdict, ...]] = OF_PRIVACY
+    verdict: PrivacyVerdict
     value: NonNegative
     error: NonNegative
     support: Support

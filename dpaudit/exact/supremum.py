@@ -19,11 +19,11 @@ from dpaudit.contract import (
     Origin,
     OriginKind,
     Pair,
+    PrivacyVerdict,
     Relation,
     Sample,
     Support,
     Supremum,
-    Verdict,
 )
 from dpaudit.errors import InputError
 from dpaudit.exact.audit import audit_law, relation_of
@@ -228,7 +228,7 @@ class _Search:
             claimed_delta = claim.delta
             # A pure claim fails below its supremum at some sample, also where none that was computed shows it.
             if claim.delta == 0 and value - error > claim.epsilon:
-                verdict = Verdict.VIOLATION
+                verdict = PrivacyVerdict.VIOLATION
         pair = best.worst_pair
         assert isinstance(pair, Pair)
         found = SupremumFinding(

@@ -13,7 +13,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from dpaudit.audit.finding import PrivacyFinding
-from dpaudit.contract import OPEN, Tone, Verdict
+from dpaudit.contract import OPEN, PrivacyVerdict, TaskVerdict, status_of
 from dpaudit.engine.outcome import is_ladder
 from dpaudit.engine.recomputed import not_recomputed, recomputed
 from dpaudit.engine.records import Result, Run
@@ -29,9 +29,8 @@ from dpaudit.report.glossary import CATCHES, VISIBLE
 from dpaudit.report.json import Report, run_in
 from dpaudit.report.numbers import plural, significant, value_text
 from dpaudit.report.sentences import tally
-from dpaudit.report.terminal import Head, in_ascii, label_text, style_of, table
-from dpaudit.report.view import alone
-from dpaudit.report.wording import label_parameters
+from dpaudit.report.terminal import WORSE, Head, in_ascii, label_text, style_of, table
+from dpaudit.report.words.claims import label_parameters
 from dpaudit.utility.finding import UtilityFinding
 
 _MARGIN = 1.1
@@ -64,7 +63,7 @@ def compare(old: Sequence[ClaimRow], new: Sequence[ClaimRow]) -> list[Change]:
         if name in before:
             changes += _changes(before[name], row)
         else:
-            changes.append(Change(name, f"is new: {row.verdict}", row.verdict == Verdict.VIOLATION or None))
+            changes.append(Change(name, f"is new: {row.verdict}", row.verdict == PrivacyVerdict.VIOLATION or None))
     return _of_cases(changes, after)
 
 
@@ -132,7 +131,7 @@ def _changes(old: ClaimRow, new: ClaimRow) -> list[Change]:
     same = len({one.curve_claim or one.numbers.get("claimed_epsilon") for one in (old, new)}) == 1
     if len(set(curves)) > 1 and not all("claimed_mu" in one.numbers for one in (old, new)):
         changes.append(Change(new.name, "claims {}, claimed {} before".format(*curves), None))
-    failing = {Verdict.VIOLATION, Verdict.ACCEPTED} >= {old.verdict, new.verdict}
+    failing = {PrivacyVerdict.VIOLATION, TaskVerdict.ACCEPTED} >= {old.verdict, new.verdict}
     for name, words, margin, towards in _COMPARED:
         was, now = old.numbers.get(name), new.numbers.get(name)
         of_point = name in _OF_POINT and (old.curve_claim or new.curve_claim)
@@ -194,8 +193,8 @@ def _row_of(name: str, learner: str, results: Sequence[Result], run: Run) -> Cla
     if learner not in run.listed:
         return claim_row(name, learner, results)
     row = claim_row(name, learner, results, why=reason_of(results))
-    if row.verdict == Verdict.VIOLATION and run.listed[learner].accepted:
-        row = replace(row, verdict=Verdict.ACCEPTED)
+    if row.verdict == PrivacyVerdict.VIOLATION and run.listed[learner].accepted:
+        row = replace(row, verdict=TaskVerdict.ACCEPTED)
     return row
 
 
@@ -212,7 +211,7 @@ def _of_json(path: Path) -> tuple[tuple[ClaimRow, ...], tuple[str, ...]]:
     if kind is Report:
         return _of_run(run_in(text, path))
     found = kind.load(path)  # type: ignore[attr-defined]  # each of the three is a finding
-    return (claim_row("the finding", "the mechanism", [alone(found)]),), not_recomputed(Counter(found.not_recomputed))
+    return (claim_row("the finding", "the mechanism", [found]),), not_recomputed(Counter(found.not_recomputed))
 
 
 WIDTH = 80
@@ -231,22 +230,24 @@ def check_text(found: Sequence[ClaimRow], color: bool = False, width: int = WIDT
 
 
 def _word(one: ClaimRow) -> str:
-    return one.verdict.value if one.verdict.status in (0, OPEN) else label_text(one.verdict)
+    if status_of(one.verdict) in (0, OPEN):
+        return one.verdict.word
+    return label_text(one.verdict)
 
 
 def _remarks(found: Sequence[ClaimRow], width: int) -> list[str]:
     remarks = []
     for one in found:
-        if one.verdict.status:
+        if status_of(one.verdict):
             remarks.append(f"{_word(one)} {one.name}: {one.why}")
-        if one.verdict == Verdict.ACCEPTED:
+        if one.verdict == TaskVerdict.ACCEPTED:
             remarks.append(f"accepted {one.name} {accepted_words(one)}")
         elif one.accepted is not None:
             up_to = f"up to {value_text(one.accepted.epsilon)} ({one.accepted.date})"
-            more = one.verdict == Verdict.VIOLATION
+            more = one.verdict == PrivacyVerdict.VIOLATION
             now = "and shows more" if more else "and no violation was found: remove `accepted`"
             remarks.append(f"{one.name} was accepted {up_to}, {now}")
-    if any(one.verdict in (Verdict.VIOLATION, Verdict.NO_EVIDENCE) for one in found):
+    if any(one.verdict in (PrivacyVerdict.VIOLATION, PrivacyVerdict.NO_EVIDENCE) for one in found):
         remarks.append("Next: dpaudit check --out report.html shows all of it; dpaudit help check")
     return [
         line for remark in remarks for line in textwrap.wrap(printable(in_ascii(remark)), width, subsequent_indent="  ")
@@ -270,5 +271,5 @@ def changes_text(changes: Sequence[Change], color: bool = False, width: int = WI
     if not changes:
         return "nothing changed\n"
     ordered = sorted(changes, key=lambda change: not change.worse)
-    styles = [Tone.BAD.style if change.worse else "" for change in ordered]
+    styles = [WORSE if change.worse else "" for change in ordered]
     return "\n".join(table(CHANGES, [change_cells(change) for change in ordered], styles, width, color)) + "\n"

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Literal
 
 import msgspec
 from msgspec import UNSET, UnsetType
-from msgspec.structs import replace
 
-from dpaudit.contract import Verdict
+from dpaudit.contract import PrivacyVerdict, TaskVerdict, Verdict
 from dpaudit.engine.outcome import leaves_open, refutes
 from dpaudit.engine.records import Result
 from dpaudit.project.settings import Accepted
 from dpaudit.record import Frozen, NonNegative, Words
 from dpaudit.report.columns import numbers_of
-from dpaudit.report.findings import OneAudit, because
-from dpaudit.report.view import row_of
+from dpaudit.report.view import OneAudit, row_of, view_of
+from dpaudit.report.words.finding import because
 
 
 class ClaimRow(Frozen, frozen=True, kw_only=True):
@@ -38,16 +38,20 @@ class ClaimRow(Frozen, frozen=True, kw_only=True):
 
 
 def claim_row(
-    name: str, mechanism: str, results: Sequence[Result], *, why: str = "", accepted: Accepted | None = None
+    name: str, mechanism: str, found: Sequence[OneAudit | Result], *, why: str = "", accepted: Accepted | None = None
 ) -> ClaimRow:
     """Return what was found of the privacy of one mechanism, or of its utility."""
-    of_utility = results[0].kind == "utility"
-    row = row_of([replace(one, claim=None) for one in results] if of_utility else results)
+    of_utility = found[0].kind == "utility"
+    views = [view_of(one) for one in found]
+    if of_utility:
+        # The claim of privacy is not what was audited.
+        views = [replace(view, claim=None) for view in views]
+    row = row_of(views)
     verdict = row.utility_verdict if of_utility else row.privacy_verdict
     numbers = {column: number for column, number in numbers_of(row).items() if number is not None}
     claim = numbers.pop("curve_claim", UNSET)
-    if verdict == Verdict.VIOLATION and accepted is not None and _most(numbers) <= accepted.epsilon:
-        verdict = Verdict.ACCEPTED
+    if verdict == PrivacyVerdict.VIOLATION and accepted is not None and _most(numbers) <= accepted.epsilon:
+        verdict = TaskVerdict.ACCEPTED
     return ClaimRow(
         name=name,
         mechanism=mechanism,
@@ -62,7 +66,7 @@ def claim_row(
 
 def failed_row(name: str, mechanism: str, why: str) -> ClaimRow:
     """Return the row of an audit that raised."""
-    return ClaimRow(name=name, mechanism=mechanism, verdict=Verdict.FAILED, why=why)
+    return ClaimRow(name=name, mechanism=mechanism, verdict=TaskVerdict.FAILED, why=why)
 
 
 def reason_of(results: Sequence[Result]) -> str:

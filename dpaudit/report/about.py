@@ -7,11 +7,10 @@ from datetime import datetime
 from msgspec import UNSET
 
 from dpaudit.audit.finding import PrivacyFinding
-from dpaudit.engine.records import Result, Run
-from dpaudit.engine.tasks import PrivacyArguments
+from dpaudit.engine.records import Run
 from dpaudit.report.numbers import plural
 from dpaudit.report.terminal import Lines, said
-from dpaudit.report.view import Row
+from dpaudit.report.view import FindingView, Row
 
 
 def date_words(started: str) -> str:
@@ -27,14 +26,13 @@ def started_words(run: Run) -> str:
     return date_words(run.started) or "not recorded"
 
 
-def dataset_words(result: Result) -> str:
+def dataset_words(view: FindingView) -> str:
     """Return the dataset of an audit as "people.csv, 36 rows and 2 columns"; empty where pairs were given."""
-    finding, arguments = result.finding, result.arguments
+    finding = view.finding
     if not isinstance(finding, PrivacyFinding) or finding.dataset is UNSET:
         return ""
-    name = arguments.data if isinstance(arguments, PrivacyArguments) and arguments.data else "the data"
     size = finding.dataset
-    return f"{name}, {plural(size.rows, 'row')} and {plural(size.columns, 'column')}"
+    return f"{view.data or 'the data'}, {plural(size.rows, 'row')} and {plural(size.columns, 'column')}"
 
 
 def libraries_words(finding: PrivacyFinding) -> str:
@@ -44,16 +42,19 @@ def libraries_words(finding: PrivacyFinding) -> str:
     return ", ".join(f"{name} {version}" for name, version in finding.libraries.items())
 
 
-def about_result(result: Result) -> Lines:
+def about_view(view: FindingView) -> Lines:
     """Return the lines on the dataset and on the libraries of an audit."""
-    finding = result.finding
-    libraries = libraries_words(finding) if isinstance(finding, PrivacyFinding) else ""
-    return said(("data", dataset_words(result)), ("libraries", libraries))
+    libraries = ""
+    if isinstance(view.finding, PrivacyFinding):
+        libraries = libraries_words(view.finding)
+    return said(("data", dataset_words(view)), ("libraries", libraries))
 
 
 def about_row(row: Row) -> str:
     """Return the audit, the dataset and the libraries of a mechanism in a line; empty where nothing is known."""
-    lines = [("audit", row.audit)] if row.audit else []
+    lines = []
+    if row.audit:
+        lines = [("audit", row.audit)]
     if row.blackbox is not None:
-        lines += [(str(label), str(words)) for label, words in about_result(row.result_of(row.blackbox))]
+        lines += [(str(label), str(words)) for label, words in about_view(row.view_of(row.blackbox))]
     return "; ".join(f"{label}: {words}" for label, words in lines)

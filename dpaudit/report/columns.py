@@ -11,16 +11,16 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 from dpaudit.contract import PrivacyClaim, Verdict
 from dpaudit.report.numbers import raised, significant, value_text
-from dpaudit.report.terminal import Head, in_ascii
+from dpaudit.report.terminal import MARKS, Head, in_ascii
 from dpaudit.report.view import AuditedMechanism, Row
-from dpaudit.report.wording import claim_words, curve_claim_parts
+from dpaudit.report.words.claims import claim_words, curve_claim_parts
 
 Numbers: TypeAlias = Mapping[str, Any]
 """Name of a column, or of a number that a column needs, -> the number; None where nothing was audited.
 Where the claim is a curve, "curve_claim" is it and its kind, in words; the claimed epsilon and delta are then the point
 that was tested."""
+# Columns in epsilon and delta -> the number, in mu, that they have for a Gaussian claim.
 _IN_MU = {"claimed_delta": "", "epsilon_lower": "mu_lower", "detectable_epsilon": "detectable_mu"}
-"""Columns in epsilon and delta -> the number, in mu, that they have for a Gaussian claim."""
 
 
 class Column(NamedTuple):
@@ -49,25 +49,29 @@ class Column(NamedTuple):
         if claim and self.name == "claimed_epsilon":
             return str(claim[0])
         if claim and self.name in _IN_MU:
+            # The same rounding and the same side of the claim, for numbers in mu.
             text = self._replace(name=_IN_MU[self.name], apart="claimed_mu").text({**numbers, "curve_claim": ""})
-            return f"μ {text}" if text[0].isdigit() else text
-        value, low = numbers.get(self.name), numbers.get(self.low)
+            if text[0].isdigit():
+                return f"μ {text}"
+            return text
+        value = numbers.get(self.name)
+        low = numbers.get(self.low)
         if value is None:
             return self.absent
         if low is not None:
             return f"{self._rounded(low, 'down', numbers)}-{self._rounded(value, 'up', numbers)}"
-        return value_text(value) if self.towards == "given" else self._rounded(value, self.towards, numbers)
+        if self.towards == "given":
+            return value_text(value)
+        return self._rounded(value, self.towards, numbers)
 
     def _rounded(self, value: float, towards: str, numbers: Numbers) -> str:
-        apart, error = numbers.get(self.apart), numbers.get(f"{self.name}_error") or 0.0
-        return significant(
-            self.scale * value,
-            towards,
-            digits=3,
-            apart_from=None if apart is None else self.scale * apart,
-            error=error,
-            infinity="never" if self.name.startswith("detectable") else "inf",
-        )
+        apart = numbers.get(self.apart)
+        error = numbers.get(f"{self.name}_error") or 0.0
+        if apart is not None:
+            apart *= self.scale
+        infinity = "never" if self.name.startswith("detectable") else "inf"
+        value *= self.scale
+        return significant(value, towards, digits=3, apart_from=apart, error=error, infinity=infinity)
 
 
 COLUMNS = (
@@ -83,22 +87,38 @@ COLUMNS = (
 """The claim, the exact epsilon at the claimed delta, what runs found and would have detected; the failure rate of the
 worst hard case, its interval, and what is allowed."""
 
+# The numbers of every mechanism, None where nothing was audited: those of columns, and those that columns need.
+_NUMBERS = (*(column.name for column in COLUMNS), "exact_epsilon_error", "failure_lower")
 PRIVACY = tuple(column for column in COLUMNS if column.promise == "privacy")
 
 
 def numbers_of(shown: Row | AuditedMechanism) -> dict[str, Any]:
     """Return the numbers of a mechanism, by name; of a claim that is a curve those in mu too, if Gaussian."""
-    tested, accurate = (shown, shown) if isinstance(shown, Row) else (shown.tested, shown.accurate)
-    sources: list[tuple[Any, dict[str, str]]] = [
-        (tested.claim, {"claimed_epsilon": "epsilon", "claimed_delta": "delta"}),
-        (tested, {"exact_epsilon": "exact_epsilon"}),
-        (tested.exact, {"exact_epsilon_error": "error"}),
-        (tested.blackbox, {name: name for name in ("epsilon_lower", "detectable_epsilon")}),
-        (accurate.utility, {name: name for name in ("failure_rate", "failure_lower", "failure_upper", "beta")}),
-    ]
-    found = {name: source and getattr(source, own) for source, names in sources for name, own in names.items()}
+    if isinstance(shown, Row):
+        tested = shown
+        accurate = shown
+    else:
+        tested = shown.tested
+        accurate = shown.accurate
+    found: dict[str, Any] = dict.fromkeys(_NUMBERS)
+    if tested.claim is not None:
+        found["claimed_epsilon"] = tested.claim.epsilon
+        found["claimed_delta"] = tested.claim.delta
+    found["exact_epsilon"] = tested.exact_epsilon
+    if tested.exact is not None:
+        found["exact_epsilon_error"] = tested.exact.error
+    if tested.blackbox is not None:
+        found["epsilon_lower"] = tested.blackbox.epsilon_lower
+        found["detectable_epsilon"] = tested.blackbox.detectable_epsilon
+    if accurate.utility is not None:
+        found["failure_rate"] = accurate.utility.failure_rate
+        found["failure_lower"] = accurate.utility.failure_lower
+        found["failure_upper"] = accurate.utility.failure_upper
+        found["beta"] = accurate.utility.beta
     if (curve := tested.curve) is not None:
-        able = curve.detectable_mu and (math.inf if tested.blackbox and tested.blackbox.gaps else curve.detectable_mu)
+        able = curve.detectable_mu
+        if able and tested.blackbox and tested.blackbox.gaps:
+            able = math.inf
         found |= {"claimed_mu": curve.claim.mu, "mu_lower": curve.mu_lower, "detectable_mu": able}
         found["curve_claim"] = curve_claim_parts(curve.claim)
     return found
@@ -111,20 +131,26 @@ def heads_of(name: str, columns: Sequence[Column]) -> list[Head]:
 
 def cells_of(verdict: Verdict, name: str, columns: Sequence[Column], numbers: Numbers | None) -> list[str]:
     """Return the cells below `heads_of`; without numbers where nothing was found."""
-    return [verdict.mark, name, *("-" if numbers is None else in_ascii(column.text(numbers)) for column in columns)]
+    mark = MARKS.get(verdict, "")
+    if numbers is None:
+        return [mark, name, *["-"] * len(columns)]
+    return [mark, name, *(in_ascii(column.text(numbers)) for column in columns)]
 
 
 def shown_number(row: Row, name: str) -> str:
     """Return the number of a row in a column, powers of ten raised; empty where it has none."""
     numbers = numbers_of(row)
     column = next(column for column in COLUMNS if column.name == name)
-    return raised(column.text({**numbers, "curve_claim": ""})) if numbers[name] is not None else ""
+    if numbers[name] is not None:
+        return raised(column.text({**numbers, "curve_claim": ""}))
+    return ""
 
 
-def shown_claim(row: Row, claim: PrivacyClaim) -> str:
+def shown_claim(row: Row, claim: PrivacyClaim, label: str = "claimed") -> str:
     """Return that a row claims "ε = 1", or which point of its claim was tested, powers of ten raised."""
-    label, written = ("claimed", value_text) if row.curve is None else ("point tested", significant)
-    return f"{label}, {raised(claim_words(claim.epsilon, claim.delta, written))}"
+    if row.curve is None:
+        return f"{label}, {raised(claim_words(claim.epsilon, claim.delta))}"
+    return f"point tested, {raised(claim_words(claim.epsilon, claim.delta, significant))}"
 
 
 def columns_of(numbers: Sequence[Numbers], columns: Sequence[Column] = COLUMNS, *, whole: bool = True) -> list[Column]:
@@ -132,7 +158,10 @@ def columns_of(numbers: Sequence[Numbers], columns: Sequence[Column] = COLUMNS, 
 
     Those of the claim and of what runs found stay in any case.
     """
-    left = set() if any(n.get("claimed_delta") and not n.get("curve_claim") for n in numbers) else {"claimed_delta"}
+    if any(n.get("claimed_delta") and not n.get("curve_claim") for n in numbers):
+        left = set()
+    else:
+        left = {"claimed_delta"}
     for column in columns:
         optional = column.promise == "accuracy" or column.name == "exact_epsilon"
         if optional and all(one.get(column.name) is None for one in numbers):

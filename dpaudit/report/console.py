@@ -5,25 +5,25 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 
-from dpaudit.contract import Tone, Verdict
+from dpaudit.contract import PrivacyVerdict
 from dpaudit.engine.outcome import outcome
 from dpaudit.engine.records import Run
 from dpaudit.escaping import printable
 from dpaudit.report.about import started_words
 from dpaudit.report.columns import PRIVACY, Column, cells_of, columns_of, heads_of, numbers_of
-from dpaudit.report.evidence import ASSUMED, decoded_of, delta_text, frontier_text
-from dpaudit.report.findings import because, gaps_words
 from dpaudit.report.glossary import CATCHES, OFTEN, STATUSES
 from dpaudit.report.numbers import count, plural
 from dpaudit.report.sentences import CAVEAT, headline, tallies
 from dpaudit.report.summary import Summary, summarise
-from dpaudit.report.terminal import WIDTH, Head, Lines, ShellCommand, laid_out, painted, style_of, table
+from dpaudit.report.terminal import MARKS, WIDTH, WORSE, Head, Lines, ShellCommand, laid_out, painted, style_of, table
 from dpaudit.report.view import Row
-from dpaudit.report.wording import claim_text, verdict_words
+from dpaudit.report.words.claims import verdict_words
+from dpaudit.report.words.finding import because
+from dpaudit.report.words.privacy import ASSUMED, claim_text, delta_text, frontier_text, gaps_words
 
 _MOST_ROWS = 14
+# The most lines of their table beside one for each of them; with more, long names are cut.
 _SPARE = 8
-"""The most lines of their table beside one for each of them; with more, long names are cut."""
 _MOST_NAMED = 3
 _LEGEND = """\
 exact epsilon: the worst case over the inputs enumerated; e = error proved, n = numeric, error estimated.
@@ -71,25 +71,32 @@ def full(run: Run, color: bool = False) -> str:
         "",
         *_LEGEND.splitlines(),
     ]
-    learners, instances = len({row.learner for row in summary.learners}), len(summary.learners)
-    several = "" if learners == instances else f" in {instances} instances"
+    learners = len({row.learner for row in summary.learners})
+    instances = len(summary.learners)
+    several = ""
+    if learners != instances:
+        several = f" in {instances} instances"
     head = f"{plural(learners, 'learner')}{several}; profile {run.header.profile}, seed {run.header.seed}"
     return _framed(run, summary, [printable(head), *lines], None, color, WIDTH)
 
 
 def _framed(run: Run, summary: Summary, lines: Sequence[str], named: int | None, color: bool, width: int) -> str:
-    status, answer = outcome(run).status, textwrap.fill(printable(headline(summary)), width)
-    parts = [painted(answer, (Tone.BAD if status == 1 else Tone.NONE).style) if color else answer, ""]
-    parts += [*lines, ""] if lines else []
+    status = outcome(run).status
+    answer = textwrap.fill(printable(headline(summary)), width)
+    if color and status == 1:
+        answer = painted(answer, WORSE)
+    elif color:
+        answer = painted(answer, "bold")
+    parts = [answer, ""]
+    if lines:
+        parts += [*lines, ""]
     parts += laid_out(tallies(summary), width, color).splitlines()
     if reasons := _reasons(summary, named):
         parts += ["", *laid_out(reasons, width, color).splitlines()]
-    ends = [
-        ("repeat", ShellCommand(run.header.command)),
-        ("started", started_words(run)),
-        *([] if run.single else [("seal", run.seal)]),
-        ("status", f"{status} ({STATUSES[status]})"),
-    ]
+    ends = [("repeat", ShellCommand(run.header.command)), ("started", started_words(run))]
+    if not run.single:
+        ends.append(("seal", run.seal))
+    ends.append(("status", f"{status} ({STATUSES[status]})"))
     return "\n".join([*parts, "", textwrap.fill(CAVEAT, width), laid_out(ends, width, color)])
 
 
@@ -98,26 +105,37 @@ def _learners(rows: Sequence[Row], width: int, color: bool, deep: int = 2, full:
     def initial(row: Row, column: Column) -> str:
         """Return the initial of the grade of an exact number, or of the setting of a failure rate."""
         kinds = {"exact_epsilon": row.exact and row.exact.grade, "failure_rate": row.utility and row.utility.setting}
-        return f" {kind[0]}" if full and (kind := kinds.get(column.name)) else ""
+        if full and (kind := kinds.get(column.name)):
+            return f" {kind[0]}"
+        return ""
 
     if not rows:
         return []
     numbers = [numbers_of(row) for row in rows]
     columns = columns_of(numbers, whole=full)
-    heads = [*heads_of("mechanism", columns), *([Head("verdict", "text")] if full else [])]
+    heads = heads_of("mechanism", columns)
+    if full:
+        heads.append(Head("verdict", "text"))
     cells = []
     for row, own in zip(rows, numbers, strict=True):
-        name = f"{row.label} (!)" if row.conflict else row.label
-        mark, name, *shown = cells_of(row.verdict, name, columns, own if row.results else None)
+        name = row.label
+        if row.conflict:
+            name += " (!)"
+        mark, name, *shown = cells_of(row.verdict, name, columns, own if row.views else None)
         marked = (text + initial(row, column) for text, column in zip(shown, columns, strict=True))
-        cells.append([mark, name, *marked, *([verdict_words(row.verdict, row.to_blame)] if full else [])])
+        line = [mark, name, *marked]
+        if full:
+            line.append(verdict_words(row.verdict, row.to_blame))
+        cells.append(line)
     return table(heads, cells, [style_of(row.verdict) for row in rows], width, color, deep)
 
 
 def _legend(rows: Sequence[Row]) -> list[str]:
     marked = dict.fromkeys(row.verdict for row in rows if row.verdict.needs_look)
-    marks = "   ".join(f"{verdict.mark} {verdict}" for verdict in marked)
-    return [*filter(None, [marks, CATCHES])] if rows else []
+    marks = "   ".join(f"{MARKS[verdict]} {verdict}" for verdict in marked)
+    if rows:
+        return [*filter(None, [marks, CATCHES])]
+    return []
 
 
 def _controls(rows: Sequence[Row], color: bool) -> list[str]:
@@ -127,7 +145,7 @@ def _controls(rows: Sequence[Row], color: bool) -> list[str]:
     columns = [column for column in columns_of(numbers, PRIVACY) if column.name != "detectable_epsilon"]
     cells = [
         [
-            *cells_of(row.state, row.label, columns, own if row.results else None),
+            *cells_of(row.state, row.label, columns, own if row.views else None),
             " + ".join(row.convicted_by) or row.state,
             str(row.fault),
         ]
@@ -162,7 +180,7 @@ def _reasons(summary: Summary, named: int | None) -> Lines:
     lines = []
     for row in summary.violations[:named]:
         findings = [one for one in (row.exact, row.blackbox, row.utility) if one is not None]
-        reasons = (because(f, decoded_of(row.result_of(f))) for f in findings if f.verdict == Verdict.VIOLATION)
+        reasons = (because(f, row.view_of(f).decoded) for f in findings if f.verdict == PrivacyVerdict.VIOLATION)
         lines.append(("because", f"{row.label}: {next(reasons, row.verdict)}"))
     lines += [("accepted", f"{row.label} {row.accepted}") for row in summary.learners if row.accepted]
     for row in summary.without_evidence[:named]:

@@ -21,20 +21,24 @@ from dpaudit.report.numbers import count, number, plural, raised, share, signifi
 from dpaudit.report.sentences import plain, privacy_words
 from dpaudit.report.svg import Scale, across, along, axis, dot, drawing, element, linear, path, ticks, words
 from dpaudit.report.view import AuditedMechanism, Row
-from dpaudit.report.wording import curve_claim_words, failure_text
+from dpaudit.report.words.claims import curve_claim_words
+from dpaudit.report.words.utility import failure_text
 
 Points = list[tuple[float, float]]
 
+# The verdicts whose bars are pale.
+_LEFT_OPEN = ("failed", "incomplete", "no evidence", "undecided", "accepted")
+
 _CLAIM_HEIGHT = 34
 _TICKS = (0.0, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
+# The places, in per cent, of 0.1, of 10, of what is huge, and of infinity.
 _KNEE, _TEN, _LAST, _INFINITE = 5.0, 91.0, 96.0, 98.5
-"""The places, in per cent, of 0.1, of 10, of what is huge, and of infinity."""
 _STEPS = 48
+# The places of delta = 0 and of the greatest delta, and the height of the figure, in pixels.
 _BASE, _TOP, _HEIGHT = 214, 14, 250
-"""The places of delta = 0 and of the greatest delta, and the height of the figure, in pixels."""
 _BOX_WIDTH = 1000
+# Of the figure of accuracy: heights of a row, above and below them; the place of 0 %, right of the sample sizes.
 _ROW, _HEAD, _FOOT, _LEFT = 27, 22, 26, 24
-"""Of the figure of accuracy: heights of a row, above and below them; the place of 0 %, right of the sample sizes."""
 
 
 def place(epsilon: float) -> float:
@@ -69,22 +73,38 @@ def claim_row(mechanism: AuditedMechanism) -> str:
 
 
 def _marks(mechanism: AuditedMechanism, at: Scale, height: int) -> list[str]:
-    row, middle, parts = mechanism.tested, height / 2, list[str]()
-    claim, exact, runs = row.claim, row.exact_epsilon, row.blackbox
+    row = mechanism.tested
+    middle = height / 2
+    parts = list[str]()
+    claim = row.claim
+    exact = row.exact_epsilon
+    runs = row.blackbox
     if claim is not None and runs is not None and row.fault is None and not row.convicted_by:
         # The zone in which a leak would have been missed: to the edge if every leak would.
-        start, seen = at(claim.epsilon), runs.detectable_epsilon
-        end = at(seen) if math.isfinite(seen) and not runs.gaps else 100.0
-        parts += [_box("", start, end, 5, height - 10, fill="url(#hatch)")] if end > start else []
+        start = at(claim.epsilon)
+        seen = runs.detectable_epsilon
+        end = 100.0
+        if math.isfinite(seen) and not runs.gaps:
+            end = at(seen)
+        if end > start:
+            parts += [_box("", start, end, 5, height - 10, fill="url(#hatch)")]
     if runs is not None and runs.epsilon_lower > 0:
         # From 0 to what the runs found; what lies beyond the claim is full.
-        end, y = at(runs.epsilon_lower), middle - 7
-        claimed = end if claim is None or row.fault is not None else at(claim.epsilon)
+        end = at(runs.epsilon_lower)
+        y = middle - 7
+        if claim is None or row.fault is not None:
+            claimed = end
+        else:
+            claimed = at(claim.epsilon)
         if claimed < end:
             parts += [_box("f-bad", 0, claimed, y, 14, opacity=0.4), _box("f-bad", claimed, end, y, 14)]
         else:
-            calm = "f-none" if mechanism.state.tone == "none" else "f-ok"
-            parts.append(_box("f-plant" if row.fault is not None else calm, 0, end, y, 14))
+            name = "f-ok"
+            if row.fault is not None:
+                name = "f-plant"
+            elif mechanism.state in _LEFT_OPEN:
+                name = "f-none"
+            parts.append(_box(name, 0, end, y, 14))
     if claim is not None:
         x = along(at(claim.epsilon))
         parts.append(element("line", class_="claim", x1=x, x2=x, y1=3, y2=height - 3))
@@ -109,14 +129,19 @@ def aside(mechanism: AuditedMechanism) -> str:
         return ""
     if row.curve is not None:
         return raised(curve_claim_words(row.curve.claim))
-    name, sign = ("epsilon_lower", "≥ ") if row.exact is None else ("exact_epsilon", "")
-    shown = f"ε {sign}{shown_number(row, name)}"
-    return shown if row.claim is None else f"{shown} of {raised(value_text(row.claim.epsilon))}"
+    if row.exact is None:
+        shown = f"ε ≥ {shown_number(row, 'epsilon_lower')}"
+    else:
+        shown = f"ε {shown_number(row, 'exact_epsilon')}"
+    if row.claim is None:
+        return shown
+    return f"{shown} of {raised(value_text(row.claim.epsilon))}"
 
 
 def claim_bar(mechanism: AuditedMechanism) -> str:
     """Return the figure of one claim alone, on a linear axis that ends beyond everything marked, with its words."""
-    row, exact = mechanism.tested, mechanism.tested.exact_epsilon
+    row = mechanism.tested
+    exact = mechanism.tested.exact_epsilon
     known: list[tuple[float, float, str]] = []
     if row.claim is not None:
         known.append((row.claim.epsilon, 14, shown_claim(row, row.claim)))
@@ -124,7 +149,9 @@ def claim_bar(mechanism: AuditedMechanism) -> str:
         known.append((row.blackbox.epsilon_lower, 78, f"found, ε ≥ {shown_number(row, 'epsilon_lower')}"))
     elif row.exact is not None and exact is not None:
         known.append((exact, 78, f"exact, ε = {shown_number(row, 'exact_epsilon')}"))
-    sizes = [epsilon for epsilon, _, _ in known] + ([exact] if exact is not None else [])
+    sizes = [epsilon for epsilon, _, _ in known]
+    if exact is not None:
+        sizes.append(exact)
     top = 1.1 * max((size for size in sizes if math.isfinite(size)), default=0.0) or 1.0
     at = linear(0, top, 0, 100)
     marks = element("svg", *_marks(mechanism, at, 42), y=18, width="100%", height=42, class_="open")
@@ -140,11 +167,14 @@ def power_figure(finding: PrivacyFinding) -> str:
     if not steps:
         return ""
     up = linear(0, max([epsilon for _, epsilon in steps] + [finding.epsilon]) or 1.0, 140, 30)
-    y, claimed = up(finding.epsilon), f"claimed, {raised(value_text(finding.epsilon))}"
-    claimed = claimed if finding.curve_test is None else f"point tested, {number(finding.epsilon)}"
+    y = up(finding.epsilon)
+    claimed = f"claimed, {raised(value_text(finding.epsilon))}"
+    if finding.curve_test is not None:
+        claimed = f"point tested, {number(finding.epsilon)}"
     parts = [across("promised", 0, 100, y), words(claimed, "100%", y - 5, "end", class_="t halo")]
     for i, (chance, epsilon) in enumerate(steps):
-        x, y = 100 * (i + 0.4) / len(steps), up(epsilon)
+        x = 100 * (i + 0.4) / len(steps)
+        y = up(epsilon)
         parts += [dot(x, y), words(number(epsilon, "up"), along(x), y - 11, "middle"), axis([(x, chance)], 166)]
     listed = "; ".join(f"{number(epsilon, 'up')} for answers of chance {chance}" for chance, epsilon in steps)
     return drawing(f"Least epsilon detected: {listed}", 180, *parts, name="wide")
@@ -168,8 +198,9 @@ class Curves:
         """The right end of the epsilon axis: a little beyond everything that is marked."""
         numbers = numbers_of(self.row)
         marks = [numbers[name] or 0.0 for name in ("exact_epsilon", "claimed_epsilon", "epsilon_lower")]
-        curve = self.row.exact.curve if self.row.exact is not None else ()
-        ends = [1.15 * m for m in marks if math.isfinite(m) and m > 0] or [e for e, _ in curve if math.isfinite(e)]
+        ends = [1.15 * m for m in marks if math.isfinite(m) and m > 0]
+        if not ends and self.row.exact is not None:
+            ends = [e for e, _ in self.row.exact.curve if math.isfinite(e)]
         return max(ends, default=1.0) or 1.0
 
     @cached_property
@@ -189,7 +220,9 @@ class Curves:
     @cached_property
     def exact(self) -> Points:
         """The exact curve, up to the end of the axis."""
-        return [] if self.row.exact is None else [(e, d) for e, d in self.row.exact.curve if e <= self.right]
+        if self.row.exact is None:
+            return []
+        return [(e, d) for e, d in self.row.exact.curve if e <= self.right]
 
     @cached_property
     def found(self) -> Points:
@@ -197,7 +230,9 @@ class Curves:
         if self.row.blackbox is None or self.row.blackbox.curve is None:
             return []
         deltas = self.row.blackbox.curve.delta_lower(self.grid).tolist()
-        return list(zip(self.grid, deltas, strict=True)) if any(d > 0 for d in deltas) else []
+        if any(d > 0 for d in deltas):
+            return list(zip(self.grid, deltas, strict=True))
+        return []
 
     @property
     def refuted(self) -> bool:
@@ -217,7 +252,8 @@ def curve_figure(mechanism: AuditedMechanism) -> View | None:
     if not shown:
         return None
     top = 1.08 * max(d for _, d in shown) or 1.0
-    up, right = linear(0, top, _BASE, _TOP), curves.right
+    up = linear(0, top, _BASE, _TOP)
+    right = curves.right
     box = element("svg", *_paths(curves, up), viewBox=f"0 0 {_BOX_WIDTH} {_HEIGHT}", preserveAspectRatio="none")
     said = f"Privacy curve of {mechanism.name}: the least true delta at each epsilon"
     below = [(100 * tick / right, f"{tick:.4g}") for tick in ticks(0, right) if tick < 0.96 * right]
@@ -233,67 +269,92 @@ def curve_figure(mechanism: AuditedMechanism) -> View | None:
 
 
 def _paths(curves: Curves, up: Scale) -> list[str]:
-    promised, found, finding = curves.promised, curves.found, curves.row.blackbox
+    promised = curves.promised
+    found = curves.found
+    finding = curves.row.blackbox
 
     def drawn(name: str, points: Points, closed: bool = False) -> str:
         places = ((_BOX_WIDTH * e / curves.right, up(d)) for e, d in points)
         return element("path", class_=name, d=path(places, closed))
 
-    parts = [drawn("ruled", [*found, (found[-1][0], 0.0), (found[0][0], 0.0)], closed=True)] if found else []
+    parts = []
+    if found:
+        parts = [drawn("ruled", [*found, (found[-1][0], 0.0), (found[0][0], 0.0)], closed=True)]
     if curves.refuted:
         beyond = [(e, max(d, _at(promised, e))) for e, d in found]
         floor = [(e, _at(promised, e)) for e, _ in found]
         parts.append(drawn("beyond", [*beyond, *floor[::-1]], closed=True))
     parts += [drawn(name, curve) for name, curve in (("promised", promised), ("curve", curves.exact)) if curve]
     if not curves.exact and not found and finding is not None and 0 < finding.epsilon_lower <= curves.right:
-        x, low = _BOX_WIDTH * finding.epsilon_lower / curves.right, up(finding.delta)
+        x = _BOX_WIDTH * finding.epsilon_lower / curves.right
+        low = up(finding.delta)
         parts.append(element("path", class_="found", d=path([(x, low), (x, low - 24)])))
     return parts
 
 
 def _names(curves: Curves, up: Scale, top: float) -> list[str]:
-    row, promised, found, right = curves.row, curves.promised, curves.found, curves.right
+    row = curves.row
+    promised = curves.promised
+    found = curves.found
+    right = curves.right
     # The point of a curve, the words, and how far below the point they stand.
     labels: list[tuple[float, float, str, int]] = []
     if row.claim is not None:
         e = min(row.claim.epsilon, right) / 6
         d = _at(promised, e)
         # Where the runs rule out more than that, the words stay out of the orange.
-        below = 18 if found and _at(found, e) > d else -6
-        labels.append((e, d, shown_claim(row, row.claim).replace("claimed", "promised"), below))
+        below = -6
+        if found and _at(found, e) > d:
+            below = 18
+        labels.append((e, d, shown_claim(row, row.claim, "promised"), below))
     if curves.exact and row.exact is not None:
         exact = row.exact_epsilon
         e = 0.45 * min(right if exact is None else exact, curves.exact[-1][0])
         labels.append((e, _at(curves.exact, e), f"exact, ε = {shown_number(row, 'exact_epsilon')}", -6))
     elif row.blackbox is not None and row.blackbox.epsilon_lower > 0:
-        e = min(row.blackbox.epsilon_lower, right) * (0.75 if found else 1)
-        d = _at(found, e) if found else row.blackbox.delta
+        e = min(row.blackbox.epsilon_lower, right)
+        d = row.blackbox.delta
+        if found:
+            # Left of the end of the curve, where the words have room.
+            e *= 0.75
+            d = _at(found, e)
         labels.append((e, d, f"found, ε ≥ {shown_number(row, 'epsilon_lower')}", -6))
-    parts, last = [], -math.inf
+    parts = []
+    last = -math.inf
     for e, d, name, below in sorted(labels, key=lambda label: -label[1]):
         last = max(up(d) + below, last + 17)
         place = 100 * e / right
-        anchor, dx = ("end", -6) if place > 50 else (None, 6)  # left of the place where there is no room right of it
+        anchor = None
+        dx = 6
+        if place > 50:  # left of the place, as there is no room right of it
+            anchor = "end"
+            dx = -6
         parts.append(words(name, along(min(place, 100.0)), last, anchor, class_="halo", dx=dx))
     end = 0.3 * right
-    if found and min(_at(found, end), _at(promised, end) if promised else 1.0) > 0.12 * top:
+    floor = _at(promised, end) if promised else 1.0
+    if found and min(_at(found, end), floor) > 0.12 * top:
         parts.append(words("ruled out by the runs", "1%", 206, class_="t"))
     return parts
 
 
 def accuracy_figure(row: Row) -> View | None:
     """Return the share of runs that failed, a row a sample size; None where accuracy was not audited."""
-    part = None if row.utility is None else row.in_setting(row.utility.setting)
+    part = None
+    if row.utility is not None:
+        part = row.in_setting(row.utility.setting)
     if part is None or part.utility is None:
         return None
     # The worst at each sample size below the theorem's, smallest first.
     below_n = {f.n: f for f in sorted(part.ladder, key=lambda f: f.failure_upper)}
-    finding, worst = part.utility, [below_n[n] for n in sorted(below_n)]
+    finding = part.utility
+    worst = [below_n[n] for n in sorted(below_n)]
     shown = [(f, "grey") for f in worst] + [(finding, "exact")]
     top = min(1.0, 1.1 * max(finding.beta, *(f.failure_upper for f, _ in shown)))
-    at, foot = linear(0, top, _LEFT, 97), _HEAD + _ROW * len(shown)
+    at = linear(0, top, _LEFT, 97)
+    foot = _HEAD + _ROW * len(shown)
     below = [(at(tick), f"{100 * tick:.3g}{'' if tick else ' %'}") for tick in ticks(0, top)]
-    allowed, x = share(finding.beta), along(at(finding.beta))
+    allowed = share(finding.beta)
+    x = along(at(finding.beta))
     parts = [
         axis(below, foot + _FOOT - 8, (_HEAD, foot)),
         element("line", class_="claim", x1=x, x2=x, y1=_HEAD - 4, y2=foot),

@@ -1,12 +1,11 @@
-"""The reports for other tools: Markdown for the summary of a job, JUnit's XML, SARIF 2.1.0, an in-toto attestation.
+"""The reports for other tools: Markdown for the summary of a job, JUnit's XML, SARIF 2.1.0.
 
 The Markdown has the answer, what needs a look, and all numbers folded. The others list the promises of a run with their
 outcomes. A control promises that its leak is detected: one that is missed is broken like any other promise. Audits that
 raised or were not run are errors in a suite of their own, and notices of the tool's execution, which then was no
 success.
 
-Sources: OASIS, "Static Analysis Results Interchange Format (SARIF) Version 2.1.0" (2020); in-toto Attestation
-Framework, Statement v1 and the predicate "Test Result" v0.1.
+Source: OASIS, "Static Analysis Results Interchange Format (SARIF) Version 2.1.0" (2020).
 """
 
 from __future__ import annotations
@@ -14,7 +13,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-import os
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -22,18 +20,12 @@ from typing import Any, NamedTuple
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
-from msgspec import UNSET
-
-from dpaudit.contract import Verdict
+from dpaudit.contract import UtilityVerdict, Verdict
 from dpaudit.engine.records import Run
-from dpaudit.engine.tasks import canonical
-from dpaudit.errors import InputError
 from dpaudit.escaping import printable
 from dpaudit.places import parted
-from dpaudit.record import encodable
 from dpaudit.report.about import about_row, started_words
 from dpaudit.report.columns import columns_of, numbers_of
-from dpaudit.report.findings import unseen_words
 from dpaudit.report.glossary import CATCHES, GLOSSARY
 from dpaudit.report.html import filled
 from dpaudit.report.numbers import raised
@@ -41,15 +33,48 @@ from dpaudit.report.sentences import CAVEAT, Phrase, accuracy_words, headline, p
 from dpaudit.report.summary import Lost, Summary, shown_of, summarise
 from dpaudit.report.terminal import Lines, ShellCommand, label_text
 from dpaudit.report.view import AuditedMechanism, mechanisms
-from dpaudit.report.wording import reach_words
+from dpaudit.report.words.privacy import reach_words, unseen_words
 
 _SUBJECTS = ("privacy", "accuracy", "control")
 _BROKEN = "accuracy-broken"
+# The identifier of the rule that each verdict falls under.
+_RULE_OF = {
+    "missed": "missed-control",
+    "violation": "privacy-violation",
+    "no evidence": "no-evidence",
+    "undecided": "accuracy-undecided",
+    "accepted": "privacy-violation",
+    "failed": "audit-not-finished",
+    "incomplete": "audit-not-finished",
+}
+# Identifier of a rule -> when it is broken.
 _RULES = {
-    **{v.rule: GLOSSARY[v] for v in (Verdict.MISSED, Verdict.VIOLATION, Verdict.NO_EVIDENCE, Verdict.UNDECIDED)},
+    **{_RULE_OF[verdict]: GLOSSARY[verdict] for verdict in ("missed", "violation", "no evidence", "undecided")},
     _BROKEN: "the mechanism fails more often than it promises",
 }
-"""Identifier of a rule -> when it is broken."""
+# The level in SARIF of the result of each verdict; others have no result.
+_LEVELS = {
+    "missed": "error",
+    "violation": "error",
+    "no evidence": "warning",
+    "undecided": "warning",
+    "accepted": "note",
+}
+# The outcome in JUnit of the test case of each verdict; others are no test.
+_OUTCOMES = {
+    **dict.fromkeys(("missed", "violation"), "failure"),
+    **dict.fromkeys(("failed", "incomplete"), "error"),
+    **dict.fromkeys(("no evidence", "undecided", "accepted"), "skipped"),
+    **dict.fromkeys(("holds", "not refuted", "vacuous", "consistent", "caught"), "passed"),
+}
+# The sign in Markdown of each verdict on a mechanism.
+_SIGNS = {
+    **dict.fromkeys(("missed", "violation"), "🔶"),
+    **dict.fromkeys(("failed", "incomplete", "no evidence", "undecided", "accepted"), "⬜"),
+    **dict.fromkeys(("holds", "not refuted", "consistent"), "🔵"),
+    **dict.fromkeys(("vacuous", "not checked", "no claim"), "\N{HEAVY MINUS SIGN}"),
+    "caught": "✔️",
+}
 _MOST_LOST_LISTED = 20
 
 
@@ -66,9 +91,11 @@ class Promise(NamedTuple):
 
     @property
     def rule(self) -> str:
-        """The identifier of the rule that the outcome falls under."""
-        broken = self.subject == "accuracy" and self.verdict == Verdict.VIOLATION
-        return _BROKEN if broken else self.verdict.rule
+        """The identifier of the rule that the outcome falls under; empty where nothing is wrong or open."""
+        broken = self.subject == "accuracy" and self.verdict == UtilityVerdict.VIOLATION
+        if broken:
+            return _BROKEN
+        return _RULE_OF.get(self.verdict, "")
 
 
 def promises(summary: Summary) -> list[Promise]:
@@ -90,7 +117,9 @@ def promises(summary: Summary) -> list[Promise]:
 def junit(run: Run) -> str:
     """Return the report of a run as JUnit XML; the same results give the same bytes."""
     summary = summarise(run)
-    seal = "" if run.single else run.seal
+    seal = ""
+    if not run.single:
+        seal = run.seal
     return junit_of(promises(summary), _SUBJECTS, summary.lost, seal, run.started)
 
 
@@ -106,7 +135,7 @@ def junit_of(
     for subject in subjects:
         own = [one for one in found if one.subject == subject]
         if subject in _SUBJECTS:  # errors are listed with the audits that have no result
-            own = [one for one in own if one.verdict.junit not in ("error", "")]
+            own = [one for one in own if _OUTCOMES.get(one.verdict, "error") != "error"]
         _suite(root, subject, list(map(_case, own)), seal, started)
     cases = []
     for one in lost:
@@ -136,7 +165,8 @@ def _suite(root: Element, name: str, cases: Sequence[Element], seal: str, starte
 
 def _case(promise: Promise) -> Element:
     case = Element("testcase", {"classname": printable(promise.mechanism), "name": promise.subject})
-    text, kind = printable(promise.text), promise.verdict.junit
+    text = printable(promise.text)
+    kind = _OUTCOMES.get(promise.verdict, "")
     if kind in ("failure", "error"):
         SubElement(case, kind, {"message": text, "type": promise.rule}).text = text
     elif kind == "skipped":
@@ -156,14 +186,15 @@ def sarif(run: Run) -> str:
         "executionSuccessful": not notices,
         "commandLine": printable(run.header.command),
         "toolExecutionNotifications": notices,
-        **({"startTimeUtc": run.started} if run.started else {}),
     }
+    if run.started:
+        invocation["startTimeUtc"] = run.started
     rules = [{"id": rule, "shortDescription": {"text": f"{words.capitalize()}."}} for rule, words in _RULES.items()]
     version = run.header.versions.get("dpaudit", "unknown")
     found = {
         "tool": {"driver": {"name": "dpaudit", "version": version, "rules": rules}},
         "invocations": [invocation],
-        "results": [_result(promise) for promise in promises(summary) if promise.verdict.sarif],
+        "results": [_result(promise) for promise in promises(summary) if promise.verdict in _LEVELS],
         "columnKind": "unicodeCodePoints",
         "properties": {} if run.single else {"seal": run.seal},
     }
@@ -174,69 +205,23 @@ def sarif(run: Run) -> str:
 def _result(promise: Promise) -> dict[str, Any]:
     """Return one promise that is broken or open, at the file of a mechanism that is named as FILE.py:function."""
     mechanism = printable(promise.mechanism)
+    # A learner has an id and no file: it has the logical location alone.
     file, name = parted(mechanism)
     logical = {"fullyQualifiedName": mechanism, "name": name or mechanism, "kind": "function"}
     location: dict[str, Any] = {"logicalLocations": [logical]}
     if file.endswith(".py"):
         uri = file.replace("\\", "/")
         location["physicalLocation"] = {"artifactLocation": {"uri": uri}, "region": {"startLine": 1}}
+    # Neither numbers nor words: a violation that stays has the same fingerprint in the run of another day.
     identity = f"{promise.mechanism}/{promise.subject}/{promise.rule}"
     return {
         "ruleId": promise.rule,
         "ruleIndex": list(_RULES).index(promise.rule),
-        "level": promise.verdict.sarif,
+        "level": _LEVELS[promise.verdict],
         "message": {"text": f"{mechanism}: {printable(promise.text)}"},
         "locations": [location],
         "partialFingerprints": {"promise/v1": hashlib.sha256(printable(identity).encode()).hexdigest()[:32]},
     }
-
-
-STATEMENT = "https://in-toto.io/Statement/v1"
-TEST_RESULT = "https://in-toto.io/attestation/test-result/v0.1"
-
-
-def attestation(run: Run) -> str:
-    """Return the outcome of a run as an in-toto Statement with the predicate "test result"; it is not signed.
-
-    A test is a promise of a mechanism, named "MECHANISM: SUBJECT". What could not be decided, and what a project
-    accepts, warned; what has no result failed. The configuration is the header of the run: seed, command, versions.
-    `InputError` if the run has no digest of what was audited, so that nothing would be attested.
-    """
-    subjects = [] if run.header.subjects is UNSET else list(run.header.subjects)
-    if not subjects:
-        raise InputError("the run holds no digest of a file or a distribution that was audited, so nothing is attested")
-    summary = summarise(run)
-    tests: dict[str, list[str]] = {"passed": [], "skipped": [], "failure": [], "error": []}
-    for one in promises(summary):
-        if one.verdict.junit and one.verdict.junit != "error":  # what has no result is listed once, below
-            tests[one.verdict.junit].append(printable(f"{one.mechanism}: {one.subject}"))
-    tests["error"] = [printable(one.name) for one in summary.lost]
-    failed, warned = [*tests["failure"], *tests["error"]], tests["skipped"]
-    header = canonical(encodable(run.header)).encode()
-    # The address of the job that runs this, as GitHub and GitLab name it; nothing elsewhere.
-    named = [os.environ.get(f"GITHUB_{name}", "") for name in ("SERVER_URL", "REPOSITORY", "RUN_ID")]
-    url = "{}/{}/actions/runs/{}".format(*named) if all(named) else os.environ.get("CI_JOB_URL", "")
-    annotations = {"command": printable(run.header.command), "seed": run.header.seed, "versions": run.header.versions}
-    configuration: dict[str, Any] = {
-        "name": "dpaudit",
-        "digest": {"sha256": hashlib.sha256(header).hexdigest()},
-        "mediaType": "application/json",
-        "annotations": annotations if run.single else {**annotations, "seal": run.seal},
-    }
-    document = {
-        "_type": STATEMENT,
-        "subject": [{"name": printable(one.name), "digest": one.digest} for one in subjects],
-        "predicateType": TEST_RESULT,
-        "predicate": {
-            "result": "FAILED" if failed else "WARNED" if warned or not tests["passed"] else "PASSED",
-            "configuration": [configuration],
-            **({"url": printable(url)} if url else {}),
-            "passedTests": tests["passed"],
-            "warnedTests": warned,
-            "failedTests": failed,
-        },
-    }
-    return json.dumps(document, indent=1, sort_keys=True) + "\n"
 
 
 def markdown(run: Run) -> str:
@@ -247,26 +232,34 @@ def markdown(run: Run) -> str:
     parts = [f"## {escaped(headline(summary))}"]
     parts += ["\n".join(f"- {name}: {escaped(text)}" for name, text in tallies(summary))]
     parts += [f"- **{escaped(m.name)}**: {_told(says(m))}" for m in looked]
-    parts += [_table(looked)] if looked else []
+    if looked:
+        parts += [_table(looked)]
     calm = [m for m in learners if not m.needs_look]
     if calm:
         folded = f"<details><summary>Consistent, or without a claim: {len(calm)}</summary>"
         parts.append(f"{folded}\n\n{_table(calm)}\n\n</details>")
     lost = summary.lost
     parts += [f"- without a result: {escaped(one.name)}: {escaped(one.why)}" for one in lost[:_MOST_LOST_LISTED]]
-    parts += [f"- and {len(lost) - _MOST_LOST_LISTED} more without a result"] if len(lost) > _MOST_LOST_LISTED else []
+    if len(lost) > _MOST_LOST_LISTED:
+        parts += [f"- and {len(lost) - _MOST_LOST_LISTED} more without a result"]
     abouts = [(m.name, about_row(m.tested)) for m in learners]
     parts += ["\n".join(f"- {escaped(f'{name}: {about}')}" for name, about in abouts if about)]
     parts += [CAVEAT, fenced(run.header.command)]
     parts += [f"Started: {started_words(run)}"]
-    parts += [] if run.single else [f"Seal of the results: `{run.seal}`"]
+    if not run.single:
+        parts += [f"Seal of the results: `{run.seal}`"]
     return "\n\n".join(filter(None, parts)) + "\n"
 
 
 def _told(phrases: Iterable[Phrase]) -> str:
-    # A mark of bold must stand beside a letter: the space before a strong phrase is put outside.
-    parts = (re.sub(r"^(\s*)(.*)$", r"\1**\2**", escaped(p.text)) if p.strong else escaped(p.text) for p in phrases)
-    return "".join(parts).strip()
+    told = ""
+    for phrase in phrases:
+        text = escaped(phrase.text)
+        if phrase.strong:
+            # A mark of bold must stand beside a letter: the space before a strong phrase is put outside.
+            text = re.sub(r"^(\s*)(.*)$", r"\1**\2**", text)
+        told += text
+    return told.strip()
 
 
 def _table(shown: Sequence[AuditedMechanism]) -> str:
@@ -276,7 +269,7 @@ def _table(shown: Sequence[AuditedMechanism]) -> str:
     rows = [heads, ("---", "---", *["--:"] * len(columns), *["---"] * accuracy)]
     for mechanism in shown:
         numbers = numbers_of(mechanism)
-        verdict = f"{mechanism.state.tone.sign} {mechanism.state}{' (!)' * mechanism.tested.conflict}"
+        verdict = f"{_SIGNS[mechanism.state]} {mechanism.state}{' (!)' * mechanism.tested.conflict}"
         cells = [escaped(raised(column.text(numbers))) for column in columns]
         rows.append((escaped(mechanism.name), verdict, *cells, *[str(mechanism.accuracy)] * accuracy))
     unseen = [
@@ -300,6 +293,7 @@ def escaped(text: str) -> str:
 def fenced(command: str) -> str:
     """Return a command in a fence that nothing in it can close."""
     command = printable(command)
+    # Longer than any run of ticks inside, so that none of them closes it.
     fence = "`" * max(3, 1 + max((len(ticks) for ticks in re.findall("`+", command)), default=0))
     return f"{fence}console\n$ {command}\n{fence}"
 

@@ -16,17 +16,15 @@ from typing import TYPE_CHECKING, Any
 from msgspec import UNSET
 
 from dpaudit.audit.finding import PrivacyFinding
-from dpaudit.contract import OF_PRIVACY, Direction, OriginKind, Part, Relation, Verdict
+from dpaudit.contract import OF_PRIVACY, Direction, OriginKind, Part, PrivacyVerdict, Relation, TaskVerdict
 from dpaudit.engine.records import LedgerRow, Result, Run
 from dpaudit.escaping import printable
 from dpaudit.events.event import Withheld
 from dpaudit.exact.finding import LawFinding
-from dpaudit.places import is_place, parted
-from dpaudit.report import figures, sentences, wording
+from dpaudit.places import parted
+from dpaudit.report import figures, sentences
 from dpaudit.report.about import about_row, date_words, started_words
 from dpaudit.report.columns import PRIVACY, Column, columns_of, numbers_of, shown_number
-from dpaudit.report.evidence import finding_lines
-from dpaudit.report.findings import covers_text, times_words
 from dpaudit.report.glossary import CATCHES, OF_ONE, OF_RUNS, OFTEN, meanings
 from dpaudit.report.ledger import MEANINGS, PARTS, place_words
 from dpaudit.report.numbers import count, number, percent, plural, raised, share, value_text
@@ -35,51 +33,79 @@ from dpaudit.report.repeat import repeat_command
 from dpaudit.report.summary import Summary, shown_of, summarise
 from dpaudit.report.terminal import Lines
 from dpaudit.report.trade_off import trade_off_figure
-from dpaudit.report.view import AuditedMechanism, Row, row_of
+from dpaudit.report.view import AuditedMechanism, OneAudit, Row, row_of, view_of
+from dpaudit.report.words.claims import label_parameters, times_words
+from dpaudit.report.words.events import answer_words, event_words
+from dpaudit.report.words.finding import finding_lines
+from dpaudit.report.words.laws import covers_text
+from dpaudit.report.words.privacy import (
+    BOUNDS,
+    clock_words,
+    curve_lines,
+    detected_words,
+    group_noun,
+    pairs_words,
+    seen_words,
+)
 
 if TYPE_CHECKING:
     import jinja2
 
 _MOST_UNFOLDED = 12
+# Sorts infinity, which no number in a page can be, behind everything.
 _LARGEST = 1e99
-"""Sorts infinity, which no number in a page can be, behind everything."""
-_VERDICTS = (*OF_PRIVACY, Verdict.NO_CLAIM, Verdict.CAUGHT)
-"""The verdicts that the table of all mechanisms is filtered by, each with all others of its tone."""
+TONES = {
+    **dict.fromkeys(("missed", "violation", "refuted", "false", "gap"), "bad"),
+    **dict.fromkeys(("misprint", "edge case"), "none"),
+    **dict.fromkeys(("failed", "incomplete", "no evidence", "undecided", "accepted"), "none"),
+    **dict.fromkeys(("loose", "holds", "not refuted", "consistent"), "ok"),
+    **dict.fromkeys(("derived", "vacuous", "not checked", "no claim"), "nc"),
+    "caught": "caught",
+}
+"""The class of each verdict in a page, which has its colour."""
+# The verdicts that the table of all mechanisms is filtered by, each with all others of its tone.
+_VERDICTS = (*OF_PRIVACY, TaskVerdict.NO_CLAIM, TaskVerdict.CAUGHT)
+# Characters of what differs in an input, before and behind it; recipes of a dataset are shown whole.
 _LONGEST_PART, _LONGEST_RECIPE = 100, 1_000
-"""Characters of what differs in an input, before and behind it; recipes of a dataset are shown whole."""
 _WITHHELD_BARS = (
     "Bars: in how many runs the answer was one of those by which the two inputs are told apart best; whoever gets such "
     "an answer learns {more}about what differs. Which answers these are is not shown, as they may reveal records "
     "(include_data shows them)."
 )
+# Relations of neighbours in words, and what then differs between two of them; {} is what comes or goes.
 _NEIGHBOURS = {
     Relation.REPLACE_ONE: ("one {} is replaced", "one {} changes"),
     Relation.ADD_REMOVE_ONE: ("one {} is added or removed", "one {} more or less"),
     Relation.REPLACE_PRIVATE: ("one private {} is replaced", "one private {} changes"),
     None: ("as you gave them", "two neighbouring inputs"),
 }
-"""Relations of neighbours in words, and what then differs between two of them; {} is what comes or goes."""
 
 
 def render(run: Run) -> str:
     """Return the report of a run as one self-contained HTML page; the same results give the same bytes."""
     summary = summarise(run)
     learners, missed, rest = shown_of(summary)
-    few = rest if len(rest) <= _MOST_UNFOLDED else []
+    few = []
+    if len(rest) <= _MOST_UNFOLDED:
+        few = rest
     parts = {m.id: _part(m, _command(m.tested, run)) for m in (*missed, *learners, *few)}
     confidences = {row.blackbox.confidence for row in (*summary.learners, *summary.controls) if row.blackbox}
     columns = columns_of([numbers_of(m) for m in (*missed, *learners, *few)])
-    claiming = [m for m in learners if m.state != Verdict.NO_CLAIM and m.tested.curve is None]
+    # A claim that is a curve has no place on the axis of epsilon.
+    claiming = [m for m in learners if m.state != TaskVerdict.NO_CLAIM and m.tested.curve is None]
 
     def drawn(shown: Sequence[AuditedMechanism]) -> list[dict[str, Any]]:
         return [{"mechanism": m, "svg": figures.claim_row(m), "aside": figures.aside(m)} for m in shown]
 
-    header, same = run.header, "The same command with the same versions gives the same bytes but for the date"
-    if clock := wording.clock_words(*(one.finding for one in run.results)):
+    header = run.header
+    same = "The same command with the same versions gives the same bytes but for the date"
+    if clock := clock_words(*(one.finding for one in run.results)):
         same = f"The same command may give other bytes, for {clock}; made with"
     work = f"Profile {header.profile}, seed {header.seed}"
     digests = "".join(f"; {name} has the digest {digest}" for name, digest in sorted(header.sources.items()))
-    sealed = "" if run.single else f" Seal of the results, as `dpaudit verify` prints it: {run.seal}."
+    sealed = ""
+    if not run.single:
+        sealed = f" Seal of the results, as `dpaudit verify` prints it: {run.seal}."
     page = {
         "answer": sentences.headline(summary),
         "date": date_words(run.started),
@@ -118,16 +144,23 @@ def render(run: Run) -> str:
 
 def _contents(summary: Summary, run: Run) -> list[tuple[str, str]]:
     found = [("figure", "All claims"), ("table", "Table"), ("each", "Each mechanism")]
-    found += [("controls", "Controls")] if summary.controls or not run.single else []
-    found += [("ledger", "Ledger of papers")] if summary.ledger else []
-    found += [("pending", "Without a result")] if not summary.whole else []
+    if summary.controls or not run.single:
+        found += [("controls", "Controls")]
+    if summary.ledger:
+        found += [("ledger", "Ledger of papers")]
+    if not summary.whole:
+        found += [("pending", "Without a result")]
     return [*found, ("words", "Words"), ("again", "Repeat")]
 
 
 def _line(mechanism: AuditedMechanism, columns: Sequence[Column]) -> dict[str, Any]:
 
     def key(value: float | None) -> float:
-        return -1 if value is None else value if math.isfinite(value) else _LARGEST
+        if value is None:
+            return -1
+        if math.isfinite(value):
+            return value
+        return _LARGEST
 
     numbers = numbers_of(mechanism)
     return {
@@ -141,14 +174,23 @@ def _line(mechanism: AuditedMechanism, columns: Sequence[Column]) -> dict[str, A
 def _ledgers(rows: Sequence[LedgerRow]) -> list[dict[str, Any]]:
 
     def statement(row: LedgerRow) -> dict[str, Any]:
-        numbers = {name: raised(getattr(row, name)) for name in ("printed", "found", "best")}
-        words = {"row": row, "short": row.short or row.statement, "summary": row.summary.rstrip(".")}
-        return {**words, "place": "; ".join(filter(None, place_words(row))), **numbers}
+        return {
+            "row": row,
+            "short": row.short or row.statement,
+            "summary": row.summary.rstrip("."),
+            "place": "; ".join(filter(None, place_words(row))),
+            "printed": raised(row.printed),
+            "found": raised(row.found),
+            "best": raised(row.best),
+        }
 
     grouped: dict[tuple[bool, int, str], list[LedgerRow]] = {}
     for row in rows:
         of_papers = row.part == Part.PAPERS
-        key = (not of_papers, row.verdict.rank, str(row.verdict)) if of_papers else (True, 0, PARTS[row.part])
+        if of_papers:
+            key = (not of_papers, row.verdict.rank, str(row.verdict))
+        else:
+            key = (True, 0, PARTS[row.part])
         grouped.setdefault(key, []).append(row)
     return [
         {
@@ -180,32 +222,38 @@ def _command(row: Row, run: Run) -> str:
     if row.blackbox is not None and row.blackbox.continued:  # from a file that no result names
         return run.header.command
     audits = (finding for finding in (row.blackbox, row.exact, row.utility) if finding is not None)
-    return next((repeat_command(row.result_of(finding), run.header.seed) for finding in audits), "")
+    stored = (row.view_of(finding).stored for finding in audits)
+    return next((repeat_command(one, run.header.seed) for one in stored if one is not None), "")
 
 
-def render_finding(result: Result | Sequence[Result], command: str = "", started: str = "") -> str:
-    """Return the report of the audits of one mechanism as a self-contained page; equal results give equal bytes.
+def render_finding(found: OneAudit | Result | Sequence[OneAudit | Result], command: str = "", started: str = "") -> str:
+    """Return the report of the audits of one mechanism as a self-contained page; equal findings give equal bytes.
 
-    There are several results of its accuracy in several settings; the `command` repeats them, and is left out if empty.
-    They were `started` at a time in UTC, where that is known.
+    There are several of its accuracy in several settings; the `command` repeats them, and is left out if empty. They
+    were `started` at a time in UTC, where that is known.
     """
-    results = [result] if isinstance(result, Result) else list(result)
-    row = row_of(results)
-    mechanism, privacy = AuditedMechanism("mechanism", [row]), row.blackbox is not None or row.exact is not None
-    verdict, shown = row.verdict if privacy else row.utility_verdict, _part(mechanism, command)
-    seeds = {str(one.finding.seed) for one in results if not isinstance(one.finding, LawFinding | LedgerRow)}
-    made = "; ".join(filter(None, (", ".join(sorted(seeds)), _versions(results[0].finding.versions))))
+    views = [view_of(one) for one in (found if isinstance(found, Sequence) else [found])]
+    row = row_of(views)
+    mechanism = AuditedMechanism("mechanism", [row])
+    privacy = row.blackbox is not None or row.exact is not None
+    if privacy:
+        verdict = row.verdict
+    else:
+        verdict = row.utility_verdict
+    shown = _part(mechanism, command)
+    seeds = {str(view.finding.seed) for view in views if not isinstance(view.finding, LawFinding)}
+    made = "; ".join(filter(None, (", ".join(sorted(seeds)), _versions(views[0].finding.versions))))
     page = {
         "name": parted(row.learner)[1],
         "date": date_words(started),
         "verdict": verdict,
         "says": sentences.finding_words(mechanism),
         "bar": figures.claim_bar(mechanism) if privacy else "",
-        "often": OFTEN if row.blackbox is None else f"{OFTEN}, {wording.pairs_words(row.blackbox)}",
+        "often": OFTEN if row.blackbox is None else f"{OFTEN}, {pairs_words(row.blackbox)}",
         "power": "" if row.blackbox is None else figures.power_figure(row.blackbox),
         "part": {**shown, "says": [], "method": [*shown["method"], ("Seed and versions", made)]},
         "words": meanings(OF_ONE),
-        "clock": wording.clock_words(*(one.finding for one in results)),
+        "clock": clock_words(*(view.finding for view in views)),
     }
     return filled("one.html.j2", page)
 
@@ -230,12 +278,14 @@ def _environment() -> jinja2.Environment:
         loader=jinja2.PackageLoader("dpaudit.report"),
         autoescape=True,
         finalize=lambda value: printable(value) if isinstance(value, str) and not hasattr(value, "__html__") else value,
+        # A name that a page does not have is a fault of the tool, and no empty place in a report.
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
     # For figures alone, which `report.svg` escapes.
     environment.filters["markup"] = Markup
+    environment.filters["tone"] = TONES.__getitem__
     return environment
 
 
@@ -258,20 +308,32 @@ def _part(mechanism: AuditedMechanism, command: str) -> dict[str, Any]:
 
 
 def _numbers(mechanism: AuditedMechanism) -> Lines:
-    row, claim, lines = mechanism.tested, mechanism.tested.claim, list[tuple[str, str]]()
+    row = mechanism.tested
+    claim = mechanism.tested.claim
+    lines = list[tuple[str, str]]()
     if claim is not None:
-        relation = claim.relation if row.blackbox is None else row.blackbox.relation
+        relation: Relation | None = claim.relation
+        if row.blackbox is not None:
+            relation = row.blackbox.relation
         neighbours = _NEIGHBOURS[relation][0].format(_noun(row))
-        curve = row.blackbox if row.curve is not None else None
+        curve = None
+        if row.curve is not None:
+            curve = row.blackbox
         word, shown = ("point tested", number) if curve else ("claimed", value_text)
-        lines = wording.curve_lines(curve) if curve else []
+        lines = []
+        if curve:
+            lines = curve_lines(curve)
         what = f"{word}, with δ = {raised(shown(claim.delta))}; neighbours: {neighbours}"
         lines.append((f"ε = {raised(shown(claim.epsilon))}", what))
     elif row.exact is not None:
         lines.append(("none", "claimed: it promises no privacy"))
     if (exact := row.exact) is not None:
-        delta = exact.claimed_delta if exact.epsilon_at_claim is not None else 0.0
-        at = f" at δ = {raised(value_text(delta))}" if delta else ""
+        delta = 0.0
+        if exact.epsilon_at_claim is not None:
+            delta = exact.claimed_delta
+        at = ""
+        if delta:
+            at = f" at δ = {raised(value_text(delta))}"
         worst = f"exact{at}, the worst of {covers_text(exact)}"
         lines.append((f"ε = {shown_number(row, 'exact_epsilon')}", worst))
         if exact.claimed_delta > 0:
@@ -279,12 +341,14 @@ def _numbers(mechanism: AuditedMechanism) -> Lines:
             lines.append((f"δ = {least}", "exact at the claimed ε"))
     if (found := row.blackbox) is not None and row.curve is None:
         fresh = f"{count(2 * found.confirmation_trials)} fresh runs on two inputs"
-        by = fresh if found.design == "fixed" else "bets on runs"
+        by = "bets on runs"
+        if found.design == "fixed":
+            by = fresh
         lines.append((f"ε ≥ {shown_number(row, 'epsilon_lower')}", f"found, {percent(found.confidence)} sure, by {by}"))
         if found.gaps or math.isinf(found.detectable_epsilon):
             lines.append(("none", "is detectable: no leak was within reach"))
         else:
-            lines.append((f"ε ≥ {shown_number(row, 'detectable_epsilon')}", wording.detected_words(found)))
+            lines.append((f"ε ≥ {shown_number(row, 'detectable_epsilon')}", detected_words(found)))
     if row.fault is None and (utility := mechanism.accurate.utility) is not None:
         interval = f"[{share(utility.failure_lower, 'down')} to {share(utility.failure_upper, 'up')} %]"
         runs = f"of {plural(utility.trials, 'run')} fail at n = {count(utility.n)} {interval}"
@@ -295,33 +359,40 @@ def _numbers(mechanism: AuditedMechanism) -> Lines:
 
 def _noun(row: Row) -> str:
     """Return what neighbours of a mechanism differ in: a learner's samples hold examples."""
-    if row.blackbox is not None and row.blackbox.reach is not UNSET and row.blackbox.reach.group > 1:
-        return f"group of {wording.group_words(row.blackbox).removeprefix(' for groups of ')}"
-    origins = () if row.blackbox is None else row.blackbox.origins
-    if any(origin.kind is OriginKind.OWN_USERS for origin in origins):
+    if row.blackbox is not None and (group := group_noun(row.blackbox)):
+        return f"group of {group}"
+    if row.blackbox is not None and any(origin.kind is OriginKind.OWN_USERS for origin in row.blackbox.origins):
         return "user"
-    return "record" if is_place(row.learner) else "example"
+    if any(view.is_learner for view in row.views):
+        return "example"
+    return "record"
 
 
 def _witness(row: Row, finding: PrivacyFinding) -> dict[str, Any]:
-    found, decoded = finding.witness, row.result_of(finding).decoded
-    refutes = finding.verdict == Verdict.VIOLATION or row.fault is not None
+    found = finding.witness
+    decoded = row.view_of(finding).decoded
+    refutes = finding.verdict == PrivacyVerdict.VIOLATION or row.fault is not None
     title = f"{'The witness' if refutes else 'The closest call'}: {_NEIGHBOURS[finding.relation][1].format(_noun(row))}"
     counted = found.plain or found
     if counted.hits is None:
-        answer, counts = wording.event_words(found.event, decoded), [(0, 0), (0, 0)]
+        answer = event_words(found.event, decoded)
+        counts = [(0, 0), (0, 0)]
     else:
         likely, other = counted.rates or (0.0, 0.0)
-        often = "on one alone" if likely else "in no run"
+        often = "in no run"
+        if likely:
+            often = "on one alone"
         if other:
             often = times_words(likely / other, finding.epsilon, number) + " times, and δ" * (finding.delta > 0)
         title += f", and one answer comes {often}"
-        answer = wording.answer_words(counted.event, decoded) + wording.seen_words(finding)
+        answer = answer_words(counted.event, decoded) + seen_words(finding)
         counts = [(counted.hits, counted.trials or 0), (counted.neighbour_hits or 0, counted.neighbour_trials or 0)]
     if counted.direction == Direction.BACKWARD:
         counts.reverse()
     sides = [("D", found.data, found.differs[0], *counts[0]), ("D′", found.neighbour, found.differs[1], *counts[1])]
-    longest = _LONGEST_RECIPE if found.origin.kind.own else _LONGEST_PART
+    longest = _LONGEST_PART
+    if found.origin.kind.own:
+        longest = _LONGEST_RECIPE
     differs = ""
     if found.difference is not UNSET and found.difference not in found.neighbour:
         differs = f"D′ is D, but {found.difference}. "
@@ -333,12 +404,16 @@ def _witness(row: Row, finding: PrivacyFinding) -> dict[str, Any]:
 
 
 def _side(name: str, text: str, differs: tuple[int, int], hits: int, trials: int, *, longest: int) -> dict[str, str]:
-    before, changed, after = text[: differs[0]], text[differs[0] : differs[1]], text[differs[1] :]
+    before = text[: differs[0]]
+    changed = text[differs[0] : differs[1]]
+    after = text[differs[1] :]
     blank = len(changed) - len(changed.lstrip())
-    before, changed = before + changed[:blank], changed[blank:]
+    before = before + changed[:blank]
+    changed = changed[blank:]
     most = longest - 1
     changed, after = (part if len(part) <= most + 1 else f"{part[:most]}…" for part in (changed, after))
-    before = before if len(before) <= most + 1 else f"…{before[-most:]}"
+    if len(before) > most + 1:
+        before = f"…{before[-most:]}"
     side = {"name": name, "before": before, "changed": changed, "after": after}
     if not trials:
         return side | {"share": ""}
@@ -347,25 +422,31 @@ def _side(name: str, text: str, differs: tuple[int, int], hits: int, trials: int
 
 
 def _method(mechanism: AuditedMechanism) -> Lines:
-    row, exact, runs = mechanism.tested, mechanism.tested.exact, mechanism.tested.blackbox
-    lines = [("parameters", wording.label_parameters(row.parameters))] if row.parameters else []
+    row = mechanism.tested
+    exact = mechanism.tested.exact
+    runs = mechanism.tested.blackbox
+    lines = []
+    if row.parameters:
+        lines = [("parameters", label_parameters(row.parameters))]
     if exact is not None:
-        lines += [("Exact", row.scope or "inputs given"), *finding_lines(row.result_of(exact))]
+        lines += [("Exact", row.scope or "inputs given"), *finding_lines(row.view_of(exact))]
     else:
         lines.append(("Exact", f"not computed: {row.missing['exact']}"))
     if runs is not None:
-        result = row.result_of(runs)
-        lines += [("Runs", f"bound: {wording.BOUNDS.get(runs.bound, runs.bound)}"), *finding_lines(result)]
+        view = row.view_of(runs)
+        lines += [("Runs", f"bound: {BOUNDS.get(runs.bound, runs.bound)}"), *finding_lines(view)]
         if len(runs.tests) > 1:
-            lines += [("event", wording.answer_words(test.event, result.decoded)) for test in runs.tests]
+            lines += [("event", answer_words(test.event, view.decoded)) for test in runs.tests]
     elif row.claim is not None:
         lines.append(("Runs", f"none: {row.missing['privacy']}"))
     for instance in mechanism.rows:
         for one in map(instance.in_setting, instance.settings):
             if one.utility is not None:
-                named = f" ({wording.label_parameters(one.parameters)})" if len(mechanism.rows) > 1 else ""
+                named = ""
+                if len(mechanism.rows) > 1:
+                    named = f" ({label_parameters(one.parameters)})"
                 worst = f"{one.utility.setting}, the worst of {plural(len(one.cases), 'hard case')}{named}"
-                lines += [("Accuracy", worst), *finding_lines(one.result_of(one.utility))]
+                lines += [("Accuracy", worst), *finding_lines(one.view_of(one.utility))]
     if row.fault is None and (why := mechanism.accurate.missing.get("utility")):
         lines.append(("Accuracy", f"not computed: {why}"))
     return lines

@@ -8,7 +8,7 @@ from typing import Literal
 
 from msgspec import UNSET, UnsetType
 
-from dpaudit.contract import PrivacyClaim, Verdict
+from dpaudit.contract import PrivacyClaim, StatementVerdict, UtilityVerdict, Verdict
 from dpaudit.engine.recomputed import recomputed
 from dpaudit.engine.records import Failure, Header, LedgerRow, Listed, Parameters, Result, Run
 from dpaudit.engine.store import check_lines
@@ -104,7 +104,7 @@ class LedgerPart(Frozen, frozen=True):
     - statements: The statements.
     """
 
-    counts: dict[Verdict, Count]
+    counts: dict[StatementVerdict, Count]
     statements: tuple[LedgerRow, ...]
 
 
@@ -154,12 +154,17 @@ def run_in(text: bytes, place: object) -> Run:
     report, or is not what the run gives: the message names the place.
     """
     found: Report = decode(text, Report, place)
-    total = "" if found.seal == found.header.state else found.seal
+    total = ""
+    if found.seal != found.header.state:
+        total = found.seal
     listed = {one.learner: Listed(one.audit, one.accepted or "") for one in found.learners if one.audit is not UNSET}
-    began = "" if found.started is UNSET else found.started
+    began = ""
+    if found.started is not UNSET:
+        began = found.started
     run = Run(found.header, found.results, found.failures, total, listed=listed, started=began)
     try:
         if run.single:
+            # There are no digests of lines: what follows from the counts is all that can be checked.
             for one in found.results:
                 recomputed(one.finding)
             return run
@@ -181,7 +186,7 @@ def report_of(run: Run) -> Report:
             violations=len(summary.violations),
             undecided=len(summary.undecided),
             no_evidence=len(summary.without_evidence),
-            vacuous=sum(row.utility_verdict == Verdict.VACUOUS for row in summary.learners),
+            vacuous=sum(row.utility_verdict == UtilityVerdict.VACUOUS for row in summary.learners),
             positive_controls=len(summary.controls),
             convicted=len(summary.convicted),
             pending=len(summary.pending),
@@ -202,14 +207,20 @@ def report_of(run: Run) -> Report:
 def _mechanism(row: Row) -> MechanismSummary:
     settings = {setting: row.in_setting(setting).utility for setting in row.settings}
     return MechanismSummary(
-        **{name: getattr(row, name) for name in ("label", "learner", "parameters", "fault", "claim")},
+        label=row.label,
+        learner=row.learner,
+        parameters=row.parameters,
+        fault=row.fault,
+        claim=row.claim,
         verdict=Verdicts(row.state, row.utility_verdict, row.verdict),
         numbers={name: number for name, number in numbers_of(row).items() if name != "curve_claim"},
-        deciding={kind: row.result_of(f).task for kind, f in row.deciding.items() if f is not None},
-        deciding_settings={setting: row.result_of(f).task for setting, f in settings.items() if f is not None},
+        deciding={kind: row.view_of(f).task for kind, f in row.deciding.items() if f is not None},
+        deciding_settings={setting: row.view_of(f).task for setting, f in settings.items() if f is not None},
         hard_cases=len(row.cases),
         joint_confidence=row.utility_confidence,
-        **{name: getattr(row, name) for name in ("missing", "convicted_by", "conflict")},
+        missing=row.missing,
+        convicted_by=row.convicted_by,
+        conflict=row.conflict,
         audit=row.audit or UNSET,
         accepted=row.accepted or UNSET,
     )

@@ -8,13 +8,13 @@ from contextlib import closing
 from typing import Any, TextIO
 
 from dpaudit.audit.options import Options
-from dpaudit.contract import ACCUSATIONS, OF_STATEMENTS, Part, Survives, Verdict
+from dpaudit.contract import ACCUSATIONS, OF_STATEMENTS, Part, StatementVerdict, Survives
 from dpaudit.engine.execute import Progress, execute
 from dpaudit.engine.records import Failure, LedgerRow, Result
 from dpaudit.engine.tasks import ledger_task
 from dpaudit.errors import InputError, ToolFault
 from dpaudit.registry import load
-from dpaudit.report.numbers import plural
+from dpaudit.report.numbers import counted, plural
 from dpaudit.report.terminal import WIDTH, Head, style_of, table
 
 _HEADS = (
@@ -93,7 +93,9 @@ def check_statements(
         raise InputError(f"ids must be a sequence of statement ids, got the string {ids!r}", parameter="ids", value=ids)
     Options.time_limit.read(time_limit)
     registry = load(paths)
-    statements = registry.statements if ids is None else map(registry.get_statement, dict.fromkeys(ids))
+    statements = registry.statements
+    if ids is not None:
+        statements = tuple(registry.get_statement(id) for id in dict.fromkeys(ids))
     tasks = [ledger_task(statement, time_limit) for statement in statements]
     ended: dict[str, Result | Failure] = {}
     records = execute(tasks, seed=0, paths=paths, n_jobs=n_jobs)
@@ -108,7 +110,7 @@ def check_statements(
     return rows
 
 
-def class_counts(rows: Sequence[LedgerRow], part: Part = Part.PAPERS) -> dict[Verdict, int]:
+def class_counts(rows: Sequence[LedgerRow], part: Part = Part.PAPERS) -> dict[StatementVerdict, int]:
     """Return how many statements of a part are of each class, without classes of which there are none."""
     found = Counter(row.verdict for row in rows if row.part == part)
     return {verdict: found[verdict] for verdict in OF_STATEMENTS if found[verdict]}
@@ -122,7 +124,8 @@ def counts_text(rows: Sequence[LedgerRow]) -> str:
     parts = []
     for part, words in PARTS.items():
         found = class_counts(rows, part)
-        classes, total = ", ".join(verdict.counted(n) for verdict, n in found.items()), sum(found.values())
+        classes = ", ".join(counted(verdict, n) for verdict, n in found.items())
+        total = sum(found.values())
         if part == Part.PAPERS:
             parts.append(f"{plural(total, 'statement')} {words} checked" + f": {classes}" * bool(classes))
         elif total:
@@ -132,23 +135,28 @@ def counts_text(rows: Sequence[LedgerRow]) -> str:
 
 def place_words(row: LedgerRow) -> list[str]:
     """Return where a statement stands and as what, and what follows from a contradiction."""
-    words = [f"{row.place}: {row.formula}"] if row.formula else []
-    words += [f"if {row.conditions}"] if row.conditions else []
+    words = []
+    if row.formula:
+        words = [f"{row.place}: {row.formula}"]
+    if row.conditions:
+        words += [f"if {row.conditions}"]
     if row.verdict in ACCUSATIONS:
         words += [f"why: {row.argument}", _SURVIVES[row.survives]]
     return words
 
 
 MEANINGS = {
-    Verdict.FALSE: "as printed and with its conditions, an instance contradicts it",
-    Verdict.GAP: "a step of a proof does not follow; what is proved may hold",
-    Verdict.MISPRINT: "a slip: the source has it right elsewhere, or needs it otherwise in the next line",
-    Verdict.EDGE_CASE: "it fails only in a case that the source plainly leaves out",
-    Verdict.LOOSE: "true, and a constant that is printed is far from the truth, by the factor shown",
-    Verdict.HOLDS: "no computation contradicts it, on the cases that the row names",
-    Verdict.UNDECIDED: "what was computed does not contradict it, and shows nothing of other cases",
-    Verdict.DERIVED: "the source has O(.), Θ(.) or Ω(.); no computation contradicts it with constants that are ours",
-    Verdict.REFUTED: "an instance contradicts it; no class was judged, or there were none when it was made",
+    StatementVerdict.FALSE: "as printed and with its conditions, an instance contradicts it",
+    StatementVerdict.GAP: "a step of a proof does not follow; what is proved may hold",
+    StatementVerdict.MISPRINT: "a slip: the source has it right elsewhere, or needs it otherwise in the next line",
+    StatementVerdict.EDGE_CASE: "it fails only in a case that the source plainly leaves out",
+    StatementVerdict.LOOSE: "true, and a constant that is printed is far from the truth, by the factor shown",
+    StatementVerdict.HOLDS: "no computation contradicts it, on the cases that the row names",
+    StatementVerdict.UNDECIDED: "what was computed does not contradict it, and shows nothing of other cases",
+    StatementVerdict.DERIVED: (
+        "the source has O(.), Θ(.) or Ω(.); no computation contradicts it with constants that are ours"
+    ),
+    StatementVerdict.REFUTED: "an instance contradicts it; no class was judged, or there were none when it was made",
 }
 """The meanings of the classes of statements, for the page of the theorems and the report of a run."""
 _SURVIVES = {

@@ -31,12 +31,15 @@ def significant(
         return "0"
     if apart_from is not None and abs(value - apart_from) <= error:
         value = apart_from
-    shown, other = Decimal(repr(float(value))), Decimal(repr(float(apart_from or 0.0)))
+    shown = Decimal(repr(float(value)))
+    other = Decimal(repr(float(apart_from or 0.0)))
     for places in range(digits, 18):
         rounded = shown.quantize(Decimal(1).scaleb(shown.adjusted() - places + 1), rounding=_ROUNDING[towards])
         if apart_from is None or rounded.compare(other) == shown.compare(other):  # on its side of the other number
             break
-    return f"{rounded:f}" if -5 < rounded.adjusted() < 7 else f"{rounded:.{places - 1}e}"
+    if -5 < rounded.adjusted() < 7:
+        return f"{rounded:f}"
+    return f"{rounded:.{places - 1}e}"
 
 
 def value_text(value: Any) -> str:
@@ -61,6 +64,20 @@ def plural(n: int, noun: str) -> str:
     return f"{count(n)} {noun}{'' if n == 1 else 's'}"
 
 
+_PLURALS = {
+    "violation": "violations",
+    "holds": "hold",
+    "gap": "gaps",
+    "misprint": "misprints",
+    "edge case": "edge cases",
+}
+
+
+def counted(verdict: str, n: int) -> str:
+    """Return how many there are of a verdict, as "2 violations" and "3 consistent"."""
+    return f"{n:,} {verdict if n == 1 else _PLURALS.get(verdict, verdict)}"
+
+
 def number(value: float, towards: str = "nearest", *, apart_from: float | None = None, digits: int = 3) -> str:
     """Return a number with three digits, infinity as its sign, and powers of ten raised."""
     return raised(significant(value, towards, digits=digits, apart_from=apart_from, infinity="∞"))
@@ -71,7 +88,9 @@ def raised(text: str) -> str:
 
     def power_of_ten(found: re.Match[str]) -> str:
         power = f"10{(found[2].strip('+') + found[3]).translate(_RAISED)}"
-        return power if found[1] == "1" else f"{found[1]} × {power}"
+        if found[1] == "1":
+            return power
+        return f"{found[1]} × {power}"
 
     return re.sub(r"\binf\b", "∞", re.sub(r"\b(\d[\d.]*)e([+-]?)0*(\d+)", power_of_ten, text))
 
@@ -83,7 +102,12 @@ def share(rate: float, towards: str = "nearest") -> str:
     """
     value = 100 * rate
     scaled = 10 * round(value, 9)
-    tenths = math.floor(scaled) if towards == "down" else math.ceil(scaled) if towards == "up" else round(scaled)
+    if towards == "down":
+        tenths = math.floor(scaled)
+    elif towards == "up":
+        tenths = math.ceil(scaled)
+    else:
+        tenths = round(scaled)
     if towards == "nearest" and tenths in (0, 1000) and value not in (0, 100):
         return significant(value, digits=1, apart_from=100.0)
     return f"{tenths / 10:.1f}".removesuffix(".0")

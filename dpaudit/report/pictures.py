@@ -12,9 +12,10 @@ from dpaudit.report.figures import View
 from dpaudit.report.numbers import count
 from dpaudit.report.svg import element, linear, path, short, ticks, words
 from dpaudit.report.view import Row
-from dpaudit.report.wording import label_parameters
+from dpaudit.report.words.claims import label_parameters
 
 _INK = "var(--ink)"
+# The colours of the page, so that a picture follows its light or dark theme.
 _TONES = {
     "ink": _INK,
     "blue": "var(--okf)",
@@ -22,9 +23,8 @@ _TONES = {
     "purple": "var(--focus)",
     "grey": "var(--nonef)",
 }
-"""The colours of the page, so that a picture follows its light or dark theme."""
+# Margins left, above and right of the panel, its greatest width and height, room for the axis, height of a line.
 _LEFT, _TOP, _SIZE, _AXIS, _LINE, _RIGHT = 44, 8, 300, 38, 15, 12
-"""Margins left, above and right of the panel, its greatest width and height, room for the axis, height of a line."""
 _MARKER = 6.0
 _TEXT = f"font-size: 10.5px; fill: {_INK}"
 _LEGEND_CHARACTERS = 54
@@ -36,7 +36,9 @@ def pictures(row: Row, name: str) -> list[View]:
         return []
     parameters = row.picture.parameters
     made = f"{finding.runs} runs on one sample of {count(finding.n)} examples"
-    shown = "" if parameters == row.parameters else f", for {label_parameters(parameters)}"
+    shown = ""
+    if parameters != row.parameters:
+        shown = f", for {label_parameters(parameters)}"
     return [
         View(_draw(panel, f"{name}-{i}-clip", row.label), f"{panel.caption} An illustration: {made}{shown}.")
         for i, panel in enumerate(finding.picture.panels, start=1)
@@ -64,8 +66,10 @@ class _Frame:
 
     def axes(self) -> list[str]:
         """Return the lines, numbers and names of both axes."""
-        line, parts = "stroke: var(--line); stroke-width: .8", []
-        to_x, to_y = linear(*self.panel.x, _LEFT, self.right), linear(*self.panel.y, self.bottom, _TOP)
+        line = "stroke: var(--line); stroke-width: .8"
+        parts = []
+        to_x = linear(*self.panel.x, _LEFT, self.right)
+        to_y = linear(*self.panel.y, self.bottom, _TOP)
         for value in ticks(*self.panel.x, 4):
             x = to_x(value)
             parts.append(element("path", d=path([(x, _TOP), (x, self.bottom)]), style=line))
@@ -74,14 +78,16 @@ class _Frame:
             y = to_y(value)
             parts.append(element("path", d=path([(_LEFT, y), (self.right, y)]), style=line))
             parts.append(words(f"{value:g}", _LEFT - 5, y + 3.5, "end", style=_TEXT))
-        middle, centre = (_LEFT + self.right) / 2, (_TOP + self.bottom) / 2
+        middle = (_LEFT + self.right) / 2
+        centre = (_TOP + self.bottom) / 2
         turned = f"rotate(-90 10 {short(centre)})"
         parts.append(words(self.panel.x_label, middle, self.bottom + 27, "middle", style=_TEXT))
         return [*parts, words(self.panel.y_label, 10, centre, "middle", style=_TEXT, transform=turned)]
 
 
 def _draw(panel: Panel, clip: str, label: str) -> str:
-    frame, legend = _Frame(panel), _entries(panel.shapes)
+    frame = _Frame(panel)
+    legend = _entries(panel.shapes)
     foot = frame.bottom + _AXIS
     height = foot + _LINE * sum(len(lines) for _, lines in legend) + 6
     width = max(_LEFT + _SIZE, frame.right) + _RIGHT
@@ -104,31 +110,41 @@ def _shape(shape: Shape, frame: _Frame) -> str:
         return _markers(shape, places)
     if shape.kind == "disc":
         ((x, y),) = places
-        across, up = shape.radius * frame.across, shape.radius * frame.up
+        across = shape.radius * frame.across
+        up = shape.radius * frame.up
         return element("ellipse", cx=x, cy=y, rx=across, ry=up, style=_style(shape))
-    return element("path", d=path(places, shape.kind == "polygon"), style=_style(shape)) if places else ""
+    if places:
+        return element("path", d=path(places, shape.kind == "polygon"), style=_style(shape))
+    return ""
 
 
 def _style(shape: Shape) -> str:
     colour = _TONES[shape.tone]
     filled = shape.shade > 0 and shape.kind != "line"
-    style = f"fill: {colour}; fill-opacity: {short(shape.shade, 3)}" if filled else "fill: none"
+    style = "fill: none"
+    if filled:
+        style = f"fill: {colour}; fill-opacity: {short(shape.shade, 3)}"
     if shape.width > 0:
         style += f"; stroke: {colour}; stroke-width: {short(shape.width)}"
-        style += "; stroke-dasharray: 5 3" if shape.dashed else ""
+        if shape.dashed:
+            style += "; stroke-dasharray: 5 3"
     return style
 
 
 def _markers(shape: Shape, places: Sequence[tuple[float, float]]) -> str:
     colour = _TONES[shape.tone]
     hollow = shape.marker in ("ring", "cross")
-    style = f"fill: none; stroke: {colour}; stroke-width: 1.4" if hollow else f"fill: {colour}"
+    if hollow:
+        style = f"fill: none; stroke: {colour}; stroke-width: 1.4"
+    else:
+        style = f"fill: {colour}"
     sized = zip(places, shape.sizes or [_MARKER] * len(places), strict=True)
     return element("g", *(_marker(shape.marker, x, y, size) for (x, y), size in sized), style=style)
 
 
 def _marker(marker: str, x: float, y: float, size: float) -> str:
-    corner, side = f"M{short(x - size / 2)} {short(y - size / 2)}", short(size)
+    corner = f"M{short(x - size / 2)} {short(y - size / 2)}"
+    side = short(size)
     if marker == "cross":
         return element("path", d=f"{corner}l{side} {side}m0 -{side}l-{side} {side}")
     if marker == "square":
@@ -150,7 +166,9 @@ def _legend(entries: Sequence[tuple[Shape, list[str]]], y: float) -> list[str]:
         if shape.kind == "points":
             parts.append(_markers(replace(shape, sizes=()), [(_LEFT + 8, y)]))
         else:
-            box = "h16" if shape.kind == "line" else "m0 -4h16v8h-16z"
+            box = "m0 -4h16v8h-16z"
+            if shape.kind == "line":
+                box = "h16"
             parts.append(element("path", d=f"M{_LEFT} {short(y)}{box}", style=_style(shape)))
         for text in lines:
             parts.append(words(text, _LEFT + 24, y + 3.5, "start", style=_TEXT))

@@ -12,11 +12,11 @@ from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.audit.one_run_finding import OneRunFinding
 from dpaudit.exact.finding import LawFinding, SupremumFinding
 from dpaudit.report.figures import Curves
-from dpaudit.report.measured import SearchFinding
 from dpaudit.report.numbers import count, percent, significant, value_text
-from dpaudit.report.sensitivity import bars_of
 from dpaudit.report.view import Row
-from dpaudit.report.wording import claim_text
+from dpaudit.report.words.claims import claim_cell, curve_claim_parts
+from dpaudit.report.words.finding import OneSearch
+from dpaudit.report.words.sensitivity import bars_of
 from dpaudit.sensitivity.finding import RecordedFinding, SensitivityFinding
 from dpaudit.utility.finding import SampleComplexityFinding, ScalingFinding, UtilityFinding
 
@@ -41,7 +41,7 @@ _STYLE = {
 }
 
 
-def figure_of(finding: Row | UtilityFinding | SearchFinding) -> Figure:
+def figure_of(finding: Row | UtilityFinding | OneSearch) -> Figure:
     """Return the figure of a finding on a new canvas, which belongs to no window; a row has a figure of its privacy."""
     return painted(partial(_PAINTERS[type(finding)], finding))
 
@@ -78,11 +78,14 @@ def as_svg(figure: Figure) -> bytes:
 
 
 def _privacy(row: Row, axes: Axes) -> Sequence[str]:
-    curves, measured = Curves(row), list[str]()
+    curves = Curves(row)
+    measured = list[str]()
     if row.claim is not None:
         axes.plot(*zip(*curves.promised, strict=True), "--", color=CLAIM, label="allowed by the claim")
-        claim = f"claim {claim_text(row.claim if row.curve is None or row.blackbox is None else row.blackbox)}"
-        axes.plot(row.claim.epsilon, row.claim.delta, "D", color=CLAIM, ms=6, clip_on=False, label=claim)
+        claim = claim_cell(row.claim.epsilon, row.claim.delta)
+        if row.curve is not None:
+            claim = curve_claim_parts(row.curve.claim)[0]
+        axes.plot(row.claim.epsilon, row.claim.delta, "D", color=CLAIM, ms=6, clip_on=False, label=f"claim {claim}")
     if row.exact is not None:
         measured = _exact(axes, row.exact, curves.right)
     if row.blackbox is not None:
@@ -107,7 +110,8 @@ def _ruled_out(axes: Axes, finding: PrivacyFinding, curves: Curves) -> None:
 
 
 def _exact(axes: Axes, exact: LawFinding, right: float) -> list[str]:
-    labels, marks = [], []
+    labels = []
+    marks = []
     if exact.curve:
         labels.append(f"worst case ({exact.grade})")
         axes.plot(*zip(*exact.curve, strict=True), color=EXACT, label=labels[0])
@@ -125,10 +129,12 @@ def _exact(axes: Axes, exact: LawFinding, right: float) -> list[str]:
 
 
 def _failure(finding: UtilityFinding, axes: Axes) -> Sequence[str]:
-    rate, label = finding.failure_rate, "failure rate"
+    rate = finding.failure_rate
+    label = "failure rate"
     ends = [[max(0.0, rate - finding.failure_lower)], [max(0.0, finding.failure_upper - rate)]]
     axes.errorbar([finding.n], [rate], yerr=ends, fmt="o", color=EXACT, capsize=4, label=label, clip_on=False)
     axes.axhline(finding.beta, color=CLAIM, ls="--", lw=1.2, label=f"beta = {value_text(finding.beta)}")
+    # One point: a scale of its own would show sample sizes that nothing was found of.
     axes.set_xticks([finding.n], [count(finding.n)])
     top = max(finding.beta, finding.failure_upper)
     axes.set(xlabel="examples n", ylabel=label, ylim=(0, 1.08 * top))
@@ -161,7 +167,8 @@ def _sizes(finding: SampleComplexityFinding, axes: Axes) -> Sequence[str]:
 
 
 def _scaling(finding: ScalingFinding, axes: Axes) -> Sequence[str]:
-    x, label = [point.x for point in finding.points], "n* measured"
+    x = [point.x for point in finding.points]
+    label = "n* measured"
     top = [point.upper or point.lower for point in finding.points]
     length = [high - max(point.lower, 0.5) for high, point in zip(top, finding.points, strict=True)]
     axes.errorbar(x, top, yerr=[length, [0.0] * len(x)], fmt="o-", ms=4, color=EXACT, capsize=3, label=label)
@@ -171,7 +178,8 @@ def _scaling(finding: ScalingFinding, axes: Axes) -> Sequence[str]:
 
 
 def _guesses(finding: OneRunFinding, axes: Axes) -> Sequence[str]:
-    label, shares = "right guesses", [(one.guesses, one.right / one.guesses) for one in finding.schedule]
+    label = "right guesses"
+    shares = [(one.guesses, one.right / one.guesses) for one in finding.schedule]
     axes.plot(*zip(*shares, strict=True), "o-", color=EXACT, label=label)
     refuting = [(one.guesses, one.critical / one.guesses) for one in finding.schedule if one.critical <= one.guesses]
     if refuting:

@@ -1,6 +1,6 @@
 """Findings in Python: one as three lines, a page, a figure or a cell of a notebook; many as a table.
 
-`results.AuditFinding` shows itself by these functions, which the package `dpaudit` registers.
+`results.AuditFinding` shows itself by these functions, with which the package `dpaudit` connects it.
 """
 
 from __future__ import annotations
@@ -18,26 +18,24 @@ from dpaudit.errors import InputError
 from dpaudit.escaping import printable
 from dpaudit.exact.finding import LawFinding
 from dpaudit.record import encodable
-from dpaudit.report.evidence import finding_lines
-from dpaudit.report.findings import OneAudit, brief_lines
-from dpaudit.report.measured import SearchFinding, measured_brief, measured_page
 from dpaudit.report.plots import figure_of
 from dpaudit.report.terminal import Copied, aligned, laid_out
-from dpaudit.report.view import alone, row_of
-from dpaudit.report.wording import clock_lines
+from dpaudit.report.view import OneAudit, row_of, view_of
+from dpaudit.report.words.finding import OneSearch, brief_lines, finding_lines, search_brief, search_page
+from dpaudit.report.words.privacy import clock_lines
 from dpaudit.results import Finding
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-AnyAudit = OneAudit | SearchFinding
+AnyAudit = OneAudit | OneSearch
 
 
 def brief(finding: AnyAudit) -> str:
     """Return the verdict, what it rests on, and the call that makes the finding again, or its seed."""
-    if isinstance(finding, SearchFinding):
-        lines = measured_brief(finding, finding.audited, Copied(finding.call))
+    if isinstance(finding, OneSearch):
+        lines = search_brief(finding, finding.audited, Copied(finding.call))
     else:
         lines = brief_lines(finding, finding.audited, repeat=Copied(finding.call) or None)
     return laid_out(lines).rstrip()
@@ -45,12 +43,16 @@ def brief(finding: AnyAudit) -> str:
 
 def figure(finding: AnyAudit) -> Figure:
     """Return the figure of a finding: the curve of privacy, failure rates, or the loss or sizes as samples grow."""
-    return figure_of(row_of([alone(finding)]) if isinstance(finding, PrivacyFinding | LawFinding) else finding)
+    # Both are drawn as curves of delta, which a row has of either.
+    if isinstance(finding, PrivacyFinding | LawFinding):
+        return figure_of(row_of([view_of(finding)]))
+    return figure_of(finding)
 
 
 def notebook(finding: AnyAudit) -> str:
     """Return a finding as HTML: its lines and its figure, and the page folded."""
-    drawing, drawn = io.BytesIO(), figure(finding)
+    drawing = io.BytesIO()
+    drawn = figure(finding)
     drawn.set_dpi(110)
     drawn.canvas.print_png(drawing)  # type: ignore[attr-defined]  # of Agg; `savefig` would draw twice
     source = f"data:image/png;base64,{base64.b64encode(drawing.getvalue()).decode()}"
@@ -64,11 +66,15 @@ def notebook(finding: AnyAudit) -> str:
 
 def page(finding: AnyAudit) -> str:
     """Return all that a finding says, a line each: what, claim, bound, power, runs, errors, witness, warnings."""
-    left = [("not recomputed", ", ".join(finding.not_recomputed))] if finding.not_recomputed else []
-    if isinstance(finding, SearchFinding):
-        return aligned([*measured_page(finding, finding.audited, Copied(finding.call)), *left])
-    repeat = [("repeat", Copied(finding.call)), *clock_lines(finding)] if finding.call else []
-    return aligned([*finding_lines(alone(finding), finding.audited), *repeat, *left])
+    left = []
+    if finding.not_recomputed:
+        left = [("not recomputed", ", ".join(finding.not_recomputed))]
+    if isinstance(finding, OneSearch):
+        return aligned([*search_page(finding, finding.audited, Copied(finding.call)), *left])
+    repeat = []
+    if finding.call:
+        repeat = [("repeat", Copied(finding.call)), *clock_lines(finding)]
+    return aligned([*finding_lines(view_of(finding)), *repeat, *left])
 
 
 def _preformatted(text: str) -> str:
@@ -110,7 +116,10 @@ def to_frame(findings: Any) -> pd.DataFrame:
         names = ("learner", "parameters", "arguments", "fault")
         rows = [{name: one[name] for name in names} | one["finding"] for one in stored]
     else:
-        listed = list(findings) if isinstance(findings, Iterable) else [findings]
+        if isinstance(findings, Iterable):
+            listed = list(findings)
+        else:
+            listed = [findings]
         for item in listed:
             if not isinstance(item, Finding):
                 raise InputError.of("findings", item, "a path or what audits returned")

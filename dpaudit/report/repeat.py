@@ -22,8 +22,14 @@ def repeat_command(result: Result, seed: int, paths: Iterable[str] = (), continu
     arguments = result.arguments
     match arguments:
         case ExactArguments():
-            names = ("n", "relation", "samples", "pairs", "enclosure", "compose")
-            options = {name: getattr(arguments, name) for name in names} | {"samples": arguments.samples == "crafted"}
+            options = {
+                "n": arguments.n,
+                "relation": arguments.relation,
+                "samples": arguments.samples == "crafted",
+                "pairs": arguments.pairs,
+                "enclosure": arguments.enclosure,
+                "compose": arguments.compose,
+            }
         case PrivacyArguments():
             if not arguments.outside or arguments.timeout_is != Options.timeout_is.default:
                 return "dpaudit check"  # the settings of a project alone have these options

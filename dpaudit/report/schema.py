@@ -42,8 +42,8 @@ _KINDS: dict[str, tuple[type, ...]] = {
     "report": (Report,),
 }
 NAMES = tuple(_KINDS)
+# Fields of a record in the list of its docstring, with the beginning of their description.
 _FIELD = re.compile(r"- (\w+(?:, \w+)*): (.*)")
-"""Fields of a record in the list of its docstring, with the beginning of their description."""
 
 
 def load(name: str) -> dict[str, Any]:
@@ -94,8 +94,13 @@ def _described(component: dict[str, Any], record: type | None) -> dict[str, Any]
     described = {**component, "description": "\n".join(" ".join(one.split()) for one in paragraphs)}
     if record is None:
         return described
-    config = record.__struct_config__ if issubclass(record, msgspec.Struct) else None
-    names = {field.encode_name: field.name for field in msgspec.structs.fields(record)} if config else {}
+    config = None
+    if issubclass(record, msgspec.Struct):
+        config = record.__struct_config__
+    if config:
+        names = {field.encode_name: field.name for field in msgspec.structs.fields(record)}
+    else:
+        names = {}
     found: dict[str, str] = {}
     for base in reversed(record.__mro__):
         found |= _section(_lines(base.__dict__.get("__doc__")))
@@ -119,12 +124,14 @@ def _described(component: dict[str, Any], record: type | None) -> dict[str, Any]
 def _section(lines: list[str]) -> dict[str, str]:
     """Return the descriptions in a docstring's section of attributes, or of parameters, or in its list of fields."""
     found: dict[str, list[str]] = {}
-    title, names = "", list[str]()
+    title = ""
+    names = list[str]()
     for line, below in pairwise([*lines, ""]):
         if _is_rule(below):
             title = line
         elif listed := _FIELD.match(line):
-            title, names = "Attributes", listed[1].split(", ")
+            title = "Attributes"
+            names = listed[1].split(", ")
             found |= {name: [listed[2]] for name in names}
         elif title in ("Attributes", "Parameters") and line and not _is_rule(line):
             if line.startswith(" "):

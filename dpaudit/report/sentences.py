@@ -6,14 +6,13 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from dpaudit.contract import Verdict
-from dpaudit.report.evidence import decoded_of
-from dpaudit.report.findings import OneAudit, reasons, statement
+from dpaudit.contract import EVERY_VERDICT, PrivacyVerdict, TaskVerdict, UtilityVerdict, Verdict
 from dpaudit.report.ledger import counts_text
-from dpaudit.report.numbers import plural, raised, share
+from dpaudit.report.numbers import counted, plural, raised, share
 from dpaudit.report.summary import Summary
-from dpaudit.report.terminal import Lines, said
-from dpaudit.report.view import AuditedMechanism, Row
+from dpaudit.report.terminal import Lines
+from dpaudit.report.view import AuditedMechanism, OneAudit, Row
+from dpaudit.report.words.finding import reasons, statement
 
 CAVEAT = "Silence is not proof: every number is about the inputs and answers that were tried."
 _MOST_NAMES = 3
@@ -34,62 +33,82 @@ def plain(phrases: Sequence[Phrase]) -> str:
 def headline(summary: Summary) -> str:
     """Return the answer in a sentence."""
     claims = sum(row.claim is not None and not row.further for row in summary.learners)
-    broken = [row for row in summary.learners if row.privacy_verdict == Verdict.VIOLATION]
-    failing = [row for row in summary.learners if row.utility_verdict == Verdict.VIOLATION]
+    broken = [row for row in summary.learners if row.privacy_verdict == PrivacyVerdict.VIOLATION]
+    failing = [row for row in summary.learners if row.utility_verdict == UtilityVerdict.VIOLATION]
+    # A missed fault comes first: it makes every other sentence doubtful.
     if summary.missed:
         return f"The audit is blind: it missed the planted fault of {_names(summary.missed)}."
     if broken:
-        of = f"{len(broken)} of {claims} privacy claims {'is' if len(broken) == 1 else 'are'}"
-        return f"{of if claims > 1 else 'The privacy claim is'} violated: {_names(broken)}."
+        are = "is" if len(broken) == 1 else "are"
+        of = "The privacy claim is"
+        if claims > 1:
+            of = f"{len(broken)} of {claims} privacy claims {are}"
+        return f"{of} violated: {_names(broken)}."
     if failing:
         return f"No privacy claim is violated, but {plural(len(failing), 'promise')} of accuracy: {_names(failing)}."
     if not summary.whole:
         return f"No violation so far, but {plural(len(summary.pending) + len(summary.faults), 'result')} missing."
     if not claims:
         return "No claim of privacy was tested."
-    accepted = sum(row.privacy_verdict == Verdict.ACCEPTED for row in summary.learners)
-    found = f"{plural(accepted, 'violation')} accepted; no other found in" if accepted else "No violation found in"
-    unseen = len(summary.without_evidence)
-    return f"{found} {plural(claims, 'privacy claim')}" + (f"; {unseen} without evidence." if unseen else ".")
+    accepted = sum(row.privacy_verdict == TaskVerdict.ACCEPTED for row in summary.learners)
+    found = "No violation found in"
+    if accepted:
+        found = f"{plural(accepted, 'violation')} accepted; no other found in"
+    found += f" {plural(claims, 'privacy claim')}"
+    if summary.without_evidence:
+        found += f"; {len(summary.without_evidence)} without evidence"
+    return f"{found}."
 
 
 def _names(rows: Sequence[Row]) -> str:
     labels = list(dict.fromkeys(row.label for row in rows))
-    more = len(labels) - _MOST_NAMES
-    return ", ".join(labels[:_MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
+    named = ", ".join(labels[:_MOST_NAMES])
+    if len(labels) > _MOST_NAMES:
+        named += f" and {len(labels) - _MOST_NAMES} more"
+    return named
 
 
 def tallies(summary: Summary) -> Lines:
     """Return how many claims, promises, controls and statements ended how."""
+    lines = [("privacy", tally([row.privacy_verdict for row in summary.learners if not row.further]))]
     accuracy = [row.utility_verdict for row in summary.learners if row.cases]
-    caught = f"{len(summary.convicted)} of {plural(len(summary.controls), 'planted fault')} caught"
-    caught += f"; missed: {_names(summary.missed)}" if summary.missed else ""
-    failed = f", of which {len(summary.errors)} failed" if summary.errors else ""
-    unplanned = f"; not planned: {plural(len(summary.faults), 'learner')}" if summary.faults else ""
-    return said(
-        ("privacy", tally([row.privacy_verdict for row in summary.learners if not row.further])),
-        ("accuracy", tally(accuracy) if accuracy else ""),
-        ("controls", caught if summary.controls else ""),
-        ("ledger", counts_text(summary.ledger) if summary.ledger else ""),
-        ("missing", plural(len(summary.pending), "result") + failed + unplanned),
-    )
+    if accuracy:
+        lines.append(("accuracy", tally(accuracy)))
+    if summary.controls:
+        caught = f"{len(summary.convicted)} of {plural(len(summary.controls), 'planted fault')} caught"
+        if summary.missed:
+            caught += f"; missed: {_names(summary.missed)}"
+        lines.append(("controls", caught))
+    if summary.ledger:
+        lines.append(("ledger", counts_text(summary.ledger)))
+    missing = plural(len(summary.pending), "result")
+    if summary.errors:
+        missing += f", of which {len(summary.errors)} failed"
+    if summary.faults:
+        missing += f"; not planned: {plural(len(summary.faults), 'learner')}"
+    lines.append(("missing", missing))
+    return lines
 
 
 def tally(verdicts: Sequence[Verdict]) -> str:
     """Return how many verdicts there are of each kind, the gravest first."""
     found = Counter(verdicts)
-    return ", ".join(v.counted(found[v]) for v in Verdict if found[v]) or "nothing audited"
+    parts = [counted(verdict, found[verdict]) for verdict in EVERY_VERDICT if found[verdict]]
+    return ", ".join(parts) or "nothing audited"
 
 
 def says(mechanism: AuditedMechanism) -> list[Phrase]:
     """Return the answer about one mechanism in a few sentences, the verdict in strong letters."""
-    accuracy = accuracy_words(mechanism.accurate) if mechanism.accuracy.needs_look else []
+    accuracy = []
+    if mechanism.accuracy.needs_look:
+        accuracy = accuracy_words(mechanism.accurate)
     return [*privacy_words(mechanism), *accuracy]
 
 
 def privacy_words(mechanism: AuditedMechanism) -> list[Phrase]:
     """Return the answer on the privacy of one mechanism; of a control, whether its leak was detected."""
-    row, state = mechanism.tested, mechanism.state
+    row = mechanism.tested
+    state = mechanism.state
     head = Phrase(f"{state.capitalize()}.", strong=True)
     parts = [head, Phrase(" " + " ".join(_privacy(row, state)))]
     if row.conflict:
@@ -100,18 +119,18 @@ def privacy_words(mechanism: AuditedMechanism) -> list[Phrase]:
 
 def _privacy(row: Row, state: Verdict) -> list[str]:
     match state:
-        case Verdict.MISSED:
+        case TaskVerdict.MISSED:
             missed = "No audit found its leak, so that finding nothing elsewhere means little."
             return [f"Planted fault: {row.fault}.", missed]
-        case Verdict.CAUGHT:
+        case TaskVerdict.CAUGHT:
             return [f"Planted fault: {row.fault}.", *_of_privacy(row)]
-        case Verdict.FAILED | Verdict.INCOMPLETE:
+        case TaskVerdict.FAILED | TaskVerdict.INCOMPLETE:
             what = {"plan": "Nothing could be audited"}
             failed = [(what.get(t.kind, f"The audit of {t.kind} failed"), t.error.rstrip(".?")) for t in row.failures]
             return [f"{head}: {error}." for head, error in failed] or ["Planned audits were not run to their end."]
-        case Verdict.ACCEPTED:
+        case TaskVerdict.ACCEPTED:
             return [*_of_privacy(row), f"The project accepts this violation {row.accepted}."]
-        case Verdict.NOT_CHECKED:
+        case TaskVerdict.NOT_CHECKED:
             return []
     return _of_privacy(row)
 
@@ -121,33 +140,43 @@ def _of_privacy(row: Row) -> list[str]:
     found = [one for one in (row.exact, row.blackbox) if one is not None]
     if row.exact is not None and row.exact.claimed_epsilon is None:
         found.reverse()  # a claim was given, which the learner does not make
-    refuting = [one for one in found if one.verdict == Verdict.VIOLATION]
+    refuting = [one for one in found if one.verdict == PrivacyVerdict.VIOLATION]
     return _sentences(row, found, refuting or found)
 
 
 def _sentences(row: Row, found: Sequence[OneAudit], reasoned: Sequence[OneAudit]) -> list[str]:
     if not found:
         return []
-    lines = [line for one in reasoned for line in reasons(one, decoded_of(row.result_of(one)))]
+    lines = [line for one in reasoned for line in reasons(one, row.view_of(one).decoded)]
     return [f"{raised(statement(found, 'It'))}.", *(f"{label.capitalize()}: {text}." for label, text in lines)]
 
 
 def accuracy_words(row: Row) -> list[Phrase]:
     """Return the sentences about accuracy; the verdict is strong where it is broken, undecided or not finished."""
-    verdict, found = row.utility_verdict, row.utility
+    verdict = row.utility_verdict
+    found = row.utility
     head = Phrase(f" Accuracy: {verdict}.", strong=verdict.needs_look)
-    if verdict in (Verdict.FAILED, Verdict.INCOMPLETE):
+    if verdict in (TaskVerdict.FAILED, TaskVerdict.INCOMPLETE):
         errors = [trouble.error for trouble in row.failures if trouble.kind in ("utility", "plan")]
-        return [head, Phrase(f" {errors[0]}." if errors else "")]
-    return [head] if found is None else [head, Phrase(f" {' '.join(_sentences(row, [found], [found]))}")]
+        return [head, *(Phrase(f" {error}.") for error in errors[:1])]
+    if found is None:
+        return [head]
+    return [head, Phrase(f" {' '.join(_sentences(row, [found], [found]))}")]
 
 
 def finding_words(mechanism: AuditedMechanism) -> list[Phrase]:
     """Return the answer of audits of one mechanism: what is claimed, what was found, and what that is worth."""
-    row, runs = mechanism.tested, mechanism.tested.blackbox
-    phrases = privacy_words(mechanism)[1:] if runs is not None or row.exact is not None else []
+    row = mechanism.tested
+    runs = mechanism.tested.blackbox
+    phrases = []
+    if runs is not None or row.exact is not None:
+        phrases = privacy_words(mechanism)[1:]
     if runs is not None and not runs.gaps:
-        wrong = f"A private mechanism would be accused like this in at most {share(1 - runs.confidence)} % of audits."
-        silent = "Silence is not proof: a leak on other inputs, or in rarer answers, may have gone unseen."
-        phrases.append(Phrase(f" {wrong if runs.verdict == Verdict.VIOLATION else silent}"))
-    return phrases + (accuracy_words(row) if row.utility is not None else [])
+        worth = "Silence is not proof: a leak on other inputs, or in rarer answers, may have gone unseen."
+        if runs.verdict == PrivacyVerdict.VIOLATION:
+            most = share(1 - runs.confidence)
+            worth = f"A private mechanism would be accused like this in at most {most} % of audits."
+        phrases.append(Phrase(f" {worth}"))
+    if row.utility is not None:
+        phrases += accuracy_words(row)
+    return phrases

@@ -9,11 +9,11 @@ from dataclasses import dataclass, field, replace
 from operator import attrgetter
 from typing import NamedTuple
 
-from dpaudit.contract import Verdict
+from dpaudit.contract import PrivacyVerdict, TaskVerdict, UtilityVerdict
 from dpaudit.engine.outcome import AUDITS, outcome
-from dpaudit.engine.records import Failure, Fault, LedgerRow, PictureFinding, Result, Run
+from dpaudit.engine.records import Failure, Fault, LedgerRow, Listed, PictureFinding, Result, Run
 from dpaudit.engine.tasks import canonical
-from dpaudit.report.view import AuditedMechanism, Row, Trouble, mechanisms
+from dpaudit.report.view import AuditedMechanism, Row, Trouble, mechanisms, view_of
 
 
 class Lost(NamedTuple):
@@ -45,27 +45,27 @@ class Summary:
     @property
     def violations(self) -> Sequence[Row]:
         """The learners (controls excluded) with a violation."""
-        return [row for row in self.learners if row.verdict == Verdict.VIOLATION]
+        return [row for row in self.learners if row.verdict == PrivacyVerdict.VIOLATION]
 
     @property
     def undecided(self) -> Sequence[Row]:
         """The learners whose utility is undecided."""
-        return [row for row in self.learners if row.verdict == Verdict.UNDECIDED]
+        return [row for row in self.learners if row.verdict == UtilityVerdict.UNDECIDED]
 
     @property
     def without_evidence(self) -> Sequence[Row]:
         """The learners whose privacy no audit could have found violated."""
-        return [row for row in self.learners if row.privacy_verdict == Verdict.NO_EVIDENCE]
+        return [row for row in self.learners if row.privacy_verdict == PrivacyVerdict.NO_EVIDENCE]
 
     @property
     def convicted(self) -> Sequence[Row]:
         """The positive controls that an audit of privacy detected."""
-        return [row for row in self.controls if row.state == Verdict.CAUGHT]
+        return [row for row in self.controls if row.state == TaskVerdict.CAUGHT]
 
     @property
     def missed(self) -> Sequence[Row]:
         """The positive controls that none of their audits detected, all of which were made."""
-        return [row for row in self.controls if row.state == Verdict.MISSED]
+        return [row for row in self.controls if row.state == TaskVerdict.MISSED]
 
     @property
     def whole(self) -> bool:
@@ -84,11 +84,12 @@ def summarise(run: Run) -> Summary:
     """Return the view of a run."""
     found = outcome(run)
     results = sorted(run.results, key=attrgetter("index"))
-    every, errors = _rows(run, results), {failure.task: failure.error for failure in run.failures}
+    every = _rows(run, results)
+    errors = {failure.task: failure.error for failure in run.failures}
     # The first row of a learner has its picture; further instances are those whose privacy another row judges.
     left = {r.learner: r for r in results if isinstance(r.finding, PictureFinding)}
-    judged = {row.learner for row in every if row.privacy_verdict != Verdict.NOT_CHECKED}
-    further = [row.privacy_verdict == Verdict.NOT_CHECKED and row.learner in judged for row in every]
+    judged = {row.learner for row in every if row.privacy_verdict != TaskVerdict.NOT_CHECKED}
+    further = [row.privacy_verdict == TaskVerdict.NOT_CHECKED and row.learner in judged for row in every]
     rows = [
         replace(row, label=_label(row, every), picture=left.pop(row.learner, None), further=also)
         for row, also in zip(every, further, strict=True)
@@ -107,6 +108,7 @@ def summarise(run: Run) -> Summary:
 
 
 def _rows(run: Run, results: Sequence[Result]) -> list[Row]:
+    # A row is a learner at one setting of its parameters; the order of rows is that of the plan.
     records: dict[tuple[str, str], list[Result | Failure]] = {}
     every: tuple[Result | Failure, ...] = (*results, *run.failures)
     for record in every:
@@ -127,16 +129,17 @@ def _rows(run: Run, results: Sequence[Result]) -> list[Row]:
 
 
 def _row(run: Run, learner: str, records: Sequence[Result | Failure], pending: Sequence[str]) -> Row:
-    results = [record for record in records if isinstance(record, Result)]
+    views = [view_of(record) for record in records if isinstance(record, Result)]
+    listed = run.listed.get(learner, Listed(""))
     return Row(
         learner,
         records[0].parameters if records else {},
-        results,
-        fault=next((r.fault for r in results if r.fault is not None), run.header.controls.get(learner)),
+        views,
+        fault=next((view.fault for view in views if view.fault is not None), run.header.controls.get(learner)),
         failures=[Trouble(record.kind, record.error) for record in records if isinstance(record, Failure)],
         pending=pending,
-        accepted=run.listed[learner].accepted if learner in run.listed else "",
-        audit=run.listed[learner].name if learner in run.listed else "",
+        accepted=listed.accepted,
+        audit=listed.name,
     )
 
 

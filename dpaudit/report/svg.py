@@ -18,8 +18,11 @@ Scale = Callable[[float], float]
 def short(value: float, digits: int = 1) -> str:
     """Return a number with at most `digits` decimals and no trailing zeros."""
     text = f"{value:.{digits}f}"
-    text = text.rstrip("0").rstrip(".") if "." in text else text
-    return "0" if text == "-0" else text
+    if "." in text:
+        text = text.rstrip("0").rstrip(".")
+    if text == "-0":
+        return "0"
+    return text
 
 
 def along(value: float) -> str:
@@ -38,7 +41,9 @@ def element(name: str, *inside: str, **attributes: str | float | None) -> str:
         for key, value in attributes.items()
         if value is not None
     )
-    return f"<{name}{given}>{''.join(inside)}</{name}>" if inside else f"<{name}{given}/>"
+    if inside:
+        return f"<{name}{given}>{''.join(inside)}</{name}>"
+    return f"<{name}{given}/>"
 
 
 def words(text: str, x: str | float, y: float, anchor: str | None = None, **attributes: str | float | None) -> str:
@@ -58,7 +63,9 @@ def dot(x: float, y: float, name: str = "dot") -> str:
 
 def drawing(said: str, height: float, *inside: str, title: bool = False, name: str | None = None) -> str:
     """Return a figure as wide as its place; a screen reader reads `said`, which is its title too if `title`."""
-    titled = [element("title", escape(printable(said)))] if title else []
+    titled = []
+    if title:
+        titled = [element("title", escape(printable(said)))]
     return element("svg", *titled, *inside, role="img", height=height, class_=name, aria_label=said)
 
 
@@ -71,7 +78,9 @@ def linear(low: float, high: float, start: float, end: float) -> Scale:
     """Return the scale that maps [low, high] on [start, end], and what lies beyond, infinity included, on the ends."""
 
     def at(value: float) -> float:
-        part = (value - low) / (high - low) if math.isfinite(value) else 1.0
+        part = 1.0
+        if math.isfinite(value):
+            part = (value - low) / (high - low)
         return start + (end - start) * min(max(part, 0.0), 1.0)
 
     return at
@@ -81,7 +90,8 @@ def ticks(low: float, high: float, most: int = 5) -> list[float]:
     """Return the multiples in [low, high] of the least step of 1, 2 or 5 times a power of ten with <= `most` steps."""
     power = 10.0 ** math.floor(math.log10((high - low) / most))
     step = next(m * power for m in (1, 2, 5, 10) if (high - low) / (m * power) <= most + 1e-9)
-    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+    first = math.ceil(low / step - 1e-9)
+    last = math.floor(high / step + 1e-9)
     return [float(f"{i * step:.12g}") for i in range(first, last + 1)]
 
 

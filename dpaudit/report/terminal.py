@@ -35,9 +35,29 @@ _SIGNS_IN_ASCII = str.maketrans(
         "”": '"',
     }
 )
+WORSE = "bold red"
+"""The style of what is wrong."""
+_BAD = ("missed", "violation", "refuted", "false", "gap")
+_LEFT_OPEN = (
+    "misprint", "edge case", "failed", "incomplete", "no evidence", "undecided", "accepted"
+)  # fmt: skip
+_KEPT = ("loose", "holds", "not refuted", "consistent")
+STYLES = {**dict.fromkeys(_BAD, WORSE), **dict.fromkeys(_LEFT_OPEN, "bold"), **dict.fromkeys(_KEPT, "blue")}
+"""The style of each verdict, in rich's words; that of others is none."""
+MARKS = {
+    **dict.fromkeys(_BAD, "!"),
+    "misprint": "~",
+    "edge case": "~",
+    "failed": "x",
+    "incomplete": "x",
+    "no evidence": "?",
+    "undecided": "~",
+    "accepted": "~",
+}
+"""The mark of each verdict in tables, which says the same as its style; others have none."""
 _TEXT_COLUMN = 13
+# In a table: the least columns of a name and of a text, and those between two cells.
 _LEAST, _TEXT, _GAP = 12, 30, 2
-"""In a table: the least columns of a name and of a text, and those between two cells."""
 _ESCAPE, _END = re.compile(r"\x1b\[[0-9;]*m"), re.compile(r"(?: |\x1b\[[0-9;]*m)+$")
 
 
@@ -56,22 +76,30 @@ def said(*lines: tuple[str, str]) -> Lines:
 
 def style_of(verdict: Verdict, calm: str = "") -> str:
     """Return the style of the row of a verdict; `calm` where nothing about it needs a look."""
-    return verdict.tone.style if verdict.needs_look else calm
+    if verdict.needs_look:
+        return STYLES.get(verdict, "")
+    return calm
 
 
 def painted(text: str, style: str) -> str:
     """Return text with the ANSI escapes of a style."""
-    return f"{_ESCAPES[style]}{text}\x1b[0m" if style else text
+    if style:
+        return f"{_ESCAPES[style]}{text}\x1b[0m"
+    return text
 
 
 def in_ascii(text: str) -> str:
     """Return the text of a line with its signs in ASCII; one that is there to be copied stays as it is."""
-    return text if isinstance(text, Copied) else text.translate(_SIGNS_IN_ASCII)
+    if isinstance(text, Copied):
+        return text
+    return text.translate(_SIGNS_IN_ASCII)
 
 
 def label_text(label: str) -> str:
     """Return the label of a line, a verdict in capitals."""
-    return label.upper() if isinstance(label, Verdict) else label
+    if isinstance(label, Verdict):
+        return label.upper()
+    return label
 
 
 def laid_out(lines: Lines, width: int = 80, color: bool = False) -> str:
@@ -81,11 +109,21 @@ def laid_out(lines: Lines, width: int = 80, color: bool = False) -> str:
     """
     rows: list[str] = []
     for label, text in lines:
-        shown, room = printable(in_ascii(text)), max(width - _TEXT_COLUMN, 20)
-        whole = isinstance(text, ShellCommand)
-        first, *more = [shown] if whole else textwrap.wrap(shown, room, break_on_hyphens=False) or [""]
-        style = label.tone.style if isinstance(label, Verdict) else "bold" * label.isupper()
-        rows.append(painted(label_text(label), style if color else "") + " " * (_TEXT_COLUMN - len(label)) + first)
+        shown = printable(in_ascii(text))
+        room = max(width - _TEXT_COLUMN, 20)
+        if isinstance(text, ShellCommand):
+            first = shown
+            more = []
+        else:
+            first, *more = textwrap.wrap(shown, room, break_on_hyphens=False) or [""]
+        if isinstance(label, Verdict):
+            style = STYLES.get(label, "")
+        else:
+            style = "bold" * label.isupper()
+        head = label_text(label)
+        if color:
+            head = painted(head, style)
+        rows.append(head + " " * (_TEXT_COLUMN - len(label)) + first)
         rows += [" " * _TEXT_COLUMN + part for part in more]
     return "\n".join(row.rstrip() for row in rows) + "\n"
 
@@ -136,6 +174,7 @@ def table(
         )
     for row, style in zip(_cut(heads, rows, width, deep), styles or [""] * len(rows), strict=True):
         drawn.add_row(*map(Text, row), style=style or None)
+    # Nothing is asked of the terminal, so that equal rows give equal lines everywhere.
     console = Console(
         file=io.StringIO(),
         width=width,
@@ -158,6 +197,7 @@ def table(
 def _cut(heads: Sequence[Head], rows: Sequence[Sequence[Cell]], width: int, deep: int) -> list[list[str]]:
     """Return the rows with names cut to as many lines of what the other columns leave; of texts nothing is cut."""
     shown = [[_written(one, head.kind) for head, one in zip(heads, row, strict=True)] for row in rows]
+    # Names get what the other columns leave; a text may be broken, so that it asks for a little only.
     rest = 0
     for i, head in enumerate(heads):
         cells = (head.text, *(row[i] for row in shown))
@@ -180,4 +220,6 @@ def _shortened(text: str, room: int) -> str:
     kept = room - 2
     if len(text) <= room:
         return text
-    return f"{text[:kept]}.." if " (" in text[:kept] else f"{text[: kept - kept // 2]}..{text[-(kept // 2) :]}"
+    if " (" in text[:kept]:
+        return f"{text[:kept]}.."
+    return f"{text[: kept - kept // 2]}..{text[-(kept // 2) :]}"

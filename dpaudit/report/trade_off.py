@@ -11,12 +11,12 @@ from dpaudit.report.figures import View
 from dpaudit.report.numbers import percent
 from dpaudit.report.svg import across, along, axis, dot, drawing, element, linear, path, words
 from dpaudit.report.view import AuditedMechanism
-from dpaudit.report.wording import curve_claim_words
+from dpaudit.report.words.claims import curve_claim_words
 
 Array = NDArray[np.float64]
 
+# As in `figures`; the number of rates that are drawn.
 _BASE, _TOP, _HEIGHT, _WIDTH, _STEPS = 214, 14, 250, 1000, 64
-"""As in `figures`; the number of rates that are drawn."""
 
 
 def promised_errors(claim: CurveClaim, rate: Array) -> Array:
@@ -25,7 +25,8 @@ def promised_errors(claim: CurveClaim, rate: Array) -> Array:
     It is the maximum of 0, 1 - d - exp(e) x and exp(-e) (1 - d - x) over the claim's points (e, d).
     """
     points = ClaimPoints.of(claim)
-    ratio, room = np.exp(points.epsilon)[:, None], 1 - points.delta[:, None]
+    ratio = np.exp(points.epsilon)[:, None]
+    room = 1 - points.delta[:, None]
     least: Array = np.maximum(room - ratio * rate, (room - rate) / ratio).max(axis=0)
     return np.maximum(least, 0.0)
 
@@ -35,7 +36,8 @@ def trade_off_figure(mechanism: AuditedMechanism) -> View | None:
     finding = mechanism.tested.blackbox
     if finding is None or finding.curve_test is None:
         return None
-    claim, rate = finding.curve_test.claim, np.linspace(0, 1, _STEPS + 1) ** 2
+    claim = finding.curve_test.claim
+    rate = np.linspace(0, 1, _STEPS + 1) ** 2
     up = linear(0, 1, _BASE, _TOP)
 
     def drawn(name: str, x: Array, y: Array, closed: bool = False) -> str:
@@ -43,7 +45,8 @@ def trade_off_figure(mechanism: AuditedMechanism) -> View | None:
         return element("path", class_=name, d=path(places, closed))
 
     least = promised_errors(claim, rate)
-    parts, caption = [drawn("promised", rate, least)], "Errors of the best test of one input against its neighbour."
+    parts = [drawn("promised", rate, least)]
+    caption = "Errors of the best test of one input against its neighbour."
     if finding.curve is not None:
         # The upper limit on the false negative rate, the lower of both directions.
         most = np.minimum(finding.curve.trade_off_upper(rate), finding.curve.trade_off_upper(rate, reverse=True))
@@ -56,7 +59,9 @@ def trade_off_figure(mechanism: AuditedMechanism) -> View | None:
         caption += " Orange: what is promised and was ruled out." * refuted
     box = element("svg", *parts, viewBox=f"0 0 {_WIDTH} {_HEIGHT}", preserveAspectRatio="none")
     rates = finding.witness.rates
-    marks = [] if rates is None else [dot(100 * rates[1], up(1 - rates[0]))]
+    marks = []
+    if rates is not None:
+        marks = [dot(100 * rates[1], up(1 - rates[0]))]
     caption += " Dot: the event tested." * bool(marks)
     ticks = [(100 * tick, f"{tick:g}") for tick in (0.0, 0.25, 0.5, 0.75)]
     axes = [

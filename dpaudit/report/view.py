@@ -1,4 +1,7 @@
-"""The view of a mechanism that every report reads: its findings, the verdict on each of its promises, its numbers."""
+"""Views that every report reads: of one finding, and of a mechanism with its findings, verdicts and numbers.
+
+A finding that an audit returned and one that a run stores have the same view, so that they are shown alike.
+"""
 
 from __future__ import annotations
 
@@ -9,24 +12,34 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal, NamedTuple, TypeAlias, TypeVar
 
+from msgspec import UNSET
+
 from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.audit.tested import CurveTest
-from dpaudit.contract import OF_PRIVACY, PrivacyClaim, Verdict
-from dpaudit.engine.outcome import AUDITS, PRIVACY_AUDITS, is_ladder, refutes
+from dpaudit.contract import OF_PRIVACY, PrivacyClaim, PrivacyVerdict, TaskVerdict, UtilityVerdict, Verdict, status_of
+from dpaudit.engine.outcome import AUDITS, PRIVACY_AUDITS, is_ladder
 from dpaudit.engine.records import Parameters, Result
-from dpaudit.engine.tasks import Arguments, ExactArguments, PrivacyArguments, UtilityArguments
+from dpaudit.engine.tasks import ExactArguments, PrivacyArguments, UtilityArguments
 from dpaudit.exact.finding import LawFinding
+from dpaudit.places import is_place
 from dpaudit.utility.finding import UtilityFinding
 
 _ROUNDING = 1e-12
 _SCOPES = {"all": "all samples", "crafted": "crafted samples only", "given": "the pairs given"}
 Kind: TypeAlias = Literal["exact", "privacy", "utility"]
+Samples: TypeAlias = Literal["all", "crafted", "given"]
+OneAudit: TypeAlias = PrivacyFinding | LawFinding | UtilityFinding
+"""The findings that a report of a run may hold."""
+Decoded: TypeAlias = Mapping[str, str] | None
+"""The meaning of the codes of a learner's outputs, as far as it is known; None for a mechanism, which has no codes."""
 _NOT_PLANNED: dict[Kind, str] = {
     "exact": "no exact output law was enumerated in this run",
     "privacy": "no black-box audit was planned",
     "utility": "no audit of utility was planned",
 }
 
+Shown: TypeAlias = Callable[[str, str | None], str]
+"""The way in which a parameter, with a value or without, is written; see `InputError.worded`."""
 Judged = TypeVar("Judged", PrivacyFinding, LawFinding, UtilityFinding)
 
 
@@ -35,6 +48,92 @@ class Trouble(NamedTuple):
 
     kind: str
     error: str
+
+
+@dataclass(frozen=True)
+class FindingView:
+    """A finding, and what a report says of it that it does not hold itself.
+
+    The `name` is the id of a learner, the place of a function, or what a call has for the mechanism. `claim` is the
+    learner's own claim of privacy, and `fault` what a positive control leaks. Exact laws were compared on `samples`.
+    `below_theorem` is of utility below the theorem's sample size, where failures refute nothing; the theorem asks for
+    `theorem_n` where there is one. `data` names the file that held the dataset. `stored` is the result of the run that
+    holds the finding; there is none of a finding that an audit returned.
+    """
+
+    finding: OneAudit
+    name: str
+    parameters: Parameters = field(default_factory=dict)
+    decoded: Decoded = None
+    claim: PrivacyClaim | None = None
+    fault: str | None = None
+    samples: Samples = "all"
+    below_theorem: bool = False
+    theorem_n: int | None = None
+    data: str = ""
+    stored: Result | None = field(default=None, repr=False)
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """The verdict on the claim that the finding is about; None below the theorem's sample size."""
+        if self.below_theorem:
+            return None
+        return self.finding.verdict
+
+    @property
+    def refutes(self) -> bool:
+        """Whether the claim is refuted."""
+        return self.verdict == PrivacyVerdict.VIOLATION
+
+    @property
+    def leaves_open(self) -> bool:
+        """Whether it stays open if the claim is kept, as no audit should leave it."""
+        return self.verdict in (PrivacyVerdict.NO_EVIDENCE, UtilityVerdict.UNDECIDED)
+
+    @property
+    def is_learner(self) -> bool:
+        """Whether a learner was audited, whose inputs hold examples and whose outputs are codes."""
+        return self.stored is not None and not is_place(self.name)
+
+    @property
+    def task(self) -> str:
+        """The key of the task that made it; empty where it is of no run."""
+        if self.stored is None:
+            return ""
+        return self.stored.task
+
+
+def view_of(found: OneAudit | Result) -> FindingView:
+    """Return the view of a finding that an audit returned, or of one that a run stores."""
+    if not isinstance(found, Result):
+        return FindingView(found, found.audited)
+    finding = found.finding
+    arguments = found.arguments
+    assert isinstance(finding, OneAudit)
+    samples: Samples = "all"
+    theorem_n = None
+    data = ""
+    if isinstance(arguments, ExactArguments):
+        samples = arguments.samples
+    elif isinstance(arguments, PrivacyArguments):
+        data = arguments.data or ""
+    elif isinstance(arguments, UtilityArguments):
+        theorem_n = None
+        if arguments.theorem_n is not UNSET:
+            theorem_n = arguments.theorem_n
+    return FindingView(
+        finding,
+        found.learner,
+        found.parameters,
+        decoded=None if is_place(found.learner) else found.decoded,
+        claim=found.claim,
+        fault=found.fault,
+        samples=samples,
+        below_theorem=is_ladder(found),
+        theorem_n=theorem_n,
+        data=data,
+        stored=found,
+    )
 
 
 @dataclass(frozen=True)
@@ -52,7 +151,7 @@ class Row:
 
     learner: str
     parameters: Parameters
-    results: Sequence[Result] = field(repr=False)
+    views: Sequence[FindingView] = field(repr=False)
     fault: str | None = None
     label: str = ""
     picture: Result | None = field(default=None, repr=False)
@@ -65,12 +164,12 @@ class Row:
     @cached_property
     def exact(self) -> LawFinding | None:
         """The exact finding that decides: the violation if there is one, else that of the largest epsilon."""
-        return worst([r.finding for r in self.results if isinstance(r.finding, LawFinding)], lambda f: f.epsilon)
+        return worst([v.finding for v in self.views if isinstance(v.finding, LawFinding)], lambda f: f.epsilon)
 
     @cached_property
     def blackbox(self) -> PrivacyFinding | None:
         """The black-box finding that decides: the violation if there is one, else that of the largest bound."""
-        found = [r.finding for r in self.results if isinstance(r.finding, PrivacyFinding)]
+        found = [v.finding for v in self.views if isinstance(v.finding, PrivacyFinding)]
         return worst(found, lambda f: f.epsilon_lower)
 
     @cached_property
@@ -81,19 +180,20 @@ class Row:
     @cached_property
     def cases(self) -> Sequence[UtilityFinding]:
         """Utility at the theorem's sample size, one finding a hard case."""
-        return [r.finding for r in self.results if isinstance(r.finding, UtilityFinding) and not is_ladder(r)]
+        return [v.finding for v in self.views if isinstance(v.finding, UtilityFinding) and not v.below_theorem]
 
     @cached_property
     def ladder(self) -> Sequence[UtilityFinding]:
         """Utility below the theorem's sample size, where failures refute nothing."""
-        return [r.finding for r in self.results if isinstance(r.finding, UtilityFinding) and is_ladder(r)]
+        return [v.finding for v in self.views if isinstance(v.finding, UtilityFinding) and v.below_theorem]
 
     @cached_property
     def claim(self) -> PrivacyClaim | None:
         """The claim of privacy; where the mechanism states none itself, the one that was tested."""
-        if own := next((r.claim for r in self.results if r.claim is not None), None):
+        if own := next((view.claim for view in self.views if view.claim is not None), None):
             return own
-        tested, exact = self.blackbox, self.exact
+        tested = self.blackbox
+        exact = self.exact
         if tested is not None:
             return PrivacyClaim(tested.epsilon, tested.delta, claim_id=tested.claim_id)
         if exact is not None and exact.claimed_epsilon is not None:
@@ -103,16 +203,19 @@ class Row:
     @property
     def curve(self) -> CurveTest | None:
         """The test of the claim where that is a curve, of which `claim` is the point tested."""
-        return None if self.blackbox is None else self.blackbox.curve_test
+        if self.blackbox is None:
+            return None
+        return self.blackbox.curve_test
 
     @property
     def scope(self) -> str:
         """The samples that the exact audit covered: "all samples", "crafted samples only", or "" without one."""
-        deciding = (r.arguments for r in self.results if r.finding is self.exact)
-        return next((_SCOPES[a.samples] for a in deciding if isinstance(a, ExactArguments)), "")
+        if self.exact is None:
+            return ""
+        return _SCOPES[self.view_of(self.exact).samples]
 
     @property
-    def deciding(self) -> Mapping[Kind, PrivacyFinding | LawFinding | UtilityFinding | None]:
+    def deciding(self) -> Mapping[Kind, OneAudit | None]:
         """The finding of each kind of audit that decides."""
         return {"exact": self.exact, "privacy": self.blackbox, "utility": self.utility}
 
@@ -130,20 +233,27 @@ class Row:
             return f"failed: {errors[0]}"
         if kind in self.pending:
             return "planned, but not run to its end"
-        return "the learner claims no privacy" if kind == "privacy" and self.claim is None else _NOT_PLANNED[kind]
+        if kind == "privacy" and self.claim is None:
+            return "the learner claims no privacy"
+        return _NOT_PLANNED[kind]
 
     @property
     def privacy_verdict(self) -> Verdict:
         """The verdict on privacy; exact laws without a claim say nothing about one."""
         if self.convicted_by:
-            return Verdict.ACCEPTED if self.accepted else Verdict.VIOLATION
+            if self.accepted:
+                return TaskVerdict.ACCEPTED
+            return PrivacyVerdict.VIOLATION
         if unfinished := self._unfinished(PRIVACY_AUDITS):
             return unfinished
-        findings = [result.finding for result in self.results]
+        findings = [view.finding for view in self.views]
         judging = {f.verdict for f in findings if isinstance(f, PrivacyFinding)}
         # Exact laws without a claim judge nothing.
         judging |= {f.verdict for f in findings if isinstance(f, LawFinding) and f.claimed_epsilon is not None}
-        silent = Verdict.NO_CLAIM if self.claim is None else Verdict.NOT_CHECKED
+        if self.claim is None:
+            silent = TaskVerdict.NO_CLAIM
+        else:
+            silent = TaskVerdict.NOT_CHECKED
         return next((verdict for verdict in OF_PRIVACY if verdict in judging), silent)
 
     @property
@@ -151,44 +261,50 @@ class Row:
         """The verdict on privacy; of a positive control, whether its leak was detected."""
         if self.fault is None:
             return self.privacy_verdict
-        return Verdict.CAUGHT if self.convicted_by else self._unfinished(AUDITS) or Verdict.MISSED
+        if self.convicted_by:
+            return TaskVerdict.CAUGHT
+        return self._unfinished(AUDITS) or TaskVerdict.MISSED
 
     @property
     def utility_verdict(self) -> Verdict:
         """The gravest verdict over the hard cases; where all are vacuous, that."""
         verdicts = [self._unfinished(("utility",)), *(case.verdict for case in self.cases)]
-        return min(filter(None, verdicts), default=Verdict.NOT_CHECKED, key=lambda verdict: verdict.rank)
+        return min(filter(None, verdicts), default=TaskVerdict.NOT_CHECKED, key=lambda verdict: verdict.rank)
 
     @property
     def verdict(self) -> Verdict:
         """The graver of both verdicts; where neither is bad, what is known of privacy."""
         found = (self.privacy_verdict, self.utility_verdict)
-        if bad := [verdict for verdict in found if verdict.status]:
+        if bad := [verdict for verdict in found if status_of(verdict)]:
             return min(bad, key=lambda verdict: verdict.rank)
-        return Verdict.CONSISTENT if self.further and found[0] == Verdict.NOT_CHECKED else found[0]
+        if self.further and found[0] == TaskVerdict.NOT_CHECKED:
+            return PrivacyVerdict.CONSISTENT
+        return found[0]
 
     @property
     def to_blame(self) -> tuple[str, ...]:
         """The promises for which the verdict is a bad one."""
         found = {"privacy": self.privacy_verdict, "utility": self.utility_verdict}
-        return tuple(name for name, verdict in found.items() if verdict == self.verdict and verdict.status)
+        return tuple(name for name, verdict in found.items() if verdict == self.verdict and status_of(verdict))
 
     def _unfinished(self, kinds: Sequence[str]) -> Verdict | None:
         """Return why an audit of these kinds has no result; None if each has one."""
         if any(failure.kind in (*kinds, "plan") for failure in self.failures):
-            return Verdict.FAILED
-        return Verdict.INCOMPLETE if any(kind in kinds for kind in self.pending) else None
+            return TaskVerdict.FAILED
+        if any(kind in kinds for kind in self.pending):
+            return TaskVerdict.INCOMPLETE
+        return None
 
     @property
     def convicted_by(self) -> tuple[str, ...]:
         """The privacy audits that found a violation."""
         names = {"exact": "exact", "privacy": "black box"}
-        found = {result.kind for result in self.results if refutes(result)}
+        found = {view.finding.kind for view in self.views if view.refutes}
         return tuple(name for kind, name in names.items() if kind in found)
 
-    def result_of(self, finding: PrivacyFinding | LawFinding | UtilityFinding) -> Result:
-        """Return the result that holds one of its findings."""
-        return next(result for result in self.results if result.finding is finding)
+    def view_of(self, finding: OneAudit) -> FindingView:
+        """Return the view of one of its findings."""
+        return next(view for view in self.views if view.finding is finding)
 
     @property
     def settings(self) -> tuple[str, ...]:
@@ -201,7 +317,7 @@ class Row:
         def kept(finding: object) -> bool:
             return not isinstance(finding, UtilityFinding) or finding.setting == setting
 
-        return replace(self, results=[r for r in self.results if kept(r.finding)])
+        return replace(self, views=[view for view in self.views if kept(view.finding)])
 
     @property
     def utility_confidence(self) -> float | None:
@@ -216,15 +332,25 @@ class Row:
         exact = self.exact
         if exact is None:
             return None
-        return exact.epsilon_at_claim if exact.claimed_delta and exact.epsilon_at_claim is not None else exact.epsilon
+        if exact.claimed_delta and exact.epsilon_at_claim is not None:
+            return exact.epsilon_at_claim
+        return exact.epsilon
 
     @property
     def nearness(self) -> float:
         """The exact epsilon, or else the one found, as a multiple of the claim."""
-        found = 0.0 if self.blackbox is None else self.blackbox.epsilon_lower
-        size = found if self.exact_epsilon is None else self.exact_epsilon
-        claimed = self.claim.epsilon if self.claim else 0.0
-        return size / claimed if claimed > 0 and math.isfinite(size) else size
+        found = 0.0
+        if self.blackbox is not None:
+            found = self.blackbox.epsilon_lower
+        size = found
+        if self.exact_epsilon is not None:
+            size = self.exact_epsilon
+        claimed = 0.0
+        if self.claim:
+            claimed = self.claim.epsilon
+        if claimed > 0 and math.isfinite(size):
+            return size / claimed
+        return size
 
     @property
     def conflict(self) -> bool:
@@ -235,13 +361,15 @@ class Row:
         no lower bound on delta, of a curve, may exceed the exact delta. Exact laws of some samples alone contradict
         nothing: the black box goes on to others from there.
         """
-        exact, blackbox = self.exact, self.blackbox
+        exact = self.exact
+        blackbox = self.blackbox
         if exact is None or blackbox is None or exact.relation != blackbox.relation or exact.n is None:
             return False
         # The error of a log-probability is a relative one of the probabilities, whose sum is at most 1.
         slack = math.expm1(min(exact.error, 1.0)) + _ROUNDING
         points = [(epsilon, delta + slack) for epsilon, delta in exact.curve]
-        lower, delta = blackbox.epsilon_lower, blackbox.delta
+        lower = blackbox.epsilon_lower
+        delta = blackbox.delta
         beyond = delta > 0 and any(at < lower and most <= delta for at, most in points)
         if beyond or lower > exact.epsilon + exact.error:
             return True
@@ -251,28 +379,15 @@ class Row:
         return any(found > most for found, (_, most) in zip(shown, points, strict=True))
 
 
-def row_of(results: Sequence[Result]) -> Row:
-    """Return the row of the results of single audits of one mechanism, at one setting of its parameters."""
-    first = results[0]
-    return Row(first.learner, first.parameters, results, fault=first.fault, label=first.learner)
-
-
-def alone(finding: PrivacyFinding | LawFinding | UtilityFinding) -> Result:
-    """Return the record of a finding that is of no run: what the finding does not say is left open."""
-    arguments: Arguments
-    if isinstance(finding, PrivacyFinding):
-        arguments = PrivacyArguments(trials=finding.trials, confidence=finding.confidence)
-    elif isinstance(finding, LawFinding):
-        arguments = ExactArguments(n=finding.n or 0, relation=finding.relation, samples="all")
-    else:
-        same = {name: getattr(finding, name) for name in ("alpha", "beta", "n", "trials", "confidence", "setting")}
-        arguments = UtilityArguments(role="claim", case=finding.distribution, case_index=None, concept=None, **same)
-    # As of MODULE:FUNCTION: the codes of a learner are decoded by the learner, which a finding does not hold.
-    return Result(task="alone", learner=f"alone:{finding.audited}", parameters={}, arguments=arguments, finding=finding)
+def row_of(views: Sequence[FindingView]) -> Row:
+    """Return the row of single audits of one mechanism, at one setting of its parameters."""
+    first = views[0]
+    return Row(first.name, first.parameters, views, fault=first.fault, label=first.name)
 
 
 def worst(findings: Sequence[Judged], size: Callable[[Judged], float]) -> Judged | None:
     """Return the finding whose verdict speaks for all, and among those the one with the largest `size`."""
+    # The verdicts of a kind stand in the order in which one of several speaks for all.
     return min(findings, key=lambda one: (one.verdicts.index(one.verdict), -size(one)), default=None)
 
 
@@ -321,6 +436,7 @@ def mechanisms(rows: Sequence[Row]) -> list[AuditedMechanism]:
         grouped.setdefault(row.learner, []).append(row)
     found: dict[str, AuditedMechanism] = {}
     for name, group in grouped.items():
+        # Names that differ in signs alone would have one anchor: the later ones get a hyphen more.
         anchor = "m-" + (re.sub(r"[^A-Za-z0-9]+", "-", name).strip("-") or "x")
         while anchor in found:
             anchor += "-"

@@ -6,7 +6,7 @@ from typing import ClassVar, Literal
 
 from msgspec import UNSET, UnsetType
 
-from dpaudit.contract import OF_SENSITIVITY, Grade, Origin, Pair, Relation, Verdict
+from dpaudit.contract import OF_SENSITIVITY, Grade, Origin, Pair, PrivacyVerdict, Relation
 from dpaudit.neighbours.pair_words import words_of
 from dpaudit.record import Amount, Count, Frozen, NonNegative, Probability, Size, Words
 from dpaudit.results import AuditFinding
@@ -41,13 +41,13 @@ class Moved(Frozen, frozen=True):
         return cls(pair.origin, *words_of(pair), outputs, pair.digest or UNSET)
 
 
-def verdict_of(refuted: bool, tested: bool) -> Verdict:
+def verdict_of(refuted: bool, tested: bool) -> PrivacyVerdict:
     """Return the verdict on a claim that was refuted, or that was tested and not refuted."""
     if refuted:
-        return Verdict.VIOLATION
+        return PrivacyVerdict.VIOLATION
     if tested:
-        return Verdict.NOT_REFUTED
-    return Verdict.NO_EVIDENCE
+        return PrivacyVerdict.NOT_REFUTED
+    return PrivacyVerdict.NO_EVIDENCE
 
 
 class NoiseMove(Frozen, frozen=True, kw_only=True):
@@ -118,8 +118,8 @@ class RecordedFinding(AuditFinding, kw_only=True, frozen=True, tag="recorded noi
         The kind of the evidence: values are compared as fractions.
     """
 
-    verdicts: ClassVar[tuple[Verdict, ...]] = OF_SENSITIVITY
-    verdict: Verdict
+    verdicts: ClassVar[tuple[PrivacyVerdict, ...]] = OF_SENSITIVITY
+    verdict: PrivacyVerdict
     epsilon: Amount | None
     delta: Probability
     moves: tuple[NoiseMove, ...]
@@ -172,8 +172,8 @@ class SensitivityFinding(AuditFinding, kw_only=True, frozen=True, tag="sensitivi
         The kind of the evidence: the outputs are compared as fractions.
     """
 
-    verdicts: ClassVar[tuple[Verdict, ...]] = OF_SENSITIVITY
-    verdict: Verdict
+    verdicts: ClassVar[tuple[PrivacyVerdict, ...]] = OF_SENSITIVITY
+    verdict: PrivacyVerdict
     sensitivity: Amount
     metric: MetricName
     distance: NonNegative

@@ -35,7 +35,7 @@ from dpaudit.contract import (
     Learner,
     Solves,
     UtilityClaim,
-    Verdict,
+    UtilityVerdict,
 )
 from dpaudit.errors import InputError, blamed
 from dpaudit.jsonable import Json, jsonable, stable_repr
@@ -162,7 +162,7 @@ def audit_utility(
             failures = _count_failures(problem, size, stream, runs, workers, report)
             lower, upper = failure_interval(failures, runs, level)
             said = verdict(lower, upper, beta, vacuous)
-            if said != Verdict.UNDECIDED:
+            if said != UtilityVerdict.UNDECIDED:
                 break
     claim_id = ""
     if claim is not None and claim.setting == setting and size >= claim.sample_size:

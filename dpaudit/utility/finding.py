@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar
 
 import msgspec
 
-from dpaudit.contract import OF_LAWS, OF_UTILITY, SETTINGS, CaseFamily, Grade, Verdict
+from dpaudit.contract import OF_LAWS, OF_UTILITY, SETTINGS, CaseFamily, Grade, UtilityVerdict
 from dpaudit.errors import InputError
 from dpaudit.record import Count, Frozen, Level, Probability, Size, Words
 from dpaudit.results import AuditFinding
@@ -50,8 +50,8 @@ class UtilityFinding(AuditFinding, kw_only=True, frozen=True, tag="utility"):
         In the setting "agnostic", the exact error of the best concept, over which the excess is counted.
     """
 
-    verdicts: ClassVar[tuple[Verdict, ...]] = OF_UTILITY
-    verdict: Verdict
+    verdicts: ClassVar[tuple[UtilityVerdict, ...]] = OF_UTILITY
+    verdict: UtilityVerdict
     failure_rate: Probability
     failure_lower: Probability
     failure_upper: Probability
@@ -175,8 +175,8 @@ class SampleComplexityFinding(AuditFinding, kw_only=True, frozen=True, tag="samp
         The kind of the evidence for `lower` and `suffices`; "numeric" where the learner's own formula gave the rate.
     """
 
-    verdicts: ClassVar[tuple[Verdict, ...]] = OF_UTILITY
-    verdict: Verdict
+    verdicts: ClassVar[tuple[UtilityVerdict, ...]] = OF_UTILITY
+    verdict: UtilityVerdict
     lower: Count
     upper: Size | None
     reason: Reason
@@ -297,8 +297,8 @@ class ScalingFinding(AuditFinding, kw_only=True, frozen=True, tag="scaling"):
         The weakest grade among the points.
     """
 
-    verdicts: ClassVar[tuple[Verdict, ...]] = OF_LAWS
-    verdict: Verdict
+    verdicts: ClassVar[tuple[UtilityVerdict, ...]] = OF_LAWS
+    verdict: UtilityVerdict
     exponent: Slope
     upper_exponent: Slope
     ratio_slope: Slope

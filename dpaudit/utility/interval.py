@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from dpaudit.bounds.limits import lower_limit, upper_limit
-from dpaudit.contract import Verdict
+from dpaudit.contract import UtilityVerdict
 from dpaudit.errors import InputError
 
 # The error of a guess.
@@ -43,16 +43,16 @@ def failure_interval(failures: int, trials: int, confidence: float) -> tuple[flo
     return float(lower_limit(failures, trials, tail)), float(upper_limit(failures, trials, tail))
 
 
-def verdict(lower: float, upper: float, claimed: float, vacuous: bool = False) -> Verdict:
+def verdict(lower: float, upper: float, claimed: float, vacuous: bool = False) -> UtilityVerdict:
     """Return "holds" if an interval is at most what is claimed, "violation" if it exceeds that, else "undecided".
 
     For a vacuous claim "vacuous" replaces "holds"; one that fails is still a violation.
     """
     if upper <= claimed:
-        return Verdict.VACUOUS if vacuous else Verdict.HOLDS
+        return UtilityVerdict.VACUOUS if vacuous else UtilityVerdict.HOLDS
     if lower > claimed:
-        return Verdict.VIOLATION
-    return Verdict.UNDECIDED
+        return UtilityVerdict.VIOLATION
+    return UtilityVerdict.UNDECIDED
 
 
 def is_vacuous(alpha: float, beta: float, setting: str, concepts: int) -> bool:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.arguments import read_integer, read_number
-from dpaudit.contract import Grade, Learner, Parameter, UtilityClaim, Verdict
+from dpaudit.contract import Grade, Learner, Parameter, UtilityClaim, UtilityVerdict
 from dpaudit.errors import InputError
 from dpaudit.progress import Progress, followed
 from dpaudit.seeding import check_seed
@@ -161,7 +161,7 @@ def _abscissa(parameter: str, value: float) -> tuple[str, float]:
 class Slopes(NamedTuple):
     """The fields of a `ScalingFinding` that follow from its points."""
 
-    verdict: Verdict
+    verdict: UtilityVerdict
     exponent: Slope
     upper_exponent: Slope
     ratio_slope: Slope
@@ -175,9 +175,9 @@ def slopes_of(points: Sequence[ScalingPoint], confidence: float) -> Slopes:
     logs = [(math.log(point.x), math.log(point.upper or max(point.lower, 1))) for point in points]
     ratio = _fitted(half, confidence, over_theorem=True)
     found = verdict(ratio.lower, ratio.upper, CLEAR)
-    if found == Verdict.HOLDS:
+    if found == UtilityVerdict.HOLDS:
         # No finite number of sizes proves a law of growth.
-        found = Verdict.NOT_REFUTED
+        found = UtilityVerdict.NOT_REFUTED
     return Slopes(
         verdict=found,
         exponent=_fitted(points, confidence),

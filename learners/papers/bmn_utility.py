@@ -9,7 +9,7 @@ from itertools import product
 
 import numpy as np
 
-from dpaudit.contract import Distribution, Evidence, Tools, Verdict
+from dpaudit.contract import Distribution, Evidence, StatementVerdict, Tools
 
 from ..bisection import least_beyond
 from ..finite.counting import scores
@@ -168,7 +168,7 @@ def _compression(tools: Tools) -> Evidence:
     )
     # Without the proof one hypothesis decides nothing about the choice among many.
     enough = all(mine <= theirs for mine, theirs in zip(proved, PRINTED, strict=True))
-    otherwise = Verdict.HOLDS if enough else Verdict.UNDECIDED
+    otherwise = StatementVerdict.HOLDS if enough else StatementVerdict.UNDECIDED
     return judged(text, numbers, where, data, otherwise=otherwise, failed=exceeds(worst, BETA))
 
 

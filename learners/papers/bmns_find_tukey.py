@@ -9,7 +9,7 @@ from itertools import product
 
 import numpy as np
 
-from dpaudit.contract import Evidence, Tools, Verdict
+from dpaudit.contract import Evidence, StatementVerdict, Tools
 
 from ..bisection import least as least_of
 from ..domains import Grid
@@ -267,9 +267,9 @@ def _extended_log_star(tools: Tools) -> Evidence:
     text = ", ".join(f"{numbers[f'log*, {name}']} of {numbers[f'sum, {name}']} at {name}" for _, name, _ in cases)
     # As an upper bound with O(1): the excess at small d and T is the constant, 3.
     if greatest(cases, least=True)[0] < 0:
-        verdict = Verdict.LOOSE
+        verdict = StatementVerdict.LOOSE
     else:
-        verdict = Verdict.HOLDS
+        verdict = StatementVerdict.HOLDS
     text = f"log* T~ of log* d + log* T: {text}"
     return judged(text, numbers, witness, data, otherwise=verdict, failed=above > 4)
 

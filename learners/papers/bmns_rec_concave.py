@@ -10,7 +10,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from dpaudit.contract import Constants, Evidence, Pair, Part, Tools, Verdict
+from dpaudit.contract import Constants, Evidence, Pair, Part, StatementVerdict, Tools
 
 from ..bisection import least_beyond
 from ..interior_points.controls import StableSelectWrong, WrongStable
@@ -94,7 +94,7 @@ def _crossover(tools: Tools) -> Evidence:
         f"probability {failure:.2g}. Three piles of examples on 40 points cost epsilon {law.epsilon:.3f} of 2 exactly",
         numbers,
         # Where the printed promise is below the one that is proved to suffice, nothing is known but the failure above.
-        otherwise=tightness(share, 1.0) if share <= 1 else Verdict.UNDECIDED,
+        otherwise=tightness(share, 1.0) if share <= 1 else StatementVerdict.UNDECIDED,
         failed=failure > 0.1,
         witness=f"2^6 indices, promise {promise}, reached at the index 37 alone, on 32 indices, or rising to it from 0",
         data={**law.data, "promise": promise, "failure": failure},

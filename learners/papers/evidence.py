@@ -19,7 +19,16 @@ from dataclasses import dataclass, fields
 from functools import partial
 from typing import Any
 
-from dpaudit.contract import Distribution, Evidence, Pair, Sample, Support, Tools, Verdict
+from dpaudit.contract import (
+    Distribution,
+    Evidence,
+    Pair,
+    PrivacyVerdict,
+    Sample,
+    StatementVerdict,
+    Support,
+    Tools,
+)
 
 LOOSE = 0.75
 """A true statement is loose if the truth is at most this share of its constant."""
@@ -37,7 +46,7 @@ def judged(
     witness: str,
     data: Mapping[str, Any],
     *,
-    otherwise: Verdict = Verdict.HOLDS,
+    otherwise: StatementVerdict = StatementVerdict.HOLDS,
     failed: bool | None = None,
     grade: str = "exact",
     one_sided: bool = False,
@@ -49,7 +58,7 @@ def judged(
     refuted; by default whether there is a witness.
     """
     if failed or (failed is None and witness):
-        verdict = Verdict.REFUTED
+        verdict = StatementVerdict.REFUTED
         shown = witness
     else:
         verdict = otherwise
@@ -57,7 +66,7 @@ def judged(
     return Evidence(verdict, summary, numbers, grade, shown, data, one_sided)
 
 
-tried = partial(judged, otherwise=Verdict.UNDECIDED)
+tried = partial(judged, otherwise=StatementVerdict.UNDECIDED)
 """As `judged`, of an instance that refutes the statement or leaves it undecided."""
 
 
@@ -79,11 +88,11 @@ def exceeds(found: float, claimed: float) -> bool:
     return found > claimed * (1 + TOLERANCE)
 
 
-def tightness(truth: float, claimed: float) -> Verdict:
+def tightness(truth: float, claimed: float) -> StatementVerdict:
     """Return the verdict on a true upper bound: "loose" if the truth is at most `LOOSE` of it, else "holds"."""
     if truth <= LOOSE * claimed:
-        return Verdict.LOOSE
-    return Verdict.HOLDS
+        return StatementVerdict.LOOSE
+    return StatementVerdict.HOLDS
 
 
 def against(pair: Pair) -> str:
@@ -111,7 +120,7 @@ class Law:
     @property
     def leaks(self) -> bool:
         """Whether the claim of privacy fails."""
-        return bool(self.found.verdict == Verdict.VIOLATION)
+        return bool(self.found.verdict == PrivacyVerdict.VIOLATION)
 
     @property
     def pair(self) -> Pair:
@@ -201,7 +210,7 @@ def judged_loss(
     summary: str,
     numbers: Mapping[str, float],
     *,
-    otherwise: Verdict | None = None,
+    otherwise: StatementVerdict | None = None,
     **rest: Any,
 ) -> Evidence:
     """Return the evidence on a claim of pure privacy: refuted where the supremum exceeds it, or where `failed`.
@@ -212,7 +221,7 @@ def judged_loss(
     if loss.found.support == Support.PROVED:
         verdict = tightness(loss.value, claimed)
     else:
-        verdict = Verdict.HOLDS
+        verdict = StatementVerdict.HOLDS
     # What a search found may be too large by its error; only what is left refutes a claim.
     leaks = exceeds(loss.found.value - loss.found.error, claimed)
     return judged_law(loss, summary, numbers, leaks=leaks, otherwise=otherwise or verdict, **rest)

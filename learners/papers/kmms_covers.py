@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.contract import Evidence, Part, Relation, Tools, Verdict
+from dpaudit.contract import Evidence, Part, Relation, StatementVerdict, Tools
 
 from ..conjunctions.concepts import Conjunction, contradicted
 from ..conjunctions.set_cover import SetCoverConjunction, SetCoverDisjunction
@@ -101,7 +101,7 @@ def _calibration(tools: Tools) -> Evidence:
         f"allowed, with samples so much smaller; at d = 2, n = 3 the paper's costs {law.epsilon:.3f} exactly",
         numbers | {"loss": loss, f"exact, d=2, J={tiny.rounds}, n=3": law.epsilon},
         # What is known to be allowed are lower bounds: above them nothing is decided.
-        otherwise=Verdict.UNDECIDED if printed > allowed else tightness(printed, allowed),
+        otherwise=StatementVerdict.UNDECIDED if printed > allowed else tightness(printed, allowed),
         data={**law.data, "allowed": allowed},
         grade="numeric",
     )
@@ -137,7 +137,8 @@ def _pure_calibration(tools: Tools) -> Evidence:
     )
     numbers = {"cost, k=1": costs[1], "cost, k=8": costs[8], "greatest k": greatest, "searched": loss.value}
     witness = f"k = {greatest + 1} costs {costs.get(greatest + 1, math.inf):.4f}"
-    return judged_loss(loss, bound, text, numbers, otherwise=Verdict.HOLDS, failed=greatest < 8, witness=witness)
+    holds = StatementVerdict.HOLDS
+    return judged_loss(loss, bound, text, numbers, otherwise=holds, failed=greatest < 8, witness=witness)
 
 
 @states(
@@ -169,7 +170,7 @@ def _pure_budget(tools: Tools) -> Evidence:
         f"gains over composition for k = {gains['composition'][0]} to {gains['composition'][-1]}, and over the "
         f"analysis without noise for k = {gains['no noise'][0]} to {gains['no noise'][-1]}"
     )
-    return judged_loss(worst, 1.0, text, {**numbers, "epsilon": worst.value}, otherwise=Verdict.HOLDS)
+    return judged_loss(worst, 1.0, text, {**numbers, "epsilon": worst.value}, otherwise=StatementVerdict.HOLDS)
 
 
 @states(
@@ -215,7 +216,7 @@ def _claim_34(tools: Tools) -> Evidence:
         f"{best / share:.1f} times that eps_hat; a tiny instance costs {law.epsilon:.3f} exactly",
         numbers,
         # The game bounds the cost from above: it can show the statement; only the exact law can contradict it.
-        otherwise=Verdict.UNDECIDED if max(upper, every) > epsilon else tightness(upper, epsilon),
+        otherwise=StatementVerdict.UNDECIDED if max(upper, every) > epsilon else tightness(upper, epsilon),
         data={**law.data, "game": upper},
         grade="numeric",
     )
@@ -340,6 +341,6 @@ def _disjunctions(tools: Tools) -> Evidence:
         failed=failed,
         witness=found.witness,
         data=None if law.leaks else found.witness_data,
-        otherwise=Verdict.UNDECIDED if failed else found.verdict,
+        otherwise=StatementVerdict.UNDECIDED if failed else found.verdict,
         grade="statistical",
     )

@@ -9,7 +9,7 @@ from itertools import combinations, pairwise, product
 
 import numpy as np
 
-from dpaudit.contract import Evidence, Tools, Verdict
+from dpaudit.contract import Evidence, StatementVerdict, Tools
 
 from ..domains import Grid
 from ..finite.consistent import most_shattered
@@ -301,7 +301,7 @@ def _regions(tools: Tools) -> Evidence:
     numbers = {"greatest share of n^2": printed, "greatest share of n(n+1)/2 + 1": steiner}
     summary = f"at most {printed:g} n^2 and {steiner:g} (n (n+1)/2 + 1) regions: one point at d = 2, 8 samples at d = 9"
     # More cells than lines can make would be a fault of the enumeration.
-    otherwise = Verdict.UNDECIDED if steiner > 1 else Verdict.HOLDS
+    otherwise = StatementVerdict.UNDECIDED if steiner > 1 else StatementVerdict.HOLDS
     return judged(summary, numbers, witness, data, otherwise=otherwise, failed=printed > 1)
 
 

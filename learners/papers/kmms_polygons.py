@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.contract import Evidence, Sample, Tools, Verdict
+from dpaudit.contract import Evidence, Sample, StatementVerdict, Tools
 
 from ..arrays import Integers
 from ..conjunctions.greedy_counts import GreedyCounts, Remaining, Whole
@@ -57,7 +57,7 @@ def _claim_43(tools: Tools) -> Evidence:
         f"{upper:.3f} on any sample by the game, which holds for any measure on the hypotheses",
         numbers,
         # The game bounds the cost from above: it can show the statement; only the exact laws can contradict it.
-        otherwise=Verdict.UNDECIDED if upper > 1 else tightness(upper, 1),
+        otherwise=StatementVerdict.UNDECIDED if upper > 1 else tightness(upper, 1),
         data={**law.data, "eps_hat": share},
         grade="numeric",
     )
@@ -165,7 +165,7 @@ def _section_6(tools: Tools) -> Evidence:
     losses, worst = losses_of(tools, (SimplexSelect(1, 1.0), PolynomialSelect(1, 1.0)))
     numbers = {"simplices": losses[0].value, "polynomials": losses[1].value}
     text = f"side 1: exact loss of simplices in space {losses[0]}, of polynomials of degree 2 in the plane {losses[1]}"
-    return judged_loss(worst, 1.0, text, numbers, otherwise=Verdict.HOLDS)
+    return judged_loss(worst, 1.0, text, numbers, otherwise=StatementVerdict.HOLDS)
 
 
 SLACK = 0.25

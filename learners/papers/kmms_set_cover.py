@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.contract import Evidence, Pair, Part, Tools, Verdict
+from dpaudit.contract import Evidence, Pair, Part, StatementVerdict, Tools
 
 from ..arrays import Integers
 from ..conjunctions.concepts import contradicted
@@ -212,7 +212,7 @@ def _noise(tools: Tools) -> Evidence:
     numbers = {"without noise, at most": most, "with noise": law.epsilon, "without noise": without.epsilon}
     data = {**law.data, "without noise": without.epsilon, "game": most}
     # The game bounds the cost from above: above the claim it shows nothing.
-    found = Verdict.HOLDS if most <= EPSILON else Verdict.UNDECIDED
+    found = StatementVerdict.HOLDS if most <= EPSILON else StatementVerdict.UNDECIDED
     return judged_law(law, text, numbers, leaks=without.leaks, data=data, otherwise=found, grade="numeric")
 
 

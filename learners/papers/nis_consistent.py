@@ -6,7 +6,7 @@ import itertools
 
 import numpy as np
 
-from dpaudit.contract import Distribution, Evidence, Tools, Verdict
+from dpaudit.contract import Distribution, Evidence, StatementVerdict, Tools
 
 from ..arrays import Integers, Labels
 from ..conjunctions.concepts import Conjunctions
@@ -46,7 +46,7 @@ def _point(tools: Tools) -> Evidence:
         f"and 0.5 of the target, is at most {failure:.6f}; (1 - alpha)^n = {bound:.6f}, and beta is {beta}"
     )
     numbers = {"n": n, "failure": failure, "bound": bound, "beta": beta}
-    otherwise = Verdict.HOLDS if bound <= beta else Verdict.UNDECIDED
+    otherwise = StatementVerdict.HOLDS if bound <= beta else StatementVerdict.UNDECIDED
     return judged(text, numbers, where, data, otherwise=otherwise, failed=failure > bound)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.contract import Evidence, Tools, Verdict
+from dpaudit.contract import Evidence, StatementVerdict, Tools
 
 from ..conjunctions.concepts import Conjunctions
 from ..conjunctions.consistent import ConjunctionElimination
@@ -56,7 +56,7 @@ def _generic(tools: Tools) -> Evidence:
         f"epsilon = {small} the slides' maximum is {slides:.0f}, where {needed:.0f} suffices: 1/epsilon^2 is not "
         f"needed",
         {"epsilon": loss.value, "n": n, "failure": failure, "slides_factor": slides, "sufficient_factor": needed},
-        otherwise=Verdict.HOLDS,
+        otherwise=StatementVerdict.HOLDS,
         failed=failure > beta,
         witness=f"target c_2, mass {alpha * 1.001:g} on the point 1, n = {n}",
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from dpaudit.contract import Evidence, Part, Tools, Verdict
+from dpaudit.contract import Evidence, Part, Tools, UtilityVerdict
 
 from .evidence import tried
 from .states import derived
@@ -61,7 +61,7 @@ def _judged(found: Sequence[Any]) -> Evidence:
     broken = [
         law
         for law in found
-        if law.verdict == Verdict.VIOLATION or any(point.lower >= point.theorem for point in law.points)
+        if law.verdict == UtilityVerdict.VIOLATION or any(point.lower >= point.theorem for point in law.points)
     ]
     worst = max(found, key=lambda law: float(law.ratio_slope.upper))
     last = worst.points[-1]

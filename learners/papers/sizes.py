@@ -22,8 +22,9 @@ from dpaudit.contract import (
     Hypothesis,
     Learner,
     Solves,
+    StatementVerdict,
     Tools,
-    Verdict,
+    UtilityVerdict,
 )
 
 from ..arrays import Exact, Floats, Integers, Labels
@@ -171,7 +172,7 @@ class HalvedSizes:
         The least n down to which the failure rate was at most beta at every n; 0 if not even at the top.
     too_few : int
         The greatest n at which the failure rate exceeded beta; 0 if none did.
-    verdict : Verdict
+    verdict : StatementVerdict
         That on the theorem's n: refuted if the failure rate exceeds beta there, else by what is enough.
     """
 
@@ -180,20 +181,20 @@ class HalvedSizes:
         self.top = max(findings)
         by_size = sorted(((n, finding.verdict) for n, finding in findings.items()), reverse=True)
         # From the top down, as long as the rate was at most beta at every n.
-        kept = itertools.takewhile(lambda item: item[1] == Verdict.HOLDS, by_size)
+        kept = itertools.takewhile(lambda item: item[1] == StatementVerdict.HOLDS, by_size)
         self.enough = min((n for n, _ in kept), default=0)
-        self.too_few = max((n for n, verdict in by_size if verdict == Verdict.VIOLATION), default=0)
+        self.too_few = max((n for n, verdict in by_size if verdict == UtilityVerdict.VIOLATION), default=0)
         if self.enough:
             found = tightness(self.enough, self.top)
         else:
-            found = Verdict.UNDECIDED
-        self.verdict = Verdict.REFUTED if self.too_few == self.top else found
+            found = StatementVerdict.UNDECIDED
+        self.verdict = StatementVerdict.REFUTED if self.too_few == self.top else found
 
 
-def joint_verdict(verdicts: Iterable[Verdict]) -> Verdict:
+def joint_verdict(verdicts: Iterable[StatementVerdict]) -> StatementVerdict:
     """Return the verdict on a statement from those on its cases: loose only if it is loose on each of them."""
     found = set(verdicts)
-    order = (Verdict.REFUTED, Verdict.UNDECIDED, Verdict.HOLDS, Verdict.LOOSE)
+    order = (StatementVerdict.REFUTED, StatementVerdict.UNDECIDED, StatementVerdict.HOLDS, StatementVerdict.LOOSE)
     return next(verdict for verdict in order if verdict in found)
 
 
@@ -223,7 +224,7 @@ def audit_halved(
     findings = {}
     for _ in range(halvings + 1):
         findings[n] = tools.audit_utility(learner, concept, distribution, n=n, trials=trials, confidence=0.99, **levels)
-        if findings[n].verdict == Verdict.VIOLATION or n == 1:
+        if findings[n].verdict == UtilityVerdict.VIOLATION or n == 1:
             break
         # Half, rounded up: n = 1 is reached and not left.
         n = -(-n // 2)
@@ -232,7 +233,7 @@ def audit_halved(
 
 def audit_cases(
     tools: Tools, cases: Iterable[Case], **levels: Any
-) -> tuple[Verdict, dict[str, float], str, str, dict[str, Any]]:
+) -> tuple[StatementVerdict, dict[str, float], str, str, dict[str, Any]]:
     """Return the joint verdict on some cases, numbers, words, the witness and its data.
 
     `levels` are those of `audit_halved`. The witness is empty if no case refutes; its data are then those of the last.
@@ -246,10 +247,10 @@ def audit_cases(
         found = audit_halved(tools, learner, concept, distribution, **levels)
         verdicts.append(found.verdict)
         # A case that refutes is kept; else the last one stands for all.
-        if found.verdict == Verdict.REFUTED or not witness:
+        if found.verdict == StatementVerdict.REFUTED or not witness:
             data = case_data(learner, concept, distribution, found.top, levels["alpha"], beta=levels["beta"])
             data |= {name: levels[name] for name in ("setting", "noise") if name in levels}
-        if found.verdict == Verdict.REFUTED:
+        if found.verdict == StatementVerdict.REFUTED:
             drawn = f"{distribution} distribution"
             if isinstance(distribution, Distribution):
                 drawn = f"probabilities {distribution.probabilities.tolist()}"

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from functools import partial, wraps
 from typing import Any
 
-from dpaudit.contract import Constants, Evidence, Part, Statement, Survives, Tools, Verdict
+from dpaudit.contract import Constants, Evidence, Part, Statement, StatementVerdict, Survives, Tools
 
 from .. import citations
 from .evidence import Case, exceeds, greatest, judged, listed, tightness
@@ -44,7 +44,7 @@ derived = partial(states, constants=Constants.OURS)
 # As `states`, of what the source errs in, by the class of the failure; the theorem survives unless `survives`.
 misprint, gap, false, edge_case = (
     partial(states, failure=failure, survives=Survives.YES)
-    for failure in (Verdict.MISPRINT, Verdict.GAP, Verdict.FALSE, Verdict.EDGE_CASE)
+    for failure in (StatementVerdict.MISPRINT, StatementVerdict.GAP, StatementVerdict.FALSE, StatementVerdict.EDGE_CASE)
 )
 
 
@@ -53,7 +53,7 @@ def at_most(
     text: str,
     name: str = "share",
     *also: str,
-    otherwise: Verdict | None = Verdict.HOLDS,
+    otherwise: StatementVerdict | None = StatementVerdict.HOLDS,
     least: bool = False,
     **more: float,
 ) -> Callable[[Callable[[], Cases]], StatementCheck]:

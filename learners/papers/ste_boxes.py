@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from dpaudit.contract import Evidence, Pair, Part, Tools, Verdict
+from dpaudit.contract import Evidence, Pair, Part, StatementVerdict, Tools
 
 from ..boxes.concepts import BoxTightest
 from ..boxes.exponential import BoxExponential
@@ -104,7 +104,7 @@ def _dimension(tools: Tools) -> Evidence:
     witness = f"the sizes at d = {low} and {high}"
     data = {f"n, d={d}": sizes[d, 1e-6] for d in (low, high)}
     # Logarithmic factors are left out: the exponent is rounded to the nearest half.
-    otherwise = Verdict.LOOSE if advanced < 1.25 else Verdict.HOLDS
+    otherwise = StatementVerdict.LOOSE if advanced < 1.25 else StatementVerdict.HOLDS
     failed = advanced > 1.75
     numbers = {"basic": basic, "advanced": advanced}
     return judged(text, numbers, witness, data, otherwise=otherwise, failed=failed, grade="numeric")

@@ -49,7 +49,7 @@ CANARIES: dict[str, Any] = {
 FRAME = {"user": [1, 2, 555019, 3], "name": ["Aa", "Bb", "Zebediah Quuxbury", "Dd"]}
 FRAME |= {"income": [10.5, 11.5, 7654321.25, 12.5], "id": [5, 6, 610102197402281191, 7]}
 FRAME |= {"born": ["2001-01-01", "2001-01-02", "1990-01-02", "2001-01-04"]}
-FORMS = (".intoto", ".html", ".json", ".md", ".txt", ".xml", ".sarif")
+FORMS = (".html", ".json", ".md", ".txt", ".xml", ".sarif")
 SHORTEST = 6
 """Characters of the shortest spelling that is searched for: shorter ones stand in digests by chance."""
 

@@ -25,7 +25,7 @@ import numpy as np
 from benchmarks.losses.commands import FOUND, finished
 
 import dpaudit
-from dpaudit.contract import Verdict
+from dpaudit.contract import EVERY_VERDICT
 from dpaudit.engine.lines import digest_in, linked
 from dpaudit.engine.store import FILENAME, load_run
 from dpaudit.engine.tasks import canonical
@@ -103,7 +103,7 @@ def _others(key: Any, value: Document) -> list[Document]:
     if isinstance(value, float):
         return [2 * value + 0.1, 0.5 * value, 0.0, -1.0, "inf", 1e6, 1e308]
     if key == "verdict":
-        return [str(one) for one in Verdict if one != value]
+        return [str(one) for one in EVERY_VERDICT if one != value]
     return ["", value + "x", 1] if isinstance(value, str) else [None] if value is not None else [1]
 
 

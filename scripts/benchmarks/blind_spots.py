@@ -19,7 +19,7 @@ import numpy as np
 
 import dpaudit
 from benchmarks.columns import line, positive
-from dpaudit.contract import Verdict
+from dpaudit.contract import PrivacyVerdict
 from dpaudit.events.wide import WIDTH
 
 Rng: TypeAlias = np.random.Generator
@@ -254,7 +254,7 @@ def measure(mechanism: Mechanism, options: argparse.Namespace) -> tuple[int, lis
         )
         for seed in range(options.seed, options.seed + options.audits)
     ]
-    found = sum(finding.verdict == Verdict.VIOLATION for finding in findings)
+    found = sum(finding.verdict == PrivacyVerdict.VIOLATION for finding in findings)
     return found, [finding.epsilon_lower for finding in findings]
 
 

@@ -8,7 +8,7 @@ from collections import Counter
 from itertools import groupby
 from typing import Any
 
-from dpaudit.contract import ACCUSATIONS, OF_STATEMENTS, Part, Verdict
+from dpaudit.contract import ACCUSATIONS, OF_STATEMENTS, Part, StatementVerdict
 from dpaudit.report.formats import escaped
 from dpaudit.report.ledger import MEANINGS
 from dpaudit_learners import citations
@@ -77,7 +77,7 @@ def section(row: dict[str, Any]) -> str:
 def shown(row: dict[str, Any], name: str) -> str:
     """Return a field as a table has it: with constants of ours nothing is called printed."""
     words = " ".join(str(row[name]).split())
-    if name == "verdict" and row["one_sided"] and words == Verdict.UNDECIDED:
+    if name == "verdict" and row["one_sided"] and words == StatementVerdict.UNDECIDED:
         return "not refuted"
     ours = row["constants"] == "ours" and row["part"] == Part.PAPERS
     return escaped(f"ours: {words}" if name == "printed" and words and ours else words)

@@ -10,14 +10,12 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from msgspec.structs import replace
 from pages import many
 from reporter_runs import controls_missed, first, load_small
-from toy_records import privacy_finding
+from toy_records import privacy_finding, result
 
 from dpaudit.report import html as report
 from dpaudit.report.html import render_finding
-from dpaudit.report.view import alone
 
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 if BROWSER is None:  # before any page is made
@@ -91,7 +89,11 @@ PLACE = f"{'a_long_name_' * 5}.py:{'of_a_function_' * 4}"
 FOUND = [("violation", 4.46), ("consistent", 0.98), ("consistent", 0.03)]
 LONG = [
     render_finding(
-        replace(alone(privacy_finding(verdict, epsilon_lower=lower, detectable_epsilon=1.3)), learner=PLACE),
+        result(
+            "privacy",
+            finding=privacy_finding(verdict, epsilon_lower=lower, detectable_epsilon=1.3),
+            learner=PLACE,
+        ),
         "dpaudit privacy counts.py:counts --data counts.csv",
     )
     for verdict, lower in FOUND

@@ -50,7 +50,7 @@ def _curve(p, q, top, knots=33):
 
 def law(verdict, epsilon, claimed, curve, claim_id, delta_at_claim=0.0, pairs=56, **extra):
     return LawFinding(
-        verdict=Verdict(verdict),
+        verdict=Verdict.of(verdict),
         epsilon=epsilon,
         error=4.4e-16,
         claimed_epsilon=claimed,
@@ -96,7 +96,7 @@ def blackbox(verdict, epsilon, detectable, hits, other, claim_id, errors, curve=
         neighbour_trials=160_000,
     )
     return PrivacyFinding(
-        verdict=Verdict(verdict),
+        verdict=Verdict.of(verdict),
         epsilon=epsilon,
         delta=0.0,
         epsilon_lower=tests[0].epsilon_lower,
@@ -146,7 +146,7 @@ def betting(verdict, epsilon, lower, claim_id):
         event=Bets(3000, 1.25),
     )
     return PrivacyFinding(
-        verdict=Verdict(verdict),
+        verdict=Verdict.of(verdict),
         epsilon=epsilon,
         delta=0.0,
         epsilon_lower=lower,
@@ -207,7 +207,7 @@ def _row(id, statement, verdict, summary, numbers, grade="exact", witness="", **
         id=id,
         statement=statement,
         source="Private learning (slides)",
-        verdict=Verdict(verdict),
+        verdict=Verdict.of(verdict),
         summary=summary,
         numbers=numbers,
         grade=Grade(grade),

@@ -16,7 +16,7 @@ from dpaudit.engine.store import load_run
 from dpaudit.engine.tasks import Task
 from dpaudit.events.event import Cells
 from dpaudit.record import encodable
-from dpaudit.report.wording import event_words
+from dpaudit.report.words.events import event_words
 
 BEFORE = load_run(Path(__file__).parent / "run_pinned.jsonl")
 

@@ -36,7 +36,7 @@ FLOORS = {
             "loading",
             "plain_numbers",
             "record",
-            "presentation",
+            "hooks",
             "results",
         ),
         ("seeding", "arguments", "folders", "progress"),

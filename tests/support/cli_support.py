@@ -18,7 +18,7 @@ from dpaudit.audit.tested import EventTest
 from dpaudit.bounds.curve import fit_curve
 from dpaudit.cli.app import app
 from dpaudit.cli.command import Command
-from dpaudit.contract import Direction, Origin, Relation, Verdict
+from dpaudit.contract import Direction, Origin, PrivacyVerdict, Relation
 from dpaudit.engine import perform
 from dpaudit.events.event import Cells
 
@@ -43,7 +43,7 @@ def instant_privacy(monkeypatch):
         witness = Witness(0, Origin(text="toy"), "S", "T", Direction.FORWARD, event, hits, runs, runs - hits, runs)
         chosen = trials - runs
         return PrivacyFinding(
-            verdict=Verdict.VIOLATION if test.epsilon_lower > claim else Verdict.CONSISTENT,
+            verdict=PrivacyVerdict.VIOLATION if test.epsilon_lower > claim else PrivacyVerdict.CONSISTENT,
             epsilon=claim,
             delta=0.0,
             epsilon_lower=test.epsilon_lower,

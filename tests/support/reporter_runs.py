@@ -55,7 +55,7 @@ def put(run, *changed) -> Run:
 def retold(result, **changes):
     """Return a result whose finding has other fields."""
     if "verdict" in changes:
-        changes["verdict"] = Verdict(changes["verdict"])
+        changes["verdict"] = Verdict.of(changes["verdict"])
     return replace(result, finding=replace(result.finding, **changes))
 
 

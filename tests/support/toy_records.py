@@ -17,9 +17,11 @@ from dpaudit.contract import (
     Origin,
     Panel,
     Picture,
+    PrivacyVerdict,
     Relation,
+    StatementVerdict,
     Survives,
-    Verdict,
+    UtilityVerdict,
 )
 from dpaudit.engine.records import Failure, Fault, Header, LedgerRow, PictureFinding, Planned, Result, Run
 from dpaudit.engine.tasks import (
@@ -55,7 +57,7 @@ def law_finding(verdict: str = "consistent", **changes: Any) -> LawFinding:
         "grade": Grade.EXACT,
         "curve": ((0.0, 0.5), (1.0, 0.0)),
     }
-    return LawFinding(verdict=Verdict(verdict), **(given | changes))
+    return LawFinding(verdict=PrivacyVerdict(verdict), **(given | changes))
 
 
 LOWER = lower_bound((9, 1), (10, 10), UNSET, delta=0.0, error=0.05)
@@ -89,9 +91,9 @@ def privacy_finding(verdict: str = "consistent", event: Event = OUTPUT_1, **chan
         "origins": (Origin(text="toy"),),
         "in_any_state": True,
     }
-    if verdict == Verdict.NO_EVIDENCE:
+    if verdict == PrivacyVerdict.NO_EVIDENCE:
         given["gaps"] = (Identical(1),)
-    return PrivacyFinding(verdict=Verdict(verdict), **(given | changes))
+    return PrivacyFinding(verdict=PrivacyVerdict(verdict), **(given | changes))
 
 
 LOW, HIGH = failure_interval(4, 100, 0.95)
@@ -115,17 +117,17 @@ def utility_finding(verdict: str = "holds", **changes: Any) -> UtilityFinding:
         "seed": 0,
         "failure": "error > 0.1",
     }
-    return UtilityFinding(verdict=Verdict(verdict), **(given | changes))
+    return UtilityFinding(verdict=UtilityVerdict(verdict), **(given | changes))
 
 
 def ledger_row(verdict: str = "holds", **changes: Any) -> LedgerRow:
     """Return the verdict on a statement."""
     given = {"id": "Toy-1", "statement": "It is so.", "source": "here", "summary": "it is", "numbers": {"x": 1}}
-    given["witness"] = "this one" if verdict in (Verdict.REFUTED, *ACCUSATIONS) else ""
+    given["witness"] = "this one" if verdict in (StatementVerdict.REFUTED, *ACCUSATIONS) else ""
     if verdict in ACCUSATIONS:
         given |= {"place": "Lemma 1", "formula": "x < 1", "argument": "It is not.", "survives": Survives.YES}
-    given |= {"constants": Constants.OURS} if verdict == Verdict.DERIVED else {}
-    return LedgerRow(verdict=Verdict(verdict), **({**given, "grade": Grade.EXACT} | changes))
+    given |= {"constants": Constants.OURS} if verdict == StatementVerdict.DERIVED else {}
+    return LedgerRow(verdict=StatementVerdict(verdict), **({**given, "grade": Grade.EXACT} | changes))
 
 
 def picture_finding() -> PictureFinding:

@@ -14,7 +14,7 @@ from dpaudit.arguments import parameters_of
 from dpaudit.audit.evidence import Answer
 from dpaudit.contract import PrivacyClaim
 from dpaudit.errors import InputError
-from dpaudit.report.findings import gap_words
+from dpaudit.report.words.privacy import gap_words
 from tests.support.grouped import grouped
 
 RUNS: list[int] = []

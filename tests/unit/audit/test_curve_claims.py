@@ -218,7 +218,7 @@ def test_a_certificate_of_a_refuted_curve_is_one_of_the_point_tested() -> None:
 
 def test_a_page_draws_the_trade_off_that_is_claimed_and_what_the_runs_rule_out() -> None:
     from dpaudit.report.trade_off import promised_errors, trade_off_figure
-    from dpaudit.report.view import AuditedMechanism, alone, row_of
+    from dpaudit.report.view import AuditedMechanism, row_of, view_of
 
     least = promised_errors(CLAIMS[0], np.array([0.0, 0.3085375, 1.0]))
     assert least == pytest.approx([1.0, 0.3085375, 0.0], abs=2e-3)
@@ -226,11 +226,11 @@ def test_a_page_draws_the_trade_off_that_is_claimed_and_what_the_runs_rule_out()
         audit(0.7, CLAIMS[0], curve=True),
         dpaudit.audit_privacy(gaussian(1.0), [(0.0, 1.0)], **grouped(epsilon=1, **RUNS)),
     )
-    drawn = trade_off_figure(AuditedMechanism("noise", [row_of([alone(bad)])]))
+    drawn = trade_off_figure(AuditedMechanism("noise", [row_of([view_of(bad)])]))
     assert drawn is not None
     assert "mu = 1" in drawn.svg.replace("μ", "mu")
     assert "Orange" in drawn.caption
-    assert trade_off_figure(AuditedMechanism("noise", [row_of([alone(plain)])])) is None
+    assert trade_off_figure(AuditedMechanism("noise", [row_of([view_of(plain)])])) is None
 
 
 def test_settings_and_the_command_line_take_claims_as_people_state_them(tmp_path: Any) -> None:

@@ -19,7 +19,7 @@ from dpaudit.events.exceptions import ExceptionKinds, as_exceptions, by_name, ex
 from dpaudit.events.formula import LEAST_HITS, Formula, _written, sum_event
 from dpaudit.naming import Mention, Mentioned, Name, position
 from dpaudit.outputs.canonical import Raised, timed_out
-from dpaudit.report.wording import answer_words
+from dpaudit.report.words.events import answer_words
 from dpaudit.withheld import Coarse
 
 

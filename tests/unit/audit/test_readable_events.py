@@ -15,7 +15,7 @@ import dpaudit
 from dpaudit import certificates
 from dpaudit.cli import main
 from dpaudit.events.event import Interval
-from dpaudit.report.wording import answer_words
+from dpaudit.report.words.events import answer_words
 
 
 def of_another_length(x, rng):

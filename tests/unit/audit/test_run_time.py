@@ -21,7 +21,7 @@ from dpaudit.audit import run_time
 from dpaudit.audit.clock import Clock, Stopped
 from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.errors import InputError
-from dpaudit.report.findings import brief_lines
+from dpaudit.report.words.finding import brief_lines
 from dpaudit.running import adapters
 from dpaudit.running.adapters import as_mechanism, timed
 from dpaudit.running.isolated import Timeout

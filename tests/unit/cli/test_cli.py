@@ -319,7 +319,7 @@ def test_bad_input_is_one_line_and_status_2(capsys, tmp_path, monkeypatch, words
         ("report", "example      dpaudit report reports/latest --out report.html"),
         (
             "exact toy-coin --out report.pdf",
-            "--out must be a file that ends in .html, .intoto, .json, .md, .sarif, .txt, .xml, got 'report.pdf'",
+            "--out must be a file that ends in .html, .json, .md, .sarif, .txt, .xml, got 'report.pdf'",
         ),
         ("exact toy-coin --out no/such/r.html", "--out must be a file in a folder that exists, got 'no/such/r.html'"),
         ("help privcy", "there is no help on 'privcy'; did you mean privacy"),

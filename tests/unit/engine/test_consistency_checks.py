@@ -12,7 +12,7 @@ from toy_records import privacy_finding
 from dpaudit.audit.evidence import Answer, Check, CheckName
 from dpaudit.audit.finding import CoinCount, EventTest
 from dpaudit.bounds.coin import epsilon_lower
-from dpaudit.contract import PrivacyClaim, Verdict
+from dpaudit.contract import PrivacyClaim, PrivacyVerdict, UtilityVerdict
 from dpaudit.engine.recomputed import BETS, POWER, recomputed
 from dpaudit.engine.records import Result, State
 from dpaudit.engine.store import check_record
@@ -52,7 +52,10 @@ def test_of_bets_the_verdict_is_that_of_the_bound_and_the_stake() -> None:
     assert recomputed(bets) == (POWER, BETS)
     check(replace(PRIVACY, finding=bets))
     for changes, words in (
-        ({"verdict": Verdict.CONSISTENT}, "verdict 'consistent', with epsilon >= 1.5 and a claim of 1.0, is not what"),
+        (
+            {"verdict": PrivacyVerdict.CONSISTENT},
+            "verdict 'consistent', with epsilon >= 1.5 and a claim of 1.0, is not what",
+        ),
         ({"epsilon_lower": 0.5}, "'violation', with epsilon >= 0.5 and a claim of 1.0, is not what follows"),
         ({"epsilon_lower": float("inf")}, "epsilon_lower inf is no bound that runs can show"),
         ({"budget": {**bets.budget, "used": 60}}, "budget used 60 are more than 40"),
@@ -67,7 +70,7 @@ def test_of_bets_the_verdict_is_that_of_the_bound_and_the_stake() -> None:
 @pytest.mark.parametrize(
     ("record", "words"),
     [
-        (found(PRIVACY, verdict=Verdict.VIOLATION), "'violation', with epsilon >= 0.684"),
+        (found(PRIVACY, verdict=PrivacyVerdict.VIOLATION), "'violation', with epsilon >= 0.684"),
         (
             found(PRIVACY, epsilon_lower=float("inf")),
             "of an event inf is not what its counts give, 0.684",
@@ -89,11 +92,11 @@ def test_of_bets_the_verdict_is_that_of_the_bound_and_the_stake() -> None:
             "runs of the witness 21 is not twice confirmation_trials, 20",
         ),
         (found(PRIVACY, witness=replace(PRIVACY.finding.witness, hits=11)), "hits 11 are more than 10"),
-        (found(EXACT, verdict=Verdict.VIOLATION), "violation with epsilon 1.0, delta 0.0 at the claim"),
+        (found(EXACT, verdict=PrivacyVerdict.VIOLATION), "violation with epsilon 1.0, delta 0.0 at the claim"),
         (found(EXACT, epsilon=float("inf")), "consistent with epsilon inf"),
         (found(EXACT, claimed_epsilon=None), "claimed_epsilon None is not that of the claim, 1.0"),
         (found(EXACT, n=2), "n 2 is not that of the task, 1"),
-        (found(UTILITY, verdict=Verdict.VACUOUS), "verdict 'vacuous' is not that of its interval, 'holds'"),
+        (found(UTILITY, verdict=UtilityVerdict.VACUOUS), "verdict 'vacuous' is not that of its interval, 'holds'"),
         (found(UTILITY, failure_upper=0.2), "0.2) is not what 4 failures of 100 give"),
         (found(UTILITY, failures=6), "failure_rate 0.04 is not what its counts give, 0.06"),
         (found(UTILITY, failures=101), "failures 101 are more than 100"),
@@ -145,11 +148,11 @@ def test_a_record_is_that_of_its_place_in_the_plan() -> None:
 
 def test_a_claim_with_delta_is_refuted_by_its_delta() -> None:
     curve = ((0.0, 0.5), (1.0, 0.2))
-    broken = found(EXACT, claimed_delta=0.1, delta_at_claim=0.2, verdict=Verdict.VIOLATION, curve=curve)
+    broken = found(EXACT, claimed_delta=0.1, delta_at_claim=0.2, verdict=PrivacyVerdict.VIOLATION, curve=curve)
     check(replace(broken, claim=PrivacyClaim(1.0, 0.1)))
     with pytest.raises(ToolFault, match=r"violation with epsilon 1\.0, delta 0\.1 at the claim"):
         check(replace(found(broken, delta_at_claim=0.1), claim=PrivacyClaim(1.0, 0.1)))
     with pytest.raises(ToolFault, match=r"consistent with epsilon 1\.0, delta 0\.2 at the claim"):
-        check(replace(found(broken, verdict=Verdict.CONSISTENT), claim=PrivacyClaim(1.0, 0.1)))
+        check(replace(found(broken, verdict=PrivacyVerdict.CONSISTENT), claim=PrivacyClaim(1.0, 0.1)))
     with pytest.raises(ToolFault, match=r"delta_at_claim 0\.3 is not that of its curve, 0\.2"):
         check(replace(found(broken, delta_at_claim=0.3), claim=PrivacyClaim(1.0, 0.1)))

@@ -13,7 +13,7 @@ from toy_records import LOWER
 from dpaudit import files
 from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.cli import main
-from dpaudit.contract import Verdict
+from dpaudit.contract import PrivacyVerdict
 from dpaudit.engine import verification
 from dpaudit.engine.records import Result
 from dpaudit.engine.store import FILENAME, Store, load_run
@@ -59,7 +59,7 @@ def test_of_a_mechanism_with_randomness_of_its_own_the_verdict_must_be_the_same(
     with pytest.raises(
         ToolFault, match=r"line 2: a/privacy/\S+, done again, gives something else: \$\.finding\.verdict"
     ):
-        stored(True, epsilon_lower=1.25, verdict=Verdict.VIOLATION)
+        stored(True, epsilon_lower=1.25, verdict=PrivacyVerdict.VIOLATION)
     with pytest.raises(ToolFault, match=r"gives something else: \$\.finding\.epsilon_lower was 0\.68\d+, is 0\.25"):
         stored(False, epsilon_lower=0.25)
 

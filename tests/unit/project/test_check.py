@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from dpaudit.contract import Verdict, exit_status
+from dpaudit.contract import PrivacyVerdict, TaskVerdict, Verdict, exit_status
 from dpaudit.engine.tasks import canonical
 from dpaudit.errors import InputError
 from dpaudit.project.check import check, estimate
@@ -164,7 +164,7 @@ def row(verdict: str, **changes: Any) -> ClaimRow:
         "detectable_epsilon": 1.1,
     }
     parts = {name: changes.pop(name) for name in ("promise", "why", "accepted") if name in changes}
-    return ClaimRow(name="a", mechanism="a.py:a", verdict=Verdict(verdict), numbers=given | changes, **parts)
+    return ClaimRow(name="a", mechanism="a.py:a", verdict=Verdict.of(verdict), numbers=given | changes, **parts)
 
 
 @pytest.mark.parametrize(
@@ -190,7 +190,7 @@ def test_the_table_rounds_to_the_safe_side_and_says_never_where_nothing_would_be
 
 def test_a_long_name_has_two_lines_and_colours_mark_the_verdict() -> None:
     long = ClaimRow(
-        name="n" * 100, mechanism="m", verdict=Verdict.VIOLATION, numbers={"claimed_epsilon": 1.0}, why="\x1b[2J"
+        name="n" * 100, mechanism="m", verdict=PrivacyVerdict.VIOLATION, numbers={"claimed_epsilon": 1.0}, why="\x1b[2J"
     )
     text = check_text([long], color=True)
     assert any("\x1b[1;31m!" in line and "nnn" in line for line in text.splitlines())
@@ -232,7 +232,7 @@ def test_the_estimate_grows_with_the_runs(project: Path) -> None:
 def test_what_cannot_be_audited_says_why_in_its_row(project: Path, entry: str, told: str) -> None:
     project.write_text(f'[[audit]]\nname = "one"\n{entry}\n')
     found = row_in(project, "one")
-    assert found.verdict == Verdict.FAILED
+    assert found.verdict == TaskVerdict.FAILED
     assert told in found.why
 
 
@@ -271,7 +271,7 @@ def test_pairs_are_made_of_a_dataset_whose_values_are_not_stored(project: Path) 
     (project.parent / "people.csv").write_text("v\n" + "\n".join(f"0.{i:06}" for i in range(123451, 123471)))
     project.write_text(DATA)
     ((row, (result,)),) = check(project)
-    assert row.verdict == Verdict.VIOLATION
+    assert row.verdict == PrivacyVerdict.VIOLATION
     assert "12345" not in row.why + canonical(encodable(result))
     assert result.arguments.data == "people.csv"
     assert isinstance(estimate(project)["one"], float)
@@ -300,5 +300,5 @@ def test_a_wrong_dataset_says_why_in_its_row(project: Path, entry: str, told: st
     (project.parent / "people.csv").write_text("v\n0.5\n0.25\n")
     project.write_text(f'[[audit]]\nname = "one"\nmechanism = "rr.py:mean"\nepsilon = 1\n{entry}\n')
     found = row_in(project, "one")
-    assert found.verdict == Verdict.FAILED
+    assert found.verdict == TaskVerdict.FAILED
     assert told in found.why

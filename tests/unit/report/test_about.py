@@ -11,16 +11,16 @@ import numpy as np
 import pandas as pd
 import pytest
 from cli_support import called
-from toy_records import privacy_finding
+from toy_records import privacy_finding, result
 
 import dpaudit
 import dpaudit.contract
 from dpaudit.audit import evidence as gaps
 from dpaudit.cli.audits import without_pace
 from dpaudit.report import html
-from dpaudit.report.findings import about_words, brief_lines
 from dpaudit.report.html import render_finding
-from dpaudit.report.view import alone
+from dpaudit.report.words.finding import brief_lines
+from dpaudit.report.words.privacy import about_words
 
 PROJECT = """
 trials = 400
@@ -119,11 +119,11 @@ def test_advice_has_one_number_for_all_gaps_and_its_time_where_that_is_known() -
     assert advice.startswith("add trials=702680 (a side)")
     assert advice.count("trials=") == 1
     assert "70,268" not in str(dict(brief_lines(found))["power"])
-    found.__dict__["seconds_a_run"] = 170e-6
+    dpaudit.PrivacyFinding.seconds_a_run.note(found, 170e-6)
     assert dict(brief_lines(found))["next"].startswith("add trials=702680 (a side, about 4 min)")
     # A page depends on no clock.
-    (stored,) = without_pace([alone(found)])
-    assert "(a side, about 4 min)" in render_finding(alone(found))
+    (stored,) = without_pace([result("privacy", finding=found)])
+    assert "(a side, about 4 min)" in render_finding(found)
     assert "(a side)" in render_finding(stored)
     audited = dpaudit.audit_privacy(lambda x, rng: x + rng.normal(), [(0, 1)], epsilon=9.0, trials=100, seed=0)
     assert re.search(r"\(a side, about \d+ s\)", " ".join(str(audited).split()))
@@ -137,7 +137,7 @@ def test_a_recipe_is_shown_in_full() -> None:
     witness = msgspec.structs.replace(found.witness, neighbour=recipe, origin=own)
     found = msgspec.structs.replace(found, witness=witness)
     assert recipe.strip() in dict(brief_lines(found))["because"]
-    assert recipe.strip()[-100:] in render_finding(alone(found))
+    assert recipe.strip()[-100:] in render_finding(found)
     assert html._LONGEST_RECIPE > len(recipe)
 
 
@@ -148,5 +148,5 @@ def test_neighbours_that_differ_in_a_group_are_said_to() -> None:
         epsilon=1.0,
         trials=400,
     )
-    page = render_finding(alone(found))
+    page = render_finding(found)
     assert "one group of 2 records is added or removed" in page

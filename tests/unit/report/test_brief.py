@@ -12,12 +12,12 @@ from dpaudit.audit.clock import Stopped
 from dpaudit.audit.evidence import CheckName
 from dpaudit.audit.finding import PowerAt, Witness
 from dpaudit.audit.tested import EventTest
-from dpaudit.contract import Direction, Origin, Verdict
+from dpaudit.contract import Direction, Origin, PrivacyVerdict, TaskVerdict, UtilityVerdict
 from dpaudit.events.event import Bets, Cells, Interval
-from dpaudit.report.findings import brief_lines, parts
 from dpaudit.report.glossary import OFTEN
 from dpaudit.report.html import render_finding
 from dpaudit.report.terminal import ShellCommand, laid_out
+from dpaudit.report.words.finding import brief_lines, parts
 
 OUTPUT_1 = Cells("output", ((1, 1),))
 
@@ -33,7 +33,7 @@ def because(**changes: object) -> str:
 def test_a_violation_says_the_event_and_what_the_claim_allows() -> None:
     found = privacy_finding("violation", epsilon_lower=1.946, confidence=0.999)
     assert brief_lines(found, "rr.py:respond", repeat="dpaudit privacy rr.py:respond") == [
-        (Verdict.VIOLATION, "rr.py:respond claims ε = 1, shows ≥ 1.94 (99.9 % sure)"),
+        (PrivacyVerdict.VIOLATION, "rr.py:respond claims ε = 1, shows ≥ 1.94 (99.9 % sure)"),
         ("because", "answer “1”: 90.0 % on S, 10.0 % on T; that is 9.0 times as often, the claim allows 2.7"),
         ("repeat", "dpaudit privacy rr.py:respond"),
     ]
@@ -83,7 +83,7 @@ def test_bets_have_no_counts() -> None:
 )
 def test_what_would_have_been_caught_is_rounded_up_and_says_on_which_event(changes, where) -> None:
     verdict, power, seed = brief_lines(privacy_finding(**({"detectable_epsilon": 1.1411} | changes)))
-    assert verdict == (Verdict.CONSISTENT, "the mechanism claims ε = 1, shows ≥ 0.684")
+    assert verdict == (PrivacyVerdict.CONSISTENT, "the mechanism claims ε = 1, shows ≥ 0.684")
     least = "1.20" if changes else "1.15"
     assert "visible in the features looked at" in OFTEN
     assert power == ("power", f"any ε ≥ {least} would be detected {OFTEN}, on {where}, on this pair")
@@ -135,7 +135,7 @@ def test_an_interval_is_told_without_its_infinite_end() -> None:
 
 def test_an_exact_audit_says_what_it_covers_or_where_the_worst_case_lies() -> None:
     assert brief_lines(law_finding(epsilon=0.5), "it") == [
-        (Verdict.CONSISTENT, "it claims ε = 1, has 0.500 (exact)"),
+        (PrivacyVerdict.CONSISTENT, "it claims ε = 1, has 0.500 (exact)"),
         ("covers", "2 ordered pairs of neighbours, samples of 1 example"),
     ]
     assert dict(brief_lines(law_finding("violation", epsilon=1.97)))["because"] == (
@@ -145,7 +145,7 @@ def test_an_exact_audit_says_what_it_covers_or_where_the_worst_case_lies() -> No
         "possible on the first, impossible on the second"
     )
     assert brief_lines(law_finding(claimed_epsilon=None), "it")[0] == (
-        Verdict.NO_CLAIM,
+        TaskVerdict.NO_CLAIM,
         "it promises no privacy, has ε = 1.00 (exact)",
     )
     told = brief_lines(law_finding("violation", claimed_delta=0.01, delta_at_claim=0.02), "it")
@@ -157,7 +157,7 @@ def test_an_exact_audit_says_what_it_covers_or_where_the_worst_case_lies() -> No
 
 def test_an_audit_of_utility_says_the_rate_its_interval_and_the_case() -> None:
     assert brief_lines(utility_finding(), "it") == [
-        (Verdict.HOLDS, "it fails in 4.00 % of runs, 10.0 % allowed"),
+        (UtilityVerdict.HOLDS, "it fails in 4.00 % of runs, 10.0 % allowed"),
         (
             "because",
             "4 of 100 runs had error > 0.1 (1.10 to 9.93 %, 95 % sure): concept 1, uniform, 8 examples (realizable)",
@@ -169,7 +169,7 @@ def test_an_audit_of_utility_says_the_rate_its_interval_and_the_case() -> None:
 
 
 def test_lines_are_broken_below_themselves() -> None:
-    text = laid_out([(Verdict.VIOLATION, "a " * 60), (Verdict.NO_EVIDENCE, "b\x1b[2J")], width=80)
+    text = laid_out([(PrivacyVerdict.VIOLATION, "a " * 60), (PrivacyVerdict.NO_EVIDENCE, "b\x1b[2J")], width=80)
     assert all(len(line) <= 80 for line in text.splitlines())
     assert text.splitlines()[1].startswith(" " * 13 + "a")
     assert text.splitlines()[-1] == "NO EVIDENCE  b\\x1b[2J"
@@ -181,7 +181,7 @@ def test_a_command_is_one_line_that_can_be_pasted() -> None:
 
 
 def test_only_the_verdict_is_coloured() -> None:
-    lines = [(Verdict.VIOLATION, "x"), ("because", "y")]
+    lines = [(PrivacyVerdict.VIOLATION, "x"), ("because", "y")]
     assert laid_out(lines, color=True) == "\x1b[1;31mVIOLATION\x1b[0m    x\nbecause      y\n"
     assert laid_out(lines) == "VIOLATION    x\nbecause      y\n"
 

@@ -11,12 +11,13 @@ from dpaudit.audit.tested import CurveTest
 from dpaudit.project.comparison import Change, check_text, compare
 from dpaudit.project.rows import claim_row
 from dpaudit.report import console, html
-from dpaudit.report.findings import brief_lines, unseen_words
 from dpaudit.report.formats import _table
 from dpaudit.report.glossary import CATCHES, VISIBLE
 from dpaudit.report.json import render
 from dpaudit.report.plots import figure_of
-from dpaudit.report.view import AuditedMechanism, alone, row_of
+from dpaudit.report.view import AuditedMechanism, row_of, view_of
+from dpaudit.report.words.finding import brief_lines
+from dpaudit.report.words.privacy import unseen_words
 
 PAIRS = [([0.0], [1.0])]
 CLAIMS = {
@@ -52,7 +53,7 @@ def found():
 @pytest.mark.parametrize("name", CLAIMS)
 def test_tables_show_the_claim_and_no_epsilon_that_nobody_claims(found, name) -> None:
     finding = found[name]
-    row = row_of([alone(finding)])
+    row = row_of([view_of(finding)])
     table, point = _table([AuditedMechanism("m", [row])]), str(finding.delta)
     cells = [cell.strip() for cell in table.splitlines()[2].split("|")[3:-1]]
     assert cells[0] == WORDS[name]
@@ -65,7 +66,7 @@ def test_tables_show_the_claim_and_no_epsilon_that_nobody_claims(found, name) ->
         assert float(cells[2][2:]) == pytest.approx(tested.detectable_mu, rel=0.01)
     elif name != "sequential":
         assert cells[1:] == ["-", "-"]
-    shown = claim_row("a", "m.py:a", [alone(finding)])
+    shown = claim_row("a", "m.py:a", [finding])
     text = check_text([shown])
     assert point[:6] not in text
     assert CATCHES in text
@@ -75,17 +76,16 @@ def test_tables_show_the_claim_and_no_epsilon_that_nobody_claims(found, name) ->
 
 @pytest.mark.parametrize("name", CLAIMS)
 def test_a_page_and_a_figure_name_the_claim_and_the_point(found, name) -> None:
-    page, point = html.render_finding(alone(found[name])), str(found[name].delta)
+    page, point = html.render_finding(found[name]), str(found[name].delta)
     assert WORDS[name] in page
     assert "point tested" in page
     assert name == "points" or point not in page
-    labels = [one.get_text() for one in figure_of(row_of([alone(found[name])])).legends[0].get_texts()]
+    labels = [one.get_text() for one in figure_of(row_of([view_of(found[name])])).legends[0].get_texts()]
     assert f"claim {WORDS[name]}" in labels
 
 
 def test_beside_a_verdict_stands_the_curve(found) -> None:
-    result = replace(alone(found["gaussian"]), learner="m.py:noisy", task="t")
-    aside = html.figures.aside(AuditedMechanism("m", [row_of([result])]))
+    aside = html.figures.aside(AuditedMechanism("m", [row_of([view_of(found["gaussian"])])]))
     assert aside == "μ = 1 (Gaussian privacy)"
 
 
@@ -105,7 +105,7 @@ def test_the_figure_of_all_claims_leaves_out_what_has_no_place_on_its_axis() -> 
 
 
 def test_changes_are_of_what_is_claimed(found) -> None:
-    gauss, zero, points = (claim_row("a", "m", [alone(found[n])]) for n in ("gaussian", "zero-concentrated", "points"))
+    gauss, zero, points = (claim_row("a", "m", [found[n]]) for n in ("gaussian", "zero-concentrated", "points"))
     assert compare([gauss], [gauss]) == []
     words = "claims ρ = 0.5 (zero-concentrated privacy), claimed μ = 1 (Gaussian privacy) before"
     assert Change("a", words, None) in compare([gauss], [zero])
@@ -128,6 +128,6 @@ def test_what_was_not_looked_at_is_in_three_lines_and_in_markdown(found) -> None
     assert unseen_words(replace(finding, not_looked_at=())) == ""
     for one in (few, many):
         assert unseen_words(one) in dict(brief_lines(one))["power"]
-        table = _table([AuditedMechanism("m", [row_of([alone(one)])])])
+        table = _table([AuditedMechanism("m", [row_of([view_of(one)])])])
         assert unseen_words(one).replace("_", "\\_") in table
         assert CATCHES in table

@@ -16,9 +16,21 @@ from dpaudit.audit.finding import PowerAt
 from dpaudit.audit.power import LEARNING, LEARNING_OF_BETS
 from dpaudit.contract import Origin, OriginKind
 from dpaudit.record import decode
-from dpaudit.report import console, evidence, html
+from dpaudit.report import console, html
 from dpaudit.report import json as json_report
-from dpaudit.report.findings import brief_lines, check_words, gap_words
+from dpaudit.report.view import view_of
+from dpaudit.report.words.finding import brief_lines, finding_lines
+from dpaudit.report.words.inputs import origin_text
+from dpaudit.report.words.privacy import (
+    ASSUMED,
+    budget_text,
+    check_words,
+    errors_text,
+    frontier_text,
+    frontier_words,
+    gap_words,
+    origins_text,
+)
 
 CRAFTED, ENUMERATED, PATTERN, STRATEGY = (OriginKind(name) for name in ("crafted", "enumerated", "pattern", "strategy"))
 
@@ -31,10 +43,10 @@ BETS = finding("threshold-exponential")
 
 
 def test_pairs_are_counted_by_how_they_were_made():
-    assert evidence.origins_text(finding()) == "8 crafted, 2 random, 2 given, 18 local search"
+    assert origins_text(finding()) == "8 crafted, 2 random, 2 given, 18 local search"
     made = [Origin(), Origin(text="pattern: mine"), Origin(PATTERN, "half"), Origin(STRATEGY, "number 0", moves=2)]
-    assert evidence.origins_text(finding(origins=made, pairs=4)) == "2 given, 1 pattern, 1 strategy"
-    assert evidence.origins_text(finding(origins=[Origin()] * 1500, pairs=1500)) == "1,500 given"
+    assert origins_text(finding(origins=made, pairs=4)) == "2 given, 1 pattern, 1 strategy"
+    assert origins_text(finding(origins=[Origin()] * 1500, pairs=1500)) == "1,500 given"
 
 
 @pytest.mark.parametrize(
@@ -50,13 +62,11 @@ def test_pairs_are_counted_by_how_they_were_made():
     ],
 )
 def test_the_moves_of_a_local_search_are_counted(origin, text):
-    assert evidence.origin_text(origin) == text
+    assert origin_text(origin) == text
 
 
 def test_the_frontier_is_rounded_up_and_stays_above_the_claim():
-    shown = evidence.frontier_text(
-        finding(frontier=((0.1, 1.0000001), (0.01, 1.0), (0.001, math.inf))), infinity="none"
-    )
+    shown = frontier_text(finding(frontier=((0.1, 1.0000001), (0.01, 1.0), (0.001, math.inf))), infinity="none")
     assert shown == [("0.1", "1.001"), ("0.01", "1.000"), ("0.001", "none")]
 
 
@@ -103,9 +113,9 @@ def test_power_in_words(changes, text):
 
 def test_the_frontier_ends_with_events_that_are_impossible_on_the_other_side():
     steps = "least ε detected, by probability of the event: 0.1: 1.070, 0.01: none in reach; "
-    shown = evidence.frontier_words(finding(frontier=((0.1, 1.07), (0.01, math.inf))))
+    shown = frontier_words(finding(frontier=((0.1, 1.07), (0.01, math.inf))))
     assert shown == f"{steps}a probability of 0.0001200 or more of an event impossible on the other side"
-    shown = evidence.frontier_words(finding(frontier=((0.1, 1.07), (0.01, math.inf)), detectable_delta=math.inf))
+    shown = frontier_words(finding(frontier=((0.1, 1.07), (0.01, math.inf)), detectable_delta=math.inf))
     assert shown == f"{steps}no probability, however large, of an event impossible on the other side"
 
 
@@ -115,27 +125,25 @@ def test_the_budget_leaves_out_what_was_not_spent():
         "runs on each side, all pairs together: 512 to see what outputs look like, 3,488 to choose the event, "
         "16,000 to confirm it, 24 to check randomness and state"
     )
-    assert evidence.budget_text(finding(budget=spent)) == words
+    assert budget_text(finding(budget=spent)) == words
     bets = replace(BETS, budget={"used": 812, "allowed": 200_000, "checks": 0})
-    assert evidence.budget_text(bets) == "812 runs used of 200,000 allowed, on both sides of all pairs"
+    assert budget_text(bets) == "812 runs used of 200,000 allowed, on both sides of all pairs"
 
 
 def test_the_cost_of_learning_an_event_is_the_one_that_audits_are_planned_with():
     assert (LEARNING, LEARNING_OF_BETS) == (3, 2)
-    assert evidence.ASSUMED.startswith("these are what a third of the runs detect on an event that is given")
-    assert "(of bets, about what half of the runs" in evidence.ASSUMED
-    assert evidence.ASSUMED in " ".join(console.full(load_small()).split())
+    assert ASSUMED.startswith("these are what a third of the runs detect on an event that is given")
+    assert "(of bets, about what half of the runs" in ASSUMED
+    assert ASSUMED in " ".join(console.full(load_small()).split())
 
 
 def test_the_error_split_hides_binary_fractions_and_begins_with_the_verdict():
     split = {"curve": 0.2 * (1 - 0.95), "verdict": 0.8 * (1 - 0.95)}
-    assert (
-        evidence.errors_text(finding(errors=split, tests=())) == "0.05 in all: 0.04 for the verdict, 0.01 for the curve"
-    )
-    assert evidence.errors_text(BETS) == "0.05 in all: 0.05 for the verdict"
+    assert errors_text(finding(errors=split, tests=())) == "0.05 in all: 0.04 for the verdict, 0.01 for the curve"
+    assert errors_text(BETS) == "0.05 in all: 0.05 for the verdict"
     stored = {"verdict": 0.025, "epsilon_lower": 0.025}  # of sequential audits made before
     words = "0.05 in all: 0.025 for the verdict, 0.025 for the bound on ε"
-    assert evidence.errors_text(replace(BETS, errors=stored)) == words
+    assert errors_text(replace(BETS, errors=stored)) == words
 
 
 @pytest.mark.parametrize(("bounds", "witness"), [((0.5, 0.4), "the main one"), ((0.4, 0.5), "number 2")])
@@ -144,7 +152,7 @@ def test_the_error_split_tells_how_two_events_share_that_of_the_verdict(bounds, 
         replace(test, error=share * (1 - 0.95), epsilon_lower=bound)
         for test, share, bound in zip(finding().tests, (0.7, 0.3), bounds, strict=True)
     )
-    assert evidence.errors_text(finding(errors={"verdict": 1 - 0.95}, tests=tests)) == (
+    assert errors_text(finding(errors={"verdict": 1 - 0.95}, tests=tests)) == (
         "0.05 in all: 0.05 for the verdict; 2 events share the verdict's, 0.035 for the main one, 0.015 for "
         f"number 2; the witness is {witness}"
     )
@@ -154,20 +162,20 @@ def test_the_error_split_tells_how_two_events_share_that_of_the_verdict(bounds, 
 
 def test_any_number_of_events_may_share_the_error_of_the_verdict():
     tests = tuple(replace(finding().tests[0], error=0.005, epsilon_lower=i / 10) for i in range(8))
-    assert evidence.errors_text(finding(errors={"verdict": 0.05}, tests=tests)).endswith(
+    assert errors_text(finding(errors={"verdict": 0.05}, tests=tests)).endswith(
         "8 events share the verdict's, 0.005 for the main one, "
         f"{', '.join(f'0.005 for number {i}' for i in range(2, 9))}; the witness is number 8"
     )
 
 
 def test_runs_from_before_there_were_second_events_are_told():
-    assert "share" not in evidence.errors_text(finding(tests=()))
+    assert "share" not in errors_text(finding(tests=()))
     assert "as likely as the one tested" in power_of(tests=())
 
 
 def test_scores():
     for learner, scores in (("parity-private", "histogram, logistic"), ("threshold-exponential", "betting")):
-        lines = dict(evidence.finding_lines(first(only(load_small(), learner), "privacy")))
+        lines = dict(finding_lines(view_of(first(only(load_small(), learner), "privacy"))))
         assert lines["compared"].endswith(f"; scores: {scores}")
 
 

@@ -1,12 +1,10 @@
 """The reports for other tools: JUnit, SARIF and Markdown, and the choice of a format by suffix."""
 
-import hashlib
 import json
 import re
 from xml.etree import ElementTree
 
 import pytest
-from msgspec import UNSET
 from msgspec.structs import replace
 from pages import many
 from reporter_runs import change, controls_missed, failed, load_small, only
@@ -16,15 +14,13 @@ from toy_records import privacy_finding, result, run_of
 from dpaudit.audit.evidence import Identical
 from dpaudit.cli.audits import rendered, suffix_of
 from dpaudit.cli.options import FORMS
-from dpaudit.contract import Verdict
+from dpaudit.contract import PrivacyVerdict, TaskVerdict, UtilityVerdict
 from dpaudit.engine.records import Fault
-from dpaudit.engine.tasks import canonical
 from dpaudit.errors import InputError
-from dpaudit.record import encodable
-from dpaudit.report.formats import STATEMENT, TEST_RESULT, attestation, escaped, junit, markdown, promises, sarif
+from dpaudit.report.formats import escaped, junit, markdown, promises, sarif
 from dpaudit.report.summary import summarise
 
-RENDERERS = [attestation, junit, markdown, sarif]
+RENDERERS = [junit, markdown, sarif]
 
 
 def troubled():
@@ -48,11 +44,11 @@ def outcomes():
 
 def test_every_promise_has_an_outcome():
     found = {(p.mechanism, p.subject): (p.rule, p.verdict) for p in outcomes()}
-    assert found["parity-private-careless", "control"] == ("missed-control", Verdict.MISSED)
-    assert found["parity-private", "privacy"] == ("privacy-violation", Verdict.VIOLATION)
-    assert found["parity-private", "accuracy"] == ("accuracy-undecided", Verdict.UNDECIDED)
-    assert found["parity-elimination", "privacy"] == ("no-claim", Verdict.NO_CLAIM)
-    assert found["threshold-exponential", "privacy"] == ("audit-not-finished", Verdict.FAILED)
+    assert found["parity-private-careless", "control"] == ("missed-control", TaskVerdict.MISSED)
+    assert found["parity-private", "privacy"] == ("privacy-violation", PrivacyVerdict.VIOLATION)
+    assert found["parity-private", "accuracy"] == ("accuracy-undecided", UtilityVerdict.UNDECIDED)
+    assert found["parity-elimination", "privacy"] == ("", TaskVerdict.NO_CLAIM)
+    assert found["threshold-exponential", "privacy"] == ("audit-not-finished", TaskVerdict.FAILED)
     assert [p.verdict.rank for p in outcomes()] == sorted(p.verdict.rank for p in outcomes())
     told = {p.subject: p.text for p in outcomes() if p.mechanism == "parity-private"}
     assert told["privacy"].startswith(
@@ -181,7 +177,7 @@ def test_same_results_same_bytes(render):
 def test_the_suffix_names_the_format():
     assert {f".{suffix_of(f'x/report{suffix}')}" for suffix in FORMS} == set(FORMS)
     assert suffix_of("REPORT.MD") == "md"
-    with pytest.raises(InputError, match=r"a file that ends in \.html, \.intoto, \.json, \.md, \.sarif, \.txt, \.xml"):
+    with pytest.raises(InputError, match=r"a file that ends in \.html, \.json, \.md, \.sarif, \.txt, \.xml"):
         suffix_of("report.docx")
 
 
@@ -191,46 +187,3 @@ def test_every_format_takes_a_run_and_a_single_finding(suffix):
     single = change(only(run, "parity-private", "privacy"), "privacy", verdict="violation", epsilon_lower=2.0)
     assert rendered(run, suffix[1:]) != rendered(single, suffix[1:])
     assert "parity-private" in rendered(single, suffix[1:])
-
-
-def test_an_attestation_lists_each_promise_once():
-    run = troubled()
-    found = json.loads(attestation(run))
-    assert (found["_type"], found["predicateType"]) == (STATEMENT, TEST_RESULT)
-    assert found["subject"] == [{"name": "learners.py", "digest": {"sha256": "5" * 64}}]
-    predicate = found["predicate"]
-    assert predicate["result"] == "FAILED"
-    assert "parity-private: privacy" in predicate["failedTests"]
-    assert "parity-private-careless: control" in predicate["failedTests"]
-    assert "parity-private: accuracy" in predicate["warnedTests"]
-    assert "parity-elimination: accuracy" in predicate["passedTests"]
-    assert "poor" in predicate["failedTests"]
-    named = [name for key in ("passedTests", "warnedTests", "failedTests") for name in predicate[key]]
-    assert len(named) == len(set(named))
-    tested = [p for p in promises(summarise(run)) if p.verdict.junit not in ("", "error")]
-    assert len(named) == len(tested) + len(summarise(run).lost)
-    (configuration,) = predicate["configuration"]
-    header = canonical(encodable(run.header)).encode()
-    assert configuration["digest"] == {"sha256": hashlib.sha256(header).hexdigest()}
-
-
-def test_the_result_of_an_attestation_is_the_gravest(monkeypatch):
-    for name in ("GITHUB_SERVER_URL", "GITHUB_REPOSITORY", "GITHUB_RUN_ID", "CI_JOB_URL"):
-        monkeypatch.delenv(name, raising=False)
-    kept = only(load_small(), "parity-private", "exact", "privacy")
-    predicate = json.loads(attestation(kept))["predicate"]
-    assert (predicate["result"], predicate["failedTests"], predicate["warnedTests"]) == ("PASSED", [], [])
-    assert "url" not in predicate
-    monkeypatch.setenv("CI_JOB_URL", "https://ci/7")
-    predicate = json.loads(attestation(silent()))["predicate"]
-    assert (predicate["result"], predicate["url"]) == ("WARNED", "https://ci/7")
-    assert predicate["warnedTests"] == ["parity-private: privacy"]
-    for name, value in (("SERVER_URL", "https://g"), ("REPOSITORY", "a/b"), ("RUN_ID", "1")):
-        monkeypatch.setenv(f"GITHUB_{name}", value)
-    assert json.loads(attestation(silent()))["predicate"]["url"] == "https://g/a/b/actions/runs/1"
-
-
-def test_nothing_is_attested_of_nothing():
-    run = load_small()
-    with pytest.raises(InputError, match="no digest of a file or a distribution"):
-        attestation(replace(run, header=replace(run.header, subjects=UNSET)))

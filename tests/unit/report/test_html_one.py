@@ -9,7 +9,7 @@ from toy_records import law_finding, privacy_finding, result, utility_finding
 from dpaudit.audit.evidence import FewRuns
 from dpaudit.audit.finding import Witness
 from dpaudit.bounds.curve import fit_curve
-from dpaudit.contract import Direction, Origin, Verdict
+from dpaudit.contract import Direction, Origin, PrivacyVerdict
 from dpaudit.contract.pairs import differing
 from dpaudit.events.event import Cells, Interval
 from dpaudit.report.html import render_finding
@@ -75,7 +75,7 @@ def test_bets_have_no_bars():
     text = told(run.results[0]).text
     assert "bets on 3000 runs of this pair" in text
     assert "Bars:" not in text
-    refuted = replace(run.results[0], finding=replace(run.results[0].finding, verdict=Verdict.VIOLATION))
+    refuted = replace(run.results[0], finding=replace(run.results[0].finding, verdict=PrivacyVerdict.VIOLATION))
     assert "accused like this in at most" in told(refuted).text
 
 

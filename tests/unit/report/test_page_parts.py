@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 from reporter_runs import change, claiming, first, load_small, only, put, retold, with_results
-from toy_records import privacy_finding
+from toy_records import privacy_finding, result
 
 from dpaudit.bounds.curve import claimed_delta, fit_curve
 from dpaudit.contract import Origin, OriginKind, Relation
@@ -17,12 +17,12 @@ from dpaudit.contract.pairs import differing
 from dpaudit.events.event import Bets, Cells, Interval
 from dpaudit.outputs.canonical import canonical
 from dpaudit.report.figures import accuracy_figure, claim_bar, claim_row, curve_figure, place, power_figure
-from dpaudit.report.findings import times_words
 from dpaudit.report.html import _side, render_finding
 from dpaudit.report.numbers import number, raised, share
 from dpaudit.report.summary import summarise
-from dpaudit.report.view import AuditedMechanism, alone, mechanisms, row_of
-from dpaudit.report.wording import answer_words
+from dpaudit.report.view import AuditedMechanism, mechanisms, row_of, view_of
+from dpaudit.report.words.claims import times_words
+from dpaudit.report.words.events import answer_words
 
 
 def mechanism(run):
@@ -257,14 +257,14 @@ def test_power_shows_the_frontier_and_nothing_where_there_is_none():
 )
 def test_a_page_says_what_comes_or_goes_between_neighbours(kind, learner, noun):
     finding = privacy_finding(origins=(Origin(kind, "toy"),), relation=Relation.ADD_REMOVE_ONE)
-    page = render_finding(replace(alone(finding), learner=learner))
+    page = render_finding(result("privacy", finding=finding, learner=learner))
     assert f"one {noun} more or less" in page
     assert all(f"one {other} more or less" not in page for other in {"user", "record", "example"} - {noun})
 
 
 @pytest.mark.parametrize(("lower", "anchor"), [(0.2, "start"), (0.98, "end")])
 def test_what_was_found_is_named_beside_its_mark_and_not_on_it(lower, anchor):
-    row = row_of([replace(alone(privacy_finding(epsilon_lower=lower)), learner="a.py:f")])
+    row = row_of([view_of(privacy_finding(epsilon_lower=lower))])
     svg = curve_figure(AuditedMechanism("m", [row])).svg
     text = re.search(r"<text ([^>]*)>found, ε", svg)[1]
     mark = float(re.search(r'class="found" d="M([\d.]+)', svg)[1])

@@ -19,11 +19,11 @@ from reporter_runs import (
 
 from dpaudit.audit.evidence import Powerless
 from dpaudit.bounds.curve import fit_curve
-from dpaudit.contract import Verdict
+from dpaudit.contract import PrivacyVerdict, TaskVerdict
 from dpaudit.engine.records import Fault
 from dpaudit.report.summary import summarise
 from dpaudit.report.view import Trouble
-from dpaudit.report.wording import verdict_words
+from dpaudit.report.words.claims import verdict_words
 
 
 def row(run):
@@ -93,7 +93,7 @@ def test_violation_of_both_and_undecided():
 
 def test_infinite_epsilon_without_a_claim_is_no_violation_and_no_clearance():
     run = only(load_small(), "parity-elimination", "exact")
-    assert row(run).privacy_verdict == Verdict.NO_CLAIM
+    assert row(run).privacy_verdict == TaskVerdict.NO_CLAIM
     assert words(row(run)) == "no claim"
 
 
@@ -149,7 +149,7 @@ def test_missing_results_are_pending_and_explained():
     assert summary.learners[0].missing["exact"] == "planned, but not run to its end"
     assert "no black-box audit was planned" in summary.learners[0].missing["privacy"]
     assert list(map(words, summary.learners)) == ["incomplete: privacy", "incomplete: privacy"]
-    assert (summary.learners[1].label, summary.learners[1].results) == ("other", [])
+    assert (summary.learners[1].label, summary.learners[1].views) == ("other", [])
     assert not summary.whole
 
 
@@ -174,7 +174,7 @@ def test_a_failure_is_no_silence(kind, overall, verdicts):
         assert found.missing[kind] == "failed: RuntimeError: oops"
     # A violation that was found is one, whatever else failed.
     one = change(one, "privacy" if kind == "exact" else "exact", verdict="violation")
-    assert (row(one).verdict, row(one).to_blame[0]) == (Verdict.VIOLATION, "privacy")
+    assert (row(one).verdict, row(one).to_blame[0]) == (PrivacyVerdict.VIOLATION, "privacy")
 
 
 def test_a_learner_all_of_whose_tasks_failed_or_wait_has_a_row_on_its_side():
@@ -211,13 +211,13 @@ def test_an_audit_without_evidence_is_told_apart():
     assert summarise(run).without_evidence == []
     silent = {"verdict": "no evidence", "gaps": (Powerless(),)}
     run = change(run, "privacy", **silent)
-    assert (row(run).privacy_verdict, words(row(run))) == (Verdict.NO_EVIDENCE, "no evidence: privacy")
+    assert (row(run).privacy_verdict, words(row(run))) == (PrivacyVerdict.NO_EVIDENCE, "no evidence: privacy")
     assert summarise(run).without_evidence == [row(run)]
     run = change(run, "privacy", verdict="violation")
     assert summarise(run).without_evidence == []
     both = only(load_small(), "parity-private", "exact", "privacy")
     both = change(both, "privacy", **silent)
-    assert row(both).verdict == Verdict.CONSISTENT  # the exact laws judge
+    assert row(both).verdict == PrivacyVerdict.CONSISTENT  # the exact laws judge
     assert summarise(both).without_evidence == []
 
 

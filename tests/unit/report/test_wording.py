@@ -7,17 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from toy_records import law_finding
 
-from dpaudit.contract import PrivacyClaim, Verdict
+from dpaudit.contract import PrivacyVerdict, TaskVerdict
 from dpaudit.events.event import Bets, Cells, Event, Interval, Withheld
 from dpaudit.report.numbers import count, percent, plural, significant, value_text
-from dpaudit.report.wording import (
-    claim_text,
-    claim_words,
-    event_words,
-    label_parameters,
-    output_text,
-    verdict_words,
-)
+from dpaudit.report.words.claims import claim_cell, claim_words, label_parameters, verdict_words
+from dpaudit.report.words.events import event_words
+from dpaudit.report.words.laws import output_text
 
 
 @pytest.mark.parametrize(
@@ -77,8 +72,8 @@ def test_small_words():
     assert [value_text(v) for v in (1.0, 0.5, 1e-6, True, 3, "x")] == ["1", "0.5", "1e-06", "True", "3", "x"]
     assert label_parameters({}) == "none"
     assert label_parameters({"epsilon": 1.0, "dimension": 2}) == "dimension = 2, epsilon = 1"
-    assert claim_text(PrivacyClaim(1.0)) == "1"
-    assert claim_text(PrivacyClaim(1.0, 1e-6)) == "(1, 1e-06)"
+    assert claim_cell(1.0, 0.0) == "1"
+    assert claim_cell(1.0, 1e-6) == "(1, 1e-06)"
     assert (claim_words(1.0, 0.0), claim_words(0.5, 1e-6)) == ("ε = 1", "ε = 0.5, δ = 1e-06")
     assert [plural(n, "pair") for n in (0, 1, 2_000)] == ["0 pairs", "1 pair", "2,000 pairs"]
 
@@ -169,11 +164,11 @@ def test_an_event_of_a_file_without_its_shown_values_has_them_as_they_are_stored
 
 
 def test_verdicts_in_words():
-    assert verdict_words(Verdict.VIOLATION, ("privacy", "utility")) == "violation: privacy and utility"
-    assert verdict_words(Verdict.NO_EVIDENCE, ("privacy",)) == "no evidence: privacy"
-    assert [verdict_words(v) for v in (Verdict.NO_CLAIM, Verdict.NOT_CHECKED, Verdict.CONSISTENT)] == [
+    assert verdict_words(PrivacyVerdict.VIOLATION, ("privacy", "utility")) == "violation: privacy and utility"
+    assert verdict_words(PrivacyVerdict.NO_EVIDENCE, ("privacy",)) == "no evidence: privacy"
+    assert [verdict_words(v) for v in (TaskVerdict.NO_CLAIM, TaskVerdict.NOT_CHECKED, PrivacyVerdict.CONSISTENT)] == [
         "no claim",
         "not checked",
         "consistent",
     ]
-    assert [verdict_words(v) for v in (Verdict.FAILED, Verdict.NO_EVIDENCE)] == ["failed", "no evidence"]
+    assert [verdict_words(v) for v in (TaskVerdict.FAILED, PrivacyVerdict.NO_EVIDENCE)] == ["failed", "no evidence"]

@@ -13,7 +13,7 @@ import pytest
 
 import dpaudit
 from dpaudit.contract import CaseFamily, Distribution, Grade, HasWorstCase, InputError, UtilityClaim
-from dpaudit.report.measured import measured_brief, measured_page
+from dpaudit.report.words.finding import search_brief, search_page
 from dpaudit.utility.audit import stated_claim
 from dpaudit.utility.finding import SizeCertificate
 from dpaudit.utility.hard_cases import HardCase
@@ -314,7 +314,7 @@ def test_the_proofs_say_where_they_end() -> None:
 
 
 def words(finding: Any, page: bool = False) -> str:
-    lines = measured_page(finding, "it") if page else measured_brief(finding, "it")
+    lines = search_page(finding, "it") if page else search_brief(finding, "it")
     return "\n".join(f"{label}: {text}" for label, text in lines)
 
 

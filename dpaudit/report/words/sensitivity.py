@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 
-from dpaudit.contract import Verdict
+from dpaudit.contract import PrivacyVerdict
 from dpaudit.report.numbers import count, plural, significant
 from dpaudit.report.terminal import Lines, said
-from dpaudit.report.wording import claim_words
+from dpaudit.report.words.claims import claim_words
 from dpaudit.sensitivity.finding import Moved, NoiseMove, RecordedFinding, SensitivityFinding
 from dpaudit.sensitivity.metrics import ROUNDING
 
@@ -20,7 +20,7 @@ _METRICS = {
     "hamming": " places",
     "symmetric": " elements",
 }
-_LIMITS = {Verdict.NOT_REFUTED: "that no other pair moves farther: no number of pairs proves a sensitivity"}
+_LIMITS = {PrivacyVerdict.NOT_REFUTED: "that no other pair moves farther: no number of pairs proves a sensitivity"}
 _VALUES_LISTED = 3
 _VALUES_DRAWN = 8
 
@@ -35,10 +35,12 @@ def function_lines(finding: SensitivityFinding, name: str) -> tuple[Lines, Lines
     """Return what a finding on a function says in brief, and all of it."""
     claimed = f"claims sensitivity {significant(finding.sensitivity, digits=_DIGITS)}{_METRICS[finding.metric]}"
     moved = _far(finding.distance, finding.metric, finding.sensitivity)
-    shows = f"moves {moved} on a pair of neighbours" if finding.moved else "gives equal outputs on all pairs"
+    shows = "gives equal outputs on all pairs"
+    if finding.moved:
+        shows = f"moves {moved} on a pair of neighbours"
     verdict = (finding.verdict, f"{name} {claimed}, {shows} (computed without noise)")
     rounding = ""
-    if finding.rounded and finding.verdict != Verdict.VIOLATION and finding.distance > finding.sensitivity:
+    if finding.rounded and finding.verdict != PrivacyVerdict.VIOLATION and finding.distance > finding.sensitivity:
         rounding = f"the excess is below {float(ROUNDING):g} of the claim, which is rounding of floats"
     brief = said(
         verdict,
@@ -47,8 +49,9 @@ def function_lines(finding: SensitivityFinding, name: str) -> tuple[Lines, Lines
         ("rounding", rounding),
         ("pairs", _tried(finding, "outputs differ")),
     )
+    neighbours = finding.relation.value if finding.relation else "the pairs given"
     page = said(
-        ("claim", f"{claimed} ({finding.relation.value if finding.relation else 'the pairs given'})"),
+        ("claim", f"{claimed} ({neighbours})"),
         *brief,
         ("calls", f"{count(finding.calls)} of {name}"),
         ("grade", finding.grade),
@@ -59,7 +62,9 @@ def function_lines(finding: SensitivityFinding, name: str) -> tuple[Lines, Lines
 
 def _tried(finding: SensitivityFinding | RecordedFinding, what: str) -> str:
     text = f"{plural(finding.pairs, 'pair')} tried; {what} on {count(finding.moved)}"
-    return text + (f"; {count(finding.refused)} raise an exception ({finding.raised})" if finding.refused else "")
+    if finding.refused:
+        text += f"; {count(finding.refused)} raise an exception ({finding.raised})"
+    return text
 
 
 def _witness(moved: Moved | None) -> str:
@@ -74,10 +79,16 @@ def _witness(moved: Moved | None) -> str:
 def recorded_lines(finding: RecordedFinding, name: str) -> tuple[Lines, Lines]:
     """Return the same of what a mechanism adds noise to."""
     refuting = [one for one in finding.moves if _refutes(one, finding)]
-    listed, tried = (refuting or finding.moves)[:_VALUES_LISTED], _tried(finding, "recorded values differ")
+    listed = (refuting or finding.moves)[:_VALUES_LISTED]
+    tried = _tried(finding, "recorded values differ")
     if finding.diverged:
         tried += f"; {count(finding.diverged)} cannot be compared ({finding.why_diverged})"
-    beside = "the output of a pair differs though all noisy values are equal: the data are read elsewhere too"
+    beside = ""
+    if finding.beside:
+        beside = "the output of a pair differs though all noisy values are equal: the data are read elsewhere too"
+    claim = ""
+    if finding.epsilon is not None:
+        claim = claim_words(finding.epsilon, finding.delta)
     reused = "; ".join(finding.reused)
     brief = said(
         (finding.verdict, f"{name} {_answer(finding, refuting)} (computed without noise)"),
@@ -85,11 +96,11 @@ def recorded_lines(finding: RecordedFinding, name: str) -> tuple[Lines, Lines]:
         ("witness", _witness(finding.witness)),
         ("not covered", "; ".join(finding.not_covered)),
         ("reused", reused and f"noise is added to more than one value: {reused}"),
-        ("beside", beside if finding.beside else ""),
+        ("beside", beside),
         ("pairs", tried),
     )
     page = said(
-        ("claim", "" if finding.epsilon is None else claim_words(finding.epsilon, finding.delta)),
+        ("claim", claim),
         *brief,
         *(("value", _value(one)) for one in finding.moves if one not in listed),
         ("runs", f"{count(finding.runs)} of {name}"),
@@ -109,20 +120,26 @@ def _refutes(move: NoiseMove, finding: RecordedFinding) -> bool:
 def _answer(finding: RecordedFinding, refuting: list[NoiseMove]) -> str:
     if finding.wrong_epsilon and finding.epsilon is not None:
         loss = max(move.loss or 0.0 for move in refuting)
-        shown = "∞" if math.isinf(loss) else significant(loss, "down", digits=_DIGITS, apart_from=finding.epsilon)
+        shown = "∞"
+        if not math.isinf(loss):
+            shown = significant(loss, "down", digits=_DIGITS, apart_from=finding.epsilon)
         return f"claims {claim_words(finding.epsilon, finding.delta)}, loses ε ≥ {shown} by one noisy value"
     if finding.wrong_sensitivity:
         return "adds noise for a sensitivity that is wrong"
     if not finding.moves:
         return "adds noise to no value that could be recorded"
-    if finding.verdict == Verdict.NOT_REFUTED:
+    if finding.verdict == PrivacyVerdict.NOT_REFUTED:
         return "adds noise to values that move by no more than what is claimed, on the pairs tried"
     return "declares no sensitivity to compare with: give a claim, or epsilon"
 
 
 def _value(move: NoiseMove) -> str:
-    declared = "" if move.declared is None else f", {significant(move.declared, digits=_DIGITS)} is declared"
-    scale = "" if move.scale is None else f", scale {significant(move.scale, digits=_DIGITS)}"
+    declared = ""
+    if move.declared is not None:
+        declared = f", {significant(move.declared, digits=_DIGITS)} is declared"
+    scale = ""
+    if move.scale is not None:
+        scale = f", scale {significant(move.scale, digits=_DIGITS)}"
     far = _far(move.distance, move.metric, move.declared)
     return f"{move.place}: moves {far}{declared} ({move.primitive}{scale})"
 
