@@ -28,20 +28,20 @@ from dpaudit.errors import DpauditError, InputError
 from dpaudit.outputs import numpy_parts, objects, standard_types
 from dpaudit.outputs.attributes import PLAIN, added_attributes
 from dpaudit.outputs.beside import Flat, converted, printed
-from dpaudit.outputs.protocols import Flattener, Parts
+from dpaudit.outputs.protocols import Flatten, Parts
 from dpaudit.withheld import foreign, raised_words
 
 V = TypeVar("V")
 R = TypeVar("R")
 
-REGISTERED: dict[type, Flattener] = {}
+REGISTERED: dict[type, Flatten] = {}
 """The types that a user has registered; they are sent to worker processes with their work."""
 
 ALLOWED = "numbers, text, bytes, None, arrays of numbers, or lists, tuples, dictionaries and sets of these"
 DEPTH = 32
 
 
-def register_flattener(kind: type, function: Flattener) -> None:
+def register_flattener(kind: type, function: Callable[[Any], Any]) -> None:
     """Say how outputs of a type become numbers and categories.
 
     Parameters
@@ -78,14 +78,14 @@ def register_flattener(kind: type, function: Flattener) -> None:
     parts.register(kind, partial(_registered, kind, function))
 
 
-def learn(registered: Mapping[type, Flattener]) -> None:
+def learn(registered: Mapping[type, Flatten]) -> None:
     """Register what another process has registered."""
     for kind, function in registered.items():
         if REGISTERED.get(kind) is not function:
             register_flattener(kind, function)
 
 
-def _registered(kind: type, function: Flattener, value: Any) -> Any:
+def _registered(kind: type, function: Flatten, value: Any) -> Any:
     found = _of_others(function, value)
     wrong = _not_plain(found, 0)
     if wrong is not None:

@@ -25,7 +25,7 @@ Batch: TypeAlias = Values | Array
 """Many outputs of a mechanism: a sequence, or an array with an output a row."""
 Parts: TypeAlias = dict[str, Any]
 """Parts of one output by their names. Each is plain, or an object that is taken apart in turn."""
-Flattener: TypeAlias = Callable[[Any], Any]
+Flatten: TypeAlias = Callable[[Any], Any]
 """Maps an output of a registered type to plain values; what it returns is checked when it has."""
 
 
