@@ -28,26 +28,22 @@ def all_attributes(value: Any) -> Parts:
     """Return the attributes of an object, those in its slots included."""
     kind: type = type(value)
     slots = _slots(kind)
+    held: Parts = dict(getattr(value, "__dict__", {}))
+    # Most classes have no slots, and their attributes are read for every output.
     if not slots:
-        # Most classes have no slots, and their attributes are read for every output.
-        return _in_dictionary(value)
-    found = _in_slots(value, slots)
-    found.update(_in_dictionary(value))
+        return held
+    found = _in_slots(value, slots) | held
     return {str(name): part for name, part in found.items()}
 
 
 def added_attributes(value: Any, base: type) -> Parts:
     """Return the attributes that an object has beyond those of a class that its own class is derived from."""
-    every = _in_dictionary(value)
+    every: Parts = dict(getattr(value, "__dict__", {}))
     kind = type(value)
     derived = kind.__mro__[: kind.__mro__.index(base)]
     names = [name for one in derived if "__slots__" in vars(one) for name in _own_slots(one)]
     every |= _in_slots(value, names)
     return {str(name): known_by_name(part, value) if is_opaque(part) else part for name, part in every.items()}
-
-
-def _in_dictionary(value: Any) -> Parts:
-    return dict(getattr(value, "__dict__", {}))
 
 
 def _in_slots(value: Any, names: Iterable[str]) -> Parts:

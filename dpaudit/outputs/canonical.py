@@ -304,7 +304,7 @@ def _array(value: Array) -> Hashable:
         kind = "i"
     if value.size <= SPELT or value.dtype.itemsize > 8:
         return ("array", value.shape, kind, tuple(map(canonical, np.asarray(value).ravel().tolist())))
-    if np.issubdtype(value.dtype, np.unsignedinteger) and int(value.max()) > np.iinfo(np.int64).max:
+    if value.dtype.kind == "u" and int(value.max()) > np.iinfo(np.int64).max:
         return ("array", value.shape, kind, tuple(value.ravel().tolist()))
     wide = np.array(value, dtype=_WIDEST[kind], order="C")
     if kind == "f":

@@ -92,10 +92,8 @@ def parts(value: Any) -> Flat:
     dropped = _dropped_by(kind)
     if len(held) < len(every):
         dropped = (*dropped, _opaque_attributes)
-    found: Flat
-    if _shows_attributes(value, nature, held):
-        found = _with_attributes(value, nature, held)
-    else:
+    found = _with_attributes(value, nature, held)
+    if found is None:
         found = _without_attributes(value)
         # The state is what was found.
         dropped = tuple(function for function in dropped if function is not more_state)
@@ -129,15 +127,8 @@ def _refuse_waiting(value: Any) -> None:
     )
 
 
-def _shows_attributes(value: Any, nature: _Nature, held: Parts) -> bool:
-    """Say whether an object has a plain value, elements or attributes."""
-    if nature.base is not None or isinstance(value, Mapping | Collection):
-        return True
-    return bool(held) or dataclasses.is_dataclass(value)
-
-
 def _with_attributes(value: Any, nature: _Nature, held: Parts) -> Flat:
-    """Return the plain value, the items or the elements of an object, with its attributes."""
+    """Return the plain value, the items or the elements of an object, with its attributes; None if it has neither."""
     if nature.is_named_tuple:
         return {**dict(zip(value._fields, value, strict=True)), **held}
     if nature.base is not None:
@@ -148,7 +139,9 @@ def _with_attributes(value: Any, nature: _Nature, held: Parts) -> Flat:
     if isinstance(value, Collection):
         elements = tuple(value)
         return {"elements": elements, **held} if held else elements
-    return held
+    if held or dataclasses.is_dataclass(value):
+        return held
+    return None
 
 
 def _without_attributes(value: Any) -> Flat:

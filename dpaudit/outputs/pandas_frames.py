@@ -133,18 +133,18 @@ def _dtype_words(dtype: Type | PandasType) -> str:
     """Return a type of pandas in words; the categories of one are read with the values."""
     if dtype.name == "category":
         return "category"
-    if keeps_texts_as_usual(dtype):
+    storage = unusual_storage(dtype)
+    if storage is None:
         return str(dtype)
-    return f"{dtype}[{_storage(dtype)}]"
+    return f"{dtype}[{storage}]"
 
 
-def keeps_texts_as_usual(dtype: Type | PandasType) -> bool:
-    """Say whether a type is none of texts, or keeps them as pandas does unless it is told otherwise."""
-    return _storage(dtype) in (None, _usual_storage())
-
-
-def _storage(dtype: Type | PandasType) -> str | None:
-    return getattr(dtype, "storage", None)
+def unusual_storage(dtype: Type | PandasType) -> str | None:
+    """Return how a type keeps texts, or None if it has none or keeps them as pandas does unless told otherwise."""
+    storage: str | None = getattr(dtype, "storage", None)
+    if storage is None or storage == _usual_storage():
+        return None
+    return storage
 
 
 @lru_cache(maxsize=1)

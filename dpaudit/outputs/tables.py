@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dpaudit.outputs.decoding import PLAIN, TEXTS
-from dpaudit.outputs.pandas_frames import columns_of, has_frequency, keeps_texts_as_usual
+from dpaudit.outputs.pandas_frames import columns_of, has_frequency, unusual_storage
 from dpaudit.outputs.protocols import Array, PandasColumn
 
 # Attributes by which pandas keeps what is sent; a table with another attribute is read like any object.
@@ -57,7 +57,7 @@ def taken(table: Any) -> Taken | None:
     known = len(set(names)) == len(names) and {*map(type, (*names, index.name))} <= PLAIN
     # What is built again has the types that pandas gives labels and texts.
     labelled = kind == "Series" or table.columns.dtype == _type_of_labels(names)
-    usual = labelled and all(keeps_texts_as_usual(one.dtype) for one in held)
+    usual = labelled and all(unusual_storage(one.dtype) is None for one in held)
     if not (columns and plain and known and usual) or _has_more(table):
         return None
     dtypes = tuple(str(one.dtype) for one in held)

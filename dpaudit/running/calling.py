@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
 from dpaudit.running.generator_kinds import KINDS, Kind, is_ambiguous, refuses, refuses_generator
+from dpaudit.running.signatures import Function
 from dpaudit.running.watched import state_of
 
 # Calls that raise before they have drawn anything in which generators of other kinds are tried, at most.
@@ -64,7 +65,7 @@ class Called:
     it gets the first of the other `KINDS` that the function takes: each of them draws from the stream of the run.
     """
 
-    function: Callable[..., Any]
+    function: Function
     form: Form
     kind: int = field(default=0, compare=False)
     tried: int = field(default=0, compare=False)
@@ -82,10 +83,12 @@ class Called:
             self.tried = TRIED
 
     @property
-    def quick(self) -> Callable[..., Any]:
+    def quick(self) -> Function:
         """The function to call once a call has shown what it takes: the function itself, if its form is plain."""
         settled = self.tried >= TRIED and self.kind == 0 and not self.form.old
-        return self.function if settled and self.form.plain else self
+        if settled and self.form.plain:
+            return self.function
+        return self
 
     def __call__(self, data: Any, rng: np.random.Generator, size: int = 1) -> Any:
         """Return the output, or `size` outputs."""

@@ -28,6 +28,9 @@ from dpaudit.running.watched import each_run
 Single: TypeAlias = Callable[[Any, np.random.Generator], Any]
 """Makes one run: maps an input and a generator to an output."""
 
+Run: TypeAlias = tuple[Any, np.random.Generator]
+"""The input and the generator of a run."""
+
 # Runs in which the outputs of a mechanism that returns one object again and again are compared.
 WATCHED = 8
 # Types of outputs that cannot change.
@@ -83,7 +86,7 @@ class OneByOne:
 
     def __call__(self, data: Any, rng: np.random.Generator, size: int) -> Values:
         """Return the outputs of `size` runs, or of the runs that an `InTurn` asks for."""
-        runs: Iterator[tuple[Any, np.random.Generator]]
+        runs: Iterator[Run]
         if isinstance(data, InTurn):
             runs = data.runs()
         else:
@@ -100,7 +103,7 @@ class OneByOne:
         refuse_overwritten(before)
         return outputs
 
-    def _add_rest(self, outputs: list[Any], runs: Iterator[tuple[Any, np.random.Generator]]) -> None:
+    def _add_rest(self, outputs: list[Any], runs: Iterator[Run]) -> None:
         """Add the outputs of the runs that are left."""
         # A call of a method for each run would take as long as a simple mechanism.
         function = quick(self.function)
@@ -114,7 +117,7 @@ class OneByOne:
             except Exception as error:  # as in `_once`
                 add(Raised(error))
 
-    def _watched(self, outputs: list[Any], runs: Iterator[tuple[Any, np.random.Generator]]) -> list[Part]:
+    def _watched(self, outputs: list[Any], runs: Iterator[Run]) -> list[Part]:
         """Return the parts that the outputs of the first two runs share; if there are any, add outputs of further runs.
 
         An error is raised if a shared part changes.

@@ -23,15 +23,16 @@ that gets no generator may be audited if its randomness is its own.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from dataclasses import replace
 from inspect import Parameter, Signature
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from dpaudit.running.calling import Called, Fixed, Form, Role
 from dpaudit.running.generator_kinds import declared_kind, is_fixed_seed
 from dpaudit.running.parameter_words import GENERATORS, OLD_GENERATOR, SIZE, not_a_generator
 from dpaudit.running.passing_errors import Asked, why_none
-from dpaudit.running.signatures import own_signature_of, passes_on, set_by_partial, signature_of
+from dpaudit.running.signatures import Function, own_signature_of, passes_on, set_by_partial, signature_of
 
 Parameters: TypeAlias = Mapping[str, Parameter]
 """The parameters of a callable by their names, in order."""
@@ -39,8 +40,8 @@ _VARIABLE = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
 
 
 def with_generator(
-    function: Callable[..., Any], *, batched: bool = False, name: str = "mechanism", data: str = "data"
-) -> Callable[..., Any]:
+    function: Function, *, batched: bool = False, name: str = "mechanism", data: str = "data"
+) -> Function:
     """Return a function ``(data, rng) -> output``, or ``(data, rng, size)`` if `batched`, that calls another one.
 
     The generator is passed only to a parameter that asks for it (`form_of`). `InputError` is raised if a call must
@@ -48,34 +49,37 @@ def with_generator(
     and a generator.
     """
     form = form_of(function, batched=batched, name=name, data=data)
-    return function if form.plain else Called(function, form)
+    # A call of the function itself is the fastest.
+    if form.plain:
+        return function
+    return Called(function, form)
 
 
-def as_called(function: Callable[..., Any], *, batched: bool) -> Called:
+def as_called(function: Function, *, batched: bool) -> Called:
     """Return a function of `with_generator` that passes another kind of generator if the function refuses the first."""
     if isinstance(function, Called):
         return function
-    return Called(function, Form(("data", "rng", "size") if batched else ("data", "rng")))
+    if batched:
+        return Called(function, Form(("data", "rng", "size")))
+    return Called(function, Form(("data", "rng")))
 
 
-def quick(function: Callable[..., Any]) -> Callable[..., Any]:
+def quick(function: Function) -> Function:
     """Return the function to call after the first calls; it is a shorter way if it came from `as_called`."""
     return function.quick if isinstance(function, Called) else function
 
 
-def generator_lacks(function: Callable[..., Any]) -> str:
+def generator_lacks(function: Function) -> str:
     """Say why a function of `with_generator` passes no generator, in words after its name; "" if it passes one."""
     return function.form.without if isinstance(function, Called) else ""
 
 
-def replaced_seed(function: Callable[..., Any]) -> str:
+def replaced_seed(function: Function) -> str:
     """Return the default of a function of `with_generator` that is a fixed seed and is not used, as ``name=value``."""
     return function.form.replaced if isinstance(function, Called) else ""
 
 
-def form_of(
-    function: Callable[..., Any], *, batched: bool = False, name: str = "mechanism", data: str = "data"
-) -> Form:
+def form_of(function: Function, *, batched: bool = False, name: str = "mechanism", data: str = "data") -> Form:
     """Return how a callable is called, by the rule at the head of this module.
 
     A callable that shows the parameters of another, as a decorator's wrapper does, is called by these if its own
@@ -85,20 +89,22 @@ def form_of(
     actual = own_signature_of(function)
     asked = Asked(function, batched, name, data)
     if declared is None:
-        return _unknown(batched) if actual is None else _form(asked, actual)
+        return _form(asked, actual) if actual is not None else _unknown(batched)
     if actual is None:
         return _form(asked, declared)
-    if not passes_on(actual):
-        return _form(asked, actual)
-    form = _form(asked, declared)
-    return form if _agrees(actual, form) else _form(asked, actual)
+    if passes_on(actual):
+        form = _form(asked, declared)
+        if _agrees(actual, form):
+            return form
+    return _form(asked, actual)
 
 
 def _unknown(batched: bool) -> Form:
     """Return the form of a callable without a signature, as some built-ins are: it is never given a generator."""
-    wrapped = "lambda data, rng, size: ..." if batched else "lambda data, rng: ..."
-    why = f"shows no signature, so that nothing says which parameter takes a generator: wrap it, as {wrapped}"
-    return Form(("data", "size") if batched else ("data",), without=why)
+    why = "shows no signature, so that nothing says which parameter takes a generator: wrap it, as "
+    if batched:
+        return Form(("data", "size"), without=f"{why}lambda data, rng, size: ...")
+    return Form(("data",), without=f"{why}lambda data, rng: ...")
 
 
 def _form(asked: Asked, signature: Signature) -> Form:
@@ -137,7 +143,10 @@ def _form(asked: Asked, signature: Signature) -> Form:
         roles[left.pop(0)] = "size"
     if left or required:
         raise asked.too_many(signature, [*left, *required], left, free[0] if free else "")
-    return _placed(parameters, roles, "" if "rng" in roles.values() else why_none(asked.function, signature))
+    form = _placed(parameters, roles)
+    if "rng" in roles.values():
+        return form
+    return replace(form, without=why_none(asked.function, signature))
 
 
 def _positional(parameters: Parameters) -> list[str]:
@@ -166,7 +175,7 @@ def _named_generators(asked: Asked, parameters: Parameters) -> list[str]:
     return [name for name in by_name if set_before.get(name) is None][:1]
 
 
-def _placed(parameters: Parameters, roles: Mapping[str, Role], without: str) -> Form:
+def _placed(parameters: Parameters, roles: Mapping[str, Role]) -> Form:
     """Return the form in which parameters get their roles."""
     last_only = max(
         (i for i, (name, one) in enumerate(parameters.items()) if one.kind is one.POSITIONAL_ONLY and name in roles),
@@ -191,7 +200,6 @@ def _placed(parameters: Parameters, roles: Mapping[str, Role], without: str) -> 
     return Form(
         tuple(positional),
         tuple(named),
-        without,
         old=any(one.name == OLD_GENERATOR for one in filled),
         replaced=f"{seeds[0].name}={seeds[0].default!r}" if seeds else "",
         kind=max((declared_kind(one.annotation) for one in filled), default=0),

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from dpaudit.errors import InputError
 from dpaudit.running.parameter_words import GENERATORS, SIZE, SWITCHES, is_quantity, words_of
-from dpaudit.running.signatures import name_of, set_by_partial, shown
+from dpaudit.running.signatures import Function, name_of, set_by_partial, shown
 
 
 @dataclass(frozen=True)
@@ -19,7 +18,7 @@ class Asked:
     If `batched`, it must take the number of runs as well.
     """
 
-    function: Callable[..., Any]
+    function: Function
     batched: bool
     name: str
     data: str
@@ -56,8 +55,7 @@ class Asked:
         named = {"data", "dataset", self.data}.intersection(more)
         if first and (named or is_quantity(first)):
             # Of the others, the data goes to the one of its name, or to the first that is no quantity.
-            others = [name for name in more if not is_quantity(name)]
-            goes = next(iter(named), others[0] if others else more[0])
+            goes = next(iter(named), next((name for name in more if not is_quantity(name)), more[0]))
             message = "{must} must take {wanted}; the first parameter of {function}{signature}, {first}, gets the "
             message += "data: fix it, as functools.partial({function}, {filled}) does"
             return self._error(message, signature, [first, *(name for name in more if name != goes)], first=first)
@@ -94,7 +92,7 @@ class Asked:
         )
 
 
-def why_none(function: Callable[..., Any], signature: inspect.Signature) -> str:
+def why_none(function: Function, signature: inspect.Signature) -> str:
     """Say why no parameter gets the generator, in words that follow the callable's name."""
     fixed = [name for name, value in set_by_partial(function).items() if name in GENERATORS and value is not None]
     if fixed:

@@ -157,7 +157,9 @@ class Sampler:
     @property
     def least_call(self) -> int:
         """The least number of runs that a call makes."""
-        return SIZES[0] if self.mechanism.even else 1
+        if self.mechanism.even:
+            return SIZES[0]
+        return 1
 
     @property
     def least_evened(self) -> int:

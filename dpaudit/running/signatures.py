@@ -7,12 +7,15 @@ import inspect
 import sys
 from collections.abc import Callable
 from types import FunctionType, MethodType
-from typing import Any
+from typing import Any, TypeAlias
 
 from dpaudit.withheld import hides
 
+Function: TypeAlias = Callable[..., Any]
+"""A callable of a user's, with any parameters."""
 
-def signature_of(function: Callable[..., Any] | None) -> inspect.Signature | None:
+
+def signature_of(function: Function | None) -> inspect.Signature | None:
     """Return the signature of a callable, or None if it has none."""
     if function is None:
         return None
@@ -28,7 +31,7 @@ def signature_of(function: Callable[..., Any] | None) -> inspect.Signature | Non
         return None
 
 
-def own_signature_of(function: Callable[..., Any]) -> inspect.Signature | None:
+def own_signature_of(function: Function) -> inspect.Signature | None:
     """Return the signature that a callable has itself, whatever it says of it, or None if that is not known.
 
     `functools.wraps` and an attribute ``__signature__`` let a function show the parameters of another.
@@ -36,7 +39,7 @@ def own_signature_of(function: Callable[..., Any]) -> inspect.Signature | None:
     return signature_of(_bare(function))
 
 
-def _dispatching(function: Callable[..., Any]) -> Callable[..., Any]:
+def _dispatching(function: Function) -> Function:
     """Return a callable whose signature is that of another, if `inspect` shows a parameter for the instance too.
 
     A method of `functools.singledispatchmethod` is a function that knows its instance and shows the parameters of the
@@ -49,21 +52,25 @@ def _dispatching(function: Callable[..., Any]) -> Callable[..., Any]:
         return function
     cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
     held = {name: cell.cell_contents for name, cell in cells if name in ("obj", "cls")}
-    bound: Callable[..., Any] = method.func.__get__(held.get("obj"), held.get("cls"))
+    bound: Function = method.func.__get__(held.get("obj"), held.get("cls"))
     return bound
 
 
-def _bare(function: Any) -> Callable[..., Any] | None:
+def _bare(function: Any) -> Function | None:
     """Return a callable with the parameters that one has itself, or None if they are not known."""
     match function:
         case FunctionType():
             return _bare_function(function)
         case MethodType():
             inner = _bare(function.__func__)
-            return None if inner is None else MethodType(inner, function.__self__)
+            if inner is not None:
+                return MethodType(inner, function.__self__)
+            return None
         case functools.partial():
             inner = _bare(function.func)
-            return None if inner is None else functools.partial(inner, *function.args, **function.keywords)
+            if inner is not None:
+                return functools.partial(inner, *function.args, **function.keywords)
+            return None
         case type():
             return None
     call = inspect.getattr_static(type(function), "__call__", None)
@@ -106,7 +113,7 @@ def shown(signature: inspect.Signature) -> str:
         return f"({', '.join(one.name for one in plain)})"
 
 
-def set_by_partial(function: Callable[..., Any]) -> dict[str, Any]:
+def set_by_partial(function: Function) -> dict[str, Any]:
     """Return the keyword arguments that `functools.partial` has set."""
     found: dict[str, Any] = {}
     while isinstance(function, functools.partial):
@@ -115,7 +122,7 @@ def set_by_partial(function: Callable[..., Any]) -> dict[str, Any]:
     return found
 
 
-def name_of(function: Callable[..., Any]) -> str:
+def name_of(function: Function) -> str:
     """Return the name of a callable, or that of its class."""
     if isinstance(function, functools.partial):
         return name_of(function.func)
