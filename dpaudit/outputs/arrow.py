@@ -29,6 +29,7 @@ def metadata_of_table(schema: ArrowSchema, table: ArrowTable) -> Parts:
     columns = []
     if hasattr(table, "column"):
         columns = [table.column(i) for i in range(len(fields))]
+    # Labels that no row has are written with a column too.
     labels = [list(dictionaries(column)) for column in columns]
     if any(labels):
         found["dictionaries"] = labels
@@ -105,10 +106,12 @@ def dictionaries(values: ArrowArray) -> Iterator[list[Any]]:
             yield from dictionaries(chunk)
     elif hasattr(values, "dictionary"):
         yield values.dictionary.to_pylist()
-    elif hasattr(values.type, "fields") and hasattr(values, "field"):  # a struct
+    # A struct.
+    elif hasattr(values.type, "fields") and hasattr(values, "field"):
         for i in range(values.type.num_fields):
             yield from dictionaries(values.field(i))
-    elif hasattr(values.type, "value_type") and hasattr(values, "values"):  # a list
+    # A list.
+    elif hasattr(values.type, "value_type") and hasattr(values, "values"):
         yield from dictionaries(values.values)
 
 

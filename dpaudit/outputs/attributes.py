@@ -144,7 +144,7 @@ def state_of(value: Any) -> Parts | None:
 
 
 class _Reduced(NamedTuple):
-    """How an object is pickled: the arguments that it is made of, its state, and its elements and items."""
+    """The parts of a pickled object: the arguments that it is made of, its state, and its elements and items."""
 
     arguments: tuple[Any, ...]
     state: Any

@@ -12,13 +12,15 @@ import builtins
 import functools
 import hashlib
 import types
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable
 from functools import lru_cache
 from typing import Any, Final, TypeAlias, TypeVar
 
 from dpaudit.outputs.protocols import Array, Parts
 
 V = TypeVar("V")
+Dropped: TypeAlias = Callable[[Any], Parts]
+"""Finds parts of an object that stand beside its values, by names."""
 
 # Classes whose nature is remembered, since it is asked of every output.
 KINDS = 256
@@ -51,7 +53,7 @@ class Beside:
 
     __slots__ = ("_found", "_functions", "_value", "cell")
 
-    def __init__(self, value: Any, *functions: Callable[[Any], Mapping[str, Any]]) -> None:
+    def __init__(self, value: Any, *functions: Dropped) -> None:
         self._value = value
         self._functions = functions
         self._found: Parts | None = None
@@ -98,12 +100,12 @@ class Labelled:
 Flat: TypeAlias = (
     "Labelled | Unseen | Array | dict[Any, Any] | tuple[Any, ...] | list[Any] | bool | int | float | str | bytes | None"
 )
-"""What an output becomes when it is taken apart once; the elements of containers may have to be taken apart in turn."""
+"""An output that was taken apart once; the elements of its containers may have to be taken apart in turn."""
 Named: TypeAlias = Parts | str | Unseen
-"""What an object that prints its address is known by."""
+"""A description of an object that prints only its address."""
 
 
-def converted(values: Flat, of: V, *dropped: Callable[[V], Mapping[str, Any]]) -> Labelled:
+def converted(values: Flat, of: V, *dropped: Callable[[V], Parts]) -> Labelled:
     """Return the values that a conversion of an object keeps, together with what it dropped.
 
     Each function finds some of what stands beside the values of the object, by names.
@@ -202,7 +204,8 @@ def _content(cell: types.CellType) -> Any:
     """Return the variable of a closure; a method, a module or a built-in function by its name."""
     try:
         held = cell.cell_contents
-    except ValueError:  # a variable that is not set yet
+    # The variable is not set yet.
+    except ValueError:
         return None
     # Functions and partials are read like any output, with the variables that they hold in turn.
     if isinstance(held, NO_STATE) and not isinstance(held, (types.FunctionType, functools.partial)):
@@ -219,7 +222,7 @@ def _code_digest(code: types.CodeType) -> str:
     return hashlib.blake2b(content.encode("utf-8", "backslashreplace"), digest_size=8).hexdigest()
 
 
-def printed(value: Any, attributes: Mapping[str, Any]) -> Parts:
+def printed(value: Any, attributes: Parts) -> Parts:
     """Return what an object prints beyond its attributes.
 
     A class may print a property, or something that is kept elsewhere. A property is returned by its name. If a printing
@@ -248,7 +251,7 @@ def _printing(kind: type) -> dict[str, tuple[tuple[str, ...], tuple[str, ...]]]:
     found = {}
     for method in ("__repr__", "__str__"):
         function = getattr(kind, method, None)
-        # That of a data class is wrapped, against endless recursion.
+        # That of a data class is wrapped, against endless recursion. It shows attributes alone.
         function = getattr(function, "__wrapped__", function)
         if not isinstance(function, types.FunctionType) or _is_generated(kind, function):
             continue

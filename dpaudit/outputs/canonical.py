@@ -287,7 +287,8 @@ def _float(value: float | np.floating) -> Hashable:
     number = float(value)
     if number != number:
         return ("float", "nan")
-    if number != value:  # a long double
+    # A long double has more digits.
+    if number != value:
         return ("long double", repr(value))
     # The two zeros are equal as numbers, so that one of them is a text.
     if number == 0.0 and math.copysign(1.0, number) < 0:
@@ -476,5 +477,6 @@ def contents(data: Any) -> Hashable:
         return None
     try:
         return canonical(data)
-    except InputError:  # an object among them
+    # There is an object among them.
+    except InputError:
         return None

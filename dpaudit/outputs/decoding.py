@@ -30,9 +30,9 @@ from dpaudit.outputs.protocols import Array, Batch, Type
 V = TypeVar("V")
 
 Sent: TypeAlias = "bool | int | float | str | bytes | list[Sent] | dict[Sent, Sent] | None"
-"""What MessagePack reads from bytes."""
+"""A value of MessagePack."""
 Decoded: TypeAlias = list[Any]
-"""What was built at one place of many outputs, an element an output."""
+"""Values at one place of many outputs, an element an output."""
 
 # Containers within containers: of a list in a list each is one.
 LEVELS = 100

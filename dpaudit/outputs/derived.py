@@ -1,4 +1,4 @@
-"""What a class derived from one of a library adds to its objects: attributes, and what it prints in its own way."""
+"""Additions of classes that are derived from those of a library: attributes, and a printed form of their own."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from dpaudit.outputs.attributes import added_attributes
-from dpaudit.outputs.beside import Flat, Labelled, converted, printed
+from dpaudit.outputs.beside import Dropped, Flat, Labelled, converted, printed
 from dpaudit.outputs.protocols import Parts
 
 # Attributes by which libraries keep what is read in another way, and what they remember.
@@ -26,7 +26,7 @@ def with_additions(base: type, read: Callable[[Any], Flat], value: Any) -> Label
     return converted(read(value), value, *additions(base))
 
 
-def additions(base: type) -> tuple[Callable[[Any], Parts], Callable[[Any], Parts]]:
+def additions(base: type) -> tuple[Dropped, Dropped]:
     """Return the functions that find what instances have beyond those of a class of a library."""
     return partial(_added, base), partial(_printed, base)
 

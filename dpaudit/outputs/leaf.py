@@ -108,7 +108,8 @@ _INDEXED = frozenset({list, tuple, dict})
 
 def _item(values: Values, at: Any) -> Taken:
     """Return the elements at a position of the sequences that are long enough, or those of mappings at a key."""
-    if isinstance(values, np.ndarray) and at < values.shape[1]:  # rows of objects
+    # Rows of objects.
+    if isinstance(values, np.ndarray) and at < values.shape[1]:
         column = values[:, at].tolist()
         return Shared.of(column) or column, None
     if set(map(type, values)) <= _INDEXED:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 import numpy as np
 
 from dpaudit.errors import InputError
 from dpaudit.outputs.arrow import MEMORY, hidden, metadata_of_table, of_arrow_array
-from dpaudit.outputs.beside import UNSEEN, Flat, Labelled, converted
+from dpaudit.outputs.beside import UNSEEN, Dropped, Flat, Labelled, converted
 from dpaudit.outputs.derived import additions
 from dpaudit.outputs.missing import with_missing
 from dpaudit.outputs.protocols import ArrowArray, Parts, PolarsColumn
@@ -50,7 +50,7 @@ def of_frame(value: Any) -> Labelled:
     return converted(found, value, _of_columns, _metadata, *_own(type(value)))
 
 
-def _own(kind: type) -> tuple[Callable[[Any], Parts], ...]:
+def _own(kind: type) -> tuple[Dropped, ...]:
     """Return the functions that find what frames of a class have beside what their library keeps there."""
     # A class that nobody knows may keep anything in its slots.
     base: type = object
@@ -100,7 +100,8 @@ def _kept_by_polars(columns: Sequence[PolarsColumn]) -> Parts:
     if not columns or type(columns[0]).__module__.partition(".")[0] != "polars":
         return {}
     found = _sorted_flags(columns)
-    # Under missing values polars keeps the former ones, as `when(...).then(None).otherwise(...)` leaves them.
+    # Under missing values polars keeps the former ones, as `when(...).then(None).otherwise(...)` leaves them, and
+    # writes them into every file of the frame: a count that is held back in this way is released.
     gaps = [column for column in columns if column.null_count()]
     # Without pyarrow there is no way to them, and some types it lacks.
     try:
@@ -129,7 +130,7 @@ def _of_columns(value: Any) -> Parts:
 
 def _described_columns(value: Any) -> tuple[tuple[str, ...], list[str], list[PolarsColumn]]:
     """Return the names of a frame's columns, their types in words, and the columns of polars."""
-    # The two commonest libraries say types at once; of others narwhals makes each column.
+    # The two commonest libraries say types at once; of others narwhals makes each column, which takes long.
     library = type(value).__module__.partition(".")[0]
     if library == "polars":
         return tuple(value.columns), list(map(str, value.dtypes)), value.get_columns()

@@ -13,9 +13,9 @@ import inspect
 import io
 import sys
 import types
-from collections.abc import AsyncIterable, Awaitable, Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterable, Awaitable, Collection, Iterable, Iterator, Mapping
 from functools import lru_cache
-from typing import Any, NamedTuple, TypeAlias, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -30,15 +30,13 @@ from dpaudit.outputs.attributes import (
     more_state,
     state_of,
 )
-from dpaudit.outputs.beside import KINDS, Flat, Labelled, converted, known_by_name, named, printed, prints_more
+from dpaudit.outputs.beside import KINDS, Dropped, Flat, Labelled, converted, known_by_name, named, printed, prints_more
 from dpaudit.outputs.frames import reader_of
 from dpaudit.outputs.protocols import Array, Coordinates, Parts, Sparse
 from dpaudit.withheld import foreign
 
 K = TypeVar("K")
 V = TypeVar("V")
-Dropped: TypeAlias = Callable[[Any], Parts]
-"""Finds parts of an object that stand beside its values."""
 
 # The classes of what `contextlib.contextmanager` makes, which the library does not name.
 _MANAGERS = tuple(

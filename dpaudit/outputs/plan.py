@@ -392,10 +392,12 @@ _HANDLERS: dict[str, Handler] = {
     "text": _text,
     "bytes": _leaf(readers.byte_string),
     "object": lambda plan, values, path: plan.step("parts", values, path),
-    "none": lambda plan, values, path: None,  # that an output is None is its type
+    # That an output is None is its type, which is planned where types differ.
+    "none": lambda plan, values, path: None,
     "exception": _exception,
     "labelled": _labelled,
-    "unseen": lambda plan, values, path: None,  # that there is something is its type
+    # That there is something that cannot be read is its type.
+    "unseen": lambda plan, values, path: None,
     "sequence": _sequence,
     "array": _array,
     "sparse": _sparse,

@@ -20,11 +20,13 @@ Masked: TypeAlias = "np.ma.MaskedArray[tuple[int, ...], np.dtype[np.generic]]"
 Mask: TypeAlias = NDArray[np.bool_]
 Places: TypeAlias = NDArray[np.intp]
 Values: TypeAlias = Sequence[Any]
-"""What stands at one place of many outputs, an element an output; elements may have any type."""
+"""Values at one place of many outputs, an element an output; elements may have any type."""
 Batch: TypeAlias = Values | Array
 """Many outputs of a mechanism: a sequence, or an array with an output a row."""
 Parts: TypeAlias = dict[str, Any]
 """Parts of one output by their names. Each is plain, or an object that is taken apart in turn."""
+Metadata: TypeAlias = Mapping[Hashable, Any]
+"""Objects that a user attaches to a table or an array, by names."""
 Flatten: TypeAlias = Callable[[Any], Any]
 """Maps an output of a registered type to plain values; what it returns is checked when it has."""
 
@@ -121,7 +123,7 @@ class PandasFlags(Protocol):
 class PandasTable(Protocol):
     """A Series or a DataFrame of pandas."""
 
-    attrs: Mapping[Hashable, Any]
+    attrs: Metadata
     flags: PandasFlags
     index: PandasIndex
     ndim: int
@@ -251,12 +253,12 @@ class XarrayArray(Protocol):
     dims: Sequence[Hashable]
     dtype: Type
     coords: Mapping[Hashable, XarrayVariable]
-    attrs: Mapping[Hashable, Any]
-    encoding: Mapping[Hashable, Any]
+    attrs: Metadata
+    encoding: Metadata
 
 
 class XarrayVariable(Protocol):
-    """What xarray holds under a name."""
+    """An entry of a dataset or of coordinates of xarray."""
 
     variable: XarrayArray
 
@@ -266,8 +268,8 @@ class XarrayDataset(Protocol):
 
     data_vars: Mapping[Hashable, XarrayVariable]
     coords: Mapping[Hashable, XarrayVariable]
-    attrs: Mapping[Hashable, Any]
-    encoding: Mapping[Hashable, Any]
+    attrs: Metadata
+    encoding: Metadata
     sizes: Mapping[Hashable, int]
 
     def __getitem__(self, name: Hashable) -> XarrayVariable: ...
@@ -283,7 +285,7 @@ class XarrayTree(Protocol):
 
 
 class AwkwardForm(Protocol):
-    """How a ragged array is made up; its `type` is printed."""
+    """The composition of a ragged array; its `type` is printed."""
 
     type: Hashable
 
@@ -299,7 +301,7 @@ class AwkwardArray(Protocol):
     """A ragged array, or a record of one."""
 
     layout: AwkwardLayout
-    attrs: Mapping[str, Any]
+    attrs: Metadata
 
     def to_list(self) -> list[Any]:
         """Return the array as lists."""

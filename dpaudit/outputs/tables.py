@@ -17,7 +17,7 @@ _ALONE = frozenset({"_mgr", "_attrs", "_flags", "_name", "_item_cache", "_is_cop
 
 
 class Head(NamedTuple):
-    """What tables of one column of outputs have in common: type, names and types of columns, and the index.
+    """Properties that tables of one column of outputs have in common: type, names and types of columns, and the index.
 
     Of the index it is the name and whether it is a range, or None if rows are numbered from 0.
     """

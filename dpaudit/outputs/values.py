@@ -172,7 +172,8 @@ def _encoded(value: Any, left: list[int], depth: int) -> JsonValue:
         return Failed(value.kind, value.message)
     if (kind is np.ndarray or isinstance(value, np.generic)) and value.dtype.name in _DTYPES:
         return _array(value, left, depth)
-    if kind.__name__ == "DataFrame" and hasattr(value, "iloc"):  # of pandas; polars has a class of that name too
+    # Of pandas; polars has a class of that name too.
+    if kind.__name__ == "DataFrame" and hasattr(value, "iloc"):
         return _frame(value, left, depth)
     if isinstance(value, Sample):
         return _sample(value)

@@ -18,7 +18,7 @@ TRIED = 2
 AGAIN = 2
 
 Role: TypeAlias = Literal["data", "rng", "size"]
-"""What a parameter gets: the data, the generator or the number of runs."""
+"""The argument that a parameter gets: the data, the generator or the number of runs."""
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from typing import TypeAlias
 import numpy as np
 
 Kind: TypeAlias = np.random.Generator | np.random.RandomState | random.Random | int
-"""What a function may take as its generator; all of them draw from the stream of the run."""
+"""A generator, or a seed, that a function may take; all of them draw from the stream of the run."""
 
 
 def _new(rng: np.random.Generator) -> np.random.Generator:

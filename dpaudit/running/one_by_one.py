@@ -114,7 +114,8 @@ class OneByOne:
                 for given, generator in runs:
                     add(function(given, generator))
                 going = False
-            except Exception as error:  # as in `_once`
+            # As in `_once`: the loop goes on with the next run.
+            except Exception as error:
                 add(Raised(error))
 
     def _watched(self, outputs: list[Any], runs: Iterator[Run]) -> list[Part]:
@@ -124,6 +125,7 @@ class OneByOne:
         """
         if len(outputs) < 2 or type(outputs[0]) in FIXED:
             return []
+        # The same object from both runs: is it written into again? Tuples and frozen sets cannot be.
         if outputs[0] is outputs[1] and not isinstance(outputs[0], tuple | frozenset):
             for one in islice(runs, WATCHED):
                 before = label_of(self._as_audited(outputs[-1:])[0])

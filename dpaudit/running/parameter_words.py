@@ -1,4 +1,4 @@
-"""What the name and the annotation of a parameter say: whether it may take a generator, and of which kind."""
+"""Words in the names of parameters, by which a parameter asks for a generator or takes none."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ QUANTITIES = frozenset(
 SWITCHES = frozenset(
     "debug verbose exact quiet dry private noisy strict raw mode flag columns column labels query queries".split()
 )
-# Words of a name that ask for a generator, whatever else the name says: "private rng".
+# Words of a name that ask for a generator, whatever else the name says: private_rng, or query_rng, is no option.
 NAMED_GENERATORS = frozenset("rng prng generator random gen".split())
 # Words of a name that an integer may have, in the place of a generator.
 SEEDS = frozenset("seed key state".split())

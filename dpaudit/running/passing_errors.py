@@ -13,7 +13,7 @@ from dpaudit.running.signatures import Function, name_of, set_by_partial, shown
 
 @dataclass(frozen=True)
 class Asked:
-    """What a callable is asked for: the parameter `name` of an audit must take `data` and a generator.
+    """A request to a callable: the parameter `name` of an audit must take `data` and a generator.
 
     If `batched`, it must take the number of runs as well.
     """

@@ -57,7 +57,8 @@ def _as_array(outputs: Batch) -> Array | None:
         return None
     try:
         return np.array(outputs)
-    except (ValueError, OverflowError):  # rows of several lengths; integers of many digits
+    # Rows of several lengths, or integers of many digits.
+    except (ValueError, OverflowError):
         return None
 
 
