@@ -278,12 +278,11 @@ def _shape(held: Sent) -> list[int]:
 
 def _records(count: int, depth: int, shape: Sent, names: Sent, columns: Sent, layout: Sent) -> Decoded:
     sides = _shape(shape)
+    texts = _texts(names)
     fields = [_read(column, count, depth) for column in _columns_of(columns)]
     found = []
     for values in zip(*fields, strict=True):
-        kinds = [
-            (name, value.dtype, value.shape[len(sides) :]) for name, value in zip(_texts(names), values, strict=True)
-        ]
+        kinds = [(name, value.dtype, value.shape[len(sides) :]) for name, value in zip(texts, values, strict=True)]
         _check(all(list(value.shape[: len(sides)]) == sides for value in values))
         record: NDArray[np.void] = np.zeros(sides, np.dtype(kinds) if layout is None else _laid_out(kinds, layout))
         for (name, _, _), value in zip(kinds, values, strict=True):
