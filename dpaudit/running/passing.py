@@ -6,12 +6,12 @@ The rule, in the order in which parameters are chosen; a parameter gets one thin
 the          goes to
 ===========  =================================================================================================
 generator    every required parameter with a name of `GENERATORS`, wherever it stands; if none is required, to the
-             first in that list's order that has a default and was not set by `functools.partial`
+             first in that list's order that has a default and that no `functools.partial` has set to a value
 data         the first other positional parameter; if there is none, to ``*args``; if there is none either, to the
              only required parameter that must be named
 runs         a parameter named `SIZE`, of a batched mechanism
 generator    the next required positional parameter, if no name asked for it. Its name and annotation must not say
-             that it is something else. The only one left of a batched mechanism gets the runs instead
+             that it is something else. Of a batched mechanism without `SIZE`, the only one left gets the runs
 runs         the next required positional parameter, of a batched mechanism without `SIZE`
 nothing      every other parameter: options keep their defaults, ``*args`` and ``**kwargs`` stay empty
 ===========  =================================================================================================
