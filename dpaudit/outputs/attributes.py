@@ -1,74 +1,97 @@
-"""Parts of an object beside its values: attributes, slots, and what it would be pickled with."""
+"""The attributes of an object, those in its slots included, and the state that it would be pickled with."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from dpaudit.outputs.beside import KINDS, NO_STATE, UNSEEN, known_by_name
+from dpaudit.outputs.protocols import Parts
 
 PLAIN = (bool, int, float, complex, str, bytes, type(None), list, tuple, dict, set, frozenset, np.ndarray, np.generic)
-PLAIN_BASES: tuple[Any, ...] = (str, bytes, bytearray, int, float, list, tuple, dict, set, frozenset)
+PLAIN_BASES: tuple[type, ...] = (str, bytes, bytearray, int, float, list, tuple, dict, set, frozenset)
 ADDRESS = " at 0x"
 """The text before the address in the printed form of an object."""
+# Libraries whose classes are not asked for a state: it repeats attributes that are read already.
+_STATE_IN_ATTRIBUTES = ("pydantic", "torch")
 
 
-def attributes(value: Any) -> dict[str, Any]:
-    """Return the attributes of an object, those of its slots included, but for what has no state of its own."""
+def attributes(value: Any) -> Parts:
+    """Return the attributes of an object without those that have no state of their own."""
     return {name: part for name, part in all_attributes(value).items() if not is_opaque(part)}
 
 
-def all_attributes(value: Any) -> dict[str, Any]:
-    """Return the attributes of an object, those of its slots included."""
+def all_attributes(value: Any) -> Parts:
+    """Return the attributes of an object, those in its slots included."""
     kind: type = type(value)
     slots = _slots(kind)
+    held: Parts = dict(getattr(value, "__dict__", {}))
+    # Most classes have no slots, and their attributes are read for every output.
     if not slots:
-        return dict(getattr(value, "__dict__", {}))
-    found = {name: getattr(value, name) for name in slots if hasattr(value, name)}
-    found.update(getattr(value, "__dict__", {}))
+        return held
+    found = _in_slots(value, slots) | held
     return {str(name): part for name, part in found.items()}
 
 
-def added_attributes(value: Any, base: type) -> dict[str, Any]:
-    """Return the attributes that an object has beyond what is read of instances of a class that its own is made of."""
-    every = dict(getattr(value, "__dict__", {}))
+def added_attributes(value: Any, base: type) -> Parts:
+    """Return the attributes that an object has beyond those of a class that its own class is derived from."""
+    every: Parts = dict(getattr(value, "__dict__", {}))
     kind = type(value)
     derived = kind.__mro__[: kind.__mro__.index(base)]
     names = [name for one in derived if "__slots__" in vars(one) for name in _own_slots(one)]
-    every |= {name: getattr(value, name) for name in names if hasattr(value, name)}
+    every |= _in_slots(value, names)
     return {str(name): known_by_name(part, value) if is_opaque(part) else part for name, part in every.items()}
 
 
+def _in_slots(value: Any, names: Iterable[str]) -> Parts:
+    """Return the attributes in slots; a slot that nothing was written to has none."""
+    return {name: getattr(value, name) for name in names if hasattr(value, name)}
+
+
 def is_opaque(part: Any) -> bool:
-    """Return whether an attribute is no value, but known by its name or by its place in memory."""
+    """Say whether an attribute is no value, but known by its name or by its place in memory."""
     return type(part) not in PLAIN and _shows_nothing(part)
 
 
 @lru_cache(maxsize=KINDS)
 def has_state(kind: type) -> bool:
     """Say whether instances of a class may be pickled with more than their attributes."""
-    if issubclass(kind, type) or kind.__module__.partition(".")[0] in ("pydantic", "torch"):
+    if issubclass(kind, type) or kind.__module__.partition(".")[0] in _STATE_IN_ATTRIBUTES:
         return False
-    own = getattr(kind, "__getstate__", None) is not getattr(object, "__getstate__", None)
-    if issubclass(kind, PLAIN_BASES):  # these are pickled with their values
+    own = _has_own_state(kind)
+    # Instances of these are pickled with their values, by a method of their own.
+    if issubclass(kind, PLAIN_BASES):
         return own
     return own or kind.__reduce_ex__ is not object.__reduce_ex__ or kind.__reduce__ is not object.__reduce__
 
 
-def more_state(value: Any) -> dict[str, Any]:
+def _has_own_state(kind: type) -> bool:
+    """Say whether a class defines its state itself."""
+    return getattr(kind, "__getstate__", None) is not getattr(object, "__getstate__", None)
+
+
+def more_state(value: Any) -> Parts:
     """Return what an object would be pickled with beyond its attributes."""
     known = all_attributes(value)
-    made, state, _ = _reduced(value)  # elements and items are read as such
-    if isinstance(state, tuple) and len(state) == 2 and isinstance(state[1], dict):  # with slots
+    reduced = _reduced(value)
+    state = reduced.state
+    if isinstance(state, tuple) and len(state) == 2 and isinstance(state[1], dict):
+        # Python's own state of an object with slots: its dictionary or None, and its slots.
         state = {**(state[0] or {}), **state[1]}
     if isinstance(state, dict):
         state = {str(name): part for name, part in state.items() if known.get(str(name), UNSEEN) is not part}
-    inside = {id(part) for part in known.values()}
-    made = () if isinstance(value, PLAIN_BASES) else tuple(part for part in made if id(part) not in inside)
-    return {**({"state": state} if state else {}), **({"made of": made} if made else {})}
+    found: Parts = {}
+    if state:
+        found["state"] = state
+    if not isinstance(value, PLAIN_BASES):
+        inside = {id(part) for part in known.values()}
+        made = tuple(part for part in reduced.arguments if id(part) not in inside)
+        if made:
+            found["made of"] = made
+    return found
 
 
 @lru_cache(maxsize=KINDS)
@@ -77,9 +100,13 @@ def _slots(kind: type) -> tuple[str, ...]:
 
 
 def _own_slots(kind: type) -> tuple[str, ...]:
-    slots = kind.__dict__.get("__slots__") or ()
+    """Return the slots of one class, by the names under which its instances have them."""
+    slots = vars(kind).get("__slots__") or ()
+    if isinstance(slots, str):
+        slots = (slots,)
     names = []
-    for name in (slots,) if isinstance(slots, str) else slots:
+    for name in slots:
+        # Python renames what begins with two underscores.
         private = name.startswith("__") and not name.endswith("__")
         names.append(f"_{kind.__name__.lstrip('_')}{name}" if private else name)
     return tuple(name for name in names if name not in ("__dict__", "__weakref__"))
@@ -91,33 +118,49 @@ def _shows_nothing(value: Any) -> bool:
         return False
     if isinstance(value, NO_STATE):
         return True
-    if getattr(value, "__dict__", None) or isinstance(value, Collection) or hasattr(value, "__array__"):
+    if _has_dictionary(value) or isinstance(value, Collection) or hasattr(value, "__array__"):
         return False
     return state_of(value) is None and ADDRESS in repr(value)
 
 
-def state_of(value: Any) -> Any:
-    """Return what an object of compiled code would be pickled with; None where that is nothing."""
+def _has_dictionary(value: Any) -> bool:
+    return bool(getattr(value, "__dict__", None))
+
+
+def state_of(value: Any) -> Parts | None:
+    """Return what an object of compiled code would be pickled with, or None if that is nothing."""
     kind: type = type(value)
-    if isinstance(value, (type, *NO_STATE)) or _slots(kind) or getattr(value, "__dict__", None):
+    if isinstance(value, (type, *NO_STATE)) or _slots(kind) or _has_dictionary(value):
         return None
+    # Classes refuse pickling with exceptions of many types.
     try:
-        made, state, held = _reduced(value)
-    except Exception:  # classes refuse pickling with exceptions of many types
+        reduced = _reduced(value)
+    except Exception:
         return None
-    made += held
-    if state is None and not made:
+    made = reduced.arguments + reduced.held
+    if reduced.state is None and not made:
         return None
-    return {"made of": made, "state": state}
+    return {"made of": made, "state": reduced.state}
 
 
-def _reduced(value: Any) -> tuple[tuple[Any, ...], Any, tuple[Any, ...]]:
-    """Return what an object is made of when it is pickled, but for its class; its state; its elements and items."""
+class _Reduced(NamedTuple):
+    """The parts of a pickled object: the arguments that it is made of, its state, and its elements and items."""
+
+    arguments: tuple[Any, ...]
+    state: Any
+    held: tuple[tuple[Any, ...], ...]
+
+
+def _reduced(value: Any) -> _Reduced:
+    """Return how an object is pickled, without its class."""
     reduced = value.__reduce_ex__(4)
+    # A name: the object is found again where it was defined.
     if isinstance(reduced, str):
-        return (), None, ()
-    made = tuple(
+        return _Reduced((), None, ())
+    arguments = tuple(
         known_by_name(part) if isinstance(part, NO_STATE) else part for part in reduced[1] if not isinstance(part, type)
     )
-    held = tuple(tuple(part) for part in reduced[3:5] if part is not None)  # elements and items, where they stand apart
-    return made, reduced[2] if len(reduced) > 2 else None, held
+    # Elements and items stand apart from the state.
+    held = tuple(tuple(part) for part in reduced[3:5] if part is not None)
+    state = reduced[2] if len(reduced) > 2 else None
+    return _Reduced(arguments, state, held)

@@ -1,7 +1,7 @@
 """Turn any output into a hashable cell: outputs share a cell only if they are indistinguishable.
 
-But for the differences that docs/outputs.md lists as left alone on purpose. Post-processing cannot create a leak, so
-coarser cells would still give valid bounds; finer ones see more.
+docs/outputs.md lists the differences that are ignored on purpose. Post-processing cannot create a leak, so coarser
+cells would still give valid bounds; finer ones see more.
 """
 
 from __future__ import annotations
@@ -16,22 +16,23 @@ from collections.abc import Callable, Hashable, Iterable
 from fractions import Fraction
 from functools import cache, partial
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.errors import InputError, place_of
 from dpaudit.jsonable import MOST_BITS, stable_repr
 from dpaudit.outputs.attributes import added_attributes
 from dpaudit.outputs.beside import UNSEEN, Beside, Labelled, Unseen
-from dpaudit.outputs.parts import REGISTERED, has_numbers, parts
+from dpaudit.outputs.numpy_parts import has_numbers
+from dpaudit.outputs.parts import REGISTERED, parts
+from dpaudit.outputs.protocols import Array, Parts, Sparse
 from dpaudit.withheld import HOW, foreign, hides, kind_words, message_of
 
+# In the place of a type, for a run that was ended: no type has a name of two words.
 TIMED_OUT = "timed out"
-"""In the place of a type, for a run that was ended: no type has a name of two words."""
 
-
+# Methods that numpy's `RandomState` has and its `Generator` has not, with those that take their place.
 _OLD_NAMES = {
     "rand": "random",
     "randn": "standard_normal",
@@ -39,13 +40,13 @@ _OLD_NAMES = {
     "random_sample": "random",
     "random_integers": "integers",
 }
-"""Methods that numpy's `RandomState` has and its `Generator` has not, with those that take their place."""
 
 
 class Raised:
     """The output of a run that ended in an exception: its type, and separately its message and its line.
 
-    What stands `beside` the message, in words: notes, attributes, the exceptions of a group and those it came from.
+    What the exception holds `beside` the message is text: notes, attributes, the exceptions of a group and of the
+    chain that it came from.
     """
 
     def __init__(self, error: BaseException) -> None:
@@ -53,35 +54,44 @@ class Raised:
         self.kind = type(error).__qualname__
         self.message = message_of(error)
         self.place = os.path.basename(place_of(error)) if error.__traceback__ else ""
+        # Code written for numpy's older interface fails in every run, and the cure is a name.
         if isinstance(error, AttributeError) and isinstance(error.obj, np.random.Generator):
-            self.message += f"; it has {_OLD_NAMES[error.name]}" if error.name in _OLD_NAMES else ""
+            if error.name in _OLD_NAMES:
+                self.message += f"; it has {_OLD_NAMES[error.name]}"
 
     @classmethod
     def of(cls, kind: str, message: str, place: str = "", beside: str = "") -> Raised:
         """Return the output of a run that ended in an exception, by its texts."""
         found = cls.__new__(cls)
-        found.kind, found.message, found.place = kind, message, place
+        found.kind = kind
+        found.message = message
+        found.place = place
         found.beside = beside
         return found
 
     @property
     def words(self) -> str:
         """The exception as people are shown it, with its line."""
-        said = f"{kind_words(self.kind)} ({HOW})" if hides() else f"{self.kind}: {self.message}"
-        return said + (f" ({self.place})" if self.place else "")
+        said = f"{self.kind}: {self.message}"
+        if hides():
+            said = f"{kind_words(self.kind)} ({HOW})"
+        if self.place:
+            said += f" ({self.place})"
+        return said
 
 
+# Exceptions behind an exception that are read, and members of a group on each level.
 CAUSES = 8
-"""Exceptions behind an exception that are looked at, and members of a group on each level."""
 
 
 def _beside_message(error: BaseException, depth: int = CAUSES) -> str:
-    """Return in words what an exception holds beside its type and its message; "" of nearly all.
+    """Return a text of what an exception holds beside its type and its message; "" of nearly all.
 
-    That are its notes, the attributes that were given to it, arguments that its message does not show, the exceptions
+    These are its notes, the attributes that were given to it, arguments that its message does not show, the exceptions
     of a group, and the exception that it came from.
     """
     said: list[str] = []
+    # Attributes of exceptions are third-party code, and may raise anything.
     try:
         base = next(kind for kind in type(error).__mro__ if kind.__module__ == "builtins")
         held = added_attributes(error, base)
@@ -90,39 +100,56 @@ def _beside_message(error: BaseException, depth: int = CAUSES) -> str:
         said += _named_beside_message(error)
         if type(error).__str__ not in _SHOW_ARGUMENTS and error.args:
             said.append(f"arguments {_in_short(error.args)}")
-        others = list(error.exceptions[:CAUSES]) if isinstance(error, BaseExceptionGroup) else []
-        source = error.__context__ if error.__cause__ is None and not error.__suppress_context__ else error.__cause__
-        others += [] if source is None else [source]
-        for other in others if depth else []:
-            inside = f"{type(other).__qualname__}: {message_of(other)}", _beside_message(other, depth - 1)
-            said.append(f"from {' '.join(filter(None, inside))}")
-    except Exception:  # attributes of exceptions are third-party code
+        if depth:
+            said += [_origin(other, depth - 1) for other in _sources(error)]
+    except Exception:
         said.append("what cannot be shown")
     return "; ".join(said)
 
 
-def _named_beside_message(error: BaseException) -> list[str]:
-    """Return the names and files that an exception of Python's own was given, where its message does not show them.
+def _sources(error: BaseException) -> list[BaseException]:
+    """Return the exceptions of a group, and the one that an exception came from, as tracebacks show it."""
+    others: list[BaseException] = []
+    if isinstance(error, BaseExceptionGroup):
+        others += error.exceptions[:CAUSES]
+    source = error.__cause__
+    if source is None and not error.__suppress_context__:
+        source = error.__context__
+    if source is not None:
+        others.append(source)
+    return others
 
-    The object of an `AttributeError` is not looked at: it is what the mechanism worked with, and no output.
+
+def _origin(other: BaseException, depth: int) -> str:
+    said = f"from {type(other).__qualname__}: {message_of(other)}"
+    more = _beside_message(other, depth)
+    return f"{said} {more}" if more else said
+
+
+def _named_beside_message(error: BaseException) -> list[str]:
+    """Return the names and files that an exception of Python's own was given, if its message does not show them.
+
+    The object of an `AttributeError` is not read: it is what the mechanism worked with, and no output.
     """
-    held = {name: getattr(error, name, None) for name in _NAMED if isinstance(error, _HAVE_NAMES)}
+    if not isinstance(error, AttributeError | NameError | ImportError):
+        return []
+    held = {name: getattr(error, name, None) for name in _NAMED}
     message = str(error)
     return [f"{name} = {part}" for name, part in held.items() if isinstance(part, str) and part not in message]
 
 
-_HAVE_NAMES = (AttributeError, NameError, ImportError)
+# Attributes that these exceptions keep where `vars` does not show them.
 _NAMED = ("name", "name_from", "path")
-"""Attributes that these exceptions keep where `vars` does not show them."""
+# The methods of exceptions whose messages show their arguments.
 _SHOW_ARGUMENTS = (BaseException.__str__, OSError.__str__, KeyError.__str__, SyntaxError.__str__, ImportError.__str__)
-"""The methods of exceptions whose messages show their arguments."""
 
 
 def _in_short(part: Any) -> str:
-    """Return what an exception holds in words, or its class where it cannot be taken apart."""
+    """Return an attribute of an exception as text, or the name of its class if it cannot be taken apart."""
+    # The attribute is third-party code, and may raise anything.
     try:
         return in_words(canonical(part))
-    except Exception:  # it is an attribute of an exception, and third-party code
+    except Exception:
         return type(part).__qualname__
 
 
@@ -131,8 +158,8 @@ def timed_out(seconds: float) -> Raised:
     return Raised.of(TIMED_OUT, f"after {seconds:g} s")
 
 
+# The families of numbers.
 NUMERIC = frozenset({"bool", "int", "float"})
-"""The families of numbers."""
 
 _BASES: tuple[tuple[str, tuple[type, ...]], ...] = (
     ("bool", (bool, np.bool_)),
@@ -146,19 +173,19 @@ _BASES: tuple[tuple[str, tuple[type, ...]], ...] = (
     ("set", (set, frozenset)),
 )
 _OF_CONVERSIONS: dict[type, str] = {Labelled: "labelled", Unseen: "unseen"}
+# The mappings that hold nothing but their items.
 _MAPPINGS = frozenset({dict, OrderedDict, Counter, MappingProxyType})
-"""The mappings that hold nothing but their items."""
+# Modules whose classes derived from plain types hold nothing more.
 _OURS = frozenset({"builtins", "numpy", "numpy.rec", "collections"})
-"""Modules whose classes derived from plain types hold nothing more."""
 
 
 def family(kind: type) -> str:
     """Return the name of a type's family; a type of none of them is a family of its own.
 
-    Outputs of one family are taken apart in the same way, and which family it is is a feature. NumPy's scalars belong
-    with Python's, a list with a tuple, and an array whatever its memory order: those differences are ignored on
-    purpose. Integers, floats and Booleans of the same value differ. A class that other code derived from a plain
-    type is a family of its own, because its instances may hold more.
+    Outputs of one family are taken apart in the same way, and the family is a feature. NumPy's scalars belong with
+    Python's, a list with a tuple, and an array whatever its memory order: those differences are ignored on purpose.
+    Integers, floats and Booleans of the same value differ. A class that other code derived from a plain type is a
+    family of its own, because its instances may hold more.
     """
     if REGISTERED and any(base in REGISTERED for base in kind.__mro__):
         return _own(kind)
@@ -195,48 +222,55 @@ def kind_of(value: object) -> str:
 
 
 def class_of(value: object) -> str:
-    """Return the name of a value's class; of a number of NumPy that of its type, of Python's width the name in Python.
+    """Return the name of a value's class; a number of NumPy that is as wide as Python's has the name in Python.
 
-    A sum is of the one class or the other by which operand came first, and says nothing else.
+    A sum has the one class or the other by which operand came first, and that says nothing else.
     """
     kind = type(value)
     if isinstance(value, np.number | np.bool_):
         words = str(value.dtype)
         return _OF_PYTHON.get(words, words)
-    if isinstance(value, np.str_ | np.bytes_):
-        return "str" if isinstance(value, str) else "bytes"
+    if isinstance(value, np.str_):
+        return "str"
+    if isinstance(value, np.bytes_):
+        return "bytes"
     return kind.__qualname__ if kind.__module__ == "builtins" else _own(kind)
 
 
 _OF_PYTHON = {"float64": "float", "int64": "int", "complex128": "complex"}
 
 
-def dtype_of(value: Any) -> str:
+def dtype_of(value: Array | Sparse) -> str:
     """Return the type of the numbers of an array or sparse matrix; the fields of records are looked at themselves."""
     if value.dtype.names is not None:
         return "records"
     words = _words(value.dtype)
-    # Types of different metadata are equal.
-    return words if value.dtype.metadata is None else f"{words} with {dict(value.dtype.metadata)!r:.200}"
+    # Types of different metadata are equal, so that only their text tells them apart.
+    if value.dtype.metadata is not None:
+        return f"{words} with {dict(value.dtype.metadata)!r:.200}"
+    return words
 
 
-def order_of(value: NDArray[Any]) -> str:
+def order_of(value: Array) -> str:
     """Return the order in which the numbers of an array of several dimensions lie in memory."""
     flags = value.flags
-    return "Fortran" if value.ndim > 1 and flags.f_contiguous and not flags.c_contiguous else "C"
+    if value.ndim > 1 and flags.f_contiguous and not flags.c_contiguous:
+        return "Fortran"
+    return "C"
 
 
+# The types of arrays are few, and NumPy takes long to write one.
 _words = cache(str)
 
+# Numbers of an array that a cell spells out, so that an event can show them; longer arrays have a digest.
 SPELT = 32
-"""Numbers of an array that a label spells out, so that an event can show them; longer arrays have a digest."""
 
 
 def canonical(value: Any) -> Hashable:
     """Return the hashable cell of an output, or of whatever `outputs.parts` can take apart, ragged or nested.
 
-    A NumPy scalar and Python's, a list and a tuple, and the like share a cell: docs/outputs.md has what is left alone
-    on purpose. `InputError` is raised if the value cannot be taken apart, or holds itself.
+    A NumPy scalar and Python's, a list and a tuple, and the like share a cell: docs/outputs.md lists the differences
+    that are ignored. `InputError` is raised if the value cannot be taken apart, or holds itself.
     """
     kind = type(value)
     label = _BY_TYPE.get(kind) or _LABELS.get(family(kind), _other)
@@ -249,35 +283,46 @@ def canonical(value: Any) -> Hashable:
         ) from None
 
 
-def _float(value: Any) -> Hashable:
+def _float(value: float | np.floating) -> Hashable:
     number = float(value)
     if number != number:
         return ("float", "nan")
-    if number != value:  # a long double
+    # A long double has more digits.
+    if number != value:
         return ("long double", repr(value))
-    return ("float", "-0.0" if number == 0.0 and math.copysign(1.0, number) < 0 else number)
+    # The two zeros are equal as numbers, so that one of them is a text.
+    if number == 0.0 and math.copysign(1.0, number) < 0:
+        return ("float", "-0.0")
+    return ("float", number)
 
 
-def _array(value: NDArray[Any]) -> Hashable:
-    """Label an array by its shape and its elements; one of many numbers by the bytes of these, which are soon had."""
+def _array(value: Array) -> Hashable:
+    """Label an array by its shape and its elements, or if they are many by their bytes, which is faster."""
     kind = value.dtype.kind
     if not has_numbers(value.dtype):
         return ("array", value.shape, kind, canonical(parts(value)))
-    kind = "i" if kind == "u" else kind
+    if kind == "u":
+        kind = "i"
     if value.size <= SPELT or value.dtype.itemsize > 8:
         return ("array", value.shape, kind, tuple(map(canonical, np.asarray(value).ravel().tolist())))
-    if value.dtype.kind == "u" and value.max() > np.iinfo(np.int64).max:
+    if value.dtype.kind == "u" and int(value.max()) > np.iinfo(np.int64).max:
         return ("array", value.shape, kind, tuple(value.ravel().tolist()))
-    wide: NDArray[Any] = np.array(value, dtype={"f": np.float64, "i": np.int64, "b": np.bool_}[kind], order="C")
+    wide = np.array(value, dtype=_WIDEST[kind], order="C")
     if kind == "f":
-        wide[np.isnan(wide)] = np.nan  # whatever its payload
+        # A NaN has a payload, which no operation shows.
+        wide[np.isnan(wide)] = np.nan
     return ("numbers", value.shape, kind, wide.tobytes())
 
 
-def _exception(value: Any) -> Hashable:
+# Arrays of equal numbers share a cell, however wide their type is.
+_WIDEST = {"f": np.dtype(np.float64), "i": np.dtype(np.int64), "b": np.dtype(np.bool_)}
+
+
+def _exception(value: Raised | BaseException) -> Hashable:
     raised = value if isinstance(value, Raised) else Raised(value)
-    more = (raised.beside,) if raised.beside else ()
-    return ("exception", raised.kind, raised.message, *more)
+    if raised.beside:
+        return ("exception", raised.kind, raised.message, raised.beside)
+    return ("exception", raised.kind, raised.message)
 
 
 def _other(value: Any) -> Hashable:
@@ -286,7 +331,8 @@ def _other(value: Any) -> Hashable:
         return known[id(value)][1]
     cell = ("object", type(value).__qualname__, canonical(parts(value)))
     if known is not None and len(known) < MOST_MET:
-        known[id(value)] = (value, cell)  # the object is kept, so that no other gets its place in memory
+        # The object is kept, so that no other gets its place in memory.
+        known[id(value)] = (value, cell)
     return cell
 
 
@@ -295,8 +341,8 @@ class _Met(threading.local):
 
 
 _MET = _Met()
+# Objects of a batch whose cells are remembered: those that many outputs hold are met in the first ones.
 MOST_MET = 1_000
-"""Objects of a batch whose cells are remembered: those that many outputs hold are met in the first ones."""
 
 
 def canonical_each(values: Iterable[Any]) -> list[Hashable]:
@@ -311,17 +357,19 @@ def canonical_each(values: Iterable[Any]) -> list[Hashable]:
 def _labelled(value: Labelled) -> Hashable:
     held = canonical(value.values)
     beside = _cell_beside(value.beside)
-    return ("labelled", held, beside) if beside else held
+    if beside:
+        return ("labelled", held, beside)
+    return held
 
 
-def looked_at(beside: Beside) -> dict[str, Any]:
-    """Return what stands beside the values of an output, by names; `UNSEEN` in the place of what nobody can look at."""
+def looked_at(beside: Beside) -> Parts:
+    """Return the parts beside the values of an output, by names; `UNSEEN` in the place of one that cannot be read."""
     _cell_beside(beside)
     return beside.held
 
 
 def _cell_beside(beside: Beside) -> Hashable:
-    """Return the cell of what stands beside values; None where that is nothing."""
+    """Return the cell of the parts beside values, or None if there are none."""
     if beside.cell is None and beside.held:
         cells = []
         for name, part in beside.held.items():
@@ -337,7 +385,7 @@ def _cell_beside(beside: Beside) -> Hashable:
 
 
 def holds_unseen(cell: Hashable) -> bool:
-    """Say whether a cell is that of something of which a part cannot be looked at."""
+    """Say whether a cell is that of an output with a part that cannot be read."""
     if isinstance(cell, tuple | frozenset):
         return cell == _UNSEEN or any(map(holds_unseen, cell))
     return False
@@ -345,7 +393,10 @@ def holds_unseen(cell: Hashable) -> bool:
 
 _UNSEEN = ("unseen",)
 
-_LABELS: dict[str, Callable[[Any], Hashable]] = {
+Label: TypeAlias = Callable[[Any], Hashable]
+
+# The functions that label values, by `family`.
+_LABELS: dict[str, Label] = {
     "bool": lambda value: ("bool", bool(value)),
     "int": int,
     "float": _float,
@@ -363,17 +414,16 @@ _LABELS: dict[str, Callable[[Any], Hashable]] = {
     "labelled": _labelled,
     "unseen": lambda value: _UNSEEN,
 }
-"""The functions that label values, by `family`."""
 
-_BY_TYPE: dict[type, Callable[[Any], Hashable]] = {
+# The commonest kinds, by their exact type: most outputs are one of these, and there are millions of them.
+_BY_TYPE: dict[type, Label] = {
     **{kind: _LABELS[family(kind)] for kind in (int, bool, float, str, type(None), tuple, list)},
     Fraction: lambda value: ("rational", int(value.numerator), int(value.denominator)),
 }
-"""The commonest kinds, by their exact type: most outputs are one of these, and there are millions of them."""
 
 
 def in_words(cell: Any, *, fractions: bool = False) -> str:
-    """Return a cell as a person would write the output; sets and mappings are sorted, whatever their hash order.
+    """Return a cell as a person would write the output; sets are sorted, whatever their hash order.
 
     Rationals are written as their cells are, or as `fractions`.
     """
@@ -388,14 +438,18 @@ def in_words(cell: Any, *, fractions: bool = False) -> str:
             return f"integer of {cell.bit_length()} bits with digest {digest}"
         case ("bool" | "str" | "bytes", value):
             return repr(value)
+        case ("exception", kind, message) if kind == TIMED_OUT:
+            return f"{TIMED_OUT} {message}"
         case ("exception", kind, message):
-            return f"{TIMED_OUT} {message}" if kind == TIMED_OUT else f"{kind}({message!r})"
+            return f"{kind}({message!r})"
         case ("exception", kind, message, beside):
             return f"{kind}({message!r}) with {beside}"
         case ("sequence", values):
             return f"({', '.join(map(words, values))})"
-        case ("array", _, kind, values):
-            return f"[{', '.join(map(words, values))}]" if kind in "iufb" else words(values)
+        case ("array", _, kind, values) if kind in "iufb":
+            return f"[{', '.join(map(words, values))}]"
+        case ("array", _, _, values):
+            return words(values)
         case ("set", values):
             return f"{{{', '.join(sorted(map(words, values)))}}}"
         case ("mapping", items):
@@ -414,12 +468,15 @@ def in_words(cell: Any, *, fractions: bool = False) -> str:
 def contents(data: Any) -> Hashable:
     """Return what plain data, a table or a tensor holds, to show later whether an input was changed.
 
-    None for objects, which may fill caches as they please.
+    None is returned for objects, which may fill caches as they please.
     """
     if isinstance(data, np.ndarray) and data.dtype != object:
         return (data.shape, data.dtype.str, data.tobytes())
     plain = isinstance(data, list | dict | set | bytearray | np.ndarray | tuple) or hasattr(type(data), "__array__")
+    if not plain:
+        return None
     try:
-        return canonical(data) if plain else None
-    except InputError:  # an object among them
+        return canonical(data)
+    # There is an object among them.
+    except InputError:
         return None

@@ -1,6 +1,7 @@
 """The parts of objects that no table knows: of other libraries, and of user-defined classes.
 
-An object of a class of its own is taken apart by its named elements, attributes, elements, state, or how it is shown.
+An object of a class of its own is taken apart by its named elements, attributes, elements or state, or by its printed
+form.
 """
 
 from __future__ import annotations
@@ -12,12 +13,11 @@ import inspect
 import io
 import sys
 import types
-from collections.abc import AsyncIterable, Awaitable, Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterable, Awaitable, Collection, Iterable, Iterator, Mapping
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.errors import InputError
 from dpaudit.outputs.attributes import (
@@ -30,12 +30,16 @@ from dpaudit.outputs.attributes import (
     more_state,
     state_of,
 )
-from dpaudit.outputs.beside import KINDS, converted, known_by_name, named, printed, prints_more
+from dpaudit.outputs.beside import KINDS, Dropped, Flat, Labelled, converted, known_by_name, named, printed, prints_more
 from dpaudit.outputs.frames import reader_of
+from dpaudit.outputs.protocols import Array, Coordinates, Parts, Sparse
 from dpaudit.withheld import foreign
 
+K = TypeVar("K")
+V = TypeVar("V")
+
+# The classes of what `contextlib.contextmanager` makes, which the library does not name.
 _MANAGERS = tuple(
-    # The classes of what `contextlib.contextmanager` makes, which the library does not name.
     {
         type(contextlib.contextmanager(lambda: iter(()))()),
         type(contextlib.asynccontextmanager(lambda: iter(()))()),  # type: ignore[arg-type, return-value]
@@ -47,34 +51,37 @@ _FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, f
 def refuse_promises(outputs: Iterable[Any]) -> None:
     """Raise `InputError` if an output is a promise of a value instead of one: a generator, a coroutine, a function."""
     for output in outputs:
-        kind = type(output)
-        if issubclass(kind, io.StringIO | io.BytesIO):
-            advice = "return output.getvalue(), what was written to it"
-        elif issubclass(kind, Awaitable) or inspect.isawaitable(output):
-            advice = "await it, and return what comes (asyncio.run(...) does so in a plain function)"
-        elif issubclass(kind, AsyncIterable | Iterator):
-            advice = "return list(...) of it, since a run's output is what it yields"
-        elif issubclass(kind, _MANAGERS):
-            advice = "enter it, as `with`, and return what it gives"
-        elif issubclass(kind, _FUNCTIONS):
-            advice = "call it, and return what it returns"
-        else:
-            continue
-        for coroutine in filter(inspect.iscoroutine, outputs):
-            coroutine.close()  # else it warns that it was never awaited
-        raise InputError(f"the mechanism returns an output of type {foreign(kind.__qualname__)}: {advice}")
+        advice = _advice(output)
+        if advice is not None:
+            # A coroutine that is not closed warns that it was never awaited.
+            for coroutine in filter(inspect.iscoroutine, outputs):
+                coroutine.close()
+            kind = foreign(type(output).__qualname__)
+            raise InputError(f"the mechanism returns an output of type {kind}: {advice}")
 
 
-def parts(value: Any) -> Any:
+def _advice(output: Any) -> str | None:
+    """Return what to return in the place of an output that promises a value, or None of any other output."""
+    kind = type(output)
+    if issubclass(kind, io.StringIO | io.BytesIO):
+        return "return output.getvalue(), what was written to it"
+    if issubclass(kind, Awaitable) or inspect.isawaitable(output):
+        return "await it, and return what comes (asyncio.run(...) does so in a plain function)"
+    if issubclass(kind, AsyncIterable | Iterator):
+        return "return list(...) of it, since a run's output is what it yields"
+    if issubclass(kind, _MANAGERS):
+        return "enter it, as `with`, and return what it gives"
+    if issubclass(kind, _FUNCTIONS):
+        return "call it, and return what it returns"
+    return None
+
+
+def parts(value: Any) -> Flat:
     """Return the parts of an object; `InputError` if it shows nothing, or only once it is run."""
-    waits, fields, base = _nature(value.__class__)
-    if waits:
-        if inspect.iscoroutine(value):
-            value.close()  # or it warns that nobody awaited it
-        raise InputError(
-            f"an output is a {foreign(type(value).__qualname__)}, which shows nothing until it is run: "
-            "return what it makes, as list(output)"
-        )
+    # A proxy is read as the class that it says it has.
+    nature = _nature(value.__class__)
+    if nature.waits:
+        _refuse_waiting(value)
     if isinstance(value, type):
         return _class(value)
     kind: type = type(value)
@@ -83,24 +90,60 @@ def parts(value: Any) -> Any:
     dropped = _dropped_by(kind)
     if len(held) < len(every):
         dropped = (*dropped, _opaque_attributes)
-    found: Any = held
-    if fields:
-        found = {**dict(zip(value._fields, value, strict=True)), **held}
-    elif base is not None:  # a class derived from a plain one may hold more than that
-        found = {"value": plain_value(base, value), **held}
-    elif isinstance(value, Mapping):
-        found = _with_items(dict(value.items()), held)
-    elif isinstance(value, Collection):
-        elements = tuple(value)
-        found = {"elements": elements, **held} if held else elements
-    elif not (held or dataclasses.is_dataclass(value)):
+    found = _with_attributes(value, nature, held)
+    if found is None:
         found = _without_attributes(value)
-        dropped = tuple(function for function in dropped if function is not more_state)  # that is what was found
-    return converted(found, value, *dropped) if dropped else found
+        # The state is what was found.
+        dropped = tuple(function for function in dropped if function is not more_state)
+    if dropped:
+        return converted(found, value, *dropped)
+    return found
 
 
-def _without_attributes(value: Any) -> Any:
-    """Return the state of an object that shows no attributes, or what it is printed as."""
+class _Nature(NamedTuple):
+    """Whether a class shows nothing until it is run, whether it is a named tuple, and its plain base, if any."""
+
+    waits: bool
+    is_named_tuple: bool
+    base: type | None
+
+
+@lru_cache(maxsize=KINDS)
+def _nature(kind: type) -> _Nature:
+    waits = issubclass(kind, Iterator | Awaitable | AsyncIterable)
+    base = next((base for base in PLAIN_BASES if issubclass(kind, base)), None)
+    return _Nature(waits, base is tuple and hasattr(kind, "_fields"), base)
+
+
+def _refuse_waiting(value: Any) -> None:
+    # A coroutine that is not closed warns that it was never awaited.
+    if inspect.iscoroutine(value):
+        value.close()
+    raise InputError(
+        f"an output is a {foreign(type(value).__qualname__)}, which shows nothing until it is run: "
+        "return what it makes, as list(output)"
+    )
+
+
+def _with_attributes(value: Any, nature: _Nature, held: Parts) -> Flat:
+    """Return the plain value, the items or the elements of an object, with its attributes; None if it has neither."""
+    if nature.is_named_tuple:
+        return {**dict(zip(value._fields, value, strict=True)), **held}
+    if nature.base is not None:
+        # A class derived from a plain one may hold more than that.
+        return {"value": plain_value(nature.base, value), **held}
+    if isinstance(value, Mapping):
+        return _with_items(dict(value.items()), held)
+    if isinstance(value, Collection):
+        elements = tuple(value)
+        return {"elements": elements, **held} if held else elements
+    if held or dataclasses.is_dataclass(value):
+        return held
+    return None
+
+
+def _without_attributes(value: Any) -> Flat:
+    """Return the state of an object that shows no attributes, or its printed form."""
     state = state_of(value)
     if state is not None:
         return state
@@ -119,46 +162,42 @@ def _without_attributes(value: Any) -> Any:
     raise InputError(why)
 
 
-@lru_cache(maxsize=KINDS)
-def _nature(kind: type) -> tuple[bool, bool, type | None]:
-    """Return whether a class shows nothing until it is run, whether it is a named tuple, and its plain base."""
-    waits = issubclass(kind, Iterator | Awaitable | AsyncIterable)
-    base = next((base for base in PLAIN_BASES if issubclass(kind, base)), None)
-    return waits, base is tuple and hasattr(kind, "_fields"), base
-
-
 def plain_value(base: type, value: Any) -> Any:
-    """Return the plain value of an instance of a class derived from a plain one.
+    """Return the plain value of an instance of a class derived from a plain one."""
+    # A text is not asked for what its class shows in its place.
+    if base is str:
+        return str.__str__(value)
+    return base(value)
 
-    A text is not asked for what its class shows in its place.
-    """
-    return str.__str__(value) if base is str else base(value)
 
-
-def _with_items(items: dict[Any, Any], held: dict[str, Any]) -> dict[Any, Any]:
+def _with_items(items: dict[K, V], held: Parts) -> Parts | dict[K, V]:
     """Return the items of a mapping; with attributes beside them unless these hold the same items."""
     others = {name: part for name, part in held.items() if not _same_items(part, items)}
-    return {"value": items, **others} if others else items
+    if others:
+        return {"value": items, **others}
+    return items
 
 
-def _same_items(part: Any, items: dict[Any, Any]) -> bool:
+def _same_items(part: Any, items: dict[K, V]) -> bool:
     if type(part) is not dict or part.keys() != items.keys():
         return False
     return all(part[key] is item for key, item in items.items())
 
 
-def _class(value: type) -> Any:
+def _class(value: type) -> str | Labelled:
     """Return a class by its name; one that was made while the mechanism ran holds more than its name."""
     name = f"{value.__module__}.{value.__qualname__}"
     found: Any = sys.modules.get(value.__module__)
     for step in value.__qualname__.split("."):
         found = getattr(found, step, None)
-    return name if found is value else converted(name, value, _of_class)
+    if found is value:
+        return name
+    return converted(name, value, _of_class)
 
 
-def _of_class(value: type) -> dict[str, Any]:
-    """Return the bases, attributes and methods of a class; of the two latter those of its own."""
-    found: dict[str, Any] = {"bases": tuple(f"{base.__module__}.{base.__qualname__}" for base in value.__bases__)}
+def _of_class(value: type) -> Parts:
+    """Return the bases of a class, and the attributes and methods that it defines itself."""
+    found: Parts = {"bases": tuple(f"{base.__module__}.{base.__qualname__}" for base in value.__bases__)}
     for name, part in vars(value).items():
         if isinstance(part, (staticmethod, classmethod)):
             part = part.__func__
@@ -172,9 +211,9 @@ def _of_class(value: type) -> dict[str, Any]:
 
 
 @lru_cache(maxsize=KINDS)
-def _dropped_by(kind: type) -> tuple[Callable[[Any], dict[str, Any]], ...]:
+def _dropped_by(kind: type) -> tuple[Dropped, ...]:
     """Return the functions that find what instances of a class have beside their attributes and elements."""
-    found: list[Callable[[Any], dict[str, Any]]] = []
+    found: list[Dropped] = []
     if prints_more(kind):
         found.append(_printed)
     if has_state(kind):
@@ -182,12 +221,12 @@ def _dropped_by(kind: type) -> tuple[Callable[[Any], dict[str, Any]], ...]:
     return tuple(found)
 
 
-def _opaque_attributes(value: Any) -> dict[str, Any]:
+def _opaque_attributes(value: Any) -> Parts:
     """Return the attributes that are known by their place in memory, by their names and what these hold."""
     return {name: known_by_name(part, value) for name, part in all_attributes(value).items() if is_opaque(part)}
 
 
-def _printed(value: Any) -> dict[str, Any]:
+def _printed(value: Any) -> Parts:
     return printed(value, all_attributes(value))
 
 
@@ -208,32 +247,38 @@ def parts_of_libraries(value: Any) -> Any:
     return None
 
 
-def stored_entries(value: Any) -> tuple[tuple[NDArray[Any], ...], NDArray[Any]]:
+def stored_entries(value: Sparse) -> tuple[tuple[Array, ...], Array]:
     """Return the places of a sparse matrix's stored entries, ascending in each dimension, and their values."""
     entries = value.tocoo(copy=True)
     entries.sum_duplicates()
-    places = entries.coords if hasattr(entries, "coords") else (entries.row, entries.col)
-    return tuple(map(np.asarray, places)), np.asarray(entries.data)
+    return tuple(map(np.asarray, coordinates(entries))), np.asarray(entries.data)
 
 
+def coordinates(entries: Coordinates) -> tuple[Array, ...]:
+    """Return the places of entries, an array a dimension: SciPy's arrays and its matrices name them differently."""
+    if hasattr(entries, "coords"):
+        return entries.coords
+    return (entries.row, entries.col)
+
+
+# Attributes that libraries of arrays give them, beside those that are known by their printed form.
 _BESIDE_ARRAYS = (
     "name", "names", "dims", "coords", "attrs", "unit", "units", "crs", "fill_value", "requires_grad", "grad",
     "weak_type", "metadata",
 )  # fmt: skip
-"""Attributes that libraries of arrays give them, beside those that are known by their words."""
 _BY_WORDS = ("dtype", "device", "layout", "sharding", "memory_format")
+# Libraries whose arrays print their values, dtype and device, and nothing else that no attribute holds.
 _ATTRIBUTES_ARE_ALL = frozenset({"torch", "jax", "jaxlib", "tensorflow", "cupy", "mlx", "dask", "sparse"})
-"""Libraries whose arrays print their values, dtype and device, and nothing else that no attribute holds."""
 
 
-def _of_array(value: Any) -> dict[str, Any]:
+def _of_array(value: Any) -> Parts:
     """Return what libraries of arrays keep beside the values of one."""
     words = {name: str(part) for name, part in named(value, _BY_WORDS).items()}
     return words | named(value, _BESIDE_ARRAYS)
 
 
-def _attributes_of_array(value: Any) -> dict[str, Any]:
-    """Return the attributes of an object that gives an array, but for those that are this array."""
+def _attributes_of_array(value: Any) -> Parts:
+    """Return the attributes of an object that gives an array, without those that are this array."""
     known = set(_of_array(value))
     array = _as_array(value)
     found = {}
@@ -244,19 +289,20 @@ def _attributes_of_array(value: Any) -> dict[str, Any]:
     return found
 
 
-def _printed_by_array(value: Any) -> dict[str, Any]:
+def _printed_by_array(value: Any) -> Parts:
     kind = type(value)
     if kind.__module__.partition(".")[0] in _ATTRIBUTES_ARE_ALL:
         return {}
     return printed(value, {**all_attributes(value), **_of_array(value)})
 
 
-def _as_array(value: Any) -> Any:
+def _as_array(value: Any) -> Array | Parts:
     """Return what an array of another library holds; a sparse tensor is taken apart as a sparse matrix is."""
     name = foreign(type(value).__qualname__)
+    # Each library refuses with exceptions of its own.
     try:
-        array = _converted(value)
-    except Exception as error:  # each library refuses in its own way
+        array = _from_protocols(value)
+    except Exception as error:
         wrong = "gives NumPy no array; return numbers, text, arrays or containers of these"
         raise InputError(f"an output of type {name} {wrong} ({foreign(str(error)):.200})") from None
     if isinstance(array, np.ndarray) and array.dtype == object and array.ndim == 0:
@@ -267,14 +313,21 @@ def _as_array(value: Any) -> Any:
     return array
 
 
-def _converted(held: Any) -> Any:
+def _from_protocols(held: Any) -> Array | Parts:
     """Return an array by the protocols; numbers of a type that NumPy lacks, as bfloat16, become doubles."""
-    for plain in ("detach", "cpu", "resolve_conj", "resolve_neg"):  # a tensor gives its values only when all is done
-        held = getattr(held, plain)() if hasattr(held, plain) else held
+    # A tensor gives its values only when all of these are done.
+    if hasattr(held, "detach"):
+        held = held.detach()
+    if hasattr(held, "cpu"):
+        held = held.cpu()
+    if hasattr(held, "resolve_conj"):
+        held = held.resolve_conj()
+    if hasattr(held, "resolve_neg"):
+        held = held.resolve_neg()
     if hasattr(held, "to_sparse") and "sparse" in str(held.layout):
         entries = held.to_sparse().coalesce()
         pattern = np.asarray(entries.indices())
-        return {"shape": tuple(held.shape), "pattern": pattern, "values": _converted(entries.values())}
+        return {"shape": tuple(held.shape), "pattern": pattern, "values": _from_protocols(entries.values())}
     if not hasattr(held, "__array__"):
         return np.from_dlpack(held)
     try:

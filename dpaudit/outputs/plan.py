@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain
@@ -12,47 +12,58 @@ from operator import attrgetter
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.errors import InputError
 from dpaudit.jsonable import stable_repr
 from dpaudit.naming import Name, member, position
 from dpaudit.outputs import readers
-from dpaudit.outputs.canonical import NUMERIC, canonical, class_of, dtype_of, family, holds_unseen, kind_of, order_of
+from dpaudit.outputs.beside import Labelled
+from dpaudit.outputs.canonical import (
+    NUMERIC,
+    Raised,
+    canonical,
+    class_of,
+    dtype_of,
+    family,
+    holds_unseen,
+    kind_of,
+    order_of,
+)
 from dpaudit.outputs.leaf import OUTPUT, Leaf, Path, Step, in_words, listed, template
-from dpaudit.outputs.parts import has_numbers
+from dpaudit.outputs.numpy_parts import has_numbers
+from dpaudit.outputs.protocols import Array, Batch, Parts, Sparse, Values
 from dpaudit.outputs.shared import counted, follow
 from dpaudit.withheld import foreign
 
+# A key, or a family of types, in a smaller share of the outputs is counted and not taken apart.
 COMMON = 0.005
-"""A key, or a family of types, in a smaller share of the outputs is counted and not taken apart."""
 LEAST_ROWS = 5
+# Steps from an output to a leaf; of a list in a list each takes two.
 DEPTH = 64
-"""Steps from an output to a leaf; of a list in a list each takes two."""
 MOST_LEAVES = 2_000
 MOST_CATEGORIES = 256
+# Elements of a sequence of mixed kinds that are taken apart one by one; the rest is reported as unseen.
 POSITIONS = 64
-"""Elements of a sequence of mixed kinds that are taken apart one by one; the rest is reported as unseen."""
+# Numbers of a sequence that are leaves of their own, besides the row that they form.
 NAMED_POSITIONS = 16
-"""Numbers of a sequence that are leaves of their own beside the row that they form."""
+# Keys of mappings that are followed: the commonest.
 KEYS = 256
-"""Keys of mappings that are followed: the commonest."""
+# Numbers of a sparse matrix up to which it becomes a row of numbers.
 DENSE = 10**6
-"""Numbers of a sparse matrix up to which it becomes a row of numbers."""
+# Doubles hold all integers of no greater magnitude.
 LARGEST_EXACT = 2**53
-"""Doubles hold all integers of no greater magnitude."""
 MOST_TEMPLATES = 64
+# The share of texts that must be JSON, or hexadecimal, to be read as such.
 MOSTLY = 0.95
-"""The share of texts that must be JSON, or hexadecimal, to be read as such."""
 
 
 @dataclass
 class LeafPlan:
-    """The leaves of some outputs, and what is not looked at, in words.
+    """The leaves of some outputs, and the names of parts that are not read.
 
-    It is made from `total` outputs. Of `unseen` parts an audit lacks evidence; what is `aside` are parts that nobody
-    can look at, which it names. While it is, `in_row` says whether a row of numbers holds what is planned now too,
-    and `beyond` has the path of the first part that is one leaf too many.
+    It is made from `total` outputs. An audit lacks evidence on `unseen` parts; parts that are `aside` cannot be read
+    by anybody, and the audit names them. While the plan is made, `in_row` says whether a row of numbers also holds what
+    is planned now, and `beyond` has the path of the first part that is one leaf too many.
     """
 
     leaves: list[Leaf] = field(default_factory=list)
@@ -63,14 +74,14 @@ class LeafPlan:
     beyond: list[Path] = field(default_factory=list)
 
     @classmethod
-    def of(cls, rows: Sequence[Any] | NDArray[Any]) -> LeafPlan:
+    def of(cls, rows: Batch) -> LeafPlan:
         """Return the plan of outputs of both sides; `InputError` if one cannot be taken apart."""
         plan = cls(total=len(rows))
         plan.node(listed(rows), ())
         return plan
 
     @classmethod
-    def of_reduced(cls, rows: Any, names: Sequence[Name], columns: tuple[Name, ...]) -> LeafPlan:
+    def of_reduced(cls, rows: Batch, names: Sequence[Name], columns: tuple[Name, ...]) -> LeafPlan:
         """Return the plan of wide outputs as a reducer returns them.
 
         They are rows of these columns, or tuples of the values of other leaves, of these names, with such a row at the
@@ -79,11 +90,13 @@ class LeafPlan:
         plan = cls(total=len(rows))
         for j, name in enumerate(names):
             plan.node([row[j] for row in rows], (Step("leaf", (j, name)),))
-        path: Path = (Step("leaf", (len(names), OUTPUT)),) if names else (Step("family", "array"),)
+        path: Path = (Step("family", "array"),)
+        if names:
+            path = (Step("leaf", (len(names), OUTPUT)),)
         plan.add(path, readers.Block(len(columns), columns))
         return plan
 
-    def node(self, values: Sequence[Any], path: Path) -> None:
+    def node(self, values: Values, path: Path) -> None:
         """Plan the values at the end of a path."""
         if len(path) > DEPTH and sum(step not in _NO_DEEPER for step in path) > DEPTH:
             raise InputError(
@@ -99,7 +112,8 @@ class LeafPlan:
         found: Counter[str] = Counter()
         kinds: dict[str, set[type]] = {}
         for kind, count in counted(type, values).items():
-            found[name := family(kind)] += count
+            name = family(kind)
+            found[name] += count
             kinds.setdefault(name, set()).add(kind)
         if len(found) > 1:
             self.category(kind_of, values, path, Name("type"))
@@ -117,30 +131,28 @@ class LeafPlan:
         """Say whether so many of the outputs are worth being taken apart."""
         return count >= max(LEAST_ROWS, COMMON * self.total)
 
-    def step(self, name: str, values: Sequence[Any], path: Path) -> None:
+    def step(self, name: str, values: Values, path: Path) -> None:
         """Plan what a step leads to from all values."""
         step = Step(name)
         self.node(follow(step, values)[0], (*path, step))
 
-    def add(
-        self, path: Path, reader: Callable[[Any], Any], what: Name | None = None, representation: bool = False
-    ) -> None:
+    def add(self, path: Path, reader: readers.Reader, what: Name | None = None, representation: bool = False) -> None:
         """Add a leaf, which is `what` the values at the end of the path have, or these themselves."""
         name = in_words(path)
         if what is not None:
             name = Name.of("{} of {}", what, name)
         self.leaves.append(Leaf(path, reader, name, self.in_row or representation, representation))
 
-    def large_integers(self, values: Sequence[Any], path: Path, width: int) -> None:
-        """Plan rows of integers that doubles do not hold: their lowest digits, which the row as doubles has not."""
+    def large_integers(self, values: Values, path: Path, width: int) -> None:
+        """Plan rows of integers that doubles do not hold: their lowest digits, which the row of doubles lacks."""
         step = Step("lowest bits")
         if len(follow(step, values)[0]) == len(values):
             self.add((*path, step), readers.Block(width))
 
     def category(
         self,
-        of: Callable[[Any], Any],
-        values: Sequence[Any],
+        of: readers.Category,
+        values: Values,
         path: Path,
         what: Name,
         most: int = MOST_CATEGORIES,
@@ -156,16 +168,16 @@ class LeafPlan:
         return replace(self, in_row=True)
 
 
+# Steps from what a conversion made of an output to the values that it kept.
 _NO_DEEPER = (Step("family", "labelled"), Step("labelled"))
-"""Steps from what a conversion made of an output to the values that it kept."""
+# Families whose handlers look at the classes themselves, or whose classes say nothing.
 _CLASSES_APART = frozenset({"exception", "labelled"})
-"""Families whose handlers look at the classes themselves, or whose classes say nothing."""
 
-Handler: TypeAlias = Callable[[LeafPlan, list[Any], Path], None]
+Handler: TypeAlias = Callable[[LeafPlan, Any, Path], None]
 """Plans values of one family, which stand at the end of a path."""
 
 
-def _sequence(plan: LeafPlan, values: list[Any], path: Path) -> None:
+def _sequence(plan: LeafPlan, values: Sequence[Collection[Any]], path: Path) -> None:
     """Plan lists and tuples: their length, and a row of numbers or each element."""
     lengths = set(map(len, values))
     longest = max(lengths)
@@ -185,14 +197,15 @@ def _sequence(plan: LeafPlan, values: list[Any], path: Path) -> None:
         plan.unseen.append(Name.of("elements {} to {} of {}", *numbers, in_words(path)))
 
 
-def _row(plan: LeafPlan, values: list[Any], path: Path, step: str, width: int) -> None:
+def _row(plan: LeafPlan, values: Values, path: Path, step: str, width: int) -> None:
+    """Plan a row of numbers, and if it is short each of them."""
     if width:
         plan.add(path, readers.Block(width))
     if width <= NAMED_POSITIONS:
         _positions(plan.within_row(), values, path, step, width)
 
 
-def _positions(plan: LeafPlan, values: list[Any], path: Path, step: str, longest: int) -> None:
+def _positions(plan: LeafPlan, values: Values, path: Path, step: str, longest: int) -> None:
     for j in range(longest):
         to = Step(step, j)
         below = follow(to, values)[0]
@@ -204,7 +217,7 @@ def _types_of(values: Iterable[Any]) -> str:
     return " ".join(family(type(value)) for value, _ in zip(values, range(POSITIONS), strict=False))
 
 
-def _array(plan: LeafPlan, values: list[NDArray[Any]], path: Path) -> None:
+def _array(plan: LeafPlan, values: Sequence[Array], path: Path) -> None:
     """Plan arrays: their shape, kind and numbers; those of other things by their parts."""
     plan.category(attrgetter("shape"), values, path, Name("shape"))
     plan.category(_kind_of_numbers, values, path, Name("kind of the numbers"))
@@ -221,7 +234,7 @@ def _array(plan: LeafPlan, values: list[NDArray[Any]], path: Path) -> None:
     _row(plan, values, path, "entry", widest)
 
 
-def _has_large_integers(value: Any) -> bool:
+def _has_large_integers(value: Collection[int] | Array) -> bool:
     """Say whether some integers of a row are beyond those that doubles hold exactly."""
     if isinstance(value, np.ndarray):
         if value.dtype.kind not in "iu" or value.dtype.itemsize < 8 or not value.size:
@@ -230,12 +243,13 @@ def _has_large_integers(value: Any) -> bool:
     return any(abs(one) > LARGEST_EXACT for one in value)
 
 
-def _kind_of_numbers(value: NDArray[Any]) -> str:
-    return "i" if value.dtype.kind == "u" else value.dtype.kind
+def _kind_of_numbers(value: Array | Sparse) -> str:
+    kind = value.dtype.kind
+    return "i" if kind == "u" else kind
 
 
-def _sparse(plan: LeafPlan, values: list[Any], path: Path) -> None:
-    """Plan sparse matrices: all their numbers where these are not too many, and the pattern of what is stored."""
+def _sparse(plan: LeafPlan, values: Sequence[Sparse], path: Path) -> None:
+    """Plan sparse matrices: all their numbers if these are not too many, and the pattern of the stored entries."""
     plan.category(attrgetter("shape"), values, path, Name("shape"))
     plan.category(_kind_of_numbers, values, path, Name("kind of the numbers"))
     plan.category(attrgetter("format"), values, path, Name("format"), representation=True)
@@ -252,28 +266,30 @@ def _sparse(plan: LeafPlan, values: list[Any], path: Path) -> None:
         plan.node(zeros, (*path, step))
 
 
+# Types of keys that are equal to some of another type, or hold such: 1, 1.0 and True are one key.
 _EQUAL = (int, float, complex, np.number, tuple)
-"""Types of keys that are equal to some of another type, or hold such."""
 
 
-def _types_of_keys(keys: Iterable[Any]) -> str:
+def _types_of_keys(keys: Iterable[Hashable]) -> str:
     return " ".join(map(_type_of_key, keys))
 
 
-def _type_of_key(key: Any) -> str:
+def _type_of_key(key: Hashable) -> str:
     """Return the family of a key, with those of the elements of a tuple and the sign of a zero."""
     if isinstance(key, tuple):
         return f"({_types_of_keys(key)})"
-    minus = isinstance(key, float) and key == 0 and math.copysign(1.0, key) < 0
-    return f"-{family(type(key))}" if minus else family(type(key))
+    kind = family(type(key))
+    if isinstance(key, float) and key == 0 and math.copysign(1.0, key) < 0:
+        return f"-{kind}"
+    return kind
 
 
-def _mapping(plan: LeafPlan, values: list[Any], path: Path) -> None:
+def _mapping(plan: LeafPlan, values: Sequence[Mapping[Hashable, Any]], path: Path) -> None:
     """Plan mappings: their keys, the order of these, and the value at each."""
     plan.category(frozenset, values, path, Name("keys"))
     plan.category(tuple, values, path, Name("order of the keys"))
     counts = Counter(chain.from_iterable(values))
-    if any(isinstance(key, _EQUAL) for key in counts):  # 1, 1.0 and True are one key
+    if any(isinstance(key, _EQUAL) for key in counts):
         plan.category(_types_of_keys, values, path, Name("types of the keys"))
     if len(set(map(len, values))) > 1:
         plan.add((*path, Step("length")), readers.whole)
@@ -289,7 +305,7 @@ def _mapping(plan: LeafPlan, values: list[Any], path: Path) -> None:
         plan.step("values", values, path)
 
 
-def _set(plan: LeafPlan, values: list[Any], path: Path) -> None:
+def _set(plan: LeafPlan, values: Sequence[Collection[Hashable]], path: Path) -> None:
     counts = Counter(chain.from_iterable(values))
     followed = [one for one, count in counts.most_common(KEYS) if plan.common(count) and count < len(values)]
     for one in sorted(followed, key=stable_repr):
@@ -297,14 +313,15 @@ def _set(plan: LeafPlan, values: list[Any], path: Path) -> None:
     plan.step("elements", values, path)
 
 
-def _has(member: Any, value: Any) -> bool:
+def _has(member: Hashable, value: Collection[Hashable]) -> bool:
     return member in value
 
 
-def _text(plan: LeafPlan, values: list[str], path: Path) -> None:
-    """Plan texts: as they are, and what JSON or hexadecimal digits stand for, or their numbers and what is between."""
+def _text(plan: LeafPlan, values: Sequence[str], path: Path) -> None:
+    """Plan texts: as they are, and what JSON or hexadecimal digits stand for, or their numbers and the text between."""
     plan.add(path, readers.text)
-    plan, different = plan.within_row(), counted(None, values)
+    plan = plan.within_row()
+    different = counted(None, values)
     for name in ("json", "hexadecimal"):
         decimal = name == "hexadecimal" and all(map(str.isdigit, different))
         below = follow(Step(name), values)[0]
@@ -314,14 +331,14 @@ def _text(plan: LeafPlan, values: list[str], path: Path) -> None:
     templates = counted(template, values)
     if max(templates.values()) > 1 and len(templates) < len(different):
         plan.category(template, values, path, Name("text between the numbers"), MOST_TEMPLATES)
-        steps = Step("numbers"), Step("decimals")
-        whole, decimals = (follow(step, values)[0] for step in steps)
-        plan.node(whole, (*path, steps[0]))
+        whole = follow(Step("numbers"), values)[0]
+        decimals = follow(Step("decimals"), values)[0]
+        plan.node(whole, (*path, Step("numbers")))
         if list(decimals) != list(whole):
-            plan.node(decimals, (*path, steps[1]))
+            plan.node(decimals, (*path, Step("decimals")))
 
 
-def _exception(plan: LeafPlan, values: list[Any], path: Path) -> None:
+def _exception(plan: LeafPlan, values: Sequence[Raised | BaseException], path: Path) -> None:
     plan.category(_exception_kind, values, path, Name("exception type"))
     plan.step("message", values, path)
     step = Step("beside the message")
@@ -329,19 +346,20 @@ def _exception(plan: LeafPlan, values: list[Any], path: Path) -> None:
         plan.step(step.name, values, path)
 
 
-def _exception_kind(error: Any) -> str:
+def _exception_kind(error: Raised | BaseException) -> str:
+    # Any exception may have an attribute of this name.
     return str(getattr(error, "kind", type(error).__qualname__))
 
 
-def _labelled(plan: LeafPlan, values: list[Any], path: Path) -> None:
-    """Plan what a conversion of outputs kept, and what it dropped."""
+def _labelled(plan: LeafPlan, values: Sequence[Labelled], path: Path) -> None:
+    """Plan the values that a conversion of outputs kept, and what it dropped."""
     plan.step("labelled", values, path)
     to = (*path, Step("beside"))
     _beside(plan, follow(to[-1], values)[0], to)
 
 
-def _beside(plan: LeafPlan, values: Sequence[Any], path: Path) -> None:
-    """Plan what stands beside the values of outputs: nothing where it is the same, else what differs."""
+def _beside(plan: LeafPlan, values: Sequence[Parts], path: Path) -> None:
+    """Plan the parts beside the values of outputs that are not the same in all of them."""
     if all(map(_is_empty, values)):
         return
     keys = Counter(chain.from_iterable(values))
@@ -362,14 +380,15 @@ def _beside(plan: LeafPlan, values: Sequence[Any], path: Path) -> None:
             plan.node(below, to)
 
 
-def _is_empty(held: Any) -> bool:
+def _is_empty(held: Parts) -> bool:
     return not held
 
 
-def _leaf(reader: Callable[[Any], Any]) -> Handler:
+def _leaf(reader: readers.Reader) -> Handler:
     return lambda plan, values, path: plan.add(path, reader)
 
 
+# The function that plans values of each family; all others are planned as an "object", by their parts.
 _HANDLERS: dict[str, Handler] = {
     "bool": _leaf(readers.whole),
     "int": _leaf(readers.whole),
@@ -377,14 +396,15 @@ _HANDLERS: dict[str, Handler] = {
     "text": _text,
     "bytes": _leaf(readers.byte_string),
     "object": lambda plan, values, path: plan.step("parts", values, path),
-    "none": lambda plan, values, path: None,  # that an output is None is its type
+    # That an output is None is its type, which is planned where types differ.
+    "none": lambda plan, values, path: None,
     "exception": _exception,
     "labelled": _labelled,
-    "unseen": lambda plan, values, path: None,  # that there is something is its type
+    # That there is something that cannot be read is its type.
+    "unseen": lambda plan, values, path: None,
     "sequence": _sequence,
     "array": _array,
     "sparse": _sparse,
     "mapping": _mapping,
     "set": _set,
 }
-"""The function that plans values of each family; all others are planned as an "object", by their parts."""

@@ -1,18 +1,18 @@
 """Readers: how the values at the end of a path become an array that features are computed from.
 
-Each reader looks at one value at a time, with widths and categories that training fixed. Integers of any size become
-`WholeValues`; in rows of numbers, finite stand-ins take the places of what is missing, infinite or no number.
+Each reader looks at one value at a time, with widths and categories that were fixed in training. Integers of any size
+become `WholeValues`; in rows of numbers, finite stand-ins take the places of what is missing, infinite or no number.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, islice, repeat
 from math import prod
 from operator import attrgetter
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,15 +20,19 @@ from numpy.typing import NDArray
 from dpaudit.jsonable import stable_repr
 from dpaudit.naming import Name
 from dpaudit.outputs.objects import stored_entries
+from dpaudit.outputs.protocols import Array, Batch, Sparse, Values
 from dpaudit.outputs.shared import Shared, counted
 
 Rows = NDArray[np.float64]
 
+# Stands for an element that a shorter output does not have.
 MISSING = -1.1e300
-"""Stands for an element that a shorter output does not have."""
-NAN, PLUS, MINUS = -1.2e300, 1.3e300, -1.3e300
+# Stand for NaN and the infinities in rows of numbers.
+NAN = -1.2e300
+PLUS = 1.3e300
+MINUS = -1.3e300
+# Numbers of this magnitude and above are stand-ins.
 LIMIT = 1e300
-"""Numbers of this magnitude and above are stand-ins."""
 
 
 def finite(values: Rows) -> Rows:
@@ -47,11 +51,13 @@ def is_usual(values: Rows) -> NDArray[np.bool_]:
 def usual(rows: Rows) -> Rows:
     """Return rows with 0 for what is missing, infinite or no number; the same array if nothing is."""
     # A maximum that is NaN is not below the limit.
-    return rows if np.abs(rows).max(initial=0) < LIMIT else np.where(is_usual(rows), rows, 0.0)
+    if np.abs(rows).max(initial=0) < LIMIT:
+        return rows
+    return np.where(is_usual(rows), rows, 0.0)
 
 
+# Integers are read by so many of their lowest bits, and by their leading bits, sign, length and residues.
 MOST_BITS = 4096
-"""Integers are looked at by so many of their lowest bits, and by their leading bits, sign, length and residues."""
 
 _WORD = (1 << 64) - 1
 
@@ -75,18 +81,13 @@ class WholeValues:
         return len(self.low)
 
     @classmethod
-    def of(cls, values: Sequence[Any] | NDArray[Any]) -> WholeValues:
+    def of(cls, values: Sequence[int] | Array) -> WholeValues:
         """Return integers or Booleans as arrays."""
         try:
-            if isinstance(values, np.ndarray):
-                if values.dtype.kind == "u" and values.dtype.itemsize == 8 and (values > np.iinfo(np.int64).max).any():
-                    raise OverflowError
-                small = values.astype(np.int64)
-            else:
-                small = np.fromiter(values, np.int64, len(values))
+            small = _in_63_bits(values)
         except OverflowError:
-            return _big(list(map(int, values)))
-        magnitude = np.abs(small).view(np.uint64) if len(small) else np.zeros(0, np.uint64)
+            return _big([int(value) for value in values])
+        magnitude = np.abs(small).view(np.uint64)
         length = np.frexp(magnitude.astype(np.float64))[1].astype(np.int32)
         # Rounding to a float may carry into the next power of two.
         over = (length > 0) & (magnitude >> np.maximum(length - 1, 0).astype(np.uint64) == 0)
@@ -113,6 +114,17 @@ class WholeValues:
         return np.frombuffer(joined, dtype=np.uint8).reshape(len(self), width)
 
 
+def _in_63_bits(values: Sequence[int] | Array) -> NDArray[np.int64]:
+    """Return integers as an array of NumPy; `OverflowError` is raised if one needs more bits."""
+    if not isinstance(values, np.ndarray):
+        return np.fromiter(values, np.int64, len(values))
+    # NumPy would take these modulo 2^64.
+    if values.dtype.kind == "u" and values.dtype.itemsize == 8:
+        if np.greater(values, np.iinfo(np.int64).max).any():
+            raise OverflowError
+    return values.astype(np.int64)
+
+
 def _big(values: list[int]) -> WholeValues:
     """Return integers of which some need more than 63 bits."""
     magnitudes = [abs(value) for value in values]
@@ -124,11 +136,11 @@ def _big(values: list[int]) -> WholeValues:
     return WholeValues(low, high, sign, length, np.array(list(map(_number, values))), values)
 
 
+# The code of a category that did not occur in training.
 OTHER = -1
-"""The code of a category that training did not show."""
 
 
-def whole(values: Sequence[Any] | NDArray[Any]) -> WholeValues:
+def whole(values: Sequence[int] | Array) -> WholeValues:
     """Read integers and Booleans."""
     return WholeValues.of(values)
 
@@ -136,8 +148,8 @@ def whole(values: Sequence[Any] | NDArray[Any]) -> WholeValues:
 _NUMBERS = (int, float, np.number, np.bool_)
 
 
-def real(values: Sequence[Any] | NDArray[Any]) -> NDArray[np.float64]:
-    """Read floats; NaN in the place of what is no number, where training saw numbers of several kinds alone."""
+def real(values: Batch) -> Rows:
+    """Read floats; what is no number becomes NaN: training may have seen numbers alone."""
     if isinstance(values, np.ndarray):
         return values.astype(np.float64)
     try:
@@ -146,12 +158,14 @@ def real(values: Sequence[Any] | NDArray[Any]) -> NDArray[np.float64]:
         return np.array([_number(value) if isinstance(value, _NUMBERS) else np.nan for value in values])
 
 
-def text(values: Sequence[Any]) -> list[str]:
+def text(values: Sequence[str]) -> list[str]:
     """Read text as it is."""
-    return values if isinstance(values, list) else list(values)
+    if isinstance(values, list):
+        return values
+    return list(values)
 
 
-def byte_string(values: Sequence[Any]) -> list[bytes]:
+def byte_string(values: Sequence[bytes]) -> list[bytes]:
     """Read bytes."""
     return [bytes(value) for value in values]
 
@@ -160,38 +174,45 @@ def byte_string(values: Sequence[Any]) -> list[bytes]:
 class Block:
     """Reads sequences and arrays of numbers as rows of a fixed width; shorter ones are padded with `MISSING`.
 
-    The `names` say what each number is, where they are more than elements.
+    The `names` say what each number is, if they are more than elements.
     """
 
     width: int
     names: tuple[Name, ...] = ()
 
-    def __call__(self, values: Sequence[Any] | NDArray[Any]) -> NDArray[np.float64]:
+    def __call__(self, values: Batch) -> Rows:
         """Return the rows, shape (len(values), width)."""
         if not len(values):
             return np.zeros((0, self.width))
         try:
-            if isinstance(values, np.ndarray):
-                rows = values.reshape(len(values), -1).astype(np.float64)
-            elif isinstance(values[0], np.ndarray):
-                if not all(len(set(map(of, values))) == 1 for of in (attrgetter("shape"), attrgetter("dtype"))):
-                    return self._slowly(values)
-                rows = np.concatenate(values, axis=None).astype(np.float64).reshape(len(values), -1)
-            elif set(map(len, values)) == {self.width}:
-                # One after the other: an array of lists takes half as long again.
-                return np.fromiter(chain.from_iterable(values), np.float64).reshape(-1, self.width)
-            else:
-                rows = np.array(values, dtype=np.float64).reshape(len(values), -1)
+            rows = self._at_once(values)
         except (ValueError, TypeError, OverflowError):
             return self._slowly(values)
         rows = rows[:, : self.width]
         missing = self.width - rows.shape[1]
-        return np.pad(rows, ((0, 0), (0, missing)), constant_values=MISSING) if missing else rows
+        if missing:
+            return np.pad(rows, ((0, 0), (0, missing)), constant_values=MISSING)
+        return rows
 
-    def _slowly(self, values: Sequence[Any] | NDArray[Any]) -> NDArray[np.float64]:
+    def _at_once(self, values: Batch) -> Rows:
+        """Return rows of one length, which may differ from the width; an exception is raised if they have several."""
+        if isinstance(values, np.ndarray):
+            return values.reshape(len(values), -1).astype(np.float64)
+        if isinstance(values[0], np.ndarray):
+            if not all(len(set(map(of, values))) == 1 for of in (attrgetter("shape"), attrgetter("dtype"))):
+                raise ValueError("arrays of several shapes or types")
+            return np.concatenate(values, axis=None).astype(np.float64).reshape(len(values), -1)
+        if set(map(len, values)) == {self.width}:
+            # One after the other: an array of lists takes half as long again.
+            return np.fromiter(chain.from_iterable(values), np.float64).reshape(-1, self.width)
+        return np.array(values, dtype=np.float64).reshape(len(values), -1)
+
+    def _slowly(self, values: Batch) -> Rows:
         rows = np.full((len(values), self.width), MISSING)
         for row, value in zip(rows, values, strict=True):
-            elements = value.ravel().tolist() if isinstance(value, np.ndarray) else value
+            elements: Iterable[Any] = value
+            if isinstance(value, np.ndarray):
+                elements = value.ravel().tolist()
             flat = list(map(_number, islice(elements, self.width)))
             row[: len(flat)] = flat
         return rows
@@ -207,32 +228,37 @@ def _number(value: Any) -> float:
         return np.inf if value > 0 else -np.inf
 
 
+Category: TypeAlias = Callable[[Any], Hashable]
+"""Maps a value to its category."""
+
+
 @dataclass(frozen=True)
 class Categories:
-    """Reads a category of each value: a number for each that training showed, `OTHER` for the rest.
+    """Reads a category of each value: a number for each that occurred in training, `OTHER` for the rest.
 
-    `of` maps a value to a hashable category; None where values are categories themselves.
+    `of` maps a value to a hashable category; it is None if values are categories themselves.
     """
 
-    of: Callable[[Any], Hashable] | None
+    of: Category | None
     numbers: Mapping[Hashable, int]
 
     @classmethod
-    def fit(cls, of: Callable[[Any], Hashable] | None, values: Sequence[Any], most: int) -> Categories:
+    def fit(cls, of: Category | None, values: Values, most: int) -> Categories:
         """Return a reader that numbers the commonest categories of some values."""
         counts = counted(of, values)
         common = sorted(counts, key=lambda category: (-counts[category], stable_repr(category)))[:most]
         return cls(of, {category: i for i, category in enumerate(common)})
 
-    def __call__(self, values: Sequence[Any] | NDArray[Any]) -> NDArray[np.int64]:
+    def __call__(self, values: Batch) -> NDArray[np.int64]:
         """Return the number of each value's category."""
-        categories = values if self.of is None else map(self.of, values)
+        categories: Iterable[Hashable] = values if self.of is None else map(self.of, values)
         return np.fromiter(map(self.numbers.get, categories, repeat(OTHER)), np.int64, len(values))
 
 
-def entries(value: Any) -> tuple[NDArray[np.int64], NDArray[Any]]:
+def entries(value: Sparse) -> tuple[NDArray[np.int64], Array]:
     """Return the places in the flattened matrix of the stored entries, ascending, and their values."""
-    if value.format == "csr" and value.has_canonical_format:  # ten times as fast as by coordinates
+    # Ten times as fast as by coordinates.
+    if value.format == "csr" and value.has_canonical_format:
         starts = value.indptr.astype(np.int64)
         rows = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
         return rows * value.shape[-1] + value.indices[: starts[-1]], value.data[: starts[-1]]
@@ -246,28 +272,36 @@ def entries(value: Any) -> tuple[NDArray[np.int64], NDArray[Any]]:
 class SparseRows(Block):
     """Reads sparse matrices of one shape as rows of all their numbers."""
 
-    def __call__(self, values: Sequence[Any] | NDArray[Any]) -> NDArray[np.float64]:
-        """Return the rows, shape (len(values), width); of a matrix of more numbers the first."""
+    def __call__(self, values: Batch) -> Rows:
+        """Return the rows, shape (len(values), width); of a matrix with more numbers the first ones."""
         rows = np.zeros((len(values), self.width))
         for row, value in zip(rows, values, strict=True):
             places, held = entries(value)
             if prod(value.shape) != self.width:
                 row[prod(value.shape) :] = MISSING
-                held, places = held[places < self.width], places[places < self.width]
+                inside = places < self.width
+                held = held[inside]
+                places = places[inside]
             row[places] = held
         return rows
 
 
-def read(reader: Callable[[Any], Any], values: Sequence[Any]) -> Any:
-    """Return what a reader makes of values."""
+Reader: TypeAlias = Callable[[Any], Any]
+"""A function of this module, or an object that is called like one; scores of events have readers of their own."""
+
+
+def read(reader: Reader, values: Batch) -> Any:
+    """Return what a reader makes of values; objects that many values share are read once."""
     if not isinstance(values, Shared):
         return reader(values)
     found = reader(values.objects)
-    return found[values.codes] if isinstance(found, np.ndarray) else reader(list(values))
+    if isinstance(found, np.ndarray):
+        return found[values.codes]
+    return reader(list(values))
 
 
+# Binary digits of a significand.
 DIGITS = 53
-"""Binary digits of a significand."""
 
 
 def stored(values: NDArray[np.float64]) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]]:
@@ -280,7 +314,7 @@ def stored(values: NDArray[np.float64]) -> tuple[NDArray[np.int32], NDArray[np.i
     return exponent, significand, trailing_zeros(significand)
 
 
-def trailing_zeros(whole: NDArray[Any]) -> NDArray[np.int64]:
+def trailing_zeros(whole: NDArray[np.integer]) -> NDArray[np.int64]:
     """Return the number of zeros that end the binary form of 64-bit integers; 64 for zero."""
     lowest = whole & (~whole + np.ones(1, whole.dtype))
     return np.where(lowest == 0, 64, np.frexp(lowest.astype(np.float64))[1] - 1).astype(np.int64)

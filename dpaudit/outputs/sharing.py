@@ -1,8 +1,9 @@
-"""Finds what the outputs of several runs share, and shows outputs without it.
+"""Finds the parts that outputs of several runs share, and shows outputs without them.
 
 A mechanism may return the same array from every run and write each output into it: earlier outputs are then lost. Or
-its outputs are new objects that hold one common part beside their own, as the models of diffprivlib hold an accountant.
-What such a part was when an output was released is not known any more, so it is left out, and named.
+its outputs are new objects that hold one common part besides their own, as the models of diffprivlib hold an
+accountant. The state of such a part at the time when an output was released is not known any more, so the part is left
+out, and named.
 """
 
 from __future__ import annotations
@@ -10,9 +11,9 @@ from __future__ import annotations
 import json
 from array import array
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -23,14 +24,16 @@ from dpaudit.outputs.decoding import stand_in
 from dpaudit.outputs.parts import parts
 from dpaudit.withheld import foreign
 
-LEVELS, EACH, MOST = 6, 64, 2_000
-"""Levels of parts that are looked through, parts of each that are, and parts of an output in all."""
+# Levels of parts that are looked through, parts of each, and parts of an output in all.
+LEVELS = 6
+EACH = 64
+MOST = 2_000
+# Stands in an output for a part that is left out, so that its presence is still seen.
 LEFT_OUT = True
-"""Stands in an output for what is left out of it: that it is there is seen."""
 
-Step = tuple[str, str | int]
+Step: TypeAlias = tuple[str, str | int]
 """A step from an output to a part: "key" or "item" and which, or "part" and the name of an attribute."""
-Place = tuple[Step, ...]
+Place: TypeAlias = tuple[Step, ...]
 
 _FIXED = (bool, int, float, complex, str, bytes, type(None), type, np.generic)
 _BUFFERS = (np.ndarray, bytearray, memoryview, array)
@@ -39,23 +42,23 @@ _CONTAINERS = (dict, list, tuple)
 
 @dataclass(frozen=True)
 class Part:
-    """A part of two outputs that is one object, or arrays of one memory; at no place it is the outputs themselves.
+    """A part of two outputs that is one object, or arrays of one memory.
 
-    The `label` is the cell of what it held when it was found.
+    If the `place` is empty, it is the outputs themselves. The `label` is the cell of its content when it was found.
     """
 
     place: Place
     held: Any
-    label: Any
+    label: Hashable
 
     @property
     def changed(self) -> bool:
         """Whether it holds something else now."""
-        return bool(label_of(self.held) != self.label)
+        return label_of(self.held) != self.label
 
     @property
     def overwritten(self) -> bool:
-        """Whether it is memory that outputs are written into, so that what it held before is lost.
+        """Whether it is memory that outputs are written into, so that its former content is lost.
 
         It is an array, or a list of as many numbers as before; a list that has grown, a dictionary and an object of a
         class of its own may be a log, a cache or an accountant.
@@ -68,8 +71,8 @@ class Part:
         return same and all(isinstance(one, int | float | complex | np.number) for one in self.held)
 
 
-def label_of(value: Any) -> Any:
-    """Return the cell of a value; None of one that cannot be taken apart, which is refused elsewhere."""
+def label_of(value: Any) -> Hashable:
+    """Return the cell of a value, or None if it cannot be taken apart, which is refused elsewhere."""
     try:
         return canonical(value)
     except InputError:
@@ -81,19 +84,19 @@ def shared_parts(first: Any, second: Any) -> list[Part]:
     if type(first) in _FIXED:
         return []
     left = [MOST]
-    return [Part(place, held, label_of(held)) for place, held in _shared(first, second, (), left)]
+    return list(_shared(first, second, (), left))
 
 
-def _shared(first: Any, second: Any, place: Place, left: list[int]) -> Iterator[tuple[Place, Any]]:
+def _shared(first: Any, second: Any, place: Place, left: list[int]) -> Iterator[Part]:
     left[0] -= 1
     if left[0] < 0 or len(place) > LEVELS or isinstance(first, _FIXED):
         return
     if isinstance(first, np.ndarray) and isinstance(second, np.ndarray):
         if first.size and np.may_share_memory(first, second):
-            yield place, first
+            yield Part(place, first, label_of(first))
         return
     if first is second and not isinstance(first, tuple | frozenset):
-        yield place, first
+        yield Part(place, first, label_of(first))
         return
     if type(first) is not type(second):
         return
@@ -104,7 +107,7 @@ def _shared(first: Any, second: Any, place: Place, left: list[int]) -> Iterator[
 
 
 def _inside(value: Any) -> list[tuple[Step, Any]]:
-    """Return the parts of a value with the steps to them; none of what is looked at as a whole."""
+    """Return the parts of a value with the steps to them; a value that is read as a whole has none."""
     kind = type(value)
     if kind is dict:
         items = list(value.items())[:EACH]
@@ -127,13 +130,15 @@ def _parts(value: Any) -> Any:
 
 
 def _split(value: Any) -> tuple[Any, Beside | None]:
-    """Return the parts of an object, and what stands beside them, as the state of an estimator of scikit-learn does."""
+    """Return the parts of an object, and the parts beside them, as the state of an estimator of scikit-learn."""
     held = parts(value)
-    return (held.values, held.beside) if isinstance(held, Labelled) else (held, None)
+    if isinstance(held, Labelled):
+        return held.values, held.beside
+    return held, None
 
 
 def without(output: Any, places: Sequence[Place]) -> Any:
-    """Return an output, or a stand-in for it, that has `LEFT_OUT` at the places given.
+    """Return an output, or a stand-in for it, that has `LEFT_OUT` at the given places.
 
     A number, a text or None in such a place stays: it is no part that runs share.
     """
@@ -141,11 +146,8 @@ def without(output: Any, places: Sequence[Place]) -> Any:
         return output
     if () in places:
         return output if isinstance(output, _FIXED) else LEFT_OUT
-    below: dict[Step, list[Place]] = {}
-    for step, *rest in places:
-        below.setdefault(step, []).append(tuple(rest))
     found = dict(_inside(output))
-    replaced = {step: without(found[step], rest) for step, rest in below.items() if step in found}
+    replaced = {step: without(found[step], rest) for step, rest in _below(places).items() if step in found}
     if not replaced:
         return output
     kind = type(output)
@@ -156,25 +158,33 @@ def without(output: Any, places: Sequence[Place]) -> Any:
     held, beside = _split(output)
     shown = {name: replaced.get(("part", name), part) for name, part in held.items()}
     made = stand_in(kind, shown)
-    return made if beside is None else Labelled(made, beside)
+    if beside is None:
+        return made
+    return Labelled(made, beside)
 
 
-def _plain(key: Any) -> bool:
+def _below(places: Sequence[Place]) -> dict[Step, list[Place]]:
+    """Return the places in each part of an output, by the step to the part."""
+    below: dict[Step, list[Place]] = {}
+    for step, *rest in places:
+        below.setdefault(step, []).append(tuple(rest))
+    return below
+
+
+def _plain(key: Hashable) -> bool:
     return type(key) in (str, int)
 
 
 def remains(output: Any, places: Sequence[Place]) -> bool:
-    """Say whether an output holds anything beside the parts at some places."""
+    """Say whether an output holds anything besides the parts at some places."""
     if () in places:
         return False
-    below: dict[Step, list[Place]] = {}
-    for step, *rest in places:
-        below.setdefault(step, []).append(tuple(rest))
+    below = _below(places)
     return any(step not in below or remains(part, below[step]) for step, part in _inside(output))
 
 
 def refuse_shared(found: Sequence[Part], output: Any) -> None:
-    """Raise `SharedPart` for parts that runs share and change; `InputError` where outputs are lost by that."""
+    """Raise `SharedPart` for parts that runs share and change; `InputError` if outputs are lost by that."""
     if not found:
         raise changes_itself(output) or overwritten(output)
     places = tuple(part.place for part in found)
@@ -195,9 +205,9 @@ def overwritten(held: Any) -> InputError:
 
 
 def changes_itself(output: Any) -> InputError | None:
-    """Return the error of an output that is not what it was once it has been looked at; None of others.
+    """Return the error of an output that changes when it is read, or None for others.
 
-    It counts how often it is read, or fills a cache: it holds more than the mechanism has put into it.
+    Such an output counts how often it is read, or fills a cache: it holds more than the mechanism has put into it.
     """
     if label_of(output) == label_of(output):
         return None
@@ -209,7 +219,7 @@ def changes_itself(output: Any) -> InputError | None:
 
 
 def shared_part(told: Sequence[tuple[Place, str]]) -> SharedPart:
-    """Return the error of outputs that share parts, given the place of each and what it is in words."""
+    """Return the error of outputs that share parts, given the place of each and a description."""
     words = "; ".join(text for _, text in told)
     message = f"all runs share a part of their outputs and change it in between: {words}; return what matters of the "
     message += "output without it, or give each run one of its own"
@@ -218,17 +228,21 @@ def shared_part(told: Sequence[tuple[Place, str]]) -> SharedPart:
 
 
 def places_of(error: SharedPart) -> tuple[tuple[Place, str], ...]:
-    """Return the places that an error names, and what is there, in words."""
+    """Return the places that an error names, and a description of the part at each."""
     read = json.loads(str(error.value))
     return tuple((tuple((kind, at) for kind, at in place), text) for place, text in read)
 
 
 def in_words(place: Place) -> str:
     """Return a place in the words that features have: output['accountant'], output[1]."""
-    steps = (f"[{at}]" if kind == "item" else f"[{foreign(repr(at))}]" for kind, at in place)
-    return f"output{''.join(steps)}"
+    text = "output"
+    for kind, at in place:
+        shown = str(at) if kind == "item" else foreign(repr(at))
+        text += f"[{shown}]"
+    return text
 
 
 def _kind(held: Any) -> str:
     name = foreign(type(held).__name__, "object")
-    return f"{'an' if name[:1].lower() in 'aeiou' else 'a'} {name} that all runs share and change"
+    article = "an" if name[:1].lower() in "aeiou" else "a"
+    return f"{article} {name} that all runs share and change"

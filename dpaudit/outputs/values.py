@@ -12,19 +12,21 @@ from dpaudit.contract import Domain, Sample
 from dpaudit.errors import InputError
 from dpaudit.jsonable import stable_repr
 from dpaudit.outputs.canonical import Raised, canonical
+from dpaudit.outputs.protocols import Array
 from dpaudit.record import Count, Frozen
 from dpaudit.withheld import foreign
 
+# Values of more numbers and texts than this are referred to: people should be able to read a certificate too.
 MOST_ITEMS = 10_000
-"""Values of more numbers and texts than this are referred to: a certificate is to be read by people too."""
 DEPTH = 20
+# Longer integers are referred to: they have more digits than `dpaudit.certificate_grammar` reads.
 MOST_BITS = 9_900
-"""Longer integers are referred to: they have more digits than `dpaudit.certificate_grammar` reads."""
 DType = Literal[
     "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64"
 ]  # fmt: skip
 Container = Literal["list", "tuple", "set", "frozenset"]
 _CONTAINERS: dict[type, Container] = {list: "list", tuple: "tuple", set: "set", frozenset: "frozenset"}
+_DTYPES: dict[str, DType] = {name: name for name in get_args(DType)}
 _MADE: dict[Container, type] = {name: kind for kind, name in _CONTAINERS.items()}
 
 
@@ -109,7 +111,7 @@ class Examples(Frozen, frozen=True, tag="sample", tag_field="kind"):
     counts : tuple of int
         The number of times that each occurs.
     public : tuple of bool or None
-        Whether each is public; None where the learner knows no public examples.
+        Whether each is public; None if the learner knows no public examples.
     """
 
     points: tuple[tuple[int, ...], ...]
@@ -156,8 +158,9 @@ def _encoded(value: Any, left: list[int], depth: int) -> JsonValue:
     if plain or (kind is str and (value.isprintable() or value.isascii())):
         return cast(JsonValue, value)
     if kind is float:
-        return NonFinite("nan" if math.isnan(value) else "inf" if value > 0 else "-inf")
+        return _non_finite(value)
     if kind in _CONTAINERS:
+        # The order of a set differs between processes.
         items = sorted(value, key=stable_repr) if isinstance(value, set | frozenset) else value
         return Items(_CONTAINERS[kind], tuple(_encoded(one, left, depth - 1) for one in items))
     if kind is dict:
@@ -167,20 +170,29 @@ def _encoded(value: Any, left: list[int], depth: int) -> JsonValue:
         if value.beside:
             raise InputError("a certificate holds of an exception its type and its message, and no notes or causes")
         return Failed(value.kind, value.message)
-    if (kind is np.ndarray or isinstance(value, np.generic)) and value.dtype.name in get_args(DType):
+    if (kind is np.ndarray or isinstance(value, np.generic)) and value.dtype.name in _DTYPES:
         return _array(value, left, depth)
-    if kind.__name__ == "DataFrame" and hasattr(value, "iloc"):  # of pandas; polars has a class of that name too
+    # Of pandas; polars has a class of that name too.
+    if kind.__name__ == "DataFrame" and hasattr(value, "iloc"):
         return _frame(value, left, depth)
     if isinstance(value, Sample):
         return _sample(value)
     raise InputError(f"a certificate holds no values of type {foreign(kind.__qualname__)}")
 
 
-def _array(value: Any, left: list[int], depth: int) -> Numbers:
+def _non_finite(value: float) -> NonFinite:
+    if math.isnan(value):
+        return NonFinite("nan")
+    if value > 0:
+        return NonFinite("inf")
+    return NonFinite("-inf")
+
+
+def _array(value: Array | np.generic, left: list[int], depth: int) -> Numbers:
     if value.size > left[0]:
         raise InputError(f"the array holds more than {MOST_ITEMS} numbers")
     items = tuple(_encoded(one, left, depth - 1) for one in value.ravel().tolist())
-    return Numbers(value.dtype.name, value.shape, items)
+    return Numbers(_DTYPES[value.dtype.name], value.shape, items)
 
 
 def _frame(value: Any, left: list[int], depth: int) -> Frame:
@@ -195,16 +207,18 @@ def _frame(value: Any, left: list[int], depth: int) -> Frame:
     return Frame(tuple((name, _encoded(part, left, depth - 1)) for name, part in zip(names, parts, strict=True)))
 
 
-def _sample(value: Any) -> Examples:
+def _sample(value: Sample) -> Examples:
     if len(value.counts) > MOST_ITEMS:
         raise InputError(f"the sample holds more than {MOST_ITEMS} distinct examples")
-    public = None if value.public is None else tuple(map(bool, value.public))
+    public = None
+    if value.public is not None:
+        public = tuple(map(bool, value.public))
     points = tuple(tuple(map(int, row)) for row in value.points.tolist())
     return Examples(points, tuple(map(int, value.labels)), tuple(map(int, value.counts)), public)
 
 
 def decode_value(value: JsonValue, domain: Domain | None = None) -> Any:
-    """Return what was encoded; samples are built by the `domain` of the learner that takes them.
+    """Return the encoded value; samples are built by the `domain` of the learner that takes them.
 
     `InputError` is raised if an array's elements do not fit its shape, a frame's columns are of several lengths, a set
     or a dictionary cannot hold what is in it, or a sample's domain is not given.
@@ -234,30 +248,35 @@ def decode_value(value: JsonValue, domain: Domain | None = None) -> Any:
                 raise InputError("the certificate's inputs are a learner's samples: give the learner as the mechanism")
             if not value.points:
                 return domain.empty_sample()
-            public = None if value.public is None else list(value.public)
+            public = None
+            if value.public is not None:
+                public = list(value.public)
             return domain.sample(list(value.points), list(value.labels), list(value.counts), public)
         case Failed():
             return Raised.of(value.type, value.message)
     return value
 
 
-def _decoded_array(value: Numbers) -> Any:
+def _decoded_array(value: Numbers) -> Array | np.generic:
     if len(value.items) != math.prod(value.shape):
         raise InputError(f"an array of shape {value.shape} has {len(value.items)} elements")
     elements = [decode_value(one) for one in value.items]
     try:
-        if np.issubdtype(value.dtype, np.integer):  # before version 2, numpy takes what is out of range modulo 2^bits
+        # Before version 2, NumPy takes numbers out of range modulo 2^bits.
+        if np.issubdtype(value.dtype, np.integer):
             limits = np.iinfo(value.dtype)
             if not all(limits.min <= one <= limits.max for one in elements):
                 raise OverflowError("out of range")
         array = np.array(elements, dtype=value.dtype).reshape(value.shape)
     except (TypeError, ValueError, OverflowError) as error:
         raise InputError(f"the elements of an array are not of type {value.dtype}: {error}") from None
-    return array if value.shape else array[()]
+    # Of the shape (), NumPy makes a scalar of it.
+    found: Array | np.generic = array if value.shape else array[()]
+    return found
 
 
 def digest_of(value: Any) -> str:
-    """Return 128 bits by which a value is known again, in hexadecimal; "" where its type cannot be taken apart.
+    """Return 128 bits by which a value is known again, in hexadecimal; "" if its type cannot be taken apart.
 
     It is BLAKE2b of the value's canonical cell, so that equal values have equal digests in every process. A digest of
     data that has few possible values can be guessed.

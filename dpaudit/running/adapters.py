@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Set
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field, is_dataclass, replace
 from functools import partial
 from itertools import islice
 from time import perf_counter_ns
-from typing import Any
+from typing import Any, Protocol, TypeAlias, TypeGuard
 
 import numpy as np
 
@@ -17,34 +17,33 @@ from dpaudit.contract import Learner
 from dpaudit.errors import InputError, blamed
 from dpaudit.jsonable import stable_repr
 from dpaudit.outputs.canonical import Raised
+from dpaudit.outputs.protocols import Batch
 from dpaudit.outputs.shared import join
-from dpaudit.outputs.sharing import (
-    Part,
-    Place,
-    changes_itself,
-    label_of,
-    overwritten,
-    refuse_shared,
-    shared_parts,
-    without,
-)
+from dpaudit.outputs.sharing import Place, refuse_shared, shared_parts, without
 from dpaudit.running.isolated import Context, InTurn, Isolated, Timeout, predicted
-from dpaudit.running.passing import as_called, generator_lacks, quick, replaced_seed, with_generator
+from dpaudit.running.one_by_one import OneByOne, Seen, Single, refuse_overwritten, seen
+from dpaudit.running.passing import as_called, generator_lacks, replaced_seed, with_generator
 from dpaudit.running.run_notes import noted
-from dpaudit.running.watched import each_run
 from dpaudit.withheld import foreign
 
+Batched: TypeAlias = Callable[[Any, np.random.Generator, int], Batch]
+"""Makes many runs: maps an input, a generator and a number of runs to as many outputs."""
+
+# Copies of a measurement that are composed at most: more save nothing.
 COMPOSED = 1_000
-"""Copies of a measurement that are composed at most: more save nothing."""
-WATCHED = 8
-"""Runs in which the outputs of a mechanism that returns one object again and again are compared."""
-FIXED = (bool, int, float, complex, str, bytes, type(None))
-"""Types of outputs that cannot change."""
+# The numbers of outputs that calls of a batched function are made for, whatever the audit: a function that is compiled
+# for each size, as one of JAX is, is compiled four times at most. It was called for 42 sizes when each call made
+# exactly the runs that were wanted.
 SIZES = (32, 256, 2_048, 16_384)
-"""The numbers of outputs that calls of a batched function are made for, whatever the audit: a function that is compiled
-for each size, as one of JAX is, is compiled four times at most."""
+# The share of the wanted runs that may be made beyond them, and dropped, in the place of smaller calls.
 SURPLUS = 1 / 8
-"""The share of the runs that are wanted which may be made beyond them, and dropped, in the place of smaller calls."""
+
+
+class Measurement(Protocol):
+    """A measurement of OpenDP, whose randomness is its own."""
+
+    def invoke(self, data: Any) -> Any:
+        """Return an output."""
 
 
 @dataclass(frozen=True)
@@ -52,13 +51,13 @@ class Mechanism:
     """A batched mechanism, ``(data, rng, size) -> size outputs``, with the name that messages show.
 
     `batched` says whether one call makes many runs, which decides the chunk size only. The `stream`, by default the
-    name, is a part of the address of every random stream. On the points of a `probe` predictions of hypotheses replace
-    them; outputs that are no hypotheses stay as they are. That runs of one call are independent is `promised` by the
-    contract of a learner, and by a random order of outputs that were recorded. Parts that all runs share are
-    `left_out` of outputs: the place of each, and what is there, in words.
+    name, is a part of the address of every random stream. Hypotheses are replaced by their predictions on the points of
+    a `probe`; outputs that are no hypotheses stay as they are. The independence of the runs of one call is `promised`
+    by the contract of a learner, and by a random order of outputs that were recorded. Parts that all runs share are
+    `left_out` of outputs: the place of each, and a description.
     """
 
-    function: Callable[[Any, np.random.Generator, int], Any] | Isolated
+    function: Batched | Isolated
     name: str
     batched: bool
     stream: str = ""
@@ -83,52 +82,57 @@ class Mechanism:
         """Say whether no call makes fewer runs than so many."""
         return self.even and size <= SIZES[0]
 
-    def in_turn(self, inputs: InTurn) -> tuple[Any, Any]:
-        """Return the outputs on either of two inputs; calls that make many runs begin with the input of the first."""
+    def in_turn(self, inputs: InTurn) -> tuple[Batch | None, Batch | None]:
+        """Return the outputs on either of two inputs, or None for an input without runs.
+
+        Calls that make many runs begin with the input of the first run.
+        """
         if not self.batched:
             return inputs.split(self(inputs, inputs.generators[0], len(inputs.turns)))
-        made: list[Any] = [None, None]
-        before: list[tuple[Any, Any]] = []
+        made: list[Batch | None] = [None, None]
+        before: list[Seen] = []
         for side in (int(inputs.turns[0]), 1 - int(inputs.turns[0])):
             runs = int((inputs.turns == side).sum())
             if not runs:
                 continue
             noted().turn = side
             outputs = self(inputs.sides[side], inputs.generators[side], runs)
-            if before and label_of(before[0][0]) != before[0][1]:
-                # What two calls share is what has changed.
-                refuse_shared(shared_parts(before[0][0], outputs[0]), before[0][0])
-            # A mechanism may return the same array or list from every call.
-            made[side] = outputs.copy() if isinstance(outputs, np.ndarray | list) else outputs
-            if not before:  # nothing comes after the second call
-                before = _labelled([made[side][0]])
+            if before and before[0].changed:
+                # The parts that two calls share are those that have changed.
+                refuse_shared(shared_parts(before[0].output, outputs[0]), before[0].output)
+            kept = _copied(outputs)
+            made[side] = kept
+            # Nothing comes after the second call, so that only outputs of the first one can change.
+            if not before:
+                before = seen([kept[0]])
         return made[0], made[1]
 
-    def __call__(self, data: Any, rng: np.random.Generator, size: int, context: Context = nullcontext) -> Any:
+    def __call__(self, data: Any, rng: np.random.Generator, size: int, context: Context = nullcontext) -> Batch:
         """Return the outputs of `size` runs on `data`, in a context that is entered where they are made.
 
-        Runs that are made one at a time take an `InTurn` in the place of the data as well. Where calls are `even` there
-        may be several, one after another with the same generator; the last outputs of the last one are dropped where
-        they are more than `size`. `InputError` is raised if a batched call raises, or returns a wrong number of
-        outputs.
+        Runs that are made one at a time take an `InTurn` in the place of the data as well. If calls are `even` there
+        may be several, one after another with the same generator; outputs beyond `size` are dropped at the end.
+        `InputError` is raised if a batched call raises, or returns a wrong number of outputs.
         """
         if not self.even:
             return self._called(data, rng, size, context)
-        made: list[Any] = []
-        before: list[tuple[Any, Any]] = []
+        made: list[Batch] = []
+        before: list[Seen] = []
         sizes = call_sizes(size)
         for number in sizes:
             outputs = self._called(data, rng, number, context)
-            _refuse_overwritten(before)
+            refuse_overwritten(before)
             if len(sizes) > 1:
-                # A mechanism may return the same array or list from every call.
-                made.append(outputs.copy() if isinstance(outputs, np.ndarray | list) else outputs)
-                before = _labelled([made[-1][0]])
+                made.append(_copied(outputs))
+                before = seen([made[-1][0]])
         whole = join(made) if len(sizes) > 1 else outputs
-        return whole if len(whole) == size else _first(whole, size)
+        if len(whole) == size:
+            return whole
+        return _first(whole, size)
 
-    def _called(self, data: Any, rng: np.random.Generator, size: int, context: Context) -> Any:
+    def _called(self, data: Any, rng: np.random.Generator, size: int, context: Context) -> Batch:
         """Return the outputs of one call, or of runs that are made one at a time."""
+        outputs: Batch
         with blamed(f"the mechanism {self.name}"):
             if isinstance(self.function, Isolated):
                 outputs = self.function(data, rng, size, context)
@@ -139,27 +143,41 @@ class Mechanism:
                 outputs = [predicted(output, self.probe) for output in outputs]
             if self.left_out and not isinstance(self.function, Isolated):
                 outputs = [without(output, self.places) for output in outputs]
-        message = "with {batched:=True} the mechanism {name} must return {size} outputs"
-        named: dict[str, Any] = {"names": ("batched",), "name": self.name, "size": size}
+        self._refuse_no_batch(outputs, size)
+        return outputs
+
+    def _refuse_no_batch(self, outputs: Any, size: int) -> None:
+        """Raise `InputError` if a call returned anything but a list or an array of `size` outputs."""
+        message = ""
         if isinstance(outputs, Mapping | str | bytes) or hasattr(outputs, "columns"):
-            given = f"an object of class {foreign(type(outputs).__name__, 'its own')}"
-            message += " in a list or an array, got {given}: of a table, return frame.to_numpy() or "
-            raise InputError(message + "frame.to_dict('records')", **named, given=given)
-        if isinstance(outputs, Iterator | AsyncIterator | Set | Awaitable):
-            kind = foreign(type(outputs).__name__, "its own")
-            message += " in a list or an array, got an object of class {kind}"
-            if isinstance(outputs, Iterator):
-                message += ": return list(...) of it"
-            elif isinstance(outputs, Set):
-                message += ", which has no order and holds equal outputs once"
-            raise InputError(message, **named, kind=kind)
+            message = " in a list or an array, got an object of class {kind}: of a table, return frame.to_numpy() or "
+            message += "frame.to_dict('records')"
+        elif isinstance(outputs, Iterator):
+            message = " in a list or an array, got an object of class {kind}: return list(...) of it"
+        elif isinstance(outputs, Set):
+            message = " in a list or an array, got an object of class {kind}, which has no order and holds equal "
+            message += "outputs once"
+        elif isinstance(outputs, AsyncIterator | Awaitable):
+            message = " in a list or an array, got an object of class {kind}"
+        if message:
+            raise self._no_batch(message, size, kind=foreign(type(outputs).__name__, "its own"))
         try:
             count = len(outputs)
         except TypeError:
-            raise InputError(message + ", got {given:.100}", **named, given=foreign(repr(outputs))) from None
+            raise self._no_batch(", got {given:.100}", size, given=foreign(repr(outputs))) from None
         if count != size:
             raise InputError(f"the mechanism {self.name} was asked for {size} outputs and returned {count}")
-        return outputs
+
+    def _no_batch(self, message: str, size: int, *, kind: str = "", given: str = "") -> InputError:
+        start = "with {batched:=True} the mechanism {name} must return {size} outputs"
+        return InputError(start + message, names=("batched",), name=self.name, size=size, kind=kind, given=given)
+
+
+def _copied(outputs: Batch) -> Batch:
+    """Return a copy of a batch, since a mechanism may return the same array or list from every call."""
+    if isinstance(outputs, np.ndarray | list):
+        return outputs.copy()
+    return outputs
 
 
 def call_sizes(runs: int) -> list[int]:
@@ -179,95 +197,29 @@ def call_sizes(runs: int) -> list[int]:
     return sizes
 
 
-def _first(outputs: Any, size: int) -> Any:
+def _first(outputs: Batch, size: int) -> Batch:
     """Return the first outputs of a batch, of whatever type."""
-    with suppress(TypeError, KeyError, ValueError):  # of a batch that has no slices
+    # A batch of another library may have no slices.
+    with suppress(TypeError, KeyError, ValueError):
         found = outputs[:size]
         if len(found) == size:
             return found
     return list(islice(outputs, size))
 
 
-@dataclass(frozen=True)
-class _OneByOne:
-    """Runs an unbatched mechanism `size` times; each output, or exception, is emitted before the next run begins.
-
-    Whether runs write into the outputs of earlier ones is looked at in what the audit sees of these: their predictions
-    on the points of a `probe`, and nothing at the places that are `left_out`.
-    """
-
-    function: Callable[[Any, np.random.Generator], Any]
-    emit: Callable[[Any], None] | None = None
-    probe: Any = field(default=None, compare=False)
-    left_out: tuple[Place, ...] = field(default=(), compare=False)
-
-    def __call__(self, data: Any, rng: np.random.Generator, size: int) -> Sequence[Any]:
-        runs: Iterator[Any] = data.runs() if isinstance(data, InTurn) else each_run(data, rng, size)
-        outputs = [self._once(*one) for one in islice(runs, 2)]
-        held = self._watched(outputs, runs)
-        if self.emit is not None:
-            return outputs + [self._once(*one) for one in runs]
-        before = _labelled(self._seen(outputs[:2]))  # several objects may be used by turns
-        # A call of a method for each run would take as long as a simple mechanism.
-        function, add, going = quick(self.function), outputs.append, True
-        while going:
-            try:
-                for given, generator in runs:
-                    add(function(given, generator))
-                going = False
-            except Exception as error:  # as in `_once`
-                add(Raised(error))
-        if held:
-            _refuse_changed(held, before[0][0])
-        _refuse_overwritten(before)
-        return outputs
-
-    def _watched(self, outputs: list[Any], runs: Iterator[Any]) -> list[Part]:
-        """Return what the outputs of the first two runs share; if anything, add those of further runs.
-
-        `InputError` is raised if it changes.
-        """
-        if len(outputs) < 2 or type(outputs[0]) in FIXED:
-            return []
-        if outputs[0] is outputs[1] and not isinstance(outputs[0], tuple | frozenset):
-            for one in islice(runs, WATCHED):
-                before = label_of(self._seen(outputs[-1:])[0])
-                outputs.append(self._once(*one))
-                if label_of(self._seen(outputs[-2:-1])[0]) != before:
-                    raise changes_itself(outputs[-2]) or overwritten(outputs[-2])
-            return []
-        first, second = self._seen(outputs)
-        held = shared_parts(first, second)
-        for one in islice(runs, WATCHED if held else 0):
-            outputs.append(self._once(*one))
-            _refuse_changed(held, first)
-        return held
-
-    def _seen(self, outputs: Sequence[Any]) -> list[Any]:
-        """Return outputs as the audit sees them."""
-        return [without(predicted(output, self.probe), self.left_out) for output in outputs]
-
-    def _once(self, data: Any, rng: np.random.Generator) -> Any:
-        try:
-            output = self.function(data, rng)
-        except Exception as error:  # the finding must see what the user of the mechanism would see
-            output = Raised(error)
-        if self.emit is not None:
-            self.emit(output)
-        return output
-
-
-def one_run(mechanism: Mechanism) -> Callable[[Any, np.random.Generator], Any] | None:
-    """Return the function that makes one run of a mechanism here; None where calls make many, or have limits."""
+def one_run(mechanism: Mechanism) -> Single | None:
+    """Return the function that makes one run of a mechanism here; None if calls make many, or have limits."""
     function = mechanism.function
     if isinstance(function, Isolated) and function.timeout.unlimited:
         function = function.mechanism.function
-    if not isinstance(function, _OneByOne):
+    if not isinstance(function, OneByOne):
         return None
-    return function.function if not function.left_out else partial(_stripped, function)
+    if function.left_out:
+        return partial(_stripped, function)
+    return function.function
 
 
-def _stripped(made: _OneByOne, data: Any, rng: np.random.Generator) -> Any:
+def _stripped(made: OneByOne, data: Any, rng: np.random.Generator) -> Any:
     return without(made.function(data, rng), made.left_out)
 
 
@@ -275,15 +227,16 @@ def _stripped(made: _OneByOne, data: Any, rng: np.random.Generator) -> Any:
 class _Timed:
     """Returns the output of a run with the nanoseconds of the call, an exception with the time until it was raised."""
 
-    function: Callable[[Any, np.random.Generator], Any]
+    function: Single
     probe: Any = field(default=None, compare=False)
 
     def __call__(self, data: Any, rng: np.random.Generator) -> dict[str, Any]:
         began = perf_counter_ns()
+        # The finding must see what the user of the mechanism would see, exceptions of any type included.
         try:
             output = self.function(data, rng)
             took = perf_counter_ns() - began
-        except Exception as error:  # as in `_OneByOne`
+        except Exception as error:
             took = perf_counter_ns() - began
             output = Raised(error)
         return {"output": predicted(output, self.probe), "nanoseconds": took}
@@ -300,13 +253,13 @@ def timed(mechanism: Mechanism) -> Mechanism:
     if isinstance(mechanism.function, Isolated):
         inner = timed(mechanism.function.mechanism)
         return replace(inner, function=Isolated(inner, mechanism.function.timeout))
-    assert isinstance(mechanism.function, _OneByOne)
-    function = _OneByOne(_Timed(mechanism.function.function, mechanism.probe))
+    assert isinstance(mechanism.function, OneByOne)
+    function = OneByOne(_Timed(mechanism.function.function, mechanism.probe))
     return replace(mechanism, function=function, probe=None, stream=f"{mechanism.stream}, timed")
 
 
-def _composed(measurement: Any, data: Any, rng: np.random.Generator, size: int) -> list[Any]:
-    """Return outputs of compositions of an OpenDP measurement: a call takes its time on the way to the library."""
+def _composed(measurement: Measurement, data: Any, rng: np.random.Generator, size: int) -> list[Any]:
+    """Return outputs of compositions of an OpenDP measurement, since each call of the library takes its time."""
     from opendp.combinators import make_composition
 
     outputs: list[Any] = []
@@ -316,33 +269,13 @@ def _composed(measurement: Any, data: Any, rng: np.random.Generator, size: int) 
     return outputs
 
 
-def _refuse_overwritten(before: Sequence[tuple[Any, Any]]) -> None:
-    """Raise `InputError` if an output is not what it was, given with its earlier label."""
-    for output, label in before:
-        if label_of(output) != label:
-            raise changes_itself(output) or overwritten(output)
-
-
-def _refuse_changed(held: Sequence[Part], output: Any) -> None:
-    """Raise `InputError` if parts that an output shares with others are not what they were."""
-    changed = [part for part in held if part.changed]
-    if changed:
-        refuse_shared(changed, output)
-
-
-def _labelled(outputs: Sequence[Any]) -> list[tuple[Any, Any]]:
-    for output in outputs:
-        label_of(output)  # an output that fills a cache when it is read has done so now
-    return [(output, label_of(output)) for output in outputs]
-
-
 def leaving_out(mechanism: Mechanism, places: tuple[tuple[Place, str], ...]) -> Mechanism:
     """Return a mechanism that leaves parts which all its runs share out of its outputs."""
     left_out = tuple(dict.fromkeys((*mechanism.left_out, *places)))
     function = mechanism.function
     if isinstance(function, Isolated):
         function = Isolated(leaving_out(function.mechanism, places), function.timeout)
-    elif isinstance(function, _OneByOne):
+    elif isinstance(function, OneByOne):
         function = replace(function, left_out=tuple(place for place, _ in left_out))
     return replace(mechanism, function=function, left_out=left_out)
 
@@ -354,39 +287,55 @@ def as_mechanism(source: Any, *, batched: bool = False, probe: Any = None, timeo
     ``(data, rng, size) -> size outputs``. The generator is passed to a parameter that asks for it, and to no other
     (`passing.form_of`); one whose randomness is its own may take ``(data)``, or ``(data, size)``.
     An OpenDP measurement is taken as it is; it draws its own noise, so an audit of it cannot be repeated bit by bit,
-    and it stays in this process (``n_jobs=1``). If `batched`, it is invoked as a composition of
-    copies of itself, which is three times as fast for scalars; one that may raise must be run one by one.
+    and it stays in this process (``n_jobs=1``). If `batched`, it is invoked as a composition of copies of itself, which
+    is three times as fast for scalars; one that may raise must be run one by one.
 
-    On the points of a `probe` the predictions of outputs with a method `predict` replace them. With a `timeout`, the
+    Outputs with a method `predict` are replaced by their predictions on the points of a `probe`. With a `timeout`, the
     most time that a run may take, runs are made in a process of their own.
     """
     mechanism = _plain(source, batched)
     if probe is not None:
-        points = probe if hasattr(probe, "iloc") else np.asarray(probe)
-        if not points.ndim or not len(points):
-            raise InputError.of("probe", probe, "points, one a row")
-        function = mechanism.function
-        if isinstance(function, _OneByOne):
-            function = replace(function, probe=points)
-        mechanism = replace(mechanism, function=function, probe=points)
-    return mechanism if timeout is None else replace(mechanism, function=Isolated(mechanism, timeout))
+        mechanism = _probed(mechanism, probe)
+    if timeout is None:
+        return mechanism
+    return replace(mechanism, function=Isolated(mechanism, timeout))
+
+
+def _probed(mechanism: Mechanism, probe: Any) -> Mechanism:
+    """Return a mechanism whose hypotheses are replaced by their predictions on some points."""
+    # A frame stays one: an estimator may want the names of its columns.
+    points = probe if hasattr(probe, "iloc") else np.asarray(probe)
+    if not points.ndim or not len(points):
+        raise InputError.of("probe", probe, "points, one a row")
+    function = mechanism.function
+    if isinstance(function, OneByOne):
+        function = replace(function, probe=points)
+    return replace(mechanism, function=function, probe=points)
 
 
 def _plain(source: Any, batched: bool) -> Mechanism:
     if isinstance(source, Learner):
-        name, stream = (
-            f"{source.id} " + ", ".join(f"{name}={stable_repr(value)}" for name, value in given.items())
-            for given in (parameters_of(source), addressed_parameters_of(source))
-        )
+        name = _described(source, parameters_of(source))
+        stream = _described(source, addressed_parameters_of(source))
         return Mechanism(source.run, name, True, stream=stream, promised=True)
-    if callable(getattr(source, "invoke", None)) and hasattr(source, "input_domain"):
-        # The randomness of a measurement is its own.
-        runs = partial(_composed, source) if batched else _OneByOne(lambda data, rng: source.invoke(data))
-        return Mechanism(runs, "measurement", batched)
+    if _is_measurement(source):
+        # Both pass no generator: the randomness of a measurement is its own.
+        if batched:
+            return Mechanism(partial(_composed, source), "measurement", True)
+        return Mechanism(OneByOne(lambda data, rng: source.invoke(data)), "measurement", False)
     if not callable(source):
         raise InputError.of("mechanism", source, "a learner or a callable (data, rng) -> output")
     called = as_called(with_generator(source, batched=batched), batched=batched)
-    return Mechanism(called if batched else _OneByOne(called), _name(source), batched)
+    return Mechanism(called if batched else OneByOne(called), _name(source), batched)
+
+
+def _described(learner: Learner, given: Mapping[str, Any]) -> str:
+    return f"{learner.id} " + ", ".join(f"{name}={stable_repr(value)}" for name, value in given.items())
+
+
+def _is_measurement(source: Any) -> TypeGuard[Measurement]:
+    """Say whether a source is a measurement of OpenDP."""
+    return hasattr(source, "invoke") and callable(source.invoke) and hasattr(source, "input_domain")
 
 
 def _name(source: Callable[..., Any]) -> str:
@@ -403,8 +352,9 @@ def check_generator(mechanism: Mechanism) -> None:
     if why:
         wanted = "(data, rng, size)" if mechanism.batched else "(data, rng)"
         message = "mechanism must take {wanted}: {name} {why}; if its randomness is its own, pass {randomness:=own}"
-        shown = {"name": mechanism.name, "why": why, "wanted": wanted}
-        raise InputError(message, names=("randomness",), parameter="mechanism", **shown)
+        raise InputError(
+            message, names=("randomness",), parameter="mechanism", name=mechanism.name, why=why, wanted=wanted
+        )
 
 
 def fixed_seed_warnings(mechanism: Mechanism) -> tuple[str, ...]:
@@ -416,7 +366,9 @@ def fixed_seed_warnings(mechanism: Mechanism) -> tuple[str, ...]:
     return (text + "called without one, the mechanism adds the same noise each time, which hides nothing",)
 
 
-def _inner(mechanism: Mechanism) -> Any:
+def _inner(mechanism: Mechanism) -> Single | Batched:
     """Return the function that is called with the data and the generator."""
-    function = mechanism.function.mechanism.function if isinstance(mechanism.function, Isolated) else mechanism.function
-    return function.function if isinstance(function, _OneByOne) else function
+    function = mechanism.function
+    if isinstance(function, Isolated):
+        function = function.mechanism.function
+    return function.function if isinstance(function, OneByOne) else function

@@ -1,4 +1,4 @@
-"""Running a mechanism in chunks whose random streams are addresses, so that no schedule can change a result."""
+"""Makes runs of a mechanism in chunks whose random streams are addresses, so that no schedule can change a result."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice, zip_longest
-from typing import Any, Generic, TypeVar, overload
+from typing import Any, Generic, TypeAlias, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,7 @@ from dpaudit.outputs.canonical import Raised
 from dpaudit.outputs.encoding import plain
 from dpaudit.outputs.parts import REGISTERED, learn
 from dpaudit.outputs.plan import LeafPlan
+from dpaudit.outputs.protocols import Batch, Flatten
 from dpaudit.outputs.shared import join
 from dpaudit.progress import Report
 from dpaudit.running.adapters import SIZES, Mechanism
@@ -34,34 +35,51 @@ from dpaudit.running.values import Fingerprints, Sketch, fingerprints, worker
 from dpaudit.running.workers import DASK, spread
 
 T = TypeVar("T")
+Address: TypeAlias = tuple[str | int, ...]
+"""The address of a random stream below the root seed."""
+Reduce: TypeAlias = Callable[[Any], T]
+"""Maps a batch of outputs to the part of it that is kept."""
+Add: TypeAlias = Callable[[T, T], T]
+"""Adds up what is kept of two batches; it may change its first argument."""
+
+# The most runs of a chunk, of calls that make many runs and of single runs.
 BATCHED_CHUNK = 2**15
-COMPARED_COUPLES = 24
-"""Couples of calls that are to be compared, at least, if that many runs are more than the smallest calls make."""
 SINGLE_CHUNK = 2**11
+# Couples of calls that are to be compared, at least, if that many runs are more than the smallest calls make.
+COMPARED_COUPLES = 24
+# Numbers of a chunk of outputs, which takes 64 MB: the wider an output, the fewer runs a chunk has.
 CHUNK_NUMBERS = 2**23
-"""Numbers of a chunk of outputs, which takes 64 MB: the wider an output, the fewer runs a chunk has."""
+# The most messages of exceptions that are counted apart in a batch; a message may have a number in it.
 MESSAGES = 8
-"""The most messages of exceptions that are counted apart in a batch; a message may have a number in it."""
+# Couples whose coins are drawn at a time.
 PIECE = 2**12
-"""Couples whose coins are drawn at a time."""
-MOST_SUMMED, GROUPS = 16, 32
-"""Couples whose results are summed where they are made, at most, and the groups into which couples are cut, at least:
-so many progress reports there are, and so evenly workers share the work."""
+# Couples whose results are summed where they are made, at most.
+MOST_SUMMED = 16
+# The groups into which couples are cut, at least: so many progress reports there are, and so evenly workers share.
+GROUPS = 32
+# The most runs a side that show about where the numbers lie, on a pair of which no outputs are known.
 PLACING = 16
-"""The most runs a side that show about where the numbers lie, on a pair of which no outputs are known."""
 
 
 @dataclass(frozen=True)
 class Job:
-    """`size` runs on `data`, or on what `data` makes, with the stream at `address`."""
+    """`size` runs on `data`, or on the input that a `Made` makes, with the stream at `address`."""
 
     data: Any
-    address: tuple[Any, ...]
+    address: Address
     size: int
 
     def in_words(self) -> str:
-        """Return the input in little time, whatever it is."""
-        return self.data.in_words() if isinstance(self.data, Made) else brief(self.data)
+        """Return a short description of the input, in little time whatever it is."""
+        if isinstance(self.data, Made):
+            return self.data.in_words()
+        return brief(self.data)
+
+    def built(self) -> Any:
+        """Return the input."""
+        if isinstance(self.data, Made):
+            return self.data.build()
+        return self.data
 
 
 Couple = tuple[Job, Job]
@@ -70,10 +88,11 @@ Couple = tuple[Job, Job]
 
 @dataclass
 class Pace:
-    """The time of runs: the seconds a run of all batches but the first, and of those after it but the slowest.
+    """The seconds that a run takes: the least mean of all batches, all but the first, and all but the slowest as well.
 
-    What a mechanism needs is loaded in these. The quickest batch would not do: where some runs are slow, or time out,
-    it is one without them. Where several workers make batches, they come several at a time: the time of all counts.
+    A mechanism loads its libraries in the first or the slowest batch. The quickest batch would not do: if some runs are
+    slow, or time out, it is one without them. If several workers make batches, they come several at a time, so that the
+    time of all counts.
     """
 
     runs: int = 0
@@ -94,11 +113,12 @@ class Pace:
 
     @property
     def seconds_a_run(self) -> float | None:
-        """The time of a run; None where none was made."""
+        """The time of a run, or None if none was made."""
         if not self.runs:
             return None
-        found = self.seconds / self.runs
-        runs, seconds = self.runs, self.seconds
+        runs = self.runs
+        seconds = self.seconds
+        found = seconds / runs
         for apart in (self.first or (0, 0.0), self.slowest):
             runs -= apart[0]
             seconds -= apart[1]
@@ -111,13 +131,13 @@ class Pace:
 class Sampler:
     """Makes runs of a mechanism at addresses below one root seed.
 
-    `n_jobs` and `backend` are as for `joblib.Parallel`, but for the backend "dask", whose scheduler has the `address`;
-    else one job runs in this process. An output holds about so many `numbers`; memory, and so the split of many wide
-    runs, goes by it. The `view` of a batch of outputs is returned; `report` is called with the number of runs made,
-    batch by batch. `audit` marks the audit in the notes of processes that make runs of several. `pace` is how long runs
-    took; no number of a finding depends on it. With `fresh` each run has a generator of its own where a call makes one,
-    for mechanisms that never advance the one they are given. Of a `sketched` share of all values it is noted which
-    workers return them: `values` is called with that.
+    `n_jobs` and `backend` are as for `joblib.Parallel`, and there is a backend "dask", whose scheduler has the
+    `address`; one job runs in this process. An output holds about so many `numbers`: the split of many wide runs
+    depends on it, for the sake of memory. The `view` of a batch of outputs is returned; `report` is called with the
+    number of runs made, batch by batch. `audit` marks the audit in the notes of processes that make runs of several.
+    `pace` is the time that runs took; no number of a finding depends on it. With `fresh` each run has a generator of
+    its own if a call makes one run, for mechanisms that never advance the one they are given. `values` is called with
+    the workers that return a `sketched` share of all values.
     """
 
     mechanism: Mechanism
@@ -125,7 +145,7 @@ class Sampler:
     n_jobs: int = 1
     backend: str | None = None
     numbers: int = 1
-    view: Callable[[Any], Any] | None = None
+    view: Callable[[Batch], Any] | None = None
     report: Report | None = None
     address: str | None = None
     fresh: bool = False
@@ -137,13 +157,17 @@ class Sampler:
     @property
     def least_call(self) -> int:
         """The least number of runs that a call makes."""
-        return SIZES[0] if self.mechanism.even else 1
+        if self.mechanism.even:
+            return SIZES[0]
+        return 1
 
     @property
     def least_evened(self) -> int:
         """The least number of tossed runs of which the calls on either side drop few; 1 if calls may differ."""
+        if not self.mechanism.even:
+            return 1
         least = 2 * SIZES[0]
-        return least - math.isqrt(least) if self.mechanism.even else 1
+        return least - math.isqrt(least)
 
     def evened(self, runs: int) -> int:
         """Return about so many tossed runs, of which the calls on either side drop few; any number if calls may differ.
@@ -160,39 +184,45 @@ class Sampler:
     def chunk(self, runs: int) -> int:
         """Return how many of `runs` runs a job makes; the split depends on nothing else."""
         # A small budget is split too, so that every worker has something to do; short batches cost most of their time.
-        least, parts, largest = (4096, 8, BATCHED_CHUNK) if self.mechanism.batched else (32, 16, SINGLE_CHUNK)
-        chunk = min(largest, max(least, -(-runs // parts)), max(1, CHUNK_NUMBERS // self.numbers))
-        return self._whole_calls(chunk) if self.mechanism.even else chunk
+        if self.mechanism.batched:
+            chunk = min(BATCHED_CHUNK, max(4096, -(-runs // 8)))
+        else:
+            chunk = min(SINGLE_CHUNK, max(32, -(-runs // 16)))
+        chunk = min(chunk, max(1, CHUNK_NUMBERS // self.numbers))
+        if self.mechanism.even:
+            return self._whole_calls(chunk)
+        return chunk
 
     def _whole_calls(self, runs: int) -> int:
         """Return the most runs up to so many that calls of one size make, and no less than a call makes."""
         size = max((size for size in SIZES if size <= runs), default=SIZES[0])
         return max(size, runs // size * size)
 
-    def jobs(self, data: Any, address: tuple[Any, ...], runs: int) -> list[Job]:
+    def jobs(self, data: Any, address: Address, runs: int) -> list[Job]:
         """Return the jobs that make `runs` runs at an address."""
         size = self.chunk(runs)
         return [Job(data, (*address, i), min(size, runs - start)) for i, start in enumerate(range(0, runs, size))]
 
-    def couples(self, pair: Pair, addresses: Sequence[tuple[Any, ...]], *runs: int) -> list[Couple]:
+    def couples(self, pair: Pair, addresses: Sequence[Address], *runs: int) -> list[Couple]:
         """Return the jobs on both sides of a pair, at an address for each, with so many runs on each.
 
-        One number of runs is that of both sides. Where they differ, jobs of one side may meet jobs without runs.
+        One number of runs is that of both sides. If they differ, jobs of one side may meet jobs without runs.
         """
         sizes = runs if len(runs) == 2 else runs * 2
         first, second = (self.jobs(*one) for one in zip(pair.sides, addresses, sizes, strict=True))
         none, other = (Job(data, address, 0) for data, address in zip(pair.sides, addresses, strict=True))
         return [(a or none, b or other) for a, b in zip_longest(first, second)]
 
-    def tossed(self, pair: Pair, address: tuple[Any, ...], runs: int, *, compared: bool = False) -> Couples:
+    def tossed(self, pair: Pair, address: Address, runs: int, *, compared: bool = False) -> Couples:
         """Return the jobs of `runs` runs in all, each on the side of a pair that a fair coin says.
 
-        Of each couple the number of heads is drawn, and its runs are made in a random order (`reduced`): that is the
-        law of coins tossed one by one, just before each run. Where calls are to be `compared`, and nothing promises
-        that the runs of one are independent, there are many. Where calls are even, the heads of all couples are drawn
-        together (`Couples`).
+        The number of heads of each couple is drawn, and its runs are made in a random order (`reduced`): that is the
+        law of coins tossed one by one, just before each run. If calls are to be `compared`, and nothing promises that
+        the runs of one are independent, there are many. If calls are even, the heads of all couples are drawn together
+        (`Couples`).
         """
-        size, ends = self.chunk(runs), None
+        size = self.chunk(runs)
+        ends = None
         if self.mechanism.even:
             most = min(size, runs // (2 * COMPARED_COUPLES)) if compared else size // 2
             size = 2 * max((one for one in SIZES if one <= most), default=SIZES[0])
@@ -208,9 +238,10 @@ class Sampler:
         sides = np.repeat(np.array([0, 1], dtype=np.uint8), sizes)
         if not by_calls:
             return order.permutation(sides)
-        return sides if order.random() * sum(sizes) < sizes[0] else sides[::-1]
+        first = order.random() * sum(sizes) < sizes[0]
+        return sides if first else sides[::-1]
 
-    def reduced(self, jobs: Sequence[Couple], reduce: Callable[[Any], T]) -> Iterator[tuple[T, T]]:
+    def reduced(self, jobs: Sequence[Couple], reduce: Reduce[T]) -> Iterator[tuple[T, T]]:
         """Yield `reduce(outputs)` of both jobs of each couple, in their order; None in the place of a job without runs.
 
         Outputs are never kept. The runs of a couple are made in one random order, so that a mechanism that drifts from
@@ -220,9 +251,9 @@ class Sampler:
         return (result for _, result in self._made(jobs, reduce, None))
 
     def summed(
-        self, jobs: Sequence[Couple], reduce: Callable[[Any], T], add: Callable[[T, T], T]
+        self, jobs: Sequence[Couple], reduce: Reduce[T], add: Add[T]
     ) -> Iterator[tuple[tuple[int, int], tuple[T, T]]]:
-        """Yield the runs on both sides of some couples, and what ``add(one, other)`` makes of what is kept of them.
+        """Yield the runs on both sides of some couples, and the sum of what is kept of them, by ``add(one, other)``.
 
         Couples of a batched mechanism, whose calls are short, are summed where their runs are made. `add` may change
         its first argument.
@@ -231,17 +262,20 @@ class Sampler:
             yield (sum(first.size for first, _ in couples), sum(second.size for _, second in couples)), result
 
     def _made(
-        self, jobs: Sequence[Couple], reduce: Callable[[Any], T], add: Callable[[T, T], T] | None
+        self, jobs: Sequence[Couple], reduce: Reduce[T], add: Add[T] | None
     ) -> Iterator[tuple[Sequence[Couple], tuple[T, T]]]:
         """Yield groups of couples, in their order, and what is kept of each group."""
-        summed = add is not None and self.mechanism.batched
-        groups = _Groups(jobs, max(1, min(MOST_SUMMED, len(jobs) // GROUPS)) if summed else 1)
+        size = 1
+        if add is not None and self.mechanism.batched:
+            size = max(1, min(MOST_SUMMED, len(jobs) // GROUPS))
+        groups = _Groups(jobs, size)
         # Workers are processes of their own: what the user has registered here travels with the work.
         work = partial(
             _run, replace(self, mechanism=_ELSEWHERE, report=None, values=None), reduce, add, dict(REGISTERED)
         )
         results: Iterator[tuple[tuple[T, T], Sketch | None]]
-        if (apart := self.apart) is not None:
+        apart = self.apart
+        if apart is not None:
             from joblib import effective_n_jobs
 
             workers = 1 if self.n_jobs == 1 else int(effective_n_jobs(self.n_jobs))
@@ -267,43 +301,46 @@ class Sampler:
                 began = time.monotonic()
         except WorkerDied as error:
             inputs = list(dict.fromkeys(job.in_words() for couple in islice(jobs, MESSAGES) for job in couple))
-            more = f" or one of {len(inputs) - 2} more inputs" if len(inputs) > 2 else ""
-            raise WorkerDied(f"{error}, in runs on {' or '.join(inputs[:2])}{more}") from error
+            named = " or ".join(inputs[:2])
+            if len(inputs) > 2:
+                named += f" or one of {len(inputs) - 2} more inputs"
+            raise WorkerDied(f"{error}, in runs on {named}") from error
 
     @property
     def apart(self) -> Isolated | None:
-        """The processes of the mechanism, where what is kept of outputs is made there."""
+        """The processes of the mechanism, if outputs are reduced there; None otherwise."""
         function = self.mechanism.function
         if self.backend is None and isinstance(function, Isolated) and function.timeout.unlimited and APART:
             return function
         return None
 
-    def _run_couple(
-        self, reduce: Callable[[Any], T], couple: Couple, kept: dict[str, list[Fingerprints]]
-    ) -> tuple[T, T]:
+    def _run_couple(self, reduce: Reduce[T], couple: Couple, kept: dict[str, list[Fingerprints]]) -> tuple[T, T]:
         """Make the runs of a couple, and return what is kept of both sides; add fingerprints by input, if wanted."""
         stream = self.mechanism.stream
         first, second = (seeding.generator(self.seed, "privacy", stream, *job.address) for job in couple)
-        data, neighbour = (job.data.build() if isinstance(job.data, Made) else job.data for job in couple)
+        inputs = (couple[0].built(), couple[1].built())
         with running_on(tuple(job.in_words() for job in couple), sum(job.size for job in couple), self.audit):
             order = self.turns(couple, by_calls=self.mechanism.batched)
-            outputs = self.mechanism.in_turn(InTurn((data, neighbour), (first, second), order, self.fresh))
+            outputs = self.mechanism.in_turn(InTurn(inputs, (first, second), order, self.fresh))
         if self.sketched:
             for job, made in zip(couple, outputs, strict=True):
-                if job.size:
+                if job.size and made is not None:
                     kept.setdefault(job.in_words(), []).append(fingerprints(made, self.sketched))
-        ours, others = (self._reduced(reduce, made) for made in outputs)
-        return ours, others
+        return self._reduced(reduce, outputs[0]), self._reduced(reduce, outputs[1])
 
-    def _reduced(self, reduce: Callable[[Any], T], outputs: Any) -> Any:
+    def _reduced(self, reduce: Reduce[T], outputs: Batch | None) -> Any:
+        """Return the part of a batch that is kept, or None if it has no outputs."""
         if outputs is None or not len(outputs):
             return None
-        if not (isinstance(function := self.mechanism.function, Isolated) and function.apart):
+        function = self.mechanism.function
+        if not (isinstance(function, Isolated) and function.apart):
             # Outputs are the same in every process, and nothing of another process is executed here.
             outputs = plain(outputs, alone=self.n_jobs == 1 and self.backend is None and not APART)
-        return reduce(outputs if self.view is None else self.view(outputs))
+        if self.view is None:
+            return reduce(outputs)
+        return reduce(self.view(outputs))
 
-    def sides(self, pair: Pair, address: tuple[Any, ...], runs: int) -> list[Any]:
+    def sides(self, pair: Pair, address: Address, runs: int) -> list[Any]:
         """Return the outputs of both sides, whose numbers 0 and 1 end the address, each as one batch."""
         batches = list(self.reduced(self.couples(pair, [(*address, side) for side in (0, 1)], runs), _unreduced))
         return [join(side) for side in zip(*batches, strict=True)]
@@ -313,14 +350,14 @@ class Sampler:
 class Couples(Sequence[Couple]):
     """The couples of `runs` tossed runs of a pair at an address, `which` of them: each is made when it is asked for.
 
-    They have `size` runs each. Of 10^9 runs all couples would take some 300 MB. Where calls are even, the couples come
-    in groups that have `ends`: of each group the number of heads is drawn, and all its couples have half of their runs
-    on either side but for the last ones, which have the rest. Runs may end where a group does, and nowhere else.
+    They have `size` runs each. All couples of 10^9 runs would take some 300 MB. If calls are even, the couples come in
+    groups that have `ends`: the number of heads of each group is drawn, and all its couples have half of their runs on
+    either side, except for the last ones, which have the rest. Runs may end where a group does, and nowhere else.
     """
 
     sampler: Sampler
     pair: Pair
-    address: tuple[Any, ...]
+    address: Address
     runs: int
     size: int
     which: range
@@ -349,30 +386,35 @@ class Couples(Sequence[Couple]):
         if self.ends is not None:
             yield from self._even(self.ends)
             return
-        sampler, size = self.sampler, self.size
-        coins = seeding.generator(sampler.seed, "coins", sampler.mechanism.stream, *self.address)
+        coins = self._coins()
         for start in range(0, self.which.stop, PIECE):
             places = range(start, min(start + PIECE, self.which.stop))
-            sizes = np.minimum(size, self.runs - size * np.array(places))
-            heads = coins.binomial(sizes, 0.5).tolist()  # drawn for earlier couples too: they are of one stream
+            sizes = np.minimum(self.size, self.runs - self.size * np.array(places))
+            # Drawn for earlier couples too: they are of one stream.
+            heads = coins.binomial(sizes, 0.5).tolist()
             for i, whole, number in zip(places, sizes.tolist(), heads, strict=True):
                 if i in self.which:
                     yield self._job(0, i, number), self._job(1, i, whole - number)
 
     def _even(self, ends: Sequence[int]) -> Iterator[Couple]:
-        """Yield couples whose calls make the same number of runs, but for those at the end of a group."""
-        sampler, start = self.sampler, 0
-        coins = seeding.generator(sampler.seed, "coins", sampler.mechanism.stream, *self.address)
+        """Yield couples whose calls make the same number of runs, except for those at the end of a group."""
+        start = 0
+        coins = self._coins()
         for end in ends:
             runs = min(self.runs, self.size * end) - self.size * start
-            heads = int(coins.binomial(runs, 0.5))  # drawn for earlier groups too: they are of one stream
-            sides = heads, runs - heads
+            # Drawn for earlier groups too: they are of one stream.
+            heads = int(coins.binomial(runs, 0.5))
             for i in range(max(start, self.which.start), min(end, self.which.stop)):
                 before = (i - start) * (self.size // 2)
                 most = self.size // 2 if i < end - 1 else runs
-                first, second = (min(most, max(0, side - before)) for side in sides)
+                first = min(most, max(0, heads - before))
+                second = min(most, max(0, runs - heads - before))
                 yield self._job(0, i, first), self._job(1, i, second)
             start = end
+
+    def _coins(self) -> np.random.Generator:
+        """Return the stream of the coins that say on which side runs are made."""
+        return seeding.generator(self.sampler.seed, "coins", self.sampler.mechanism.stream, *self.address)
 
     def _job(self, side: int, i: int, runs: int) -> Job:
         return Job(self.pair.sides[side], (*self.address, side, i), runs)
@@ -382,14 +424,18 @@ class Couples(Sequence[Couple]):
 class Observed(Generic[T]):
     """Reduces a batch of outputs, and counts its exceptions: by type, message and line, or by type if they are many."""
 
-    reduce: Callable[[Any], T]
+    reduce: Reduce[T]
 
-    def __call__(self, outputs: Any) -> tuple[T, Counter[tuple[str, ...]]]:
+    def __call__(self, outputs: Batch) -> tuple[T, Counter[tuple[str, ...]]]:
         """Return the reduced batch and the counts."""
-        plain = isinstance(outputs, np.ndarray) and outputs.dtype != object
-        raised = [] if plain else [one for one in outputs if type(one) is Raised]
+        raised: list[Raised] = []
+        # An array of numbers holds none, and is long to look through.
+        if not isinstance(outputs, np.ndarray) or outputs.dtype == object:
+            raised = [one for one in outputs if type(one) is Raised]
         found: Counter[tuple[str, ...]] = Counter((one.kind, one.message[:200], one.place) for one in raised)
-        return self.reduce(outputs), found if len(found) <= MESSAGES else Counter((one.kind,) for one in raised)
+        if len(found) > MESSAGES:
+            found = Counter((one.kind,) for one in raised)
+        return self.reduce(outputs), found
 
 
 @dataclass(frozen=True)
@@ -406,22 +452,24 @@ class _Groups:
     def __iter__(self) -> Iterator[Any]:
         couples = iter(self.jobs)
         groups = iter(lambda: list(islice(couples, self.size)), [])
-        return groups if self.work is None else (partial(self.work, group) for group in groups)
+        if self.work is None:
+            return groups
+        return (partial(self.work, group) for group in groups)
 
 
-def _absent(data: Any, rng: np.random.Generator, size: int) -> Any:
+def _absent(data: Any, rng: np.random.Generator, size: int) -> Batch:
     raise AssertionError
 
 
+# Stands for the mechanism in what is sent to a process that has it.
 _ELSEWHERE = Mechanism(_absent, "", batched=False)
-"""Stands for the mechanism in what is sent to a process that has it."""
 
 
 def _run(
     sampler: Sampler,
-    reduce: Callable[[Any], T],
-    add: Callable[[T, T], T] | None,
-    registered: dict[type, Callable[[Any], Any]],
+    reduce: Reduce[T],
+    add: Add[T] | None,
+    registered: dict[type, Flatten],
     mechanism: Mechanism,
     couples: Sequence[Couple],
 ) -> tuple[tuple[T, T], Sketch | None]:
@@ -432,19 +480,26 @@ def _run(
     total, *others = (sampler._run_couple(reduce, couple, kept) for couple in couples)
     for other in others:
         assert add is not None
-        sides = zip(total, other, strict=True)
-        first, second = (b if a is None else a if b is None else add(a, b) for a, b in sides)
-        total = first, second
+        total = _sum(add, total[0], other[0]), _sum(add, total[1], other[1])
     if not sampler.sketched:
         return total, None
     return total, (worker(), tuple((key, np.concatenate(parts)) for key, parts in kept.items()))
 
 
-def _unreduced(outputs: Any) -> Any:
+def _sum(add: Add[T], one: T, other: T) -> T:
+    """Add up what is kept of two batches; None is kept of a batch without runs."""
+    if one is None:
+        return other
+    if other is None:
+        return one
+    return add(one, other)
+
+
+def _unreduced(outputs: Batch) -> Batch:
     return outputs
 
 
-def knowing(sampler: Sampler, outputs: Sequence[Any]) -> Sampler:
+def knowing(sampler: Sampler, outputs: Sequence[Batch]) -> Sampler:
     """Return a sampler that knows from some batches of outputs how many numbers one holds."""
     return replace(sampler, numbers=max(1, Flattener.fit(outputs).scalars))
 
@@ -466,24 +521,26 @@ def _unlimited(seconds: float) -> bool:
 def learned_reducer(
     sampler: Sampler,
     pair: Pair,
-    first: list[Any],
+    first: Sequence[Batch],
     address: tuple[str, int, int],
     runs: int,
     affords: Callable[[float], bool] = _unlimited,
 ) -> Reducer:
     """Return the map of wide outputs to the columns that differ most, learned without ever holding the outputs.
 
-    `first` are outputs of both sides, which show what the leaves are and about where they lie; they are summed up too.
+    `first` are outputs of both sides, which show the leaves and about where their numbers lie; they are summed up too.
     The `runs` of each side that are summed up have the address (kind, pair, phase), in which the number of the side
     stands before the phase; they must not choose anything else. `affords` says whether there is time for a step of so
-    many seconds: pairs of columns are not looked for where there is none.
+    many seconds: pairs of columns are not looked for if there is not.
     """
     both = join(first)
     plan = LeafPlan.of(both)
     sum_up = SumUp.around(wide_leaves(plan), both)
     kind, index, phase = address
     sums = [sum_up.added(sum_up.empty, sum_up(outputs)) for outputs in first]
-    couples = sampler.couples(pair, [(kind, index, side, phase) for side in (0, 1)], runs) if runs else []
+    couples: list[Couple] = []
+    if runs:
+        couples = sampler.couples(pair, [(kind, index, side, phase) for side in (0, 1)], runs)
     for more in sampler.reduced(couples, sum_up):
         sums = [sum_up.added(mine, other) for mine, other in zip(sums, more, strict=True)]
     leaves = list(zip(*sums, strict=True))

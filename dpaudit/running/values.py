@@ -1,12 +1,12 @@
-"""Fingerprints of outputs: what a worker returns of them, so that values that several workers return can be counted."""
+"""Fingerprints of outputs, which workers return so that values that several of them return can be counted."""
 
 from __future__ import annotations
 
 import hashlib
 import os
 import platform
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Iterator
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,12 +14,13 @@ from numpy.typing import NDArray
 from dpaudit.errors import InputError
 from dpaudit.jsonable import stable_repr
 from dpaudit.outputs.canonical import Raised, canonical
+from dpaudit.outputs.protocols import Array, Batch
 
+# Numbers of a row that a fingerprint is made of, at most.
 COLUMNS = 64
-"""Numbers of a row that a fingerprint is made of, at most."""
 
-Fingerprints = NDArray[np.uint64]
-Sketch = tuple[str, tuple[tuple[str, Fingerprints], ...]]
+Fingerprints: TypeAlias = NDArray[np.uint64]
+Sketch: TypeAlias = tuple[str, tuple[tuple[str, Fingerprints], ...]]
 """The worker that made some runs, and for each input the fingerprints of some outputs."""
 
 
@@ -28,33 +29,42 @@ def worker() -> str:
     return f"{platform.node()} {os.getpid()}"
 
 
-def fingerprints(outputs: Any, share: float) -> Fingerprints:
-    """Return the fingerprints of those outputs whose fingerprint is among the least, a `share` of all that there are.
+def fingerprints(outputs: Batch, share: float) -> Fingerprints:
+    """Return the least fingerprints of outputs, those in a `share` of the range that fingerprints have.
 
     Equal outputs have equal fingerprints in every process, so that each worker keeps the same values. Exceptions, which
     are alike by nature, have none.
     """
     numbers = _numbers(outputs)
     found = _of_labels(outputs) if numbers is None else _of_numbers(numbers)
-    return found if share >= 1 else found[found < np.uint64(int(share * 2.0**64))]
+    if share >= 1:
+        return found
+    return found[found < np.uint64(int(share * 2.0**64))]
 
 
-def _numbers(outputs: Any) -> NDArray[Any] | None:
+def _numbers(outputs: Batch) -> Array | None:
     """Return numbers, or rows of numbers of one length, as an array; None if outputs are something else."""
-    if isinstance(outputs, np.ndarray):
-        array = outputs
-    elif not len(outputs) or not all(isinstance(one, int | float | np.number | np.ndarray) for one in outputs):
+    array = _as_array(outputs)
+    if array is None or array.dtype.kind not in "biuf" or array.dtype.itemsize > 8 or array.ndim not in (1, 2):
         return None
-    else:
-        try:
-            array = np.array(outputs)
-        except (ValueError, OverflowError):  # rows of several lengths; integers of many digits
-            return None
-    return array if array.dtype.kind in "biuf" and array.dtype.itemsize <= 8 and array.ndim in (1, 2) else None
+    return array
 
 
-def _of_numbers(numbers: NDArray[Any]) -> Fingerprints:
-    values = numbers.astype(np.float64 if numbers.dtype.kind == "f" else np.int64)
+def _as_array(outputs: Batch) -> Array | None:
+    if isinstance(outputs, np.ndarray):
+        return outputs
+    if not len(outputs) or not all(isinstance(one, int | float | np.number | np.ndarray) for one in outputs):
+        return None
+    try:
+        return np.array(outputs)
+    # Rows of several lengths, or integers of many digits.
+    except (ValueError, OverflowError):
+        return None
+
+
+def _of_numbers(numbers: Array) -> Fingerprints:
+    kind = np.dtype(np.float64) if numbers.dtype.kind == "f" else np.dtype(np.int64)
+    values = numbers.astype(kind)
     rows = values.reshape(len(values), -1)[:, :COLUMNS].view(np.uint64)
     found: Fingerprints = np.full(len(rows), np.uint64(rows.shape[1]))
     for column in rows.T:
@@ -70,11 +80,11 @@ def _mixed(words: Fingerprints) -> Fingerprints:
     return words ^ (words >> np.uint64(31))
 
 
-def _of_labels(outputs: Sequence[Any]) -> Fingerprints:
+def _of_labels(outputs: Batch) -> Fingerprints:
     return np.array(list(_digests(outputs)), dtype=np.uint64)
 
 
-def _digests(outputs: Sequence[Any]) -> Iterator[int]:
+def _digests(outputs: Batch) -> Iterator[int]:
     for output in outputs:
         if isinstance(output, Raised):
             continue

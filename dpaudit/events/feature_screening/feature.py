@@ -69,7 +69,7 @@ class LeafFeature:
     """
 
     name: Name
-    read: Callable[[Any], NDArray[np.generic]]
+    read: Callable[[Any], NDArray[Any]]
     shown: Callable[[int], str | int] = int
     edges: Array | None = None
     representation: bool = False
