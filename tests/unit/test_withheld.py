@@ -73,7 +73,7 @@ NOISE = "being floating-point noise (centre {}, scale {}, 53 bits)"
         (Name.of("element {} of {}", position(63), OUTPUT), True),
         (Name.of("element {} of {}", position(64), OUTPUT), False),
         (Name.of("output[{}]", key("Zeb")), False),
-        (Name.of("output[{}]", key(type("Zeb", (), {})())), False),
+        pytest.param(Name.of("output[{}]", key(type("Zeb", (), {})())), False, id="a key without a text of its own"),
         (Name.of("output[{}]", key(555019)), False),
         (Name.of("output[{}]", key(("income", 3))), True),
         (Name.of("output[{}]", key(("income", "Zeb"))), False),

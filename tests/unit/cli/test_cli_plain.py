@@ -13,10 +13,10 @@ from toy_records import privacy_finding
 
 from dpaudit.cli.app import COMMANDS, app
 from dpaudit.cli.options import PLAIN
-from dpaudit.engine.records import SINGLE, Header, Listed, Run
+from dpaudit.engine.records import SINGLE, Header, Listed, Result, Run
+from dpaudit.engine.tasks import PrivacyArguments
 from dpaudit.project.kept import keep
 from dpaudit.report.json import render
-from dpaudit.report.view import alone
 
 
 @pytest.fixture
@@ -26,7 +26,9 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for epsilon in (2.0, 0.5):
         header = Header(plan=(), seed=0, profile=SINGLE, command="x")
         verdict = "violation" if epsilon < 1 else "no evidence"
-        result = alone(privacy_finding(verdict, epsilon=epsilon))
+        finding = privacy_finding(verdict, epsilon=epsilon)
+        arguments = PrivacyArguments(trials=finding.trials, confidence=finding.confidence)
+        result = Result(task="one", learner="m.py:f", parameters={}, arguments=arguments, finding=finding)
         listed = {result.learner: Listed("a|b <i>")}
         keep(render(Run(header, (result,), listed=listed)), tmp_path)
     return tmp_path

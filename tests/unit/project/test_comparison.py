@@ -26,7 +26,7 @@ from dpaudit.utility.interval import failure_interval
 def row(verdict: str = "consistent", name: str = "a", **changes: Any) -> ClaimRow:
     given = {"claimed_epsilon": 1.0, "claimed_delta": 0.0, "epsilon_lower": 0.5, "detectable_epsilon": 1.1}
     parts = {name: changes.pop(name) for name in ("promise", "why", "accepted") if name in changes}
-    found = {"verdict": Verdict(verdict), "numbers": given | changes}
+    found = {"verdict": Verdict.of(verdict), "numbers": given | changes}
     return ClaimRow(name=name, mechanism="a.py:a", **{**found, **parts})
 
 
