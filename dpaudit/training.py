@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from dpaudit.arguments import read_flag, read_integer, read_number
+from dpaudit.arguments import CONFIDENCE, read_flag, read_integer, read_number
 from dpaudit.contract import PrivacyClaim, Relation
 from dpaudit.errors import InputError
 from dpaudit.plain_numbers import plain_number
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from dpaudit.audit.finding import PrivacyFinding
+    from dpaudit.audit.parameters import Execution, Look
 
     Floats = NDArray[np.float64]
 
@@ -76,17 +77,52 @@ class StepAudit:
             return np.asarray(along[:, 0])
         return np.stack([along.mean(axis=1), along.std(axis=1), along.max(axis=1)], axis=1)
 
-    def audit(self, **options: Any) -> PrivacyFinding:
-        """Return the finding of `dpaudit.audit_privacy` on the pairs and the claim, with its other options."""
+    def audit(
+        self,
+        *,
+        epsilon: float | None = None,
+        delta: float | None = None,
+        trials: int = 100_000,
+        confidence: float = CONFIDENCE,
+        seed: int = 0,
+        randomness: str = "argument",
+        n_jobs: int = 1,
+        timeout: float | None = None,
+        look: Look | None = None,
+        execution: Execution | None = None,
+    ) -> PrivacyFinding:
+        """Return the finding of `dpaudit.audit_privacy` on the pairs and the claim.
+
+        Parameters
+        ----------
+        epsilon, delta : float, optional
+            Another claim than that of the step.
+        trials, confidence, seed, randomness, n_jobs, timeout, look, execution
+            As for `dpaudit.audit_privacy`.
+        """
         from dpaudit.audit.audit import audit_privacy
+        from dpaudit.audit.parameters import EXECUTION, LOOK
         from dpaudit.running.passing import generator_lacks
 
         why = generator_lacks(_with_generator(self.step, self.batched))
-        if why and options.get("randomness") != "own":
+        if why and randomness != "own":
             message = "the step {why}; if its randomness is its own, pass {randomness:=own}"
             raise InputError(message, names=("randomness",), parameter="step", why=why)
-        claimed = {"epsilon": self.claim.epsilon, "delta": self.claim.delta}
-        return audit_privacy(self, self.pairs, batched=True, **(claimed | options))
+        return audit_privacy(
+            self,
+            self.pairs,
+            epsilon=self.claim.epsilon if epsilon is None else epsilon,
+            delta=self.claim.delta if delta is None else delta,
+            trials=trials,
+            confidence=confidence,
+            seed=seed,
+            batched=True,
+            randomness=randomness,
+            n_jobs=n_jobs,
+            timeout=timeout,
+            look=look or LOOK,
+            execution=execution or EXECUTION,
+        )
 
 
 def noisy_step(

@@ -29,8 +29,8 @@ def test_what_a_learner_offers_and_may_add_is_everything() -> None:
 
 def test_it_is_told_with_signatures_and_meanings() -> None:
     told = str(offers(ToyCoin(3.0)))
-    assert told.startswith("offers:\n  law(sample: Sample) -> Law\n      The exact output law on a sample")
-    assert "\nmay add:\n  exact_law(sample: Sample, field: ExactField) -> Mapping[Hashable, Ball]\n" in told
+    assert told.startswith("offers:\n  law(sample: Any) -> Law\n      The exact output law on a sample")
+    assert "\nmay add:\n  exact_law(sample: Any, field: ExactField) -> Mapping[Hashable, Ball]\n" in told
     assert "\n  settings: tuple[str, ...]\n" in told
     assert "\n  symmetries() -> Sequence[NDArray[np.int64]]\n" in told
 

@@ -29,7 +29,7 @@ TEMPLATE = InputError(
         (
             TEMPLATE,
             "curve=True takes at most 1e+06 runs, trials=10 makes {more}: lower trials",
-            "--look curve takes at most 1e+06 runs, --trials 10 makes {more}: lower --trials",
+            "--curve takes at most 1e+06 runs, --trials 10 makes {more}: lower --trials",
         ),
     ],
 )

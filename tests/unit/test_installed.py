@@ -32,7 +32,7 @@ def respond(bit: int, rng: np.random.Generator) -> int:
     return bit if rng.random() < 0.75 else 1 - bit
 
 
-finding = dpaudit.audit_privacy(respond, [(0, 1)], epsilon=1.2, trials=2_000, progress=False)
+finding = dpaudit.audit_privacy(respond, [(0, 1)], epsilon=1.2, trials=900, execution=dpaudit.Execution(progress=False))
 lower: float = finding.epsilon_lower
 finding.save("finding.json")
 again: dpaudit.PrivacyFinding = dpaudit.PrivacyFinding.load("finding.json")

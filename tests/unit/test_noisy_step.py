@@ -100,7 +100,7 @@ def test_steps_made_one_by_one_and_whole_trainings() -> None:
     made = noisy_step(training, BATCH, np.array([1.0, 0.0]), noise_multiplier=1.0, steps=3)
     assert made.claim.delta == pytest.approx(step_delta(0, noise_multiplier=1 / math.sqrt(3)))
     assert made(BATCH, np.random.default_rng(0), 4).shape == (4, 3)
-    assert made.audit(trials=500, sequential=True).verdict != "violation"
+    assert made.audit(trials=500, execution=dpaudit.Execution(sequential=True)).verdict != "violation"
 
 
 def test_canaries_join_data_of_every_form() -> None:

@@ -8,7 +8,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from dpaudit import PrivacyClaim, Relation
+from dpaudit import Execution, PrivacyClaim, Relation
 from dpaudit.errors import InputError
 from dpaudit.training import noisy_step
 from dpaudit_learners.training.accountant import Accountant
@@ -117,7 +117,7 @@ def verdict(fault: str, trials: int, case: str) -> str:
         sgd.updates, others, canary, noise_multiplier=1.0, steps=8, claim=claim, direction=canary, batched=True,
         join=Examples.adding,
     )  # fmt: skip
-    return made.audit(trials=trials, sequential=True).verdict
+    return made.audit(trials=trials, execution=Execution(sequential=True)).verdict
 
 
 @pytest.mark.parametrize("fault", FAULTS)
