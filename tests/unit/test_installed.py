@@ -59,7 +59,7 @@ def sdist(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
-@pytest.fixture(scope="module", params=["checkout", "sdist"])
+@pytest.fixture(scope="module", params=[pytest.param("checkout", marks=pytest.mark.full), "sdist"])
 def wheel(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a wheel, built from this folder and, as ``python -m build`` does, from the source distribution."""
     folder = tmp_path_factory.mktemp("wheel")

@@ -68,7 +68,14 @@ NAMED = ("output['accountant'], an Accountant that all runs share and change",)
 
 @pytest.mark.parametrize(
     "options",
-    [{}, {"timeout": 10.0}, {"n_jobs": 2}, {"sequential": True}, {"time": True}, {"batched": True}],
+    [
+        {},
+        {"timeout": 10.0},
+        {"sequential": True},
+        {"batched": True},
+        pytest.param({"n_jobs": 2}, marks=pytest.mark.full),
+        pytest.param({"time": True}, marks=pytest.mark.full),
+    ],
     ids=str,
 )
 @pytest.mark.parametrize(("epsilon", "verdict"), [(KEPT, "consistent"), (BROKEN, "violation")])
@@ -81,7 +88,9 @@ def test_a_model_whose_runs_share_an_accountant_is_audited(options: dict, epsilo
     assert "accountant" not in str(found.witness.event)
 
 
-@pytest.mark.parametrize("options", [{}, {"timeout": 10.0}, {"n_jobs": 2}], ids=str)
+@pytest.mark.parametrize(
+    "options", [{}, pytest.param({"timeout": 10.0}, marks=pytest.mark.full), {"n_jobs": 2}], ids=str
+)
 @pytest.mark.parametrize(("epsilon", "verdict"), [(KEPT, "consistent"), (BROKEN, "violation")])
 def test_an_estimator_whose_runs_share_an_accountant_is_audited(options: dict, epsilon: float, verdict: str) -> None:
     found = dpaudit.audit_privacy(fit_estimator, PAIRS, **grouped(epsilon=epsilon, trials=1_500, **options))
@@ -324,7 +333,9 @@ def test_an_output_without_a_part_is_of_its_class_and_of_its_other_parts() -> No
     assert without(Record(1.0, None), [(("part", "beside"),)]).parts == {"value": 1.0, "beside": None}
 
 
-@pytest.mark.parametrize("kind", ["array", "pandas", "list"])
+@pytest.mark.parametrize(
+    "kind", [pytest.param("array", marks=pytest.mark.full), "pandas", pytest.param("list", marks=pytest.mark.full)]
+)
 def test_a_probe_made_of_the_pairs_of_a_dataset(kind: str) -> None:
     rows = np.arange(6.0)[:, None] % 2 * 4242.4242
     data: Any = {"array": rows, "pandas": pd.DataFrame(rows, columns=["x"]), "list": rows[:, 0].tolist()}[kind]
