@@ -36,7 +36,7 @@ from dpaudit.audit.tested import RunTime
 from dpaudit.contract import Made, MadePair, Pair, Verdict
 from dpaudit.errors import InputError
 from dpaudit.running.adapters import timed
-from dpaudit.running.run_notes import brief
+from dpaudit.running.naming import brief
 from dpaudit.running.sampling import Sampler
 
 AUDITS = 3

@@ -28,7 +28,7 @@ from dpaudit.project.subject import Prepared, prepared
 from dpaudit.record import as_json, decode
 from dpaudit.report.findings import OneAudit, because
 from dpaudit.running.adapters import as_mechanism
-from dpaudit.running.processes import ChildDied, can_fork
+from dpaudit.running.processes import ChildDied, can_fork, keep_apart
 from dpaudit.running.warned import gathered
 from dpaudit.running.workers import DASK, Workers, apart, in_own_process
 
@@ -87,9 +87,13 @@ def check(
         emit(b"0")
         return as_json(_checked(audits[name], root, {"progress": lambda made, of: emit(b"%f" % (made / of)), **spread}))
 
+    def made_apart(emit: Callable[[bytes], None], name: str) -> bytes:
+        keep_apart()  # a run that ends its process is then reported with its input
+        return make(emit, name)
+
     ended: Iterable[tuple[str, bytes | DpauditError]]
     if own:
-        ended = apart(make, audits, at_a_time, heard, fresh=True)
+        ended = apart(made_apart, audits, at_a_time, heard, fresh=True)
     else:
         ended = ((name, make(partial(heard, name), name)) for name in audits)
     for name, one in ended:

@@ -30,7 +30,6 @@ from dpaudit.outputs.sharing import (
 )
 from dpaudit.running.isolated import Context, InTurn, Isolated, Timeout, predicted
 from dpaudit.running.passing import as_called, generator_lacks, quick, replaced_seed, with_generator
-from dpaudit.running.run_notes import noted
 from dpaudit.running.watched import each_run
 from dpaudit.withheld import foreign
 
@@ -93,7 +92,7 @@ class Mechanism:
             runs = int((inputs.turns == side).sum())
             if not runs:
                 continue
-            noted().turn = side
+            inputs.turn = side
             outputs = self(inputs.sides[side], inputs.generators[side], runs)
             if before and label_of(before[0][0]) != before[0][1]:
                 # What two calls share is what has changed.

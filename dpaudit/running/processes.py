@@ -1,27 +1,20 @@
-"""The system's part in processes: copies, limits of memory, an end together with their parent, signals.
-
-A command runs in a copy of its process: if what is audited ends the copy, the command reports it, with the input.
-"""
+"""The system's part in processes: limits of memory and time, an end together with their parent, signals."""
 
 from __future__ import annotations
 
 import os
 import select
 import signal
-import sys
 import threading
 import time
-import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 from dpaudit.errors import ToolFault
 from dpaudit.folders import STAYS
-from dpaudit.running.run_notes import Notes, begin
 
 PULSE = 0.5
 """Seconds between two checks of the process at the other end of a pipe, which a fork of it may hold open."""
@@ -43,11 +36,6 @@ KILLED = "a worker process died, killed by the system (for want of memory?) or e
 MOST_MAPPED, MOST_KEPT = 1 << 25, 1 << 26
 """Bytes of an array that the C library maps apart, and bytes at the end of the heap that it keeps, at least."""
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3
-LEFT = 2.0
-"""Seconds after the end of a command in which its process may end by itself."""
-GRACE = 10.0
-"""Seconds after a request to end in which the command may do so; a request that comes later ends it at once."""
-
 
 _limits: list[tuple[float, float]] = []
 """The time limits of the audits under way: seconds, and the time from which on children that are silent are ended."""
@@ -226,63 +214,3 @@ def _watch(end: int, parent: int) -> None:
     while os.getppid() == parent and not select.select([end], [], [], PULSE)[0]:
         pass
     os.kill(os.getpid(), signal.SIGKILL)
-
-
-def supervised(command: Callable[[], int]) -> int:
-    """Return the status of a command that a copy of this process runs.
-
-    The copy is made before anything but the command line is loaded, which takes a few milliseconds. It has the terminal
-    and the group of this process, which passes signals that ask to end on to it, and it ends with this one. What it has
-    stored is safe, however it ends. Where processes do not fork the command runs here. `ChildDied` is raised, with how
-    and on which input, if the copy ended before the command did.
-    """
-    if not can_fork():
-        return command()
-    notes, line = Notes(), parent_pipe()
-    for stream in (sys.stdout, sys.stderr):
-        with suppress(OSError, ValueError, AttributeError):  # closed, or none
-            stream.flush()  # else the copy writes it again
-    with postponed(), warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # of Python 3.12, where there are threads
-        if child := os.fork():
-            _pass_on(child)
-    if not child:
-        line.follow(thread=False)
-        begin(notes)
-        bound_memory()
-        with suppress(OSError, ValueError, AttributeError):  # closed, or none
-            # What code of C prints goes to standard error, and `sys.stdout` alone to standard output.
-            shown = sys.stdout
-            own = os.dup(1)
-            os.dup2(2, 1)
-            buffered = 1 if shown.line_buffering else -1
-            # It is open until the process ends: a file that closed its descriptor would be told of as unclosed then.
-            sys.stdout = open(own, "w", buffered, encoding=shown.encoding, errors=shown.errors, closefd=False)
-        keep_apart()
-        status = command()
-        notes.ended = 1 + status
-        leaving = threading.Timer(LEFT, os._exit, (status,))  # whatever threads the audited code has left
-        leaving.daemon = True
-        with suppress(RuntimeError):  # no memory is left for a thread
-            leaving.start()
-        return status
-    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    if notes.ended:  # whatever happened to the process afterwards
-        return notes.ended - 1
-    if -code in STOPPING:
-        return 128 - code
-    raise ChildDied(f"the command {ended_by(code)}{notes.words()}; what was stored before is kept")
-
-
-def _pass_on(child: int) -> None:
-    """Pass signals that ask to end on to a process; a late one ends it, for a call of C there may never return."""
-    asked: list[float] = []
-
-    def send(number: int, frame: FrameType | None) -> None:
-        asked.append(time.monotonic())
-        with suppress(OSError):
-            os.kill(child, number if asked[-1] - asked[0] < GRACE else signal.SIGKILL)
-
-    for number in STOPPING:
-        if signal.getsignal(number) is not signal.SIG_IGN:
-            signal.signal(number, send)

@@ -27,9 +27,10 @@ from dpaudit.outputs.plan import LeafPlan
 from dpaudit.outputs.shared import join
 from dpaudit.progress import Report
 from dpaudit.running.adapters import SIZES, Mechanism
+from dpaudit.running.copies import MARK
 from dpaudit.running.isolated import InTurn, Isolated
-from dpaudit.running.processes import APART, WorkerDied
-from dpaudit.running.run_notes import MARK, brief, running_on
+from dpaudit.running.naming import brief, naming
+from dpaudit.running.processes import WorkerDied
 from dpaudit.running.values import Fingerprints, Sketch, fingerprints, worker
 from dpaudit.running.workers import DASK, spread
 
@@ -240,19 +241,12 @@ class Sampler:
         work = partial(
             _run, replace(self, mechanism=_ELSEWHERE, report=None, values=None), reduce, add, dict(REGISTERED)
         )
+        one_by_one = len(groups) == 1 or (self.n_jobs == 1 and self.backend != DASK)
         results: Iterator[tuple[tuple[T, T], Sketch | None]]
-        if (apart := self.apart) is not None:
-            from joblib import effective_n_jobs
-
-            workers = 1 if self.n_jobs == 1 else int(effective_n_jobs(self.n_jobs))
-            one_by_one = workers == 1
-            results = apart.reduced(work, groups, workers)
-        elif len(groups) == 1 or (self.n_jobs == 1 and self.backend != DASK):
-            one_by_one = True
+        if one_by_one:
             results = map(partial(work, self.mechanism), groups)
         else:
             calls = replace(groups, work=partial(work, self.mechanism))
-            one_by_one = False
             results = spread(calls, n_jobs=self.n_jobs, backend=self.backend, address=self.address)
         began = time.monotonic()
         try:
@@ -270,14 +264,6 @@ class Sampler:
             more = f" or one of {len(inputs) - 2} more inputs" if len(inputs) > 2 else ""
             raise WorkerDied(f"{error}, in runs on {' or '.join(inputs[:2])}{more}") from error
 
-    @property
-    def apart(self) -> Isolated | None:
-        """The processes of the mechanism, where what is kept of outputs is made there."""
-        function = self.mechanism.function
-        if self.backend is None and isinstance(function, Isolated) and function.timeout.unlimited and APART:
-            return function
-        return None
-
     def _run_couple(
         self, reduce: Callable[[Any], T], couple: Couple, kept: dict[str, list[Fingerprints]]
     ) -> tuple[T, T]:
@@ -285,9 +271,10 @@ class Sampler:
         stream = self.mechanism.stream
         first, second = (seeding.generator(self.seed, "privacy", stream, *job.address) for job in couple)
         data, neighbour = (job.data.build() if isinstance(job.data, Made) else job.data for job in couple)
-        with running_on(tuple(job.in_words() for job in couple), sum(job.size for job in couple), self.audit):
-            order = self.turns(couple, by_calls=self.mechanism.batched)
-            outputs = self.mechanism.in_turn(InTurn((data, neighbour), (first, second), order, self.fresh))
+        order = self.turns(couple, by_calls=self.mechanism.batched)
+        inputs = InTurn((data, neighbour), (first, second), order, self.fresh)
+        with naming(tuple(job.in_words() for job in couple), self.audit, inputs):
+            outputs = self.mechanism.in_turn(inputs)
         if self.sketched:
             for job, made in zip(couple, outputs, strict=True):
                 if job.size:
@@ -298,9 +285,9 @@ class Sampler:
     def _reduced(self, reduce: Callable[[Any], T], outputs: Any) -> Any:
         if outputs is None or not len(outputs):
             return None
-        if not (isinstance(function := self.mechanism.function, Isolated) and function.apart):
+        if not isinstance(self.mechanism.function, Isolated):
             # Outputs are the same in every process, and nothing of another process is executed here.
-            outputs = plain(outputs, alone=self.n_jobs == 1 and self.backend is None and not APART)
+            outputs = plain(outputs, alone=self.n_jobs == 1 and self.backend is None)
         return reduce(outputs if self.view is None else self.view(outputs))
 
     def sides(self, pair: Pair, address: tuple[Any, ...], runs: int) -> list[Any]:

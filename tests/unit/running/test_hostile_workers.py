@@ -8,27 +8,28 @@ import pickle
 import struct
 import time
 import warnings
-from multiprocessing.connection import Connection
 from pathlib import Path
 
-import msgspec
 import numpy as np
 import pytest
 
 import dpaudit
 from dpaudit.errors import DpauditError, Exited, InputError, ToolFault, in_python
+from dpaudit.outputs.encoding import encode
 from dpaudit.running.adapters import as_mechanism
 from dpaudit.running.isolated import Timeout
-from dpaudit.running.run_notes import RunFault
+from dpaudit.running.naming import RunFault
+from dpaudit.running.protocol import head
 from dpaudit.running.sent import error_as_bytes, error_of
+from dpaudit.running.serving import _Server
 from dpaudit.running.warned import WarnedAt, add
 
 
 def written(content: bytes) -> None:
     """Write into the pipe through which the process that this is called in answers."""
     for one in gc.get_objects():
-        if type(one) is Connection and not one.closed and one.writable:
-            os.write(one.fileno(), content)
+        if type(one) is _Server:
+            os.write(one._replies.fileno(), content)
 
 
 class Run:
@@ -44,8 +45,8 @@ FORGED = [
     bytes(range(64)),
     struct.pack("!Q", 2**63),
     struct.pack("!Q", 0),
-    *(struct.pack("!Q", 4) + kind + b"abc" for kind in (b"p", b"v", b"e")),
-    *(struct.pack("!Q", 1 + len(PICKLE)) + kind + PICKLE for kind in (b"p", b"v", b"e")),
+    *(head(kind, 3) + b"abc" for kind in (b"h", b"p", b"v", b"e", b"x")),
+    *(head(kind, len(PICKLE)) + PICKLE for kind in (b"p", b"v", b"e")),
 ]
 
 
@@ -125,7 +126,8 @@ def test_texts_of_an_error_are_not_formatted() -> None:
 
 
 def test_a_forged_parameter_of_an_error_that_has_none_is_shown_as_text() -> None:
-    forged = msgspec.msgpack.encode(["ToolFault", ["it needs ", ["trials", None], ["seed", "{x}"]]])
+    parts = [(False, "it needs ", None), (True, "trials", None), (True, "seed", "{x}")]
+    forged = encode([["ToolFault", parts, None, None, None]])
     found = error_of(forged)
     assert type(found) is ToolFault
     assert str(found) == "it needs trials{x}"
