@@ -179,7 +179,8 @@ def assert_private(request: pytest.FixtureRequest) -> Callable[..., PrivacyFindi
     It takes the arguments of `dpaudit.audit_privacy` and returns the finding. A private mechanism is refuted with
     probability at most 1 - confidence (0.001 by default). Where the audit could not have seen that the claim fails, the
     test fails too, unless ``allow_no_evidence=True``. Trials, confidence and seed are those of the call, else of the
-    test's marker ``dpaudit``, else of the command line, else of the configuration.
+    test's marker ``dpaudit``, else of the command line, else of the configuration. Where processes fork, runs are made
+    in a copy of this process, so that a mechanism which ends its process fails the test and not the session.
 
     Inside ``@given`` of hypothesis every example is an audit until one fails; that one is shown as it is, and no other
     is audited after it.
@@ -194,9 +195,11 @@ def assert_private(request: pytest.FixtureRequest) -> Callable[..., PrivacyFindi
         with _beside_the_deadline(), _as_own_line():
             from dpaudit.audit.audit import audit_privacy
             from dpaudit.contract import Verdict
+            from dpaudit.running.processes import runs_apart
 
             _check_names(arguments, audit_privacy, "allow_no_evidence")
-            finding, made = item.stash[_AUDITS].finding(lambda: audit_privacy(mechanism, pairs, **chosen))
+            with runs_apart():
+                finding, made = item.stash[_AUDITS].finding(lambda: audit_privacy(mechanism, pairs, **chosen))
         if made:
             _record(item, finding, "epsilon_lower", "epsilon", "detectable_epsilon")
             for text in _limits(finding):

@@ -90,7 +90,7 @@ def made(function: Callable[..., object], size: int, batched: bool) -> bytes:
     return encode(function(1.0, rng, size) if batched else [function(1.0, rng) for _ in range(size)])
 
 
-def ways(function: Callable[..., object], size: int, batched: bool, stops: list[Callable[[], object]]) -> dict[str, Way]:
+def ways(function: Callable[..., object], size: int, batched: bool, stops: list[Way]) -> dict[str, Way]:
     """Return the ways in which runs are made, each a call; and add what ends their workers to `stops`."""
     here = as_mechanism(function, batched=batched)
     apart = as_mechanism(function, batched=batched, timeout=Timeout(float("inf")))
@@ -130,7 +130,7 @@ def main() -> None:
     rounds = parser.parse_args().rounds
     for batched, kinds in ((False, KINDS), (True, BATCHES)):
         for function, size in kinds:
-            stops: list[Callable[[], object]] = []
+            stops: list[Way] = []
             known = ways(function, size, batched, stops)
             times: dict[str, list[float]] = {name: [] for name in known}
             for call in known.values():
@@ -140,8 +140,8 @@ def main() -> None:
                     began = time.perf_counter()
                     call()
                     times[name].append(1e6 * (time.perf_counter() - began) / size)
-            here = statistics.median(times["here"])
-            shown = (f"{name} {(one := statistics.median(found)):.3g} ({one / here:.2f})" for name, found in times.items())
+            medians = {name: statistics.median(found) for name, found in times.items()}
+            shown = (f"{name} {one:.3g} ({one / medians['here']:.2f})" for name, one in medians.items())
             print(f"{function.__name__:12} {'; '.join(shown)}", flush=True)
             for stop in stops:
                 stop()

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from msgspec.structs import replace
 
-from dpaudit.audit.audit import audit_privacy
+from dpaudit.audit.audit import audit_privacy, sampler_of
 from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.audit.options import OPTIONS, grouped
 from dpaudit.contract import HasLaw, Pair, Verdict
@@ -27,7 +27,6 @@ from dpaudit.project.standings import Standing, standing_of
 from dpaudit.project.subject import Prepared, prepared
 from dpaudit.record import as_json, decode
 from dpaudit.report.findings import OneAudit, because
-from dpaudit.running.adapters import as_mechanism
 from dpaudit.running.processes import ChildDied, can_fork, keep_apart
 from dpaudit.running.warned import gathered
 from dpaudit.running.workers import DASK, Workers, apart, in_own_process
@@ -180,10 +179,11 @@ def seconds_of(subject: Prepared) -> float:
     """Return about how long the runs of an audit take, from ever more runs on one side of its first pair."""
     trials, pairs, runs = int(subject.arguments["trials"]), subject.pairs(), 1
     data = pairs[0].data if isinstance(pairs[0], Pair) else pairs[0][0]
-    mechanism = as_mechanism(subject.mechanism, batched=subject.arguments["batched"])
+    seed = subject.arguments["seed"]
+    mechanism = sampler_of(subject.mechanism, seed, batched=subject.arguments["batched"]).mechanism
     with withholding(subject.withheld), gathered():
         while True:
-            rng, began = np.random.default_rng(subject.arguments["seed"]), time.perf_counter()
+            rng, began = np.random.default_rng(seed), time.perf_counter()
             mechanism(data, rng, runs)
             spent = time.perf_counter() - began
             if spent >= ESTIMATED_SECONDS or runs >= trials:

@@ -20,7 +20,7 @@ from contextlib import suppress
 from typing import Any
 
 from dpaudit.errors import ToolFault
-from dpaudit.running.copies import CopyReturned
+from dpaudit.running.naming import CopyReturned
 from dpaudit.running.processes import (
     PULSE,
     ChildDied,
@@ -249,11 +249,14 @@ class Child:
 def waiting_libraries() -> tuple[str, ...]:
     """Return the libraries that are loaded here, and may wait for ever in a copy of this process.
 
-    JAX has threads from its first computation on.
+    JAX has threads from its first computation on. torch uses no graphics card in a copy of a process that has used it.
     """
     found = [name for name in LIBRARIES if name in sys.modules]
     if "jax" in found and not getattr(sys.modules.get("jax._src.xla_bridge"), "_backends", True):
         found.remove("jax")
+    cuda: Any = sys.modules.get("torch.cuda")
+    if cuda is not None and cuda.is_initialized():
+        found.append("torch")
     return tuple(found)
 
 

@@ -42,6 +42,10 @@ AGAIN = 0x74696D65
 """Part of the address of the stream for the runs after one that was ended: no mechanism spawns so many streams."""
 UNKNOWN = Use(advanced=True, read=False)
 """The use of a generator by runs of which some were ended: nothing is concluded from it."""
+_UNSENDABLE = (
+    "runs are made in a process of their own, to which the inputs of {pairs} must travel, and something cannot be "
+    "sent: {why:.500}; give plain data"
+)
 Context = Callable[[], AbstractContextManager[Any]]
 
 
@@ -138,7 +142,7 @@ class Isolated:
             watch.uses = (UNKNOWN,)
         while True:
             child = self._child()
-            call = _Call(left_over, rng, size - len(outputs), context, one_by_one=not at_once)
+            call = _Call(left_over, rng, size - len(outputs), context, not at_once, self.timeout.unlimited)
             try:
                 made = call.made_by(child, None if self.timeout.unlimited else limit)
                 return made if at_once else outputs + made
@@ -235,6 +239,7 @@ class _Call:
     size: int
     context: Context
     one_by_one: bool
+    unlimited: bool
 
     def made_by(self, child: Child, seconds: float | None) -> Any:
         """Return the outputs of the runs, each of which, or all if they are made at once, may take so many seconds."""
@@ -274,6 +279,8 @@ class _Call:
             "watched": watcher(self.rng) is not None,
             "context": b"" if self.context is nullcontext else sendable(self.context),
         }
+        if self.unlimited:
+            return encode([request]), PICKLED + sendable(inputs, _UNSENDABLE, ("pairs",))
         return encode([request]), PICKLED + sendable(inputs)
 
 

@@ -83,6 +83,19 @@ def keep_apart() -> None:
         STAYS.append(True)
 
 
+@contextmanager
+def runs_apart() -> Iterator[None]:
+    """Let audits in the block make their runs in processes of their own, where processes fork."""
+    if not can_fork():
+        yield
+        return
+    APART.append(True)
+    try:
+        yield
+    finally:
+        APART.pop()
+
+
 def ended_by(code: int) -> str:
     """Return how a process ended, from its exit code, which is minus the number of a signal."""
     if code >= 0:

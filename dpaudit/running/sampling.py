@@ -27,9 +27,8 @@ from dpaudit.outputs.plan import LeafPlan
 from dpaudit.outputs.shared import join
 from dpaudit.progress import Report
 from dpaudit.running.adapters import SIZES, Mechanism
-from dpaudit.running.copies import MARK
 from dpaudit.running.isolated import InTurn, Isolated
-from dpaudit.running.naming import brief, naming
+from dpaudit.running.naming import MARK, brief, naming
 from dpaudit.running.processes import WorkerDied
 from dpaudit.running.values import Fingerprints, Sketch, fingerprints, worker
 from dpaudit.running.workers import DASK, spread

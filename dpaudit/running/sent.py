@@ -5,15 +5,14 @@ from __future__ import annotations
 import pickle
 from collections.abc import Callable
 from contextlib import suppress
-from string import Formatter
+from secrets import token_hex
 from typing import Any
 
 from dpaudit.errors import DpauditError, Exited, InputError, SharedPart, ToolFault, place_of
 from dpaudit.outputs.decoding import decode
 from dpaudit.outputs.encoding import encode
 from dpaudit.registry.import_spec import cloudpickle
-from dpaudit.running.copies import CopyReturned
-from dpaudit.running.naming import RunFault
+from dpaudit.running.naming import CopyReturned, RunFault
 from dpaudit.withheld import raised_words
 
 _UNSENDABLE = (
@@ -26,10 +25,6 @@ _ERRORS: dict[str, type[DpauditError]] = {
     kind.__name__: kind for kind in (Exited, SharedPart, RunFault, CopyReturned, InputError, ToolFault)
 }
 # The types that errors come back as; others of dpaudit come as those that they are derived from.
-
-_Part = tuple[bool, str, str | None]
-# Whether it is a parameter; the text, or the parameter's name; what is shown of its value, if anything is.
-
 
 def sendable(value: Any, message: str = _UNSENDABLE, names: tuple[str, ...] = ("timeout",)) -> bytes:
     """Return a value as bytes, with the definitions of the script itself; `InputError` if it cannot be pickled."""
@@ -72,10 +67,10 @@ def error_as_bytes(error: BaseException) -> bytes:
     """
     if not isinstance(error, DpauditError):
         said = _clean(f"{raised_words(error)} ({place_of(error)})")
-        return encode([[ToolFault.__name__, [(False, said, None)], None, None, None]])
+        return encode([[ToolFault.__name__, [[said, "", ""]], None, None, None]])
     kind = next((kind.__name__ for kind in type(error).__mro__ if kind.__name__ in _ERRORS), ToolFault.__name__)
     if not isinstance(error, InputError):
-        return encode([[kind, [(False, _clean(str(error)), None)], None, None, None]])
+        return encode([[kind, [[_clean(str(error)), "", ""]], None, None, None]])
     value = error.value
     if not isinstance(value, float | bool | None):
         value = _clean(str(value))
@@ -88,61 +83,52 @@ def _clean(text: str) -> str:
     return text[:MOST_TEXT].encode("utf-8", "replace").decode()
 
 
-def _parts(error: InputError) -> list[_Part]:
-    """Return the parts of a message: the command line words parameters as options, and needs to know where they are."""
-    if not error.names:
-        return [(False, _clean(error.message), None)]
-    parts: list[_Part] = []
-    given = {name: name for name in error.names} | error.values
-    formatter = Formatter()
-    for text, field, spec, conversion in formatter.parse(error.message):
-        parts.append((False, _clean(text), None))
-        if field is None:
-            continue
-        found, _ = formatter.get_field(field, error.names, given)
-        spec = formatter.vformat(spec or "", error.names, given)  # of an error that was sent, its value is one
-        if field in error.names or field.isdecimal():
-            parts.append((True, found, _clean(spec.removeprefix("=")) if spec else None))
-        else:
-            converted = formatter.convert_field(found, conversion)
-            parts.append((False, _clean(formatter.format_field(converted, spec)), None))
-    return parts
+def _parts(error: InputError) -> list[list[str]]:
+    """Return the texts of a message, each with the parameter that follows it, and what is shown of that.
+
+    The command line words parameters as options, and needs to know where they are.
+    """
+    mark = token_hex(16)  # no text of a message has it
+    said = error.worded(lambda name, value: mark + name + mark + ("" if value is None else f"={value}") + mark)
+    pieces = [*map(_clean, said.split(mark)), "", ""]
+    return [pieces[i : i + 3] for i in range(0, len(pieces), 3)]
 
 
 def error_of(content: bytes) -> DpauditError:
     """Return the exception that was sent; its texts are shown and never formatted, whatever is in them."""
     try:
         name, parts, parameter, value, turn = decode(content, 1)[0]
-        kind = _ERRORS.get(name, ToolFault)
-        message = _message_of(parts, issubclass(kind, InputError))
+        template, names, texts = _template(parts)
         if not (isinstance(parameter, str | None) and isinstance(value, str | int | float | None)):
             raise TypeError
     except (ToolFault, ValueError, TypeError):
         return ToolFault("a process sent an error that cannot be read")
-    template, names, texts = message
-    if not names:
-        template = template.format(**texts)
-        texts = {}
+    kind = _ERRORS.get(name, ToolFault)
     if not issubclass(kind, InputError):
-        return kind(template)
+        return kind("".join(map("".join, parts)))
+    if not names:  # a message without parameters is no template
+        template = "".join(texts.values())
+        texts = {}
     error = kind(template, names=names, parameter=parameter, value=value, **texts)
     if isinstance(error, Exited) and turn in (0, 1):
         error.turn = turn
     return error
 
 
-def _message_of(parts: list[_Part], parameters: bool) -> tuple[str, tuple[str, ...], dict[str, str]]:
-    """Return the template of a message, the parameters in it if it may have some, and the texts that fill it."""
+def _template(parts: list[list[str]]) -> tuple[str, tuple[str, ...], dict[str, str]]:
+    """Return the template of a message, the parameters in it, and the texts that fill it."""
     template = ""
     names: dict[str, None] = {}
     texts: dict[str, str] = {}
-    for i, (is_parameter, text, shown) in enumerate(parts):
-        if not (isinstance(text, str) and isinstance(shown, str | None)):
+    for i, (text, name, shown) in enumerate(parts):
+        if not all(isinstance(one, str) for one in (text, name, shown)):
             raise TypeError
-        texts[f"_{i}"] = text if shown is None else shown
-        if is_parameter is True and parameters and text.isidentifier() and not text.startswith("_"):
-            names[text] = None
-            template += f"{{{text}}}" if shown is None else f"{{{text}:={{_{i}}}}}"
-        else:
-            template += f"{{_{i}}}"
+        texts[f"text_{i}_"] = text
+        template += f"{{text_{i}_}}"
+        if name.isidentifier() and not name.startswith("_"):
+            names[name] = None
+            texts[f"shown_{i}_"] = shown.removeprefix("=")
+            template += f"{{{name}:={{shown_{i}_}}}}" if shown else f"{{{name}}}"
+        elif name:
+            texts[f"text_{i}_"] += name + shown
     return template, tuple(names), texts

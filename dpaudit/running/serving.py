@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import BinaryIO
 
 from dpaudit.errors import ToolFault
-from dpaudit.running.copies import COPY, CopyReturned, copies_of
+from dpaudit.running.naming import COPY, CopyReturned, copies_of
 from dpaudit.running.processes import ParentPipe, bound_memory, ignore_requests, keep_memory
 from dpaudit.running.protocol import (
     BEGUN,

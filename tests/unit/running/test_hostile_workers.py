@@ -126,11 +126,11 @@ def test_texts_of_an_error_are_not_formatted() -> None:
 
 
 def test_a_forged_parameter_of_an_error_that_has_none_is_shown_as_text() -> None:
-    parts = [(False, "it needs ", None), (True, "trials", None), (True, "seed", "{x}")]
+    parts = [["it needs ", "trials", ""], ["", "seed", "{x}"]]
     forged = encode([["ToolFault", parts, None, None, None]])
     found = error_of(forged)
     assert type(found) is ToolFault
-    assert str(found) == "it needs trials{x}"
+    assert str(found) == "it needs trialsseed{x}"
 
 
 class Spoken(UserWarning):
