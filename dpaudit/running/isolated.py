@@ -244,12 +244,13 @@ class _Call:
     def made_by(self, child: Child, seconds: float | None) -> Any:
         """Return the outputs of the runs, each of which, or all if they are made at once, may take so many seconds."""
         request, inputs = self._asked()
-        parts, returned = child.call(request, inputs, seconds=seconds, most=self.size if self.one_by_one else 0)
+        most = self.size if self.one_by_one else 1
+        parts, returned = child.call(request, inputs, seconds=seconds, most=most)
         try:
+            if len(parts) != most:
+                raise ToolFault(f"there are {len(parts)} parts in the place of {most}")
+            outputs = _outputs(parts) if self.one_by_one else decode(parts[0], self.size)
             ended = decode(returned, 1)[0]
-            outputs = _outputs(parts) if self.one_by_one else decode(ended["outputs"], self.size)
-            if len(outputs) != self.size:
-                raise ToolFault(f"there are {len(outputs)} outputs of {self.size} runs")
             go_on(self.rng, ended["position"])
             watch = watcher(self.rng)
             if watch is not None:
@@ -293,7 +294,7 @@ class Runs:
     begun: bool = False
 
     def __call__(self, emit: Emit, request: bytes, inputs: bytes) -> bytes:
-        """Return the end of the call: its outputs, unless they are emitted one by one, and where the generator is."""
+        """Emit the outputs, one by one or all at once; return where the generator is, and what else the audit notes."""
         if not self.begun and self.again:
             # Mechanisms may draw from it, and another copy of the process has had it; `random` is seeded by the fork.
             np.random.seed()  # noqa: NPY002
@@ -319,10 +320,11 @@ class Runs:
             raise
         watch = watcher(rng)
         uses = [] if watch is None else [list(use) for use in watch.used()]
-        content = b"" if asked["one by one"] else encode(outputs)
+        if not asked["one by one"]:
+            emit(encode(outputs))
         del outputs  # their destructors may warn
         warned = [[*place, text, number] for place, (text, number) in taken().items()]
-        return encode([{"outputs": content, "position": position_of(rng), "uses": uses, "warned": warned}])
+        return encode([{"position": position_of(rng), "uses": uses, "warned": warned}])
 
     def _emitting(self, emit: Emit) -> Any:
         """Return the mechanism, which sends each output before the next run begins."""
