@@ -20,28 +20,23 @@ from contextlib import suppress
 from typing import Any
 
 from dpaudit.errors import ToolFault
-from dpaudit.running.naming import CopyReturned
-from dpaudit.running.processes import (
-    PULSE,
-    ChildDied,
-    ended_by,
-    parent_pipe,
-    silent_for_too_long,
-)
+from dpaudit.running.naming import COPY
+from dpaudit.running.processes import PULSE, ChildDied, ended_by, parent_pipe, silent_for_too_long
 from dpaudit.running.protocol import (
     BEGUN,
     CALL,
+    FORKED,
+    HEAD,
     HELLO,
     INPUTS,
     LOAD,
     PART,
     RAISED,
     RETURNED,
-    NoMessage,
-    Received,
+    SENT_WRONG,
     check_hello,
-    head,
     hello,
+    take_message,
 )
 from dpaudit.running.sent import error_of
 from dpaudit.running.serving import Served, serve
@@ -52,7 +47,6 @@ PATIENCE = 60.0
 """Seconds in which a child takes up a call, besides those of a run: destructors of earlier outputs may keep it."""
 ENDING = 3.0
 """Seconds in which it ends a call after the last run, besides those of a run."""
-SENT_WRONG = "sent what is no answer"
 SILENT = (
     "gave no answer in {:.3g} s, the time limit of the audit. If it answers elsewhere, a library with threads may wait "
     "for them in the process of its runs, which has none: begin an interpreter that has not used the library yet"
@@ -87,7 +81,7 @@ class Child:
         self._heard = time.monotonic()
         self._status: int | None = None
         self._greeted = False
-        self._received = Received()
+        self._received = bytearray()
         try:
             incoming, self._requests = os.pipe()  # two pipes are faster than one socket for both ways
             self.replies, outgoing = os.pipe()
@@ -144,7 +138,7 @@ class Child:
             self._unsent.append((INPUTS, inputs))
         self._unsent.append((CALL, request))
         for kind, content in self._unsent:
-            self._write(head(kind, len(content)))
+            self._write(HEAD.pack(len(content), kind))
             self._write(content)
         self._unsent = []
 
@@ -160,7 +154,7 @@ class Child:
                 content = os.read(self.replies, ROOM)
                 if not content:
                     raise self._death()
-                self._received.add(content)
+                self._received += content
                 self._heard = time.monotonic()
             elif self._has_ended() and not self._listening.poll(0):
                 raise self._death()
@@ -176,10 +170,9 @@ class Child:
         if kind == PART:
             self.parts.append(content)
         elif kind == RAISED:
-            error = error_of(content)
-            if isinstance(error, CopyReturned):
-                raise ChildDied(str(error))
-            raise error
+            raise error_of(content)
+        elif kind == FORKED:
+            raise ChildDied(COPY)
         elif kind != RETURNED or self._received:
             raise ChildDied(SENT_WRONG)
         return found
@@ -187,16 +180,16 @@ class Child:
     def _next(self) -> tuple[bytes, bytes] | None:
         """Return the next message that has come, after the first, which says what the child speaks."""
         try:
-            found = self._received.message()
+            found = take_message(self._received)
             if found is None or self._greeted:
                 return found
             kind, content = found
             if kind != HELLO:
-                raise NoMessage(SENT_WRONG)
+                raise ValueError(SENT_WRONG)
             check_hello(content)
             self._greeted = True
-            return self._received.message()
-        except NoMessage as error:
+            return take_message(self._received)
+        except ValueError as error:
             raise ChildDied(str(error)) from None
 
     def _write(self, content: bytes) -> None:

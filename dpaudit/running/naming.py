@@ -4,26 +4,19 @@ from __future__ import annotations
 
 import os
 import reprlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import lru_cache
-from typing import Protocol
 
 from dpaudit.errors import Exited, InputError, ToolFault
 
 COPY = "forks, and returns in both processes: let the copy end with os._exit(0)"
 MARK = 8
 """Bytes that mark an audit: a process makes runs of many, and a copy that one leaves there is no fault of others."""
-_ROOM = 1 << 12
-# Bytes that are read at a time; a pipe holds more marks than anybody forks in a call, and what is beyond is the same.
 
 
 class RunFault(ToolFault):
     """A run ended its process, or took too long where that is a fault."""
-
-
-class CopyReturned(ToolFault):
-    """A copy of a process returned from what is audited."""
 
 
 class Copies:
@@ -43,7 +36,7 @@ class Copies:
     def returned(self, audit: bytes = b"") -> bool:
         """Say whether a copy has returned in an audit since this was asked."""
         with suppress(OSError):
-            while content := os.read(self._reading, _ROOM):
+            while content := os.read(self._reading, 512 * MARK):
                 self._told |= {content[i : i + MARK] for i in range(0, len(content), MARK)}
         mark = audit.ljust(MARK, b"\0")
         if mark not in self._told:
@@ -60,7 +53,7 @@ def copies_of(process: int) -> Copies:
 
 @contextmanager
 def without_copies(audit: bytes) -> Iterator[None]:
-    """End a copy of this process that comes out of the block; raise `CopyReturned` if one of this audit did."""
+    """End a copy of this process that comes out of the block; raise `RunFault` if one of this audit did."""
     home = os.getpid()
     copies = copies_of(home)
     try:
@@ -70,39 +63,33 @@ def without_copies(audit: bytes) -> Iterator[None]:
             copies.tell(audit)
             os._exit(0)
     if copies.returned(audit):
-        raise CopyReturned(COPY)
+        raise RunFault(f"the mechanism {COPY}")
 
 
-class Turned(Protocol):
-    """Inputs that are run in turn: the number of the one whose run is under way, None where that is not known."""
-
-    turn: int | None
+def _unknown() -> int | None:
+    return None
 
 
 @contextmanager
-def naming(words: tuple[str, ...], audit: bytes = b"", inputs: Turned | None = None) -> Iterator[None]:
+def naming(words: tuple[str, ...], audit: bytes = b"", turn: Callable[[], int | None] = _unknown) -> Iterator[None]:
     """Add the input to what is raised in the block; end a copy of this process that comes out of it.
 
-    `words` are those of the inputs on which runs are made, and `audit` marks the audit. `RunFault` or `InputError` is
-    raised, with the input, if a run is a fault or asked to exit; `ToolFault` if a copy came out of this block, or of an
-    earlier one of the same audit.
+    `words` are those of the inputs on which runs are made, ``turn()`` is the number of the one whose run is under way,
+    None where that is not known, and `audit` marks the audit. `RunFault` or `InputError` is raised, with the input, if
+    a run is a fault or asked to exit, or a copy came out of this block, or of an earlier one of the same audit.
     """
     try:
         with without_copies(audit):
             yield
     except RunFault as fault:
-        raise RunFault(f"{fault}, on {_named(words, inputs)}") from None
+        raise RunFault(f"{fault}, on {_named(words, turn())}") from None
     except Exited as exit:
-        raise InputError(f"{exit}, on {_named(words, inputs)}") from exit.__cause__
-    except CopyReturned as copy:
-        raise ToolFault(f"the mechanism {copy}, on {_named(words, None)}") from None
+        raise InputError(f"{exit}, on {_named(words, turn())}") from exit.__cause__
 
 
-def _named(words: tuple[str, ...], inputs: Turned | None) -> str:
+def _named(words: tuple[str, ...], turn: int | None) -> str:
     """Return which of the inputs the run under way has; all where that is not known."""
-    if inputs is None or inputs.turn is None:
-        return " or ".join(dict.fromkeys(words))
-    return words[inputs.turn]
+    return " or ".join(dict.fromkeys(words)) if turn is None else words[turn]
 
 
 _BRIEF = reprlib.Repr()

@@ -272,7 +272,7 @@ class Sampler:
         data, neighbour = (job.data.build() if isinstance(job.data, Made) else job.data for job in couple)
         order = self.turns(couple, by_calls=self.mechanism.batched)
         inputs = InTurn((data, neighbour), (first, second), order, self.fresh)
-        with naming(tuple(job.in_words() for job in couple), self.audit, inputs):
+        with naming(tuple(job.in_words() for job in couple), self.audit, lambda: inputs.turn):
             outputs = self.mechanism.in_turn(inputs)
         if self.sketched:
             for job, made in zip(couple, outputs, strict=True):

@@ -12,7 +12,7 @@ from dpaudit.errors import DpauditError, Exited, InputError, SharedPart, ToolFau
 from dpaudit.outputs.decoding import decode
 from dpaudit.outputs.encoding import encode
 from dpaudit.registry.import_spec import cloudpickle
-from dpaudit.running.naming import CopyReturned, RunFault
+from dpaudit.running.naming import RunFault
 from dpaudit.withheld import raised_words
 
 _UNSENDABLE = (
@@ -22,7 +22,7 @@ _UNSENDABLE = (
 MOST_TEXT = 100_000
 """Characters of an exception's message that are sent."""
 _ERRORS: dict[str, type[DpauditError]] = {
-    kind.__name__: kind for kind in (Exited, SharedPart, RunFault, CopyReturned, InputError, ToolFault)
+    kind.__name__: kind for kind in (Exited, SharedPart, RunFault, InputError, ToolFault)
 }
 # The types that errors come back as; others of dpaudit come as those that they are derived from.
 

@@ -9,11 +9,12 @@ from contextlib import suppress
 from typing import BinaryIO
 
 from dpaudit.errors import ToolFault
-from dpaudit.running.naming import COPY, CopyReturned, copies_of
+from dpaudit.running.naming import copies_of
 from dpaudit.running.processes import ParentPipe, bound_memory, ignore_requests, keep_memory
 from dpaudit.running.protocol import (
     BEGUN,
     CALL,
+    FORKED,
     HEAD,
     HELLO,
     INPUTS,
@@ -21,9 +22,7 @@ from dpaudit.running.protocol import (
     PART,
     RAISED,
     RETURNED,
-    NoMessage,
     check_hello,
-    head,
     hello,
 )
 from dpaudit.running.sent import error_as_bytes, value_of
@@ -33,6 +32,11 @@ Served = Callable[[Emit, bytes, bytes], bytes]
 """A function that answers calls: it may emit parts of its answer; the bytes are a request and its inputs."""
 ROOM = 1 << 16
 """Bytes that a pipe holds: a content as long is written without a copy that joins it to its head."""
+
+
+def main(requests: int, replies: int, line: int) -> None:
+    """Serve what the parent sends, in a fresh interpreter; the arguments are file descriptors."""
+    serve(None, requests, replies, ParentPipe(line))
 
 
 def serve(function: Served | None, requests: int, replies: int, line: ParentPipe) -> None:
@@ -45,12 +49,12 @@ def serve(function: Served | None, requests: int, replies: int, line: ParentPipe
             _send(outgoing, HELLO, hello())
             try:
                 _settle(line)
-                server = _Server(function, incoming, outgoing)
+                copies_of(os.getpid())
             except OSError as error:
                 why = f"no process could begin that makes runs: {error.strerror or error}"
                 _send(outgoing, RAISED, error_as_bytes(ToolFault(why)))
             else:
-                server.run()
+                _answer_calls(function, incoming, outgoing)
     finally:
         os._exit(0)
 
@@ -68,83 +72,64 @@ def _settle(line: ParentPipe) -> None:
     keep_memory()
 
 
-def _send(pipe: BinaryIO, kind: bytes, content: bytes = b"") -> None:
-    begin = head(kind, len(content))
-    if len(content) < ROOM:
-        pipe.write(begin + content)
-    else:
-        pipe.write(begin)
-        pipe.write(content)
-    pipe.flush()
+def _answer_calls(function: Served | None, requests: BinaryIO, replies: BinaryIO) -> None:
+    home = os.getpid()
+    copies = copies_of(home)
+    load = b""
+    inputs = b""
 
-
-class _Server:
-    def __init__(self, function: Served | None, requests: BinaryIO, replies: BinaryIO) -> None:
-        self._function = function
-        self._requests = requests
-        self._replies = replies
-        self._home = os.getpid()
-        self._copies = copies_of(self._home)
-
-    def run(self) -> None:
-        """Answer the messages of the parent."""
-        load = b""
-        inputs = b""
-        while message := self._receive():
-            kind, content = message
-            if kind == HELLO:
-                check_hello(content)
-            elif kind == LOAD:
-                load = content
-            elif kind == INPUTS:
-                inputs = content
-            elif kind == CALL:
-                self._send(BEGUN)
-                try:
-                    if self._function is None:
-                        self._function = _loaded(load)  # what this raises is an answer too
-                    answer = RETURNED, self._function(self._emit, content, inputs)
-                except BaseException as error:  # an interrupt that the audited code raises, for instance
-                    answer = RAISED, error_as_bytes(error)
-                if self._copies.returned():
-                    answer = RAISED, error_as_bytes(CopyReturned(COPY))
-                self._send(*answer)
-                inputs = b""
-                for stream in (sys.stdout, sys.stderr):
-                    with suppress(OSError, ValueError, AttributeError):  # closed, or replaced by audited code
-                        stream.flush()
-
-    def _receive(self) -> tuple[bytes, bytes] | None:
-        """Return the next message; None if the parent has closed the pipe."""
-        begin = self._requests.read(HEAD.size)
-        if len(begin) < HEAD.size:
-            return None
-        size, kind = HEAD.unpack(begin)
-        content = self._requests.read(size)
-        if len(content) < size:
-            return None
-        return kind, content
-
-    def _emit(self, content: bytes) -> None:
-        self._send(PART, content)
-
-    def _send(self, kind: bytes, content: bytes = b"") -> None:
-        if os.getpid() != self._home:  # the audited code forked, and this is the copy
-            self._copies.tell()
+    def send(kind: bytes, content: bytes = b"") -> None:
+        if os.getpid() != home:  # the audited code forked, and this is the copy
+            copies.tell()
             os._exit(0)
-        _send(self._replies, kind, content)
+        _send(replies, kind, content)
+
+    def emit(content: bytes) -> None:
+        send(PART, content)
+
+    while message := _received(requests):
+        kind, content = message
+        if kind == HELLO:
+            check_hello(content)
+        elif kind == LOAD:
+            load = content
+        elif kind == INPUTS:
+            inputs = content
+        elif kind == CALL:
+            send(BEGUN)
+            try:
+                if function is None:
+                    function = value_of(load)  # what this raises is an answer too
+                answer = RETURNED, function(emit, content, inputs)
+            except BaseException as error:  # an interrupt that the audited code raises, for instance
+                answer = RAISED, error_as_bytes(error)
+            if copies.returned():
+                answer = FORKED, b""
+            send(*answer)
+            inputs = b""
+            for stream in (sys.stdout, sys.stderr):
+                with suppress(OSError, ValueError, AttributeError):  # closed, or replaced by audited code
+                    stream.flush()
 
 
-def _loaded(content: bytes) -> Served:
-    if not content:
-        raise NoMessage("a call came before what it calls")
-    function: Served = value_of(content)
-    return function
+def _received(requests: BinaryIO) -> tuple[bytes, bytes] | None:
+    """Return the next message; None if the parent has closed the pipe."""
+    begin = requests.read(HEAD.size)
+    if len(begin) < HEAD.size:
+        return None
+    size, kind = HEAD.unpack(begin)
+    content = requests.read(size)
+    return (kind, content) if len(content) == size else None
 
 
-def main(requests: int, replies: int, line: int) -> None:
-    """Serve what the parent sends, in a fresh interpreter; the arguments are file descriptors."""
-    serve(None, requests, replies, ParentPipe(line))
+def _send(replies: BinaryIO, kind: bytes, content: bytes) -> None:
+    begin = HEAD.pack(len(content), kind)
+    if len(content) < ROOM:
+        replies.write(begin + content)
+    else:
+        replies.write(begin)
+        replies.write(content)
+    replies.flush()
 
 
 if __name__ == "__main__":
