@@ -41,19 +41,19 @@ from dpaudit.running.protocol import (
 from dpaudit.running.sent import error_of
 from dpaudit.running.serving import Served, serve
 
+# Bytes that are read at a time: what a pipe holds.
 ROOM = 1 << 16
-"""Bytes that are read at a time: what a pipe holds."""
+# Seconds in which a child takes up a call, besides those of a run: destructors of earlier outputs may keep it.
 PATIENCE = 60.0
-"""Seconds in which a child takes up a call, besides those of a run: destructors of earlier outputs may keep it."""
+# Seconds in which it ends a call after the last run, besides those of a run.
 ENDING = 3.0
-"""Seconds in which it ends a call after the last run, besides those of a run."""
 SILENT = (
     "gave no answer in {:.3g} s, the time limit of the audit. If it answers elsewhere, a library with threads may wait "
     "for them in the process of its runs, which has none: begin an interpreter that has not used the library yet"
 )
+# Libraries whose threads a copy of the process lacks, and which wait for them there. (Those of OpenBLAS, pyarrow and
+# torch are made again, or are not waited for.)
 LIBRARIES = ("jax", "tensorflow")
-"""Libraries whose threads a copy of the process lacks, and which wait for them there. (Those of OpenBLAS, pyarrow and
-torch are made again, or are not waited for.)"""
 
 
 class Late(Exception):
@@ -70,13 +70,15 @@ class Child:
     What it prints goes to standard error. Its memory is limited to what is free when it begins, where the system sets
     limits, and its own children end with it. A function that is given as bytes, a pickle, is served by a fresh
     interpreter in the place of a copy of this process. The child has `answered` once it has sent a part or the end of a
-    call. Of a call that it did not answer, the `parts` are what it had sent.
+    call, and it has `died` if it was seen to end by itself. Of a call that it did not answer, the `parts` are what it
+    had sent.
     """
 
     def __init__(self, function: Served | bytes) -> None:
         self._owner = os.getpid()
         self.closed = True  # until it has begun
         self.answered = False
+        self.died = False
         self.parts: list[bytes] = []
         self._heard = time.monotonic()
         self._status: int | None = None
@@ -236,6 +238,7 @@ class Child:
 
     def _death(self) -> ChildDied:
         self._has_ended(wait=True)
+        self.died = True
         return ChildDied(ended_by(self._status or 0))
 
 

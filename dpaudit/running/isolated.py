@@ -36,12 +36,12 @@ from dpaudit.running.warned import WarnedAt, add, taken
 from dpaudit.running.watched import Use, address_of, generator_at, go_on, position_of, watched, watcher
 from dpaudit.withheld import hides, hiding
 
+# Runs of a call after which it is seen whether the input is what it was; checks of mechanisms make so few.
 LOOK = 16
-"""Runs of a call after which it is seen whether the input is what it was; checks of mechanisms make so few."""
+# Part of the address of the stream for the runs after one that was ended: no mechanism spawns so many streams.
 AGAIN = 0x74696D65
-"""Part of the address of the stream for the runs after one that was ended: no mechanism spawns so many streams."""
+# The use of a generator by runs of which some were ended: nothing is concluded from it.
 UNKNOWN = Use(advanced=True, read=False)
-"""The use of a generator by runs of which some were ended: nothing is concluded from it."""
 _UNSENDABLE = (
     "runs are made in a process of their own, to which the inputs of {pairs} must travel, and something cannot be "
     "sent: {why:.500}; give plain data"
@@ -136,7 +136,7 @@ class Isolated:
         at_once = self.mechanism.batched or self.timeout.unlimited
         limit = self.timeout.seconds * (size if self.mechanism.batched else 1)
         outputs: list[Any] = []
-        left_over = data
+        left_over = data  # what is left of it after runs that were ended
         watch = watcher(rng)
         if watch is not None:
             watch.uses = (UNKNOWN,)
@@ -162,7 +162,7 @@ class Isolated:
                 if isinstance(data, InTurn):
                     if not at_once:
                         _note_turn(data, len(outputs) + len(child.parts), at_once)
-                    elif not self.mechanism.batched:
+                    elif child.died and not self.mechanism.batched:
                         data.turn = self._turn_that_ends(call)
                 raise RunFault(f"the mechanism {self.mechanism.name} {died}") from None
             except BaseException as error:  # after an interrupt what the child answers is no answer to the next call
@@ -176,9 +176,9 @@ class Isolated:
         name = self.mechanism.name
         if self.timeout.is_ == "error" or self.mechanism.batched:
             whose = f"a call that makes {size} runs" if self.mechanism.batched else "a run"
-            raise RunFault(f"{whose} of the mechanism {name} took longer than {limit:g} s")
+            raise RunFault(f"{whose} of the mechanism {name} took longer than {limit:g} s") from None
         if made + len(late.parts) >= size:
-            raise RunFault(f"the mechanism {name} made its {size} runs and did not end in {limit:g} s")
+            raise RunFault(f"the mechanism {name} made its {size} runs and did not end in {limit:g} s") from None
 
     def _parts(self, parts: list[bytes]) -> list[Any]:
         try:

@@ -16,31 +16,36 @@ from typing import Any
 from dpaudit.errors import ToolFault
 from dpaudit.folders import STAYS
 
+# Seconds between two checks of the process at the other end of a pipe, which a fork of it may hold open.
 PULSE = 0.5
-"""Seconds between two checks of the process at the other end of a pipe, which a fork of it may hold open."""
+# The signals that ask a process to end. A terminal and a service manager send them to workers as well.
 STOPPING = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
-"""The signals that ask a process to end. A terminal and a service manager send them to workers as well."""
+# The signals that stop a process in the background which uses the terminal.
 BACKGROUND = tuple(getattr(signal, name) for name in ("SIGTTIN", "SIGTTOU") if hasattr(signal, name))
-"""The signals that stop a process in the background which uses the terminal."""
+# The share of the free memory that a process may take.
 FREE = 0.8
-"""The share of the free memory that a process may take."""
-MEMORY, OWN, GROUPS = Path("/proc/meminfo"), Path("/proc/self/statm"), Path("/sys/fs/cgroup")
-"""The files in which Linux shows the memory of the machine, of this process, and of its container."""
+# The files in which Linux shows the memory of the machine, of this process, and of its container.
+MEMORY = Path("/proc/meminfo")
+OWN = Path("/proc/self/statm")
+GROUPS = Path("/sys/fs/cgroup")
 IN_GROUP = (("memory.max", "memory.current"), ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes"))
 
+# The writing end of the pipe of this process.
 _held: list[int] = []
-"""The writing end of the pipe of this process."""
+# Filled where all audits of this process make their runs in processes of their own.
 APART: list[bool] = []
-"""Filled where all audits of this process make their runs in processes of their own."""
 KILLED = "a worker process died, killed by the system (for want of memory?) or ended by what it ran"
-MOST_MAPPED, MOST_KEPT = 1 << 25, 1 << 26
-"""Bytes of an array that the C library maps apart, and bytes at the end of the heap that it keeps, at least."""
-_M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3
+# Bytes of an array that the C library maps apart, at least.
+MOST_MAPPED = 1 << 25
+# Bytes at the end of the heap that it keeps, at least.
+MOST_KEPT = 1 << 26
+_M_TRIM_THRESHOLD = -1
+_M_MMAP_THRESHOLD = -3
 
+# The time limits of the audits under way: seconds, and the time from which on children that are silent are ended.
 _limits: list[tuple[float, float]] = []
-"""The time limits of the audits under way: seconds, and the time from which on children that are silent are ended."""
+# Times a limit: earlier no child is ended for being silent.
 LATEST = 1.2
-"""Times a limit: earlier no child is ended for being silent."""
 
 
 @contextmanager
@@ -165,17 +170,20 @@ class ParentPipe:
         from multiprocessing.context import get_spawning_popen  # every command imports this module
 
         popen: Any = get_spawning_popen()
-        return ParentPipe, (None if self.end is None else popen.duplicate_for_child(self.end),)
+        end = self.end
+        if end is not None:
+            end = popen.duplicate_for_child(end)
+        return ParentPipe, (end,)
 
-    def follow(self, thread: bool = True) -> None:
-        """End the calling process with the one that made the pipe, or with its own parent.
-
-        The kernel does it where it can, even during a long call of C. `thread` asks for a thread in any case, which
-        also works if another process has inherited the writing end.
-        """
-        if self.end is not None and (not _killed_on_close(self.end) or thread):
-            end, name = (self.end, os.getppid()), "dpaudit-parent-pipe"
-            threading.Thread(target=_watch, args=end, name=name, daemon=True).start()
+    def follow(self) -> None:
+        """End the calling process with the one that made the pipe, or with its own parent."""
+        if self.end is None:
+            return
+        # The kernel does it where it can, even during a long call of C; a thread also where another process has
+        # inherited the writing end.
+        _be_killed_on_close(self.end)
+        watched = (self.end, os.getppid())
+        threading.Thread(target=_watch, args=watched, name="dpaudit-parent-pipe", daemon=True).start()
 
 
 @cache
@@ -210,17 +218,16 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forget)
 
 
-def _killed_on_close(end: int) -> bool:
-    """Ask the kernel to end this process when the pipe closes, and return whether it will."""
+def _be_killed_on_close(end: int) -> None:
+    """Ask the kernel, if it can, to end this process when the pipe closes."""
     own = f"/proc/self/fd/{end}"  # opened again it has an owner of its own; the end that came is shared by all workers
     if not os.path.exists(own) or signal.getsignal(signal.SIGIO) is not signal.SIG_DFL:
-        return False
+        return
     import fcntl
 
     alone = os.open(own, os.O_RDONLY | os.O_NONBLOCK)
     fcntl.fcntl(alone, fcntl.F_SETOWN, os.getpid())
     fcntl.fcntl(alone, fcntl.F_SETFL, fcntl.fcntl(alone, fcntl.F_GETFL) | os.O_ASYNC)
-    return True
 
 
 def _watch(end: int, parent: int) -> None:

@@ -6,17 +6,23 @@ import platform
 import struct
 
 VERSION = 1
+# What stands before a content: its size in bytes, and its kind.
 HEAD = struct.Struct("!Qc")
-"""What stands before a content: its size in bytes, and its kind."""
 HELLO = b"h"
-LOAD, INPUTS, CALL = b"l", b"i", b"c"
-"""The kinds of messages to a child."""
-BEGUN, PART, RETURNED, RAISED, FORKED = b"b", b"p", b"v", b"e", b"f"
-"""The kinds of messages from a child."""
+# The kinds of messages to a child.
+LOAD = b"l"
+INPUTS = b"i"
+CALL = b"c"
+# The kinds of messages from a child.
+BEGUN = b"b"
+PART = b"p"
+RETURNED = b"v"
+RAISED = b"e"
+FORKED = b"f"
+# The first byte of inputs that are a pickle, which only an interpreter of the same kind reads.
 PICKLED = b"p"
-"""The first byte of inputs that are a pickle, which only an interpreter of the same kind reads."""
+# Bytes of a content that a child may send: the outputs of a call, and what comes with them.
 MOST = 2**31 + 2**24
-"""Bytes of a content that a child may send: the outputs of a call, and what comes with them."""
 SENT_WRONG = "sent what is no answer"
 
 

@@ -19,8 +19,8 @@ _UNSENDABLE = (
     "with {timeout}, runs are made in a process of their own, to which data must travel, and something cannot be sent: "
     "{why:.500}; leave it out, or give plain data"
 )
+# Characters of an exception's message that are sent.
 MOST_TEXT = 100_000
-"""Characters of an exception's message that are sent."""
 _ERRORS: dict[str, type[DpauditError]] = {
     kind.__name__: kind for kind in (Exited, SharedPart, RunFault, InputError, ToolFault)
 }

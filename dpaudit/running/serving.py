@@ -28,10 +28,10 @@ from dpaudit.running.protocol import (
 from dpaudit.running.sent import error_as_bytes, value_of
 
 Emit = Callable[[bytes], None]
+# A function that answers calls: it may emit parts of its answer; the bytes are a request and its inputs.
 Served = Callable[[Emit, bytes, bytes], bytes]
-"""A function that answers calls: it may emit parts of its answer; the bytes are a request and its inputs."""
+# Bytes that a pipe holds: a content as long is written without a copy that joins it to its head.
 ROOM = 1 << 16
-"""Bytes that a pipe holds: a content as long is written without a copy that joins it to its head."""
 
 
 def main(requests: int, replies: int, line: int) -> None:

@@ -10,14 +10,14 @@ import numpy as np
 
 from dpaudit.errors import ToolFault
 
+# Attributes of a bit generator from which another generator can be made that repeats its stream.
 READING = frozenset({
     "state", "seed_seq", "_seed_seq", "jumped", "spawn", "__reduce__", "__reduce_ex__", "__getstate__", "__deepcopy__",
     "__copy__",
 })  # fmt: skip
-"""Attributes of a bit generator from which another generator can be made that repeats its stream."""
 
+# Generators that the runs of a call may spawn: they are counted by spawning as many.
 MOST_SPAWNED = 10**6
-"""Generators that the runs of a call may spawn: they are counted by spawning as many."""
 
 
 class Use(NamedTuple):

@@ -36,18 +36,18 @@ from dpaudit.running.warned import WarningCounts, add, counted, taken
 from dpaudit.withheld import hides, raised_words
 
 T = TypeVar("T")
+# The backend that joblib does not make: futures of `distributed`.
 DASK = "dask"
-"""The backend that joblib does not make: futures of `distributed`."""
+# Parts into which work for a cluster of unknown size is cut, at least.
 CLUSTER = 64
-"""Parts into which work for a cluster of unknown size is cut, at least."""
+# Calls, at most, that are looked at for what cannot be sent.
 LOOKED_AT = 64
-"""Calls, at most, that are looked at for what cannot be sent."""
+# The message where something cannot be sent, and the parameters that it names.
 _UNSENDABLE = (
     "with several jobs, what is audited and its data must travel between processes, and something cannot be sent: "
     '{why:.500}; use {n_jobs:=1}, or {backend:="threading"}, which sends nothing',
     ("n_jobs", "backend"),
 )
-"""The message where something cannot be sent, and the parameters that it names."""
 
 
 def spread(

@@ -127,3 +127,11 @@ def test_workers_of_a_pool_which_are_daemonic_have_processes_of_the_mechanism(tm
     ]
     assert said[0].stdout, said[0].stderr
     assert (said[1].returncode, said[1].stdout) == (said[0].returncode, said[0].stdout), said[1].stderr
+
+
+def test_a_file_that_ends_the_process_while_it_is_loaded_is_bad_input(tmp_path: Path) -> None:
+    (tmp_path / "ends.py").write_text("import os\nos._exit(0)\n")
+    process = begin("-m", "dpaudit", "privacy", "ends.py:f", "--epsilon", "1", cwd=tmp_path, session=True)
+    out, err = process.communicate(timeout=120)
+    assert (process.returncode, out) == (2, "")
+    assert "ends.py could not be loaded: SystemExit: os._exit(0)" in " ".join(err.split())
