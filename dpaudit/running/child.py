@@ -216,9 +216,11 @@ class Child:
         if self.closed or os.getpid() != self._owner:
             return
         self.closed = True
-        for end in (os.killpg, os.kill):
+        with suppress(OSError):
+            os.killpg(self._pid, signal.SIGKILL)
+        if not self._has_ended():  # else another process may have its number
             with suppress(OSError):
-                end(self._pid, signal.SIGKILL)
+                os.kill(self._pid, signal.SIGKILL)
         self._has_ended(wait=True)
         os.close(self._requests)
         os.close(self.replies)
@@ -237,7 +239,13 @@ class Child:
         return self._status is not None
 
     def _death(self) -> ChildDied:
-        self._has_ended(wait=True)
+        """Return how the child ended, which answers no more."""
+        deadline = time.monotonic() + ENDING
+        while not self._has_ended():
+            if time.monotonic() > deadline:
+                self.close()
+                return ChildDied("closed the pipe by which it answers")
+            time.sleep(0.001)
         self.died = True
         return ChildDied(ended_by(self._status or 0))
 

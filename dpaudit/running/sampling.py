@@ -237,15 +237,13 @@ class Sampler:
         summed = add is not None and self.mechanism.batched
         groups = _Groups(jobs, max(1, min(MOST_SUMMED, len(jobs) // GROUPS)) if summed else 1)
         # Workers are processes of their own: what the user has registered here travels with the work.
-        work = partial(
-            _run, replace(self, mechanism=_ELSEWHERE, report=None, values=None), reduce, add, dict(REGISTERED)
-        )
+        work = partial(_run, replace(self, report=None, values=None), reduce, add, dict(REGISTERED))
         one_by_one = len(groups) == 1 or (self.n_jobs == 1 and self.backend != DASK)
         results: Iterator[tuple[tuple[T, T], Sketch | None]]
         if one_by_one:
-            results = map(partial(work, self.mechanism), groups)
+            results = map(work, groups)
         else:
-            calls = replace(groups, work=partial(work, self.mechanism))
+            calls = replace(groups, work=work)
             results = spread(calls, n_jobs=self.n_jobs, backend=self.backend, address=self.address)
         began = time.monotonic()
         try:
@@ -395,25 +393,15 @@ class _Groups:
         return groups if self.work is None else (partial(self.work, group) for group in groups)
 
 
-def _absent(data: Any, rng: np.random.Generator, size: int) -> Any:
-    raise AssertionError
-
-
-_ELSEWHERE = Mechanism(_absent, "", batched=False)
-"""Stands for the mechanism in what is sent to a process that has it."""
-
-
 def _run(
     sampler: Sampler,
     reduce: Callable[[Any], T],
     add: Callable[[T, T], T] | None,
     registered: dict[type, Callable[[Any], Any]],
-    mechanism: Mechanism,
     couples: Sequence[Couple],
 ) -> tuple[tuple[T, T], Sketch | None]:
-    """Make the runs of couples by a mechanism; return what is kept of both sides, and a sketch of values, if wanted."""
+    """Make the runs of couples; return what is kept of both sides, and a sketch of values, if wanted."""
     learn(registered)
-    sampler = replace(sampler, mechanism=mechanism)
     kept: dict[str, list[Fingerprints]] = {}
     total, *others = (sampler._run_couple(reduce, couple, kept) for couple in couples)
     for other in others:

@@ -26,11 +26,15 @@ from dpaudit.running.sent import error_as_bytes, error_of
 from dpaudit.running.warned import WarnedAt, add
 
 
+def answering() -> list[int]:
+    """Return the pipes through which the process that this is called in answers."""
+    files = [one.fileno() for one in gc.get_objects() if type(one) is io.BufferedWriter and not one.closed]
+    return [one for one in files if one > 2 and stat.S_ISFIFO(os.fstat(one).st_mode)]
+
+
 def written(content: bytes) -> None:
-    """Write into the pipe through which the process that this is called in answers."""
-    for one in gc.get_objects():
-        if type(one) is io.BufferedWriter and stat.S_ISFIFO(os.fstat(one.fileno()).st_mode):
-            os.write(one.fileno(), content)
+    for one in answering():
+        os.write(one, content)
 
 
 class Run:
@@ -58,6 +62,16 @@ def test_a_forged_answer_is_a_fault(content: bytes, tmp_path: Path, monkeypatch:
     with pytest.raises(ToolFault, match=r"no answer|an error that cannot be read"):
         limited(0, np.random.default_rng(0), 3)
     assert not list(tmp_path.iterdir())
+
+
+def test_a_mechanism_that_closes_the_pipe_and_goes_on_is_a_fault() -> None:
+    def closes(data, rng):
+        for one in answering():
+            os.close(one)
+        time.sleep(600)  # longer than any test
+
+    with pytest.raises(RunFault, match="closed the pipe by which it answers"):
+        as_mechanism(closes, timeout=Timeout(float("inf")))(0, np.random.default_rng(0), 3)
 
 
 class Output:
