@@ -220,7 +220,7 @@ def assert_utility(request: pytest.FixtureRequest) -> Callable[..., UtilityFindi
     It takes the arguments of `dpaudit.pac.audit_utility` and returns the finding. A claim that is kept is refuted with
     probability at most 1 - confidence (0.001 by default). Where the interval contains beta the test fails too, unless
     ``allow_undecided=True``. The options for `assert_private` count here too, but for the trials, of which only those
-    of the call or of the test's marker do.
+    of the call or of the test's marker do. Where processes fork, the audit is made in a copy of this process.
     """
 
     def audit(*given: Any, allow_undecided: bool = False, **arguments: Any) -> UtilityFinding:
@@ -231,10 +231,19 @@ def assert_utility(request: pytest.FixtureRequest) -> Callable[..., UtilityFindi
         chosen = {**settings, **_marked(item), **arguments}
         with _beside_the_deadline(), _as_own_line():
             from dpaudit.contract import Verdict
+            from dpaudit.record import as_json, decode
+            from dpaudit.running.processes import runs_apart
+            from dpaudit.running.workers import in_own_process
             from dpaudit.utility.audit import audit_utility
+            from dpaudit.utility.finding import UtilityFinding
+
+            def audited() -> UtilityFinding:
+                found = in_own_process(lambda: as_json(audit_utility(*given, **chosen)))
+                return decode(found, UtilityFinding)
 
             _check_names(arguments, audit_utility, "allow_undecided")
-            finding, made = item.stash[_AUDITS].finding(lambda: audit_utility(*given, **chosen))
+            with runs_apart():
+                finding, made = item.stash[_AUDITS].finding(audited)
         if made:
             _record(item, finding, "failure_lower", "beta")
         if finding.verdict == Verdict.VIOLATION:
