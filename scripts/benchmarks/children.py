@@ -1,6 +1,6 @@
 """The price of a child process: runs here, in dpaudit's child, and in the workers of Pebble and of loky.
 
-Usage: python scripts/bench_children.py [--rounds 20]
+Usage: python scripts/bench.py children [--rounds 20]
 
 Pebble and loky are optional: a library that is not installed is left out. Their workers return what dpaudit's child
 does, outputs that are taken apart, so that the difference is that of the way and not of the content. With a limit each
