@@ -18,6 +18,7 @@ from dpaudit.running.naming import RunFault
 from dpaudit.running.processes import APART, ChildDied, runs_apart
 from dpaudit.running.protocol import HEAD, HELLO, PART, check_hello, hello, take_message
 from dpaudit.running.watched import address_of, generator_at, go_on, position_of
+from tests.support.grouped import grouped
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="processes do not fork here")
 
@@ -152,9 +153,10 @@ def batch(data, rng, size):
 def test_findings_are_those_of_runs_in_this_process(mechanism, how, request):
     trials = 3_000 if request.config.getoption("--profile") == "full" else 1_000
     given = {"trials": trials, "batched": mechanism is batch, **how}
-    here = dpaudit.audit_privacy(mechanism, [(0.0, 1.0)], epsilon=0.5, **given)
+    options = grouped(epsilon=0.5, **given)
+    here = dpaudit.audit_privacy(mechanism, [(0.0, 1.0)], **options)
     with runs_apart():
-        apart = [dpaudit.audit_privacy(mechanism, [(0.0, 1.0)], epsilon=0.5, n_jobs=jobs, **given) for jobs in (1, 2)]
+        apart = [dpaudit.audit_privacy(mechanism, [(0.0, 1.0)], n_jobs=jobs, **options) for jobs in (1, 2)]
     assert [one.to_dict() for one in apart] == [here.to_dict()] * 2
 
 
