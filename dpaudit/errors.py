@@ -112,7 +112,12 @@ class UnknownArgument(InputError, TypeError):
 
 
 class Exited(InputError):
-    """A mechanism or learner raised `SystemExit`, which no audit takes for an output."""
+    """A mechanism or learner raised `SystemExit`, which no audit takes for an output.
+
+    Of two inputs on which runs are made in turn, `turn` is the number of the one whose run did so, if that is known.
+    """
+
+    turn: int | None = None
 
 
 class SharedPart(InputError):

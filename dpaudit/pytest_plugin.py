@@ -183,7 +183,8 @@ def assert_private(request: pytest.FixtureRequest) -> Callable[..., PrivacyFindi
     It takes the arguments of `dpaudit.audit_privacy` and returns the finding. A private mechanism is refuted with
     probability at most 1 - confidence (0.001 by default). Where the audit could not have seen that the claim fails, the
     test fails too, unless ``allow_no_evidence=True``. Trials, confidence and seed are those of the call, else of the
-    test's marker ``dpaudit``, else of the command line, else of the configuration.
+    test's marker ``dpaudit``, else of the command line, else of the configuration. Where processes fork, runs are made
+    in a copy of this process, so that a mechanism which ends its process fails the test and not the session.
 
     Inside ``@given`` of hypothesis every example is an audit until one fails; that one is shown as it is, and no other
     is audited after it.
@@ -198,9 +199,11 @@ def assert_private(request: pytest.FixtureRequest) -> Callable[..., PrivacyFindi
         with _beside_the_deadline(), _as_own_line():
             from dpaudit.audit.audit import audit_privacy
             from dpaudit.contract import PrivacyVerdict
+            from dpaudit.running.processes import runs_apart
 
             _check_names(arguments, audit_privacy, "allow_no_evidence")
-            finding, made = item.stash[_AUDITS].finding(lambda: audit_privacy(mechanism, pairs, **chosen))
+            with runs_apart():
+                finding, made = item.stash[_AUDITS].finding(lambda: audit_privacy(mechanism, pairs, **chosen))
         if made:
             _record(item, finding, "epsilon_lower", "epsilon", "detectable_epsilon")
             for text in _limits(finding):
@@ -221,7 +224,7 @@ def assert_utility(request: pytest.FixtureRequest) -> Callable[..., UtilityFindi
     It takes the arguments of `dpaudit.pac.audit_utility` and returns the finding. A claim that is kept is refuted with
     probability at most 1 - confidence (0.001 by default). Where the interval contains beta the test fails too, unless
     ``allow_undecided=True``. The options for `assert_private` count here too, but for the trials, of which only those
-    of the call or of the test's marker do.
+    of the call or of the test's marker do. Where processes fork, the audit is made in a copy of this process.
     """
 
     def audit(*given: Any, allow_undecided: bool = False, **arguments: Any) -> UtilityFinding:
@@ -232,10 +235,20 @@ def assert_utility(request: pytest.FixtureRequest) -> Callable[..., UtilityFindi
         chosen = {**settings, **_marked(item), **arguments}
         with _beside_the_deadline(), _as_own_line():
             from dpaudit.contract import UtilityVerdict
+            from dpaudit.record import as_json, decode
+            from dpaudit.running.processes import runs_apart
+            from dpaudit.running.workers import in_own_process
             from dpaudit.utility.audit import audit_utility
+            from dpaudit.utility.finding import UtilityFinding
+
+            def audited() -> UtilityFinding:
+                made = in_own_process(lambda: as_json(audit_utility(*given, **chosen)))
+                found: UtilityFinding = decode(made, UtilityFinding)
+                return found
 
             _check_names(arguments, audit_utility, "allow_undecided")
-            finding, made = item.stash[_AUDITS].finding(lambda: audit_utility(*given, **chosen))
+            with runs_apart():
+                finding, made = item.stash[_AUDITS].finding(audited)
         if made:
             _record(item, finding, "failure_lower", "beta")
         if finding.verdict == UtilityVerdict.VIOLATION:

@@ -34,7 +34,7 @@ from dpaudit.outputs.canonical import TIMED_OUT, Raised, canonical, contents
 from dpaudit.outputs.objects import refuse_promises
 from dpaudit.running.adapters import Mechanism, fixed_seed_warnings
 from dpaudit.running.isolated import Context
-from dpaudit.running.run_notes import running_on
+from dpaudit.running.naming import naming
 from dpaudit.running.sampling import Sampler
 from dpaudit.running.watched import Use, watched, watcher
 
@@ -440,7 +440,7 @@ class Hygiene:
         """Return the outputs of runs on one side with the generator at an address, and note the use of that."""
         rng = watched(seeding.generator(self.sampler.seed, "probe", address))
         where = ("the data of pairs[0]", "the neighbour of pairs[0]")[side]
-        with running_on((where,), runs, self.sampler.audit):
+        with naming((where,), self.sampler.audit):
             began = time.perf_counter()
             outputs = self.mechanism(self.inputs[side], rng, runs, context)
             # The first calls may load what all others find loaded.
@@ -556,7 +556,7 @@ class Hygiene:
         made = (sampler.couples(pair, [("probe", "worker", number)] * 2, runs, 0) for number in numbers)
         self.spent += len(numbers) * runs
         # A call that ends at once would leave all of them to one worker, where workers take calls as they are free.
-        signed = partial(_signed, PAUSE if sampler.apart is None else 0.0)
+        signed = partial(_signed, PAUSE)
         return [answer for answer, _ in sampler.reduced([couple for one in made for couple in one], signed)]
 
     def _checks(self, **answers: Answer) -> tuple[Check, ...]:

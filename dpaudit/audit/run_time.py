@@ -35,7 +35,7 @@ from dpaudit.audit.tested import RunTime
 from dpaudit.contract import Made, MadePair, Pair, PrivacyVerdict
 from dpaudit.errors import InputError
 from dpaudit.running.adapters import timed
-from dpaudit.running.run_notes import brief
+from dpaudit.running.naming import brief
 from dpaudit.running.sampling import Sampler
 
 AUDITS = 3

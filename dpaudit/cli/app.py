@@ -6,9 +6,9 @@ import errno
 import os
 import signal
 import sys
+import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from functools import partial
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from json import dumps
 from types import FrameType
@@ -23,9 +23,10 @@ from dpaudit.cli.streams import complain, drop_output, lost, lost_by_help, notif
 from dpaudit.errors import DpauditError, InputError, nearest
 from dpaudit.escaping import printable
 from dpaudit.report.glossary import GLOSSARY
-from dpaudit.running.processes import STOPPING, ChildDied, supervised
-from dpaudit.running.shared_memory import remove_left
+from dpaudit.running.processes import STOPPING, bound_memory, keep_apart
 
+LEFT = 2.0
+"""Seconds after the end of a command in which its process may end by itself."""
 COMPLETION_VARIABLE = "_DPAUDIT_COMPLETE"
 DAILY = {
     "new": ("project", "begin a mechanism or a learner, its test and its audit"),
@@ -168,12 +169,51 @@ def main(argv: Sequence[str] | None = None) -> int:
     if argv is not None:  # a program that calls this handles its own end, and reads what is written to its streams
         return _run(words, ends=False)
     try:
-        return supervised(partial(_run, words, ends=True))
-    except ChildDied as died:
-        notify("error", str(died))
-        return 2
-    except OSError as error:  # the system lets no process begin, or no file be open
+        return _alone(words)
+    except OSError as error:  # the system lets no file be open
         return _barely(str(error))
+
+
+def _alone(words: list[str]) -> int:
+    """Run one command in a process that is its own, with what audited code runs kept apart from it."""
+    bound_memory()
+    keep_apart()
+    with suppress(OSError, ValueError, AttributeError):  # standard output is closed, or none
+        # What code of C prints goes to standard error, and `sys.stdout` alone to standard output.
+        shown = sys.stdout
+        own = os.dup(1)
+        os.dup2(2, 1)
+        buffered = 1 if shown.line_buffering else -1
+        # It is open until the process ends: a file that closed its descriptor would be told of as unclosed then.
+        sys.stdout = open(own, "w", buffered, encoding=shown.encoding, errors=shown.errors, closefd=False)
+    with _exits_told():
+        status = _run(words, ends=True)
+    leaving = threading.Timer(LEFT, os._exit, (status,))  # whatever threads a module that was loaded has left
+    leaving.daemon = True
+    with suppress(RuntimeError):  # no memory is left for a thread
+        leaving.start()
+    return status
+
+
+@contextmanager
+def _exits_told() -> Iterator[None]:
+    """Let `os._exit` in a module that is loaded raise `SystemExit` in the block: its status could pass for a result.
+
+    Mechanisms run in processes of their own, where it ends the process.
+    """
+    exits = os._exit
+    home = os.getpid()
+
+    def told(status: int) -> NoReturn:
+        if os.getpid() != home:
+            exits(status)
+        raise SystemExit(f"os._exit({status})")
+
+    os._exit = told
+    try:
+        yield
+    finally:
+        os._exit = exits
 
 
 def _barely(words: str) -> int:
@@ -186,7 +226,6 @@ def _run(words: list[str], ends: bool) -> int:
     """Run one command; `ends` says that its process ends with it."""
     with _stoppable(ends), plain_warnings():
         try:
-            remove_left()
             return _status(words)
         except MemoryError:
             return _barely("there is no memory left")
@@ -208,8 +247,6 @@ def _stoppable(ends: bool) -> Iterator[None]:
 
     Where the process ends with the command, further requests are ignored until it has.
     """
-    import threading
-
     here = threading.current_thread() is threading.main_thread()
     before: dict[int, Any] = {number: signal.getsignal(number) for number in STOPPING if here}
     # A program that embeds the command, or ignores a signal, keeps its own handlers.

@@ -19,7 +19,7 @@ from dpaudit.errors import DpauditError, place_of
 from dpaudit.progress import Line
 from dpaudit.record import as_json, decode
 from dpaudit.registry import load
-from dpaudit.running.processes import APART, can_fork
+from dpaudit.running.processes import can_fork, keep_apart
 from dpaudit.running.workers import DASK, apart, spread
 
 BACKENDS = ("loky", "threading", "sequential", "dask")
@@ -83,7 +83,7 @@ def _records(
         from joblib import effective_n_jobs
 
         def made(emit: Callable[[bytes], None], key: str) -> bytes:
-            APART.clear()  # the process of the task is the one of its learner's own
+            keep_apart()  # a run that ends its process is then reported with its input
             return calls[key]()
 
         for key, found in apart(made, calls, effective_n_jobs(n_jobs)):

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from msgspec.structs import replace
 
+from dpaudit.audit.audit import sampler_of
 from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.contract import HasLaw, Pair
 from dpaudit.engine.records import Result, decoded
@@ -23,8 +24,7 @@ from dpaudit.project.rows import ClaimRow, claim_row, failed_row, reason_of
 from dpaudit.project.settings import Audit, read_project
 from dpaudit.project.subject import Prepared, prepared
 from dpaudit.record import as_json, decode
-from dpaudit.running.adapters import as_mechanism
-from dpaudit.running.processes import ChildDied, can_fork
+from dpaudit.running.processes import ChildDied, can_fork, keep_apart
 from dpaudit.running.warned import gathered
 from dpaudit.running.workers import DASK, Workers, apart, in_own_process
 
@@ -88,9 +88,13 @@ def check(
         audited = partial(make_finding, progress=lambda made, of: emit(b"%f" % (made / of)))
         return as_json(_checked(audits[name], root, audited))
 
+    def made_apart(emit: Callable[[bytes], None], name: str) -> bytes:
+        keep_apart()  # a run that ends its process is then reported with its input
+        return make(emit, name)
+
     ended: Iterable[tuple[str, bytes | DpauditError]]
     if own:
-        ended = apart(make, audits, at_a_time, heard, fresh=True)
+        ended = apart(made_apart, audits, at_a_time, heard, fresh=True)
     else:
         ended = ((name, make(partial(heard, name), name)) for name in audits)
     for name, one in ended:
@@ -178,10 +182,11 @@ def seconds_of(subject: Prepared) -> float:
     pairs = subject.pairs()
     runs = 1
     data = pairs[0].data if isinstance(pairs[0], Pair) else pairs[0][0]
-    mechanism = as_mechanism(subject.mechanism, batched=subject.options.batched)
+    seed = subject.seed
+    mechanism = sampler_of(subject.mechanism, seed, batched=subject.options.batched).mechanism
     with withholding(subject.withheld), gathered():
         while True:
-            rng = np.random.default_rng(subject.seed)
+            rng = np.random.default_rng(seed)
             began = time.perf_counter()
             mechanism(data, rng, runs)
             spent = time.perf_counter() - began

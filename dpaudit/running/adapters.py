@@ -23,7 +23,6 @@ from dpaudit.outputs.sharing import Place, refuse_shared, shared_parts, without
 from dpaudit.running.isolated import Context, InTurn, Isolated, Timeout, predicted
 from dpaudit.running.one_by_one import OneByOne, Seen, Single, refuse_overwritten, seen
 from dpaudit.running.passing import as_called, generator_lacks, replaced_seed, with_generator
-from dpaudit.running.run_notes import noted
 from dpaudit.withheld import foreign
 
 Batched: TypeAlias = Callable[[Any, np.random.Generator, int], Batch]
@@ -95,7 +94,7 @@ class Mechanism:
             runs = int((inputs.turns == side).sum())
             if not runs:
                 continue
-            noted().turn = side
+            inputs.turn = side
             outputs = self(inputs.sides[side], inputs.generators[side], runs)
             if before and before[0].changed:
                 # The parts that two calls share are those that have changed.

@@ -1,6 +1,8 @@
-"""A forked process that makes the calls of one function: it may crash, hang or exhaust memory there without harm.
+"""A child process that answers calls: audited code may crash, hang or exhaust memory there without harm.
 
-Whatever it sends is bytes, which this module never turns into objects. An exception comes as texts (`running.sent`).
+There is one kind of child, which speaks the protocol of `running.protocol`. It begins as a copy of this process, or as
+a fresh interpreter where a copy would lack threads. What it sends is bytes, which this module never turns into objects;
+an exception comes as texts (`running.sent`).
 """
 
 from __future__ import annotations
@@ -10,53 +12,48 @@ import math
 import os
 import select
 import signal
-import struct
 import sys
 import time
 import warnings
 import weakref
-from collections.abc import Callable
 from contextlib import suppress
-from functools import partial
-from multiprocessing import current_process, get_context
-from multiprocessing.connection import Connection
 from typing import Any
 
 from dpaudit.errors import ToolFault
-from dpaudit.outputs.encoding import MOST_BYTES
-from dpaudit.running.processes import (
-    PULSE,
-    ChildDied,
-    ParentPipe,
-    bound_memory,
-    ended_by,
-    ignore_requests,
-    keep_memory,
-    parent_pipe,
-    silent_for_too_long,
+from dpaudit.running.naming import COPY
+from dpaudit.running.processes import PULSE, ChildDied, ended_by, parent_pipe, silent_for_too_long
+from dpaudit.running.protocol import (
+    BEGUN,
+    CALL,
+    FORKED,
+    HEAD,
+    HELLO,
+    INPUTS,
+    LOAD,
+    PART,
+    RAISED,
+    RETURNED,
+    SENT_WRONG,
+    check_hello,
+    hello,
+    take_message,
 )
-from dpaudit.running.run_notes import FORKS, Notes, begin
-from dpaudit.running.sent import error_as_bytes, error_of, sendable, value_of
-from dpaudit.running.spawned import Spawned
+from dpaudit.running.sent import error_of
+from dpaudit.running.serving import Served, serve
 
-BEGUN, PART, RETURNED, RAISED = b"b", b"p", b"v", b"e"
-"""The first byte of a message of the child."""
-SIZE = struct.Struct("!Q")
-"""Before a message stands its size. A message is written at once, and those that wait are read together: messages of a
-`Connection`, which are read one by one, made a run 55 to 75 % longer."""
+# Bytes that are read at a time: what a pipe holds.
 ROOM = 1 << 16
-"""Bytes that are read at a time: what a pipe holds."""
+# Seconds in which a child takes up a call, besides those of a run: destructors of earlier outputs may keep it.
 PATIENCE = 60.0
-"""Seconds in which a child takes up a call, beside those of a run: destructors of earlier outputs may keep it."""
+# Seconds in which it ends a call after the last run, besides those of a run.
 ENDING = 3.0
-"""Seconds in which it ends a call after the last run, beside those of a run."""
-OVERHEAD = 1 << 24
-"""Bytes of a message beside the outputs in it, at most."""
-SENT_WRONG = "sent what is no answer"
 SILENT = (
     "gave no answer in {:.3g} s, the time limit of the audit. If it answers elsewhere, a library with threads may wait "
     "for them in the process of its runs, which has none: begin an interpreter that has not used the library yet"
 )
+# Libraries whose threads a copy of the process lacks, and which wait for them there. (Those of OpenBLAS, pyarrow and
+# torch are made again, or are not waited for.)
+LIBRARIES = ("jax", "tensorflow")
 
 
 class Late(Exception):
@@ -68,129 +65,151 @@ class Late(Exception):
 
 
 class Child:
-    """A forked process that makes calls of a function one after another, and ends with this one.
+    """A process that makes calls of a function one after another, and ends with this one.
 
     What it prints goes to standard error. Its memory is limited to what is free when it begins, where the system sets
-    limits, and its own children end with it. Arguments must pickle; the function, ``(emit, *arguments) -> bytes``, is
-    there already. It may send parts of them, by calling `emit`, before it returns. Its `notes` say on what. A function
-    that is given as bytes is served by a fresh interpreter in the place of a copy of this process. It has `answered`
-    once it has sent a part or the end of a call.
+    limits, and its own children end with it. A function that is given as bytes, a pickle, is served by a fresh
+    interpreter in the place of a copy of this process. The child has `answered` once it has sent a part or the end of a
+    call, and it has `died` if it was seen to end by itself. Of a call that it did not answer, the `parts` are what it
+    had sent.
     """
 
-    def __init__(self, function: Callable[..., bytes] | bytes) -> None:
-        self._owner, self.closed = os.getpid(), True  # until it has begun
-        context, self.notes = get_context("fork"), Notes()
-        self._heard, self.answered = time.monotonic(), False
-        self._to_send: bytes | None = None
+    def __init__(self, function: Served | bytes) -> None:
+        self._owner = os.getpid()
+        self.closed = True  # until it has begun
+        self.answered = False
+        self.died = False
+        self.parts: list[bytes] = []
+        self._heard = time.monotonic()
+        self._status: int | None = None
+        self._greeted = False
+        self._received = bytearray()
         try:
-            requests, self._requests = context.Pipe(duplex=False)  # two of them are faster than one for both ways
-            self.replies, replies = context.Pipe(duplex=False)
-            process: Any
+            incoming, self._requests = os.pipe()  # two pipes are faster than one socket for both ways
+            self.replies, outgoing = os.pipe()
             if isinstance(function, bytes):
-                process = Spawned(function, requests, replies)
-                self.notes, self._to_send = process.notes, process.first
+                self._pid = _fresh_interpreter(incoming, outgoing)
             else:
-                given = function, requests, replies, parent_pipe(), self.notes
-                # What is audited may have children in it.
-                process = context.Process(target=serve_calls, args=given, daemon=False)
-                with warnings.catch_warnings():
-                    # Python 3.12 warns where there are threads: the child has but one, and calls nothing of the others.
-                    warnings.simplefilter("ignore", DeprecationWarning)
-                    _start(process)
+                self._pid = _copy(function, incoming, outgoing)
         except OSError as error:
             raise ToolFault(f"no process could begin that makes runs: {error.strerror or error}") from error
-        requests.close()  # the ends of the child
-        replies.close()
-        with suppress(OSError):
-            os.setpgid(process.pid, process.pid)
-        self._process, self.closed = process, False
-        self._received, self._listening = bytearray(), select.poll()
+        os.close(incoming)
+        os.close(outgoing)
+        self.closed = False
+        with suppress(OSError):  # the child does so too: whoever comes first
+            os.setpgid(self._pid, self._pid)
+        os.set_blocking(self._requests, False)
+        self._listening = select.poll()
         self._listening.register(self.replies, select.POLLIN)
+        self._unsent = [(HELLO, hello())]
+        if isinstance(function, bytes):
+            self._unsent.append((LOAD, function))
         _children.add(self)
 
-    def call(self, *arguments: Any, seconds: float | None = None, most: int = 0) -> tuple[list[bytes], bytes]:
+    def call(
+        self, request: bytes, inputs: bytes = b"", *, seconds: float | None = None, most: int = 0
+    ) -> tuple[list[bytes], bytes]:
         """Return the parts that a call sends, each of which may take so many seconds, and what it returns.
 
-        There are at most so many parts. `InputError` is raised if something of it does not pickle; `Late` if a part
-        took too long, where the child is ended; `ChildDied` if the child ended, or had ended, or the function returned
-        in two processes, or what was sent is no answer.
+        There are at most so many parts. `Late` is raised if a part took too long, where the child is ended; `ChildDied`
+        if the child ended, or had ended, or the function returned in two processes, or what was sent is no answer.
         """
-        self.begin(*arguments)
-        parts: list[bytes] = []
+        self.begin(request, inputs)
         # The time counts from when the child begins, which takes long on a busy machine.
         limit = None if seconds is None else seconds + PATIENCE
         while message := self.message(limit):
             kind, value = message
             limit = seconds
             if kind == RETURNED:
-                return parts, value
-            if kind == PART:
-                parts.append(value)
-                if len(parts) == most and seconds is not None:
-                    # No run is under way: a busy machine, and no mechanism, makes the end of a call late.
-                    limit = seconds + ENDING
-            if len(parts) > most or (kind == BEGUN and parts):
+                return self.parts, value
+            if kind == BEGUN and self.parts:
                 raise ChildDied(SENT_WRONG)
+            if len(self.parts) > most:
+                raise ChildDied(SENT_WRONG)
+            if kind == PART and len(self.parts) == most and seconds is not None:
+                # No run is under way: a busy machine, and no mechanism, makes the end of a call late.
+                limit = seconds + ENDING
         self.close()
-        raise Late(parts)
+        raise Late(self.parts)
 
-    def begin(self, *arguments: Any) -> None:
+    def begin(self, request: bytes, inputs: bytes = b"") -> None:
         """Begin a call; the messages that answer it end with one of the kind `RETURNED`."""
-        request = sendable(arguments)
         self._heard = time.monotonic()
-        with suppress(BrokenPipeError):  # it has ended, which `message` reports
-            if self._to_send is not None:
-                self._requests.send_bytes(self._to_send)
-                self._to_send = None
-            self._requests.send_bytes(request)
+        self.parts = []
+        if inputs:
+            self._unsent.append((INPUTS, inputs))
+        self._unsent.append((CALL, request))
+        for kind, content in self._unsent:
+            self._write(HEAD.pack(len(content), kind))
+            self._write(content)
+        self._unsent = []
 
     def message(self, seconds: float | None = None) -> tuple[bytes, bytes] | None:
         """Return the kind and the content of the next message; None if all of it does not come in time.
 
-        `ChildDied` is raised as for `call`; so is everything that the function raised.
+        A part is also added to the `parts`. `ChildDied` is raised as for `call`; so is what the function raised.
         """
-        deadline = time.monotonic() + (math.inf if seconds is None else seconds)
-        while (content := self._next()) is None:
+        deadline = math.inf if seconds is None else time.monotonic() + seconds
+        while (found := self._next()) is None:
             left = max(0.0, deadline - time.monotonic())
             if self._listening.poll(1000 * min(PULSE, left)):
-                received = os.read(self.replies.fileno(), ROOM)
-                if not received:
-                    self._process.join()
+                content = os.read(self.replies, ROOM)
+                if not content:
                     raise self._death()
-                self._received += received
+                self._received += content
                 self._heard = time.monotonic()
-            elif self._process.exitcode is not None and not self._listening.poll(0):
+            elif self._has_ended() and not self._listening.poll(0):
                 raise self._death()
             elif (limit := silent_for_too_long(self._heard)) is not None:
                 self.close()
-                raise ChildDied(SILENT.format(limit) + self.notes.words())
+                raise ChildDied(SILENT.format(limit))
             elif not left:
                 return None
-        kind, value = content
-        self.answered |= kind != BEGUN
-        if kind in (RETURNED, RAISED) and self.notes.forked:
-            raise ChildDied(FORKS + self.notes.words())
-        if kind == RAISED:
-            raise error_of(value)
-        if kind not in (BEGUN, PART, RETURNED) or (kind == RETURNED and self._received):
+        kind, content = found
+        if kind == BEGUN:
+            return found
+        self.answered = True
+        if kind == PART:
+            self.parts.append(content)
+        elif kind == RAISED:
+            raise error_of(content)
+        elif kind == FORKED:
+            raise ChildDied(COPY)
+        elif kind != RETURNED or self._received:
             raise ChildDied(SENT_WRONG)
-        return kind, value
+        return found
 
     def _next(self) -> tuple[bytes, bytes] | None:
-        """Take the next message out of what was received; None until all of it is there."""
-        begin = SIZE.size
-        if len(self._received) < begin:
-            return None
-        size = SIZE.unpack_from(self._received)[0]
-        if not 0 < size <= MOST_BYTES + OVERHEAD:
-            raise ChildDied(SENT_WRONG)
-        end = begin + size
-        if len(self._received) < end:
-            return None
-        with memoryview(self._received) as received:
-            found = bytes(received[begin : begin + 1]), bytes(received[begin + 1 : end])
-        del self._received[:end]
-        return found
+        """Return the next message that has come, after the first, which says what the child speaks."""
+        try:
+            found = take_message(self._received)
+            if found is None or self._greeted:
+                return found
+            kind, content = found
+            if kind != HELLO:
+                raise ValueError(SENT_WRONG)
+            check_hello(content)
+            self._greeted = True
+            return take_message(self._received)
+        except ValueError as error:
+            raise ChildDied(str(error)) from None
+
+    def _write(self, content: bytes) -> None:
+        """Send bytes; of a child that takes none, what is left is dropped: `message` tells how it ended."""
+        left = memoryview(content)
+        taking = select.poll()
+        taking.register(self._requests, select.POLLOUT)
+        while left:
+            if not taking.poll(1000 * PULSE):
+                if self._has_ended() or silent_for_too_long(self._heard) is not None:
+                    return
+                continue
+            try:
+                left = left[os.write(self._requests, left) :]
+            except BlockingIOError:
+                continue
+            except BrokenPipeError:
+                return
 
     def close(self) -> None:
         """End the child and all that it began, at once; a copy of this process leaves them alone."""
@@ -198,76 +217,103 @@ class Child:
             return
         self.closed = True
         with suppress(OSError):
-            os.killpg(self._process.pid or 0, signal.SIGKILL)
-        self._process.kill()
-        self._process.join()
-        self._requests.close()
-        self.replies.close()
+            os.killpg(self._pid, signal.SIGKILL)
+        if not self._has_ended():  # else another process may have its number
+            with suppress(OSError):
+                os.kill(self._pid, signal.SIGKILL)
+        self._has_ended(wait=True)
+        os.close(self._requests)
+        os.close(self.replies)
 
     __del__ = close
 
+    def _has_ended(self, wait: bool = False) -> bool:
+        if self._status is None:
+            try:
+                pid, status = os.waitpid(self._pid, 0 if wait else os.WNOHANG)
+            except ChildProcessError:  # audited code, or a program that embeds this, has waited for all children
+                self._status = 0
+                return True
+            if pid:
+                self._status = os.waitstatus_to_exitcode(status)
+        return self._status is not None
+
     def _death(self) -> ChildDied:
-        return ChildDied(ended_by(self._process.exitcode or 0) + self.notes.words())
+        """Return how the child ended, which answers no more."""
+        deadline = time.monotonic() + ENDING
+        while not self._has_ended():
+            if time.monotonic() > deadline:
+                self.close()
+                return ChildDied("closed the pipe by which it answers")
+            time.sleep(0.001)
+        self.died = True
+        return ChildDied(ended_by(self._status or 0))
 
 
-def _start(process: Any) -> None:
-    """Start a process, from a daemonic one as well.
+def waiting_libraries() -> tuple[str, ...]:
+    """Return the libraries that are loaded here, and may wait for ever in a copy of this process.
 
-    `Process.start` refuses that, so that no child outlives its parent; these end with it. Workers of dask and of pools
-    are daemonic. Their end does not wait for children either: it would before it closes the pipe by which they see it.
+    JAX has threads from its first computation on. torch uses no graphics card in a copy of a process that has used it.
     """
-    if not current_process().daemon:
-        process.start()
-        return
-    process._popen = process._Popen(process)
-    del process._target, process._args, process._kwargs  # as `start` does: the target leads back to the process
+    found = [name for name in LIBRARIES if name in sys.modules]
+    if "jax" in found and not getattr(sys.modules.get("jax._src.xla_bridge"), "_backends", True):
+        found.remove("jax")
+    cuda: Any = sys.modules.get("torch.cuda")
+    if cuda is not None and cuda.is_initialized():
+        found.append("torch")
+    return tuple(found)
+
+
+def has_threads() -> bool:
+    """Return whether this process has threads, those of libraries too, or may have some."""
+    with suppress(OSError):  # only Linux shows them
+        return len(os.listdir("/proc/self/task")) > 1
+    return True
+
+
+def _copy(function: Served, requests: int, replies: int) -> int:
+    """Return the number of a copy of this process that serves a function."""
+    line = parent_pipe()
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError, AttributeError):  # closed, or none
+            stream.flush()  # else the copy writes it again
+    with warnings.catch_warnings():
+        # Python 3.12 warns where there are threads: the child has but one, and calls nothing of the others.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        pid = os.fork()
+    if not pid:
+        serve(function, requests, replies, line)
+    return pid
+
+
+def _fresh_interpreter(requests: int, replies: int) -> int:
+    """Return the number of a fresh interpreter of this kind that serves what it is told."""
+    import subprocess
+
+    line = parent_pipe().end
+    assert line is not None  # there are no children where processes do not fork
+    environment = dict(os.environ)
+    environment.setdefault("PYTHONHASHSEED", "0")  # so that two of them order sets of strings alike
+    jax: Any = sys.modules.get("jax")
+    if jax is not None:
+        environment["JAX_ENABLE_X64"] = str(bool(jax.config.jax_enable_x64)).lower()
+    code = "import sys; sys.path[:] = {!r}; from dpaudit.running.serving import main; main(*map(int, sys.argv[1:]))"
+    flags = subprocess._args_from_interpreter_flags()  # type: ignore[attr-defined]  # as multiprocessing does
+    shared = (requests, replies, line)
+    process = subprocess.Popen(
+        [sys.executable, *flags, "-c", code.format(sys.path), *map(str, shared)],
+        pass_fds=shared,
+        env=environment,
+        stdout=2,
+    )
+    process.returncode = 0  # the child is waited for by its number
+    return process.pid
 
 
 _children: weakref.WeakSet[Child] = weakref.WeakSet()
 
 
-@atexit.register  # later than multiprocessing registers its own, which waits for the children, and so called earlier
+@atexit.register  # later than multiprocessing registers its own, which waits for children, and so called earlier
 def _close_all() -> None:
     for child in list(_children):
         child.close()
-
-
-def serve_calls(
-    function: Callable[..., bytes], requests: Connection, replies: Connection, line: ParentPipe, notes: Notes
-) -> None:
-    """Make the calls that are requested, as the child, until no more can come."""
-    try:
-        os.setpgid(0, 0)
-        ignore_requests(line)
-        begin(notes)
-        os.dup2(2, 1)
-        sys.stdout = sys.stderr
-        bound_memory()
-        keep_memory()
-        home, pipe = os.getpid(), open(replies.fileno(), "wb", closefd=False)
-
-        def send(kind: bytes, content: bytes = b"") -> None:
-            if os.getpid() != home:  # the audited code forked, and this is the copy
-                notes.fork()
-                os._exit(0)
-            head = SIZE.pack(1 + len(content)) + kind
-            if len(content) < ROOM:
-                pipe.write(head + content)
-            else:  # without a copy
-                pipe.write(head)
-                pipe.write(content)
-            pipe.flush()
-
-        while True:
-            arguments = value_of(requests.recv_bytes())
-            send(BEGUN)
-            try:
-                answer = RETURNED, function(partial(send, PART), *arguments)
-            except BaseException as error:  # an interrupt that the audited code raises, for instance
-                answer = RAISED, error_as_bytes(error)
-            send(*answer)
-            for stream in (sys.stdout, sys.stderr):
-                with suppress(OSError, ValueError, AttributeError):
-                    stream.flush()
-    finally:
-        os._exit(0)

@@ -1,4 +1,4 @@
-"""Runs of a mechanism in a process of their own: one that takes too long, or ends its process, harms no other.
+"""Runs of a mechanism in a child process: one that takes too long, or ends its process, harms no other.
 
 Runs on both sides of a pair are made in one random order, so that what drifts from call to call drifts on both alike.
 """
@@ -6,65 +6,70 @@ Runs on both sides of a pair are made in one random order, so that what drifts f
 from __future__ import annotations
 
 import math
+import pickle
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import compress
 from typing import Any
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.errors import InputError, ToolFault
-from dpaudit.folders import enter_folder
+from dpaudit.errors import DpauditError, Exited, InputError, ToolFault
+from dpaudit.folders import enter_folder, leave, left
 from dpaudit.outputs.canonical import contents, timed_out
 from dpaudit.outputs.decoding import decode
 from dpaudit.outputs.encoding import encode
 from dpaudit.outputs.sharing import without
-from dpaudit.running.child import Child, Late
-from dpaudit.running.processes import APART, ChildDied, can_fork
-from dpaudit.running.run_notes import RunFault, noted
+from dpaudit.places import cloudpickle
+from dpaudit.running.child import PATIENCE, Child, Late, has_threads, waiting_libraries
+from dpaudit.running.naming import RunFault
+from dpaudit.running.processes import ChildDied, can_fork
+from dpaudit.running.protocol import PICKLED
 from dpaudit.running.sent import sendable, value_of
-from dpaudit.running.spawned import has_threads, sendable_function, waiting_libraries
+from dpaudit.running.serving import Emit, Served
 from dpaudit.running.warned import WarnedAt, add, taken
-from dpaudit.running.watched import Use, watched, watcher
-from dpaudit.running.workers import Items, in_blocks
+from dpaudit.running.watched import Use, address_of, generator_at, go_on, position_of, watched, watcher
+from dpaudit.withheld import hides, hiding
 
+# Runs of a call after which it is seen whether the input is what it was; checks of mechanisms make so few.
 LOOK = 16
-"""Runs of a call after which it is seen whether the input is what it was; checks of mechanisms make so few."""
+# Part of the address of the stream for the runs after one that was ended: no mechanism spawns so many streams.
 AGAIN = 0x74696D65
-"""Part of the address of the stream for the runs after one that was ended: no mechanism spawns so many streams."""
+# The use of a generator by runs of which some were ended: nothing is concluded from it.
 UNKNOWN = Use(advanced=True, read=False)
-"""The use of a generator by runs of which some were ended: nothing is concluded from it."""
+_UNSENDABLE = (
+    "runs are made in a process of their own, to which the inputs of {pairs} must travel, and something cannot be "
+    "sent: {why:.500}; give plain data"
+)
 Context = Callable[[], AbstractContextManager[Any]]
-Work = Callable[[Any, Any], Any]
-_RUNS, _WORK = "runs", "work"
-"""Requests of a child: for outputs, or for what is made of them."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class InTurn:
     """Inputs and generators of a call whose runs are made on two inputs in turn; it stands in the place of one input.
 
     The runs on either input have a generator of their own, so that their outputs do not depend on the order of the
     sides. The `turns`, shape (size,), are for each run, in the order in which they are made, the number of its input.
-    With `fresh` each run has a generator of its own, made from the address of that of its side.
+    With `fresh` each run has a generator of its own, made from the address of that of its side. The `turn` is the
+    number of the input on which the last run has begun, None where that is not known.
     """
 
     sides: tuple[Any, Any]
     generators: tuple[np.random.Generator, np.random.Generator]
     turns: NDArray[np.uint8]
     fresh: bool = False
+    turn: int | None = field(default=None, compare=False)
 
     def runs(self) -> Iterator[tuple[Any, np.random.Generator]]:
         """Yield the input and the generator of each run, and note which input it is."""
-        notes, known = noted(), tuple(zip(self.sides, self.generators, strict=True))
+        known = tuple(zip(self.sides, self.generators, strict=True))
         for number, turn in enumerate(self.turns.tolist()):
-            notes.turn = turn
+            self.turn = turn
             if self.fresh:
                 yield self.sides[turn], _further(self.generators[turn], number)
             else:
@@ -76,6 +81,12 @@ class InTurn:
         if isinstance(outputs, np.ndarray):
             return outputs[masks[0]], outputs[masks[1]]
         return list(compress(outputs, masks[0].tolist())), list(compress(outputs, masks[1].tolist()))
+
+    def after(self, runs: int) -> InTurn:
+        """Return what is left after so many runs, with other generators: how much those had drawn is unknown."""
+        made = self.turns[:runs].tolist()
+        first, second = (_further(rng, 1 + made.count(side)) for side, rng in enumerate(self.generators))
+        return replace(self, generators=(first, second), turns=self.turns[runs:])
 
 
 @dataclass(frozen=True)
@@ -100,7 +111,7 @@ class Timeout:
 
 
 class Isolated:
-    """Runs of a mechanism in a process that is kept from call to call, and ended with whatever takes too long in it.
+    """Runs of a mechanism in a child that is kept from call to call, and ended with whatever takes too long in it.
 
     The mechanism is there with its probe. Unless it is batched, its function is a dataclass that passes each output to
     its field `emit` before the next run begins. Each run then has the seconds of the timeout for itself; otherwise all
@@ -108,138 +119,225 @@ class Isolated:
     """
 
     def __init__(self, mechanism: Any, timeout: Timeout) -> None:
-        self.mechanism, self.timeout = mechanism, timeout
-        self._fresh, self._tried = False, False
-        self._children = threading.local()
+        self.mechanism = mechanism
+        self.timeout = timeout
+        self._fresh = False
+        self._tried = False
+        self._of_thread = threading.local()
 
-    @property
-    def _at_once(self) -> bool:
-        return bool(self.mechanism.batched) or self.timeout.unlimited
-
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[type[Isolated], tuple[Any, Timeout]]:
         return Isolated, (self.mechanism, self.timeout)
-
-    @property
-    def apart(self) -> bool:
-        """Whether runs are made in another process than this, so that outputs come as plain values."""
-        return bool(APART) or not self.timeout.unlimited
-
-    def reduced(self, work: Work, items: Items[Any], n_jobs: int) -> Iterator[Any]:
-        """Yield what ``work(mechanism, item)`` makes of each item, in their order, in so many processes at most.
-
-        It is made of plain values and arrays, which come as outputs do. Outputs are taken apart in those processes, so
-        that nothing depends on which of them makes a run. `RunFault` is raised if a run ended its process.
-        """
-        children = [self._child(i) for i in range(max(1, min(n_jobs, len(items))))]
-        content = sendable(work)
-        try:
-            for part in in_blocks(children, lambda child, block: child.begin(_WORK, content, block), items, _warned):
-                yield decode(part, 1)[0]
-        except ToolFault as fault:
-            why = fault if isinstance(fault, ChildDied) else f"gave no answer: {fault}"
-            raise RunFault(f"the mechanism {self.mechanism.name} {why}") from None
 
     def __call__(self, data: Any, rng: np.random.Generator, size: int, context: Context = nullcontext) -> Any:
         """Return the outputs of `size` runs in a context; the generator ends where the runs left it.
 
         After a run that was ended the others have a generator of their own: how much it had drawn is unknown.
         """
-        if not self.apart:  # in a worker, a process of its own
-            return self.mechanism(data, rng, size, context)
+        at_once = self.mechanism.batched or self.timeout.unlimited
+        limit = self.timeout.seconds * (size if self.mechanism.batched else 1)
         outputs: list[Any] = []
-        name, batched = self.mechanism.name, self._at_once
-        most = self.timeout.seconds * (size if batched else 1)
+        left_over = data  # what is left of it after runs that were ended
         watch = watcher(rng)
         if watch is not None:
             watch.uses = (UNKNOWN,)
         while True:
-            child = self._child(0)
+            child = self._child()
+            call = _Call(left_over, rng, size - len(outputs), context, not at_once, self.timeout.unlimited)
             try:
-                made = self._answer(child, data, rng, size - len(outputs), context, seconds=most)
-                return made if batched else outputs + made
+                made = call.made_by(child, None if self.timeout.unlimited else limit)
+                return made if at_once else outputs + made
             except Late as late:
                 if not child.answered and self._try_fresh():
                     continue
                 # Fresh interpreters take long to begin: they are for what does not end in a copy of this process.
                 self._fresh = self._fresh and child.answered
-                noted().turn = child.notes.turn
-                if self.timeout.is_ == "error" or batched:
-                    whose = f"a call that makes {size} runs" if batched else "a run"
-                    raise RunFault(f"{whose} of the mechanism {name} took longer than {most:g} s") from None
-                if len(outputs) + len(late.parts) >= size:
-                    raise RunFault(f"the mechanism {name} made its {size} runs and did not end in {most:g} s") from None
-                try:
-                    before = _outputs(late.parts)
-                except ToolFault as fault:
-                    raise RunFault(f"the mechanism {name} gave no answer: {fault}") from None
-                outputs += [*before, timed_out(self.timeout.seconds)]
+                _note_turn(data, len(outputs) + len(late.parts), at_once)
+                self._refuse(late, len(outputs), size, limit)
+                outputs += [*self._parts(late.parts), timed_out(self.timeout.seconds)]
                 rng = _further(rng, len(outputs))
-                data = _rest(data, len(late.parts) + 1) if isinstance(data, InTurn) else data
-            except BaseException as error:  # after an interrupt what the child answers is no answer to the next call
-                noted().turn = child.notes.turn
+                if isinstance(left_over, InTurn):
+                    left_over = left_over.after(len(late.parts) + 1)
+            except ChildDied as died:
                 child.close()
-                if isinstance(error, ChildDied):
-                    raise RunFault(f"the mechanism {name} {error}") from None
+                if isinstance(data, InTurn):
+                    if not at_once:
+                        _note_turn(data, len(outputs) + len(child.parts), at_once)
+                    elif child.died and not self.mechanism.batched:
+                        data.turn = self._turn_that_ends(call)
+                raise RunFault(f"the mechanism {self.mechanism.name} {died}") from None
+            except BaseException as error:  # after an interrupt what the child answers is no answer to the next call
+                child.close()
+                if isinstance(error, Exited) and isinstance(data, InTurn) and error.turn is not None:
+                    data.turn = error.turn
                 raise
+
+    def _refuse(self, late: Late, made: int, size: int, limit: float) -> None:
+        """Raise `RunFault` where a run that takes too long is no output."""
+        name = self.mechanism.name
+        if self.timeout.is_ == "error" or self.mechanism.batched:
+            whose = f"a call that makes {size} runs" if self.mechanism.batched else "a run"
+            raise RunFault(f"{whose} of the mechanism {name} took longer than {limit:g} s") from None
+        if made + len(late.parts) >= size:
+            raise RunFault(f"the mechanism {name} made its {size} runs and did not end in {limit:g} s") from None
+
+    def _parts(self, parts: list[bytes]) -> list[Any]:
+        try:
+            return _outputs(parts)
+        except ToolFault as fault:
+            raise RunFault(f"the mechanism {self.mechanism.name} gave no answer: {fault}") from None
+
+    def _turn_that_ends(self, call: _Call) -> int | None:
+        """Return the number of the input whose run ends its process, as the same runs made again one by one show.
+
+        They are sent one by one only here, since that takes some microseconds a run. None is returned where the process
+        does not end this time, as where the system had ended it.
+        """
+        again = replace(call, one_by_one=True)
+        child = self._child()
+        try:
+            again.made_by(child, PATIENCE)
+        except ChildDied:
+            if len(child.parts) < call.size:
+                return int(call.data.turns[len(child.parts)])
+        except (Late, DpauditError):
+            pass
+        finally:
+            child.close()
+        return None
 
     def _try_fresh(self) -> bool:
         """Say whether to make a first run again in a fresh interpreter, once: a copy may lack threads it waits for."""
-        tried, self._tried = self._tried, True
+        tried = self._tried
+        self._tried = True
         self._fresh = not tried and has_threads()
         return self._fresh
 
-    def _answer(
-        self, child: Child, data: Any, rng: np.random.Generator, size: int, context: Context, seconds: float
-    ) -> Any:
-        """Return the outputs of so many runs that a child makes, and leave the generator where it says."""
-        batched, limit = self._at_once, None if self.timeout.unlimited else seconds
-        watch = watcher(rng)
-        asked = data, rng, size, context, watch is not None
-        parts, returned = child.call(_RUNS, *asked, seconds=limit, most=0 if batched else size)
+    def _child(self) -> Child:
+        """Return the child of this thread; another one if that has ended."""
+        known: Child | None = getattr(self._of_thread, "child", None)
+        if known is None or known.closed:
+            served = Runs(self.mechanism, again=known is not None)
+            # A copy of this process would lack the threads that some libraries wait for.
+            content = _as_pickle(served) if self._fresh or waiting_libraries() else None
+            known = Child(served if content is None else content)
+            self._of_thread.child = known
+        return known
+
+
+def _note_turn(data: Any, made: int, at_once: bool) -> None:
+    """Note the input of the run that is under way after so many of a call."""
+    if isinstance(data, InTurn) and not at_once and made < len(data.turns):
+        data.turn = int(data.turns[made])
+
+
+@dataclass(frozen=True)
+class _Call:
+    """Runs that a child is asked for; their generator is left where they end."""
+
+    data: Any
+    rng: np.random.Generator
+    size: int
+    context: Context
+    one_by_one: bool
+    unlimited: bool
+
+    def made_by(self, child: Child, seconds: float | None) -> Any:
+        """Return the outputs of the runs, each of which, or all if they are made at once, may take so many seconds."""
+        request, inputs = self._asked()
+        most = self.size if self.one_by_one else 1
+        parts, returned = child.call(request, inputs, seconds=seconds, most=most)
         try:
-            ended = msgspec.msgpack.decode(returned, type=_Ended)
-            made = decode(ended.outputs, size) if batched else _outputs(parts)
-            if len(made) != size:
-                raise ToolFault(f"there are {len(made)} outputs of {size} runs")
-            state, (number, has_half, half) = dict(rng.bit_generator.state), ended.state
-            state |= {"state": {**state["state"], "state": int(number, 16)}, "has_uint32": has_half, "uinteger": half}
-            rng.bit_generator.state = state
+            if len(parts) != most:
+                raise ToolFault(f"there are {len(parts)} parts in the place of {most}")
+            outputs = _outputs(parts) if self.one_by_one else decode(parts[0], self.size)
+            ended = decode(returned, 1)[0]
+            go_on(self.rng, ended["position"])
+            watch = watcher(self.rng)
             if watch is not None:
-                watch.uses = tuple(Use(*use) for use in ended.uses)
-            _warned(ended.warned)
-            return made
-        except (msgspec.MsgspecError, ToolFault, ValueError, OverflowError) as error:
+                watch.uses = tuple(Use(bool(advanced), bool(read)) for advanced, read in ended["uses"])
+            add(_warnings(ended["warned"]))
+            return outputs
+        except (ToolFault, ValueError, TypeError, LookupError, OverflowError) as error:
             raise ChildDied(f"gave no answer: {error}") from None
 
-    def _child(self, number: int) -> Child:
-        """Return a process of this thread by its number; another one if that has ended."""
-        known: dict[int, Child] = self._children.__dict__.setdefault("known", {})
-        if number not in known or known[number].closed:
-            function = partial(self._serve, bool(known))
-            # A copy of this process would lack the threads that some libraries wait for.
-            content = sendable_function(function) if self._fresh or waiting_libraries() else None
-            known[number] = Child(function if content is None else content)
-        return known[number]
+    def _asked(self) -> tuple[bytes, bytes]:
+        """Return the request, and the inputs, as docs/research/protocol.md has them."""
+        inputs: tuple[Any, ...] = (self.data,)
+        generators: tuple[np.random.Generator, ...] = (self.rng,)
+        turns = b""
+        fresh = False
+        if isinstance(self.data, InTurn):
+            inputs = self.data.sides
+            generators = self.data.generators
+            turns = self.data.turns.tobytes()
+            fresh = self.data.fresh
+        request = {
+            "size": self.size,
+            "streams": list(map(address_of, generators)),
+            "turns": turns,
+            "fresh": fresh,
+            "one by one": self.one_by_one,
+            "watched": watcher(self.rng) is not None,
+            "context": b"" if self.context is nullcontext else sendable(self.context),
+        }
+        if self.unlimited:
+            return encode([request]), PICKLED + sendable(inputs, _UNSENDABLE, ("pairs",))
+        return encode([request]), PICKLED + sendable(inputs)
 
-    def _serve(self, again: bool, emit: Callable[[bytes], None], kind: str, *arguments: Any) -> bytes:
-        """Make the call that a request asks for, in a child; in one that is not the first, draw other global noise."""
-        if again:
-            np.random.seed()  # noqa: NPY002  # mechanisms may draw from it; the fork reseeds `random`
+
+@dataclass
+class Runs:
+    """Makes the runs that a request asks for, in a child; `again` says that it is not the first of its thread."""
+
+    mechanism: Any
+    again: bool = False
+    begun: bool = False
+
+    def __call__(self, emit: Emit, request: bytes, inputs: bytes) -> bytes:
+        """Emit the outputs, one by one or all at once; return where the generator is, and what else the audit notes."""
+        if not self.begun and self.again:
+            # Mechanisms may draw from it, and another copy of the process has had it; `random` is seeded by the fork.
+            np.random.seed()  # noqa: NPY002
+        self.begun = True
         enter_folder()
         taken()
-        return self._runs(emit, *arguments) if kind == _RUNS else self._work(emit, *arguments)
+        asked = decode(request, 1)[0]
+        sides = value_of(inputs[len(PICKLED) :])
+        generators = [generator_at(address) for address in asked["streams"]]
+        rng = generators[0]
+        if asked["watched"]:
+            rng = watched(rng)
+        data = sides[0]
+        if len(sides) > 1:
+            turns = np.frombuffer(asked["turns"], np.uint8)
+            data = InTurn((sides[0], sides[1]), (rng, generators[1]), turns, asked["fresh"])
+        context: Context = value_of(asked["context"]) if asked["context"] else nullcontext
+        mechanism = self._emitting(emit) if asked["one by one"] else self.mechanism
+        try:
+            outputs = self._checked(mechanism, data, rng, asked["size"], context)
+        except Exited as error:
+            error.turn = data.turn if isinstance(data, InTurn) else None
+            raise
+        watch = watcher(rng)
+        uses = [] if watch is None else [list(use) for use in watch.used()]
+        if not asked["one by one"]:
+            emit(encode(outputs))
+        del outputs  # their destructors may warn
+        warned = [[*place, text, number] for place, (text, number) in taken().items()]
+        return encode([{"position": position_of(rng), "uses": uses, "warned": warned}])
 
-    def _work(self, emit: Callable[[bytes], None], content: bytes, items: Sequence[Any]) -> bytes:
-        """Work on items, in the child, and send what is made of each; return the warnings."""
-        work = _read_work(content)
-        mechanism = replace(self.mechanism, function=partial(self._checked, self.mechanism), probe=None, left_out=())
-        for item in items:
-            emit(encode([work(mechanism, item)]))
-        return _warnings()
+    def _emitting(self, emit: Emit) -> Any:
+        """Return the mechanism, which sends each output before the next run begins."""
+        probe = self.mechanism.probe
+        places = self.mechanism.places
 
-    def _checked(
-        self, mechanism: Any, data: Any, rng: np.random.Generator, size: int, context: Context = nullcontext
-    ) -> Any:
+        def send(output: Any) -> None:
+            emit(encode([without(predicted(output, probe), places)]))
+
+        function = replace(self.mechanism.function, emit=send)
+        return replace(self.mechanism, function=function, probe=None, left_out=())
+
+    def _checked(self, mechanism: Any, data: Any, rng: np.random.Generator, size: int, context: Context) -> Any:
         """Return the outputs of runs; see in a call of few that they do not change what all runs share."""
         held = data.sides if isinstance(data, InTurn) else data
         before = contents(held) if size <= LOOK or mechanism.few(size) else None
@@ -250,60 +348,29 @@ class Isolated:
             )
         return outputs
 
-    def _runs(
-        self,
-        emit: Callable[[bytes], None],
-        data: Any,
-        rng: np.random.Generator,
-        size: int,
-        context: Context,
-        watching: bool,
-    ) -> bytes:
-        """Make runs, in the child; return outputs that are made as a batch, and send others one by one."""
-        mechanism = self.mechanism
-        if watching:
-            rng = watched(rng)
-        if not self._at_once:
-            probe, places = mechanism.probe, mechanism.places
-            each = replace(
-                mechanism.function, emit=lambda output: emit(encode([without(predicted(output, probe), places)]))
-            )
-            mechanism = replace(mechanism, function=each, probe=None, left_out=())
-        outputs = self._checked(mechanism, data, rng, size, context)
-        watch = watcher(rng)
-        uses = watch.used() if watch is not None else ()
-        content, state = encode(outputs) if self._at_once else b"", rng.bit_generator.state
-        del outputs
-        half = state["has_uint32"], state["uinteger"]
-        return msgspec.msgpack.encode(_Ended(content, (f"{state['state']['state']:x}", *half), _warnings(), uses))
 
-
-_read_work = lru_cache(1)(value_of)
-"""Returns work, in the child, which gets the same with each block of items."""
-
-
-class _Ended(msgspec.Struct, array_like=True):
-    """The end of a call: outputs that were made as a batch, what the generator's state is now, and the warnings.
-
-    Where the generator is watched, the `uses` of it come last.
-    """
-
-    outputs: bytes
-    state: tuple[str, int, int]
-    warned: bytes
-    uses: tuple[tuple[bool, bool], ...] = ()
-
-
-def _warnings() -> bytes:
-    return msgspec.msgpack.encode(list(taken().items()))
-
-
-def _warned(content: bytes) -> None:
+def _as_pickle(served: Served) -> bytes | None:
+    """Return what a fresh interpreter serves, in the folder of this process and as discreetly; None if it cannot be."""
     try:
-        warned = msgspec.msgpack.decode(content, type=list[tuple[WarnedAt, tuple[str, int]]])
-    except msgspec.MsgspecError as error:
-        raise ToolFault(str(error)) from None
-    add({WarnedAt(*place): counted for place, counted in warned})
+        return bytes(cloudpickle().dumps(partial(_settled, hides(), left(), served), pickle.HIGHEST_PROTOCOL))
+    except Exception:  # of many types: what pickle raises depends on what it meets
+        return None
+
+
+def _settled(hidden: bool, folder: str | None, served: Served, emit: Emit, request: bytes, inputs: bytes) -> bytes:
+    leave(folder)
+    with hiding() if hidden else nullcontext():
+        return served(emit, request, inputs)
+
+
+def _warnings(found: Any) -> dict[WarnedAt, tuple[str, int]]:
+    """Return the warnings that a child counted; `ToolFault` if they are none."""
+    warned = {}
+    for module, category, file, line, text, number in found:
+        if not all(isinstance(one, str) for one in (module, category, file, text)):
+            raise ToolFault("what was sent are no warnings")
+        warned[WarnedAt(module, category, file, int(line))] = (text, int(number))
+    return warned
 
 
 def _outputs(parts: list[bytes]) -> list[Any]:
@@ -313,13 +380,6 @@ def _outputs(parts: list[bytes]) -> list[Any]:
 def predicted(output: Any, probe: Any) -> Any:
     """Return the predictions of a hypothesis on the points of a probe; another output as it is."""
     return np.asarray(output.predict(probe)) if probe is not None and hasattr(output, "predict") else output
-
-
-def _rest(data: InTurn, runs: int) -> InTurn:
-    """Return what is left after so many runs, with other generators: how much those had drawn is unknown."""
-    made = data.turns[:runs].tolist()
-    first, second = (_further(rng, 1 + made.count(side)) for side, rng in enumerate(data.generators))
-    return replace(data, generators=(first, second), turns=data.turns[runs:])
 
 
 def _further(rng: np.random.Generator, number: int) -> np.random.Generator:

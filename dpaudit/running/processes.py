@@ -1,58 +1,51 @@
-"""The system's part in processes: copies, limits of memory, an end together with their parent, signals.
-
-A command runs in a copy of its process: if what is audited ends the copy, the command reports it, with the input.
-"""
+"""The system's part in processes: limits of memory and time, an end together with their parent, signals."""
 
 from __future__ import annotations
 
 import os
 import select
 import signal
-import sys
 import threading
 import time
-import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 from dpaudit.errors import ToolFault
 from dpaudit.folders import STAYS
-from dpaudit.running.run_notes import Notes, begin
 
+# Seconds between two checks of the process at the other end of a pipe, which a fork of it may hold open.
 PULSE = 0.5
-"""Seconds between two checks of the process at the other end of a pipe, which a fork of it may hold open."""
+# The signals that ask a process to end. A terminal and a service manager send them to workers as well.
 STOPPING = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
-"""The signals that ask a process to end. A terminal and a service manager send them to workers as well."""
+# The signals that stop a process in the background which uses the terminal.
 BACKGROUND = tuple(getattr(signal, name) for name in ("SIGTTIN", "SIGTTOU") if hasattr(signal, name))
-"""The signals that stop a process in the background which uses the terminal."""
+# The share of the free memory that a process may take.
 FREE = 0.8
-"""The share of the free memory that a process may take."""
-MEMORY, OWN, GROUPS = Path("/proc/meminfo"), Path("/proc/self/statm"), Path("/sys/fs/cgroup")
-"""The files in which Linux shows the memory of the machine, of this process, and of its container."""
+# The files in which Linux shows the memory of the machine, of this process, and of its container.
+MEMORY = Path("/proc/meminfo")
+OWN = Path("/proc/self/statm")
+GROUPS = Path("/sys/fs/cgroup")
 IN_GROUP = (("memory.max", "memory.current"), ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes"))
 
+# The writing end of the pipe of this process.
 _held: list[int] = []
-"""The writing end of the pipe of this process."""
+# Filled where all audits of this process make their runs in processes of their own.
 APART: list[bool] = []
-"""Filled where all audits of this process make their runs in processes of their own."""
 KILLED = "a worker process died, killed by the system (for want of memory?) or ended by what it ran"
-MOST_MAPPED, MOST_KEPT = 1 << 25, 1 << 26
-"""Bytes of an array that the C library maps apart, and bytes at the end of the heap that it keeps, at least."""
-_M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3
-LEFT = 2.0
-"""Seconds after the end of a command in which its process may end by itself."""
-GRACE = 10.0
-"""Seconds after a request to end in which the command may do so; a request that comes later ends it at once."""
+# Bytes of an array that the C library maps apart, at least.
+MOST_MAPPED = 1 << 25
+# Bytes at the end of the heap that it keeps, at least.
+MOST_KEPT = 1 << 26
+_M_TRIM_THRESHOLD = -1
+_M_MMAP_THRESHOLD = -3
 
-
+# The time limits of the audits under way: seconds, and the time from which on children that are silent are ended.
 _limits: list[tuple[float, float]] = []
-"""The time limits of the audits under way: seconds, and the time from which on children that are silent are ended."""
+# Times a limit: earlier no child is ended for being silent.
 LATEST = 1.2
-"""Times a limit: earlier no child is ended for being silent."""
 
 
 @contextmanager
@@ -93,6 +86,19 @@ def keep_apart() -> None:
     if can_fork():
         APART.append(True)
         STAYS.append(True)
+
+
+@contextmanager
+def runs_apart() -> Iterator[None]:
+    """Let audits in the block make their runs in processes of their own, where processes fork."""
+    if not can_fork():
+        yield
+        return
+    APART.append(True)
+    try:
+        yield
+    finally:
+        APART.pop()
 
 
 def ended_by(code: int) -> str:
@@ -164,17 +170,20 @@ class ParentPipe:
         from multiprocessing.context import get_spawning_popen  # every command imports this module
 
         popen: Any = get_spawning_popen()
-        return ParentPipe, (None if self.end is None else popen.duplicate_for_child(self.end),)
+        end = self.end
+        if end is not None:
+            end = popen.duplicate_for_child(end)
+        return ParentPipe, (end,)
 
-    def follow(self, thread: bool = True) -> None:
-        """End the calling process with the one that made the pipe, or with its own parent.
-
-        The kernel does it where it can, even during a long call of C. `thread` asks for a thread in any case, which
-        also works if another process has inherited the writing end.
-        """
-        if self.end is not None and (not _killed_on_close(self.end) or thread):
-            end, name = (self.end, os.getppid()), "dpaudit-parent-pipe"
-            threading.Thread(target=_watch, args=end, name=name, daemon=True).start()
+    def follow(self) -> None:
+        """End the calling process with the one that made the pipe, or with its own parent."""
+        if self.end is None:
+            return
+        # The kernel does it where it can, even during a long call of C; a thread also where another process has
+        # inherited the writing end.
+        _be_killed_on_close(self.end)
+        watched = (self.end, os.getppid())
+        threading.Thread(target=_watch, args=watched, name="dpaudit-parent-pipe", daemon=True).start()
 
 
 @cache
@@ -209,80 +218,19 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forget)
 
 
-def _killed_on_close(end: int) -> bool:
-    """Ask the kernel to end this process when the pipe closes, and return whether it will."""
+def _be_killed_on_close(end: int) -> None:
+    """Ask the kernel, if it can, to end this process when the pipe closes."""
     own = f"/proc/self/fd/{end}"  # opened again it has an owner of its own; the end that came is shared by all workers
     if not os.path.exists(own) or signal.getsignal(signal.SIGIO) is not signal.SIG_DFL:
-        return False
+        return
     import fcntl
 
     alone = os.open(own, os.O_RDONLY | os.O_NONBLOCK)
     fcntl.fcntl(alone, fcntl.F_SETOWN, os.getpid())
     fcntl.fcntl(alone, fcntl.F_SETFL, fcntl.fcntl(alone, fcntl.F_GETFL) | os.O_ASYNC)
-    return True
 
 
 def _watch(end: int, parent: int) -> None:
     while os.getppid() == parent and not select.select([end], [], [], PULSE)[0]:
         pass
     os.kill(os.getpid(), signal.SIGKILL)
-
-
-def supervised(command: Callable[[], int]) -> int:
-    """Return the status of a command that a copy of this process runs.
-
-    The copy is made before anything but the command line is loaded, which takes a few milliseconds. It has the terminal
-    and the group of this process, which passes signals that ask to end on to it, and it ends with this one. What it has
-    stored is safe, however it ends. Where processes do not fork the command runs here. `ChildDied` is raised, with how
-    and on which input, if the copy ended before the command did.
-    """
-    if not can_fork():
-        return command()
-    notes, line = Notes(), parent_pipe()
-    for stream in (sys.stdout, sys.stderr):
-        with suppress(OSError, ValueError, AttributeError):  # closed, or none
-            stream.flush()  # else the copy writes it again
-    with postponed(), warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # of Python 3.12, where there are threads
-        if child := os.fork():
-            _pass_on(child)
-    if not child:
-        line.follow(thread=False)
-        begin(notes)
-        bound_memory()
-        with suppress(OSError, ValueError, AttributeError):  # closed, or none
-            # What code of C prints goes to standard error, and `sys.stdout` alone to standard output.
-            shown = sys.stdout
-            own = os.dup(1)
-            os.dup2(2, 1)
-            buffered = 1 if shown.line_buffering else -1
-            # It is open until the process ends: a file that closed its descriptor would be told of as unclosed then.
-            sys.stdout = open(own, "w", buffered, encoding=shown.encoding, errors=shown.errors, closefd=False)
-        keep_apart()
-        status = command()
-        notes.ended = 1 + status
-        leaving = threading.Timer(LEFT, os._exit, (status,))  # whatever threads the audited code has left
-        leaving.daemon = True
-        with suppress(RuntimeError):  # no memory is left for a thread
-            leaving.start()
-        return status
-    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    if notes.ended:  # whatever happened to the process afterwards
-        return notes.ended - 1
-    if -code in STOPPING:
-        return 128 - code
-    raise ChildDied(f"the command {ended_by(code)}{notes.words()}; what was stored before is kept")
-
-
-def _pass_on(child: int) -> None:
-    """Pass signals that ask to end on to a process; a late one ends it, for a call of C there may never return."""
-    asked: list[float] = []
-
-    def send(number: int, frame: FrameType | None) -> None:
-        asked.append(time.monotonic())
-        with suppress(OSError):
-            os.kill(child, number if asked[-1] - asked[0] < GRACE else signal.SIGKILL)
-
-    for number in STOPPING:
-        if signal.getsignal(number) is not signal.SIG_IGN:
-            signal.signal(number, send)

@@ -29,8 +29,8 @@ from dpaudit.outputs.shared import join
 from dpaudit.progress import Report
 from dpaudit.running.adapters import SIZES, Mechanism
 from dpaudit.running.isolated import InTurn, Isolated
-from dpaudit.running.processes import APART, WorkerDied
-from dpaudit.running.run_notes import MARK, brief, running_on
+from dpaudit.running.naming import MARK, brief, naming
+from dpaudit.running.processes import WorkerDied
 from dpaudit.running.values import Fingerprints, Sketch, fingerprints, worker
 from dpaudit.running.workers import DASK, spread
 
@@ -270,23 +270,13 @@ class Sampler:
             size = max(1, min(MOST_SUMMED, len(jobs) // GROUPS))
         groups = _Groups(jobs, size)
         # Workers are processes of their own: what the user has registered here travels with the work.
-        work = partial(
-            _run, replace(self, mechanism=_ELSEWHERE, report=None, values=None), reduce, add, dict(REGISTERED)
-        )
+        work = partial(_run, replace(self, report=None, values=None), reduce, add, dict(REGISTERED))
+        one_by_one = len(groups) == 1 or (self.n_jobs == 1 and self.backend != DASK)
         results: Iterator[tuple[tuple[T, T], Sketch | None]]
-        apart = self.apart
-        if apart is not None:
-            from joblib import effective_n_jobs
-
-            workers = 1 if self.n_jobs == 1 else int(effective_n_jobs(self.n_jobs))
-            one_by_one = workers == 1
-            results = apart.reduced(work, groups, workers)
-        elif len(groups) == 1 or (self.n_jobs == 1 and self.backend != DASK):
-            one_by_one = True
-            results = map(partial(work, self.mechanism), groups)
+        if one_by_one:
+            results = map(work, groups)
         else:
-            calls = replace(groups, work=partial(work, self.mechanism))
-            one_by_one = False
+            calls = replace(groups, work=work)
             results = spread(calls, n_jobs=self.n_jobs, backend=self.backend, address=self.address)
         began = time.monotonic()
         try:
@@ -306,22 +296,15 @@ class Sampler:
                 named += f" or one of {len(inputs) - 2} more inputs"
             raise WorkerDied(f"{error}, in runs on {named}") from error
 
-    @property
-    def apart(self) -> Isolated | None:
-        """The processes of the mechanism, if outputs are reduced there; None otherwise."""
-        function = self.mechanism.function
-        if self.backend is None and isinstance(function, Isolated) and function.timeout.unlimited and APART:
-            return function
-        return None
-
     def _run_couple(self, reduce: Reduce[T], couple: Couple, kept: dict[str, list[Fingerprints]]) -> tuple[T, T]:
         """Make the runs of a couple, and return what is kept of both sides; add fingerprints by input, if wanted."""
         stream = self.mechanism.stream
         first, second = (seeding.generator(self.seed, "privacy", stream, *job.address) for job in couple)
-        inputs = (couple[0].built(), couple[1].built())
-        with running_on(tuple(job.in_words() for job in couple), sum(job.size for job in couple), self.audit):
-            order = self.turns(couple, by_calls=self.mechanism.batched)
-            outputs = self.mechanism.in_turn(InTurn(inputs, (first, second), order, self.fresh))
+        sides = (couple[0].built(), couple[1].built())
+        order = self.turns(couple, by_calls=self.mechanism.batched)
+        inputs = InTurn(sides, (first, second), order, self.fresh)
+        with naming(tuple(job.in_words() for job in couple), self.audit, lambda: inputs.turn):
+            outputs = self.mechanism.in_turn(inputs)
         if self.sketched:
             for job, made in zip(couple, outputs, strict=True):
                 if job.size and made is not None:
@@ -332,10 +315,9 @@ class Sampler:
         """Return the part of a batch that is kept, or None if it has no outputs."""
         if outputs is None or not len(outputs):
             return None
-        function = self.mechanism.function
-        if not (isinstance(function, Isolated) and function.apart):
+        if not isinstance(self.mechanism.function, Isolated):
             # Outputs are the same in every process, and nothing of another process is executed here.
-            outputs = plain(outputs, alone=self.n_jobs == 1 and self.backend is None and not APART)
+            outputs = plain(outputs, alone=self.n_jobs == 1 and self.backend is None)
         if self.view is None:
             return reduce(outputs)
         return reduce(self.view(outputs))
@@ -457,25 +439,15 @@ class _Groups:
         return (partial(self.work, group) for group in groups)
 
 
-def _absent(data: Any, rng: np.random.Generator, size: int) -> Batch:
-    raise AssertionError
-
-
-# Stands for the mechanism in what is sent to a process that has it.
-_ELSEWHERE = Mechanism(_absent, "", batched=False)
-
-
 def _run(
     sampler: Sampler,
     reduce: Reduce[T],
     add: Add[T] | None,
     registered: dict[type, Flatten],
-    mechanism: Mechanism,
     couples: Sequence[Couple],
 ) -> tuple[tuple[T, T], Sketch | None]:
-    """Make the runs of couples by a mechanism; return what is kept of both sides, and a sketch of values, if wanted."""
+    """Make the runs of couples; return what is kept of both sides, and a sketch of values, if wanted."""
     learn(registered)
-    sampler = replace(sampler, mechanism=mechanism)
     kept: dict[str, list[Fingerprints]] = {}
     total, *others = (sampler._run_couple(reduce, couple, kept) for couple in couples)
     for other in others:

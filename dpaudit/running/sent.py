@@ -1,44 +1,30 @@
-"""Bytes between processes: the work that is sent out by pickle, what comes back as plain values and texts."""
+"""Bytes between processes: work is sent out as a pickle; what comes back is outputs taken apart, and so are errors."""
 
 from __future__ import annotations
 
 import pickle
 from collections.abc import Callable
 from contextlib import suppress
-from string import Formatter
+from secrets import token_hex
 from typing import Any
-
-import msgspec
 
 from dpaudit.errors import DpauditError, Exited, InputError, SharedPart, ToolFault, place_of
 from dpaudit.outputs.decoding import decode
 from dpaudit.outputs.encoding import encode
 from dpaudit.places import cloudpickle
-from dpaudit.running.run_notes import RunFault
+from dpaudit.running.naming import RunFault
 from dpaudit.withheld import raised_words
 
 _UNSENDABLE = (
     "with {timeout}, runs are made in a process of their own, to which data must travel, and something cannot be sent: "
     "{why:.500}; leave it out, or give plain data"
 )
+# Characters of an exception's message that are sent.
 MOST_TEXT = 100_000
-"""Characters of an exception's message that are sent."""
 _ERRORS: dict[str, type[DpauditError]] = {
     kind.__name__: kind for kind in (Exited, SharedPart, RunFault, InputError, ToolFault)
 }
-"""The types that errors come back as; others of dpaudit come as those that they are derived from."""
-_Part = str | tuple[str, str | None]
-"""A text, or a parameter with what is shown of its value, if anything is."""
-
-
-class _Error(msgspec.Struct, array_like=True):
-    """An exception by its texts: the `message` in parts, of which a parameter is its name and what is shown of it."""
-
-    kind: str
-    message: list[_Part]
-    parameter: str | None = None
-    allowed: str = ""
-    value: str | int | float | bool | None = None
+# The types that errors come back as; others of dpaudit come as those that they are derived from.
 
 
 def sendable(value: Any, message: str = _UNSENDABLE, names: tuple[str, ...] = ("timeout",)) -> bytes:
@@ -75,57 +61,75 @@ def result_of(content: bytes) -> Any:
 
 
 def error_as_bytes(error: BaseException) -> bytes:
-    """Return an exception as its texts; one that is none of dpaudit's becomes a `ToolFault`."""
-    kind = next((kind.__name__ for kind in type(error).__mro__ if kind.__name__ in _ERRORS), ToolFault.__name__)
+    """Return an exception as its texts; one that is none of dpaudit's becomes a `ToolFault`.
+
+    They are the name of the class, the parts of the message, and of bad input the parameter and the value; of an exit,
+    the number of the input.
+    """
     if not isinstance(error, DpauditError):
-        sent = _Error(ToolFault.__name__, [_clean(f"{raised_words(error)} ({place_of(error)})")])
-    elif isinstance(error, InputError):
-        value = error.value if isinstance(error.value, float | bool | None) else _clean(str(error.value))
-        sent = _Error(kind, _parts(error), error.parameter, _clean(error.allowed), value)
-    else:
-        sent = _Error(kind, [_clean(str(error))])
-    return msgspec.msgpack.encode(sent)
+        said = _clean(f"{raised_words(error)} ({place_of(error)})")
+        return encode([[ToolFault.__name__, [[said, "", ""]], None, None, None]])
+    kind = next((kind.__name__ for kind in type(error).__mro__ if kind.__name__ in _ERRORS), ToolFault.__name__)
+    if not isinstance(error, InputError):
+        return encode([[kind, [[_clean(str(error)), "", ""]], None, None, None]])
+    value = error.value
+    if not isinstance(value, float | bool | None):
+        value = _clean(str(value))
+    turn = error.turn if isinstance(error, Exited) else None
+    return encode([[kind, _parts(error), error.parameter, value, turn]])
 
 
 def _clean(text: str) -> str:
-    """Return a text that MessagePack has: not too long, and without halves of surrogate pairs."""
+    """Return a text that is not too long, without halves of surrogate pairs, which no stream takes."""
     return text[:MOST_TEXT].encode("utf-8", "replace").decode()
 
 
-def _parts(error: InputError) -> list[_Part]:
-    if not error.names:
-        return [_clean(error.message)]
-    parts, given = list[_Part](), {name: name for name in error.names} | error.values
-    for text, field, spec, conversion in (formatter := Formatter()).parse(error.message):
-        parts.append(_clean(text))
-        if field is not None:
-            found, _ = formatter.get_field(field, error.names, given)
-            spec = formatter.vformat(spec or "", error.names, given)  # of an error that was sent, its value is one
-            if field in error.names or field.isdecimal():
-                parts.append((found, _clean(spec.removeprefix("=")) if spec else None))
-            else:
-                parts.append(_clean(formatter.format_field(formatter.convert_field(found, conversion), spec)))
-    return parts
+def _parts(error: InputError) -> list[list[str]]:
+    """Return the texts of a message, each with the parameter that follows it, and what is shown of that.
+
+    The command line words parameters as options, and needs to know where they are.
+    """
+    mark = token_hex(16)  # no text of a message has it
+    said = error.worded(lambda name, value: mark + name + mark + ("" if value is None else f"={value}") + mark)
+    pieces = [*map(_clean, said.split(mark)), "", ""]
+    return [pieces[i : i + 3] for i in range(0, len(pieces), 3)]
 
 
 def error_of(content: bytes) -> DpauditError:
     """Return the exception that was sent; its texts are shown and never formatted, whatever is in them."""
     try:
-        sent = msgspec.msgpack.decode(content, type=_Error)
-    except msgspec.MsgspecError:
+        name, parts, parameter, value, turn = decode(content, 1)[0]
+        template, names, texts = _template(parts)
+        if not (isinstance(parameter, str | None) and isinstance(value, str | int | float | None)):
+            raise TypeError
+    except (ToolFault, ValueError, TypeError):
         return ToolFault("a process sent an error that cannot be read")
-    kind = _ERRORS.get(sent.kind, ToolFault)
-    message, texts, names = "", dict[str, Any](), dict[str, None]()
-    for i, part in enumerate(sent.message):
-        name, text = ("", part) if isinstance(part, str) else part
-        texts[f"_{i}"] = name if text is None else text
-        if name.isidentifier() and not name.startswith("_") and issubclass(kind, InputError):
-            names[name] = None
-            message += f"{{{name}}}" if text is None else f"{{{name}:={{_{i}}}}}"
-        else:
-            message += f"{{_{i}}}"
-    if not names:
-        message, texts = message.format(**texts), {}
+    kind = _ERRORS.get(name, ToolFault)
     if not issubclass(kind, InputError):
-        return kind(message)
-    return kind(message, names=tuple(names), parameter=sent.parameter, value=sent.value, **texts)
+        return kind("".join(map("".join, parts)))
+    if not names:  # a message without parameters is no template
+        template = "".join(texts.values())
+        texts = {}
+    error = kind(template, names=names, parameter=parameter, value=value, **texts)
+    if isinstance(error, Exited) and turn in (0, 1):
+        error.turn = turn
+    return error
+
+
+def _template(parts: list[list[str]]) -> tuple[str, tuple[str, ...], dict[str, str]]:
+    """Return the template of a message, the parameters in it, and the texts that fill it."""
+    template = ""
+    names: dict[str, None] = {}
+    texts: dict[str, str] = {}
+    for i, (text, name, shown) in enumerate(parts):
+        if not all(isinstance(one, str) for one in (text, name, shown)):
+            raise TypeError
+        texts[f"text_{i}_"] = text
+        template += f"{{text_{i}_}}"
+        if name.isidentifier() and not name.startswith("_"):
+            names[name] = None
+            texts[f"shown_{i}_"] = shown.removeprefix("=")
+            template += f"{{{name}:={{shown_{i}_}}}}" if shown else f"{{{name}}}"
+        elif name:
+            texts[f"text_{i}_"] += name + shown
+    return template, tuple(names), texts

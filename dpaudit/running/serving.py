@@ -1,43 +1,136 @@
-"""The part of a fresh interpreter: it serves the calls of a function that its parent sends first."""
+"""The child's side of the protocol: it makes the calls that are asked for, one after another, until its parent ends."""
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Callable
-from contextlib import ExitStack
-from multiprocessing.connection import Connection
-from typing import Any
+from contextlib import suppress
+from typing import BinaryIO
 
-from dpaudit import folders
-from dpaudit.running.child import serve_calls
-from dpaudit.running.processes import APART, ParentPipe
-from dpaudit.running.run_notes import Notes
-from dpaudit.running.sent import value_of
-from dpaudit.withheld import hiding
+from dpaudit.errors import ToolFault
+from dpaudit.running.naming import copies_of
+from dpaudit.running.processes import ParentPipe, bound_memory, ignore_requests, keep_memory
+from dpaudit.running.protocol import (
+    BEGUN,
+    CALL,
+    FORKED,
+    HEAD,
+    HELLO,
+    INPUTS,
+    LOAD,
+    PART,
+    RAISED,
+    RETURNED,
+    check_hello,
+    hello,
+)
+from dpaudit.running.sent import error_as_bytes, value_of
+
+Emit = Callable[[bytes], None]
+# A function that answers calls: it may emit parts of its answer; the bytes are a request and its inputs.
+Served = Callable[[Emit, bytes, bytes], bytes]
+# Bytes that a pipe holds: a content as long is written without a copy that joins it to its head.
+ROOM = 1 << 16
 
 
-def serve(requests: int, replies: int, notes: int, line: int | None = None) -> None:
-    """Serve calls until no more can come; the arguments are file descriptors (`running.spawned`)."""
-    incoming = Connection(requests, writable=False)
-    shared = Notes(notes)
-    apart, hidden, folder, content = value_of(incoming.recv_bytes())
-    if apart:
-        APART.append(True)
-    folders.leave(folder)
-    with ExitStack() as stack:
-        if hidden:
-            stack.enter_context(hiding())
-        serve_calls(Loaded(content), incoming, Connection(replies, readable=False), ParentPipe(line), shared)
+def main(requests: int, replies: int, line: int) -> None:
+    """Serve what the parent sends, in a fresh interpreter; the arguments are file descriptors."""
+    serve(None, requests, replies, ParentPipe(line))
 
 
-class Loaded:
-    """A function that is read from bytes at its first call, so that what reading it raises is an answer."""
+def serve(function: Served | None, requests: int, replies: int, line: ParentPipe) -> None:
+    """Answer calls, as the child, until no more can come; the process ends then.
 
-    def __init__(self, content: bytes) -> None:
-        self._content = content
-        self._function: Callable[..., bytes] | None = None
+    The file descriptors are the pipes. A fresh interpreter has no function until it is told which.
+    """
+    try:
+        with open(requests, "rb") as incoming, open(replies, "wb") as outgoing:
+            _send(outgoing, HELLO, hello())
+            try:
+                _settle(line)
+                copies_of(os.getpid())
+            except OSError as error:
+                why = f"no process could begin that makes runs: {error.strerror or error}"
+                _send(outgoing, RAISED, error_as_bytes(ToolFault(why)))
+            else:
+                _answer_calls(function, incoming, outgoing)
+    finally:
+        os._exit(0)
 
-    def __call__(self, *arguments: Any) -> bytes:
-        """Return what the function returns."""
-        if self._function is None:
-            self._function = value_of(self._content)
-        return self._function(*arguments)
+
+def _settle(line: ParentPipe) -> None:
+    """Make this process a child that ends with its parent, whose output is no answer of a command."""
+    os.setpgid(0, 0)
+    ignore_requests(line)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    os.dup2(2, 1)
+    sys.stdout = sys.stderr
+    bound_memory()
+    keep_memory()
+
+
+def _answer_calls(function: Served | None, requests: BinaryIO, replies: BinaryIO) -> None:
+    home = os.getpid()
+    copies = copies_of(home)
+    load = b""
+    inputs = b""
+
+    def send(kind: bytes, content: bytes = b"") -> None:
+        if os.getpid() != home:  # the audited code forked, and this is the copy
+            copies.tell()
+            os._exit(0)
+        _send(replies, kind, content)
+
+    def emit(content: bytes) -> None:
+        send(PART, content)
+
+    while message := _received(requests):
+        kind, content = message
+        if kind == HELLO:
+            check_hello(content)
+        elif kind == LOAD:
+            load = content
+        elif kind == INPUTS:
+            inputs = content
+        elif kind == CALL:
+            send(BEGUN)
+            try:
+                if function is None:
+                    function = value_of(load)  # what this raises is an answer too
+                answer = RETURNED, function(emit, content, inputs)
+            except BaseException as error:  # an interrupt that the audited code raises, for instance
+                answer = RAISED, error_as_bytes(error)
+            if copies.returned():
+                answer = FORKED, b""
+            send(*answer)
+            inputs = b""
+            for stream in (sys.stdout, sys.stderr):
+                with suppress(OSError, ValueError, AttributeError):  # closed, or replaced by audited code
+                    stream.flush()
+
+
+def _received(requests: BinaryIO) -> tuple[bytes, bytes] | None:
+    """Return the next message; None if the parent has closed the pipe."""
+    begin = requests.read(HEAD.size)
+    if len(begin) < HEAD.size:
+        return None
+    size, kind = HEAD.unpack(begin)
+    content = requests.read(size)
+    return (kind, content) if len(content) == size else None
+
+
+def _send(replies: BinaryIO, kind: bytes, content: bytes) -> None:
+    begin = HEAD.pack(len(content), kind)
+    if len(content) < ROOM:
+        replies.write(begin + content)
+    else:
+        replies.write(begin)
+        replies.write(content)
+    replies.flush()
+
+
+if __name__ == "__main__":
+    main(*map(int, sys.argv[1:]))

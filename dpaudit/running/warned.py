@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 from dpaudit.escaping import printable
 from dpaudit.withheld import foreign, hides
 
+# The names in the class of a warning that add no code.
 _PLAIN = frozenset({"__module__", "__doc__", "__weakref__", "__dict__", "__static_attributes__", "__firstlineno__"})
-"""The names in the class of a warning that add no code."""
 
 
 class WarnedAt(NamedTuple):
@@ -27,15 +27,15 @@ class WarnedAt(NamedTuple):
     line: int
 
 
+# The first text of each place, and how often it warned.
 WarningCounts = Mapping[WarnedAt, tuple[str, int]]
-"""The first text of each place, and how often it warned."""
 
 _counts: dict[WarnedAt, tuple[str, int]] = {}
 _lock = threading.Lock()
+# Modules whose categories are shown in audits of people's data.
 _LIBRARIES = ("builtins", "numpy", "numpy.exceptions", "pandas.errors", "sklearn.exceptions")
-"""Modules whose categories are shown in audits of people's data."""
+# The blocks of `gathered` that are under way.
 _open: list[int] = []
-"""The blocks of `gathered` that are under way."""
 
 
 @contextmanager

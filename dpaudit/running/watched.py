@@ -8,11 +8,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dpaudit.errors import ToolFault
+
+# Attributes of a bit generator from which another generator can be made that repeats its stream.
 READING = frozenset({
     "state", "seed_seq", "_seed_seq", "jumped", "spawn", "__reduce__", "__reduce_ex__", "__getstate__", "__deepcopy__",
     "__copy__",
 })  # fmt: skip
-"""Attributes of a bit generator from which another generator can be made that repeats its stream."""
+
+# Generators that the runs of a call may spawn: they are counted by spawning as many.
+MOST_SPAWNED = 10**6
 
 
 class Use(NamedTuple):
@@ -89,6 +94,64 @@ def state_of(rng: np.random.Generator) -> Any:
     """Return the state of a generator; that it was read is not noted, since it is not the mechanism that asks."""
     bits: Any = rng.bit_generator
     return _STATE.__get__(bits) if isinstance(bits, np.random.PCG64) else bits.state
+
+
+def address_of(rng: np.random.Generator) -> dict[str, Any]:
+    """Return where a generator is, a PCG64, in plain values: its seed, what it has spawned, and its position.
+
+    That this is asked is not noted.
+    """
+    seed = _SEED.__get__(rng.bit_generator)
+    return {
+        "entropy": seed.entropy,
+        "key": list(seed.spawn_key),
+        "pool": seed.pool_size,
+        "spawned": seed.n_children_spawned,
+        "increment": f"{state_of(rng)['state']['inc']:x}",
+        "position": position_of(rng),
+    }
+
+
+def position_of(rng: np.random.Generator) -> list[str | int]:
+    """Return what drawing and spawning change: the state, the half of a draw that is left, the number of children."""
+    state = state_of(rng)
+    spawned = _SEED.__get__(rng.bit_generator).n_children_spawned
+    return [f"{state['state']['state']:x}", state["has_uint32"], state["uinteger"], spawned]
+
+
+def generator_at(address: dict[str, Any]) -> np.random.Generator:
+    """Return the generator at an address."""
+    seed = np.random.SeedSequence(
+        address["entropy"],
+        spawn_key=tuple(address["key"]),
+        pool_size=address["pool"],
+        n_children_spawned=address["spawned"],
+    )
+    bits = np.random.PCG64(seed)
+    state, has_half, half, _ = address["position"]
+    bits.state = {
+        "bit_generator": "PCG64",
+        "state": {"state": int(state, 16), "inc": int(address["increment"], 16)},
+        "has_uint32": has_half,
+        "uinteger": half,
+    }
+    return np.random.Generator(bits)
+
+
+def go_on(rng: np.random.Generator, position: Any) -> None:
+    """Move a generator to a position that a child has sent; `ToolFault` if it is none of this generator."""
+    state, has_half, half, spawned = position
+    seed = _SEED.__get__(rng.bit_generator)
+    more = int(spawned) - seed.n_children_spawned
+    if not 0 <= more <= MOST_SPAWNED:
+        raise ToolFault(f"the generator has spawned {spawned} children, after {seed.n_children_spawned}")
+    moved = dict(state_of(rng))
+    moved["state"] = {**moved["state"], "state": int(state, 16)}
+    moved["has_uint32"] = has_half
+    moved["uinteger"] = half
+    rng.bit_generator.state = moved
+    if more:
+        seed.spawn(more)
 
 
 def watcher(rng: np.random.Generator) -> Watched | None:

@@ -1,4 +1,4 @@
-"""Work spread over processes: by joblib, or over forked processes in which a call may end its process."""
+"""Work spread over processes: by joblib or dask, or over children, in which a call may end its process."""
 
 from __future__ import annotations
 
@@ -6,20 +6,19 @@ import os
 import signal
 import sys
 import threading
-import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, redirect_stdout
 from functools import partial
 from itertools import islice
 from multiprocessing.connection import wait
 from types import GeneratorType
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from dpaudit.arguments import check_jobs
 from dpaudit.errors import DpauditError, InputError, withholding
 from dpaudit.folders import enter_folder
-from dpaudit.running.child import PART, RETURNED, SENT_WRONG, Child
+from dpaudit.running.child import Child
 from dpaudit.running.processes import (
     APART,
     KILLED,
@@ -30,27 +29,25 @@ from dpaudit.running.processes import (
     parent_pipe,
     postponed,
 )
+from dpaudit.running.protocol import PART, RETURNED
 from dpaudit.running.sent import result_as_bytes, result_of, sendable
-from dpaudit.running.shared_memory import folder
+from dpaudit.running.serving import Emit
 from dpaudit.running.warned import WarningCounts, add, counted, taken
 from dpaudit.withheld import hides, raised_words
 
 T = TypeVar("T")
-Item = TypeVar("Item", covariant=True)
+# The backend that joblib does not make: futures of `distributed`.
 DASK = "dask"
-"""The backend that joblib does not make: futures of `distributed`."""
+# Parts into which work for a cluster of unknown size is cut, at least.
 CLUSTER = 64
-"""Parts into which work for a cluster of unknown size is cut, at least."""
-BLOCK = 0.1
-"""Seconds, about, of a block of items that a child is sent, so that children are busy and end together."""
+# Calls, at most, that are looked at for what cannot be sent.
 LOOKED_AT = 64
-"""Calls, at most, that are looked at for what cannot be sent."""
+# The message where something cannot be sent, and the parameters that it names.
 _UNSENDABLE = (
     "with several jobs, what is audited and its data must travel between processes, and something cannot be sent: "
     '{why:.500}; use {n_jobs:=1}, or {backend:="threading"}, which sends nothing',
     ("n_jobs", "backend"),
 )
-"""The message where something cannot be sent, and the parameters that it names."""
 
 
 def spread(
@@ -88,8 +85,8 @@ def spread(
     if loky or backend == "multiprocessing":
         ending = () if loky else (signal.SIGTERM,)
         options = {"initializer": ignore_requests, "initargs": (parent_pipe(), ending), **options}
-    if loky:
-        options = {"temp_folder": folder(), **options}
+        # joblib would write large arrays to files that everybody may list, and that stay where a process is killed.
+        options["max_nbytes"] = None
     parallel = Parallel(n_jobs=n_jobs, backend=backend, return_as=stream, **options)
     jobs = (delayed(_call)(call, os.getpid(), hides()) for call in calls)
     results: Any = None
@@ -191,19 +188,23 @@ def _call(call: Callable[[], Any], home: int, hidden: bool) -> tuple[Any, Warnin
 
 
 def apart(
-    call: Callable[[Callable[[bytes], None], str], T],
+    call: Callable[[Emit, str], T],
     keys: Iterable[str],
     n_jobs: int,
     heard: Callable[[str, bytes], None] = lambda key, part: None,
     *,
     fresh: bool = False,
 ) -> Iterator[tuple[str, T | DpauditError]]:
-    """Call a function of each key in forked processes; yield the keys, as calls end, and what returned or why not.
+    """Call a function of each key in children; yield the keys, as calls end, and what returned or why not.
 
     What calls return is made of plain values and arrays. ``call(emit, key)`` may send bytes while it runs, by calling
-    `emit`: `heard` gets them. A process makes one call after another, or with `fresh` one call. Where several run at a
+    `emit`: `heard` gets them. A child makes one call after another, or with `fresh` one call. Where several run at a
     time, one that ended its process is made again when the others are done: together they may have taken the memory.
     """
+
+    def served(emit: Emit, request: bytes, inputs: bytes) -> bytes:
+        return result_as_bytes(partial(call, emit, request.decode()))
+
     waiting = iter(keys)
     again: list[str] = []
     idle: list[Child] = []
@@ -211,33 +212,29 @@ def apart(
     try:
         while True:
             while len(busy) < n_jobs and (key := next(waiting, None)) is not None:
-                child = idle.pop() if idle else Child(lambda emit, key: result_as_bytes(partial(call, emit, key)))
-                child.begin(key)
+                child = idle.pop() if idle else Child(served)
+                child.begin(key.encode())
                 busy[child] = key
             if not busy:
                 break
             wait([child.replies for child in busy], PULSE)
             for child, key in list(busy.items()):
-                found: T | DpauditError
-                try:
-                    while (message := child.message(0.0)) and message[0] != RETURNED:
-                        if message[0] == PART:
-                            heard(key, message[1])
-                    if message is None:
-                        continue
-                    found = result_of(message[1])
-                except DpauditError as error:
-                    found = error
+                found = _ended(child, partial(heard, key))
+                if found is None:
+                    continue
                 del busy[child]
-                died = isinstance(found, ChildDied)
+                content, error = found
+                died = isinstance(error, ChildDied)
                 if fresh or died:
                     child.close()
                 else:
                     idle.append(child)
                 if died and n_jobs > 1:
                     again.append(key)
+                elif error is not None:
+                    yield key, error
                 else:
-                    yield key, found
+                    yield key, _result(content)
     finally:
         for child in (*idle, *busy):
             child.close()
@@ -245,8 +242,30 @@ def apart(
         yield from apart(call, again, 1, heard, fresh=fresh)
 
 
+def _ended(child: Child, heard: Callable[[bytes], None]) -> tuple[bytes, DpauditError | None] | None:
+    """Pass the parts on that have come; return the content of the end of the call, or what it raised, if it ended."""
+    try:
+        while message := child.message(0.0):
+            kind, content = message
+            if kind == PART:
+                heard(content)
+            elif kind == RETURNED:
+                return content, None
+    except DpauditError as error:
+        return b"", error
+    return None
+
+
+def _result(content: bytes) -> Any:
+    """Return the result of a call, or the error that it raised."""
+    try:
+        return result_of(content)
+    except DpauditError as error:
+        return error
+
+
 def in_own_process(call: Callable[[], T]) -> T:
-    """Return what a call returns, plain values, made in a process of its own where commands keep audited code apart.
+    """Return what a call returns, plain values, made in a child where commands keep audited code apart.
 
     `ChildDied` is raised if the call ended its process, `DpauditError` of what else it raised.
     """
@@ -264,72 +283,3 @@ def in_own_process(call: Callable[[], T]) -> T:
     if isinstance(found, DpauditError):
         raise found
     return found
-
-
-class Items(Protocol[Item]):
-    """Items whose number is known, each made when it is asked for."""
-
-    def __len__(self) -> int:
-        """Return their number."""
-
-    def __iter__(self) -> Iterator[Item]:
-        """Yield them in order."""
-
-
-class _Block:
-    """The items of one block, by the numbers of the next that is answered and of the end, and when it was sent."""
-
-    def __init__(self, first: int, size: int) -> None:
-        self.first, self.next, self.end, self.began = first, first, first + size, time.monotonic()
-
-
-def in_blocks(
-    children: Sequence[Child], send: Callable[[Child, list[T]], None], items: Items[T], warned: Callable[[bytes], None]
-) -> Iterator[bytes]:
-    """Yield the parts with which children answer items, one each, in the order of the items.
-
-    ``send(child, items)`` begins the call of a child for a block of items; `warned` is called with what that returns.
-    When a caller stops, or something fails, children that are at work are ended. `ChildDied` is raised if a child
-    ended, or did not answer each of its items once.
-    """
-    waiting, answers, shown = iter(items), dict[int, bytes](), 0
-    size, sent = 1, 0
-    idle, busy = list(children), dict[Child, _Block]()
-    try:
-        while True:
-            while idle and (block := list(islice(waiting, size))):
-                child = idle.pop()
-                busy[child] = _Block(sent, len(block))
-                send(child, block)
-                sent += len(block)
-            while shown in answers:
-                yield answers.pop(shown)
-                shown += 1
-            if not busy:
-                return
-            wait([child.replies for child in busy], PULSE)
-            for child, own in list(busy.items()):
-                if _ended(child, own, answers, warned):
-                    del busy[child]
-                    idle.append(child)
-                    took = (time.monotonic() - own.began) / (own.end - own.first)
-                    fair = -(-(len(items) - sent) // (2 * len(children)))
-                    size = max(1, min(int(BLOCK / max(took, 1e-6)), fair))
-    finally:
-        for child in busy:  # what it answers now is no answer to a later call
-            child.close()
-
-
-def _ended(child: Child, own: _Block, answers: dict[int, bytes], warned: Callable[[bytes], None]) -> bool:
-    """Take the answers that have come, and return whether the block has ended."""
-    while message := child.message(0.0):
-        kind, content = message
-        if kind == PART and own.next < own.end:
-            answers[own.next] = content
-            own.next += 1
-        elif kind == RETURNED and own.next == own.end:
-            warned(content)
-            return True
-        elif kind in (PART, RETURNED):
-            raise ChildDied(SENT_WRONG)
-    return False

@@ -11,8 +11,8 @@ from typing import Any
 from dpaudit.bounds.tangent import gaussian_delta
 from dpaudit.contract import Pair
 from dpaudit.errors import ToolFault
+from dpaudit.running.child import waiting_libraries
 from dpaudit.running.processes import APART, ChildDied
-from dpaudit.running.spawned import waiting_libraries
 from dpaudit.running.workers import in_own_process
 from dpaudit.sensitivity.replayed_noise import REPEATS, ReplayedMechanism, Run, ValueMove, loss_of_map, stands_in
 from dpaudit.sensitivity.search import Moves, Search

@@ -168,7 +168,7 @@ def mechanism(data, rng):
 import struct
 def mechanism(data, rng):
     for number in range(3, 64):
-        try: os.write(number, struct.pack('!Q', 4) + b'vabc')
+        try: os.write(number, struct.pack('!Q', 3) + b'vabc')
         except OSError: pass
     return coin(data, rng)
 """,
@@ -180,7 +180,7 @@ def mechanism(data, rng):
     content = pickle.dumps(Run())
     for number in range(3, 64):
         for kind in (b'p', b'v', b'e'):
-            try: os.write(number, struct.pack('!Q', 1 + len(content)) + kind + content)
+            try: os.write(number, struct.pack('!Q', len(content)) + kind + content)
             except OSError: pass
     return coin(data, rng)
 """,
@@ -197,13 +197,8 @@ import struct
 def mechanism(data, rng):
     while True:
         for number in range(3, 16):
-            try: os.write(number, struct.pack('!Q', 2) + b'pa')
+            try: os.write(number, struct.pack('!Q', 1) + b'pa')
             except OSError: pass
-""",
-    "scribbles on the notes": """
-def mechanism(data, rng):
-    from dpaudit.running.run_notes import noted
-    noted()._page[:] = b'\\xff' * len(noted()._page); os._exit(3)
 """,
     "closes every descriptor": "def mechanism(data, rng): os.closerange(3, 64); return coin(data, rng)\n",
 }

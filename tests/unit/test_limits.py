@@ -27,7 +27,8 @@ from dpaudit.contract import Pair
 from dpaudit.errors import InputError
 from dpaudit.events.feature_screening.featured import screened_discretizers
 from dpaudit.outputs.canonical import TIMED_OUT, Raised, canonical, in_words
-from dpaudit.running import processes, spawned
+from dpaudit.running import child as children
+from dpaudit.running import processes
 from dpaudit.running.adapters import as_mechanism
 from dpaudit.running.child import Child, Late
 from dpaudit.running.isolated import RunFault, Timeout, _further
@@ -67,7 +68,7 @@ def crashes(bit, rng):
 
 
 def counting(emit, number):
-    for i in range(number):
+    for i in range(int(number)):
         emit(b"x" * i)
     return b"end"
 
@@ -126,9 +127,9 @@ def test_a_run_that_ends_its_process_is_a_fault_that_names_the_input():
     ],
 )
 def test_whatever_ends_a_process_is_told(end, told):
-    child = Child(lambda emit: (end() and time.sleep(0.1)) or b"")  # a copy is noticed when it returns
+    child = Child(lambda *_: (end() and time.sleep(0.1)) or b"")  # a copy is noticed when it returns
     with pytest.raises(ChildDied, match=told):
-        child.call(seconds=60)
+        child.call(b"", seconds=60)
     child.close()
 
 
@@ -167,20 +168,20 @@ def test_a_mechanism_that_changes_its_input_is_refused_there_too():
 
 @pytest.mark.parametrize("number", [0, 3, 900])
 def test_no_part_is_lost_where_a_child_is_ended(number):
-    def slow(emit, number):
+    def slow(emit, number, _):
         counting(emit, number)
         time.sleep(60)  # longer than its limit
 
     child = Child(slow)
     with pytest.raises(Late) as late:
-        child.call(number, seconds=1.0, most=number)
+        child.call(b"%d" % number, seconds=1.0, most=number)
     assert late.value.parts == [b"x" * i for i in range(number)]
     assert child.closed
 
 
 def test_parts_of_any_size_come_in_order():
-    child = Child(lambda emit: [emit(b"x" * size) for size in (10, 200_000, 20, 65_000, 1_000)] and b"7")
-    parts, value = child.call(most=5)
+    child = Child(lambda emit, *_: [emit(b"x" * size) for size in (10, 200_000, 20, 65_000, 1_000)] and b"7")
+    parts, value = child.call(b"", most=5)
     assert ([len(part) for part in parts], value) == ([10, 200_000, 20, 65_000, 1_000], b"7")
     child.close()
 
@@ -188,7 +189,7 @@ def test_parts_of_any_size_come_in_order():
 def test_memory_without_end_is_an_exception_of_the_run():
     import resource
 
-    def grows(emit):
+    def grows(*_):
         _, hard = resource.getrlimit(resource.RLIMIT_DATA)
         resource.setrlimit(resource.RLIMIT_DATA, (min(2**30, resource.getrlimit(resource.RLIMIT_DATA)[0]), hard))
         held = []
@@ -199,7 +200,7 @@ def test_memory_without_end_is_an_exception_of_the_run():
             return f"{len(held) * 2**26} {resource.getrlimit(resource.RLIMIT_DATA)[0]}".encode()
 
     child = Child(grows)
-    taken, limit = map(int, child.call(seconds=60)[1].split())
+    taken, limit = map(int, child.call(b"", seconds=60)[1].split())
     child.close()
     assert taken < limit <= 2**30
 
@@ -454,7 +455,7 @@ def test_a_mechanism_that_ends_its_process_fails_alone_in_a_check(capsys, tmp_pa
     assert noisy["verdict"] != "failed"
     assert main(["check", "leaves", "noisy", "--quiet", "--json"]) == 2
     leaves, noisy = map(json.loads, capsys.readouterr().out.splitlines())
-    assert leaves["why"] == "the audit ended its process (exit status 0), on the data of pairs[0]"
+    assert leaves["why"] == "the mechanism leaves ended its process (exit status 0), on the data of pairs[0]"
     assert noisy["verdict"] != "failed"
 
 
@@ -540,20 +541,20 @@ def test_a_time_limit_ends_runs_that_never_answer(library):
 
 def test_libraries_whose_threads_a_copy_lacks_are_known(monkeypatch):
     backends = types.SimpleNamespace(_backends={})
-    for name in spawned.LIBRARIES:
+    for name in children.LIBRARIES:
         monkeypatch.delitem(sys.modules, name, raising=False)
     monkeypatch.setitem(sys.modules, "jax._src.xla_bridge", backends)
-    assert spawned.waiting_libraries() == ()
+    assert children.waiting_libraries() == ()
     monkeypatch.setitem(sys.modules, "jax", types.SimpleNamespace())
-    assert spawned.waiting_libraries() == ()  # it has computed nothing
+    assert children.waiting_libraries() == ()  # it has computed nothing
     backends._backends["cpu"] = object()
     monkeypatch.setitem(sys.modules, "tensorflow", types.SimpleNamespace())
-    assert spawned.waiting_libraries() == ("jax", "tensorflow")
+    assert children.waiting_libraries() == ("jax", "tensorflow")
 
 
 @pytest.mark.parametrize("batched_too", [False, True])
 def test_a_fresh_interpreter_makes_the_same_runs(batched_too, monkeypatch):
-    monkeypatch.setattr(spawned, "LIBRARIES", ("json",))
+    monkeypatch.setattr(children, "LIBRARIES", ("json",))
     factor = 2  # of the session: the function travels with what it refers to
 
     def one(x, rng):
@@ -569,7 +570,7 @@ def test_a_fresh_interpreter_makes_the_same_runs(batched_too, monkeypatch):
 
 
 def test_what_a_fresh_interpreter_says_of_its_end(monkeypatch):
-    monkeypatch.setattr(spawned, "LIBRARIES", ("json",))
+    monkeypatch.setattr(children, "LIBRARIES", ("json",))
     with pytest.raises(RunFault, match=r"ended its process \(exit status 4\), on the data of"):
         dpaudit.audit_privacy(lambda x, rng: os._exit(4), PAIR, epsilon=1, trials=100, timeout=60)
 
@@ -583,7 +584,7 @@ def test_what_a_fresh_interpreter_says_of_its_end(monkeypatch):
 
 
 def test_what_cannot_be_sent_to_a_fresh_interpreter_runs_in_a_copy(monkeypatch):
-    monkeypatch.setattr(spawned, "LIBRARIES", ("json",))
+    monkeypatch.setattr(children, "LIBRARIES", ("json",))
     lock = threading.Lock()
 
     def locked(x, rng):

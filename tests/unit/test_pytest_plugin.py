@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
@@ -378,3 +379,24 @@ def test_second(finding): assert finding.verdict == "consistent"
     result = run(pytester, code, FEW)
     result.assert_outcomes(passed=2)
     result.stdout.fnmatch_lines(["dpaudit: 1 audit, chance of a false alarm at most 0.001"])
+
+
+CRASHES = """
+import os
+import pytest
+from dpaudit.errors import ToolFault
+
+def leaves(data, rng):
+    if data and rng.random() < 0.05:
+        os._exit(0)
+    return data + rng.laplace()
+
+def test_it(assert_private):
+    with pytest.raises(ToolFault, match=r"leaves ended its process \\(exit status 0\\), on 1"):
+        assert_private(leaves, [(0, 1)], epsilon=1.0)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes do not fork here")
+def test_a_mechanism_that_ends_its_process_does_not_end_the_session(pytester: pytest.Pytester) -> None:
+    run(pytester, CRASHES, FEW).assert_outcomes(passed=1)

@@ -178,7 +178,7 @@ def test_runs_with_a_timeout_are_timed_in_their_own_process(clock: FakeClock) ->
     assert clock.now == 0
     mechanism = timed(as_mechanism(slow_on_one(clock), probe=[1.0], timeout=Timeout(60)))
     assert {type(one["nanoseconds"]) for one in mechanism(0, np.random.default_rng(0), 3)} == {int}
-    mechanism.function._child(0).close()
+    mechanism.function._child().close()
 
 
 def test_predictions_are_made_after_the_clock_is_read(clock: FakeClock) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 from pathlib import Path
 from typing import Any
@@ -61,7 +62,7 @@ def test_a_part_of_the_audits_is_not_kept(capsys: Capture, project: Path) -> Non
 
 def test_an_interrupted_check_shows_what_it_has_found_and_how_to_go_on(capsys: Capture, project: Path) -> None:
     # It asks the command to end and waits for that, for at most twenty seconds.
-    body = "import os, signal, time\n    os.kill(os.getppid(), signal.SIGINT)\n    time.sleep(20)\n    os._exit(1)\n"
+    body = f"import os, signal, time\n    os.kill({os.getpid()}, signal.SIGINT)\n    time.sleep(20)\n    os._exit(1)\n"
     (project / "rr.py").write_text(MECHANISM + "\ndef stopping(bit, rng):\n    " + body)
     more = SETTINGS.partition("\n")[2]
     others = more.replace('"rr"', '"stops"').replace(":response", ":stopping") + more.replace('"rr"', '"last"')

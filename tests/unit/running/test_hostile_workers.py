@@ -3,32 +3,38 @@
 from __future__ import annotations
 
 import gc
+import io
 import os
 import pickle
+import stat
 import struct
 import time
 import warnings
-from multiprocessing.connection import Connection
 from pathlib import Path
 
-import msgspec
 import numpy as np
 import pytest
 
 import dpaudit
 from dpaudit.errors import DpauditError, Exited, InputError, ToolFault, in_python
+from dpaudit.outputs.encoding import encode
 from dpaudit.running.adapters import as_mechanism
 from dpaudit.running.isolated import Timeout
-from dpaudit.running.run_notes import RunFault
+from dpaudit.running.naming import RunFault
+from dpaudit.running.protocol import HEAD
 from dpaudit.running.sent import error_as_bytes, error_of
 from dpaudit.running.warned import WarnedAt, add
 
 
+def answering() -> list[int]:
+    """Return the pipes through which the process that this is called in answers."""
+    files = [one.fileno() for one in gc.get_objects() if type(one) is io.BufferedWriter and not one.closed]
+    return [one for one in files if one > 2 and stat.S_ISFIFO(os.fstat(one).st_mode)]
+
+
 def written(content: bytes) -> None:
-    """Write into the pipe through which the process that this is called in answers."""
-    for one in gc.get_objects():
-        if type(one) is Connection and not one.closed and one.writable:
-            os.write(one.fileno(), content)
+    for one in answering():
+        os.write(one, content)
 
 
 class Run:
@@ -44,8 +50,8 @@ FORGED = [
     bytes(range(64)),
     struct.pack("!Q", 2**63),
     struct.pack("!Q", 0),
-    *(struct.pack("!Q", 4) + kind + b"abc" for kind in (b"p", b"v", b"e")),
-    *(struct.pack("!Q", 1 + len(PICKLE)) + kind + PICKLE for kind in (b"p", b"v", b"e")),
+    *(HEAD.pack(3, kind) + b"abc" for kind in (b"h", b"p", b"v", b"e", b"x")),
+    *(HEAD.pack(len(PICKLE), kind) + PICKLE for kind in (b"p", b"v", b"e")),
 ]
 
 
@@ -56,6 +62,16 @@ def test_a_forged_answer_is_a_fault(content: bytes, tmp_path: Path, monkeypatch:
     with pytest.raises(ToolFault, match=r"no answer|an error that cannot be read"):
         limited(0, np.random.default_rng(0), 3)
     assert not list(tmp_path.iterdir())
+
+
+def test_a_mechanism_that_closes_the_pipe_and_goes_on_is_a_fault() -> None:
+    def closes(data, rng):
+        for one in answering():
+            os.close(one)
+        time.sleep(600)  # longer than any test
+
+    with pytest.raises(RunFault, match="closed the pipe by which it answers"):
+        as_mechanism(closes, timeout=Timeout(float("inf")))(0, np.random.default_rng(0), 3)
 
 
 class Output:
@@ -125,10 +141,11 @@ def test_texts_of_an_error_are_not_formatted() -> None:
 
 
 def test_a_forged_parameter_of_an_error_that_has_none_is_shown_as_text() -> None:
-    forged = msgspec.msgpack.encode(["ToolFault", ["it needs ", ["trials", None], ["seed", "{x}"]]])
+    parts = [["it needs ", "trials", ""], ["", "seed", "{x}"]]
+    forged = encode([["ToolFault", parts, None, None, None]])
     found = error_of(forged)
     assert type(found) is ToolFault
-    assert str(found) == "it needs trials{x}"
+    assert str(found) == "it needs trialsseed{x}"
 
 
 class Spoken(UserWarning):
