@@ -301,16 +301,17 @@ def without_shared(sampler: Sampler, pair: Pair) -> Sampler:
     return sampler
 
 
+# The most times that an audit begins again because its runs share another part of their outputs.
 SHARED_PARTS = 8
-"""The most times that an audit begins again because its runs share another part of their outputs."""
+# Runs on each side that show what runs share.
 SHARING_RUNS = 8
-"""Runs on each side that show what runs share."""
+# Trials with which an audit of fixed design can be made at all, where a time limit leaves no time for more.
 LEAST_FIXED = 4
-"""Trials with which an audit of fixed design can be made at all, where a time limit leaves no time for more."""
-SCREENED, SCREENED_SHARE = 400, 20
-"""The most pairs of a dataset on which noise is recorded, and of how many runs a side there is one for each."""
+# The most pairs of a dataset on which noise is recorded, and of how many runs a side there is one for each.
+SCREENED = 400
+SCREENED_SHARE = 20
+# Of the runs, at most, for recorded noise: with 400 trials or so all pairs that are made at first can be looked at.
 RECORDED_SHARE = 0.5
-"""Of the runs, at most, for recorded noise: with 400 trials or so all pairs that are made at first can be looked at."""
 
 
 def shortlist_of(request: Request) -> Shortlist | None:
@@ -318,7 +319,8 @@ def shortlist_of(request: Request) -> Shortlist | None:
 
     Its runs are the audit's. In the sequential design, whose runs are slow, no pairs but those given are looked at.
     """
-    run, pairs = one_run(request.sampler.mechanism), request.pairs
+    run = one_run(request.sampler.mechanism)
+    pairs = request.pairs
     if run is None or request.moves is None or request.continued is not None:
         return None
     claim = request.claim
@@ -401,7 +403,8 @@ def opened(request: Request, progress: Progress) -> Iterator[Request]:
         check_generator(request.sampler.mechanism)
     request.check_power()
     request = as_shown(request)
-    sampler, pairs = request.sampler, request.pairs
+    sampler = request.sampler
+    pairs = request.pairs
     numbers = count()
 
     def pace(runs: int) -> None:

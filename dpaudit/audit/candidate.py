@@ -35,7 +35,9 @@ class CountedPair:
     """
 
     def __init__(self, request: Request, index: int, pair: Pair, discretizers: list[Discretizer]) -> None:
-        self.request, self.index, self.pair = request, index, pair
+        self.request = request
+        self.index = index
+        self.pair = pair
         self.reducer: Reducer | None = None
         self.restart(discretizers)
 
@@ -74,21 +76,23 @@ class CountedPair:
         return max((different(*tallies) for tallies in self.tallies), default=0)
 
 
+# The log-probability of what a law excludes: that of the least positive float.
 NEVER = -745.0
-"""The log-probability of what a law excludes: that of the least positive float."""
+# Standard errors of training by which a guess is marked down, for it is the best of many.
 LUCK = 1.5
-"""Standard errors of training by which a guess is marked down, for it is the best of many."""
+# An event that would refute the claim only if training were off by more standard errors than this is not tested.
 HOPELESS = -2.0
-"""An event that would refute the claim only if training were off by more standard errors than this is not tested."""
+# Runs a side on which slow scores are compared: more would take longer than making them.
 SLOW_ROWS = 100_000
-"""Runs a side on which slow scores are compared: more would take longer than making them."""
-MARKDOWN, SLOW_MARKDOWN = 0.75, 2.0
-"""Multiples of the markdown of models that bounds are lowered by once more where discretizers are compared: the events
-of one are nested and share their luck, those of different ones do not, and a slow score has more ways to be lucky. With
-the greater number for all scores that cannot be refitted RAPPOR's bound was a tenth lower (`docs/benchmark.md`)."""
+# Multiples of the markdown of models that bounds are lowered by once more where discretizers are compared: the events
+# of one are nested and share their luck, those of different ones do not, and a slow score has more ways to be lucky.
+# With the greater number for all scores that cannot be refitted RAPPOR's bound was a tenth lower
+# (`docs/benchmark.md`).
+MARKDOWN = 0.75
+SLOW_MARKDOWN = 2.0
+# By which share a slow score must promise more than a quick one, to be worth its time, and a feature that was chosen
+# among hundreds more than a score of the whole output: without it audits of Laplace noise lost half a percent.
 MARGIN = 0.05
-"""By which share a slow score must promise more than a quick one, to be worth its time, and a feature that was chosen
-among hundreds more than a score of the whole output: without it audits of Laplace noise lost half a percent."""
 
 
 class Candidate(CountedPair):
@@ -161,7 +165,8 @@ class Candidate(CountedPair):
         if test.delta == 0:
             return families.guessed(event, test, MOST)
         (guess,) = (guessed := families.guessed(event, test, 1)).guesses
-        trained, runs = self.trained, 2 * test.runs
+        trained = self.trained
+        runs = 2 * test.runs
         number = guess.planned(runs, trained, test.gamma, self.request.claim.epsilon)
         error = math.sqrt(guess.right * (1 - guess.right) / (guess.mass * trained + 1))
         right = math.floor(number * max(0.0, guess.right - LUCK * error))
@@ -176,7 +181,8 @@ class Candidate(CountedPair):
 
     def refuting_event(self) -> SelectedEvent | None:
         """Return the event most likely to refute the claim by counts alone, of no slow score; None where none could."""
-        test, epsilon = self._test(REFUTING_SHARE), self.request.claim.epsilon
+        test = self._test(REFUTING_SHARE)
+        epsilon = self.request.claim.epsilon
         quick = (one for one in self._families(False) if not one.discretizer.slow)
         events = [one.refuting(test, epsilon) for one in quick]
         score, best = max(events, key=lambda one: one[0], default=(HOPELESS, None))

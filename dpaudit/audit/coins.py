@@ -21,13 +21,13 @@ from dpaudit.errors import InputError
 from dpaudit.files import write_file
 from dpaudit.record import Count, Frozen, Words, decode, encodable
 
+# The least number of canaries.
 LEAST = 2
-"""The least number of canaries."""
 _BYTES = 16
+# An order of coins that fair ones have with a smaller probability is a warning.
 ORDER = 1e-9
-"""An order of coins that fair ones have with a smaller probability is a warning."""
+# Distances, at most, at which coins are compared.
 _LAGS = 4096
-"""Distances, at most, at which coins are compared."""
 
 
 class Coins(Frozen, frozen=True):
@@ -123,14 +123,16 @@ def flip_coins(m: int, seed: int | None = None, *, runs: int = 1) -> Coins:
     >>> coins.included.shape, int(coins.included.sum()), coins.seal[:8]
     ((1000,), 478, '039e3473')
     """
-    m, runs = read_integer("m", m, LEAST, MAX_COINS), read_integer("runs", runs)
+    m = read_integer("m", m, LEAST, MAX_COINS)
+    runs = read_integer("runs", runs)
     if m * runs > MAX_COINS:
         raise InputError.of("runs", runs, f"such that there are at most {MAX_COINS:g} coins in all")
     draw: Callable[[int], bytes] = secrets.token_bytes
     if seed is not None:
         seed = seeding.check_seed(seed)
         draw = seeding.generator(seed, "one run", "coins", m, runs).bytes
-    drawn, nonce = draw(math.ceil(m * runs / 8)), draw(_BYTES).hex()
+    drawn = draw(math.ceil(m * runs / 8))
+    nonce = draw(_BYTES).hex()
     flipped = np.unpackbits(np.frombuffer(drawn, np.uint8))[: m * runs].reshape(runs, m)
     bits = tuple("".join(map(str, row)) for row in flipped)
     return Coins(bits, nonce, seed, sealed_by(bits, nonce, seed))
@@ -139,7 +141,8 @@ def flip_coins(m: int, seed: int | None = None, *, runs: int = 1) -> Coins:
 def read_included(included: Any, sealed: Coins | None) -> tuple[Bools, Coins | None]:
     """Return coins as an array (runs, m), and the sealed ones if there are any; `InputError` if these are others."""
     if isinstance(included, Coins):
-        sealed, included = sealed or included, included.included
+        sealed = sealed or included
+        included = included.included
     allowed = "an array of True and False, or of 1 and 0"
     try:
         numbers = np.asarray(included).astype(np.float64)
@@ -151,7 +154,8 @@ def read_included(included: Any, sealed: Coins | None) -> tuple[Bools, Coins | N
     if sealed is not None:
         if not isinstance(sealed, Coins):
             raise InputError.of("sealed", sealed, "the coins of dpaudit.flip_coins")
-        own, differ = np.atleast_2d(sealed.included), ""
+        own = np.atleast_2d(sealed.included)
+        differ = ""
         if own.shape != found.shape:
             differ = f"got shape {found.shape}, sealed were {own.shape}"
         elif (own != found).any():
@@ -182,8 +186,8 @@ def order_warning(flipped: Bools) -> str:
     return f"{words}: {why}, and scores that depend on the place of a canary, not on its coin, are taken for a leak"
 
 
+# p-values of tests, with the words for what each has found.
 _Tested = list[tuple[float, str]]
-"""p-values of tests, with the words for what each has found."""
 
 
 def _by_trend(flipped: Bools) -> _Tested:

@@ -33,15 +33,17 @@ from dpaudit.events.selected import SelectedEvent
 from dpaudit.running.sampling import Couple, Couples, Observed, narrowed
 
 Tallies = tuple[Tally, Tally]
+# A set of cells that decides, by its selected event.
 _Set = tuple[int, CellSet]
-"""A set of cells that decides, by its selected event."""
 
 
 class Hits:
     """The right ones among the first hits of a guess, for some numbers of first hits; `seen` are all hits so far."""
 
     def __init__(self, numbers: Sequence[int]) -> None:
-        self.numbers, self.seen, self.right = numbers, 0, [0] * len(numbers)
+        self.numbers = numbers
+        self.seen = 0
+        self.right = [0] * len(numbers)
 
     def take(self, right: Bools) -> None:
         """Add hits in their order."""
@@ -76,7 +78,9 @@ class Confirmation:
     """
 
     def __init__(self, request: Request, choice: Choice) -> None:
-        self._request, self._choice, self._selected = request, choice, choice.selected
+        self._request = request
+        self._choice = choice
+        self._selected = choice.selected
         self.counts: list[Tallies] = [(Counter(), Counter()) for _ in choice.selected]
         self._ordered = not request.sampler.mechanism.batched
         self.sampler = narrowed(
@@ -92,7 +96,9 @@ class Confirmation:
         made = [min(self.planned, chunks.stop * self.couples.size) for chunks, _ in looks]
         self.hits = [Hits([self._number(guess, choice.shares[i], runs) for runs in made]) for i, guess in self.guesses]
         self.raised: Counter[tuple[str, ...]] = Counter()
-        self.sides, self.look, self._ended = (0, 0), 1.0, 0
+        self.sides = (0, 0)
+        self.look = 1.0
+        self._ended = 0
         self._sets = () if self._ordered else tuple((i, one) for i, s in enumerate(self._selected) for one in _sets(s))
         self.scatter: list[Array] = [np.zeros(len(self._sets) + 1)] * 2
 
@@ -133,7 +139,8 @@ class Confirmation:
 
     def _right(self, couple: Couple, found: tuple[Any, Any]) -> list[Bools]:
         """Return of each run, in order, of which a guess says something whether it is right, guess by guess."""
-        turns, right = self.sampler.turns(couple), []
+        turns = self.sampler.turns(couple)
+        right = []
         for i, one in enumerate(self._selected):
             codes = np.zeros(len(turns), dtype=np.uint16)
             for turn, side in enumerate(found):
@@ -175,7 +182,8 @@ class Confirmation:
 
     def tests(self, i: int) -> tuple[EventTest, ...]:
         """Return the bounds on epsilon by a selected event, all of which hold but with its share of the error."""
-        selected, error = self._selected[i], self._choice.shares[i] * self.look * self._request.verdict_gamma
+        selected = self._selected[i]
+        error = self._choice.shares[i] * self.look * self._request.verdict_gamma
         if selected.guesses:
             return tuple(self._guessed(i, place, one, one.share * error) for place, one in enumerate(selected.guesses))
         return (self._bounded(i, selected.event, selected.direction, error),)
@@ -199,7 +207,8 @@ class Confirmation:
 
     def _number(self, guess: Guess, share: float, runs: int) -> int:
         """Return N0 of a guess; where the time is over after so many runs, the part of it that belongs to the look."""
-        request, gamma = self._request, guess.share * share * self._request.verdict_gamma
+        request = self._request
+        gamma = guess.share * share * self._request.verdict_gamma
         number = guess.planned(self.planned, self._choice.trained, gamma, request.claim.epsilon)
         return max(1, number * runs // self.planned)
 
@@ -209,13 +218,16 @@ class Confirmation:
         rng = seeding.generator(sampler.seed, "privacy", sampler.mechanism.stream, "guesses", i, place)
         if self._ordered:
             held = next(hits for hits, (j, one) in zip(self.hits, self.guesses, strict=True) if j == i and one is guess)
-            planned, right = held.numbers[self._ended - 1], held.right[self._ended - 1]
+            planned = held.numbers[self._ended - 1]
+            right = held.right[self._ended - 1]
             count = CoinCount.of(right, min(held.seen, planned), planned, rng)
         else:
             first, other = likelier_first(guess.direction, *self.counts[i])
-            right, wrong = guess.event.hits(first), guess.event.hits(other)
+            right = guess.event.hits(first)
+            wrong = guess.event.hits(other)
             if guess.opposite:
-                right, wrong = right + guess.opposite.hits(other), wrong + guess.opposite.hits(first)
+                right += guess.opposite.hits(other)
+                wrong += guess.opposite.hits(first)
             # With delta > 0 the number must not depend on the outputs, even if runs are independent.
             delta = self._request.claim.delta
             number = self._number(guess, self._choice.shares[i], self.runs) if delta else None

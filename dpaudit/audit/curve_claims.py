@@ -29,15 +29,16 @@ from dpaudit.events.prefixes import likelier_first
 from dpaudit.events.selected import OrderedCells, SelectedEvent
 from dpaudit.places import Place, importable
 
-SEARCHED_DELTA, BET_DELTA = 0.01, 0.2
-"""The deltas, about, of the point that pairs are searched by, for tails that training can learn exceed it, and of the
-one that is bet against, which Gaussian noise that is too small exceeds soonest."""
+# The deltas, about, of the point that pairs are searched by, for tails that training can learn exceed it, and of the
+# one that is bet against, which Gaussian noise that is too small exceeds soonest.
+SEARCHED_DELTA = 0.01
+BET_DELTA = 0.2
+# Of the error of a claim with a bet by Holder's inequality, for the event: it has the certificate.
 EVENT_SHARE = 0.1
-"""Of the error of a claim with a bet by Holder's inequality, for the event: it has the certificate."""
+# Orders that are bet on of a claim for all of them: higher ones need rarer outputs.
 LARGEST_ORDER = 4.0
-"""Orders that are bet on of a claim for all of them: higher ones need rarer outputs."""
+# Orders times mu beyond which tests of a Gaussian mechanism need outputs that hardly any run returns.
 TESTABLE = 3.5
-"""Orders times mu beyond which tests of a Gaussian mechanism need outputs that hardly any run returns."""
 
 
 def named_claim(text: str | None, epsilon: float | None = None, delta: float | None = None) -> CurveClaim | None:
@@ -98,11 +99,15 @@ def resolve_claims(
     if claim is not None:
         _refuse_numbers("claim", epsilon, delta)
     if isinstance(claim, PrivacyClaim):
-        epsilon, delta, relation = claim.epsilon, claim.delta, claim.relation if relation is None else relation
+        epsilon = claim.epsilon
+        delta = claim.delta
+        relation = claim.relation if relation is None else relation
     elif isinstance(claim, CurveClaim):
-        curve, points = claim, ClaimPoints.of(claim)
+        curve = claim
+        points = ClaimPoints.of(claim)
         i = int(np.abs(np.log((points.delta + 1e-9) / (BET_DELTA if bets else SEARCHED_DELTA))).argmin())
-        epsilon, delta = float(points.epsilon[i]), float(points.delta[i])
+        epsilon = float(points.epsilon[i])
+        delta = float(points.delta[i])
     elif claim is not None:
         raise InputError.of("claim", claim, "a claim, such as dpaudit.PrivacyClaim.gaussian(1.0)")
     return curve, resolve_claim(source, epsilon, delta, relation)
@@ -135,7 +140,8 @@ def curve_test(
     `test` is that of the event at the point, `sides` are the runs made on either, so many training runs of a side
     `met` rare events, and `gamma` is the error of the verdict.
     """
-    claim, point = request.curve_claim, request.claim
+    claim = request.curve_claim
+    point = request.claim
     if claim is None:
         return None
     first, other = likelier_first(test.direction, *sides)
@@ -147,7 +153,8 @@ def curve_test(
     orders = orders_of(claim, LARGEST_ORDER)
     if not orders:
         return CurveTest(claim, lower)
-    error, runs = gamma * (1 - event_share(claim)), min(sides)
+    error = gamma * (1 - event_share(claim))
+    runs = min(sides)
     short = detectable_shortfall(orders, kept_shift(orders), max(1, runs // LEARNING), error)
     # Labels are cells in the event's order. The bet that training fits pays on as many runs of either side.
     trained, made = (
@@ -187,7 +194,8 @@ def bet_test(request: Request, epsilon_lower: float, runs: int) -> CurveTest | N
     that of which the curve goes through the bound and delta. The power is that of bets on so many `runs` of the leading
     pair: the mu, or the noise of one number, of which they detect the event that exceeds the point soonest.
     """
-    claim, point = request.curve_claim, request.claim
+    claim = request.curve_claim
+    point = request.claim
     if claim is None:
         return None
     if claim.mu is not None:
@@ -198,7 +206,8 @@ def bet_test(request: Request, epsilon_lower: float, runs: int) -> CurveTest | N
     if not orders:
         return CurveTest(claim, 0.0)
     # Noise that keeps the claim need not reach its point: the shift must be larger than that of which the curve does.
-    kept, through = kept_shift(orders), mu_of_delta(point.epsilon, point.delta)
+    kept = kept_shift(orders)
+    through = mu_of_delta(point.epsilon, point.delta)
     able = _mu_of_bets(point, max(kept, through), runs, request.gamma)
     short = 1 - kept / able
     return CurveTest(claim, 0.0, detectable_shortfall=short if short <= SHORTFALLS[1] else math.inf)

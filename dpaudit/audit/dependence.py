@@ -21,21 +21,22 @@ from dpaudit.running.values import Sketch
 
 Floats = NDArray[np.float64]
 
+# The distances of runs that are compared.
 LAGS = (1, 2, 3, 4)
-"""The distances of runs that are compared."""
+# Numbers of an output that are looked at; of more than so many, some in equal distances.
 NUMBERS = 64
-"""Numbers of an output that are looked at; of more than so many, some in equal distances."""
-SCALING, STAGES = 200, (99, 9_999)
-"""Random orders that give the mean and the scale of each statistic, and those that the observed order must exceed.
-
-Nearly all independent runs end at the first stage. At the last stage all orders must be exceeded, so that independent
-runs are said to depend on each other with probability at most 1 / (1 + 9,999)."""
+# Random orders that give the mean and the scale of each statistic, and those that the observed order must exceed.
+#
+# Nearly all independent runs end at the first stage. At the last stage all orders must be exceeded, so that
+# independent runs are said to depend on each other with probability at most 1 / (1 + 9,999).
+SCALING = 200
+STAGES = (99, 9_999)
+# The greatest probability with which runs that are independent are said to depend on the order.
 ORDER_ERROR = 1 / (1 + STAGES[-1])
-"""The greatest probability with which runs that are independent are said to depend on the order."""
+# The greatest probability with which workers whose runs are independent are said to share values.
 SHARED_ERROR = 1e-5
-"""The greatest probability with which workers whose runs are independent are said to share values."""
+# Workers, those with most runs, that are compared pair by pair.
 MOST_WORKERS = 8
-"""Workers, those with most runs, that are compared pair by pair."""
 
 
 def numbers_of(output: Any, label: Hashable) -> list[float]:
@@ -103,7 +104,8 @@ class Series:
         known = {label: number for number, label in enumerate(dict.fromkeys(self.labels))}
         codes = np.array([known[label] for label in self.labels])
         equal = (codes[:, None] == codes).astype(np.float64)
-        ranks, spread = np.zeros((n, width)), np.zeros((n, width))
+        ranks = np.zeros((n, width))
+        spread = np.zeros((n, width))
         for j in range(width):
             there = ~np.isnan(columns[:, j])
             equal += columns[:, j][:, None] == columns[:, j]
@@ -158,7 +160,8 @@ def depends_on_order(series: Sequence[Series], rng: np.random.Generator) -> bool
         return found
 
     scaling = statistics(SCALING)
-    middle, scale = scaling.mean(axis=0), scaling.std(axis=0)
+    middle = scaling.mean(axis=0)
+    scale = scaling.std(axis=0)
     # Sums of the same terms in another order differ in the last digits.
     constant = scale <= 1e-9 * (1 + np.abs(middle))
     scale = np.where(constant, 1.0, scale)
@@ -231,10 +234,10 @@ def depends_on_calls(calls: Series, runs: int, rng: np.random.Generator) -> bool
     return True
 
 
+# Pairs of equal outputs for each run, at most, whose distances are looked at.
 MOST_REPEATS = 8
-"""Pairs of equal outputs for each run, at most, whose distances are looked at."""
+# Random orders that are held at a time.
 PIECE = 500
-"""Random orders that are held at a time."""
 
 
 class SharedValues:
@@ -271,7 +274,8 @@ class SharedValues:
         inputs: list[tuple[int, int, int, int]] = []
         for of_input in self.found.values():
             if first in of_input and second in of_input:
-                one, other = of_input[first], of_input[second]
+                one = of_input[first]
+                other = of_input[second]
                 both = one + other
                 twice = [value for value, times in both.items() if times == 2]
                 split = sum(one[value] == 1 for value in twice)

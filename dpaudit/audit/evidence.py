@@ -188,11 +188,11 @@ class Meaningless(Frozen, frozen=True, tag="meaningless", tag_field="kind"):
 Gap = AllRaised | Constant | Identical | Powerless | FewRuns | NotLookedAt | Meaningless
 
 
+# A mechanism whose outcomes are nearly all alike has others in no more than this share of the runs.
 RARE_SHARE = 0.01
-"""A mechanism whose outcomes are nearly all alike has others in no more than this share of the runs."""
+# The share of runs that must return something: below it even the likeliest of what is returned is rarer than the
+# event of probability 0.01 of the frontier, and the power stated is that of distinguishing exceptions.
 RETURNED_SHARE = 0.01
-"""The share of runs that must return something: below it even the likeliest of what is returned is rarer than the
-event of probability 0.01 of the frontier, and the power stated is that of distinguishing exceptions."""
 
 
 @dataclass(frozen=True)
@@ -209,11 +209,11 @@ class Observations:
     checks: tuple[Check, ...] = ()
 
 
+# About the probability with which runs of calls are said to depend on each other although they are independent: up to
+# five times as much where calls have the fewest hits (2 x 10^5 simulated audits at 1e-5).
 DEPENDENT = 1e-6
-"""About the probability with which runs of calls are said to depend on each other although they are independent: up to
-five times as much where calls have the fewest hits (2 x 10^5 simulated audits at 1e-5)."""
+# The least variance of the hits of a call, on average, with which calls are compared.
 CALL_VARIANCE = 2.0
-"""The least variance of the hits of a call, on average, with which calls are compared."""
 
 
 def calls_agree(sides: Iterable[tuple[int, int, int, float]], sets: int = 1) -> bool:
@@ -224,7 +224,8 @@ def calls_agree(sides: Iterable[tuple[int, int, int, float]], sets: int = 1) -> 
     of freedom less on each side than there are calls. A value that all runs of a call share adds to it as n does. The
     error is shared by so many `sets` that are tried.
     """
-    statistic, freedom = 0.0, 0
+    statistic = 0.0
+    freedom = 0
     for hits, runs, calls, scatter in sides:
         variance = hits * (runs - hits) / max(runs, 1) ** 2
         if calls > 1 and variance * runs >= CALL_VARIANCE * calls:

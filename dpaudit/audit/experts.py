@@ -31,26 +31,27 @@ from dpaudit.outputs.shared import join
 from dpaudit.running.sampling import held_runs
 
 Sides = tuple[Tally, Tally]
+# An expert: its discretizer's name, its number of parts (0 for single cells), and the shrinkage of its posteriors.
 Slot = tuple[str, int, float]
-"""An expert: its discretizer's name, its number of parts (0 for single cells), and the shrinkage of its posteriors."""
+# Equally likely parts of ordered cells: few learn fast, many see small tails.
 PARTS = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
-"""Equally likely parts of ordered cells: few learn fast, many see small tails."""
+# The same where delta > 0, whose bets take longer to place.
 PARTS_OF_DELTA = (2, 3, 4, 6, 8, 12, 16)
-"""The same where delta > 0, whose bets take longer to place."""
-PARTS_OF_COLUMNS, MOST_COLUMNS = (2, 3), 32
-"""The same of single columns where outputs have several, and the most columns of which each is bet on by itself."""
+# The same of single columns where outputs have several, and the most columns of which each is bet on by itself.
+PARTS_OF_COLUMNS = (2, 3)
+MOST_COLUMNS = 32
+# The most parts of experts by which pairs are compared.
 COARSE = 4
-"""The most parts of experts by which pairs are compared."""
+# Runs of a pair up to which scores are refitted as runs double; later ones are counted by the last scores.
 REFITTED_RUNS = 8_192
-"""Runs of a pair up to which scores are refitted as runs double; later ones are counted by the last scores."""
+# Runs a side from which on features of every leaf are screened: of fewer the best of hundreds is luck.
 SCREENED_RUNS = 128
-"""Runs a side from which on features of every leaf are screened: of fewer the best of hundreds is luck."""
+# Batches of a pair whose calls make many runs, at least, before it refutes a claim: they are compared.
 COMPARED_BATCHES = 24
-"""Batches of a pair whose calls make many runs, at least, before it refutes a claim: they are compared."""
+# The least variance of the runs of a batch above the median with which batches are compared.
 BATCH_VARIANCE = 1.0
-"""The least variance of the runs of a batch above the median with which batches are compared."""
+# Runs a side from which on classifiers are fitted as well: of fewer they learn noise.
 THOROUGH_ROWS = 2_000
-"""Runs a side from which on classifiers are fitted as well: of fewer they learn noise."""
 
 
 @dataclass(frozen=True)
@@ -103,7 +104,8 @@ def partitions(discretizer: Discretizer, past: Tallied, parts: Sequence[int]) ->
         if repeated:
             yield Partition((discretizer.name, 0), None, {cell: i for i, cell in enumerate(repeated)})
         return
-    known, below = np.asarray(past.cells), np.cumsum(both)
+    known = np.asarray(past.cells)
+    below = np.cumsum(both)
     for k in parts:
         if 2 * k > below[-1:].sum():
             return
@@ -147,7 +149,8 @@ class Experts:
 
     def expected_growth(self, which: tuple[int, ...], epsilon: float, delta: float) -> Array:
         """Return the growth a run that some of the experts expect of the best bets, shape (len(which),)."""
-        row, ratio = np.arange(len(which)), np.full(len(which), math.exp(epsilon))
+        row = np.arange(len(which))
+        ratio = np.full(len(which), math.exp(epsilon))
         if which not in self._expected:  # one pair is compared at several epsilons
             self._expected[which] = eprocess.CellSums.expected(self.rate[which, :], self.mass[which, :])
         past = self._expected[which]
@@ -178,8 +181,12 @@ class PairBets(CountedPair):
     """
 
     def __init__(self, request: Request, index: int, pair: Pair, grid: Array) -> None:
-        self.grid, self.runs, self.batches, self.refit_at = grid, 0, 0, 1
-        self.reduced, self.reduce_at = 0, 0
+        self.grid = grid
+        self.runs = 0
+        self.batches = 0
+        self.refit_at = 1
+        self.reduced = 0
+        self.reduce_at = 0
         self.log_wealth: Array = np.zeros(len(grid))
         self.won: dict[Slot, Array] = {}
         self.experts: list[Experts] = []
@@ -193,7 +200,8 @@ class PairBets(CountedPair):
     def settle(self, sides: Sequence[Sides], live: NDArray[np.intp]) -> None:
         """Pay out the bets on a batch, given its cells by discretizer, at the live epsilons."""
         self.batches += 1
-        self._promised, self._levels = {}, {}
+        self._promised = {}
+        self._levels = {}
         if not self.experts:
             return
         batch: dict[str, Tallied] = {
@@ -219,8 +227,10 @@ class PairBets(CountedPair):
         for one, tallies in zip(self.discretizers, self.tallies, strict=True):
             past = Tallied.of(tallies, ordered=one.ordered)
             for halves in () if one.learned else partitions(one, past, (2,)):
-                new, old = halves.parts(batch[one.name]), halves.parts(past)
-                runs, earlier = np.maximum(new.sum(axis=1), 1), np.maximum(old.sum(axis=1), 1)
+                new = halves.parts(batch[one.name])
+                old = halves.parts(past)
+                runs = np.maximum(new.sum(axis=1), 1)
+                earlier = np.maximum(old.sum(axis=1), 1)
                 share = (new + old)[:, 0] / (runs + earlier)
                 variance = share * (1 - share)
                 some = (runs * variance >= BATCH_VARIANCE) & (old.sum(axis=1) > 0)
@@ -237,7 +247,8 @@ class PairBets(CountedPair):
             if self.runs >= self.refit_at:
                 self._refit(joined(self.outputs))
         # Those on ordered cells come last, all together.
-        parts, ordered = PARTS_OF_DELTA if self.request.claim.delta else PARTS, []
+        parts = PARTS_OF_DELTA if self.request.claim.delta else PARTS
+        ordered = []
         self.experts = []
         for one, past in zip(self.discretizers, self.tallies, strict=True):
             counted = Tallied.of(past, ordered=one.ordered)
@@ -256,7 +267,8 @@ class PairBets(CountedPair):
         if min(map(len, sides)) < 2:
             return
         self.refit_at = 2 * self.runs
-        both, cut = join(sides), [len(side) // 2 for side in sides]
+        both = join(sides)
+        cut = [len(side) // 2 for side in sides]
         first, second = zip(*((side[:at], side[at:]) for side, at in zip(sides, cut, strict=True)), strict=True)
         pilot = Pilot.of(both)
         self.pilot = pilot if self.reducer is None else self.pilot  # what the outputs are like, not what is looked at
@@ -293,7 +305,8 @@ class PairBets(CountedPair):
         of a category, by half a unit of log-likelihood.
         """
         if at not in self._promised:
-            growths, against = [float(self.log_wealth[at]) / max(1, self.runs), 0.0], self.grid[at]
+            growths = [float(self.log_wealth[at]) / max(1, self.runs), 0.0]
+            against = self.grid[at]
             for one in self.experts:
                 which, fitted = one.coarse
                 expected = one.expected_growth(which, against, self.request.claim.delta) - fitted / (2 * self.runs)

@@ -43,11 +43,13 @@ class PowerAt(enum.StrEnum):
     """The likeliest one of the frontier on which a leak would be detected: on an event tested none would be."""
 
 
-PLAIN_RUNS, PLAIN_ERROR, PLAIN_WORTH = 500, 0.05, 0.7
-"""Runs a side that choose an event in simple words, the error of the bounds that they compare, which prove nothing, and
-the part of the best one that it must reach."""
+# Runs a side that choose an event in simple words, the error of the bounds that they compare, which prove nothing,
+# and the part of the best one that it must reach.
+PLAIN_RUNS = 500
+PLAIN_ERROR = 0.05
+PLAIN_WORTH = 0.7
+# The same where outputs are tables of pandas, whose parts take ten times as long to read.
 PLAIN_TABLES = 150
-"""The same where outputs are tables of pandas, whose parts take ten times as long to read."""
 
 
 class PlainEvent(Frozen, frozen=True):
@@ -270,8 +272,8 @@ class Reach(Frozen, frozen=True):
         return f"{least}{left:,} of {least}{self.offered:,} pairs that this dataset gives", UNCHANGED
 
 
+# The part of a dataset at which no number of runs on its pairs looks.
 UNCHANGED = "records, dates, categories and conjunctions that no pair changes"
-"""The part of a dataset at which no number of runs on its pairs looks."""
 
 
 class PrivacyFinding(AuditFinding, kw_only=True, frozen=True, tag="privacy"):

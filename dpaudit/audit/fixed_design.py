@@ -49,24 +49,24 @@ from dpaudit.running.sampling import held_runs, knowing, learned_reducer
 
 Tallies = tuple[Tally, Tally]
 
+# The search among pairs ends when bets refute the claim with this error. The finding does not rest on that.
 SURE = 0.02
-"""The search among pairs ends when bets refute the claim with this error. The finding does not rest on that."""
+# Rounds in which the best pair meets variations of itself: of more of them each would have fewer runs.
 LOCAL_ROUNDS = 3
-"""Rounds in which the best pair meets variations of itself: of more of them each would have fewer runs."""
+# Runs a side that choose the event over the bits: they leak outright or hardly at all.
 REPRESENTATION_ROWS = 10_000
-"""Runs a side that choose the event over the bits: they leak outright or hardly at all."""
+# Runs a side of each half that scores are fitted on: the ratio in each of 64 bins then errs by 2 %.
 FIT_ROWS = 250_000
-"""Runs a side of each half that scores are fitted on: the ratio in each of 64 bins then errs by 2 %."""
+# Numbers a side of each half that are held in memory: outputs of more than 32 numbers get fewer rows.
 FIT_NUMBERS = 8_000_000
-"""Numbers a side of each half that are held in memory: outputs of more than 32 numbers get fewer rows."""
+# Runs a side that all discretizers count; those that do not do well are spared the rest.
 SCREEN_ROWS = 50_000
-"""Runs a side that all discretizers count; those that do not do well are spared the rest."""
+# Runs a side of each half that say where the bins of a mean of two scores are.
 JOIN_ROWS = 125_000
-"""Runs a side of each half that say where the bins of a mean of two scores are."""
+# Discretizers that are kept by either criterion after that, for the difference between the best few is luck.
 FINALISTS = 3
-"""Discretizers that are kept by either criterion after that, for the difference between the best few is luck."""
+# Discretizers that runs beyond those of the fit are spent on.
 LAST = 2
-"""Discretizers that runs beyond those of the fit are spent on."""
 
 
 class Training:
@@ -78,7 +78,8 @@ class Training:
 
     def __init__(self, request: Request) -> None:
         """Search among several pairs; then look at some outputs of the best one, first of all at how large they are."""
-        self.pairs, self.not_run = len(request.pairs), 0
+        self.pairs = len(request.pairs)
+        self.not_run = 0
         self.runs_of: tuple[int, ...] = ()
         index, pair, request = self._search(request)
         self.began = request.clock.elapsed
@@ -113,7 +114,9 @@ class Training:
         search = Session(among, 2 * (budget.search - request.recorded_runs), SURE, name="search")
         best = search.search()
         index = best.index if short is None else short.pairs[best.index][0]
-        used, nearby, self.not_run = search.runs_used, 0, search.not_run
+        used = search.runs_used
+        nearby = 0
+        self.not_run = search.not_run
         # By round and place in its list: pairs of a shortlist that are not among those given share one index.
         runs_of = {(-1, bets.index): bets.runs for bets in search.bets}
         chosen = (-1, best.index)
@@ -122,7 +125,8 @@ class Training:
                 break
             variations = request.moves(best.pair, step) if request.moves else []
             if variations:
-                rivals, runs = replace(betting, pairs=(best.pair, *variations)), 2 * budget.local // LOCAL_ROUNDS
+                rivals = replace(betting, pairs=(best.pair, *variations))
+                runs = 2 * budget.local // LOCAL_ROUNDS
                 search = Session(rivals, runs, SURE, name=f"search near {step}", first=best)
                 best = search.search()
                 runs_of[chosen] = search.bets[0].runs
@@ -138,7 +142,8 @@ class Training:
 
     def train(self) -> Candidate:
         """Count the training runs, the pilot's among them; first fit scores, if the pilot's cells do not suffice."""
-        left, candidate = self.request.budget.training, self.candidate
+        left = self.request.budget.training
+        candidate = self.candidate
         self.read = self._sides
         if self.pilot.sufficient:
             candidate.count_outputs(self._sides, 0, len(self._sides[0]))
@@ -164,15 +169,19 @@ class Training:
         Those that do best are then fitted on the other half as well and count the first one (two-fold cross-fitting: no
         run is scored by a model fitted on it). Their mean, which is better than either, is what confirms.
         """
-        pair, index, wide = candidate.pair, candidate.index, self.request.width > 0
-        left, most = training, max(1, FIT_ROWS if wide else min(FIT_ROWS, FIT_NUMBERS // self.request.sampler.numbers))
+        pair = candidate.pair
+        index = candidate.index
+        wide = self.request.width > 0
+        left = training
+        most = max(1, FIT_ROWS if wide else min(FIT_ROWS, FIT_NUMBERS // self.request.sampler.numbers))
         if wide:
             # Half of the runs choose the columns; the pilot's outputs say what the leaves are, and are summed up too.
             reducing = max(0, (training - len(pilot[0])) // 2)
             candidate.reducer = learned_reducer(
                 self.request.sampler, pair, pilot, ("reduce", index, 0), reducing, self.request.clock.pairs
             )
-            left, pilot = left - reducing, []
+            left -= reducing
+            pilot = []
         runs = min(most, max(1, left // 2))
         first = candidate.sampler.sides(pair, ("fit", index), runs)
         if pilot:
@@ -207,7 +216,9 @@ class Training:
 
     def _representation_event(self, first: list[Any], second: list[Any]) -> SelectedEvent | None:
         """Return the best event over how floats are stored, on training outputs; None where there is none to test."""
-        request, plan, claim = self.request, self.pilot.plan, self.request.claim
+        request = self.request
+        plan = self.pilot.plan
+        claim = self.request.claim
         if request.look.float_bits or request.width:
             return None
         test = PlannedTest(request.budget.confirmation, claim.delta, request.gamma)
@@ -253,13 +264,13 @@ def reading_seconds(request: Request, outputs: list[Any]) -> float:
     return READING * seconds if seconds > LEAST_READING else 0.0
 
 
+# Outputs on either side that show how long outputs take to read.
 READ = 1, 3
-"""Outputs on either side that show how long outputs take to read."""
+# The share of the seconds in which scores are fitted on an output that a run takes on the average: a fifth of the
+# runs train, and those that confirm are read by a few scores.
 READING = 0.3
-"""The share of the seconds in which scores are fitted on an output that a run takes on the average: a fifth of the runs
-train, and those that confirm are read by a few scores."""
+# Seconds below which the difference of two measurements says little.
 LEAST_READING = 1e-3
-"""Seconds below which the difference of two measurements says little."""
 
 
 def choose(request: Request) -> tuple[Request, Choice]:
@@ -269,8 +280,9 @@ def choose(request: Request) -> tuple[Request, Choice]:
     Where several events are tested they share it: by the union bound all of their bounds hold but with that error.
     """
     clock = request.clock
+    curve_claim = request.curve_claim
     training = Training(request)
-    request, curve_claim = training.request, request.curve_claim
+    request = training.request
     began = training.began
     candidate = training.train()
     budget = request.budget
@@ -280,12 +292,14 @@ def choose(request: Request) -> tuple[Request, Choice]:
         main, request = choose_point(request, candidate)
     else:
         main = candidate.event_to_test()
-    selected, shares = [main], [event_share(curve_claim)]
+    selected = [main]
+    shares = [event_share(curve_claim)]
     if curve_claim is None and main.expected <= request.claim.epsilon:
         refuting = candidate.refuting_event()
         # An event that was tested twice would have two bounds, each with a part of the error alone.
         if refuting and not main.agrees(refuting):
-            selected, shares = [main, refuting], [1 - REFUTING_SHARE, REFUTING_SHARE]
+            selected = [main, refuting]
+            shares = [1 - REFUTING_SHARE, REFUTING_SHARE]
     selected = [training.named(one) for one in selected]
     stored = candidate.representation
     return request, Choice(
@@ -317,9 +331,12 @@ def fixed_finding(request: Request) -> PrivacyFinding:
 
 def finding_of(request: Request, choice: Choice, shown: Confirmation) -> PrivacyFinding:
     """Return what an audit learned, given the choice of its training and what its confirming runs have shown."""
-    claim, gamma = request.claim, request.verdict_gamma
+    claim = request.claim
+    gamma = request.verdict_gamma
     selected = choice.selected[: len(choice.reads)]
-    main, fresh, look = selected[0], shown.runs // 2, shown.look
+    main = selected[0]
+    fresh = shown.runs // 2
+    look = shown.look
     tested = [(test, i, place) for i in range(len(selected)) for place, test in enumerate(shown.tests(i))]
     best, i, place = max(tested, key=lambda one: one[0].epsilon_lower)
     trials, other_trials = likelier_first(best.direction, *shown.sides)

@@ -14,13 +14,13 @@ from typing import Any
 
 from dpaudit.results import versions
 
+# The most modules of the user's own whose imports are followed.
 MOST_MODULES = 100
-"""The most modules of the user's own whose imports are followed."""
+# Packages of dpaudit, whose version every finding names.
 _OURS = frozenset({"dpaudit", "dpaudit_learners", "learners"})
-"""Packages of dpaudit, whose version every finding names."""
 _IMPORT = dis.opmap["IMPORT_NAME"]
+# Distributions of another name than their packages, which are found without a look at every distribution.
 _RENAMED = {"sklearn": "scikit-learn", "yaml": "PyYAML", "PIL": "pillow", "cv2": "opencv-python"}
-"""Distributions of another name than their packages, which are found without a look at every distribution."""
 
 
 def libraries_of(mechanism: Any) -> dict[str, str]:

@@ -51,16 +51,16 @@ from dpaudit.contract.curve_claims import MOST
 from dpaudit.errors import InputError
 from dpaudit.results import remembering
 
+# Of the verdict's error, for the guesses turned around: losses given as scores are smaller for members. The others
+# lose a twentieth of a standard error by it.
 REVERSE_SHARE = 0.1
-"""Of the verdict's error, for the guesses turned around: losses given as scores are smaller for members. The others
-lose a twentieth of a standard error by it."""
+# Scores run the other way if guesses that are turned around are right more often than all but this share of guesses
+# at fair coins.
 REVERSED = 1e-3
-"""Scores run the other way if guesses that are turned around are right more often than all but this share of guesses
-at fair coins."""
+# Coins, of a run or of all, of which fair ones have so many or so few in with a smaller probability are refused.
 UNFAIR = 1e-6
-"""Coins, of a run or of all, of which fair ones have so many or so few in with a smaller probability are refused."""
+# The orders of guesses, the default first.
 RANKINGS: tuple[RankingName, ...] = ("two-sided", "in")
-"""The orders of guesses, the default first."""
 
 
 @dataclass(frozen=True)
@@ -130,8 +130,8 @@ def _numbers(scores: Any) -> Array:
     return np.atleast_2d(values)
 
 
+# Scores beyond it are scaled, so that differences are finite.
 _HUGE = 1e300
-"""Scores beyond it are scaled, so that differences are finite."""
 
 
 def _centred(values: Array) -> Array:
@@ -149,7 +149,8 @@ def _centred(values: Array) -> Array:
         low = np.where(finite, values, np.inf).min(axis=1, keepdims=True)
         high = np.where(finite, values, -np.inf).max(axis=1, keepdims=True)
         # A run without a finite score has scores on both sides of 0, or equal ones.
-        low, high = np.where(np.isfinite(low), low, -1.0), np.where(np.isfinite(high), high, 1.0)
+        low = np.where(np.isfinite(low), low, -1.0)
+        high = np.where(np.isfinite(high), high, 1.0)
         clipped = np.clip(values, low, high)
     centre = np.quantile(clipped, (0.25, 0.75), axis=1).mean(axis=0)
     return np.asarray(values - centre[:, None])
@@ -160,7 +161,9 @@ def _check_fair(flipped: Bools) -> None:
     runs = enumerate(flipped if len(flipped) > 1 else (), 1)
     parts = [("", flipped), *((f" of run {run} of {len(flipped)}", row) for run, row in runs)]
     for of_run, part in parts:
-        total, heads, error = part.size, int(part.sum()), UNFAIR / len(parts)
+        total = part.size
+        heads = int(part.sum())
+        error = UNFAIR / len(parts)
         if lower_limit(max(heads, total - heads), total, error / 2) > 0.5:
             message = (
                 "{included} must be fair coins: {heads_} of {total_} canaries{run_} are in, which fair coins give with "
@@ -169,8 +172,8 @@ def _check_fair(flipped: Bools) -> None:
             raise InputError(message, names=("included",), heads_=heads, total_=total, run_=of_run, least_=error)
 
 
+# The numbers of guesses of a claim that is a curve, of which one is taken, grow by this root of 2.
 _FINE = 4
-"""The numbers of guesses of a claim that is a curve, of which one is taken, grow by this root of 2."""
 
 
 @remembering
@@ -282,7 +285,8 @@ class GuessTest:
 
     def union_lower(self, delta: float) -> float:
         """Return the bound on epsilon at a delta by the union bound over the schedule; simultaneous over delta."""
-        numbers, runs = np.array(self.schedule.guesses), float(self.schedule.delta_runs(np.array(delta)))
+        numbers = np.array(self.schedule.guesses)
+        runs = float(self.schedule.delta_runs(np.array(delta)))
         return float(epsilon_lower(self.right, numbers, self.error / len(numbers), delta_runs=runs).max())
 
     def epsilon_lower(self, delta: float, claimed: float) -> float:
@@ -314,7 +318,8 @@ def guess_test(
 ) -> GuessTest:
     """Return the test, whose schedule the claim and the number of canaries fix; of guesses `turned` around if asked."""
     name = cast(RankingName, read_choice("ranking", ranking, RANKINGS))
-    m, one_sided = ranked.included.size, name == "in"
+    m = ranked.included.size
+    one_sided = name == "in"
     if guesses is not None:
         schedule = Schedule((read_integer("guesses", guesses, 1, m),), m, one_sided)
     elif len(points.epsilon) > 1:
@@ -361,7 +366,8 @@ def finding_of(
     # Which of both is told may depend on the outcome, for both hold together with all of the error.
     turned = not tests[False].rejects(points) and (tests[True].rejects(points) or tests[True].beats_chance)
     test = tests[turned]
-    found, coins = derived(test, points, curve, shares[turned]), ranked.coins
+    found = derived(test, points, curve, shares[turned])
+    coins = ranked.coins
     gaps: list[OneRunGap] = []
     if all(one.critical > one.guesses for one in found["schedule"]):
         numbers = (math.ceil(2 ** (i / 8)) for i in range(8 * int(math.log2(MAX_COINS))))
@@ -402,10 +408,13 @@ def derived(test: GuessTest, points: ClaimPoints, curve: CurveClaim | None, shar
 
     The test has a `share` of the verdict's error, to which the p-value is raised.
     """
-    schedule, outcome = test.schedule, test.at(points)
+    schedule = test.schedule
+    outcome = test.at(points)
     critical = list(map(int, schedule.critical(schedule.level(points, test.error), points)))
-    claimed, delta = float(points.epsilon[outcome.point]), float(points.delta[outcome.point])
-    gaussian, numbers = curve is not None and curve.mu is not None, schedule.guesses
+    claimed = float(points.epsilon[outcome.point])
+    delta = float(points.delta[outcome.point])
+    gaussian = curve is not None and curve.mu is not None
+    numbers = schedule.guesses
     coins: dict[str, Any] = {"coins": schedule.coins, "power": POWER, "one_sided": schedule.one_sided}
     return {
         "epsilon": claimed,
@@ -423,7 +432,8 @@ def derived(test: GuessTest, points: ClaimPoints, curve: CurveClaim | None, shar
 
 def _if_gaussian(test: GuessTest, delta: float) -> IfGaussian:
     """Return what the guesses show under assumptions; each number of guesses has an equal share of the error."""
-    known, error = (0.0, 0.0), test.error / len(test.right)
+    known = (0.0, 0.0)
+    error = test.error / len(test.right)
     for k, right in zip(test.schedule.guesses, test.right, strict=True):
         counts = int(right), k, test.schedule.coins
         known = mu_lower(*counts, error, one_sided=test.schedule.one_sided, at_least=known)

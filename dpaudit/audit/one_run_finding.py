@@ -11,8 +11,8 @@ from dpaudit.errors import InputError
 from dpaudit.record import Amount, Count, Frozen, Level, NonNegative, Probability, Size, Words
 from dpaudit.results import AuditFinding
 
+# The order of guesses; see `OneRunFinding.ranking`.
 RankingName = Literal["two-sided", "in"]
-"""The order of guesses; see `OneRunFinding.ranking`."""
 
 
 class FewCanaries(Frozen, frozen=True, tag="few canaries", tag_field="kind"):

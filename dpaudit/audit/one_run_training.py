@@ -77,7 +77,8 @@ def audit_one_run(
     if not callable(train):
         raise InputError.of("train", train, "a function (canaries, rng) -> released")
     training = with_generator(train, name="train", data="canaries")
-    runs, check = read_integer("runs", runs), read_flag("check", check)
+    runs = read_integer("runs", runs)
+    check = read_flag("check", check)
     curve, point = resolve_claims(None, claim, epsilon, delta, relation)
     read_number("confidence", confidence, 0, 1)
     coins = flip_coins(len(listed), seed, runs=runs)

@@ -51,15 +51,15 @@ from dpaudit.contract import PrivacyClaim
 from dpaudit.events.expected_bound import PlannedTest, learnable_delta, learnable_epsilon
 
 _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(7)
+# Standard normal errors of the two posteriors, shape (49, 2).
 _BELIEFS = np.stack([v.ravel() for v in np.meshgrid(_NODES, _NODES)], axis=1)
-"""Standard normal errors of the two posteriors, shape (49, 2)."""
 _CHANCES = np.outer(_WEIGHTS, _WEIGHTS).ravel() / _WEIGHTS.sum() ** 2
+# Sizes of the past at which beliefs are averaged; between them everything is smooth in the logarithm.
 _AGES = 12
-"""Sizes of the past at which beliefs are averaged; between them everything is smooth in the logarithm."""
+# Of what is sought, relatively: finer than the approximation.
 _PRECISION = 1e-4
-"""Of what is sought, relatively: finer than the approximation."""
+# The probabilities of detection that are predicted at what is called detectable: a share of 0.05 may be missed.
 _EVENT_ASKED, _CATASTROPHE_ASKED = (1 - share * (1 - POWER) for share in (0.6, 0.2))
-"""The probabilities of detection that are predicted at what is called detectable: a share of 0.05 may be missed."""
 
 
 def refutation_probability(p: float, q: float, runs: int, *, epsilon: float, delta: float = 0.0, gamma: float) -> float:
@@ -86,7 +86,8 @@ def refutation_probability(p: float, q: float, runs: int, *, epsilon: float, del
     swing = noise + (spread * ((lever + later - pull) ** 2 - lever**2)).sum(axis=1)
     variance = float((sizes * swing).sum() + past[0] * (spread * later[0] ** 2).sum())
     # A Brownian motion, of this mean and variance at the end, has exceeded a level.
-    level, drift = -math.log(gamma), float((sizes * growth).sum())
+    level = -math.log(gamma)
+    drift = float((sizes * growth).sum())
     if drift <= 0 or variance <= 0:
         return float(drift >= level)
     deviation = math.sqrt(variance)
@@ -148,37 +149,37 @@ def _moments(rate: Array, mass: Array, ages: Array, epsilon: float, delta: float
     return mean @ _CHANCES, (square - mean**2) @ _CHANCES, lever, slope
 
 
+# Of the verdict's error, for a second opinion where the best event is not expected to refute the claim: the other
+# events lose a twentieth of a standard error by it.
 REFUTING_SHARE = 0.1
-"""Of the verdict's error, for a second opinion where the best event is not expected to refute the claim: the other
-events lose a twentieth of a standard error by it."""
 
+# Probabilities of an event on the unlikelier side at which the frontier is stated.
 MASSES = (0.1, 0.01, 0.001, 0.0001)
-"""Probabilities of an event on the unlikelier side at which the frontier is stated."""
 
+# Events that are likelier than this are met often enough in any training to be chosen by it.
 RARE = 0.05
-"""Events that are likelier than this are met often enough in any training to be chosen by it."""
 
+# Runs that are reckoned for an event that has to be learned, as a multiple of those for one that is given. An event
+# chosen on a quarter as many runs as confirm it loses up to a standard error or so of the three that detection takes,
+# whatever their number. Where all tails of a leak have the same ratio, training often takes a smaller one than the
+# likeliest: with 2 such shifts were detected in 109 of 120 audits, with 3 in 118 (`docs/promises.md`).
 LEARNING = 3
-"""Runs that are reckoned for an event that has to be learned, as a multiple of those for one that is given. An event
-chosen on a quarter as many runs as confirm it loses up to a standard error or so of the three that detection takes,
-whatever their number. Where all tails of a leak have the same ratio, training often takes a smaller one than the
-likeliest: with 2 such shifts were detected in 109 of 120 audits, with 3 in 118 (`docs/promises.md`)."""
 
+# The same for bets, which detect more often than that already (`docs/calibration.md`).
 LEARNING_OF_BETS = 2
-"""The same for bets, which detect more often than that already (`docs/calibration.md`)."""
 
+# A search among pairs believes a pair's epsilon if bets on all its runs against that epsilon would be expected to win
+# this much, in log E; with 1 pairs that had luck in few runs are taken for the best one more often.
 CHANCE = 3.0
-"""A search among pairs believes a pair's epsilon if bets on all its runs against that epsilon would be expected to win
-this much, in log E; with 1 pairs that had luck in few runs are taken for the best one more often."""
 
+# By how much the logarithm of a probability lies below that of one run in all, where the search for a leak ends.
 RARER = 5.0
-"""By how much the logarithm of a probability lies below that of one run in all, where the search for a leak ends."""
+# The relative precision of that search: each of its steps takes a tenth of a second.
 PRECISION = 1e-3
-"""The relative precision of that search: each of its steps takes a tenth of a second."""
 
 _detectable_epsilon = lru_cache(maxsize=4096)(partial(detectable_epsilon, Melded()))
+# The numbers that audits in a series with one budget share: an epsilon takes a tenth of a second.
 _detectable_delta = lru_cache(maxsize=256)(partial(detectable_delta, Melded()))
-"""The numbers that audits in a series with one budget share: an epsilon takes a tenth of a second."""
 
 
 @dataclass(frozen=True)
@@ -286,9 +287,12 @@ class Power:
         """
         frontier = tuple((q, least(q)) for q in MASSES)
         if math.exp(claim.epsilon) * unlikelier + claim.delta < 1:
-            epsilon, at, mass = least(unlikelier), PowerAt.UNLIKELIER, unlikelier
+            epsilon = least(unlikelier)
+            at = PowerAt.UNLIKELIER
+            mass = unlikelier
         else:
-            mass, at = max(likelier - claim.delta, 1 / runs), PowerAt.LIKELIER
+            mass = max(likelier - claim.delta, 1 / runs)
+            at = PowerAt.LIKELIER
             # Beyond the last of these an event is not to be expected in any run of the unlikelier side.
             last = max(claim.epsilon, math.log(mass * runs)) + RARER
             epsilon = least_where(lambda e: least(mass * math.exp(-e)) <= e, claim.epsilon, last, PRECISION)

@@ -38,56 +38,59 @@ from dpaudit.running.run_notes import running_on
 from dpaudit.running.sampling import Sampler
 from dpaudit.running.watched import Use, watched, watcher
 
+# The greatest probability with which a check may accuse a mechanism whose runs are independent.
 ERROR = 1e-3
-"""The greatest probability with which a check may accuse a mechanism whose runs are independent."""
+# Batches on each side: two before the audit and one at its end. (A check that fails makes some more, to say why.)
 BATCHES = 3
-"""Batches on each side: two before the audit and one at its end. (A check that fails makes some more, to say why.)"""
-ONE_BY_ONE, BATCHED = 8, 16
-"""The most runs of a batch: 7! orders are more than 1 / ERROR, and eight choose four of a coin are not far from it."""
+# The most runs of a batch: 7! orders are more than 1 / ERROR, and eight choose four of a coin are not far from it.
+ONE_BY_ONE = 8
+BATCHED = 16
+# Runs of an audit for each run of a batch, so that batches take at most a twelfth of a small budget or so.
 SHARE = 50
-"""Runs of an audit for each run of a batch, so that batches take at most a twelfth of a small budget or so."""
-CALLS, PAUSE = 4, 0.2
-"""Calls sent to the workers, and seconds that each waits for another worker to take the next one."""
+# Calls sent to the workers, and seconds that each waits for another worker to take the next one.
+CALLS = 4
+PAUSE = 0.2
+# The most times that calls are sent: on a busy machine one worker may answer all before another has started.
 ROUNDS = 8
-"""The most times that calls are sent: on a busy machine one worker may answer all before another has started."""
+# Runs on a user's dataset, at least, which must all raise before the mechanism is said to fail on it. One that raises
+# with a high probability may be refused as well: the message says of how many runs.
 FAILING = 2
-"""Runs on a user's dataset, at least, which must all raise before the mechanism is said to fail on it. One that raises
-with a high probability may be refused as well: the message says of how many runs."""
+# Batches of equal generators in which each of two workers must give its own outputs again and again before they are
+# said to differ. Of runs with randomness of their own this has probability at most 2 / 4^5, that the batches in this
+# process agreed before 1/2: together below `ERROR`, however few runs a batch has.
 REPEATS = 5
-"""Batches of equal generators in which each of two workers must give its own outputs again and again before they are
-said to differ. Of runs with randomness of their own this has probability at most 2 / 4^5, that the batches in this
-process agreed before 1/2: together below `ERROR`, however few runs a batch has."""
 
+# The warning where the order of runs is not looked at, though the generator does not decide alone.
 UNORDERED = (
     "the time limit left no runs that show whether consecutive runs depend on each other: that they do not, as where "
     "noise is kept or carried over, is assumed"
 )
-"""The warning where the order of runs is not looked at, though the generator does not decide alone."""
+# Runs on each side of which it is noted which worker returned what; of longer audits that of a share of all values.
 VALUES = 4_000
-"""Runs on each side of which it is noted which worker returned what; of longer audits that of a share of all values."""
+# The end of the warning where outputs of a mechanism that is declared to draw randomness do not vary.
 ALIKE = (
     "gave the same output on each input, although randomness is the mechanism's own: if noise was drawn once and kept, "
     "what leaks is the stream of answers that have it in common, and not one answer"
 )
-"""The end of the warning where outputs of a mechanism that is declared to draw randomness do not vary."""
+# Generators, at most, with which it is seen whether outputs vary, where a generator was read and not advanced.
 GENERATORS = 64
-"""Generators, at most, with which it is seen whether outputs vary, where a generator was read and not advanced."""
+# Runs of an audit on a side for each run on that side, before it, whose order is looked at.
 ORDER_SHARE = 40
-"""Runs of an audit on a side for each run on that side, before it, whose order is looked at."""
-ORDERED, ORDER_SECONDS = 128, 4.0
-"""Runs on each side, before an audit and as many again at its end, at most, which show whether consecutive runs depend
-on each other; and the seconds that all of them may take, about."""
+# Runs on each side, before an audit and as many again at its end, at most, which show whether consecutive runs depend
+# on each other; and the seconds that all of them may take, about.
+ORDERED = 128
+ORDER_SECONDS = 4.0
+# Calls on each side, before an audit and as many again at its end, that are made of these however long they take
+# where there is no time limit: slow runs are bet on, and noise that is kept would refute a claim within some fifty.
 LEAST_ORDERED = 2
-"""Calls on each side, before an audit and as many again at its end, that are made of these however long they take
-where there is no time limit: slow runs are bet on, and noise that is kept would refute a claim within some fifty."""
+# The seconds, about, for runs at the end of an audit where those before had one value on each input, or two, though
+# randomness is the mechanism's own: a bet may end within so few runs that noise which is kept for a hundred does not
+# change among them.
 ALIKE_SECONDS = 30.0
-"""The seconds, about, for runs at the end of an audit where those before had one value on each input, or two, though
-randomness is the mechanism's own: a bet may end within so few runs that noise which is kept for a hundred does not
-change among them."""
+# Values on an input, at most, where runs are said to be alike.
 FEW_VALUES = 2
-"""Values on an input, at most, where runs are said to be alike."""
+# Of a time limit, at most, for the runs that show whether consecutive runs depend on each other.
 ORDERING = 0.1
-"""Of a time limit, at most, for the runs that show whether consecutive runs depend on each other."""
 
 Label = Hashable
 
@@ -119,14 +122,19 @@ class Hygiene:
     """
 
     def __init__(self, sampler: Sampler, pairs: tuple[Pair, ...], trials: int, own: bool) -> None:
-        self.sampler, self.mechanism, self.pairs, self.own = sampler, sampler.mechanism, pairs, own
+        self.sampler = sampler
+        self.mechanism = sampler.mechanism
+        self.pairs = pairs
+        self.own = own
         self.trials = trials
         self.calls = 0
         self.order_seconds = ORDER_SECONDS
         self.order_limit = math.inf
         self.unordered = False
         self.runs = min(BATCHED if self.mechanism.batched else ONE_BY_ONE, max(1, trials // SHARE))
-        self.spent, self.used, self.seconds = 0, False, math.inf
+        self.spent = 0
+        self.used = False
+        self.seconds = math.inf
         self.reading = math.inf
         self.clock: Clock | None = None
         self.compares_workers = True
@@ -165,9 +173,10 @@ class Hygiene:
             self._shrink(clock)
             self.order_limit = clock.share(ORDERING)
             self.order_seconds = min(ORDER_SECONDS, self.order_limit)
-        checks, made = self._before(), isinstance(self.pairs[0], MadePair)  # of a user's dataset
+        checks = self._before()
+        of_dataset = isinstance(self.pairs[0], MadePair)
         failing = all(isinstance(one, Raised) and one.kind != TIMED_OUT for one in self.outputs)
-        if failing and made and len(self.outputs) >= FAILING:
+        if failing and of_dataset and len(self.outputs) >= FAILING:
             raise InputError(
                 f"the mechanism {self.mechanism.name} fails on {{data}}: in all of {len(self.outputs)} runs {{said}}",
                 names=("data",),
@@ -178,7 +187,9 @@ class Hygiene:
         self.others = []
         for side, data, earlier in zip(_SIDES, self.inputs, before, strict=True):
             if contents(data) != earlier:
-                shown = " is not what it was" if made else f" is {data!r:.200}"
+                shown = f" is {data!r:.200}"
+                if of_dataset:  # its records are not shown
+                    shown = " is not what it was"
                 raise InputError(
                     f"the mechanism {self.mechanism.name} changes its input, which all its runs share: let it work on "
                     f"a copy (after {sum(check.runs for check in checks)} runs the {side} of pairs[0]{shown})"
@@ -206,7 +217,8 @@ class Hygiene:
         if not self.outputs and not self.runs:  # an output shows how wide they are
             self._check_batch(0, "first", runs=call)
         elif self.runs:
-            self.outputs, self.used = [], False
+            self.outputs = []
+            self.used = False
 
     def _before(self) -> tuple[Check, ...]:
         if not self.runs:
@@ -229,7 +241,8 @@ class Hygiene:
             return (*checks, *self._begin_series())
         # Noise that is drawn once is drawn by the first runs, and equal calls then treat equal generators differently.
         once = left != self.ends.get("data")
-        neighbour, other = self._check_batch(1, "neighbour"), self._check_batch(1, "another")
+        neighbour = self._check_batch(1, "neighbour")
+        other = self._check_batch(1, "another")
         self.first = data, neighbour
         repeated = other == neighbour and arrangements(other or ()) * ERROR > 1
         checks = self._checks(generator=Answer.PASSED, seed=_passed(not repeated), state=Answer.PASSED)
@@ -373,7 +386,8 @@ class Hygiene:
 
     def shown(self) -> list[list[Any]]:
         """Return an output of the batches before an audit, as a list of one batch, and forget all of them."""
-        first, self.outputs = [self.outputs[:1]], []
+        first = [self.outputs[:1]]
+        self.outputs = []
         return first
 
     def close(self) -> tuple[Check, ...]:
@@ -411,7 +425,8 @@ class Hygiene:
 
     def closed(self, passed: bool) -> tuple[Check, ...]:
         """Return the checks after the end, where the batches showed whether many calls have changed nothing."""
-        runs, answer = 2 * self.runs, _passed(passed)
+        runs = 2 * self.runs
+        answer = _passed(passed)
         return tuple(
             changed(check, answer=answer, runs=check.runs + runs) if check.name == CheckName.STATE else check
             for check in self.checks
@@ -552,7 +567,8 @@ class Hygiene:
 
     def _answers(self, numbers: Sequence[int], runs: int) -> list[tuple[Hashable, list[Label] | None]]:
         """Return what workers make of the data with the generator of each number; equal numbers, equal generators."""
-        sampler, pair = self.sampler, self.pairs[0]
+        sampler = self.sampler
+        pair = self.pairs[0]
         made = (sampler.couples(pair, [("probe", "worker", number)] * 2, runs, 0) for number in numbers)
         self.spent += len(numbers) * runs
         # A call that ends at once would leave all of them to one worker, where workers take calls as they are free.
@@ -561,7 +577,8 @@ class Hygiene:
 
     def _checks(self, **answers: Answer) -> tuple[Check, ...]:
         """Return checks by their names, of which the first has the runs made since earlier ones."""
-        spent, self.spent = self.spent, 0
+        spent = self.spent
+        self.spent = 0
         return tuple(Check(CheckName(name), one, 0 if i else spent) for i, (name, one) in enumerate(answers.items()))
 
 
@@ -592,10 +609,10 @@ def _probe_warnings(mechanism: Mechanism, outputs: Sequence[Any]) -> tuple[str, 
     return (f'{message}, on both inputs: choose points that distinguish models, as probe="data" does',)
 
 
+# Bytes of an array that its label holds; of more it holds a digest.
 SHOWN_BYTES = 1 << 12
-"""Bytes of an array that its label holds; of more it holds a digest."""
+# Decimal digits of floats that are compared: sums over several threads differ in the last ones of sixteen.
 DIGITS = 9
-"""Decimal digits of floats that are compared: sums over several threads differ in the last ones of sixteen."""
 
 
 def labels(outputs: Any) -> list[Label] | None:

@@ -32,8 +32,8 @@ from dpaudit.running.adapters import Mechanism
 from dpaudit.running.sampling import Sampler
 
 NAMES = ("outputs", "neighbour_outputs")
+# The greatest probability with which fair coins ask for more outputs of a side than it has.
 UNLUCKY = 1e-9
-"""The greatest probability with which fair coins ask for more outputs of a side than it has."""
 
 
 @remembering

@@ -37,8 +37,8 @@ from dpaudit.running.adapters import leaving_out
 from dpaudit.running.sampling import Sampler
 from dpaudit.sensitivity.screening import Shortlist
 
+# Proposes variations of a pair in a step of the local search.
 Moves = Callable[[Pair, int], list[Pair]]
-"""Proposes variations of a pair in a step of the local search."""
 
 
 def resolve_claim(
@@ -87,8 +87,8 @@ def resolve_inputs(
     return tuple(checked), moves
 
 
+# Pairs at most whose records are looked at.
 PAIRS = 8
-"""Pairs at most whose records are looked at."""
 
 
 def probe_of(pairs: Sequence[Any], count: int = 64) -> Any:
@@ -125,7 +125,8 @@ def probe_of(pairs: Sequence[Any], count: int = 64) -> Any:
     if not len(seen):
         raise InputError("{probe} cannot be derived from data without a record: give points", names=("probe",))
     records = seen[np.argsort(times, kind="stable")][: max(1, count // 2)]
-    low, high = seen.min(axis=0), seen.max(axis=0)
+    low = seen.min(axis=0)
+    high = seen.max(axis=0)
     span = np.where(high > low, high - low, 1.0)
     between = (records[1:] + records[:-1]) / 2
     return np.concatenate([records, np.stack([low - span, high + span]), between])[:count]
@@ -148,23 +149,24 @@ def _points(data: Any) -> Any:
     return points
 
 
+# Of several pairs' runs, at most, for the search; it ends when bets are sure that a pair leaks.
 SEARCH_SHARE = 0.35
-"""Of several pairs' runs, at most, for the search; it ends when bets are sure that a pair leaks."""
-SCARCE_SHARE, RUNS_OF_PAIR = 0.5, 16
-"""The same where this is less than so many runs a side of each pair: fewer do not show which one leaks."""
+# The same where this is less than so many runs a side of each pair: fewer do not show which one leaks.
+SCARCE_SHARE = 0.5
+RUNS_OF_PAIR = 16
+# Of the search, for variations of the best pair: crafted pairs are good, so that most goes to comparing them.
 LOCAL_SHARE = 0.3
-"""Of the search, for variations of the best pair: crafted pairs are good, so that most goes to comparing them."""
+# Of the runs left, to choose the event: 99.5 % and more of the best event's bound are reached so. With a third the
+# medians of five seeds were higher on one row of `docs/benchmark.md` (SVT2: 0.072, not 0.068) and lower on another
+# (SVT3: 0.158, not 0.187).
 TRAINING_SHARE = 0.2
-"""Of the runs left, to choose the event: 99.5 % and more of the best event's bound are reached so. With a third the
-medians of five seeds were higher on one row of `docs/benchmark.md` (SVT2: 0.072, not 0.068) and lower on another
-(SVT3: 0.158, not 0.187)."""
+# The same where outputs are wide: half of them find the directions, half the event. With 20 % of 2,000 runs a shift
+# of a hundred coordinates together was lost.
 WIDE_TRAINING_SHARE = 0.4
-"""The same where outputs are wide: half of them find the directions, half the event. With 20 % of 2,000 runs a shift of
-a hundred coordinates together was lost."""
+# Runs a side of the pilot: outputs of a few hundred kinds repeat in them.
 PILOT_RUNS = 512
-"""Runs a side of the pilot: outputs of a few hundred kinds repeat in them."""
+# Of the training runs, at most, for the pilot: they train as well, on the pairs that they were made on.
 PILOT_SHARE = 0.5
-"""Of the training runs, at most, for the pilot: they train as well, on the pairs that they were made on."""
 
 
 @dataclass(frozen=True)
@@ -214,10 +216,10 @@ class Budget:
         return self.search + self.local + self.pilot + self.training
 
 
+# Trials with fewer of which, by a time limit, the runs of checks come on top: else none would be left.
 LEAST_COUNTED = 10
-"""Trials with fewer of which, by a time limit, the runs of checks come on top: else none would be left."""
+# Standard deviations: where all weaker shifts of all numbers of a row escape, the finding says so.
 NOTED_SHIFT = 3.0
-"""Standard deviations: where all weaker shifts of all numbers of a row escape, the finding says so."""
 
 
 @dataclass(frozen=True)
@@ -310,7 +312,8 @@ class Request:
     @property
     def least_runs(self) -> int:
         """The least number of runs a side that can refute the claim at all: by one test that has all of the error."""
-        claim, gamma = self.claim, self.verdict_gamma
+        claim = self.claim
+        gamma = self.verdict_gamma
         if claim.delta:
             return trials_needed(Melded(), epsilon=claim.epsilon, delta=claim.delta, gamma=gamma)
         return -(-guesses_needed(claim.epsilon, gamma) // 2)
@@ -337,7 +340,8 @@ class Request:
         named = [check.name for check in closed]
         # That runs of a call are alike may be seen before the audit and by the runs that decide.
         checks = (*closed, *(check for check in seen.checks if check.name not in named))
-        claim, unseen = self.claim, tuple(pilot.plan.unseen)
+        claim = self.claim
+        unseen = tuple(pilot.plan.unseen)
         by_coins = found["bound"] != MELDED and not (found["bound"] == COIN and claim.delta)
         run_by_run = by_coins and not self.sampler.mechanism.batched
         gaps = gaps_of(

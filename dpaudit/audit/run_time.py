@@ -38,10 +38,11 @@ from dpaudit.running.adapters import timed
 from dpaudit.running.run_notes import brief
 from dpaudit.running.sampling import Sampler
 
+# Audits at most, which have equal parts of a time limit: of outputs, of outputs with times, and of equal inputs.
 AUDITS = 3
-"""Audits at most, which have equal parts of a time limit: of outputs, of outputs with times, and of equal inputs."""
-ALONE, TIMED = "outputs alone", "run time"
-"""The statements, each with half of the error, by the names that they have where the verdict is of the other."""
+# The statements, each with half of the error, by the names that they have where the verdict is of the other.
+ALONE = "outputs alone"
+TIMED = "run time"
 
 
 class KnownChecks(Hygiene):
@@ -72,7 +73,8 @@ def with_run_time(request: Request, audit: Callable[[Request], PrivacyFinding]) 
 
     `audit` makes one without times. `InputError` if a call makes many runs, or the audit goes on from a file.
     """
-    mechanism, clock = timed(request.sampler.mechanism), request.clock
+    mechanism = timed(request.sampler.mechanism)
+    clock = request.clock
     if request.continued is not None:
         raise InputError("{continued} keeps outputs alone: leave out {time}", names=("continued", "time"))
     confidence = request.confidence
@@ -91,7 +93,8 @@ def with_run_time(request: Request, audit: Callable[[Request], PrivacyFinding]) 
         hygiene=KnownChecks(sampler, pairs, request.trials, alone.checks),
         clock=clock.part(AUDITS - 1),
     )
-    both, control = audit(measured), None
+    both = audit(measured)
+    control = None
     if both.verdict == PrivacyVerdict.VIOLATION and alone.verdict != PrivacyVerdict.VIOLATION:
         control = audit(_of_equal_inputs(measured, both.witness.pair, clock.part(1)))
     counted = control is not None and control.verdict != PrivacyVerdict.VIOLATION
@@ -107,7 +110,8 @@ def with_run_time(request: Request, audit: Callable[[Request], PrivacyFinding]) 
 
 def _of_equal_inputs(request: Request, index: int, clock: Clock) -> Request:
     """Return the audit that finds any difference between two copies of the data of a pair."""
-    pairs, mechanism = (_copied(request.pairs[index], 0, 0),), request.sampler.mechanism
+    pairs = (_copied(request.pairs[index], 0, 0),)
+    mechanism = request.sampler.mechanism
     sampler = replace(request.sampler, mechanism=replace(mechanism, stream=f"{mechanism.stream}, of equal inputs"))
     return replace(
         request,
@@ -140,7 +144,8 @@ class _Copied(Made):
 
 def _copied(pair: Pair, first: int = 0, second: int = 1) -> MadePair:
     """Return two sides of a pair, of which each chunk of runs makes its own copies."""
-    one, other = pair.sides[first], pair.sides[second]
+    one = pair.sides[first]
+    other = pair.sides[second]
     if isinstance(pair, MadePair):
         return MadePair(one, other, pair.origin, pair.shown)
     return MadePair(_Copied(one), _Copied(other), pair.origin, shown=True)

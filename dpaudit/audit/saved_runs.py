@@ -39,8 +39,8 @@ from dpaudit.results import versions
 
 _PARAMETER = "continued"
 
+# Settings that are digests, with what their difference says.
 _DIGESTS = {"list of pairs": "", "probe": "", "code": ", for the file that defines the mechanism was changed"}
-"""Settings that are digests, with what their difference says."""
 
 
 def settings_of(request: Request) -> dict[str, str]:
@@ -53,7 +53,8 @@ def settings_of(request: Request) -> dict[str, str]:
     if any(pair.withheld for pair in request.pairs):
         key = key_of(make=True)
         pairs, probe = (one if one in ("", "none") else keyed(one, key) or "unknown" for one in (pairs, probe))
-    claim, curve = request.claim, request.curve_claim
+    claim = request.claim
+    curve = request.curve_claim
     numbers = f"epsilon = {float(claim.epsilon)!r}, delta = {float(claim.delta)!r}, {claim.relation}"
     return {
         "version of dpaudit": versions()["dpaudit"],
@@ -78,7 +79,8 @@ def settings_of(request: Request) -> dict[str, str]:
 def differing(held: Mapping[str, str], given: Mapping[str, str]) -> Iterator[str]:
     """Yield what differs between the settings that a file holds and those of an audit, in words."""
     for name in {**held, **given}:
-        one, other = held.get(name, "none"), given.get(name, "none")
+        one = held.get(name, "none")
+        other = given.get(name, "none")
         if one != other and name in _DIGESTS and not {"none", "unknown"} & {one, other}:
             yield f"its {name} is another one{_DIGESTS[name]}"
         elif one != other:
@@ -173,10 +175,13 @@ class SavedRuns:
     """
 
     def __init__(self, path: str | Path, settings: dict[str, str], trials: int) -> None:
-        self.path, self.steps = Path(path), list[tuple[int, list[Any] | Chosen]]()
+        self.path = Path(path)
+        self.steps = list[tuple[int, list[Any] | Chosen]]()
         self.unwritten = ""
-        self._before, self._size = "", 0
-        self._trials, self._links = trials, list[int]()
+        self._before = ""
+        self._size = 0
+        self._trials = trials
+        self._links = list[int]()
         held = _held_in(self.path)
         # What stands behind the last end of a line was being written when the process ended; nobody has seen it.
         for number, line in enumerate(held.splitlines(keepends=True) if held else (), 1):
@@ -200,7 +205,8 @@ class SavedRuns:
         record = decode(line, Audited | Link | Batch | Columns, place)
         if record.digest != self._digest(record) or isinstance(record, Audited) != (number == 1):
             raise ToolFault(f"{place}: the file was changed since it was written")
-        self._before, self._size = record.digest, self._size + len(line)
+        self._before = record.digest
+        self._size += len(line)
         if isinstance(record, Audited):
             for differs in differing(record.settings, settings):
                 message = f"{{continued}} is of another audit: {differs}"

@@ -53,29 +53,31 @@ from dpaudit.naming import Name
 from dpaudit.progress import duration
 from dpaudit.running.sampling import Observed, held_runs, knowing, learned_reducer, narrowed, placing_runs
 
-WIDE_SHARE, WIDE_AGAIN, LEAST_WIDE_RUNS = 0.5, 4, 32
-"""Wide outputs: the runs that choose the columns to look at, as a part of a pair's runs so far; the factor by which
-these grow until columns are chosen again; and the least on each side."""
+# Wide outputs: the runs that choose the columns to look at, as a part of a pair's runs so far; the factor by which
+# these grow until columns are chosen again; and the least on each side.
+WIDE_SHARE = 0.5
+WIDE_AGAIN = 4
+LEAST_WIDE_RUNS = 32
+# Fewer leave next to nothing to bet on after the first batch.
 LEAST_RUNS = 100
-"""Fewer leave next to nothing to bet on after the first batch."""
+# The same where a time limit leaves no time for more: such an audit can see nothing, and says so.
 LEAST_IN_TIME = 2
-"""The same where a time limit leaves no time for more: such an audit can see nothing, and says so."""
+# Of the runs, to the pairs that recorded noise speaks for, before any other pair is run.
 SHORTLIST_SHARE = 0.5
-"""Of the runs, to the pairs that recorded noise speaks for, before any other pair is run."""
+# Of the runs, in equal parts to all pairs: a leak too rare to show in a few of them is met some time.
 LEAST_SHARE = 0.25
-"""Of the runs, in equal parts to all pairs: a leak too rare to show in a few of them is met some time."""
+# The leaks looked for among pairs would be refuted in this part of all runs so far. With 4 one leaking pair of 40
+# took a seventh longer; with 16 a weak leak of 64 pairs was missed that 1 and 2 find.
 AIM = 2
-"""The leaks looked for among pairs would be refuted in this part of all runs so far. With 4 one leaking pair of 40 took
-a seventh longer; with 16 a weak leak of 64 pairs was missed that 1 and 2 find."""
+# The factor between the epsilons that a search bets against: it compares pairs and states no bound.
 SEARCH_RATIO = 1.05
-"""The factor between the epsilons that a search bets against: it compares pairs and states no bound."""
+# The size of a batch, as a part of the pair's runs so far, of a search in which nothing grows against the claim: it
+# takes all its runs, and learns from larger batches in a quarter of the time.
 SEARCH_GROWTH = 0.5
-"""The size of a batch, as a part of the pair's runs so far, of a search in which nothing grows against the claim: it
-takes all its runs, and learns from larger batches in a quarter of the time."""
+# Runs of a pair at most whose outputs are kept while scores are fitted: more take memory, and fit hardly better.
 KEPT_RUNS = 131_072
-"""Runs of a pair at most whose outputs are kept while scores are fitted: more take memory, and fit hardly better."""
+# By how much log E must exceed log(1 / gamma): more than rounding can add to it.
 ROUNDING = 1e-6
-"""By how much log E must exceed log(1 / gamma): more than rounding can add to it."""
 
 
 class Session:
@@ -101,9 +103,15 @@ class Session:
         name: str = "sequential",
         first: PairBets | None = None,
     ) -> None:
-        self._searching, pairs = name != "sequential", len(request.pairs)
-        self.request, self.claim, self.sampler, self.saved = request, request.claim, request.sampler, saved
-        self.runs, self.gamma, self.name = runs, gamma, name
+        self._searching = name != "sequential"
+        pairs = len(request.pairs)
+        self.request = request
+        self.claim = request.claim
+        self.sampler = request.sampler
+        self.saved = saved
+        self.runs = runs
+        self.gamma = gamma
+        self.name = name
         self.grid = eprocess.epsilon_grid(self.claim.epsilon, SEARCH_RATIO if self._searching else eprocess.GRID_RATIO)
         self.target = int(np.searchsorted(self.grid, self.claim.epsilon))
         self.refuted: Bools = np.zeros(len(self.grid), dtype=bool)
@@ -112,7 +120,8 @@ class Session:
             self._first = max(self._first, int(LEAST_SHARE * runs / pairs))
         self.bets = [PairBets(request, i, pair, self.grid) for i, pair in enumerate(request.pairs)]
         if first is not None:
-            first.index, self.bets[0] = 0, first
+            first.index = 0
+            self.bets[0] = first
         self._won = np.stack([bets.log_wealth for bets in self.bets])
         self.runs_used = self.bet = self.fitted = self.summed = 0
         self.raised: Counter[tuple[str, ...]] = Counter()
@@ -153,7 +162,10 @@ class Session:
                 self._bet(self.bets[index], step)
         for bets in self.bets if self.saved is not None else ():
             self._reduce_if_due(bets)
-        report, began, known, clock = self.sampler.report, time.monotonic(), self.runs_used, self.request.clock
+        report = self.sampler.report
+        began = time.monotonic()
+        known = self.runs_used
+        clock = self.request.clock
         since = clock.elapsed
         while self._open:
             bets = self._next()
@@ -167,7 +179,8 @@ class Session:
 
     def search(self) -> PairBets:
         """Bet until claim, budget or the time of searches is over; return the pair most likely to be leaking."""
-        clock, steps = self.request.clock, 0
+        clock = self.request.clock
+        steps = 0
         since = clock.elapsed
         while self._open:
             bets = self._next()
@@ -282,7 +295,8 @@ class Session:
 
     def _batch(self, bets: PairBets, size: int, known: list[Any] | None) -> tuple[list[Sides], list[Any]]:
         """Make `size` runs, each on the side that a fair coin says; return cells by discretizer, outputs by side."""
-        where, keep = (bets.index, bets.batches), bets.outputs is not None or self.saved is not None
+        where = (bets.index, bets.batches)
+        keep = bets.outputs is not None or self.saved is not None
         sampler = bets.sampler if keep else narrowed(bets.sampler, bets.discretizers)
         counted: list[Sides] = [(Counter(), Counter()) for _ in bets.discretizers]
         kept: tuple[list[Any], list[Any]] = ([], [])
@@ -304,13 +318,16 @@ class Session:
         """Choose the columns of a pair's wide outputs if its runs have grown enough since, and some are left."""
         if bets.pilot is None or not bets.pilot.width or bets.runs < bets.reduce_at:
             return
-        wanted, left = max(LEAST_WIDE_RUNS, int(WIDE_SHARE * bets.runs / 2)), (self.runs - self.runs_used) // 4
+        wanted = max(LEAST_WIDE_RUNS, int(WIDE_SHARE * bets.runs / 2))
+        left = (self.runs - self.runs_used) // 4
         runs = min(wanted, left)
         if runs < 1 or (bets.reduced and left < wanted):
             bets.reduce_at = self.runs
             return
         # So many runs a side, which are not bet on, choose the columns.
-        sampler, which, placing = self.sampler, (bets.index, bets.reduced), placing_runs(self.sampler, runs)
+        sampler = self.sampler
+        which = (bets.index, bets.reduced)
+        placing = placing_runs(self.sampler, runs)
         first = sampler.sides(bets.pair, (self.name, "place", *which), placing)
         address = (f"{self.name} reduce", *which)
         reducer = learned_reducer(sampler, bets.pair, first, address, runs - placing, self.request.clock.pairs)
@@ -320,14 +337,18 @@ class Session:
 
     def _reduce(self, bets: PairBets, chosen: Chosen) -> None:
         """Look at the columns that were chosen from now on, as if nothing of the pair had been seen before."""
-        size, self.summed = 2 * chosen.runs, chosen.runs
+        size = 2 * chosen.runs
+        self.summed = chosen.runs
         bets.runs += size
         self.runs_used += size
         self.fitted += size
-        bets.reduced, bets.reduce_at = bets.reduced + 1, WIDE_AGAIN * bets.runs
+        bets.reduced += 1
+        bets.reduce_at = WIDE_AGAIN * bets.runs
         bets.reducer = chosen.reducer
         bets.restart([])
-        bets.experts, bets.outputs, bets.refit_at = [], [[], []], 0
+        bets.experts = []
+        bets.outputs = [[], []]
+        bets.refit_at = 0
 
     def in_words(self, pace: float) -> str:
         """Return what is known, and what more runs would show and cost, at so many seconds a run."""
@@ -348,7 +369,9 @@ def sequential_finding(request: Request) -> PrivacyFinding:
     The verdict is that `epsilon_lower` exceeds the claim, so the two share one error probability. What is detectable is
     what bets on one given event, of the pair that leads, refute within all the runs allowed.
     """
-    gamma, claim, pairs = request.gamma, request.claim, len(request.pairs)
+    gamma = request.gamma
+    claim = request.claim
+    pairs = len(request.pairs)
     if 2 * request.trials_asked < LEAST_RUNS:
         raise InputError.of("trials", request.trials_asked, f"at least {LEAST_RUNS // 2} in a sequential audit")
     least = LEAST_RUNS if request.trials == request.trials_asked else LEAST_IN_TIME

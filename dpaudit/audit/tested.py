@@ -15,8 +15,9 @@ from dpaudit.contract import CurveClaim, Direction
 from dpaudit.events.event import Event
 from dpaudit.record import Amount, Count, Frozen, NonNegative, Probability, Share, Size, Words
 
-COIN, MELDED = "coin", "melded"
-"""The names of the bounds of counts."""
+# The names of the bounds of counts.
+COIN = "coin"
+MELDED = "melded"
 
 
 class CoinCount(Frozen, frozen=True):
@@ -59,7 +60,8 @@ def bounds_of_hits(
     hits: Sequence[tuple[int, int]], runs: Sequence[tuple[int, int]], *, delta: float, error: float
 ) -> Array:
     """Return the melded bounds of several events, all with this probability of error, in a quarter of the time."""
-    (likelier, other), (first, second) = zip(*hits, strict=True), zip(*runs, strict=True)
+    likelier, other = zip(*hits, strict=True)
+    first, second = zip(*runs, strict=True)
     return Melded().epsilon_lower(likelier, first, other, second, delta=delta, gamma=error)
 
 
@@ -116,7 +118,8 @@ class EventTest(Frozen, frozen=True):
 
     def lower(self, runs: tuple[int, int], delta: float) -> float:
         """Return the bound that the counts give, of so many runs on the likelier side and on the other."""
-        hits, sides = (self.hits, self.neighbour_hits), 1 if self.opposite is UNSET else 2
+        hits = (self.hits, self.neighbour_hits)
+        sides = 1 if self.opposite is UNSET else 2
         return lower_bound(hits, runs, self.count, delta=delta, error=self.error, sides=sides)
 
 
