@@ -19,10 +19,10 @@ from msgspec import UNSET, UnsetType
 from msgspec.structs import replace as changed
 
 from dpaudit import seeding
+from dpaudit.audit.checks_and_gaps import Answer, Check, CheckName, Observations, calls_agree, different
 from dpaudit.audit.choice import Choice
-from dpaudit.audit.evidence import Answer, Check, CheckName, Observations, calls_agree, different
+from dpaudit.audit.claim_tests import CoinCount, EventTest
 from dpaudit.audit.request import Request
-from dpaudit.audit.tested import CoinCount, EventTest
 from dpaudit.bounds.base import Array, Bools
 from dpaudit.contract import Direction
 from dpaudit.events.cells import tally

@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 from msgspec import UNSET, UnsetType
 
-from dpaudit.audit.candidate import Candidate
+from dpaudit.audit.claim_tests import CurveTest, EventTest, HolderEvidence
 from dpaudit.audit.power import LEARNING, MASSES, Power
 from dpaudit.audit.request import Request, resolve_claim
-from dpaudit.audit.tested import CurveTest, EventTest, HolderEvidence
+from dpaudit.audit.trained_pair import TrainedPair
 from dpaudit.bounds.holder import SHORTFALLS, by_label, detectable_shortfall, fit_bet, label_ends
 from dpaudit.bounds.tangent import ClaimPoints, delta_lower, mu_of_delta, orders_of, tangent_probability
 from dpaudit.contract import CurveClaim, PrivacyClaim, Relation
@@ -113,15 +113,15 @@ def resolve_claims(
     return curve, resolve_claim(source, epsilon, delta, relation)
 
 
-def choose_point(request: Request, candidate: Candidate) -> tuple[SelectedEvent, Request]:
+def choose_point(request: Request, pair: TrainedPair) -> tuple[SelectedEvent, Request]:
     """Return the event that shows most of a point of the claim on the training runs, and the request for that point."""
     assert request.curve_claim is not None
     points = ClaimPoints.of(request.curve_claim)
-    families = (
+    orders = (
         OrderedCells.of(discretizer, tallies)
-        for discretizer, tallies in zip(candidate.discretizers, candidate.tallies, strict=True)
+        for discretizer, tallies in zip(pair.discretizers, pair.tallies, strict=True)
     )
-    _, i, event = max((one.of_points(points) for one in families), key=lambda one: one[0])
+    _, i, event = max((one.of_points(points) for one in orders), key=lambda one: one[0])
     claim = replace(request.claim, epsilon=float(points.epsilon[i]), delta=float(points.delta[i]), claim_id="")
     return event, replace(request, claim=claim)
 

@@ -238,9 +238,9 @@ def log_sum_exp(values: Array) -> Array:
 
 
 def log_payoff(rate: Array, mass: Array, epsilon: Array, delta: float, ones: Array, zeros: Array) -> Array:
-    """Return the logarithm of the product of e over a batch, shape (N, G), by expert and epsilon.
+    """Return the logarithm of the product of e over a batch, shape (N, G), by bettor and epsilon.
 
-    `rate` and `mass`, shape (N, L), are the pasts of N experts, as of `place_bet`, `ones` and `zeros` the batch's runs
+    `rate` and `mass`, shape (N, L), are the pasts of N bettors, as of `place_bet`, `ones` and `zeros` the batch's runs
     in each cell on data and on neighbour. Epsilons that differ by less than a tenth share their caps.
     """
     ratio = np.exp(np.minimum(epsilon, _MOST_EPSILON))

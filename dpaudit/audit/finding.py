@@ -10,9 +10,9 @@ from typing import Any, ClassVar, Literal
 from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
+from dpaudit.audit.checks_and_gaps import AllRaised, Check, Gap, NotLookedAt
+from dpaudit.audit.claim_tests import CoinCount, CurveTest, EventTest
 from dpaudit.audit.clock import Stopped
-from dpaudit.audit.evidence import AllRaised, Check, Gap, NotLookedAt
-from dpaudit.audit.tested import CoinCount, Continued, CurveTest, EventTest, RunTime
 from dpaudit.bounds.curve import Curve
 from dpaudit.contract import OF_PRIVACY, Direction, Grade, Origin, OriginKind, Pair, PrivacyVerdict, Relation
 from dpaudit.contract.pairs import differing
@@ -228,6 +228,51 @@ class Witness(Frozen, frozen=True, dict=True):
         if likely:
             return math.inf
         return math.nan
+
+
+class Continued(Frozen, frozen=True):
+    """The file from which an audit went on; see `audit.saved_runs`.
+
+    Attributes
+    ----------
+    trials : tuple of int
+        The `trials` of each time that runs were added to it, the first one's first.
+    digest : str
+        That of its last line, over all lines before: a file that lost whole lines at its end has another one.
+    unwritten : str
+        Why the last runs of the finding are not in the file, such as a full disk; unset where all are.
+    """
+
+    trials: tuple[Size, ...]
+    digest: str
+    unwritten: Words | UnsetType = UNSET
+
+
+class RunTime(Frozen, frozen=True):
+    """The bound that outputs and the times of the runs give together; see `audit.run_time`.
+
+    Attributes
+    ----------
+    counted : bool
+        Whether the finding is that of outputs with their times: these refute the claim, outputs alone do not, and the
+        control shows nothing.
+    epsilon_lower, detectable_epsilon : float
+        The lower bound on epsilon, and the power, of outputs with their times; as those of the finding.
+    event : Event
+        The strongest event over both.
+    trials : int
+        Runs on each side whose times were measured; the control has as many.
+    control : float
+        The lower bound on epsilon of equal inputs. Above 0 times depend on something else than the data and are not
+        counted. Unset where the times decide nothing, so that no control was made.
+    """
+
+    counted: bool
+    epsilon_lower: NonNegative
+    detectable_epsilon: NonNegative
+    event: Event
+    trials: Size
+    control: NonNegative | UnsetType = UNSET
 
 
 class Reach(Frozen, frozen=True):

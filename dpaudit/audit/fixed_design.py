@@ -4,6 +4,10 @@ Of several pairs bets find the one most likely to leak, as in the sequential des
 that pair the pilot shows what outputs look like, scores are fitted, those that promise most are kept, and their cells
 are counted.
 
+Words for what chooses and what is chosen: a *search* finds the pair; *training* counts the runs of that pair
+(`TrainedPair`), compares all events over its cells, and *selects* one or two of them (`SelectedEvent`); the *choice*
+(`Choice`) is all that this fixes before the first fresh run. *Confirmation* makes the fresh runs and decides.
+
 How floats are stored is looked at beside the verdict, which speaks of their values. Noise added in floating point leaks
 through the bits of the sum whatever its scale: a sum lies on a coarser grid than a draw, and gaps in what a sampler
 can return lie elsewhere around another centre. An event over these bits is chosen on training runs and tested on the
@@ -21,15 +25,15 @@ from typing import Any
 import numpy as np
 from msgspec import UNSET
 
-from dpaudit.audit.candidate import Candidate
 from dpaudit.audit.choice import Choice
+from dpaudit.audit.claim_tests import COIN, MELDED, refutes
 from dpaudit.audit.confirmation import Confirmation
 from dpaudit.audit.curve_claims import choose_point, curve_test, event_share
 from dpaudit.audit.finding import PLAIN_RUNS, PrivacyFinding, Witness
 from dpaudit.audit.power import REFUTING_SHARE, Power
 from dpaudit.audit.request import Request
 from dpaudit.audit.sequential_design import Session
-from dpaudit.audit.tested import COIN, MELDED, refutes
+from dpaudit.audit.trained_pair import TrainedPair
 from dpaudit.bounds.curve import Curve, choose_thresholds, fit_curve
 from dpaudit.contract import Pair
 from dpaudit.events.cells import separation, tally
@@ -72,8 +76,8 @@ LAST = 2
 class Training:
     """The choice of a pair, and of the discretizers whose events promise most on it.
 
-    Of `pairs` pairs and variations of them, `not_run` of which there were no runs for, the `candidate` is most likely
-    to leak; the search had so many `runs_of` the others. On that pair training `began` at a time.
+    Of `pairs` pairs and variations of them, for `not_run` of which there were no runs, the `trained_pair` is most
+    likely to leak; the search made `runs_of` each of the others. Training on that pair `began` at a time of the clock.
     """
 
     def __init__(self, request: Request) -> None:
@@ -92,7 +96,7 @@ class Training:
             self._sides = [join(batches) for batches in zip(first, rest, strict=True)]
         self.pilot = Pilot.of(join(self._sides))
         self.request = replace(request, sampler=sampler, width=self.pilot.width)
-        self.candidate = Candidate(self.request, index, pair, self.pilot.shared)
+        self.trained_pair = TrainedPair(self.request, index, pair, self.pilot.shared)
 
     def _search(self, request: Request) -> tuple[int, Pair, Request]:
         """Return the best pair with its index, and the request with the runs that the search took.
@@ -140,67 +144,71 @@ class Training:
         self.runs_of = tuple(runs_of.values())
         return index, best.pair, replace(request, searched=(-(-used // 2), -(-nearby // 2)))
 
-    def train(self) -> Candidate:
+    def train(self) -> TrainedPair:
         """Count the training runs, the pilot's among them; first fit scores, if the pilot's cells do not suffice."""
         left = self.request.budget.training
-        candidate = self.candidate
+        trained_pair = self.trained_pair
         self.read = self._sides
         if self.pilot.sufficient:
-            candidate.count_outputs(self._sides, 0, len(self._sides[0]))
+            trained_pair.count_outputs(self._sides, 0, len(self._sides[0]))
         else:
-            left -= self._fit(candidate, self._sides, left)
+            left -= self._fit(trained_pair, self._sides, left)
         if left > 0:
-            if len(candidate.discretizers) > LAST:
-                candidate.keep([*candidate.by_promise(careful=True)[:LAST], *candidate.refuting_place()])
-            addresses = [("select", candidate.index, side, 0) for side in (0, 1)]
-            couples = list(candidate.sampler.couples(candidate.pair, addresses, left))
+            if len(trained_pair.discretizers) > LAST:
+                trained_pair.keep([*trained_pair.by_promise(careful=True)[:LAST], *trained_pair.refuting_place()])
+            addresses = [("select", trained_pair.index, side, 0) for side in (0, 1)]
+            couples = list(trained_pair.sampler.couples(trained_pair.pair, addresses, left))
             # Some of the runs are counted by slow discretizers as well.
-            slowly = [all([candidate.take_slowly(i, job.size) for i, job in enumerate(couple)]) for couple in couples]
+            slowly = [
+                # A list: each side takes its part, also where the first has none left.
+                all([trained_pair.take_slowly(side, job.size) for side, job in enumerate(couple)])
+                for couple in couples
+            ]
             for slow, group in groupby(zip(couples, slowly, strict=True), key=lambda one: one[1]):
-                count = CountCells(tuple(candidate.discretizers), slow)
-                for sides in candidate.sampler.reduced([couple for couple, _ in group], count):
+                count = CountCells(tuple(trained_pair.discretizers), slow)
+                for sides in trained_pair.sampler.reduced([couple for couple, _ in group], count):
                     for side, tallies in enumerate(sides):
-                        candidate.count(side, tallies)
-        return candidate
+                        trained_pair.count(side, tallies)
+        return trained_pair
 
-    def _fit(self, candidate: Candidate, pilot: list[Any], training: int) -> int:
+    def _fit(self, trained_pair: TrainedPair, pilot: list[Any], training: int) -> int:
         """Fit all scores on one half of the training runs, count the other half; return the runs used.
 
         Those that do best are then fitted on the other half as well and count the first one (two-fold cross-fitting: no
         run is scored by a model fitted on it). Their mean, which is better than either, is what confirms.
         """
-        pair = candidate.pair
-        index = candidate.index
+        pair = trained_pair.pair
+        index = trained_pair.index
         wide = self.request.width > 0
         left = training
         most = max(1, FIT_ROWS if wide else min(FIT_ROWS, FIT_NUMBERS // self.request.sampler.numbers))
         if wide:
             # Half of the runs choose the columns; the pilot's outputs say what the leaves are, and are summed up too.
             reducing = max(0, (training - len(pilot[0])) // 2)
-            candidate.reducer = learned_reducer(
+            trained_pair.reducer = learned_reducer(
                 self.request.sampler, pair, pilot, ("reduce", index, 0), reducing, self.request.clock.pairs
             )
             left -= reducing
             pilot = []
         runs = min(most, max(1, left // 2))
-        first = candidate.sampler.sides(pair, ("fit", index), runs)
+        first = trained_pair.sampler.sides(pair, ("fit", index), runs)
         if pilot:
             first = [join(batches) for batches in zip(pilot, first, strict=True)]
         discrete = None if wide else self.pilot.discretizer
         confirm = self.request.budget.confirmation
-        candidate.restart(candidate.fitted(first, confirm=confirm, thorough=True, discrete=discrete))
-        second = candidate.sampler.sides(pair, ("refit", index), min(most, max(1, left - runs)))
-        candidate.representation = self._representation_event(first, second)
+        trained_pair.restart(trained_pair.fitted(first, confirm=confirm, thorough=True, discrete=discrete))
+        second = trained_pair.sampler.sides(pair, ("refit", index), min(most, max(1, left - runs)))
+        trained_pair.representation = self._representation_event(first, second)
         halves = zip(first, second, strict=True)
         self.read = [[] if wide else join([outputs[:PLAIN_RUNS] for outputs in side]) for side in halves]
-        _compare(candidate, second)
+        _compare(trained_pair, second)
         # Scores of the first half are fitted on the second as well, count the first, and are put together.
-        again = [one.refit(*second) for one in candidate.discretizers]
+        again = [one.refit(*second) for one in trained_pair.discretizers]
         for side, outputs in enumerate(first):
-            candidate.count(side, [tally(one(outputs)) if one else Counter() for one in again])
+            trained_pair.count(side, [tally(one(outputs)) if one else Counter() for one in again])
         some = [[outputs[:JOIN_ROWS] for outputs in half] for half in (first, second)]
-        both = zip(candidate.discretizers, again, strict=True)
-        candidate.discretizers = [one.joined(other, *some) if other else one for one, other in both]
+        both = zip(trained_pair.discretizers, again, strict=True)
+        trained_pair.discretizers = [one.joined(other, *some) if other else one for one, other in both]
         return training - left + runs + len(second[0])
 
     def reads(self, event: Event, discretizer: Discretizer) -> bool:
@@ -212,7 +220,7 @@ class Training:
     def named(self, selected: SelectedEvent) -> SelectedEvent:
         """Return an event over the names of exceptions in the place of one that holds the same training outputs."""
         found = None if self.request.coded else as_exceptions(selected, self.read)
-        return selected if found is None else exceptions_first(self.candidate.best_of(*found))
+        return selected if found is None else exceptions_first(self.trained_pair.best_of(*found))
 
     def _representation_event(self, first: list[Any], second: list[Any]) -> SelectedEvent | None:
         """Return the best event over how floats are stored, on training outputs; None where there is none to test."""
@@ -230,18 +238,18 @@ class Training:
         return best if best is None or claim.delta else replace(best, guesses=(best.alone,))
 
 
-def _compare(candidate: Candidate, sides: list[Any]) -> None:
+def _compare(trained_pair: TrainedPair, sides: list[Any]) -> None:
     """Count the outputs of both sides by the most promising discretizers, and some of them by all.
 
     A few validation runs say little about the small events that will matter, so those that separate the sides best on
     the whole, by every run, stay in the race too.
     """
     screen = min(SCREEN_ROWS, max(1, len(sides[0]) // 2))
-    candidate.count_outputs(sides, 0, screen)
-    promised = candidate.by_promise()
-    separating = sorted(range(len(promised)), key=lambda i: -separation(*candidate.tallies[i]))
-    candidate.keep([*promised[:FINALISTS], *separating[:FINALISTS], *candidate.refuting_place()])
-    candidate.count_outputs(sides, screen, len(sides[0]))
+    trained_pair.count_outputs(sides, 0, screen)
+    promised = trained_pair.by_promise()
+    separating = sorted(range(len(promised)), key=lambda i: -separation(*trained_pair.tallies[i]))
+    trained_pair.keep([*promised[:FINALISTS], *separating[:FINALISTS], *trained_pair.refuting_place()])
+    trained_pair.count_outputs(sides, screen, len(sides[0]))
 
 
 def reading_seconds(request: Request, outputs: list[Any]) -> float:
@@ -284,34 +292,34 @@ def choose(request: Request) -> tuple[Request, Choice]:
     training = Training(request)
     request = training.request
     began = training.began
-    candidate = training.train()
+    trained_pair = training.train()
     budget = request.budget
     seen = (clock.elapsed - began) / (2 * (budget.pilot + budget.training))
     clock.confirm(2 * budget.confirmation, seen)
     if curve_claim is not None:
-        main, request = choose_point(request, candidate)
+        main, request = choose_point(request, trained_pair)
     else:
-        main = candidate.event_to_test()
+        main = trained_pair.event_to_test()
     selected = [main]
     shares = [event_share(curve_claim)]
     if curve_claim is None and main.expected <= request.claim.epsilon:
-        refuting = candidate.refuting_event()
+        refuting = trained_pair.refuting_event()
         # An event that was tested twice would have two bounds, each with a part of the error alone.
         if refuting and not main.agrees(refuting):
             selected = [main, refuting]
             shares = [1 - REFUTING_SHARE, REFUTING_SHARE]
     selected = [training.named(one) for one in selected]
-    stored = candidate.representation
+    stored = trained_pair.representation
     return request, Choice(
-        index=candidate.index,
-        pair=candidate.pair,
-        reducer=candidate.reducer,
+        index=trained_pair.index,
+        pair=trained_pair.pair,
+        reducer=trained_pair.reducer,
         selected=(*selected, stored) if stored else tuple(selected),
         shares=(*shares, 1.0),
         stored=stored is not None,
-        trained=candidate.trained,
-        different=max(candidate.different, training.pilot.different),
-        tried=tuple(discretizer.name for discretizer in candidate.tried),
+        trained=trained_pair.trained,
+        different=max(trained_pair.different, training.pilot.different),
+        tried=tuple(discretizer.name for discretizer in trained_pair.tried),
         pilot=training.pilot,
         not_run=training.not_run,
         pairs=training.pairs,

@@ -24,9 +24,9 @@ import numpy as np
 from msgspec.structs import replace as changed
 
 from dpaudit import seeding
+from dpaudit.audit.checks_and_gaps import Answer, Check, CheckName
 from dpaudit.audit.clock import END, Clock
 from dpaudit.audit.dependence import LAGS, Series, SharedValues, depends_on_calls, depends_on_order
-from dpaudit.audit.evidence import Answer, Check, CheckName
 from dpaudit.contract import MadePair, Pair
 from dpaudit.errors import InputError
 from dpaudit.jsonable import stable_repr

@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 from msgspec import UNSET
 
+from dpaudit.audit.checks_and_gaps import Observations, gaps_of, identical, verdict_of
+from dpaudit.audit.claim_tests import COIN, MELDED
 from dpaudit.audit.clock import Clock
-from dpaudit.audit.evidence import Observations, gaps_of, identical, verdict_of
 from dpaudit.audit.finding import PrivacyFinding, Reach
 from dpaudit.audit.options import CURVE_SHARE, SLOW_RUN
 from dpaudit.audit.parameters import Dataset, Look
 from dpaudit.audit.power import Power
 from dpaudit.audit.preflight import Hygiene, runs_a_side
-from dpaudit.audit.tested import COIN, MELDED
 from dpaudit.bounds.base import MAX_RUNS
 from dpaudit.bounds.coin import guesses_needed
 from dpaudit.bounds.detectable import trials_needed

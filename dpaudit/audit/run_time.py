@@ -26,12 +26,11 @@ from typing import Any
 from msgspec import UNSET
 from msgspec.structs import replace as changed
 
+from dpaudit.audit.checks_and_gaps import Check
 from dpaudit.audit.clock import Clock
-from dpaudit.audit.evidence import Check
-from dpaudit.audit.finding import PrivacyFinding
+from dpaudit.audit.finding import PrivacyFinding, RunTime
 from dpaudit.audit.preflight import Hygiene
 from dpaudit.audit.request import Request
-from dpaudit.audit.tested import RunTime
 from dpaudit.contract import Made, MadePair, Pair, PrivacyVerdict
 from dpaudit.errors import InputError
 from dpaudit.running.adapters import timed

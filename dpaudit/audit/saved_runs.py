@@ -24,8 +24,8 @@ from typing import Any
 
 from msgspec import UNSET
 
+from dpaudit.audit.finding import Continued
 from dpaudit.audit.request import Request
-from dpaudit.audit.tested import Continued
 from dpaudit.errors import InputError, ToolFault
 from dpaudit.events.wide import Reducer, Reduction
 from dpaudit.files import named

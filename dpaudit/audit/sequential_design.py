@@ -16,7 +16,7 @@ independent with means at most 1, and so is the mean of their product: E observe
 supermartingale too. That product does not depend on the order of the runs, and the multiset of (coin, output)
 is the same whether n coins are tossed one by one, or their number of heads B ~ Bin(n, 1/2) is drawn first and
 B runs are made on data and n - B on neighbour; this assumes independent runs within a batch (`Session._batch`). The
-coins have a stream of their own. What is bet on a pair is decided in `experts`.
+coins have a stream of their own. What is bet on a pair is decided in `pair_bets`.
 
 **All epsilons at once.** The same runs are bet against every epsilon of a grid, each with its own weights, and the
 claim is one of its points. The verdict is that `epsilon_lower` exceeds the claim, so one error probability covers both;
@@ -37,10 +37,10 @@ import numpy as np
 from msgspec import UNSET, UnsetType
 
 from dpaudit.audit import eprocess
+from dpaudit.audit.checks_and_gaps import Answer, Check, CheckName, Observations, plausible
 from dpaudit.audit.curve_claims import bet_test
-from dpaudit.audit.evidence import Answer, Check, CheckName, Observations, plausible
-from dpaudit.audit.experts import COMPARED_BATCHES, PairBets, Sides, joined, seen
 from dpaudit.audit.finding import PlainEvent, PrivacyFinding, Witness
+from dpaudit.audit.pair_bets import COMPARED_BATCHES, PairBets, Sides, joined, seen
 from dpaudit.audit.power import CHANCE, MASSES, Power, leading_pair_runs
 from dpaudit.audit.request import Request
 from dpaudit.audit.saved_runs import Chosen, SavedRuns, encoded, settings_of
@@ -346,7 +346,7 @@ class Session:
         bets.reduce_at = WIDE_AGAIN * bets.runs
         bets.reducer = chosen.reducer
         bets.restart([])
-        bets.experts = []
+        bets.bettors = []
         bets.outputs = [[], []]
         bets.refit_at = 0
 

@@ -1,8 +1,8 @@
-"""Bets of many experts on one pair, without a phase of fitting.
+"""Bets of many bettors on one pair, without a phase of fitting.
 
-An expert bets on one partition of the outputs by posteriors counted in the past. A batch is bet on by the mean of all
-experts' payoffs, weighted by what each has won relative to the mean while it bet: the weights are functions of the
-past, so the mean is an e-value, and experts may come and go as scores are refitted.
+A bettor bets on one partition of the outputs by posteriors counted in the past. A batch is bet on by the mean of all
+bettors' payoffs, weighted by what each has won relative to the mean while it bet: the weights are functions of the
+past, so the mean is an e-value, and bettors may come and go as scores are refitted.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.audit import eprocess
-from dpaudit.audit.candidate import CountedPair
 from dpaudit.audit.request import Request
+from dpaudit.audit.trained_pair import CountedPair
 from dpaudit.bounds.base import Array, Integers
 from dpaudit.contract import Pair
 from dpaudit.events.discretizers import CountCells, Discretizer, Pilot, Ranked, score_edges
@@ -31,7 +31,7 @@ from dpaudit.outputs.shared import join
 from dpaudit.running.sampling import held_runs
 
 Sides = tuple[Tally, Tally]
-# An expert: its discretizer's name, its number of parts (0 for single cells), and the shrinkage of its posteriors.
+# A bettor: its discretizer's name, its number of parts (0 for single cells), and the shrinkage of its posteriors.
 Slot = tuple[str, int, float]
 # Equally likely parts of ordered cells: few learn fast, many see small tails.
 PARTS = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
@@ -40,7 +40,7 @@ PARTS_OF_DELTA = (2, 3, 4, 6, 8, 12, 16)
 # The same of single columns where outputs have several, and the most columns of which each is bet on by itself.
 PARTS_OF_COLUMNS = (2, 3)
 MOST_COLUMNS = 32
-# The most parts of experts by which pairs are compared.
+# The most parts of bettors by which pairs are compared.
 COARSE = 4
 # Runs of a pair up to which scores are refitted as runs double; later ones are counted by the last scores.
 REFITTED_RUNS = 8_192
@@ -115,8 +115,8 @@ def partitions(discretizer: Discretizer, past: Tallied, parts: Sequence[int]) ->
             return
 
 
-class Experts:
-    """Experts on several partitions, each by several estimates of the posterior.
+class Bettors:
+    """Bettors on several partitions, each by several estimates of the posterior.
 
     `slots` name them; `rate` are their posteriors r and `mass` the shares of runs in the parts, from the past, of shape
     (N, L); parts that a partition does not have are never met.
@@ -140,7 +140,7 @@ class Experts:
         return found
 
     def log_payoff(self, epsilon: Array, delta: float, batch: Mapping[str, Tallied]) -> Array:
-        """Return the logarithm of what each expert's bets on a batch pay, shape (N, G), given its counts by name."""
+        """Return the logarithm of what each bettor's bets on a batch pay, shape (N, G), given its counts by name."""
         ones, zeros = self._parts([batch[partition.slot[0]] for partition in self.partitions])
         times = len(self.rate) // len(ones)
         return eprocess.log_payoff(
@@ -148,7 +148,7 @@ class Experts:
         )
 
     def expected_growth(self, which: tuple[int, ...], epsilon: float, delta: float) -> Array:
-        """Return the growth a run that some of the experts expect of the best bets, shape (len(which),)."""
+        """Return the growth a run that some of the bettors expect of the best bets, shape (len(which),)."""
         row = np.arange(len(which))
         ratio = np.full(len(which), math.exp(epsilon))
         if which not in self._expected:  # one pair is compared at several epsilons
@@ -158,7 +158,7 @@ class Experts:
 
     @cached_property
     def coarse(self) -> tuple[tuple[int, ...], Array]:
-        """The numbers of the experts by which pairs are compared, and how many parts each has beyond two."""
+        """The numbers of the bettors by which pairs are compared, and how many parts each has beyond two."""
         least = eprocess.ESTIMATES[-1][1]
         which = tuple(i for i, (_, parts, moved) in enumerate(self.slots) if parts <= COARSE and moved == least)
         return which, np.array([len(self.partitions[i % len(self.partitions)]) - 2 for i in which])
@@ -175,7 +175,7 @@ def joined(sides: Sequence[Sequence[Any]]) -> list[Any]:
 
 
 class PairBets(CountedPair):
-    """The past of one pair, and its experts with what each has won relative to their mean, by epsilon of the grid.
+    """The past of one pair, and its bettors with what each has won relative to their mean, by epsilon of the grid.
 
     `log_wealth`, shape (G,), is the logarithm of its e-process; `outputs` are kept while scores are refitted.
     """
@@ -189,7 +189,7 @@ class PairBets(CountedPair):
         self.reduce_at = 0
         self.log_wealth: Array = np.zeros(len(grid))
         self.won: dict[Slot, Array] = {}
-        self.experts: list[Experts] = []
+        self.bettors: list[Bettors] = []
         self.outputs: list[list[Any]] | None = [[], []]
         self.pilot: Pilot | None = None
         self.scatter: defaultdict[str, Array] = defaultdict(lambda: np.zeros(2))
@@ -202,7 +202,7 @@ class PairBets(CountedPair):
         self.batches += 1
         self._promised = {}
         self._levels = {}
-        if not self.experts:
+        if not self.bettors:
             return
         batch: dict[str, Tallied] = {
             one.name: Tallied.of(two, ordered=one.ordered) for one, two in zip(self.discretizers, sides, strict=True)
@@ -210,8 +210,8 @@ class PairBets(CountedPair):
         if self.request.sampler.mechanism.batched:
             self._compare(batch)
         delta = self.request.claim.delta
-        gains = np.concatenate([one.log_payoff(self.grid[live], delta, batch) for one in self.experts])
-        won = [self.won.setdefault(slot, np.zeros(len(self.grid))) for one in self.experts for slot in one.slots]
+        gains = np.concatenate([one.log_payoff(self.grid[live], delta, batch) for one in self.bettors])
+        won = [self.won.setdefault(slot, np.zeros(len(self.grid))) for one in self.bettors for slot in one.slots]
         weights = np.stack([one[live] for one in won])
         mean = eprocess.log_sum_exp(weights + gains) - eprocess.log_sum_exp(weights)
         self.log_wealth[live] += mean
@@ -222,7 +222,7 @@ class PairBets(CountedPair):
         """Compare a batch with the past on either side, by the runs above the past's median, or in its first cell.
 
         Of h of n runs, H of N earlier ones and p = (h + H) / (n + N) the statistic is (h / n - H / N)^2 / (p (1 - p) (1
-        / n + 1 / N)), near chi-squared where runs are independent, as `evidence.calls_agree` has it.
+        / n + 1 / N)), near chi-squared where runs are independent, as `checks_and_gaps.calls_agree` has it.
         """
         for one, tallies in zip(self.discretizers, self.tallies, strict=True):
             past = Tallied.of(tallies, ordered=one.ordered)
@@ -249,7 +249,7 @@ class PairBets(CountedPair):
         # Those on ordered cells come last, all together.
         parts = PARTS_OF_DELTA if self.request.claim.delta else PARTS
         ordered = []
-        self.experts = []
+        self.bettors = []
         for one, past in zip(self.discretizers, self.tallies, strict=True):
             counted = Tallied.of(past, ordered=one.ordered)
             column = isinstance(one, Scored) and isinstance(one.score, Column)
@@ -258,9 +258,9 @@ class PairBets(CountedPair):
             if one.ordered:
                 ordered += found
             elif found:
-                self.experts.append(Experts(found, (*eprocess.ESTIMATES, eprocess.RARE_ESTIMATE)))
+                self.bettors.append(Bettors(found, (*eprocess.ESTIMATES, eprocess.RARE_ESTIMATE)))
         if ordered:
-            self.experts.append(Experts(ordered, eprocess.ESTIMATES))
+            self.bettors.append(Bettors(ordered, eprocess.ESTIMATES))
 
     def _refit(self, sides: list[Any]) -> None:
         """Fit discretizers on the past: scores on each half, of which the other is counted and the mean is bet on."""
@@ -299,7 +299,7 @@ class PairBets(CountedPair):
             self.outputs = None
 
     def promise(self, at: int) -> float:
-        """Return the growth a run against an epsilon of the grid: what was won, or what the best coarse expert expects.
+        """Return the growth a run against an epsilon of the grid: what was won, or what the best coarse bettor expects.
 
         Fine ones fit chance: of pairs that do not leak one would always promise something. So does each further cell
         of a category, by half a unit of log-likelihood.
@@ -307,7 +307,7 @@ class PairBets(CountedPair):
         if at not in self._promised:
             growths = [float(self.log_wealth[at]) / max(1, self.runs), 0.0]
             against = self.grid[at]
-            for one in self.experts:
+            for one in self.bettors:
                 which, fitted = one.coarse
                 expected = one.expected_growth(which, against, self.request.claim.delta) - fitted / (2 * self.runs)
                 growths += expected.tolist()

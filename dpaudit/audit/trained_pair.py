@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.audit.evidence import different
+from dpaudit.audit.checks_and_gaps import different
 from dpaudit.audit.power import REFUTING_SHARE
 from dpaudit.audit.request import Request
 from dpaudit.bounds import coin
@@ -95,7 +95,7 @@ SLOW_MARKDOWN = 2.0
 MARGIN = 0.05
 
 
-class Candidate(CountedPair):
+class TrainedPair(CountedPair):
     """A pair that may become the witness, with the events over its cells, and that over how floats are stored."""
 
     representation: SelectedEvent | None = None
@@ -145,11 +145,11 @@ class Candidate(CountedPair):
         Of events with the same counts a feature's comes before that of a learned score: a person can read it off.
         """
         test = self._test(1.0)
-        families = list(self._families(test.delta == 0))
-        events = [one.best(test, len(self.tried)) for one in families]
-        best = max(zip(families, events, strict=True), key=lambda one: promise(one[1]))
+        orders = list(self._ordered_cells(test.delta == 0))
+        events = [one.best(test, len(self.tried)) for one in orders]
+        best = max(zip(orders, events, strict=True), key=lambda one: promise(one[1]))
         if best[1].discretizer.learned:
-            both = zip(families, events, strict=True)
+            both = zip(orders, events, strict=True)
             same = (one for one in both if one[1].discretizer.screened and one[1].hits == best[1].hits)
             best = next(same, best)
         return self._guessed(*best, test)
@@ -157,22 +157,26 @@ class Candidate(CountedPair):
     def best_of(self, discretizer: Discretizer, tallies: tuple[Tally, Tally]) -> SelectedEvent:
         """Return the best event over the cells of a discretizer that was not compared, with its guesses of coins."""
         test = self._test(1.0)
-        families = OrderedCells.of(discretizer, tallies, careful=test.delta == 0)
-        return self._guessed(families, families.best(test), test)
+        cells = OrderedCells.of(discretizer, tallies, careful=test.delta == 0)
+        return self._guessed(cells, cells.best(test), test)
 
-    def _guessed(self, families: OrderedCells, event: SelectedEvent, test: PlannedTest) -> SelectedEvent:
+    def _guessed(self, cells: OrderedCells, event: SelectedEvent, test: PlannedTest) -> SelectedEvent:
         """Return an event with guesses of coins, if they promise more than its hits (less `LUCK`, where delta > 0)."""
         if test.delta == 0:
-            return families.guessed(event, test, MOST)
-        (guess,) = (guessed := families.guessed(event, test, 1)).guesses
+            return cells.guessed(event, test, MOST)
+        guessed = cells.guessed(event, test, 1)
+        (guess,) = guessed.guesses
         trained = self.trained
         runs = 2 * test.runs
         number = guess.planned(runs, trained, test.gamma, self.request.claim.epsilon)
         error = math.sqrt(guess.right * (1 - guess.right) / (guess.mass * trained + 1))
         right = math.floor(number * max(0.0, guess.right - LUCK * error))
-        extra = runs * test.delta / (1 if guess.opposite else 2)
-        lower = float(coin.epsilon_lower(right, number, test.gamma, delta_runs=extra))
-        return guessed if lower > event.expected else event
+        # The claim allows half as many further right guesses where only one side is ever guessed.
+        sides = 2 if guess.opposite else 1
+        lower = float(coin.epsilon_lower(right, number, test.gamma, delta_runs=runs * test.delta * sides / 2))
+        if lower > event.expected:
+            return guessed
+        return event
 
     @property
     def trained(self) -> int:
@@ -183,12 +187,14 @@ class Candidate(CountedPair):
         """Return the event most likely to refute the claim by counts alone, of no slow score; None where none could."""
         test = self._test(REFUTING_SHARE)
         epsilon = self.request.claim.epsilon
-        quick = (one for one in self._families(False) if not one.discretizer.slow)
+        quick = (one for one in self._ordered_cells(False) if not one.discretizer.slow)
         events = [one.refuting(test, epsilon) for one in quick]
         score, best = max(events, key=lambda one: one[0], default=(HOPELESS, None))
         if best is None or score <= HOPELESS:
             return None
-        return best if test.delta else replace(best, guesses=(best.alone,))
+        if test.delta:
+            return best
+        return replace(best, guesses=(best.alone,))
 
     def refuting_place(self) -> list[int]:
         """Return the place of the discretizer of that event; none where none could."""
@@ -199,8 +205,8 @@ class Candidate(CountedPair):
         """Return the places of the discretizers, the most promising first; careful models say nothing of p - delta."""
         test = self._test(1.0)
         # All that were tried compete, also those that have been dropped.
-        families = self._families(careful and test.delta == 0)
-        promises = [promise(one.best(test, len(self.tried))) for one in families]
+        orders = self._ordered_cells(careful and test.delta == 0)
+        promises = [promise(one.best(test, len(self.tried))) for one in orders]
         return sorted(range(len(promises)), key=promises.__getitem__, reverse=True)
 
     def _test(self, share: float) -> PlannedTest:
@@ -208,16 +214,22 @@ class Candidate(CountedPair):
         request = self.request
         return PlannedTest(request.budget.confirmation, request.claim.delta, share * request.verdict_gamma)
 
-    def _families(self, careful: bool) -> Iterable[OrderedCells]:
-        """Yield the families of events over the cells of each discretizer."""
+    def _ordered_cells(self, careful: bool) -> Iterable[OrderedCells]:
+        """Yield the cells of each discretizer in the order over which its events are nested."""
         for discretizer, tallies in zip(self.discretizers, self.tallies, strict=True):
-            log_ratio = self.log_ratio if isinstance(discretizer, Identity) else None
+            log_ratio = None
+            if isinstance(discretizer, Identity):
+                log_ratio = self.log_ratio
             yield OrderedCells.of(discretizer, tallies, log_ratio=log_ratio, careful=careful)
 
 
 def promise(event: SelectedEvent) -> float:
     """Return by what the events of discretizers are compared: the bound expected, marked down for comparing."""
     slow = event.discretizer.slow
-    markdown = SLOW_MARKDOWN if slow else MARKDOWN
-    margin = MARGIN if slow or event.discretizer.screened else 0.0
+    markdown = MARKDOWN
+    margin = 0.0
+    if slow:
+        markdown = SLOW_MARKDOWN
+    if slow or event.discretizer.screened:
+        margin = MARGIN
     return float(to_grid(event.expected - markdown * event.markdown - margin * abs(event.expected)))

@@ -13,7 +13,7 @@ from dpaudit.bounds.base import Array, Bools
 from dpaudit.bounds.melded import Melded
 from dpaudit.contract import CurveClaim, Direction
 from dpaudit.events.event import Event
-from dpaudit.record import Amount, Count, Frozen, NonNegative, Probability, Share, Size, Words
+from dpaudit.record import Amount, Count, Frozen, NonNegative, Probability, Share, Size
 
 # The names of the bounds of counts.
 COIN = "coin"
@@ -121,51 +121,6 @@ class EventTest(Frozen, frozen=True):
         hits = (self.hits, self.neighbour_hits)
         sides = 1 if self.opposite is UNSET else 2
         return lower_bound(hits, runs, self.count, delta=delta, error=self.error, sides=sides)
-
-
-class Continued(Frozen, frozen=True):
-    """The file from which an audit went on; see `audit.saved_runs`.
-
-    Attributes
-    ----------
-    trials : tuple of int
-        The `trials` of each time that runs were added to it, the first one's first.
-    digest : str
-        That of its last line, over all lines before: a file that lost whole lines at its end has another one.
-    unwritten : str
-        Why the last runs of the finding are not in the file, such as a full disk; unset where all are.
-    """
-
-    trials: tuple[Size, ...]
-    digest: str
-    unwritten: Words | UnsetType = UNSET
-
-
-class RunTime(Frozen, frozen=True):
-    """The bound that outputs and the times of the runs give together; see `audit.run_time`.
-
-    Attributes
-    ----------
-    counted : bool
-        Whether the finding is that of outputs with their times: these refute the claim, outputs alone do not, and the
-        control shows nothing.
-    epsilon_lower, detectable_epsilon : float
-        The lower bound on epsilon, and the power, of outputs with their times; as those of the finding.
-    event : Event
-        The strongest event over both.
-    trials : int
-        Runs on each side whose times were measured; the control has as many.
-    control : float
-        The lower bound on epsilon of equal inputs. Above 0 times depend on something else than the data and are not
-        counted. Unset where the times decide nothing, so that no control was made.
-    """
-
-    counted: bool
-    epsilon_lower: NonNegative
-    detectable_epsilon: NonNegative
-    event: Event
-    trials: Size
-    control: NonNegative | UnsetType = UNSET
 
 
 class HolderEvidence(Frozen, frozen=True):
