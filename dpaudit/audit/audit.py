@@ -24,7 +24,7 @@ from dpaudit.audit.libraries import libraries_of
 from dpaudit.audit.options import Options
 from dpaudit.audit.parameters import EXECUTION, LOOK, Dataset, Execution, Look
 from dpaudit.audit.preflight import Hygiene
-from dpaudit.audit.request import Request, probe_of, resolve_inputs
+from dpaudit.audit.request import Moves, Request, probe_of, resolve_inputs
 from dpaudit.audit.run_time import with_run_time
 from dpaudit.audit.sequential_design import LEAST_RUNS, sequential_finding
 from dpaudit.contract import CurveClaim, Learner, MadePair, Pair, PrivacyClaim, Relation
@@ -222,7 +222,9 @@ def request_of(
         relation = Relation.ADD_REMOVE_ONE
     curve_claim, point = resolve_claims(mechanism, claim, epsilon, delta, relation, bets=bool(execution.bets))
     # Without a learner and without a word on it, it is not known what neighbours are.
-    known = point.relation if isinstance(mechanism, Learner) or relation is not None else None
+    known = None
+    if isinstance(mechanism, Learner) or relation is not None:
+        known = point.relation
     made, moves = resolve_inputs(mechanism, pairs, dataset, point, known, seed)
     probe = look.probe
     if isinstance(probe, str) and probe == "data":
@@ -326,7 +328,9 @@ def shortlist_of(request: Request) -> Shortlist | None:
     claim = request.claim
     seed = request.sampler.seed
     # Slow runs, which bets are on, leave none for pairs beyond those given.
-    moves = None if request.sequential else request.moves
+    moves: Moves | None = request.moves
+    if request.sequential:
+        moves = None
     more: list[Pair] = []
     most = min(SCREENED, request.trials // SCREENED_SHARE)
     if moves is not None and request.dataset is not None and most > len(pairs):
@@ -358,8 +362,9 @@ def _audited(request: Request, progress: Progress) -> PrivacyFinding:
 
 def _made(request: Request, progress: Progress) -> PrivacyFinding:
     with opened(request, progress) as request:
-        finding = sequential_finding(request) if request.sequential else fixed_finding(request)
-        return concluded(request, finding)
+        if request.sequential:
+            return concluded(request, sequential_finding(request))
+        return concluded(request, fixed_finding(request))
 
 
 def concluded(request: Request, finding: PrivacyFinding) -> PrivacyFinding:
@@ -393,7 +398,9 @@ def _shown(pair: Pair) -> Pair:
 
 def _reading(request: Request) -> float:
     """Return the seconds that a run takes to be read. Bets measure that as they go on."""
-    return 0.0 if request.sequential else reading_seconds(request, request.hygiene.outputs)
+    if request.sequential:
+        return 0.0
+    return reading_seconds(request, request.hygiene.outputs)
 
 
 @contextmanager
@@ -410,7 +417,9 @@ def opened(request: Request, progress: Progress) -> Iterator[Request]:
     def pace(runs: int) -> None:
         """Make runs on both sides in turn, in as many processes as the audit has, to see how long they take."""
         number = next(numbers)
-        sizes = (0, runs) if number % 2 else (runs, 0)
+        sizes = (runs, 0)
+        if number % 2:
+            sizes = (0, runs)
         for _ in sampler.reduced(sampler.couples(pairs[0], [("pace", number)] * 2, *sizes), len):
             pass
 
@@ -419,7 +428,11 @@ def opened(request: Request, progress: Progress) -> Iterator[Request]:
         stack.enter_context(gathered())
         stack.enter_context(listening(request.clock.left))
         request.hygiene.open(request.clock)
-        least, share = (1, BETTING) if request.sequential else (LEAST_FIXED, RUNNING)
+        least = LEAST_FIXED
+        share = RUNNING
+        if request.sequential:
+            least = 1
+            share = BETTING
         read = partial(_reading, request)
         trials = request.clock.trials(request.trials, 2, pace, least, call=sampler.least_call, share=share, read=read)
         report = stack.enter_context(followed(progress, 2 * trials, "runs", request.clock.left))

@@ -1,7 +1,7 @@
-"""Decide whether an audit could have seen that the claim fails; if not, say why.
+"""Checks of randomness and state, the gaps of an audit, and the verdict that follows from both.
 
-Checks of randomness and state, and the gaps in an audit, are data: `report.words` makes words of them and nothing
-else does. A new kind of gap is a new class here, a member of `Gap`, and its words there.
+A gap is a reason why the audit could not have seen that the claim fails. Checks and gaps are data: `report.words` makes
+words of them and nothing else does. A new kind of gap is a new class here, a member of `Gap`, and its words there.
 """
 
 from __future__ import annotations
@@ -289,11 +289,15 @@ def verdict_of(refuted: bool, gaps: Sequence[Gap], *, run_by_run: bool) -> Priva
     are valid in whatever state earlier runs leave a mechanism, or its process gives it.
     """
     checks = {gap.check for gap in gaps if isinstance(gap, Meaningless)}
-    if checks - ({CheckName.STATE, CheckName.PROCESS} if run_by_run else set()):
+    if run_by_run:
+        checks -= {CheckName.STATE, CheckName.PROCESS}
+    if checks:
         return PrivacyVerdict.NO_EVIDENCE
     if refuted:
         return PrivacyVerdict.VIOLATION
-    return PrivacyVerdict.NO_EVIDENCE if gaps else PrivacyVerdict.CONSISTENT
+    if gaps:
+        return PrivacyVerdict.NO_EVIDENCE
+    return PrivacyVerdict.CONSISTENT
 
 
 def identical(pair: Pair) -> bool:

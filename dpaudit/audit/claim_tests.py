@@ -50,7 +50,8 @@ class CoinCount(Frozen, frozen=True):
     @classmethod
     def of_sides(cls, right: int, wrong: int, number: int | None, rng: np.random.Generator) -> CoinCount:
         """Return the count of guesses of independent runs: of all of them, one at least, or of so many at random."""
-        number = max(1, right + wrong) if number is None else number
+        if number is None:
+            number = max(1, right + wrong)
         if right + wrong > number:
             return cls(int(rng.hypergeometric(right, wrong, number)), number)
         return cls.of(right, right + wrong, number, rng)
@@ -119,7 +120,9 @@ class EventTest(Frozen, frozen=True):
     def lower(self, runs: tuple[int, int], delta: float) -> float:
         """Return the bound that the counts give, of so many runs on the likelier side and on the other."""
         hits = (self.hits, self.neighbour_hits)
-        sides = 1 if self.opposite is UNSET else 2
+        sides = 2
+        if self.opposite is UNSET:  # the guess names one side alone
+            sides = 1
         return lower_bound(hits, runs, self.count, delta=delta, error=self.error, sides=sides)
 
 

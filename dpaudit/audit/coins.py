@@ -64,8 +64,10 @@ class Coins(Frozen, frozen=True):
     @property
     def included(self) -> Bools:
         """The canaries that are in as True, shape (m,); for several runs (runs, m)."""
-        found = np.array([[bit == "1" for bit in row] for row in self.bits])
-        return found[0] if len(found) == 1 else found
+        found: Bools = np.array([[bit == "1" for bit in row] for row in self.bits])
+        if len(found) == 1:
+            found = found[0]
+        return found
 
     def save(self, path: str | Path) -> None:
         """Write the coins to a file as JSON; whole, or not at all."""
@@ -199,7 +201,9 @@ def _by_trend(flipped: Bools) -> _Tested:
         total = float(((2.0 * part - 1) @ places).sum())
         # Hoeffding: each coin adds or subtracts its place.
         exponent = total**2 / (2 * runs * float(places @ places))
-        where = "first, and those that are out last" if total < 0 else "last, and those that are out first"
+        where = "last, and those that are out first"
+        if total < 0:
+            where = "first, and those that are out last"
         found.append((2 * math.exp(-exponent), f"the canaries that are in stand {where}, most of them"))
     return found
 
@@ -226,7 +230,9 @@ def _by_distance(flipped: Bools) -> _Tested:
     best = int(p_values.argmin())
     words = _distance_words(int(lags[best]), bool(alike[best] > pairs[best] / 2), m, runs)
     found.append((float(p_values[best]), words))
-    opposite = "the opposite of those" if 2 * mirrored < half else "those"
+    opposite = "those"
+    if 2 * mirrored < half:
+        opposite = "the opposite of those"
     words = f"the coins read backwards are mostly {opposite} read forwards"
     found.append((float(_two_sided(np.array([mirrored]), np.array([half]))[0]), words))
     return found
@@ -238,8 +244,12 @@ def _distance_words(lag: int, alike: bool, m: int, runs: int) -> str:
             return "canaries that are in stand in long blocks, and so do those that are out"
         return "canaries are in and out by turns, most of them"
     if runs > 1 and lag % m == 0:
-        return "the coins of several runs are mostly the same" if alike else "the coins of runs are mostly opposite"
-    return f"coins {lag} places apart are mostly {'the same' if alike else 'opposite'}"
+        if alike:
+            return "the coins of several runs are mostly the same"
+        return "the coins of runs are mostly opposite"
+    if alike:
+        return f"coins {lag} places apart are mostly the same"
+    return f"coins {lag} places apart are mostly opposite"
 
 
 def _by_stretch(flipped: Bools) -> _Tested:

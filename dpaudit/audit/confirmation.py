@@ -12,11 +12,12 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from msgspec import UNSET, UnsetType
 from msgspec.structs import replace as changed
+from numpy.typing import NDArray
 
 from dpaudit import seeding
 from dpaudit.audit.checks_and_gaps import Answer, Check, CheckName, Observations, calls_agree, different
@@ -27,14 +28,20 @@ from dpaudit.bounds.base import Array, Bools
 from dpaudit.contract import Direction
 from dpaudit.events.cells import tally
 from dpaudit.events.coin_guesses import DATA, NEIGHBOUR, Guess, GuessCodes
-from dpaudit.events.event import CellSet, Tally
+from dpaudit.events.event import CellSet, Event, Tally
 from dpaudit.events.prefixes import likelier_first
 from dpaudit.events.selected import SelectedEvent
+from dpaudit.outputs.protocols import Batch
 from dpaudit.running.sampling import Couple, Couples, Observed, narrowed
 
-Tallies = tuple[Tally, Tally]
+Tallies: TypeAlias = tuple[Tally, Tally]
 # A set of cells that decides, by its selected event.
-_Set = tuple[int, CellSet]
+_Set: TypeAlias = tuple[int, CellSet]
+# For each selected event the cells of a batch, with the bits of what guesses say of its runs where these are in order;
+# and the scatter of the batch.
+_Counts: TypeAlias = tuple[list[tuple[Tally, NDArray[np.uint16] | None]], Array]
+# The counts of a batch, and its exceptions.
+_Seen: TypeAlias = tuple[_Counts, Counter[tuple[str, ...]]]
 
 
 class Hits:
@@ -88,9 +95,13 @@ class Confirmation:
         )
         self.planned = 2 * request.budget.confirmation
         couples = self.sampler.tossed(choice.pair, ("confirm", choice.index), self.planned, compared=True)
-        self.guesses = [
-            (i, guess) for i, one in enumerate(choice.selected) for guess in (one.guesses if self._ordered else ())
-        ]
+        self.guesses: list[tuple[int, Guess]] = []
+        self._sets: tuple[_Set, ...] = ()
+        if self._ordered:
+            self.guesses = [(i, guess) for i, one in enumerate(choice.selected) for guess in one.guesses]
+        else:
+            # The calls that make many runs are compared by the hits of these.
+            self._sets = tuple((i, one) for i, selected in enumerate(choice.selected) for one in _sets(selected))
         looks = request.clock.all_looks(len(couples))
         self.couples = couples.grouped([chunks.stop for chunks, _ in looks])
         made = [min(self.planned, chunks.stop * self.couples.size) for chunks, _ in looks]
@@ -99,7 +110,6 @@ class Confirmation:
         self.sides = (0, 0)
         self.look = 1.0
         self._ended = 0
-        self._sets = () if self._ordered else tuple((i, one) for i, s in enumerate(self._selected) for one in _sets(s))
         self.scatter: list[Array] = [np.zeros(len(self._sets) + 1)] * 2
 
     def run(self) -> None:
@@ -118,33 +128,45 @@ class Confirmation:
         """Make the runs of some couples of jobs; yield what those of each show, or of several where they are summed."""
         # What training counted stays here: workers need the rule alone.
         rules = tuple(replace(one, training=(Counter(), Counter()), orders=()) for one in self._selected)
-        codes = tuple(GuessCodes(one.guesses) if self._ordered and one.guesses else None for one in self._selected)
+        codes: tuple[GuessCodes | None, ...] = (None,) * len(rules)
+        if self._ordered:
+            codes = tuple(GuessCodes(one.guesses) if one.guesses else None for one in self._selected)
         reduce = Observed(partial(_counted, rules, codes, self._sets))
         if summed:
             for runs, found in self.sampler.summed(couples, reduce, _added):
                 yield self._shown(runs, found, [])
             return
         for couple, found in zip(couples, self.sampler.reduced(couples, reduce), strict=True):
-            right = self._right(couple, found) if self._ordered else []
+            right: list[Bools] = []
+            if self._ordered:
+                right = self._right(couple, found)
             yield self._shown((couple[0].size, couple[1].size), found, right)
 
-    def _shown(self, runs: tuple[int, int], found: tuple[Any, Any], right: list[Bools]) -> Shown:
+    def _shown(self, runs: tuple[int, int], found: tuple[_Seen | None, _Seen | None], right: list[Bools]) -> Shown:
         raised: Counter[tuple[str, ...]] = Counter()
+        sides: list[_Counts] = []
         for side in found:
-            raised.update(side[1] if side else ())
-        none: list[Any] = [*((Counter(), None) for _ in self._selected), np.zeros_like(self.scatter[0])]
-        first, second = (side[0] if side else none for side in found)
-        counts = [(one[0], other[0]) for one, other in zip(first[:-1], second[:-1], strict=True)]
-        return Shown(runs, counts, raised, [first[-1], second[-1]], right)
+            if side is None:  # a job without runs
+                sides.append(([(Counter(), None) for _ in self._selected], np.zeros_like(self.scatter[0])))
+            else:
+                sides.append(side[0])
+                raised.update(side[1])
+        (first, scatter), (second, other_scatter) = sides
+        counts = [(one, other) for (one, _), (other, _) in zip(first, second, strict=True)]
+        return Shown(runs, counts, raised, [scatter, other_scatter], right)
 
-    def _right(self, couple: Couple, found: tuple[Any, Any]) -> list[Bools]:
+    def _right(self, couple: Couple, found: tuple[_Seen | None, _Seen | None]) -> list[Bools]:
         """Return of each run, in order, of which a guess says something whether it is right, guess by guess."""
         turns = self.sampler.turns(couple)
         right = []
         for i, one in enumerate(self._selected):
             codes = np.zeros(len(turns), dtype=np.uint16)
             for turn, side in enumerate(found):
-                if side and (own := side[0][i][1]) is not None:
+                if side is None:
+                    continue
+                (of_events, _), _ = side
+                _, own = of_events[i]
+                if own is not None:
                     codes[turns == turn] = own
             for place in range(len(one.guesses)):
                 said = codes >> (2 * place) & 3
@@ -200,7 +222,9 @@ class Confirmation:
         """Return the test of an event over the cells of a selected one, with its bound."""
         describe = self._selected[i].discretizer.describe
         hits, others = (event.hits(side) for side in likelier_first(direction, *self.counts[i]))
-        against = describe(opposite) if opposite else UNSET
+        against: Event | UnsetType = UNSET
+        if opposite:
+            against = describe(opposite)
         test = EventTest(describe(event), error, hits, others, 0.0, direction, against, count)
         runs = likelier_first(direction, *self.sides)
         return changed(test, epsilon_lower=test.lower(runs, self._request.claim.delta))
@@ -229,8 +253,9 @@ class Confirmation:
                 right += guess.opposite.hits(other)
                 wrong += guess.opposite.hits(first)
             # With delta > 0 the number must not depend on the outputs, even if runs are independent.
-            delta = self._request.claim.delta
-            number = self._number(guess, self._choice.shares[i], self.runs) if delta else None
+            number = None
+            if self._request.claim.delta:
+                number = self._number(guess, self._choice.shares[i], self.runs)
             count = CoinCount.of_sides(right, wrong, number, rng)
         return self._bounded(i, guess.event, guess.direction, error, guess.opposite, count)
 
@@ -241,26 +266,32 @@ def _sets(selected: SelectedEvent) -> tuple[CellSet, ...]:
     return tuple(both) or (selected.event,)
 
 
-def _added(one: Any, other: Any) -> Any:
-    """Return what two batches show that were made in any order, the first of which holds it now."""
-    for (total, _), (more, _) in zip(one[0][:-1], other[0][:-1], strict=True):
+def _added(one: _Seen, other: _Seen) -> _Seen:
+    """Add the counts of a second batch to those of the first, in place, and return it."""
+    (of_events, scatter), raised = one
+    (more_of_events, more_scatter), more_raised = other
+    for (total, _), (more, _) in zip(of_events, more_of_events, strict=True):
         total.update(more)
-    one[0][-1] += other[0][-1]
-    one[1].update(other[1])
+    scatter += more_scatter
+    raised.update(more_raised)
     return one
 
 
 def _counted(
-    selected: tuple[SelectedEvent, ...], codes: tuple[GuessCodes | None, ...], sets: tuple[_Set, ...], outputs: Any
-) -> list[Any]:
-    """Return the cells of a batch by each selected event's discretizer, and what guesses say of runs that are in order.
+    selected: tuple[SelectedEvent, ...], codes: tuple[GuessCodes | None, ...], sets: tuple[_Set, ...], outputs: Batch
+) -> _Counts:
+    """Count the cells of a batch by each selected event's discretizer, and read what guesses say of runs in order.
 
-    Last comes the scatter of the batch: h^2 / n for each of the `sets`, by their selected events, and 1 for the call.
+    The scatter of the batch is h^2 / n for each of the `sets`, by their selected events, and 1 for the call.
     """
-    found: list[Any] = []
-    for one, said in zip(selected, codes, strict=True):
+    found: list[tuple[Tally, NDArray[np.uint16] | None]] = []
+    for one, guesses in zip(selected, codes, strict=True):
         cells = one.discretizer(outputs)
-        counts, of_runs = said(cells) if said is not None else (tally(cells), None)
+        of_runs = None
+        if guesses is None:
+            counts = tally(cells)
+        else:
+            counts, of_runs = guesses(cells)
         found.append((one.event.with_rare_merged(counts), of_runs))
     hits = [event.hits(found[i][0]) for i, event in sets]
-    return [*found, np.array([*(h**2 / len(outputs) for h in hits), 1.0])]
+    return found, np.array([*(h**2 / len(outputs) for h in hits), 1.0])

@@ -83,7 +83,7 @@ def _refuse_numbers(claim: str, epsilon: float | None, delta: float | None) -> N
 
 def resolve_claims(
     source: Any,
-    claim: Any,
+    claim: PrivacyClaim | CurveClaim | None,
     epsilon: float | None,
     delta: float | None,
     relation: Relation | str | None,
@@ -101,11 +101,15 @@ def resolve_claims(
     if isinstance(claim, PrivacyClaim):
         epsilon = claim.epsilon
         delta = claim.delta
-        relation = claim.relation if relation is None else relation
+        if relation is None:
+            relation = claim.relation
     elif isinstance(claim, CurveClaim):
         curve = claim
         points = ClaimPoints.of(claim)
-        i = int(np.abs(np.log((points.delta + 1e-9) / (BET_DELTA if bets else SEARCHED_DELTA))).argmin())
+        about = SEARCHED_DELTA
+        if bets:
+            about = BET_DELTA
+        i = int(np.abs(np.log((points.delta + 1e-9) / about)).argmin())
         epsilon = float(points.epsilon[i])
         delta = float(points.delta[i])
     elif claim is not None:
@@ -128,7 +132,9 @@ def choose_point(request: Request, pair: TrainedPair) -> tuple[SelectedEvent, Re
 
 def event_share(claim: CurveClaim | None) -> float:
     """Return the share of the verdict's error that the event has."""
-    return 1.0 if claim is None or claim.mu is not None or claim.points else EVENT_SHARE
+    if claim is None or claim.mu is not None or claim.points:
+        return 1.0
+    return EVENT_SHARE
 
 
 def curve_test(
@@ -210,7 +216,9 @@ def bet_test(request: Request, epsilon_lower: float, runs: int) -> CurveTest | N
     through = mu_of_delta(point.epsilon, point.delta)
     able = _mu_of_bets(point, max(kept, through), runs, request.gamma)
     short = 1 - kept / able
-    return CurveTest(claim, 0.0, detectable_shortfall=short if short <= SHORTFALLS[1] else math.inf)
+    if short > SHORTFALLS[1]:
+        short = math.inf
+    return CurveTest(claim, 0.0, detectable_shortfall=short)
 
 
 def _mu_of_bets(point: PrivacyClaim, mu: float, runs: int, gamma: float) -> float:

@@ -116,9 +116,14 @@ class Series:
 
 def _centred(values: Floats) -> Floats:
     """Return values less their mean, in units of their standard deviation; zeros where all are the same."""
-    centred = values - values.mean() if len(values) else values
-    scale = float(np.sqrt(np.mean(centred**2))) if len(values) else 0.0
-    return centred / scale if scale > 0 else np.zeros_like(centred)
+    if not len(values):
+        return np.zeros_like(values)
+    centred = values - values.mean()
+    scale = float(np.sqrt(np.mean(centred**2)))
+    if scale == 0:
+        return np.zeros_like(centred)
+    scaled: Floats = centred / scale
+    return scaled
 
 
 def depends_on_order(series: Sequence[Series], rng: np.random.Generator) -> bool:
@@ -148,7 +153,9 @@ def depends_on_order(series: Sequence[Series], rng: np.random.Generator) -> bool
         distances: list[Floats] = []
         for of_kind, pairs in zip(kernels, repeats, strict=True):
             own = np.arange(len(of_kind[0]))[None, :]
-            order = rng.permuted(np.repeat(own, orders, axis=0), axis=1) if orders else own
+            order = own
+            if orders:
+                order = rng.permuted(np.repeat(own, orders, axis=0), axis=1)
             for k, kernel in enumerate(of_kind):
                 for i, lag in enumerate(LAGS):
                     found[:, k * len(LAGS) + i] += kernel[order[:, :-lag], order[:, lag:]].sum(axis=1)
@@ -182,7 +189,9 @@ def depends_on_order(series: Sequence[Series], rng: np.random.Generator) -> bool
 def _repeats(equal: Floats) -> NDArray[np.int64]:
     """Return the pairs of equal runs, shape (pairs, 2); none where outputs are so few that most runs have an equal."""
     pairs = np.argwhere(np.triu(equal > 0, 1))
-    return pairs if len(pairs) <= MOST_REPEATS * len(equal) else pairs[:0]
+    if len(pairs) > MOST_REPEATS * len(equal):
+        return pairs[:0]
+    return pairs
 
 
 def _commonest(distances: Floats) -> Floats:
@@ -325,7 +334,7 @@ def _split_law(first: int, second: int, pairs: int) -> Floats:
     return law
 
 
-def _log_choose(n: int, k: NDArray[Any]) -> Floats:
+def _log_choose(n: int, k: NDArray[np.int64]) -> Floats:
     inside = (k >= 0) & (k <= n)
     safe = np.where(inside, k, 0)
     logs: Floats = np.where(inside, gammaln(n + 1) - gammaln(safe + 1) - gammaln(n - safe + 1), -np.inf)

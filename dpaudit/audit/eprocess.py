@@ -111,7 +111,9 @@ def place_bet(rate: Array, mass: Array, epsilon: Array, delta: float) -> Bet:
     `rate` are these posteriors, `mass` the shares of runs in the cells, both from the past, of shape (L,) or (G, L).
     """
     ratio = np.exp(epsilon)
-    row = np.arange(len(ratio)) if rate.ndim == 2 else np.zeros(len(ratio), dtype=np.int64)
+    row = np.zeros(len(ratio), dtype=np.int64)
+    if rate.ndim == 2:  # a posterior for each epsilon
+        row = np.arange(len(ratio))
     upper, lower = CellSums.expected(np.atleast_2d(rate), np.atleast_2d(mass)).best_caps(row, ratio, delta)
     keep = 1 - 0.5 * delta * (upper + lower)
     odds = ratio[:, None]

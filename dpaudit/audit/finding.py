@@ -17,7 +17,7 @@ from dpaudit.bounds.curve import Curve
 from dpaudit.contract import OF_PRIVACY, Direction, Grade, Origin, OriginKind, Pair, PrivacyVerdict, Relation
 from dpaudit.contract.pairs import differing
 from dpaudit.errors import InputError
-from dpaudit.events.event import YES_OR_NO, Cells, Event, Interval, Withheld, is_table
+from dpaudit.events.event import YES_OR_NO, Cells, Event, Interval, Outputs, Withheld, is_table
 from dpaudit.events.exceptions import by_name
 from dpaudit.events.explicit import choose
 from dpaudit.events.prefixes import likelier_first
@@ -73,7 +73,7 @@ class PlainEvent(Frozen, frozen=True):
     neighbour_trials: Size
 
     @classmethod
-    def of(cls, sides: Sequence[Any], epsilon: float, delta: float) -> PlainEvent | UnsetType:
+    def of(cls, sides: Sequence[Outputs], epsilon: float, delta: float) -> PlainEvent | UnsetType:
         """Return an event that refutes a claim on outputs of both sides alone, if there is one."""
         if not all(map(len, sides)):
             return UNSET
@@ -89,7 +89,7 @@ class PlainEvent(Frozen, frozen=True):
         return cls(_by_name(found.event, some), found.direction, *likelier, *other)
 
     @classmethod
-    def _of_sum(cls, sides: Sequence[Any], epsilon: float, delta: float) -> PlainEvent | UnsetType:
+    def _of_sum(cls, sides: Sequence[Outputs], epsilon: float, delta: float) -> PlainEvent | UnsetType:
         """Return the event of a sum of a few named numbers that was seen too often for the claim, if there is one."""
         from dpaudit.events.formula import sum_event
 
@@ -105,7 +105,7 @@ class PlainEvent(Frozen, frozen=True):
         return self.hits / self.trials, self.neighbour_hits / self.neighbour_trials
 
 
-def _by_name(event: Event, sides: Sequence[Any]) -> Event:
+def _by_name(event: Event, sides: Sequence[Outputs]) -> Event:
     """Return the event of the exceptions that were seen, by their names, in the place of that of any exception."""
     if not isinstance(event, Interval) or event.feature != "raised" or event.path or event.low <= 0:
         return event
@@ -182,15 +182,44 @@ class Witness(Frozen, frozen=True, dict=True):
     inputs = Unstored[Pair | None](None, "The two inputs; None where the finding was read from a file.")
 
     @classmethod
-    def of(cls, index: int, pair: Pair, direction: Direction, event: Event, **counted: Any) -> Witness:
-        """Return an event of the pair at an index, with what was counted."""
+    def of(
+        cls, index: int, pair: Pair, direction: Direction, event: Event, plain: PlainEvent | UnsetType = UNSET
+    ) -> Witness:
+        """Return an event of the pair at an index, of which nothing was counted."""
         data, neighbour, phrase = words_and_difference(pair)
         if neighbour.startswith(SAME):  # the phrase is what differs
             places = (len(data), len(data)), (len(SAME), len(neighbour))
         else:
             places = differing(data, neighbour)
-        words: dict[str, Any] = {"differs": places, "digest": pair.digest or UNSET, "difference": phrase or UNSET}
-        made = cls(index, pair.origin, data, neighbour, direction, event, **counted, **words)
+        made = cls(
+            pair=index,
+            origin=pair.origin,
+            data=data,
+            neighbour=neighbour,
+            direction=direction,
+            event=event,
+            differs=places,
+            digest=pair.digest or UNSET,
+            difference=phrase or UNSET,
+            plain=plain,
+        )
+        cls.inputs.note(made, pair)
+        return made
+
+    @classmethod
+    def of_test(
+        cls, index: int, pair: Pair, test: EventTest, runs: tuple[int, int], plain: PlainEvent | UnsetType = UNSET
+    ) -> Witness:
+        """Return the event of a test with its counts, among so many runs on the likelier side and on the other."""
+        made = replace(
+            cls.of(index, pair, test.direction, test.event, plain),
+            hits=test.hits,
+            trials=runs[0],
+            neighbour_hits=test.neighbour_hits,
+            neighbour_trials=runs[1],
+            opposite=test.opposite,
+            count=test.count,
+        )
         cls.inputs.note(made, pair)
         return made
 
@@ -516,16 +545,22 @@ def withheld(finding: PrivacyFinding, pairs: Iterable[Pair]) -> PrivacyFinding:
     if made is None:
         return finding
     coarse = made.coarse
-    own = () if finding.reach is UNSET else finding.reach.not_tried
-    unseen = (one if one in own else _coarse(coarse, one) for one in finding.not_looked_at)
+    # What no pair changes is said of the pairs alone, and names no value of a record.
+    own: tuple[str, ...] = ()
+    if finding.reach is not UNSET:
+        own = finding.reach.not_tried
+    unseen = [part if part in own else _coarse_name(coarse, part) for part in finding.not_looked_at]
+    representation = finding.representation
+    if representation is not None:
+        representation = _coarse_test(coarse, representation)
     return replace(
         finding,
-        witness=_coarse(coarse, finding.witness),
-        tests=_coarse(coarse, finding.tests),
-        representation=_coarse(coarse, finding.representation),
-        gaps=_coarse(coarse, finding.gaps),
-        scores=_coarse(coarse, finding.scores),
-        distinguisher=_coarse(coarse, finding.distinguisher),
+        witness=_coarse_witness(coarse, finding.witness),
+        tests=tuple(_coarse_test(coarse, test) for test in finding.tests),
+        representation=representation,
+        gaps=tuple(_coarse_gap(coarse, gap) for gap in finding.gaps),
+        scores=tuple(_coarse_name(coarse, score) for score in finding.scores),
+        distinguisher=_coarse_name(coarse, finding.distinguisher),
         not_looked_at=tuple(unseen),
     )
 
@@ -541,35 +576,63 @@ def is_coarse(coarse: Coarse, event: Event) -> bool:
     return all(map(coarse.value, (*(end for ends in event.ranges for end in ends), *event.values, *event.labels)))
 
 
-def _coarse(coarse: Coarse, part: Any) -> Any:
-    match part:
-        case tuple():
-            return tuple(_coarse(coarse, one) for one in part)
-        case str():
-            if coarse.name(part):
-                return part
-            return WITHHELD
-        case Witness():
-            events = {"event": _coarse(coarse, part.event), "opposite": _coarse(coarse, part.opposite)}
-            found = replace(part, plain=_coarse(coarse, part.plain), **events)
-            Witness.inputs.note(found, part.inputs)
-            return found
-        case EventTest():
-            return replace(part, event=_coarse(coarse, part.event), opposite=_coarse(coarse, part.opposite))
-        case PlainEvent():
-            if is_coarse(coarse, part.event):
-                return part
-            words = None
-            if isinstance(part.event, Interval):
-                words = coarse.sum_of(part.event.feature)
-            if words:
-                return replace(part, event=Withheld(words))
-            return UNSET
-        case NotLookedAt():
-            return NotLookedAt(_coarse(coarse, part.parts))
-        case AllRaised():
-            kind = kind_words(part.error_type)
-            return replace(part, usual=f"{kind} ({HOW})", error_type=kind)
-        case Cells() | Interval() if not is_coarse(coarse, part):
-            return Withheld(part.feature if coarse.name(part.feature) else coarse.sum_of(part.feature) or UNSET)
-    return part
+def _coarse_name(coarse: Coarse, name: str) -> str:
+    if coarse.name(name):
+        return name
+    return WITHHELD
+
+
+def _coarse_event(coarse: Coarse, event: Event) -> Event:
+    """Return an event that names no value which may not be shown; of others the feature is named, if that may be."""
+    if not isinstance(event, Cells | Interval) or is_coarse(coarse, event):
+        return event
+    if coarse.name(event.feature):
+        return Withheld(event.feature)
+    return Withheld(coarse.sum_of(event.feature) or UNSET)
+
+
+def _coarse_opposite(coarse: Coarse, event: Event | UnsetType) -> Event | UnsetType:
+    if event is UNSET:
+        return UNSET
+    return _coarse_event(coarse, event)
+
+
+def _coarse_test(coarse: Coarse, test: EventTest) -> EventTest:
+    event = _coarse_event(coarse, test.event)
+    return replace(test, event=event, opposite=_coarse_opposite(coarse, test.opposite))
+
+
+def _coarse_witness(coarse: Coarse, witness: Witness) -> Witness:
+    plain: PlainEvent | UnsetType = UNSET
+    if witness.plain is not UNSET:
+        plain = _coarse_plain_event(coarse, witness.plain)
+    found = replace(
+        witness,
+        event=_coarse_event(coarse, witness.event),
+        opposite=_coarse_opposite(coarse, witness.opposite),
+        plain=plain,
+    )
+    Witness.inputs.note(found, witness.inputs)
+    return found
+
+
+def _coarse_plain_event(coarse: Coarse, plain: PlainEvent) -> PlainEvent | UnsetType:
+    """Return an event in simpler words that may be shown; UNSET if not even a sum without its factors may."""
+    if is_coarse(coarse, plain.event):
+        return plain
+    words = None
+    if isinstance(plain.event, Interval):
+        words = coarse.sum_of(plain.event.feature)
+    if words:
+        return replace(plain, event=Withheld(words))
+    return UNSET
+
+
+def _coarse_gap(coarse: Coarse, gap: Gap) -> Gap:
+    if isinstance(gap, NotLookedAt):
+        return NotLookedAt(tuple(_coarse_name(coarse, part) for part in gap.parts))
+    if isinstance(gap, AllRaised):
+        # The message of an exception may quote a record.
+        kind = kind_words(gap.error_type)
+        return replace(gap, usual=f"{kind} ({HOW})", error_type=kind)
+    return gap

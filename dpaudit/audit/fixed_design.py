@@ -20,18 +20,17 @@ import time
 from collections import Counter
 from dataclasses import asdict, replace
 from itertools import groupby
-from typing import Any
 
 import numpy as np
-from msgspec import UNSET
+from msgspec import UNSET, UnsetType
 
 from dpaudit.audit.choice import Choice
 from dpaudit.audit.claim_tests import COIN, MELDED, refutes
 from dpaudit.audit.confirmation import Confirmation
 from dpaudit.audit.curve_claims import choose_point, curve_test, event_share
-from dpaudit.audit.finding import PLAIN_RUNS, PrivacyFinding, Witness
+from dpaudit.audit.finding import PLAIN_RUNS, PlainEvent, PrivacyFinding, Witness
 from dpaudit.audit.power import REFUTING_SHARE, Power
-from dpaudit.audit.request import Request
+from dpaudit.audit.request import Outcome, Request
 from dpaudit.audit.sequential_design import Session
 from dpaudit.audit.trained_pair import TrainedPair
 from dpaudit.bounds.curve import Curve, choose_thresholds, fit_curve
@@ -48,6 +47,7 @@ from dpaudit.events.prefixes import likelier_first
 from dpaudit.events.selected import OrderedCells, SelectedEvent
 from dpaudit.events.wide import wide_leaves
 from dpaudit.outputs.plan import LeafPlan
+from dpaudit.outputs.protocols import Batch
 from dpaudit.outputs.shared import join
 from dpaudit.running.sampling import held_runs, knowing, learned_reducer
 
@@ -105,7 +105,9 @@ class Training:
         """
         if len(request.pairs) == 1:
             return 0, request.pairs[0], request
-        short = request.shortlist if request.shortlist is not None and request.shortlist.pairs else None
+        short = request.shortlist
+        if short is not None and not short.pairs:
+            short = None
         if short is not None:
             self.pairs = max(self.pairs, short.tried)
             if short.sure or len(short.pairs) == 1:
@@ -113,21 +115,30 @@ class Training:
                 return index, pair, replace(request, searched=(0, 0))
         betting = replace(request, sampler=knowing(request.sampler, request.hygiene.shown()))
         budget = request.budget
-        among = betting if short is None else replace(betting, pairs=tuple(pair for _, pair in short.pairs))
+        among = betting
+        if short is not None:
+            among = replace(betting, pairs=tuple(pair for _, pair in short.pairs))
         request.clock.begins_search()
         search = Session(among, 2 * (budget.search - request.recorded_runs), SURE, name="search")
         best = search.search()
-        index = best.index if short is None else short.pairs[best.index][0]
+        index = best.index
+        if short is not None:
+            index = short.pairs[best.index][0]
         used = search.runs_used
         nearby = 0
         self.not_run = search.not_run
         # By round and place in its list: pairs of a shortlist that are not among those given share one index.
         runs_of = {(-1, bets.index): bets.runs for bets in search.bets}
         chosen = (-1, best.index)
-        for step in range(LOCAL_ROUNDS if budget.local else 0):
+        rounds = 0
+        if budget.local:
+            rounds = LOCAL_ROUNDS
+        for step in range(rounds):
             if not request.clock.begins_search():
                 break
-            variations = request.moves(best.pair, step) if request.moves else []
+            variations: list[Pair] = []
+            if request.moves is not None:
+                variations = request.moves(best.pair, step)
             if variations:
                 rivals = replace(betting, pairs=(best.pair, *variations))
                 runs = 2 * budget.local // LOCAL_ROUNDS
@@ -171,7 +182,7 @@ class Training:
                         trained_pair.count(side, tallies)
         return trained_pair
 
-    def _fit(self, trained_pair: TrainedPair, pilot: list[Any], training: int) -> int:
+    def _fit(self, trained_pair: TrainedPair, pilot: list[Batch], training: int) -> int:
         """Fit all scores on one half of the training runs, count the other half; return the runs used.
 
         Those that do best are then fitted on the other half as well and count the first one (two-fold cross-fitting: no
@@ -181,7 +192,9 @@ class Training:
         index = trained_pair.index
         wide = self.request.width > 0
         left = training
-        most = max(1, FIT_ROWS if wide else min(FIT_ROWS, FIT_NUMBERS // self.request.sampler.numbers))
+        most = FIT_ROWS
+        if not wide:  # of wide outputs a few columns are held
+            most = max(1, min(FIT_ROWS, FIT_NUMBERS // self.request.sampler.numbers))
         if wide:
             # Half of the runs choose the columns; the pilot's outputs say what the leaves are, and are summed up too.
             reducing = max(0, (training - len(pilot[0])) // 2)
@@ -194,13 +207,18 @@ class Training:
         first = trained_pair.sampler.sides(pair, ("fit", index), runs)
         if pilot:
             first = [join(batches) for batches in zip(pilot, first, strict=True)]
-        discrete = None if wide else self.pilot.discretizer
+        discrete = None
+        if not wide:
+            discrete = self.pilot.discretizer
         confirm = self.request.budget.confirmation
         trained_pair.restart(trained_pair.fitted(first, confirm=confirm, thorough=True, discrete=discrete))
         second = trained_pair.sampler.sides(pair, ("refit", index), min(most, max(1, left - runs)))
         trained_pair.representation = self._representation_event(first, second)
-        halves = zip(first, second, strict=True)
-        self.read = [[] if wide else join([outputs[:PLAIN_RUNS] for outputs in side]) for side in halves]
+        # Of wide outputs the columns looked at are at hand here, and no whole output.
+        self.read = [[], []]
+        if not wide:
+            halves = zip(first, second, strict=True)
+            self.read = [join([outputs[:PLAIN_RUNS] for outputs in side]) for side in halves]
         _compare(trained_pair, second)
         # Scores of the first half are fitted on the second as well, count the first, and are put together.
         again = [one.refit(*second) for one in trained_pair.discretizers]
@@ -219,10 +237,14 @@ class Training:
 
     def named(self, selected: SelectedEvent) -> SelectedEvent:
         """Return an event over the names of exceptions in the place of one that holds the same training outputs."""
-        found = None if self.request.coded else as_exceptions(selected, self.read)
-        return selected if found is None else exceptions_first(self.trained_pair.best_of(*found))
+        if self.request.coded:
+            return selected
+        found = as_exceptions(selected, self.read)
+        if found is None:
+            return selected
+        return exceptions_first(self.trained_pair.best_of(*found))
 
-    def _representation_event(self, first: list[Any], second: list[Any]) -> SelectedEvent | None:
+    def _representation_event(self, first: list[Batch], second: list[Batch]) -> SelectedEvent | None:
         """Return the best event over how floats are stored, on training outputs; None where there is none to test."""
         request = self.request
         plan = self.pilot.plan
@@ -235,10 +257,12 @@ class Training:
         found += support_gap_discretizers(data, neighbour, plan)
         events = [OrderedCells.of(one, (tally(one(others[0])), tally(one(others[1])))).best(test) for one in found]
         best = max(events, key=lambda event: event.expected, default=None)
-        return best if best is None or claim.delta else replace(best, guesses=(best.alone,))
+        if best is None or claim.delta:
+            return best
+        return replace(best, guesses=(best.alone,))
 
 
-def _compare(trained_pair: TrainedPair, sides: list[Any]) -> None:
+def _compare(trained_pair: TrainedPair, sides: list[Batch]) -> None:
     """Count the outputs of both sides by the most promising discretizers, and some of them by all.
 
     A few validation runs say little about the small events that will matter, so those that separate the sides best on
@@ -252,7 +276,7 @@ def _compare(trained_pair: TrainedPair, sides: list[Any]) -> None:
     trained_pair.count_outputs(sides, screen, len(sides[0]))
 
 
-def reading_seconds(request: Request, outputs: list[Any]) -> float:
+def reading_seconds(request: Request, outputs: Batch) -> float:
     """Return about how many seconds a run takes beside its own time, to read what it returns; 0 if that is little.
 
     Scores are fitted on some outputs twice: what more of them take is what they take, without what any number does.
@@ -269,7 +293,9 @@ def reading_seconds(request: Request, outputs: list[Any]) -> float:
 
     few, many = (min(took(number) for _ in range(2)) for number in READ)
     seconds = (many - few) / (2 * (READ[1] - READ[0]))
-    return READING * seconds if seconds > LEAST_READING else 0.0
+    if seconds <= LEAST_READING:
+        return 0.0
+    return READING * seconds
 
 
 # Outputs on either side that show how long outputs take to read.
@@ -310,11 +336,14 @@ def choose(request: Request) -> tuple[Request, Choice]:
             shares = [1 - REFUTING_SHARE, REFUTING_SHARE]
     selected = [training.named(one) for one in selected]
     stored = trained_pair.representation
+    tested = tuple(selected)
+    if stored is not None:
+        tested = (*selected, stored)
     return request, Choice(
         index=trained_pair.index,
         pair=trained_pair.pair,
         reducer=trained_pair.reducer,
-        selected=(*selected, stored) if stored else tuple(selected),
+        selected=tested,
         shares=(*shares, 1.0),
         stored=stored is not None,
         trained=trained_pair.trained,
@@ -347,24 +376,29 @@ def finding_of(request: Request, choice: Choice, shown: Confirmation) -> Privacy
     look = shown.look
     tested = [(test, i, place) for i in range(len(selected)) for place, test in enumerate(shown.tests(i))]
     best, i, place = max(tested, key=lambda one: one[0].epsilon_lower)
-    trials, other_trials = likelier_first(best.direction, *shown.sides)
+    runs = likelier_first(best.direction, *shown.sides)
     # The runs that meet rare events: all of training, or those that features are compared on.
     met = request.budget.training + request.budget.pilot
-    met = met if choice.pilot.sufficient else min(SCREENED, met // 2)
+    if not choice.pilot.sufficient:
+        met = min(SCREENED, met // 2)
     hits, trained, *_ = main.hits
     power = Power.of_test((hits + 0.5) / (trained + 1), main.neighbour_mass, met, fresh, claim, look * gamma)
     tested_claim = curve_test(request, main, shown.counts[0], best, shown.sides, met, look * gamma)
-    errors = {"verdict": gamma} | ({"curve": request.gamma - gamma} if request.look.curve else {})
-    counted = {name: getattr(best, name) for name in ("hits", "neighbour_hits", "opposite", "count")}
-    counted |= {"trials": trials, "neighbour_trials": other_trials}
+    plain: PlainEvent | UnsetType = UNSET
     if best.epsilon_lower > claim.epsilon and not choice.reads[i][place]:
-        counted["plain"] = choice.plain_event(claim)
-    return request.finding(
-        power,
-        shown.seen,
-        choice.pilot,
-        request.budget.training // 2,
-        choice.not_run,
+        plain = choice.plain_event(claim)
+    errors = {"verdict": gamma}
+    curve = None
+    if request.look.curve:
+        errors["curve"] = request.gamma - gamma
+        curve = _curve_of(main, shown.counts[0], look * errors["curve"])
+    representation = None
+    if choice.stored:
+        representation = shown.tests(len(selected))[0]
+    bound = COIN
+    if best.count is UNSET:
+        bound = MELDED
+    outcome = Outcome(
         refuted=refutes(best.epsilon_lower, claim.epsilon, tested_claim),
         epsilon_lower=best.epsilon_lower,
         selection_trials=request.budget.selection,
@@ -372,18 +406,19 @@ def finding_of(request: Request, choice: Choice, shown: Confirmation) -> Privacy
         pairs=choice.pairs,
         compared=1 + power.compared(choice.runs_of, claim),
         events=sum(one.compared for one in selected),
-        witness=Witness.of(choice.index, choice.pair, best.direction, best.event, **counted),
-        bound=MELDED if best.count is UNSET else COIN,
+        witness=Witness.of_test(choice.index, choice.pair, best, runs, plain),
+        bound=bound,
         distinguisher=selected[i].distinguisher,
         design="fixed",
         budget=asdict(request.budget),
         errors=errors,
         scores=choice.tried,
         tests=tuple(test for test, *_ in tested),
-        representation=shown.tests(len(selected))[0] if choice.stored else None,
-        tested_claim=tested_claim or UNSET,
-        curve=_curve_of(main, shown.counts[0], look * errors["curve"]) if request.look.curve else None,
+        representation=representation,
+        tested_claim=tested_claim,
+        curve=curve,
     )
+    return request.finding(power, shown.seen, choice.pilot, request.budget.training // 2, choice.not_run, outcome)
 
 
 def _curve_of(selected: SelectedEvent, counts: Tallies, gamma: float) -> Curve | None:

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, cast
 
 import numpy as np
@@ -105,7 +104,9 @@ class Ranked:
 
     def counts(self, name: RankingName, schedule: Schedule, *, turned: bool = False) -> Integers:
         """Return the right guesses among the first so many of a schedule, of those `turned` around if asked."""
-        right = self.reversed[name] if turned else self.right[name]
+        right = self.right[name]
+        if turned:
+            right = self.reversed[name]
         return np.asarray(np.cumsum(right)[np.array(schedule.guesses) - 1], np.int64)
 
 
@@ -114,9 +115,9 @@ def _numbers(scores: Any) -> Array:
     if isinstance(scores, np.ma.MaskedArray) and np.ma.is_masked(scores):
         raise InputError.of("scores", scores, "an array without masked values: each canary has a score")
     try:
-        given = np.asarray(scores)
-        # The imaginary part would be dropped.
-        values = given if given.dtype.kind == "c" else np.asarray(given, dtype=np.float64)
+        values = np.asarray(scores)
+        if values.dtype.kind != "c":  # of complex numbers the imaginary part would be dropped: they are refused below
+            values = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError, OverflowError, RuntimeError):  # the last is of tensors that have a gradient
         raise InputError.of("scores", scores, "an array of numbers of shape (m,) or (runs, m)") from None
     if values.dtype.kind == "c":
@@ -158,8 +159,9 @@ def _centred(values: Array) -> Array:
 
 def _check_fair(flipped: Bools) -> None:
     """Raise `InputError` if so many coins of all, or of one of several runs, are heads that they are not fair."""
-    runs = enumerate(flipped if len(flipped) > 1 else (), 1)
-    parts = [("", flipped), *((f" of run {run} of {len(flipped)}", row) for run, row in runs)]
+    parts = [("", flipped)]
+    if len(flipped) > 1:
+        parts += [(f" of run {run} of {len(flipped)}", row) for run, row in enumerate(flipped, 1)]
     for of_run, part in parts:
         total = part.size
         heads = int(part.sum())
@@ -252,7 +254,9 @@ def audit_scores(
     'violation'
     """
     ranked = Ranked.of(scores, included, sealed)
-    own = "not known without coins that were sealed" if ranked.coins is None else ranked.coins.seal
+    own = "not known without coins that were sealed"
+    if ranked.coins is not None:
+        own = ranked.coins.seal
     if seal is not None and seal.strip().lower() != own:
         message = "{seal} must be the digest of the coins, which is {own_}; got {given_}"
         raise InputError(message, names=("seal",), own_=own, given_=seal)
@@ -326,7 +330,9 @@ def guess_test(
         # Of claims with a large delta at small epsilons the term for delta decides, and grows with each number that is
         # tried: one number, which the claim and the number of canaries fix, has more power than a schedule. It is that
         # with which the least mu of independent Gaussian scores is detected.
-        last = max(1, m // 2 if one_sided else m)
+        last = m
+        if one_sided:  # about as many as are in
+            last = max(1, m // 2)
         numbers = sorted({min(last, round(FIRST * 2 ** (i / _FINE))) for i in range(_FINE * 28)})
         critical = Schedule(tuple(numbers), m, one_sided).critical(gamma, points)
         best = detectable_mu(numbers, list(map(int, critical)), m, POWER, one_sided=one_sided)[1]
@@ -380,9 +386,11 @@ def finding_of(
     refuted = found["p_value"] <= gamma
     if gaps and not refuted:
         found |= {name: math.inf for name in ("detectable_epsilon", "detectable_mu") if found[name] is not None}
-    verdict = PrivacyVerdict.NO_EVIDENCE if gaps else PrivacyVerdict.CONSISTENT
+    verdict = PrivacyVerdict.CONSISTENT
     if refuted:
         verdict = PrivacyVerdict.VIOLATION
+    elif gaps:
+        verdict = PrivacyVerdict.NO_EVIDENCE
     return OneRunFinding(
         verdict=verdict,
         confidence=confidence,
@@ -413,20 +421,30 @@ def derived(test: GuessTest, points: ClaimPoints, curve: CurveClaim | None, shar
     critical = list(map(int, schedule.critical(schedule.level(points, test.error), points)))
     claimed = float(points.epsilon[outcome.point])
     delta = float(points.delta[outcome.point])
-    gaussian = curve is not None and curve.mu is not None
     numbers = schedule.guesses
-    coins: dict[str, Any] = {"coins": schedule.coins, "power": POWER, "one_sided": schedule.one_sided}
+    if curve is None:
+        epsilon_lower = test.epsilon_lower(delta, claimed)
+        if_gaussian = _if_gaussian(test, delta)
+    else:
+        # Which point has the least p-value the outcome decides: its bound must hold at every delta at once.
+        epsilon_lower = test.union_lower(delta)
+        if_gaussian = _if_gaussian(test, 0.0)
+    mu = None
+    able = None
+    if curve is not None and curve.mu is not None:
+        mu = test.mu_lower()
+        able, _ = detectable_mu(numbers, critical, schedule.coins, POWER, one_sided=schedule.one_sided)
     return {
         "epsilon": claimed,
         "delta": delta,
-        "epsilon_lower": test.epsilon_lower(delta, claimed) if curve is None else test.union_lower(delta),
+        "epsilon_lower": epsilon_lower,
         "p_value": min(1.0, outcome.p_value / share),
         "detectable_epsilon": detectable_epsilon(numbers, critical, POWER),
         "schedule": tuple(map(Guesses, numbers, map(int, test.right), critical)),
         "decided_by": outcome.at,
-        "if_gaussian": _if_gaussian(test, delta if curve is None else 0.0),
-        "mu_lower": test.mu_lower() if gaussian else None,
-        "detectable_mu": detectable_mu(numbers, critical, **coins)[0] if gaussian else None,
+        "if_gaussian": if_gaussian,
+        "mu_lower": mu,
+        "detectable_mu": able,
     }
 
 
@@ -434,13 +452,23 @@ def _if_gaussian(test: GuessTest, delta: float) -> IfGaussian:
     """Return what the guesses show under assumptions; each number of guesses has an equal share of the error."""
     known = (0.0, 0.0)
     error = test.error / len(test.right)
-    for k, right in zip(test.schedule.guesses, test.right, strict=True):
-        counts = int(right), k, test.schedule.coins
-        known = mu_lower(*counts, error, one_sided=test.schedule.one_sided, at_least=known)
-    found = dict(zip(("recursion_mu", "independent_mu"), known, strict=True))
-    if delta:
-        for name, mu in zip(("recursion_epsilon", "independent_epsilon"), known, strict=True):
-            # The least epsilon at delta of mu-Gaussian privacy, from below.
-            beyond = partial(lambda mu, e: float(gaussian_delta(mu, e)) > delta, mu)
-            found[name] = largest_rejected(beyond, mu * (10 + mu) + 100) if mu else 0.0
-    return IfGaussian(**found)
+    schedule = test.schedule
+    for k, right in zip(schedule.guesses, test.right, strict=True):
+        known = mu_lower(int(right), k, schedule.coins, error, one_sided=schedule.one_sided, at_least=known)
+    recursion, independent = known
+    if not delta:
+        return IfGaussian(recursion_mu=recursion, independent_mu=independent)
+    return IfGaussian(
+        recursion_mu=recursion,
+        independent_mu=independent,
+        recursion_epsilon=_gaussian_epsilon(recursion, delta),
+        independent_epsilon=_gaussian_epsilon(independent, delta),
+    )
+
+
+def _gaussian_epsilon(mu: float, delta: float) -> float:
+    """Return the least epsilon at delta of mu-Gaussian privacy, from below."""
+    if mu == 0:
+        return 0.0
+    # At the end of the search the tail that makes delta begins more than ten standard deviations out.
+    return largest_rejected(lambda epsilon: float(gaussian_delta(mu, epsilon)) > delta, mu * (10 + mu) + 100)

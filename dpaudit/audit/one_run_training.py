@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from itertools import compress
 from typing import Any
 
@@ -87,7 +87,11 @@ def audit_one_run(
     def scored(chosen: Bools, run: int) -> Any:
         rng = seeding.generator(root, "one run", "training", run)
         with blamed("train"):
-            some = canaries[chosen] if isinstance(canaries, np.ndarray) else list(compress(canaries, chosen))
+            some: Sequence[Any] | np.ndarray
+            if isinstance(canaries, np.ndarray):
+                some = canaries[chosen]
+            else:
+                some = list(compress(canaries, chosen))
             released = training(some, rng)
         with blamed("score"):
             return score(released, canaries)
@@ -96,13 +100,18 @@ def audit_one_run(
     try:
         for run, row in enumerate(np.atleast_2d(coins.included)):
             made.append(scored(row, run))
-        ragged = len({np.shape(one) for one in made}) > 1
-        ranked = Ranked.of(np.array(made, dtype=object) if ragged else np.array(made), coins, None)
-        others = scored(~np.atleast_2d(coins.included)[0], 0) if check else None
+        if len({np.shape(one) for one in made}) > 1:
+            scores = np.array(made, dtype=object)  # is refused, with the reason
+        else:
+            scores = np.array(made)
+        ranked = Ranked.of(scores, coins, None)
+        ignored = None
+        if check:
+            others = scored(~np.atleast_2d(coins.included)[0], 0)
+            ignored = np.array_equal(np.asarray(others), np.asarray(made[0]))
     except (InputError, KeyboardInterrupt) as error:
         vars(error).update(coins=coins, scores=made)
         raise
-    ignored = np.array_equal(np.asarray(others), np.asarray(made[0])) if check else None
     return finding_of(ranked, curve, point, confidence, ignored=ignored)
 
 
@@ -114,9 +123,12 @@ def _distinct(canaries: Any) -> Sequence[Any]:
         raise InputError.of("canaries", canaries, "a list or an array of examples") from None
     if len(listed) < LEAST:
         raise InputError.of("canaries", len(listed), f"{LEAST} or more examples")
-    seen: dict[Any, int] = {}
+    seen: dict[Hashable, int] = {}
     for i, one in enumerate(listed):
-        label = one.tobytes() if isinstance(one, np.ndarray) and one.dtype != object else canonical(one)
+        if isinstance(one, np.ndarray) and one.dtype != object:
+            label: Hashable = one.tobytes()
+        else:
+            label = canonical(one)
         if label in seen:
             message = "{canaries} must differ from each other: number {first_} and number {second_} are the same"
             raise InputError(message, names=("canaries",), first_=seen[label], second_=i)

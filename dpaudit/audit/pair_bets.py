@@ -10,10 +10,10 @@ from __future__ import annotations
 import bisect
 import math
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,12 +27,13 @@ from dpaudit.events.discretizers import CountCells, Discretizer, Pilot, Ranked, 
 from dpaudit.events.event import Tally
 from dpaudit.events.fitting import Scored
 from dpaudit.events.scores import Column
+from dpaudit.outputs.protocols import Batch
 from dpaudit.outputs.shared import join
 from dpaudit.running.sampling import held_runs
 
-Sides = tuple[Tally, Tally]
+Sides: TypeAlias = tuple[Tally, Tally]
 # A bettor: its discretizer's name, its number of parts (0 for single cells), and the shrinkage of its posteriors.
-Slot = tuple[str, int, float]
+Slot: TypeAlias = tuple[str, int, float]
 # Equally likely parts of ordered cells: few learn fast, many see small tails.
 PARTS = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
 # The same where delta > 0, whose bets take longer to place.
@@ -58,7 +59,7 @@ THOROUGH_ROWS = 2_000
 class Tallied:
     """The cells of a discretizer that some runs were in, and how many runs on both sides; shapes (C,), (2, C)."""
 
-    cells: list[Any] | Integers
+    cells: list[Hashable] | Integers
     runs: Array
 
     @classmethod
@@ -81,10 +82,12 @@ class Partition:
 
     slot: tuple[str, int]
     cuts: Array | None = None
-    single: dict[Any, int] = field(default_factory=dict)
+    single: dict[Hashable, int] = field(default_factory=dict)
 
     def __len__(self) -> int:
-        return 1 + len(self.single if self.cuts is None else self.cuts)
+        if self.cuts is None:
+            return 1 + len(self.single)
+        return 1 + len(self.cuts)
 
     def parts(self, counted: Tallied) -> Array:
         """Return how many runs on both sides are in each part, shape (2, L)."""
@@ -92,7 +95,7 @@ class Partition:
             other = len(self.single)
             where = np.array([self.single.get(cell, other) for cell in counted.cells], dtype=np.int64)
         else:
-            where = np.searchsorted(self.cuts, counted.cells, side="right")
+            where = np.searchsorted(self.cuts, np.asarray(counted.cells), side="right")
         return np.stack([np.bincount(where, weights=side, minlength=len(self)) for side in counted.runs])
 
 
@@ -164,12 +167,18 @@ class Bettors:
         return which, np.array([len(self.partitions[i % len(self.partitions)]) - 2 for i in which])
 
 
-def seen(count: CountCells, keep: bool, outputs: Any) -> tuple[tuple[Tally, ...], Any]:
+CellsOfBatch: TypeAlias = tuple[tuple[Tally, ...], Batch | None]
+"""A batch's cells by each discretizer, and its outputs if they are kept."""
+
+
+def cells_of(count: CountCells, keep: bool, outputs: Batch) -> CellsOfBatch:
     """Return a batch's cells by each discretizer, and its outputs if they are kept, else None."""
-    return count(outputs), outputs if keep else None
+    if keep:
+        return count(outputs), outputs
+    return count(outputs), None
 
 
-def joined(sides: Sequence[Sequence[Any]]) -> list[Any]:
+def joined(sides: Sequence[Sequence[Batch]]) -> list[Batch]:
     """Return the outputs of both sides, each as one batch of those given."""
     return [join(side) if side else [] for side in sides]
 
@@ -190,7 +199,7 @@ class PairBets(CountedPair):
         self.log_wealth: Array = np.zeros(len(grid))
         self.won: dict[Slot, Array] = {}
         self.bettors: list[Bettors] = []
-        self.outputs: list[list[Any]] | None = [[], []]
+        self.outputs: list[list[Batch]] | None = [[], []]
         self.pilot: Pilot | None = None
         self.scatter: defaultdict[str, Array] = defaultdict(lambda: np.zeros(2))
         self._promised: dict[int, float] = {}
@@ -226,7 +235,9 @@ class PairBets(CountedPair):
         """
         for one, tallies in zip(self.discretizers, self.tallies, strict=True):
             past = Tallied.of(tallies, ordered=one.ordered)
-            for halves in () if one.learned else partitions(one, past, (2,)):
+            if one.learned:
+                continue
+            for halves in partitions(one, past, (2,)):
                 new = halves.parts(batch[one.name])
                 old = halves.parts(past)
                 runs = np.maximum(new.sum(axis=1), 1)
@@ -237,23 +248,27 @@ class PairBets(CountedPair):
                 away = (new[:, 0] / runs - old[:, 0] / earlier)[some] ** 2
                 self.scatter[one.name] += np.sum(away / (variance * (1 / runs + 1 / earlier))[some]), some.sum()
 
-    def learn(self, sides: Sequence[Sides], outputs: Sequence[Any]) -> None:
+    def learn(self, sides: Sequence[Sides], outputs: Sequence[Batch]) -> None:
         """Add a batch to the past, refit scores where the runs have doubled, and count posteriors."""
         for side, tallies in enumerate(zip(*sides, strict=True)):
             self.count(side, tallies)
         if self.outputs is not None:
             for mine, new in zip(self.outputs, outputs, strict=True):
-                mine += [new] if len(new) else []
+                if len(new):
+                    mine.append(new)
             if self.runs >= self.refit_at:
                 self._refit(joined(self.outputs))
         # Those on ordered cells come last, all together.
-        parts = PARTS_OF_DELTA if self.request.claim.delta else PARTS
-        ordered = []
+        parts: Sequence[int] = PARTS
+        if self.request.claim.delta:
+            parts = PARTS_OF_DELTA
+        ordered: list[tuple[Partition, Tallied]] = []
         self.bettors = []
         for one, past in zip(self.discretizers, self.tallies, strict=True):
             counted = Tallied.of(past, ordered=one.ordered)
-            column = isinstance(one, Scored) and isinstance(one.score, Column)
-            some = PARTS_OF_COLUMNS if column else parts
+            some = parts
+            if isinstance(one, Scored) and isinstance(one.score, Column):
+                some = PARTS_OF_COLUMNS
             found = [(partition, counted) for partition in partitions(one, counted, some)]
             if one.ordered:
                 ordered += found
@@ -262,7 +277,7 @@ class PairBets(CountedPair):
         if ordered:
             self.bettors.append(Bettors(ordered, eprocess.ESTIMATES))
 
-    def _refit(self, sides: list[Any]) -> None:
+    def _refit(self, sides: list[Batch]) -> None:
         """Fit discretizers on the past: scores on each half, of which the other is counted and the mean is bet on."""
         if min(map(len, sides)) < 2:
             return
@@ -271,11 +286,14 @@ class PairBets(CountedPair):
         cut = [len(side) // 2 for side in sides]
         first, second = zip(*((side[:at], side[at:]) for side, at in zip(sides, cut, strict=True)), strict=True)
         pilot = Pilot.of(both)
-        self.pilot = pilot if self.reducer is None else self.pilot  # what the outputs are like, not what is looked at
+        if self.reducer is None:  # of whole outputs, and not of the columns looked at
+            self.pilot = pilot
         found = list(pilot.shared)
         if not pilot.sufficient:
             rows = min(cut)
-            screened = rows if rows >= SCREENED_RUNS else None
+            screened = None
+            if rows >= SCREENED_RUNS:
+                screened = rows
             fitted = self.fitted(first, confirm=screened, thorough=rows >= THOROUGH_ROWS)
             rows_of = [one for one in fitted if isinstance(one, Scored) and one.groups == ("values",) and one.learned]
             if rows_of and 1 < (width := rows_of[0].flattener.width) <= MOST_COLUMNS:
@@ -283,7 +301,10 @@ class PairBets(CountedPair):
             for one in fitted:
                 if isinstance(one, Scored) and not one.learned:
                     one = replace(one, edges=score_edges(one.scores(both)))
-                found.append(one.base if isinstance(one, Ranked) else one)
+                if isinstance(one, Ranked):
+                    found.append(one.base)
+                else:
+                    found.append(one)
         if pilot.atoms is not None:
             found.append(pilot.atoms)
         self.restart(list({one.name: one for one in found}.values()))

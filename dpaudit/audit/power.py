@@ -127,7 +127,9 @@ def leading_pair_runs(runs: int, pairs: int) -> int:
 
     Measured by `scripts/bench.py few_runs`.
     """
-    return runs if pairs == 1 else max(1, (runs - FIRST_BATCH * pairs) // 3)
+    if pairs == 1:
+        return runs
+    return max(1, (runs - FIRST_BATCH * pairs) // 3)
 
 
 def _moments(rate: Array, mass: Array, ages: Array, epsilon: float, delta: float) -> tuple[Array, Array, Array, Array]:
@@ -211,15 +213,17 @@ class Power:
         does within a percent or so, but rare events in runs made one by one, which take up to half as many runs again:
         `LEARNING` leaves room for that.
         """
-        test = {"epsilon": claim.epsilon, "delta": claim.delta, "gamma": gamma}
         learned = PlannedTest(runs, claim.delta, REFUTING_SHARE * gamma)
         runs = -(-runs // LEARNING)
 
         def least(q: float) -> float:
-            met = learnable_epsilon(q, training, learned, claim.epsilon) if q < RARE else 0.0
-            return max(met, _detectable_epsilon(q, runs, runs, **test))
+            able = _detectable_epsilon(q, runs, runs, epsilon=claim.epsilon, delta=claim.delta, gamma=gamma)
+            if q >= RARE:
+                return able
+            return max(learnable_epsilon(q, training, learned, claim.epsilon), able)
 
-        delta = max(_detectable_delta(runs, runs, **test), learnable_delta(training, learned, claim.epsilon))
+        delta = _detectable_delta(runs, runs, epsilon=claim.epsilon, delta=claim.delta, gamma=gamma)
+        delta = max(delta, learnable_delta(training, learned, claim.epsilon))
         return cls._of(least, likelier, unlikelier, runs, claim, delta)
 
     @classmethod
@@ -252,10 +256,13 @@ class Power:
     @lru_cache(maxsize=256)
     def of_bets(cls, mass: float, runs: int, claim: PrivacyClaim, gamma: float) -> Power:
         """Return the power of bets on `runs` runs of one pair, both sides together, at error `gamma`."""
-        test = {"epsilon": claim.epsilon, "delta": claim.delta, "gamma": gamma}
         runs = -(-runs // LEARNING_OF_BETS)
-        least = partial(detectable_epsilon_by_bets, runs=runs, **test)
-        return cls._of(least, mass, mass, runs, claim, detectable_delta_by_bets(runs, **test))
+
+        def least(q: float) -> float:
+            return detectable_epsilon_by_bets(q, runs, epsilon=claim.epsilon, delta=claim.delta, gamma=gamma)
+
+        delta = detectable_delta_by_bets(runs, epsilon=claim.epsilon, delta=claim.delta, gamma=gamma)
+        return cls._of(least, mass, mass, runs, claim, delta)
 
     def compared(self, runs: Iterable[int], claim: PrivacyClaim) -> int:
         """Return how many pairs had runs, both sides together, that would have shown `epsilon` to a search among them.
@@ -264,11 +271,16 @@ class Power:
         event that is given stand for them.
         """
         p = min(math.exp(min(self.epsilon, 700.0)) * self.mass + claim.delta, 1.0)
-        test = {"epsilon": claim.epsilon, "delta": claim.delta, "gamma": math.exp(-CHANCE)}
-        counted = Counter(runs)
-        return sum(
-            pairs for n, pairs in counted.items() if n and refutation_probability(p, self.mass, n, **test) >= POWER
-        )
+        gamma = math.exp(-CHANCE)
+        found = 0
+        # Many pairs had the same number of runs.
+        for n, pairs in Counter(runs).items():
+            if not n:
+                continue
+            known = refutation_probability(p, self.mass, n, epsilon=claim.epsilon, delta=claim.delta, gamma=gamma)
+            if known >= POWER:
+                found += pairs
+        return found
 
     @classmethod
     def _of(

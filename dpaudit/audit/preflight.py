@@ -32,6 +32,7 @@ from dpaudit.errors import InputError
 from dpaudit.jsonable import stable_repr
 from dpaudit.outputs.canonical import TIMED_OUT, Raised, canonical, contents
 from dpaudit.outputs.objects import refuse_promises
+from dpaudit.outputs.protocols import Batch
 from dpaudit.running.adapters import Mechanism, fixed_seed_warnings
 from dpaudit.running.isolated import Context
 from dpaudit.running.run_notes import running_on
@@ -100,7 +101,10 @@ _SIDES = ("data", "neighbour")
 def runs_a_side(trials: int, own: bool) -> int:
     """Return the runs on each side that all batches take out of a budget of so many, of runs made one by one."""
     runs = min(ONE_BY_ONE, max(1, trials // SHARE))
-    return runs + 2 * ordered_runs(trials, runs) if own else runs * BATCHES
+    if own:
+        # Equal generators are not compared: one batch, and runs in their order before the audit and at its end.
+        return runs + 2 * ordered_runs(trials, runs)
+    return runs * BATCHES
 
 
 def ordered_runs(trials: int, runs: int) -> int:
@@ -131,7 +135,7 @@ class Hygiene:
         self.order_seconds = ORDER_SECONDS
         self.order_limit = math.inf
         self.unordered = False
-        self.runs = min(BATCHED if self.mechanism.batched else ONE_BY_ONE, max(1, trials // SHARE))
+        self.runs = min(self._most_runs, max(1, trials // SHARE))
         self.spent = 0
         self.used = False
         self.seconds = math.inf
@@ -139,16 +143,24 @@ class Hygiene:
         self.clock: Clock | None = None
         self.compares_workers = True
         self.inputs: tuple[Any, ...] = ()
+        # All outputs of the batches on the data, and on the neighbour.
         self.outputs: list[Any] = []
         self.others: list[Any] = []
         self.first: tuple[list[Label] | None, ...] = ()
         self.uses: tuple[list[Use], list[Use]] = ([], [])
-        self.ends: dict[str, tuple[Any, ...]] = {}
+        # By address, the state in which the last batch has left its generator.
+        self.ends: dict[str, tuple[int, ...]] = {}
         self.series: tuple[Series, ...] = ()
         self.fresh = False
         self.values: SharedValues | None = None
         self.checks: tuple[Check, ...] = ()
         self.warnings: tuple[str, ...] = ()
+
+    @property
+    def _most_runs(self) -> int:
+        if self.mechanism.batched:
+            return BATCHED
+        return ONE_BY_ONE
 
     def again(self, sampler: Sampler) -> Hygiene:
         """Return the same checks, none of them made, of the mechanism of another sampler."""
@@ -194,18 +206,25 @@ class Hygiene:
                     f"the mechanism {self.mechanism.name} changes its input, which all its runs share: let it work on "
                     f"a copy (after {sum(check.runs for check in checks)} runs the {side} of pairs[0]{shown})"
                 )
-        asked = all(earlier is not None for earlier in before)
-        self.checks = (Check(CheckName.INPUTS, Answer.PASSED if asked else Answer.NOT_ASKED, 0), *checks)
+        # An input whose contents cannot be compared may have changed.
+        answer = Answer.NOT_ASKED
+        if all(earlier is not None for earlier in before):
+            answer = Answer.PASSED
+        self.checks = (Check(CheckName.INPUTS, answer, 0), *checks)
 
     def _shrink(self, clock: Clock) -> None:
         """Let batches have fewer runs, or none, where a clock has no time for all; then workers are not compared.
 
         A call that makes many runs takes its time whatever their number: of such calls all are made, or none.
         """
-        batches = 2 if self.own else 2 * BATCHES
+        batches = 2 * BATCHES
+        if self.own:
+            batches = 2
         if self._spread:
             batches += ROUNDS
-        call = self.runs if self.mechanism.batched else 1
+        call = 1
+        if self.mechanism.batched:
+            call = self.runs
 
         def seconds() -> float:
             self._check_batch(0, "first", runs=call)
@@ -226,12 +245,16 @@ class Hygiene:
         data = self._check_batch(0, "data")
         # At once, with no run on the other input between: at the end of the audit there will have been many.
         left = self.ends.get("data")
-        again = None if self.own or data is None else self._check_batch(0, "data")
+        again = None
+        if not self.own and data is not None:
+            again = self._check_batch(0, "data")
         if data is None or again is None:
             self._check_batch(1, "neighbour")
             checks = self._checks(generator=Answer.NOT_ASKED, state=self._state(Answer.NOT_ASKED))
+            if self.own:
+                return (*checks, *self._workers(), *self._begin_series())
             # Where runs time out the clock decides too: whether the generator does alone is not known.
-            return (*checks, *self._workers(), *self._begin_series()) if self.own else checks
+            return checks
         # Runs that do not touch the generator and vary have randomness of their own, even if two batches of few values
         # agree by chance.
         touched = any(use.advanced or use.read for uses in self.uses for use in uses)
@@ -255,9 +278,12 @@ class Hygiene:
         if once:
             checks = (*checks, *self._checks(order=Answer.DEPENDS))
         differ = self._spread and self._workers_differ()
-        # Where workers agree, a finding is the same with one job or several.
+        # It takes the runs of the comparison, also where it is not shown.
         of_process = self._checks(process=Answer.DEPENDS)
-        return (*checks, *of_process) if differ else checks
+        if differ:
+            return (*checks, *of_process)
+        # Where workers agree, a finding is the same with one job or several.
+        return checks
 
     def _advanced(self, varied: bool) -> tuple[Check, ...]:
         """Return the check of what a generator is used for, if a run has read it and not advanced it.
@@ -277,7 +303,9 @@ class Hygiene:
                 seen.update(self._check_batch(side, f"generator {number}", runs=1) or ())
                 varied = len(seen) > 1
         self.fresh = not varied
-        return self._checks(advanced=Answer.DEPENDS if varied else Answer.UNMOVED)
+        if varied:
+            return self._checks(advanced=Answer.DEPENDS)
+        return self._checks(advanced=Answer.UNMOVED)
 
     def _of_calls(self) -> tuple[Check, ...]:
         """Return whether the runs of a call are alike, as those of the first two calls on the neighbour show."""
@@ -288,7 +316,9 @@ class Hygiene:
         series = Series()
         series.add(made, known)
         rng = seeding.generator(self.sampler.seed, "probe", "calls")
-        return self._checks(calls=Answer.DEPENDS) if depends_on_calls(series, self.runs, rng) else ()
+        if depends_on_calls(series, self.runs, rng):
+            return self._checks(calls=Answer.DEPENDS)
+        return ()
 
     def _begin_series(self) -> tuple[Check, ...]:
         """Make runs on each side in their order, if a limit leaves time: those at the end will come after them.
@@ -308,7 +338,9 @@ class Hygiene:
         self.fresh = any(use.copied for uses in self.uses for use in uses)
         if self._spread:
             self.values = SharedValues()
-        return self._checks(advanced=Answer.UNMOVED) if self.fresh else ()
+        if self.fresh:
+            return self._checks(advanced=Answer.UNMOVED)
+        return ()
 
     def watching(self, sampler: Sampler, trials: int) -> Sampler:
         """Return a sampler of an audit of so many runs a side that notes what these checks have to know."""
@@ -319,7 +351,8 @@ class Hygiene:
 
     def _affordable(self, runs: int, seconds: float | None = None) -> int:
         """Return how many times so many runs can be made in some seconds, by default in those for runs in order."""
-        seconds = self.order_seconds if seconds is None else seconds
+        if seconds is None:
+            seconds = self.order_seconds
         return int(min(seconds / (runs * max(self.seconds, 1e-9)), float(self.trials)))
 
     def _go_on(self, when: str, calls: int) -> None:
@@ -384,9 +417,9 @@ class Hygiene:
             self.series = Series(), Series()
             self._go_on("longer", calls)
 
-    def shown(self) -> list[list[Any]]:
+    def shown(self) -> list[Batch]:
         """Return an output of the batches before an audit, as a list of one batch, and forget all of them."""
-        first = [self.outputs[:1]]
+        first: list[Batch] = [self.outputs[:1]]
         self.outputs = []
         return first
 
@@ -399,7 +432,10 @@ class Hygiene:
             passed = self.last() == seen
             if not passed and not self.used:
                 return self._own_after_all()
-            return (*self.closed(passed), *(self._of_order() if self.series else ()))
+            checks = self.closed(passed)
+            if self.series:
+                return (*checks, *self._of_order())
+            return checks
         # Where nothing was opened, as of recorded outputs, nothing is asked.
         if self.checks and not any(check.name == CheckName.SEED for check in self.checks):
             found = self._ordered()
@@ -411,33 +447,43 @@ class Hygiene:
     @property
     def seen(self) -> str | None:
         """The digest of what the first batches returned; None where nothing is compared with it at the end."""
-        checks = self.checks
-        compared = (
-            self.runs and all(check.passed for check in checks) and CheckName.SEED in [check.name for check in checks]
-        )
-        return _digest(self.first) if compared else None
+        # Without the check of seeds no batches of equal generators were compared.
+        asked = any(check.name == CheckName.SEED for check in self.checks)
+        if self.runs and asked and all(check.passed for check in self.checks):
+            return _digest(self.first)
+        return None
 
     def last(self) -> str | None:
         """Make the batches at the end; return the digest of what they return, that of the first ones if it is open."""
         self.inputs = self.inputs or (self.pairs[0].data, self.pairs[0].neighbour)
         last = self._check_batch(0, "data"), self._check_batch(1, "neighbour")
-        return self.seen if None in last else _digest(last)
+        if None in last:  # where runs time out the clock decides too, and nothing is compared
+            return self.seen
+        return _digest(last)
 
     def closed(self, passed: bool) -> tuple[Check, ...]:
         """Return the checks after the end, where the batches showed whether many calls have changed nothing."""
         runs = 2 * self.runs
         answer = _passed(passed)
-        return tuple(
-            changed(check, answer=answer, runs=check.runs + runs) if check.name == CheckName.STATE else check
-            for check in self.checks
-        )
+        found: list[Check] = []
+        for check in self.checks:
+            if check.name == CheckName.STATE:
+                found.append(changed(check, answer=answer, runs=check.runs + runs))
+            else:
+                found.append(check)
+        return tuple(found)
 
     def _check_batch(
         self, side: int, address: str, context: Context = nullcontext, runs: int | None = None
     ) -> list[Label] | None:
         """Make the runs of a batch on one side with the generator at an address, in a context if one is given."""
-        outputs = self._made(side, address, self.runs if runs is None else runs, context)
-        (self.others if side else self.outputs).extend(outputs)
+        if runs is None:
+            runs = self.runs
+        outputs = self._made(side, address, runs, context)
+        if side == 0:
+            self.outputs.extend(outputs)
+        else:
+            self.others.extend(outputs)
         began = time.perf_counter()
         known = labels(outputs)
         self.reading = min(self.reading, (time.perf_counter() - began) / max(1, len(outputs)))
@@ -447,11 +493,13 @@ class Hygiene:
         """Say whether there is time for so many runs at the end."""
         if self.clock is None:
             return True
-        reading = 0.0 if math.isinf(self.reading) else self.reading
+        reading = self.reading
+        if math.isinf(reading):  # nothing was read yet
+            reading = 0.0
         # The runs of the audit may take longer than the first ones.
         return self.clock.affords(END, runs * (max(self.seconds, self.clock.seconds_a_run) + reading))
 
-    def _made(self, side: int, address: str, runs: int, context: Context = nullcontext) -> Any:
+    def _made(self, side: int, address: str, runs: int, context: Context = nullcontext) -> Batch:
         """Return the outputs of runs on one side with the generator at an address, and note the use of that."""
         rng = watched(seeding.generator(self.sampler.seed, "probe", address))
         where = ("the data of pairs[0]", "the neighbour of pairs[0]")[side]
@@ -510,7 +558,9 @@ class Hygiene:
         if depends_on_order(self.series, rng):
             return self.closed(False)
         first, second = self._with_equal_globals(min(GENERATORS, max(self.runs, self._affordable(2))))
-        generator = Answer.GLOBAL if first == second else Answer.OWN
+        generator = Answer.OWN
+        if first == second:
+            generator = Answer.GLOBAL
         checks = self._checks(generator=generator, state=Answer.NOT_ASKED, order=Answer.PASSED)
         kept = [check for check in self.checks if check.name in (CheckName.INPUTS, CheckName.WORKERS)]
         return (*kept, *checks)
@@ -518,13 +568,15 @@ class Hygiene:
     def _state(self, answer: Answer) -> Answer:
         """Return the answer about state: an output which only rises from run to run fails in any case."""
         drifts = 2 / math.factorial(min(len(self.outputs), 20)) < ERROR and one_way(self.outputs)
-        return Answer.DEPENDS if drifts else answer
+        if drifts:
+            return Answer.DEPENDS
+        return answer
 
     def _workers(self) -> tuple[Check, ...]:
         """Return whether workers repeat each other's streams: equal outputs from different generators betray them."""
         if not self._spread:
             return self._checks(workers=Answer.NOT_ASKED)
-        runs = BATCHED if self.mechanism.batched else ONE_BY_ONE
+        runs = self._most_runs
         found: dict[Hashable, list[Label] | None] = {}
         for start in range(0, ROUNDS * CALLS, CALLS):
             for worker, seen in self._answers(range(start, start + CALLS), runs):
@@ -536,15 +588,21 @@ class Hygiene:
         once = [seen for seen in known if len(seen) >= REPEATS and len(set(seen)) == 1]
         if len(set(once)) > 1:
             return self._checks(workers=Answer.PASSED, process=Answer.DEPENDS)
+        if len(found) < 2:
+            return self._checks(workers=Answer.NOT_ASKED)
+        # Outputs of few arrangements are equal by chance too often to betray anything.
         streams = [seen for seen in known if arrangements(seen) * ERROR > 1]
-        return self._checks(workers=_passed(len(set(streams)) == len(streams)) if len(found) > 1 else Answer.NOT_ASKED)
+        return self._checks(workers=_passed(len(set(streams)) == len(streams)))
 
     def _workers_differ(self) -> bool:
         """Say whether two workers give different outputs of equal generators, and each of them always the same."""
         found: defaultdict[Hashable, list[list[Label] | None]] = defaultdict(list)
         for _ in range(ROUNDS):
             # Two calls, as a rule: more are made where workers differ, or one has taken both.
-            for worker, seen in self._answers([0] * (CALLS if len(found) > 1 else 2), self.runs):
+            calls = 2
+            if len(found) > 1:
+                calls = CALLS
+            for worker, seen in self._answers([0] * calls, self.runs):
                 found[worker].append(seen)
             batches = list(found.values())
             if any(None in one or one.count(one[0]) < len(one) for one in batches):
@@ -572,7 +630,10 @@ class Hygiene:
         made = (sampler.couples(pair, [("probe", "worker", number)] * 2, runs, 0) for number in numbers)
         self.spent += len(numbers) * runs
         # A call that ends at once would leave all of them to one worker, where workers take calls as they are free.
-        signed = partial(_signed, PAUSE if sampler.apart is None else 0.0)
+        pause = 0.0
+        if sampler.apart is None:
+            pause = PAUSE
+        signed = partial(_signed, pause)
         return [answer for answer, _ in sampler.reduced([couple for one in made for couple in one], signed)]
 
     def _checks(self, **answers: Answer) -> tuple[Check, ...]:
@@ -587,16 +648,18 @@ def _digest(batches: tuple[list[Label] | None, ...]) -> str:
 
 
 def _passed(passed: bool) -> Answer:
-    return Answer.PASSED if passed else Answer.DEPENDS
+    if passed:
+        return Answer.PASSED
+    return Answer.DEPENDS
 
 
-def _signed(pause: float, outputs: Any) -> tuple[Hashable, list[Label] | None]:
+def _signed(pause: float, outputs: Batch) -> tuple[Hashable, list[Label] | None]:
     """Return which process has made a batch, and its labels."""
     time.sleep(pause)  # so that another worker takes the next call
     return (platform.node(), os.getpid()), labels(outputs)
 
 
-def _probe_warnings(mechanism: Mechanism, outputs: Sequence[Any]) -> tuple[str, ...]:
+def _probe_warnings(mechanism: Mechanism, outputs: Batch) -> tuple[str, ...]:
     """Return what a probe does not show, by some first outputs on both sides of a pair; nothing without a probe."""
     if mechanism.probe is None:
         return ()
@@ -615,7 +678,7 @@ SHOWN_BYTES = 1 << 12
 DIGITS = 9
 
 
-def labels(outputs: Any) -> list[Label] | None:
+def labels(outputs: Batch) -> list[Label] | None:
     """Return for each output what distinguishes it; None if one cannot be distinguished from others, or timed out.
 
     Of an exception it is the type, since messages name addresses in memory; floats are equal if their first nine digits
@@ -628,7 +691,9 @@ def labels(outputs: Any) -> list[Label] | None:
 
 def _label(output: Any) -> Label:
     if isinstance(output, np.ndarray) and output.dtype.kind in "fc":
-        parts = [output] if output.dtype.kind == "f" else [output.real, output.imag]
+        parts = [output]
+        if output.dtype.kind == "c":
+            parts = [output.real, output.imag]
         split = (np.frexp(np.asarray(part, dtype=np.float64)) for part in parts)
         stored = (np.round(mantissa, DIGITS).tobytes() + power.tobytes() for mantissa, power in split)
         return (output.shape, *map(_shortened, stored))
@@ -643,13 +708,17 @@ def _label(output: Any) -> Label:
 
 def _shortened(content: bytes) -> bytes:
     """Return bytes, or a digest in the place of many: of wide outputs all labels would take seconds to write."""
-    return content if len(content) <= SHOWN_BYTES else hashlib.blake2b(content, digest_size=32).digest()
+    if len(content) <= SHOWN_BYTES:
+        return content
+    return hashlib.blake2b(content, digest_size=32).digest()
 
 
 def _blurred(label: Label) -> Label:
     if isinstance(label, float):
         return float(f"{label:.{DIGITS}g}")
-    return type(label)(map(_blurred, label)) if isinstance(label, tuple | frozenset) else label
+    if isinstance(label, tuple | frozenset):
+        return type(label)(map(_blurred, label))
+    return label
 
 
 def arrangements(found: Sequence[Label]) -> float:
@@ -662,10 +731,11 @@ def arrangements(found: Sequence[Label]) -> float:
     return math.exp(min(math.lgamma(len(found) + 1) - sum(repeats), 700.0))
 
 
-def one_way(outputs: Sequence[Any]) -> bool:
+def one_way(outputs: Batch) -> bool:
     """Say whether outputs only rise or only fall: n independent runs do so with probability at most 2 / n!."""
-    plain = all(isinstance(output, int | float | np.number) and not isinstance(output, bool) for output in outputs)
-    steps = np.diff(list(map(float, outputs)) if plain else [])
+    if not all(isinstance(output, int | float | np.number) and not isinstance(output, bool) for output in outputs):
+        return False
+    steps = np.diff(list(map(float, outputs)))
     return len(steps) > 0 and bool((steps > 0).all() or (steps < 0).all())
 
 

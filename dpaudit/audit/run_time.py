@@ -23,7 +23,7 @@ from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import Any
 
-from msgspec import UNSET
+from msgspec import UNSET, UnsetType
 from msgspec.structs import replace as changed
 
 from dpaudit.audit.checks_and_gaps import Check
@@ -97,8 +97,14 @@ def with_run_time(request: Request, audit: Callable[[Request], PrivacyFinding]) 
     if both.verdict == PrivacyVerdict.VIOLATION and alone.verdict != PrivacyVerdict.VIOLATION:
         control = audit(_of_equal_inputs(measured, both.witness.pair, clock.part(1)))
     counted = control is not None and control.verdict != PrivacyVerdict.VIOLATION
-    lower = UNSET if control is None else control.epsilon_lower
-    found, other = (both, ALONE) if counted else (alone, TIMED)
+    lower: float | UnsetType = UNSET
+    if control is not None:
+        lower = control.epsilon_lower
+    found = alone
+    other = TIMED
+    if counted:
+        found = both
+        other = ALONE
     return changed(
         found,
         confidence=confidence,

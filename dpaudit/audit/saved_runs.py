@@ -16,7 +16,7 @@ import inspect
 import json
 import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -27,6 +27,7 @@ from msgspec import UNSET
 from dpaudit.audit.finding import Continued
 from dpaudit.audit.request import Request
 from dpaudit.errors import InputError, ToolFault
+from dpaudit.events.event import Outputs
 from dpaudit.events.wide import Reducer, Reduction
 from dpaudit.files import named
 from dpaudit.jsonable import stable_repr
@@ -49,18 +50,24 @@ def settings_of(request: Request) -> dict[str, str]:
     look = request.look
     inputs = [digest_of(side) for pair in request.pairs for side in (pair.data, pair.neighbour)]
     pairs = hashlib.blake2b(repr(inputs).encode(), digest_size=16).hexdigest()
-    probe = "none" if mechanism.probe is None else digest_of(mechanism.probe)
+    probe = "none"
+    if mechanism.probe is not None:
+        probe = digest_of(mechanism.probe)
     if any(pair.withheld for pair in request.pairs):
+        # A digest without a key would let whoever guesses a record confirm it.
         key = key_of(make=True)
-        pairs, probe = (one if one in ("", "none") else keyed(one, key) or "unknown" for one in (pairs, probe))
+        pairs = _with_key(pairs, key)
+        probe = _with_key(probe, key)
     claim = request.claim
     curve = request.curve_claim
-    numbers = f"epsilon = {float(claim.epsilon)!r}, delta = {float(claim.delta)!r}, {claim.relation}"
+    claimed = f"epsilon = {float(claim.epsilon)!r}, delta = {float(claim.delta)!r}, {claim.relation}"
+    if curve is not None:
+        claimed = curve.call or stable_repr(curve)
     return {
         "version of dpaudit": versions()["dpaudit"],
         "mechanism": mechanism.stream,
         "code": _code_of(request.source),
-        "claim": numbers if curve is None else curve.call or stable_repr(curve),
+        "claim": claimed,
         "list of pairs": pairs,
         "seed": str(request.sampler.seed),
         "probe": probe,
@@ -74,6 +81,12 @@ def settings_of(request: Request) -> dict[str, str]:
         "timeout_is": request.timeout_is,
         "confidence": str(request.confidence),
     }
+
+
+def _with_key(digest: str, key: bytes | None) -> str:
+    if digest in ("", "none"):
+        return digest
+    return keyed(digest, key) or "unknown"
 
 
 def differing(held: Mapping[str, str], given: Mapping[str, str]) -> Iterator[str]:
@@ -91,7 +104,9 @@ def _code_of(source: Any) -> str:
     """Return the digest of the file that defines a mechanism; that of its code, or nothing, where there is none."""
     while (inner := getattr(source, "func", getattr(source, "__wrapped__", None))) is not None:  # partial, decorated
         source = inner
-    home = source if inspect.isroutine(source) or inspect.isclass(source) else type(source)
+    home = source
+    if not inspect.isroutine(source) and not inspect.isclass(source):
+        home = type(source)
     try:
         held = Path(inspect.getsourcefile(home) or "").read_bytes().replace(b"\r\n", b"\n")
     except (TypeError, OSError):
@@ -161,7 +176,9 @@ def _held_in(path: Path) -> bytes:
     if path.exists() and not path.is_file():  # a device may have no end
         raise InputError.of(_PARAMETER, str(path), "a file", "that is a device or a pipe")
     try:
-        return path.read_bytes() if path.exists() else b""
+        if not path.exists():
+            return b""
+        return path.read_bytes()
     except OSError as error:
         raise InputError.of(_PARAMETER, str(path), "a file that can be read", error.strerror or str(error)) from None
 
@@ -176,7 +193,7 @@ class SavedRuns:
 
     def __init__(self, path: str | Path, settings: dict[str, str], trials: int) -> None:
         self.path = Path(path)
-        self.steps = list[tuple[int, list[Any] | Chosen]]()
+        self.steps = list[tuple[int, list[Outputs] | Chosen]]()
         self.unwritten = ""
         self._before = ""
         self._size = 0
@@ -184,7 +201,7 @@ class SavedRuns:
         self._links = list[int]()
         held = _held_in(self.path)
         # What stands behind the last end of a line was being written when the process ended; nobody has seen it.
-        for number, line in enumerate(held.splitlines(keepends=True) if held else (), 1):
+        for number, line in enumerate(held.splitlines(keepends=True), 1):
             if line.endswith(b"\n"):
                 self._take(number, line, settings)
         if not self._size:
@@ -198,7 +215,13 @@ class SavedRuns:
     @property
     def runs(self) -> int:
         """The runs that the file held."""
-        return sum(2 * one.runs if isinstance(one, Chosen) else sum(map(len, one)) for _, one in self.steps)
+        found = 0
+        for _, step in self.steps:
+            if isinstance(step, Chosen):
+                found += 2 * step.runs
+            else:
+                found += sum(map(len, step))
+        return found
 
     def _take(self, number: int, line: bytes, settings: dict[str, str]) -> None:
         place = f"{self.path}, line {number}"
@@ -220,12 +243,12 @@ class SavedRuns:
             reductions = [Reduction(*decode_value(one)) for one in record.reductions]
             self.steps.append((record.pair, Chosen(record.runs, Reducer.of(plan, reductions))))
 
-    def add(self, pair: int, outputs: list[Any]) -> None:
+    def add(self, pair: int, outputs: Sequence[Outputs]) -> None:
         """Write a batch of a pair, given the outputs on either side, before anything is made of it."""
         first, second = encoded(outputs)
         self._add(Batch(pair, (first, second), ""))
 
-    def add_choice(self, pair: int, outputs: list[Any], chosen: Chosen) -> None:
+    def add_choice(self, pair: int, outputs: Sequence[Outputs], chosen: Chosen) -> None:
         """Write which columns of a pair's wide outputs are looked at, before a batch is, given the first outputs."""
         first, second = encoded(outputs)
         held = ((r.centre, r.scale, r.coordinates, r.pairs, r.weights, r.squares) for _, r in chosen.reducer.wide)
@@ -247,16 +270,18 @@ class SavedRuns:
         except OSError as error:
             self.unwritten = f"{self.path}: {error.strerror or error}"
 
-    def _digest(self, record: Any) -> str:
+    def _digest(self, record: Audited | Link | Batch | Columns) -> str:
         content = {**encodable(record), "digest": self._before}
         return hashlib.blake2b(json.dumps(content, sort_keys=True).encode(), digest_size=16).hexdigest()
 
-    def _append(self, record: Any) -> None:
+    def _append(self, record: Audited | Link | Batch | Columns) -> None:
         digest = self._digest(record)
         line = json.dumps({**encodable(record), "digest": digest}, sort_keys=True).encode() + b"\n"
         # Only its owner may read the file where it is made: outputs may hold records.
         private = partial(os.open, mode=0o600)
-        mode = "r+b" if self.path.exists() else "x+b"
+        mode = "x+b"
+        if self.path.exists():
+            mode = "r+b"
         with named(self.path), open(self.path, mode, buffering=0, opener=private) as file:
             # Behind the last line there may be a part of one, and none that another process wrote.
             file.seek(self._size)

@@ -28,10 +28,10 @@ from __future__ import annotations
 import math
 import time
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from msgspec import UNSET, UnsetType
@@ -40,9 +40,9 @@ from dpaudit.audit import eprocess
 from dpaudit.audit.checks_and_gaps import Answer, Check, CheckName, Observations, plausible
 from dpaudit.audit.curve_claims import bet_test
 from dpaudit.audit.finding import PlainEvent, PrivacyFinding, Witness
-from dpaudit.audit.pair_bets import COMPARED_BATCHES, PairBets, Sides, joined, seen
+from dpaudit.audit.pair_bets import COMPARED_BATCHES, CellsOfBatch, PairBets, Sides, cells_of, joined
 from dpaudit.audit.power import CHANCE, MASSES, Power, leading_pair_runs
-from dpaudit.audit.request import Request
+from dpaudit.audit.request import Outcome, Request
 from dpaudit.audit.saved_runs import Chosen, SavedRuns, encoded, settings_of
 from dpaudit.bounds.base import Array, Bools
 from dpaudit.contract import Direction
@@ -50,6 +50,7 @@ from dpaudit.errors import InputError
 from dpaudit.events.discretizers import CountCells, Pilot
 from dpaudit.events.event import Bets
 from dpaudit.naming import Name
+from dpaudit.outputs.protocols import Batch
 from dpaudit.progress import duration
 from dpaudit.running.sampling import Observed, held_runs, knowing, learned_reducer, narrowed, placing_runs
 
@@ -112,7 +113,10 @@ class Session:
         self.runs = runs
         self.gamma = gamma
         self.name = name
-        self.grid = eprocess.epsilon_grid(self.claim.epsilon, SEARCH_RATIO if self._searching else eprocess.GRID_RATIO)
+        ratio = eprocess.GRID_RATIO
+        if self._searching:
+            ratio = SEARCH_RATIO
+        self.grid = eprocess.epsilon_grid(self.claim.epsilon, ratio)
         self.target = int(np.searchsorted(self.grid, self.claim.epsilon))
         self.refuted: Bools = np.zeros(len(self.grid), dtype=bool)
         self._first = min(eprocess.FIRST_BATCH, max(2, runs // (2 * pairs)))
@@ -155,13 +159,14 @@ class Session:
 
     def run(self) -> Self:
         """Bet on the runs that are saved, then on fresh ones until claim, budget or time is over."""
-        for index, step in self.saved.steps if self.saved is not None else ():
-            if isinstance(step, Chosen):
-                self._reduce(self.bets[index], step)
-            else:
-                self._bet(self.bets[index], step)
-        for bets in self.bets if self.saved is not None else ():
-            self._reduce_if_due(bets)
+        if self.saved is not None:
+            for index, step in self.saved.steps:
+                if isinstance(step, Chosen):
+                    self._reduce(self.bets[index], step)
+                else:
+                    self._bet(self.bets[index], step)
+            for bets in self.bets:
+                self._reduce_if_due(bets)
         report = self.sampler.report
         began = time.monotonic()
         known = self.runs_used
@@ -191,14 +196,19 @@ class Session:
             steps += 1
         if self.rejected:
             return self._leading
-        return self._strongest() if self.runs_used else self.bets[0]
+        if not self.runs_used:
+            return self.bets[0]
+        return self._strongest()
 
     def _strongest(self) -> PairBets:
         """Return the pair whose own runs bear out the greatest epsilon, of equal ones the likeliest to leak."""
         levels = np.array([bets.borne_out(bets.runs, CHANCE) for bets in self.bets])
         best = [self.bets[i] for i in np.flatnonzero(levels == levels.max())]
-        likeliest = self._likeliest() if len(best) > 1 else best[0]
-        return likeliest if likeliest in best else best[0]
+        if len(best) > 1:
+            likeliest = self._likeliest()
+            if likeliest in best:
+                return likeliest
+        return best[0]
 
     @property
     def _open(self) -> bool:
@@ -224,7 +234,9 @@ class Session:
         """
         short = self.request.shortlist
         # Those that recorded noise speaks for come first, while they have runs to come.
-        listed = [] if short is None else [self.bets[i] for i in {i for i, _ in short.pairs} if i < len(self.bets)]
+        listed: list[PairBets] = []
+        if short is not None:
+            listed = [self.bets[i] for i in {i for i, _ in short.pairs} if i < len(self.bets)]
         runs = sum(bets.runs for bets in listed)
         if listed and runs < SHORTLIST_SHARE * self.runs:
             behind = min(listed, key=lambda bets: bets.runs)
@@ -261,9 +273,13 @@ class Session:
 
     def _size(self, bets: PairBets) -> int:
         """Return the runs of the next batch of a pair."""
-        size = eprocess.batch_size(bets.runs) if bets.runs else self._first
+        size = self._first
+        if bets.runs:
+            size = eprocess.batch_size(bets.runs)
         if self._searching and bets.runs:
-            size = max(self._first // 4, size if self._growing else int(SEARCH_GROWTH * bets.runs))
+            if not self._growing:
+                size = int(SEARCH_GROWTH * bets.runs)
+            size = max(self._first // 4, size)
         # Calls of a batched function make no fewer runs, if each pair can have several batches of so many.
         size = max(size, min(self.sampler.least_evened, self.runs // (4 * len(self.bets))))
         size = min(self.sampler.evened(size), self.runs - self.runs_used)
@@ -271,7 +287,7 @@ class Session:
             size = min(size, max(2, 2 * held_runs(self.request.sampler)), KEPT_RUNS)
         return size
 
-    def _bet(self, bets: PairBets, known: list[Any] | None = None) -> None:
+    def _bet(self, bets: PairBets, known: list[Batch] | None = None) -> None:
         """Bet on one batch of a pair, whose outputs may be known by side, and only then learn from it."""
         size = self._size(bets)
         # An epsilon once rejected stays so; no more is bet against it.
@@ -293,24 +309,30 @@ class Session:
         if known is None:
             self._reduce_if_due(bets)
 
-    def _batch(self, bets: PairBets, size: int, known: list[Any] | None) -> tuple[list[Sides], list[Any]]:
+    def _batch(self, bets: PairBets, size: int, known: list[Batch] | None) -> tuple[list[Sides], list[Batch]]:
         """Make `size` runs, each on the side that a fair coin says; return cells by discretizer, outputs by side."""
         where = (bets.index, bets.batches)
         keep = bets.outputs is not None or self.saved is not None
-        sampler = bets.sampler if keep else narrowed(bets.sampler, bets.discretizers)
+        sampler = bets.sampler
+        if not keep:
+            sampler = narrowed(sampler, bets.discretizers)
         counted: list[Sides] = [(Counter(), Counter()) for _ in bets.discretizers]
-        kept: tuple[list[Any], list[Any]] = ([], [])
-        look = Observed(partial(seen, CountCells(tuple(bets.discretizers)), keep))
+        kept: tuple[list[Batch], list[Batch]] = ([], [])
+        look = Observed(partial(cells_of, CountCells(tuple(bets.discretizers)), keep))
+        made: Iterable[Sequence[tuple[CellsOfBatch, Counter[tuple[str, ...]]] | None]]
         if known is None:
-            made: Iterable[Any] = sampler.reduced(sampler.tossed(bets.pair, (self.name, "bet", *where), size), look)
+            made = sampler.reduced(sampler.tossed(bets.pair, (self.name, "bet", *where), size), look)
         else:
             made = [[look(side) if len(side) else None for side in known]]
         for couple in made:
             for side, found in enumerate(couple):
-                (tallies, outputs), raised = found or (((), None), Counter())
+                if found is None:  # no run of the couple was on this side
+                    continue
+                (tallies, outputs), raised = found
                 self.raised.update(raised)
-                kept[side].extend([outputs] if outputs is not None else [])
-                for total, new in zip(counted, tallies, strict=bool(found)):
+                if outputs is not None:
+                    kept[side].append(outputs)
+                for total, new in zip(counted, tallies, strict=True):
                     total[side].update(new)
         return counted, joined(kept)
 
@@ -355,7 +377,9 @@ class Session:
         won = float(self.log_evidence[self.target])
         left = min(self.runs - self.runs_used, int(min(self.request.clock.left / max(pace, 1e-9), self.runs)))
         growth = max(bets.promise(self.target) for bets in self.bets)
-        more = (-math.log(self.gamma) - won) / growth if growth > 0 else math.inf
+        more = math.inf
+        if growth > 0:
+            more = (-math.log(self.gamma) - won) / growth
         known = f"epsilon >= {self.epsilon_lower:.3g}, evidence {math.exp(min(won, 99.0)):.2g} of {1 / self.gamma:.4g}"
         if more <= left:
             return f"{known}; at this rate {more:,.0f} more runs ({duration(more * pace)}) refute the claim"
@@ -374,7 +398,9 @@ def sequential_finding(request: Request) -> PrivacyFinding:
     pairs = len(request.pairs)
     if 2 * request.trials_asked < LEAST_RUNS:
         raise InputError.of("trials", request.trials_asked, f"at least {LEAST_RUNS // 2} in a sequential audit")
-    least = LEAST_RUNS if request.trials == request.trials_asked else LEAST_IN_TIME
+    least = LEAST_RUNS
+    if request.trials < request.trials_asked:
+        least = LEAST_IN_TIME
     allowed = max(least, 2 * (request.trials - request.check_runs - request.recorded_runs))
     shown = request.hygiene.shown()
     request = replace(request, sampler=knowing(request.sampler, shown))
@@ -385,7 +411,9 @@ def sequential_finding(request: Request) -> PrivacyFinding:
         allowed = max(allowed, saved.runs)
     found = Session(request, allowed, gamma, saved).run()
     # Where the time was over, no more could be detected than by the runs that were made.
-    able = found.runs_used if request.clock.stopped.looks else allowed
+    able = allowed
+    if request.clock.stopped.looks:
+        able = found.runs_used
     # Bets have no single event and no counts; the witness is the pair that raised the stake most.
     best = max(found.bets, key=lambda bets: bets.log_wealth[found.target])
     event = Bets(best.runs, float(best.log_wealth[found.target]))
@@ -396,19 +424,23 @@ def sequential_finding(request: Request) -> PrivacyFinding:
     batches = [(one, len(bets.scatter)) for bets in found.bets for one in bets.scatter.values()]
     agree = all(plausible(one[0], int(one[1]), sets) for one, sets in batches)
     pilot = found.bets[0].pilot or Pilot(None, False)
-    failed = () if agree else (Check(CheckName.CALLS, Answer.DEPENDS, 0),)
-    # Scores take few of the runs, the choice of columns more than can be left out.
-    promised = max(0, able - found.fitted) if pilot.width else able
+    failed: tuple[Check, ...] = ()
+    if not agree:
+        failed = (Check(CheckName.CALLS, Answer.DEPENDS, 0),)
+    promised = able
+    if pilot.width:
+        # Scores take few of the runs, the choice of columns more than can be left out.
+        promised = max(0, able - found.fitted)
     leading = leading_pair_runs(promised, pairs)
     power = Power.of_bets(MASSES[0], leading, claim, gamma)
-    return request.finding(
-        power,
-        Observations(found.bet, sum(bets.different for bets in found.bets), found.raised, failed),
-        pilot,
-        found.summed,
-        found.not_run if able == allowed else 0,
+    not_run = 0
+    if able == allowed:  # more trials would have made runs of these
+        not_run = found.not_run
+    continued = None
+    if saved is not None:
+        continued = saved.continued
+    outcome = Outcome(
         refuted=found.rejected,
-        tried=pairs - found.not_run,
         epsilon_lower=found.epsilon_lower,
         selection_trials=0,
         confirmation_trials=found.runs_used // 2,
@@ -421,7 +453,8 @@ def sequential_finding(request: Request) -> PrivacyFinding:
         design="sequential",
         budget={"used": found.runs_used, "allowed": allowed, "checks": request.check_runs},
         errors={"verdict": gamma},
-        scores=(),
-        tested_claim=bet_test(request, found.epsilon_lower, leading) or UNSET,
-        continued=UNSET if saved is None else saved.continued,
+        tested_claim=bet_test(request, found.epsilon_lower, leading),
+        continued=continued,
     )
+    seen = Observations(found.bet, sum(bets.different for bets in found.bets), found.raised, failed)
+    return request.finding(power, seen, pilot, found.summed, not_run, outcome, tried=pairs - found.not_run)

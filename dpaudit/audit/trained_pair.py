@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -25,6 +24,7 @@ from dpaudit.events.expected_bound import PlannedTest
 from dpaudit.events.fitting import fitted_discretizers
 from dpaudit.events.selected import OrderedCells, SelectedEvent
 from dpaudit.events.wide import Reducer
+from dpaudit.outputs.protocols import Batch
 from dpaudit.running.sampling import Sampler
 
 
@@ -52,7 +52,7 @@ class CountedPair:
         self.tallies: list[tuple[Tally, Tally]] = [(Counter(), Counter()) for _ in discretizers]
 
     def fitted(
-        self, sides: Sequence[Any], *, confirm: int | None, thorough: bool, discrete: Discretizer | None = None
+        self, sides: Sequence[Batch], *, confirm: int | None, thorough: bool, discrete: Discretizer | None = None
     ) -> list[Discretizer]:
         """Return the discretizers that outputs of both sides suggest, for `confirm` fresh runs a side to come."""
         return fitted_discretizers(
@@ -111,7 +111,7 @@ class TrainedPair(CountedPair):
         self._slow_left[side] -= runs
         return self._slow_left[side] + runs > 0
 
-    def count_outputs(self, sides: Sequence[Any], start: int, stop: int) -> None:
+    def count_outputs(self, sides: Sequence[Batch], start: int, stop: int) -> None:
         """Count some of the outputs of both sides."""
         for side, outputs in enumerate(sides):
             cut = min(stop, start + max(0, self._slow_left[side]))
@@ -127,7 +127,7 @@ class TrainedPair(CountedPair):
         self.tallies = [self.tallies[i] for i in which]
 
     @cached_property
-    def log_ratio(self) -> Mapping[Any, float] | None:
+    def log_ratio(self) -> Mapping[Hashable, float] | None:
         """ln(Pr[output | data] / Pr[output | neighbour]) by output; None where the law is out of reach."""
         source = self.request.source
         if not isinstance(source, HasLaw):
