@@ -283,7 +283,7 @@ def sampler_of(
     limit = None
     if timeout is not None:
         limit = Timeout(timeout, timeout_is)
-    elif APART:
+    elif APART:  # runs are made in a process of their own even without a limit
         limit = Timeout(math.inf)
     called = as_mechanism(mechanism, batched=batched, probe=probe, timeout=limit)
     return Sampler(called, seed, n_jobs, backend, address=address)
@@ -337,10 +337,11 @@ def shortlist_of(request: Request) -> Shortlist | None:
         more = request.dataset.pairs(claim.relation, seed, most)[len(pairs) :]
         if request.look.include_data:
             more = [_shown(pair) for pair in more]
+    # Runs with recorded noise are among the trials, as the user asked for no more.
     runs = 2 * (request.trials - request.check_runs)
     kept = runs - int(RECORDED_SHARE * runs)
     if request.sequential:
-        kept = max(kept, LEAST_RUNS)
+        kept = max(kept, LEAST_RUNS)  # with fewer there would be next to nothing to bet on
     clock = request.clock
     found = shortlist(run, pairs, more, moves, claim.epsilon, claim.delta, seed, runs - kept, clock.screened)
     if found is not None and found.ended is not None:
@@ -355,7 +356,8 @@ def _audited(request: Request, progress: Progress) -> PrivacyFinding:
         try:
             return _made(request, progress)
         except SharedPart as found:
-            # The audit begins again, at the same addresses, without what its runs share.
+            # A model of diffprivlib, for instance, holds an accountant that all runs share and change. Such a part is
+            # left out and named; the audit begins again without it, at the same addresses.
             request = request.leaving_out(places_of(found))
     return _made(request, progress)
 
@@ -425,7 +427,9 @@ def opened(request: Request, progress: Progress) -> Iterator[Request]:
 
     LOG.info("privacy of %s: %d pairs, %d runs a side", sampler.mechanism.name, len(pairs), request.trials)
     with ExitStack() as stack:
+        # Each warning of the mechanism is shown once, with how often it came, and not once a run.
         stack.enter_context(gathered())
+        # With a time limit a child process that says nothing is ended, so that the limit holds whatever it does.
         stack.enter_context(listening(request.clock.left))
         request.hygiene.open(request.clock)
         least = LEAST_FIXED
@@ -435,6 +439,7 @@ def opened(request: Request, progress: Progress) -> Iterator[Request]:
             share = BETTING
         read = partial(_reading, request)
         trials = request.clock.trials(request.trials, 2, pace, least, call=sampler.least_call, share=share, read=read)
+        # Progress counts from here on: how many runs there will be is known only now.
         report = stack.enter_context(followed(progress, 2 * trials, "runs", request.clock.left))
         request = replace(request, trials=trials, sampler=request.hygiene.watching(sampler, trials))
         request = replace(request, sampler=replace(request.sampler, report=report))

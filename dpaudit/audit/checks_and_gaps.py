@@ -227,6 +227,7 @@ def calls_agree(sides: Iterable[tuple[int, int, int, float]], sets: int = 1) -> 
     statistic = 0.0
     freedom = 0
     for hits, runs, calls, scatter in sides:
+        # With hardly a hit in each call the statistic is far from chi-squared.
         variance = hits * (runs - hits) / max(runs, 1) ** 2
         if calls > 1 and variance * runs >= CALL_VARIANCE * calls:
             statistic += (scatter - hits**2 / runs) / variance
@@ -261,6 +262,7 @@ def gaps_of(
     one side could not refute the claim. `confirming` runs on each side decided, of which it takes `least` to refute the
     claim at all; `detectable` is the least true epsilon that is detected.
     """
+    # Exceptions are outputs like others; but where hardly anything else is returned, nothing else was audited.
     raised = seen.raised.total()
     returned = seen.runs - raised
     found: list[Gap] = []
@@ -274,6 +276,7 @@ def gaps_of(
     if all(map(identical, pairs)):
         found.append(Identical(len(pairs)))
     if confirming < least:
+        # A fifth of the trials of one pair chooses the event (`request.TRAINING_SHARE`): confirmation has four fifths.
         found.append(FewRuns(confirming, least, -(-least * 5 // 4) + 1))
     elif math.isinf(detectable):
         found.append(Powerless())
@@ -290,6 +293,7 @@ def verdict_of(refuted: bool, gaps: Sequence[Gap], *, run_by_run: bool) -> Priva
     """
     checks = {gap.check for gap in gaps if isinstance(gap, Meaningless)}
     if run_by_run:
+        # The claim is assumed to hold in every state, so that a coin guessed too often refutes it in any.
         checks -= {CheckName.STATE, CheckName.PROCESS}
     if checks:
         return PrivacyVerdict.NO_EVIDENCE

@@ -53,6 +53,7 @@ class CoinCount(Frozen, frozen=True):
         if number is None:
             number = max(1, right + wrong)
         if right + wrong > number:
+            # Which of independent runs count, chance decides: none of them comes first.
             return cls(int(rng.hypergeometric(right, wrong, number)), number)
         return cls.of(right, right + wrong, number, rng)
 
@@ -83,6 +84,8 @@ def lower_bound(
     """
     if count is UNSET:
         return float(bounds_of_hits([hits], [runs], delta=delta, error=error)[0])
+    # Of m runs the claim allows m delta further right guesses in expectation, and half as many of guesses that name one
+    # side alone. They cannot be subtracted from the count: the exact term is the theorem in `bounds.coin`.
     extra = sum(runs) * delta * sides / 2
     return float(coin.epsilon_lower(count.right, count.guesses, error, delta_runs=extra))
 

@@ -23,6 +23,7 @@ from dpaudit.record import Count, Frozen, Words, decode, encodable
 
 # The least number of canaries.
 LEAST = 2
+# Bytes of the nonce, so many that coins cannot be guessed from their digest.
 _BYTES = 16
 # An order of coins that fair ones have with a smaller probability is a warning.
 ORDER = 1e-9
@@ -129,6 +130,7 @@ def flip_coins(m: int, seed: int | None = None, *, runs: int = 1) -> Coins:
     runs = read_integer("runs", runs)
     if m * runs > MAX_COINS:
         raise InputError.of("runs", runs, f"such that there are at most {MAX_COINS:g} coins in all")
+    # By default no seed: what knows the seed of an audit, such as the training, must not know its coins.
     draw: Callable[[int], bytes] = secrets.token_bytes
     if seed is not None:
         seed = seeding.check_seed(seed)
@@ -177,6 +179,7 @@ def order_warning(flipped: Bools) -> str:
     """
     trends = _by_trend(flipped)
     others = [*_by_distance(flipped), *_by_stretch(flipped), *_by_canary(flipped)]
+    # The union bound: no test has more than its part of the error.
     least = ORDER / (len(trends) + len(others))
     # Members first is what a file in two parts has: it is named before the blocks that it also consists of.
     named = [words for p_value, words in trends if p_value < least]
@@ -217,6 +220,7 @@ def _by_distance(flipped: Bools) -> _Tested:
     runs, m = flipped.shape
     signs = 2.0 * flipped.ravel() - 1
     n = signs.size
+    # Padded with zeros to twice the length, so that the end is not compared with the beginning.
     size = 1 << (2 * n - 1).bit_length()
     products = np.fft.irfft(np.abs(np.fft.rfft(signs, size)) ** 2, size)
     of_runs = np.arange(m, n, m)[:_LAGS]

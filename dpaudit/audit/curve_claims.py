@@ -109,6 +109,7 @@ def resolve_claims(
         about = SEARCHED_DELTA
         if bets:
             about = BET_DELTA
+        # 1e-9 keeps a delta of 0 from having no logarithm.
         i = int(np.abs(np.log((points.delta + 1e-9) / about)).argmin())
         epsilon = float(points.epsilon[i])
         delta = float(points.delta[i])
@@ -125,6 +126,8 @@ def choose_point(request: Request, pair: TrainedPair) -> tuple[SelectedEvent, Re
         OrderedCells.of(discretizer, tallies)
         for discretizer, tallies in zip(pair.discretizers, pair.tallies, strict=True)
     )
+    # The event that shows the greatest share of a point: the point that counts exceed most would be, of a claim that is
+    # kept with slack, in a far tail where both are next to nothing.
     _, i, event = max((one.of_points(points) for one in orders), key=lambda one: one[0])
     claim = replace(request.claim, epsilon=float(points.epsilon[i]), delta=float(points.delta[i]), claim_id="")
     return event, replace(request, claim=claim)
@@ -167,6 +170,7 @@ def curve_test(
         np.array([[side[atom] for atom in main.ranking] for side in one])
         for one in (map(main.event.with_rare_merged, main.training), counts)
     )
+    # The sides differ by chance in their runs. Which runs of the longer one count is drawn without a look at them.
     rng = np.random.default_rng(0)
     fresh = [rng.multivariate_hypergeometric(side, runs, method="marginals") for side in made]
     ends = label_ends(trained.sum(axis=0))

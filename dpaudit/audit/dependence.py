@@ -145,6 +145,7 @@ def depends_on_order(series: Sequence[Series], rng: np.random.Generator) -> bool
     if not kernels:
         return False
 
+    # Noise that is used again in turn, at a distance beyond all lags, shows by the distance of equal outputs.
     repeats = [_repeats(of_kind[0]) for of_kind in kernels]
 
     def statistics(orders: int) -> Floats:
@@ -179,6 +180,7 @@ def depends_on_order(series: Sequence[Series], rng: np.random.Generator) -> bool
         return greatest
 
     observed = float(greatest(0)[0]) * (1 - 1e-9)
+    # The order seen is one of 1 + 9,999 that are equally likely if runs are independent.
     for orders in STAGES:
         for start in range(0, orders, PIECE):
             if (greatest(min(PIECE, orders - start)) >= observed).any():
@@ -272,6 +274,7 @@ class SharedValues:
         for of_input in self.found.values():
             for worker, values in of_input.items():
                 runs[worker] += values.total()
+        # The union bound over all pairs of workers that are compared.
         compared = list(combinations([worker for worker, _ in runs.most_common(MOST_WORKERS)], 2))
         return any(self._chance(*both) * len(compared) <= SHARED_ERROR for both in compared)
 

@@ -49,6 +49,7 @@ _MOST_NUMBERS = 50_000
 _LEAST = 1e-300
 # Beyond it exp(epsilon) leaves the floats; no posterior is sure enough for a bet against that or more.
 _MOST_EPSILON = 700.0
+# How far above the claim, relatively and absolutely, a point of the grid lies for a bound that exceeds the claim.
 _ABOVE = 1e-6
 # Ends of the grid of epsilons that are bet against, and the factor between them: it costs at most 1 % of a bound.
 _GRID_START = 0.01
@@ -97,6 +98,7 @@ def posterior(ones: ArrayLike, zeros: ArrayLike, pseudo: float = 0.5, shrinkage:
     error sqrt(r (1 - r) / (k1 + k0 + 1)), where k1 `ones` and k0 `zeros` are past runs in the cell on data and on
     neighbour. It is moved by `shrinkage` standard errors, never past 1/2, which is that of a cell never seen.
     """
+    # Pseudo-counts keep a cell that was met on one side alone from being believed impossible on the other.
     hits = np.asarray(ones, dtype=np.float64) + pseudo
     total = hits + np.asarray(zeros, dtype=np.float64) + pseudo
     rate = hits / total
@@ -199,7 +201,7 @@ class CellSums:
         left out where it does not pay by itself: growth is concave in u with slope sum over x of
         mass (r - exp(epsilon) (1 - r))_+ minus delta / 2 at u = v = 0.
         """
-        if delta == 0:
+        if delta == 0:  # nothing is paid for caps, and greater ones are never reached
             return 1 / ratio, 1 / ratio
         upper = np.zeros(len(ratio))
         lower = np.zeros(len(ratio))
@@ -213,9 +215,12 @@ class CellSums:
             step = _MOST_NUMBERS // len(_CAPS)
             for some in (places[start : start + step] for start in range(0, len(places), step)):
                 caps = _CAPS[:, None] / ratio[some]
-                sides = (upper[some], caps) if turn == 1 else (caps, lower[some])
-                best = self.log_payoff(row[some], ratio[some], delta, *sides).argmax(axis=0)
-                (lower if turn == 1 else upper)[some] = caps[best, np.arange(len(some))]
+                if turn == 1:
+                    best = self.log_payoff(row[some], ratio[some], delta, upper[some], caps).argmax(axis=0)
+                    lower[some] = caps[best, np.arange(len(some))]
+                else:
+                    best = self.log_payoff(row[some], ratio[some], delta, caps, lower[some]).argmax(axis=0)
+                    upper[some] = caps[best, np.arange(len(some))]
         return upper, lower
 
 

@@ -26,6 +26,7 @@ from dpaudit.record import Amount, Count, Frozen, Level, NonNegative, Probabilit
 from dpaudit.results import AuditFinding
 from dpaudit.withheld import HOW, WITHHELD, Coarse, kind_words
 
+# The purposes of runs in each design.
 _BUDGETS = {
     "fixed": {"search", "local", "pilot", "training", "confirmation", "checks"},
     "sequential": {"used", "allowed", "checks"},
@@ -81,6 +82,7 @@ class PlainEvent(Frozen, frozen=True):
         if is_table(sides[0][0]):
             runs = PLAIN_TABLES
         some = [outputs[:runs] for outputs in sides]
+        # These runs chose the event that was tested, so that their bounds prove nothing: they compare events.
         found = choose(some, delta, PLAIN_ERROR, worth=PLAIN_WORTH)
         if found is None or found.lower <= epsilon:
             return cls._of_sum(some, epsilon, delta)
@@ -91,7 +93,7 @@ class PlainEvent(Frozen, frozen=True):
     @classmethod
     def _of_sum(cls, sides: Sequence[Outputs], epsilon: float, delta: float) -> PlainEvent | UnsetType:
         """Return the event of a sum of a few named numbers that was seen too often for the claim, if there is one."""
-        from dpaudit.events.formula import sum_event
+        from dpaudit.events.formula import sum_event  # only a violation needs it
 
         found = sum_event(sides, epsilon, delta)
         if found is None:

@@ -87,6 +87,7 @@ class Training:
         self.runs_of: tuple[int, ...] = ()
         index, pair, request = self._search(request)
         self.began = request.clock.elapsed
+        # One output of each side shows how many numbers an output holds, and so how many runs fit into memory.
         first = request.sampler.sides(pair, ("peek",), 1)
         sampler = knowing(request.sampler, first)
         runs = min(request.budget.pilot, held_runs(sampler))
@@ -119,6 +120,7 @@ class Training:
         if short is not None:
             among = replace(betting, pairs=tuple(pair for _, pair in short.pairs))
         request.clock.begins_search()
+        # Bets choose the pair run by run at no price in error: only fresh runs on the pair they find decide.
         search = Session(among, 2 * (budget.search - request.recorded_runs), SURE, name="search")
         best = search.search()
         index = best.index
@@ -160,7 +162,7 @@ class Training:
         left = self.request.budget.training
         trained_pair = self.trained_pair
         self.read = self._sides
-        if self.pilot.sufficient:
+        if self.pilot.sufficient:  # outputs of few kinds: their cells need no scores
             trained_pair.count_outputs(self._sides, 0, len(self._sides[0]))
         else:
             left -= self._fit(trained_pair, self._sides, left)
@@ -291,6 +293,7 @@ def reading_seconds(request: Request, outputs: Batch) -> float:
         screened_discretizers(*sides, 1000, epsilon=request.claim.epsilon, stored=False, plan=plan)
         return time.perf_counter() - began
 
+    # The least of two measurements of each: a busy machine makes them longer, and none shorter.
     few, many = (min(took(number) for _ in range(2)) for number in READ)
     seconds = (many - few) / (2 * (READ[1] - READ[0]))
     if seconds <= LEAST_READING:
@@ -375,6 +378,7 @@ def finding_of(request: Request, choice: Choice, shown: Confirmation) -> Privacy
     fresh = shown.runs // 2
     look = shown.look
     tested = [(test, i, place) for i in range(len(selected)) for place, test in enumerate(shown.tests(i))]
+    # All bounds hold at once, as their errors add up to that of the verdict: the greatest may be told.
     best, i, place = max(tested, key=lambda one: one[0].epsilon_lower)
     runs = likelier_first(best.direction, *shown.sides)
     # The runs that meet rare events: all of training, or those that features are compared on.

@@ -90,6 +90,7 @@ def _unwrapped(mechanism: Any) -> Iterator[Any]:
     """Yield a mechanism, and what it wraps: of a partial, a method, a decorated function, a closure."""
     waiting = [mechanism]
     seen: set[int] = set()
+    # Wrappers may lead in circles.
     while waiting and len(seen) < MOST_MODULES:
         one = waiting.pop()
         if id(one) in seen:

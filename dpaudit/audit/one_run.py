@@ -92,6 +92,8 @@ class Ranked:
         _check_fair(flipped)
         alike = (np.unique(row, return_counts=True)[1] for row in values)
         tied = sum(int(counts[counts > 1].sum()) for counts in alike)
+        # Ties are broken by a shuffle that does not know the coins, and never by the order of storage, which may:
+        # members often stand first.
         shuffled = seeding.generator(0, "one run", "ties").permutation(values.size)
         centred = _centred(values).ravel()[shuffled]
         coin = flipped.ravel()[shuffled]
@@ -166,6 +168,7 @@ def _check_fair(flipped: Bools) -> None:
         total = part.size
         heads = int(part.sum())
         error = UNFAIR / len(parts)
+        # Both ways round: too many, and too few.
         if lower_limit(max(heads, total - heads), total, error / 2) > 0.5:
             message = (
                 "{included} must be fair coins: {heads_} of {total_} canaries{run_} are in, which fair coins give with "
@@ -376,6 +379,7 @@ def finding_of(
     coins = ranked.coins
     gaps: list[OneRunGap] = []
     if all(one.critical > one.guesses for one in found["schedule"]):
+        # About the least number: an eighth of a doubling lies between those that are tried.
         numbers = (math.ceil(2 ** (i / 8)) for i in range(8 * int(math.log2(MAX_COINS))))
         refuting = (m for m in numbers if Schedule((m,), m).p_values([m], points)[0][0] <= test.error)
         gaps.append(FewCanaries(ranked.included.size, next(refuting, None)))
@@ -384,7 +388,7 @@ def finding_of(
     if ignored:
         gaps.append(IgnoredCanaries())
     refuted = found["p_value"] <= gamma
-    if gaps and not refuted:
+    if gaps and not refuted:  # the power of an audit that could see nothing is none
         found |= {name: math.inf for name in ("detectable_epsilon", "detectable_mu") if found[name] is not None}
     verdict = PrivacyVerdict.CONSISTENT
     if refuted:

@@ -82,6 +82,7 @@ def audit_one_run(
     curve, point = resolve_claims(None, claim, epsilon, delta, relation)
     read_number("confidence", confidence, 0, 1)
     coins = flip_coins(len(listed), seed, runs=runs)
+    # As for the coins: by default nothing that knows a seed can know the noise.
     root = secrets.randbits(64) if seed is None else seed
 
     def scored(chosen: Bools, run: int) -> Any:
@@ -107,9 +108,11 @@ def audit_one_run(
         ranked = Ranked.of(scores, coins, None)
         ignored = None
         if check:
+            # The address of the first run, so that its generator is equal and the canaries alone differ.
             others = scored(~np.atleast_2d(coins.included)[0], 0)
             ignored = np.array_equal(np.asarray(others), np.asarray(made[0]))
     except (InputError, KeyboardInterrupt) as error:
+        # A training may have taken days: what was computed is not lost with it.
         vars(error).update(coins=coins, scores=made)
         raise
     return finding_of(ranked, curve, point, confidence, ignored=ignored)

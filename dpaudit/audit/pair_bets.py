@@ -208,6 +208,7 @@ class PairBets(CountedPair):
 
     def settle(self, sides: Sequence[Sides], live: NDArray[np.intp]) -> None:
         """Pay out the bets on a batch, given its cells by discretizer, at the live epsilons."""
+        # Promises are of the past before this batch.
         self.batches += 1
         self._promised = {}
         self._levels = {}
@@ -221,6 +222,7 @@ class PairBets(CountedPair):
         delta = self.request.claim.delta
         gains = np.concatenate([one.log_payoff(self.grid[live], delta, batch) for one in self.bettors])
         won = [self.won.setdefault(slot, np.zeros(len(self.grid))) for one in self.bettors for slot in one.slots]
+        # What each bettor has won relative to the mean while it bet: one that came later is at no disadvantage.
         weights = np.stack([one[live] for one in won])
         mean = eprocess.log_sum_exp(weights + gains) - eprocess.log_sum_exp(weights)
         self.log_wealth[live] += mean
@@ -282,6 +284,7 @@ class PairBets(CountedPair):
         if min(map(len, sides)) < 2:
             return
         self.refit_at = 2 * self.runs
+        # Two-fold cross-fitting: no run is counted by a score that was fitted on it.
         both = join(sides)
         cut = [len(side) // 2 for side in sides]
         first, second = zip(*((side[:at], side[at:]) for side, at in zip(sides, cut, strict=True)), strict=True)
@@ -317,7 +320,7 @@ class PairBets(CountedPair):
             if other is not None:
                 self.discretizers[i] = one.joined(other, first, second)
         if self.runs >= REFITTED_RUNS or self.runs >= held_runs(self.request.sampler):
-            self.outputs = None
+            self.outputs = None  # scores are fitted no more: later runs are counted by the last ones
 
     def promise(self, at: int) -> float:
         """Return the growth a run against an epsilon of the grid: what was won, or what the best coarse bettor expects.

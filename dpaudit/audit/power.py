@@ -91,6 +91,7 @@ def refutation_probability(p: float, q: float, runs: int, *, epsilon: float, del
     if drift <= 0 or variance <= 0:
         return float(drift >= level)
     deviation = math.sqrt(variance)
+    # In logarithms: one factor of the second term may overflow while the other vanishes.
     ends_above = log_ndtr((drift - level) / deviation)
     came_back = 2 * drift * level / variance + log_ndtr(-(drift + level) / deviation)
     return float(min(1.0, np.exp(np.logaddexp(ends_above, came_back))))
@@ -213,6 +214,7 @@ class Power:
         does within a percent or so, but rare events in runs made one by one, which take up to half as many runs again:
         `LEARNING` leaves room for that.
         """
+        # Rare events are tested by the second opinion, which has a part of the error.
         learned = PlannedTest(runs, claim.delta, REFUTING_SHARE * gamma)
         runs = -(-runs // LEARNING)
 
@@ -270,6 +272,7 @@ class Power:
         A search takes a pair for one that leaks if bets on its runs, chosen in hindsight, win `CHANCE`; bets on an
         event that is given stand for them.
         """
+        # exp of more leaves the floats; the epsilon may be infinite.
         p = min(math.exp(min(self.epsilon, 700.0)) * self.mass + claim.delta, 1.0)
         gamma = math.exp(-CHANCE)
         found = 0
@@ -310,6 +313,7 @@ class Power:
             epsilon = least_where(lambda e: least(mass * math.exp(-e)) <= e, claim.epsilon, last, PRECISION)
             mass *= math.exp(-epsilon)
         if math.isinf(epsilon):
+            # No leak would show on an event as likely as the one tested: the likeliest of the frontier is stated.
             seen = ((one, PowerAt.FRONTIER, q) for q, one in frontier if math.isfinite(one))
             epsilon, at, mass = next(seen, (epsilon, at, mass))
         return cls(epsilon, at, frontier, delta, mass)

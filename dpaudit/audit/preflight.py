@@ -187,6 +187,7 @@ class Hygiene:
             self.order_seconds = min(ORDER_SECONDS, self.order_limit)
         checks = self._before()
         of_dataset = isinstance(self.pairs[0], MadePair)
+        # Exceptions are outputs; but where all runs on a user's own dataset raise, it does not suit the mechanism.
         failing = all(isinstance(one, Raised) and one.kind != TIMED_OUT for one in self.outputs)
         if failing and of_dataset and len(self.outputs) >= FAILING:
             raise InputError(
@@ -503,6 +504,7 @@ class Hygiene:
         """Return the outputs of runs on one side with the generator at an address, and note the use of that."""
         rng = watched(seeding.generator(self.sampler.seed, "probe", address))
         where = ("the data of pairs[0]", "the neighbour of pairs[0]")[side]
+        # If the mechanism ends the process, the note says on which input.
         with running_on((where,), runs, self.sampler.audit):
             began = time.perf_counter()
             outputs = self.mechanism(self.inputs[side], rng, runs, context)
@@ -521,6 +523,7 @@ class Hygiene:
 
     def _blame(self, data: list[Label], again: list[Label]) -> tuple[Check, ...]:
         """Return the checks where two batches with equal generators gave different outputs."""
+        # Where a third batch equals one of the two, no randomness of the mechanism's own made them differ: a state did.
         third = self._check_batch(0, "data")
         if third in (data, again) and (self.used or arrangements(third or ()) * ERROR > 1):
             return self._checks(generator=Answer.PASSED, state=Answer.DEPENDS)
@@ -567,6 +570,7 @@ class Hygiene:
 
     def _state(self, answer: Answer) -> Answer:
         """Return the answer about state: an output which only rises from run to run fails in any case."""
+        # Of so few runs a rise must be unlikely enough by chance to say anything.
         drifts = 2 / math.factorial(min(len(self.outputs), 20)) < ERROR and one_way(self.outputs)
         if drifts:
             return Answer.DEPENDS
@@ -579,6 +583,7 @@ class Hygiene:
         runs = self._most_runs
         found: dict[Hashable, list[Label] | None] = {}
         for start in range(0, ROUNDS * CALLS, CALLS):
+            # Another generator for each call, so that equal outputs are no effect of an equal one.
             for worker, seen in self._answers(range(start, start + CALLS), runs):
                 found.setdefault(worker, seen)  # equal states begin with equal outputs, however many calls each gets
             if len(found) > 1:
@@ -700,6 +705,7 @@ def _label(output: Any) -> Label:
     if isinstance(output, np.ndarray) and output.dtype.kind in "biuSU":
         return (output.shape, _shortened(output.tobytes()))
     if isinstance(output, Raised):
+        # Messages name addresses in memory, and so differ from run to run.
         if output.kind == TIMED_OUT:
             raise InputError("whether a run takes too long is for the clock to say, and not alike each time")
         return ("raised", output.kind)

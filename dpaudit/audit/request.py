@@ -90,6 +90,7 @@ def resolve_inputs(
         pairs = pairs_of_source(pairs or CRAFTED, source, relation=claim.relation, seed=seed)
     elif is_strategy(pairs):
         pairs = pairs_from_strategy(pairs, seed=seed)
+    # Pairs that are given may be no neighbours, by a slip: a leak between them would accuse a private mechanism.
     checked = check_pairs(pairs, known)
     if learner:
         check_samples(checked)
@@ -133,6 +134,7 @@ def probe_of(pairs: Sequence[Any], count: int = 64) -> Any:
     seen, times = np.unique(np.concatenate(sides), axis=0, return_counts=True)
     if not len(seen):
         raise InputError("{probe} cannot be derived from data without a record: give points", names=("probe",))
+    # Records of one side alone come first, for these are what hypotheses differ by.
     records = seen[np.argsort(times, kind="stable")][: max(1, count // 2)]
     low = seen.min(axis=0)
     high = seen.max(axis=0)
@@ -354,6 +356,7 @@ class Request:
     @property
     def check_runs(self) -> int:
         """The runs on each side that check randomness and state; on top come those that a time limit lets be few."""
+        # Calls that make many runs take their time whatever their number: their checks come on top of the trials.
         if self.sampler.mechanism.batched or self.clock.stopped.checks is not UNSET or self.trials < LEAST_COUNTED:
             return 0
         return runs_a_side(self.trials, self.own_randomness)
@@ -506,4 +509,5 @@ class Request:
         if 2 * runs > MAX_RUNS:
             made = f"makes {runs} runs a side to confirm, and bounds take at most {MAX_RUNS // 2}: lower {{trials}}"
             raise InputError(f"{{trials}} of {self.trials} {made}", value=self.trials, names=("trials",))
+        # It raises where no number of runs can refute the claim.
         _ = self.least_runs

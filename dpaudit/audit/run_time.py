@@ -88,12 +88,13 @@ def with_run_time(request: Request, audit: Callable[[Request], PrivacyFinding]) 
         sampler=sampler,
         pairs=pairs,
         moves=None,
-        own_randomness=True,
+        own_randomness=True,  # a measured time is not a function of the seed
         hygiene=KnownChecks(sampler, pairs, request.trials, alone.checks),
         clock=clock.part(AUDITS - 1),
     )
     both = audit(measured)
     control = None
+    # Without a violation by times alone there is nothing that equal inputs could explain.
     if both.verdict == PrivacyVerdict.VIOLATION and alone.verdict != PrivacyVerdict.VIOLATION:
         control = audit(_of_equal_inputs(measured, both.witness.pair, clock.part(1)))
     counted = control is not None and control.verdict != PrivacyVerdict.VIOLATION
@@ -117,6 +118,7 @@ def _of_equal_inputs(request: Request, index: int, clock: Clock) -> Request:
     """Return the audit that finds any difference between two copies of the data of a pair."""
     pairs = (_copied(request.pairs[index], 0, 0),)
     mechanism = request.sampler.mechanism
+    # A stream of its own: the runs of the control are not those of the audit it is a control for.
     sampler = replace(request.sampler, mechanism=replace(mechanism, stream=f"{mechanism.stream}, of equal inputs"))
     return replace(
         request,

@@ -100,6 +100,7 @@ def audit_samples(
     look = Look(curve=curve, float_bits=float_bits)
     curve_claim, point = resolve_claims(None, claim, epsilon, delta, None)
     recording = _Recording(sides, seeding.check_seed(seed))
+    # Runs of a call are independent by assumption (`promised`), so that calls are not compared.
     mechanism = Mechanism(recording, "the recorded mechanism", True, stream="recorded", promised=True)
     sampler = Sampler(mechanism, int(seed))
     pair = Pair(_Side(0), _Side(1), Origin(OriginKind.RECORDED, "outputs as given"))
@@ -179,7 +180,7 @@ class _Recording:
 
 def _sides(*given: Any) -> tuple[Batch, Batch]:
     """Return the outputs of both sides as arrays of one type, or as lists."""
-    if given[0] is given[1]:
+    if given[0] is given[1]:  # a slip: the same outputs twice would show nothing, whatever leaks
         raise InputError.of(NAMES[1], given[1], "other outputs than " + NAMES[0])
     columns = [", ".join(map(str, one.columns)) for one in given if hasattr(one, "columns")]
     data, neighbour = map(_outputs, NAMES, given)

@@ -108,6 +108,7 @@ def _code_of(source: Any) -> str:
     if not inspect.isroutine(source) and not inspect.isclass(source):
         home = type(source)
     try:
+        # Line ends differ between systems, and a file may go on on another one.
         held = Path(inspect.getsourcefile(home) or "").read_bytes().replace(b"\r\n", b"\n")
     except (TypeError, OSError):
         held = getattr(getattr(home, "__code__", None), "co_code", b"")
@@ -294,7 +295,7 @@ class SavedRuns:
             try:
                 while left:  # such a write may be short where the disk is nearly full
                     left = left[file.write(left) :]
-                os.fsync(file.fileno())
+                os.fsync(file.fileno())  # before anything is made of the runs: a power cut must not lose a look at them
             except BaseException:  # the line is written whole, or not at all
                 file.truncate(self._size)
                 raise

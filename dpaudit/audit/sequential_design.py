@@ -123,7 +123,7 @@ class Session:
         if self._searching:
             self._first = max(self._first, int(LEAST_SHARE * runs / pairs))
         self.bets = [PairBets(request, i, pair, self.grid) for i, pair in enumerate(request.pairs)]
-        if first is not None:
+        if first is not None:  # what is known of the best pair so far is kept, under its place here
             first.index = 0
             self.bets[0] = first
         self._won = np.stack([bets.log_wealth for bets in self.bets])
@@ -298,12 +298,14 @@ class Session:
             if self.sampler.report is not None:
                 self.sampler.report(size)
         elif self.saved is not None:
+            # Before anything is made of it: a run that was looked at and is not in the file could be left out at will.
             self.saved.add(bets.index, outputs)
         bets.runs += size
         self.runs_used += size
         self.bet += size
         bets.settle(sides, live)
         self._won[bets.index] = bets.log_wealth
+        # Once rejected is rejected: by Ville's inequality the supremum over all batches has the error.
         self.refuted |= self.log_evidence >= ROUNDING - math.log(self.gamma)
         bets.learn(sides, outputs)
         if known is None:
@@ -346,7 +348,7 @@ class Session:
         if runs < 1 or (bets.reduced and left < wanted):
             bets.reduce_at = self.runs
             return
-        # So many runs a side, which are not bet on, choose the columns.
+        # So many runs a side choose the columns. They are not bet on: a bet on runs that chose it would be no bet.
         sampler = self.sampler
         which = (bets.index, bets.reduced)
         placing = placing_runs(self.sampler, runs)
@@ -418,6 +420,7 @@ def sequential_finding(request: Request) -> PrivacyFinding:
     best = max(found.bets, key=lambda bets: bets.log_wealth[found.target])
     event = Bets(best.runs, float(best.log_wealth[found.target]))
     plain: PlainEvent | UnsetType = UNSET
+    # Of wide outputs the columns looked at are kept, and no whole output.
     if found.rejected and not request.coded and best.outputs is not None and not best.reduced:
         plain = PlainEvent.of(joined(best.outputs), claim.epsilon, claim.delta)
     # Batches may differ from each other no more than independent runs make them.

@@ -114,6 +114,7 @@ class TrainedPair(CountedPair):
     def count_outputs(self, sides: Sequence[Batch], start: int, stop: int) -> None:
         """Count some of the outputs of both sides."""
         for side, outputs in enumerate(sides):
+            # Slow discretizers count the first of them alone.
             cut = min(stop, start + max(0, self._slow_left[side]))
             for some in (outputs[start:cut], outputs[cut:stop]):
                 if len(some):
@@ -149,6 +150,7 @@ class TrainedPair(CountedPair):
         events = [one.best(test, len(self.tried)) for one in orders]
         best = max(zip(orders, events, strict=True), key=lambda one: promise(one[1]))
         if best[1].discretizer.learned:
+            # The same outputs are in both events, and a person can read a feature off them, but no learned score.
             both = zip(orders, events, strict=True)
             same = (one for one in both if one[1].discretizer.screened and one[1].hits == best[1].hits)
             best = next(same, best)
@@ -218,7 +220,7 @@ class TrainedPair(CountedPair):
         """Yield the cells of each discretizer in the order over which its events are nested."""
         for discretizer, tallies in zip(self.discretizers, self.tallies, strict=True):
             log_ratio = None
-            if isinstance(discretizer, Identity):
+            if isinstance(discretizer, Identity):  # a law speaks of outputs as they are, and of no coarser cells
                 log_ratio = self.log_ratio
             yield OrderedCells.of(discretizer, tallies, log_ratio=log_ratio, careful=careful)
 
