@@ -65,8 +65,8 @@ def audit_privacy(
 ) -> PrivacyFinding:
     """Test a claim of (epsilon, delta)-differential privacy by running the mechanism on neighbouring inputs.
 
-    Some of the runs choose the pair and sets of outputs that speak for one side or the other; fresh runs alone decide,
-    the side of each of which is that of a fair coin. The verdict is "violation" if the coins are guessed right more
+    Some of the runs choose the pair and sets of outputs that speak for one side or the other. Fresh runs alone decide;
+    a fair coin chooses the side of each. The verdict is "violation" if the coins are guessed right more
     often than the claim allows: if a lower confidence bound on epsilon exceeds the claim (a few guesses share the
     error, so that all of their bounds hold at `confidence`). With delta > 0 it may be a bound on ln((p - delta) / q), p
     and q being the probabilities of an event on the two sides. Otherwise it is

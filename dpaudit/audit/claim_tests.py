@@ -26,8 +26,8 @@ class CoinCount(Frozen, frozen=True):
     Attributes
     ----------
     right, guesses : int
-        Right guesses, and all of them. Their number was fixed before the runs that confirm, but for batches with
-        delta = 0: there all runs count of which a guess says something, one at least.
+        Right guesses, and all of them. Their number was fixed before the runs that confirm. Only for batches with
+        delta = 0 do all runs count for which a coin was guessed, and at least one.
     filled : int
         Of these, guesses at further coins, in the place of runs whose outputs were in neither set.
     """

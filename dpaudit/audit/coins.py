@@ -46,7 +46,7 @@ class Coins(Frozen, frozen=True):
     nonce : str
         Random text that is part of what is sealed.
     seed : int or None
-        The seed that was chosen; None where the coins come from the operating system.
+        The seed that was chosen, or None if the coins come from the operating system.
     seal : str
         The SHA-256 digest of the other fields, as JSON with sorted keys and without spaces.
     """
@@ -107,7 +107,7 @@ def flip_coins(m: int, seed: int | None = None, *, runs: int = 1) -> Coins:
         Makes the coins reproducible; the finding then names it. By default they come from the operating system, so
         that nothing which knows the seed can know them.
     runs : int
-        Trainings, each of which has coins of its own for the same canaries.
+        Trainings; each has its own coins for the same canaries.
 
     Returns
     -------
@@ -171,7 +171,7 @@ def read_included(included: Any, sealed: Coins | None) -> tuple[Bools, Coins | N
 
 
 def order_warning(flipped: Bools) -> str:
-    """Return what is unlikely about the order of coins (runs, m) that were given as fair; empty where nothing is.
+    """Describe an unlikely property of the order of coins (runs, m) that were given as fair; "" if there is none.
 
     Each of the tests below has an exact p-value, or one from above, under fair independent coins, and they share
     `ORDER`. A score that changes with the place of a canary, and not with its coin, is taken for a leak where members

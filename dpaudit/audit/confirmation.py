@@ -1,9 +1,9 @@
 """Make the fresh runs that confirm, each on a side that a fair coin decides, and count what they show.
 
-Guesses of coins are counted in the order of the runs, the first N0 of which a guess says something, and no more: if
-the claim holds in every state in which earlier runs leave the mechanism, each of them is right with probability
-e^epsilon / (1 + e^epsilon) at most, whatever came before. Runs of a batch are assumed to be independent, so that given
-their number all of which a guess says something are right as often at most.
+A guess names the coin of some runs, by their outputs, and says nothing about others. The first N0 runs whose coin it
+names are counted, in their order, and no more: if the claim holds in every state in which earlier runs leave the
+mechanism, each of them is right with probability at most e^epsilon / (1 + e^epsilon), whatever came before. Runs of a
+batch are assumed to be independent. Given how many of them have their coin named, all of these may be counted.
 """
 
 from __future__ import annotations
@@ -63,8 +63,8 @@ class Shown(NamedTuple):
     """The outcome of some runs.
 
     `runs` were made on either side; `counts` are the cells on both sides by each selected event's discretizer, `raised`
-    counts exceptions, and `scatter` is that of the calls on either side. Where runs are in order, `right` says of each
-    of which a guess says something whether it is right, guess by guess.
+    counts exceptions, and `scatter` is that of the calls on either side. If runs are in order, `right` has for each
+    guess whether it is right about each run whose coin it names.
     """
 
     runs: tuple[int, int]
@@ -158,7 +158,7 @@ class Confirmation:
         return Shown(runs, counts, raised, [scatter, other_scatter], right)
 
     def _right(self, couple: Couple, found: tuple[_Seen | None, _Seen | None]) -> list[Bools]:
-        """Return of each run, in order, of which a guess says something whether it is right, guess by guess."""
+        """Return for each guess whether it is right about each run whose coin it names, in the order of the runs."""
         turns = self.sampler.turns(couple)
         right = []
         for i, one in enumerate(self._selected):
@@ -193,7 +193,7 @@ class Confirmation:
 
     @property
     def seen(self) -> Observations:
-        """The outcome of the runs beside the tests."""
+        """The outcome of the runs apart from the tests."""
         # An event may have one outcome although outputs vary, as those show that it was chosen by.
         varied = max(different(*self.counts[0]), self._choice.different)
         checks: set[Check] = set()
@@ -205,7 +205,7 @@ class Confirmation:
         return Observations(self.runs, varied, self.raised, tuple(checks))
 
     def tests(self, i: int) -> tuple[EventTest, ...]:
-        """Return the bounds on epsilon by a selected event, all of which hold but with its share of the error."""
+        """Return the bounds on epsilon by a selected event; with its share of the error one of them may be wrong."""
         selected = self._selected[i]
         error = self._choice.shares[i] * self.look * self._request.verdict_gamma
         if selected.guesses:

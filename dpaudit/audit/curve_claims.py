@@ -2,8 +2,8 @@
 
 Refuting a point (epsilon, delta) that the claim implies refutes the claim (`bounds.tangent`), so the audit of a curve
 is that of a point which training has chosen together with the event, and fresh runs spend all of the error on it.
-Renyi and zero-concentrated privacy are averages, of which one event shows little: there most of the error is for a bet
-on all outputs (`bounds.holder`), on the same fresh runs.
+Renyi and zero-concentrated privacy are averages, and one event shows little of an average: there most of the error is
+for a bet on all outputs (`bounds.holder`), on the same fresh runs.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def named_claim(text: str | None, epsilon: float | None = None, delta: float | N
     """Return the claim that a text names, such as "gaussian:0.5"; None if there is no text.
 
     The words are those of `Options.claim`; a profile is named by its place. `InputError` if the text names no claim, or
-    stands beside `epsilon` or `delta`.
+    is given together with `epsilon` or `delta`.
     """
     if text is None:
         return None
@@ -74,7 +74,7 @@ def named_claim(text: str | None, epsilon: float | None = None, delta: float | N
 
 
 def _refuse_numbers(claim: str, epsilon: float | None, delta: float | None) -> None:
-    """Raise `InputError` if epsilon or delta stands beside a claim, which is given by its name."""
+    """Raise `InputError` if epsilon or delta is given together with a claim; `claim` is the name of its parameter."""
     for name, value in (("epsilon", epsilon), ("delta", delta)):
         if value is not None:
             message = "{" + name + "} must be left out where {" + claim + "} is given: there is one claim; got {value_}"
@@ -200,9 +200,9 @@ def kept_shift(orders: Sequence[tuple[float, float]]) -> float:
 def bet_test(request: Request, epsilon_lower: float, runs: int) -> CurveTest | None:
     """Return the test of a claim that is a curve by bets against one point of it; None without such a claim.
 
-    What is not (epsilon, delta)-private for any epsilon below a bound is mu-Gaussian private for no smaller mu than
-    that of which the curve goes through the bound and delta. The power is that of bets on so many `runs` of the leading
-    pair: the mu, or the noise of one number, of which they detect the event that exceeds the point soonest.
+    A mechanism that is not (epsilon, delta)-private for any epsilon below a bound is not mu-Gaussian private for any mu
+    smaller than the one whose curve passes through the bound and delta. The power is that of bets on so many `runs` of the leading pair: the
+    mu, or the noise of one number, at which they detect the event that exceeds the point soonest.
     """
     claim = request.curve_claim
     point = request.claim
@@ -215,7 +215,7 @@ def bet_test(request: Request, epsilon_lower: float, runs: int) -> CurveTest | N
     orders = orders_of(claim)
     if not orders:
         return CurveTest(claim, 0.0)
-    # Noise that keeps the claim need not reach its point: the shift must be larger than that of which the curve does.
+    # Noise that keeps the claim need not reach its point: the shift must exceed that whose curve reaches it.
     kept = kept_shift(orders)
     through = mu_of_delta(point.epsilon, point.delta)
     able = _mu_of_bets(point, max(kept, through), runs, request.gamma)

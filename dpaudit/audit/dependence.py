@@ -189,7 +189,7 @@ def depends_on_order(series: Sequence[Series], rng: np.random.Generator) -> bool
 
 
 def _repeats(equal: Floats) -> NDArray[np.int64]:
-    """Return the pairs of equal runs, shape (pairs, 2); none where outputs are so few that most runs have an equal."""
+    """Return the pairs of equal runs, shape (pairs, 2); no pairs if most runs have an equal, as those of few values."""
     pairs = np.argwhere(np.triu(equal > 0, 1))
     if len(pairs) > MOST_REPEATS * len(equal):
         return pairs[:0]

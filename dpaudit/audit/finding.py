@@ -146,8 +146,8 @@ class Witness(Frozen, frozen=True, dict=True):
     event : Event
         The event.
     hits, trials : int or None
-        Runs in the event and runs made on the side where the event is likelier, in the confirmation part; None where
-        no single event decided.
+        Runs in the event and runs made on the side where the event is likelier, in the confirmation part; None if no
+        single event decided.
     neighbour_hits, neighbour_trials : int or None
         The same on the other side.
     opposite : Event
@@ -161,8 +161,7 @@ class Witness(Frozen, frozen=True, dict=True):
     difference : str
         What differs between inputs that are too long to be read at a glance, as "row 7 of 15 removed".
     plain : PlainEvent
-        Of a violation, an event that shows it in simpler words; it proves nothing, and there is none where `event` is
-        as simple.
+        An event that shows a violation in simpler words. It proves nothing, and is left out if `event` is as simple.
     """
 
     pair: Count
@@ -181,13 +180,13 @@ class Witness(Frozen, frozen=True, dict=True):
     opposite: Event | UnsetType = UNSET
     count: CoinCount | UnsetType = UNSET
     plain: PlainEvent | UnsetType = UNSET
-    inputs = Unstored[Pair | None](None, "The two inputs; None where the finding was read from a file.")
+    inputs = Unstored[Pair | None](None, "The two inputs, or None if the finding was read from a file.")
 
     @classmethod
     def of(
         cls, index: int, pair: Pair, direction: Direction, event: Event, plain: PlainEvent | UnsetType = UNSET
     ) -> Witness:
-        """Return an event of the pair at an index, of which nothing was counted."""
+        """Return an event of the pair at an index, without counts."""
         data, neighbour, phrase = words_and_difference(pair)
         if neighbour.startswith(SAME):  # the phrase is what differs
             places = (len(data), len(data)), (len(SAME), len(neighbour))
@@ -245,7 +244,7 @@ class Witness(Frozen, frozen=True, dict=True):
 
     @property
     def rates(self) -> tuple[float, float] | None:
-        """The shares of runs in the event on the likelier side and on the other; None where nothing was counted."""
+        """The shares of runs in the event on the likelier side and on the other, or None if nothing was counted."""
         if not self.trials or not self.neighbour_trials or self.hits is None or self.neighbour_hits is None:
             return None
         return self.hits / self.trials, self.neighbour_hits / self.neighbour_trials
@@ -295,7 +294,7 @@ class RunTime(Frozen, frozen=True):
         Runs on each side whose times were measured; the control has as many.
     control : float
         The lower bound on epsilon of equal inputs. Above 0 times depend on something else than the data and are not
-        counted. Unset where the times decide nothing, so that no control was made.
+        counted. Unset if the times decide nothing, so that no control was made.
     """
 
     counted: bool
@@ -326,7 +325,7 @@ class Reach(Frozen, frozen=True):
 
     @property
     def in_words(self) -> str:
-        """The number of pairs that were tried, of those that the dataset gives, in words."""
+        """A phrase with the number of pairs that were tried and the number that the dataset gives."""
         least = "at least "
         if self.counted:
             least = ""
@@ -391,7 +390,7 @@ class PrivacyFinding(AuditFinding, kw_only=True, frozen=True, tag="privacy"):
     distinguisher : str
         What ordered the events.
     relation : Relation or None
-        What the pairs were checked against; None where it is unknown.
+        What the pairs were checked against, or None if it is unknown.
     seed : int
         The root seed.
     design : {"fixed", "sequential"}
@@ -411,8 +410,8 @@ class PrivacyFinding(AuditFinding, kw_only=True, frozen=True, tag="privacy"):
     tests : tuple of EventTest
         The events that share the verdict's error, the main one first; none in the sequential design.
     representation : EventTest or None
-        An event over how floats are stored and not over their values, with an error of its own beside that of the
-        verdict, which does not speak of it; None where outputs hold no floats, or where `float_bits` makes bits count.
+        An event over how floats are stored and not over their values. The verdict does not rest on it, and it has an
+        error of its own. None if outputs hold no floats, or if `float_bits` makes bits count.
     curve : Curve or None
         Bounds on delta at every epsilon for independent runs, if asked for.
     claim_id : str
@@ -433,7 +432,7 @@ class PrivacyFinding(AuditFinding, kw_only=True, frozen=True, tag="privacy"):
     grade : {"statistical"}
         The kind of the evidence.
     tested_claim : CurveTest
-        The test of a claim that is a curve; there is none where the claim is (epsilon, delta)-privacy.
+        The test of a claim that is a curve; left out if the claim is (epsilon, delta)-privacy.
     in_any_state : bool
         Whether the bound holds in whatever state earlier runs leave the mechanism, if the claim holds in each of them,
         but not in one that several workers share outside their processes; else runs are assumed to be independent.
@@ -451,7 +450,7 @@ class PrivacyFinding(AuditFinding, kw_only=True, frozen=True, tag="privacy"):
         The size of the dataset that the pairs were made from, if there is one.
     libraries : dict of str to str
         The versions of the distributions that the mechanism is made of: its own, and those that its module imports,
-        beside the ones in `versions`. There are none of a learner of dpaudit.
+        in addition to the ones in `versions`. A learner of dpaudit has none.
     """
 
     verdicts: ClassVar[tuple[PrivacyVerdict, ...]] = OF_PRIVACY
@@ -501,13 +500,13 @@ class PrivacyFinding(AuditFinding, kw_only=True, frozen=True, tag="privacy"):
 
     @property
     def curve_test(self) -> CurveTest | None:
-        """The test of a claim that is a curve; None where the claim is (epsilon, delta)-privacy."""
+        """The test of a claim that is a curve, or None if the claim is (epsilon, delta)-privacy."""
         if self.tested_claim is UNSET:
             return None
         return self.tested_claim
 
     # Not stored: a finding holds nothing that depends on the machine.
-    seconds_a_run = Unstored[float | None](None, "The seconds that a run took; None where that is not known.")
+    seconds_a_run = Unstored[float | None](None, "The seconds that a run took, or None if that is not known.")
 
     @property
     def rests_on_time(self) -> bool:

@@ -8,9 +8,9 @@ Words for what chooses and what is chosen: a *search* finds the pair; *training*
 (`TrainedPair`), compares all events over its cells, and *selects* one or two of them (`SelectedEvent`); the *choice*
 (`Choice`) is all that this fixes before the first fresh run. *Confirmation* makes the fresh runs and decides.
 
-How floats are stored is looked at beside the verdict, which speaks of their values. Noise added in floating point leaks
-through the bits of the sum whatever its scale: a sum lies on a coarser grid than a draw, and gaps in what a sampler
-can return lie elsewhere around another centre. An event over these bits is chosen on training runs and tested on the
+How floats are stored is tested apart from the verdict, which speaks of their values. Noise added in floating point
+leaks through the bits of the sum whatever its scale: a sum lies on a coarser grid than a draw, and gaps in what a
+sampler can return lie elsewhere around another centre. An event over these bits is chosen on training runs and tested on the
 runs that confirm, with an error of its own.
 """
 
@@ -76,8 +76,8 @@ LAST = 2
 class Training:
     """The choice of a pair, and of the discretizers whose events promise most on it.
 
-    Of `pairs` pairs and variations of them, for `not_run` of which there were no runs, the `trained_pair` is most
-    likely to leak; the search made `runs_of` each of the others. Training on that pair `began` at a time of the clock.
+    The `trained_pair` is the most likely to leak among `pairs` pairs and variations of them. There were no runs for
+    `not_run` of these; the search made `runs_of` each of the others. Training `began` at a time of the clock.
     """
 
     def __init__(self, request: Request) -> None:
@@ -247,7 +247,7 @@ class Training:
         return exceptions_first(self.trained_pair.best_of(*found))
 
     def _representation_event(self, first: list[Batch], second: list[Batch]) -> SelectedEvent | None:
-        """Return the best event over how floats are stored, on training outputs; None where there is none to test."""
+        """Return the best event over how floats are stored, on training outputs, or None if there is none to test."""
         request = self.request
         plan = self.pilot.plan
         claim = self.request.claim
@@ -279,7 +279,7 @@ def _compare(trained_pair: TrainedPair, sides: list[Batch]) -> None:
 
 
 def reading_seconds(request: Request, outputs: Batch) -> float:
-    """Return about how many seconds a run takes beside its own time, to read what it returns; 0 if that is little.
+    """Estimate how many seconds it takes to read the output of a run, apart from its own time; 0 if they are few.
 
     Scores are fitted on some outputs twice: what more of them take is what they take, without what any number does.
     Long texts take a hundred times as long to read as to make.
@@ -426,7 +426,7 @@ def finding_of(request: Request, choice: Choice, shown: Confirmation) -> Privacy
 
 
 def _curve_of(selected: SelectedEvent, counts: Tallies, gamma: float) -> Curve | None:
-    """Return the curve over nested events in the order of the selected one; None where there is one atom only."""
+    """Return the curve over nested events in the order of the selected one, or None if there is only one atom."""
     atoms = selected.ranking
     if len(atoms) < 2:
         return None

@@ -53,12 +53,12 @@ def libraries_of(mechanism: Any) -> dict[str, str]:
 
 @cache
 def _distribution(top: str) -> tuple[str, str] | None:
-    """Return the name and the version of the distribution that installed a package; None where none did."""
+    """Return the name and the version of the distribution that installed a package, or None if none did."""
     module = sys.modules.get(top)
     place = str(getattr(module, "__file__", None) or "")
     named = _RENAMED.get(top, top)
     if place and "site-packages" not in place and "dist-packages" not in place:
-        # In development, a distribution may point to a folder elsewhere; a script beside it has the name of none.
+        # In development, a distribution may point to a folder elsewhere; a user's script has the name of none.
         with suppress(PackageNotFoundError):
             return named, version(named)
         return None

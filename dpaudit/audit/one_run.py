@@ -56,7 +56,7 @@ REVERSE_SHARE = 0.1
 # Scores run the other way if guesses that are turned around are right more often than all but this share of guesses
 # at fair coins.
 REVERSED = 1e-3
-# Coins, of a run or of all, of which fair ones have so many or so few in with a smaller probability are refused.
+# Coins, of a run or of all, are refused if fair ones have so many or so few heads with a smaller probability.
 UNFAIR = 1e-6
 # The orders of guesses, the default first.
 RANKINGS: tuple[RankingName, ...] = ("two-sided", "in")
@@ -177,7 +177,7 @@ def _check_fair(flipped: Bools) -> None:
             raise InputError(message, names=("included",), heads_=heads, total_=total, run_=of_run, least_=error)
 
 
-# The numbers of guesses of a claim that is a curve, of which one is taken, grow by this root of 2.
+# For a claim that is a curve one number of guesses is chosen among numbers that grow by this root of 2.
 _FINE = 4
 
 

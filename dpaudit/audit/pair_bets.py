@@ -38,7 +38,7 @@ Slot: TypeAlias = tuple[str, int, float]
 PARTS = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
 # The same where delta > 0, whose bets take longer to place.
 PARTS_OF_DELTA = (2, 3, 4, 6, 8, 12, 16)
-# The same of single columns where outputs have several, and the most columns of which each is bet on by itself.
+# The same for single columns of outputs that have several, and the most columns that are bet on one by one.
 PARTS_OF_COLUMNS = (2, 3)
 MOST_COLUMNS = 32
 # The most parts of bettors by which pairs are compared.
@@ -280,7 +280,7 @@ class PairBets(CountedPair):
             self.bettors.append(Bettors(ordered, eprocess.ESTIMATES))
 
     def _refit(self, sides: list[Batch]) -> None:
-        """Fit discretizers on the past: scores on each half, of which the other is counted and the mean is bet on."""
+        """Fit discretizers on the past: each half is counted by the scores of the other, and bets take their mean."""
         if min(map(len, sides)) < 2:
             return
         self.refit_at = 2 * self.runs

@@ -124,7 +124,7 @@ def detectable_delta_by_bets(runs: int, *, epsilon: float, delta: float = 0.0, g
 
 
 def leading_pair_runs(runs: int, pairs: int) -> int:
-    """Return the runs reckoned for a leaking pair: beside a first batch of each the others take twice as many.
+    """Return the runs reckoned for a leaking pair: after a first batch of each pair, the others take twice as many.
 
     Measured by `scripts/bench.py few_runs`.
     """

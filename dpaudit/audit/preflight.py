@@ -66,7 +66,7 @@ UNORDERED = (
     "the time limit left no runs that show whether consecutive runs depend on each other: that they do not, as where "
     "noise is kept or carried over, is assumed"
 )
-# Runs on each side of which it is noted which worker returned what; of longer audits that of a share of all values.
+# Runs on each side whose values are noted by the worker that returned them; of longer audits a share of all values.
 VALUES = 4_000
 # The end of the warning where outputs of a mechanism that is declared to draw randomness do not vary.
 ALIKE = (
@@ -242,7 +242,11 @@ class Hygiene:
 
     def _before(self) -> tuple[Check, ...]:
         if not self.runs:
-            return self._checks(generator=Answer.NOT_ASKED, seed=Answer.NOT_ASKED, state=Answer.NOT_ASKED)
+            return self._checks(
+                (CheckName.GENERATOR, Answer.NOT_ASKED),
+                (CheckName.SEED, Answer.NOT_ASKED),
+                (CheckName.STATE, Answer.NOT_ASKED),
+            )
         data = self._check_batch(0, "data")
         # At once, with no run on the other input between: at the end of the audit there will have been many.
         left = self.ends.get("data")
@@ -251,7 +255,8 @@ class Hygiene:
             again = self._check_batch(0, "data")
         if data is None or again is None:
             self._check_batch(1, "neighbour")
-            checks = self._checks(generator=Answer.NOT_ASKED, state=self._state(Answer.NOT_ASKED))
+            state = self._state(Answer.NOT_ASKED)
+            checks = self._checks((CheckName.GENERATOR, Answer.NOT_ASKED), (CheckName.STATE, state))
             if self.own:
                 return (*checks, *self._workers(), *self._begin_series())
             # Where runs time out the clock decides too: whether the generator does alone is not known.
@@ -269,7 +274,11 @@ class Hygiene:
         other = self._check_batch(1, "another")
         self.first = data, neighbour
         repeated = other == neighbour and arrangements(other or ()) * ERROR > 1
-        checks = self._checks(generator=Answer.PASSED, seed=_passed(not repeated), state=Answer.PASSED)
+        checks = self._checks(
+            (CheckName.GENERATOR, Answer.PASSED),
+            (CheckName.SEED, _passed(not repeated)),
+            (CheckName.STATE, Answer.PASSED),
+        )
         checks = (*checks, *self._advanced(neighbour != other))
         if self.mechanism.batched and not self.mechanism.promised and not repeated:
             checks = (*checks, *self._of_calls())
@@ -277,10 +286,10 @@ class Hygiene:
             # A copy that runs ahead of the generator returns numbers which the next run has again.
             self._begin_series()
         if once:
-            checks = (*checks, *self._checks(order=Answer.DEPENDS))
+            checks = (*checks, *self._checks((CheckName.ORDER, Answer.DEPENDS)))
         differ = self._spread and self._workers_differ()
         # It takes the runs of the comparison, also where it is not shown.
-        of_process = self._checks(process=Answer.DEPENDS)
+        of_process = self._checks((CheckName.PROCESS, Answer.DEPENDS))
         if differ:
             return (*checks, *of_process)
         # Where workers agree, a finding is the same with one job or several.
@@ -305,8 +314,8 @@ class Hygiene:
                 varied = len(seen) > 1
         self.fresh = not varied
         if varied:
-            return self._checks(advanced=Answer.DEPENDS)
-        return self._checks(advanced=Answer.UNMOVED)
+            return self._checks((CheckName.ADVANCED, Answer.DEPENDS))
+        return self._checks((CheckName.ADVANCED, Answer.UNMOVED))
 
     def _of_calls(self) -> tuple[Check, ...]:
         """Return whether the runs of a call are alike, as those of the first two calls on the neighbour show."""
@@ -318,7 +327,7 @@ class Hygiene:
         series.add(made, known)
         rng = seeding.generator(self.sampler.seed, "probe", "calls")
         if depends_on_calls(series, self.runs, rng):
-            return self._checks(calls=Answer.DEPENDS)
+            return self._checks((CheckName.CALLS, Answer.DEPENDS))
         return ()
 
     def _begin_series(self) -> tuple[Check, ...]:
@@ -340,7 +349,7 @@ class Hygiene:
         if self._spread:
             self.values = SharedValues()
         if self.fresh:
-            return self._checks(advanced=Answer.UNMOVED)
+            return self._checks((CheckName.ADVANCED, Answer.UNMOVED))
         return ()
 
     def watching(self, sampler: Sampler, trials: int) -> Sampler:
@@ -387,23 +396,23 @@ class Hygiene:
         if self.unordered:
             self.warnings = (*self.warnings, UNORDERED)
         if not self.series:
-            return self._checks(order=Answer.NOT_ASKED)
+            return self._checks((CheckName.ORDER, Answer.NOT_ASKED))
         if self._ends(2 * self.calls * self.runs):
             self._go_on("after", self.calls)
         seen = [set(one.labels) for one in self.series]
         if self.own and seen[0] != seen[1] and max(map(len, seen)) <= FEW_VALUES:
             self._look_longer()
         if min(len(one.labels) for one in self.series) <= max(LAGS):
-            return self._checks(order=Answer.NOT_ASKED)
+            return self._checks((CheckName.ORDER, Answer.NOT_ASKED))
         rng = seeding.generator(self.sampler.seed, "probe", "orders")
         depends = depends_on_order(self.series, rng)
         if depends and self.fresh:
-            return self._checks(order=Answer.NOT_ASKED, advanced=Answer.DEPENDS)
+            return self._checks((CheckName.ORDER, Answer.NOT_ASKED), (CheckName.ADVANCED, Answer.DEPENDS))
         kept = [set(one.labels) for one in self.series]
         if self.own and kept[0] != kept[1] and max(map(len, kept)) == 1:
             runs = sum(len(one.labels) for one in self.series)
             self.warnings = (*self.warnings, f"all of {runs} runs {ALIKE}")
-        return self._checks(order=_passed(not depends))
+        return self._checks((CheckName.ORDER, _passed(not depends)))
 
     def _look_longer(self) -> None:
         """Make more runs in order, where nearly all were alike, and look at these alone.
@@ -447,7 +456,7 @@ class Hygiene:
 
     @property
     def seen(self) -> str | None:
-        """The digest of what the first batches returned; None where nothing is compared with it at the end."""
+        """The digest of what the first batches returned, or None if nothing is compared with it at the end."""
         # Without the check of seeds no batches of equal generators were compared.
         asked = any(check.name == CheckName.SEED for check in self.checks)
         if self.runs and asked and all(check.passed for check in self.checks):
@@ -526,7 +535,7 @@ class Hygiene:
         # Where a third batch equals one of the two, no randomness of the mechanism's own made them differ: a state did.
         third = self._check_batch(0, "data")
         if third in (data, again) and (self.used or arrangements(third or ()) * ERROR > 1):
-            return self._checks(generator=Answer.PASSED, state=Answer.DEPENDS)
+            return self._checks((CheckName.GENERATOR, Answer.PASSED), (CheckName.STATE, Answer.DEPENDS))
         first, second = self._with_equal_globals(self.runs)
         if first == second and not self.used and arrangements(first or ()) * ERROR <= 1:
             # So few values agree by chance; of more runs they hardly do.
@@ -535,10 +544,12 @@ class Hygiene:
         if first == second:
             answer = Answer.GLOBAL
         elif self.used:
-            return self._checks(generator=Answer.NOT_ASKED, state=Answer.DEPENDS)
+            return self._checks((CheckName.GENERATOR, Answer.NOT_ASKED), (CheckName.STATE, Answer.DEPENDS))
         else:
             answer = Answer.OWN
-        return (*self._checks(generator=answer, state=self._state(Answer.NOT_ASKED)), *self._workers())
+        state = self._state(Answer.NOT_ASKED)
+        checks = self._checks((CheckName.GENERATOR, answer), (CheckName.STATE, state))
+        return (*checks, *self._workers())
 
     def _with_equal_globals(self, runs: int) -> tuple[list[Label] | None, list[Label] | None]:
         """Return two batches of runs that begin with equal generators, the global ones too."""
@@ -564,7 +575,9 @@ class Hygiene:
         generator = Answer.OWN
         if first == second:
             generator = Answer.GLOBAL
-        checks = self._checks(generator=generator, state=Answer.NOT_ASKED, order=Answer.PASSED)
+        checks = self._checks(
+            (CheckName.GENERATOR, generator), (CheckName.STATE, Answer.NOT_ASKED), (CheckName.ORDER, Answer.PASSED)
+        )
         kept = [check for check in self.checks if check.name in (CheckName.INPUTS, CheckName.WORKERS)]
         return (*kept, *checks)
 
@@ -579,7 +592,7 @@ class Hygiene:
     def _workers(self) -> tuple[Check, ...]:
         """Return whether workers repeat each other's streams: equal outputs from different generators betray them."""
         if not self._spread:
-            return self._checks(workers=Answer.NOT_ASKED)
+            return self._checks((CheckName.WORKERS, Answer.NOT_ASKED))
         runs = self._most_runs
         found: dict[Hashable, list[Label] | None] = {}
         for start in range(0, ROUNDS * CALLS, CALLS):
@@ -592,12 +605,12 @@ class Hygiene:
         # What never varies where it is made, and differs elsewhere, was drawn once in each process.
         once = [seen for seen in known if len(seen) >= REPEATS and len(set(seen)) == 1]
         if len(set(once)) > 1:
-            return self._checks(workers=Answer.PASSED, process=Answer.DEPENDS)
+            return self._checks((CheckName.WORKERS, Answer.PASSED), (CheckName.PROCESS, Answer.DEPENDS))
         if len(found) < 2:
-            return self._checks(workers=Answer.NOT_ASKED)
+            return self._checks((CheckName.WORKERS, Answer.NOT_ASKED))
         # Outputs of few arrangements are equal by chance too often to betray anything.
         streams = [seen for seen in known if arrangements(seen) * ERROR > 1]
-        return self._checks(workers=_passed(len(set(streams)) == len(streams)))
+        return self._checks((CheckName.WORKERS, _passed(len(set(streams)) == len(streams))))
 
     def _workers_differ(self) -> bool:
         """Say whether two workers give different outputs of equal generators, and each of them always the same."""
@@ -641,11 +654,15 @@ class Hygiene:
         signed = partial(_signed, pause)
         return [answer for answer, _ in sampler.reduced([couple for one in made for couple in one], signed)]
 
-    def _checks(self, **answers: Answer) -> tuple[Check, ...]:
-        """Return checks by their names, of which the first has the runs made since earlier ones."""
-        spent = self.spent
+    def _checks(self, *answers: tuple[CheckName, Answer]) -> tuple[Check, ...]:
+        """Return checks with their answers; the first of them has the runs that were made since earlier ones."""
+        runs = self.spent
         self.spent = 0
-        return tuple(Check(CheckName(name), one, 0 if i else spent) for i, (name, one) in enumerate(answers.items()))
+        found: list[Check] = []
+        for name, answer in answers:
+            found.append(Check(name, answer, runs))
+            runs = 0
+        return tuple(found)
 
 
 def _digest(batches: tuple[list[Label] | None, ...]) -> str:

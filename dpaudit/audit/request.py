@@ -241,7 +241,7 @@ class Budget:
         return self.search + self.local + self.pilot + self.training
 
 
-# Trials with fewer of which, by a time limit, the runs of checks come on top: else none would be left.
+# If a time limit leaves fewer trials than these, the runs of checks come on top: else no trials would be left.
 LEAST_COUNTED = 10
 # Standard deviations: where all weaker shifts of all numbers of a row escape, the finding says so.
 NOTED_SHIFT = 3.0
@@ -468,7 +468,7 @@ class Request:
         )
 
     def _reach(self, tried: int) -> Reach | None:
-        """Return how far pairs made of a dataset reach, of which so many were tried; None for others.
+        """Return how far pairs made of a dataset reach if so many were tried, or None for other pairs.
 
         Those that recorded noise has compared were tried as well, where it speaks for some of them.
         """

@@ -5,12 +5,12 @@ takes longer for larger noise leaks through neither alone: the output less the n
 
 A measured time is not a function of the seed, so by default none is measured. If it is asked for, the outputs alone are
 audited first, as without it. Then the mechanism that returns (output, nanoseconds) is audited on runs of its own, and
-its bound is reported beside the verdict. Each of the two has half of the error. The verdict rests on the times only if
+its bound is reported next to the verdict. Each of the two has half of the error. The verdict rests on the times only if
 they refute the claim where outputs alone do not, and a third audit, of as many runs on two copies of the data at
 epsilon = 0, finds no difference: one that it finds comes from where inputs lie in memory, for instance. So that such
 differences are rare, each chunk of runs has copies of its inputs.
 
-The side of each run that decides is that of a fair coin, of which neither the mechanism nor the machine knows. So a
+A fair coin, which neither the mechanism nor the machine knows, chooses the side of each run that decides. So a
 machine that is busy, or slows down during the audit, or runs several workers at a time, costs power and not validity.
 As for outputs, the claim is assumed to hold in whatever state earlier runs leave the mechanism; with delta > 0, which
 has bounds for independent runs, times may drift if their drift does not depend on the sides of earlier runs.
@@ -133,7 +133,7 @@ def _of_equal_inputs(request: Request, index: int, clock: Clock) -> Request:
 
 @dataclass(frozen=True)
 class _Copied(Made):
-    """An input of which each chunk of runs gets another copy, so that none keeps one place in memory."""
+    """An input that is copied for each chunk of runs, so that none keeps one place in memory."""
 
     data: Any
 
@@ -150,7 +150,7 @@ class _Copied(Made):
 
 
 def _copied(pair: Pair, first: int = 0, second: int = 1) -> MadePair:
-    """Return two sides of a pair, of which each chunk of runs makes its own copies."""
+    """Return a pair of two sides of another one, which each chunk of runs copies for itself."""
     one = pair.sides[first]
     other = pair.sides[second]
     if isinstance(pair, MadePair):

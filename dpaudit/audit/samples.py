@@ -142,7 +142,7 @@ def usable(size: int) -> int:
 
 @dataclass(frozen=True)
 class _Side:
-    """One of the two inputs, of which nothing but the outputs is known."""
+    """One of the two inputs; nothing but its outputs is known."""
 
     number: int
 

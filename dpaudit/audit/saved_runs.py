@@ -90,7 +90,7 @@ def _with_key(digest: str, key: bytes | None) -> str:
 
 
 def differing(held: Mapping[str, str], given: Mapping[str, str]) -> Iterator[str]:
-    """Yield what differs between the settings that a file holds and those of an audit, in words."""
+    """Describe each difference between the settings that a file holds and those of an audit."""
     for name in {**held, **given}:
         one = held.get(name, "none")
         other = given.get(name, "none")
@@ -138,7 +138,7 @@ class Link(Frozen, frozen=True, tag="link", tag_field="kind"):
     digest: str
 
 
-class Batch(Frozen, frozen=True, tag="batch", tag_field="kind"):
+class SavedBatch(Frozen, frozen=True, tag="batch", tag_field="kind"):
     """Runs of a pair, by its index, that were bet on together: a batch of outputs on either side."""
 
     pair: Count
@@ -146,7 +146,7 @@ class Batch(Frozen, frozen=True, tag="batch", tag_field="kind"):
     digest: str
 
 
-class Columns(Frozen, frozen=True, tag="columns", tag_field="kind"):
+class SavedColumns(Frozen, frozen=True, tag="columns", tag_field="kind"):
     """Runs that were not bet on chose the columns of a pair's wide outputs to look at; later batches hold these.
 
     So many `runs` on each side chose. The first outputs on either side show of what an output consists; the
@@ -161,7 +161,7 @@ class Columns(Frozen, frozen=True, tag="columns", tag_field="kind"):
 
 
 @dataclass(frozen=True)
-class Chosen:
+class ChosenColumns:
     """A choice of columns of a pair's wide outputs to look at, with the runs on each side that made it."""
 
     runs: int
@@ -194,7 +194,7 @@ class SavedRuns:
 
     def __init__(self, path: str | Path, settings: dict[str, str], trials: int) -> None:
         self.path = Path(path)
-        self.steps = list[tuple[int, list[Outputs] | Chosen]]()
+        self.steps = list[tuple[int, list[Outputs] | ChosenColumns]]()
         self.unwritten = ""
         self._before = ""
         self._size = 0
@@ -218,7 +218,7 @@ class SavedRuns:
         """The runs that the file held."""
         found = 0
         for _, step in self.steps:
-            if isinstance(step, Chosen):
+            if isinstance(step, ChosenColumns):
                 found += 2 * step.runs
             else:
                 found += sum(map(len, step))
@@ -226,7 +226,7 @@ class SavedRuns:
 
     def _take(self, number: int, line: bytes, settings: dict[str, str]) -> None:
         place = f"{self.path}, line {number}"
-        record = decode(line, Audited | Link | Batch | Columns, place)
+        record = decode(line, Audited | Link | SavedBatch | SavedColumns, place)
         if record.digest != self._digest(record) or isinstance(record, Audited) != (number == 1):
             raise ToolFault(f"{place}: the file was changed since it was written")
         self._before = record.digest
@@ -237,25 +237,25 @@ class SavedRuns:
                 raise InputError(message, names=(_PARAMETER,), parameter=_PARAMETER, value=str(self.path))
         if isinstance(record, Link):
             self._links.append(record.trials)
-        if isinstance(record, Batch):
+        if isinstance(record, SavedBatch):
             self.steps.append((record.pair, [decode_value(side) for side in record.outputs]))
-        if isinstance(record, Columns):
+        if isinstance(record, SavedColumns):
             plan = LeafPlan.of(join([decode_value(side) for side in record.outputs]))
             reductions = [Reduction(*decode_value(one)) for one in record.reductions]
-            self.steps.append((record.pair, Chosen(record.runs, Reducer.of(plan, reductions))))
+            self.steps.append((record.pair, ChosenColumns(record.runs, Reducer.of(plan, reductions))))
 
     def add(self, pair: int, outputs: Sequence[Outputs]) -> None:
         """Write a batch of a pair, given the outputs on either side, before anything is made of it."""
         first, second = encoded(outputs)
-        self._add(Batch(pair, (first, second), ""))
+        self._add(SavedBatch(pair, (first, second), ""))
 
-    def add_choice(self, pair: int, outputs: Sequence[Outputs], chosen: Chosen) -> None:
+    def add_columns(self, pair: int, outputs: Sequence[Outputs], chosen: ChosenColumns) -> None:
         """Write which columns of a pair's wide outputs are looked at, before a batch is, given the first outputs."""
         first, second = encoded(outputs)
         held = ((r.centre, r.scale, r.coordinates, r.pairs, r.weights, r.squares) for _, r in chosen.reducer.wide)
-        self._add(Columns(pair, chosen.runs, (first, second), tuple(encoded(held)), ""))
+        self._add(SavedColumns(pair, chosen.runs, (first, second), tuple(encoded(held)), ""))
 
-    def _add(self, record: Batch | Columns) -> None:
+    def _add(self, record: SavedBatch | SavedColumns) -> None:
         """Append a record of runs; where the disk takes no more, the audit goes on and its file ends here.
 
         The runs are made: ending the audit would lose a verdict that is as valid without the file.
@@ -271,11 +271,11 @@ class SavedRuns:
         except OSError as error:
             self.unwritten = f"{self.path}: {error.strerror or error}"
 
-    def _digest(self, record: Audited | Link | Batch | Columns) -> str:
+    def _digest(self, record: Audited | Link | SavedBatch | SavedColumns) -> str:
         content = {**encodable(record), "digest": self._before}
         return hashlib.blake2b(json.dumps(content, sort_keys=True).encode(), digest_size=16).hexdigest()
 
-    def _append(self, record: Audited | Link | Batch | Columns) -> None:
+    def _append(self, record: Audited | Link | SavedBatch | SavedColumns) -> None:
         digest = self._digest(record)
         line = json.dumps({**encodable(record), "digest": digest}, sort_keys=True).encode() + b"\n"
         # Only its owner may read the file where it is made: outputs may hold records.

@@ -43,7 +43,7 @@ from dpaudit.audit.finding import PlainEvent, PrivacyFinding, Witness
 from dpaudit.audit.pair_bets import COMPARED_BATCHES, CellsOfBatch, PairBets, Sides, cells_of, joined
 from dpaudit.audit.power import CHANCE, MASSES, Power, leading_pair_runs
 from dpaudit.audit.request import Outcome, Request
-from dpaudit.audit.saved_runs import Chosen, SavedRuns, encoded, settings_of
+from dpaudit.audit.saved_runs import ChosenColumns, SavedRuns, encoded, settings_of
 from dpaudit.bounds.base import Array, Bools
 from dpaudit.contract import Direction
 from dpaudit.errors import InputError
@@ -161,7 +161,7 @@ class Session:
         """Bet on the runs that are saved, then on fresh ones until claim, budget or time is over."""
         if self.saved is not None:
             for index, step in self.saved.steps:
-                if isinstance(step, Chosen):
+                if isinstance(step, ChosenColumns):
                     self._reduce(self.bets[index], step)
                 else:
                     self._bet(self.bets[index], step)
@@ -356,10 +356,10 @@ class Session:
         address = (f"{self.name} reduce", *which)
         reducer = learned_reducer(sampler, bets.pair, first, address, runs - placing, self.request.clock.pairs)
         if self.saved is not None:
-            self.saved.add_choice(bets.index, first, Chosen(runs, reducer))
-        self._reduce(bets, Chosen(runs, reducer))
+            self.saved.add_columns(bets.index, first, ChosenColumns(runs, reducer))
+        self._reduce(bets, ChosenColumns(runs, reducer))
 
-    def _reduce(self, bets: PairBets, chosen: Chosen) -> None:
+    def _reduce(self, bets: PairBets, chosen: ChosenColumns) -> None:
         """Look at the columns that were chosen from now on, as if nothing of the pair had been seen before."""
         size = 2 * chosen.runs
         self.summed = chosen.runs

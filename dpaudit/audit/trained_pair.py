@@ -129,7 +129,7 @@ class TrainedPair(CountedPair):
 
     @cached_property
     def log_ratio(self) -> Mapping[Hashable, float] | None:
-        """ln(Pr[output | data] / Pr[output | neighbour]) by output; None where the law is out of reach."""
+        """ln(Pr[output | data] / Pr[output | neighbour]) by output, or None if the law is out of reach."""
         source = self.request.source
         if not isinstance(source, HasLaw):
             return None
@@ -186,7 +186,7 @@ class TrainedPair(CountedPair):
         return max((sum(side.total() for side in sides) for sides in self.tallies), default=0)
 
     def refuting_event(self) -> SelectedEvent | None:
-        """Return the event most likely to refute the claim by counts alone, of no slow score; None where none could."""
+        """Return the event most likely to refute the claim by counts alone, without slow scores; None if none could."""
         test = self._test(REFUTING_SHARE)
         epsilon = self.request.claim.epsilon
         quick = (one for one in self._ordered_cells(False) if not one.discretizer.slow)
@@ -199,7 +199,7 @@ class TrainedPair(CountedPair):
         return replace(best, guesses=(best.alone,))
 
     def refuting_place(self) -> list[int]:
-        """Return the place of the discretizer of that event; none where none could."""
+        """Return the place of the discretizer of that event, in a list; an empty list if no event could refute."""
         event = self.refuting_event()
         return [i for i, one in enumerate(self.discretizers) if event is not None and one is event.discretizer]
 
