@@ -201,8 +201,8 @@ def bet_test(request: Request, epsilon_lower: float, runs: int) -> CurveTest | N
     """Return the test of a claim that is a curve by bets against one point of it; None without such a claim.
 
     A mechanism that is not (epsilon, delta)-private for any epsilon below a bound is not mu-Gaussian private for any mu
-    smaller than the one whose curve passes through the bound and delta. The power is that of bets on so many `runs` of the leading pair: the
-    mu, or the noise of one number, at which they detect the event that exceeds the point soonest.
+    smaller than the one whose curve passes through the bound and delta. The power is that of bets on so many `runs` of
+    the leading pair: the mu, or the noise of one number, at which they detect the event that exceeds the point soonest.
     """
     claim = request.curve_claim
     point = request.claim

@@ -10,8 +10,8 @@ Words for what chooses and what is chosen: a *search* finds the pair; *training*
 
 How floats are stored is tested apart from the verdict, which speaks of their values. Noise added in floating point
 leaks through the bits of the sum whatever its scale: a sum lies on a coarser grid than a draw, and gaps in what a
-sampler can return lie elsewhere around another centre. An event over these bits is chosen on training runs and tested on the
-runs that confirm, with an error of its own.
+sampler can return lie elsewhere around another centre. An event over these bits is chosen on training runs and tested
+on the runs that confirm, with an error of its own.
 """
 
 from __future__ import annotations
