@@ -42,6 +42,8 @@ _Set: TypeAlias = tuple[int, CellSet]
 _Counts: TypeAlias = tuple[list[tuple[Tally, NDArray[np.uint16] | None]], Array]
 # The counts of a batch, and its exceptions.
 _Seen: TypeAlias = tuple[_Counts, Counter[tuple[str, ...]]]
+# The same of both sides of a couple; None for a side without runs.
+_SeenOfSides: TypeAlias = tuple[_Seen | None, _Seen | None]
 
 
 class Hits:
@@ -59,8 +61,8 @@ class Hits:
         self.seen += len(right)
 
 
-class Shown(NamedTuple):
-    """The outcome of some runs.
+class RunCounts(NamedTuple):
+    """The counts of some runs.
 
     `runs` were made on either side; `counts` are the cells on both sides by each selected event's discretizer, `raised`
     counts exceptions, and `scatter` is that of the calls on either side. If runs are in order, `right` has for each
@@ -75,7 +77,7 @@ class Shown(NamedTuple):
 
 
 class Confirmation:
-    """The fresh runs of the pair chosen: `make` yields what they show, `take` adds it, `end_look` ends a look.
+    """The fresh runs of the pair chosen: `make` yields their counts, `take` adds these, `end_look` ends a look.
 
     Each selected event has a share of the verdict's error; of the `look` at which the time was over all of them have
     that look's part alone. The `couples` are the jobs of all runs. The `counts` are those of the cells on both sides by
@@ -118,16 +120,16 @@ class Confirmation:
         """Make the runs, look by look while there is time."""
         for chunks, share in self._request.clock.looks(len(self.couples)):
             self.look = share
-            for shown in self.make(self.couples[chunks], summed=not self._ordered):
-                self.take(shown)
+            for made in self.make(self.couples[chunks], summed=not self._ordered):
+                self.take(made)
             self.end_look()
 
     def end_look(self) -> None:
         """Note that all runs of a look are added."""
         self._ended += 1
 
-    def make(self, couples: Couples, *, summed: bool = False) -> Iterator[Shown]:
-        """Make the runs of some couples of jobs; yield what those of each show, or of several where they are summed."""
+    def make(self, couples: Couples, *, summed: bool = False) -> Iterator[RunCounts]:
+        """Make the runs of some couples of jobs; yield the counts of each, or of several if they are summed."""
         # What training counted stays here: workers need the rule alone.
         rules = tuple(replace(one, training=(Counter(), Counter()), orders=()) for one in self._selected)
         codes: tuple[GuessCodes | None, ...] = (None,) * len(rules)
@@ -136,15 +138,15 @@ class Confirmation:
         reduce = Observed(partial(_counted, rules, codes, self._sets))
         if summed:
             for runs, found in self.sampler.summed(couples, reduce, _added):
-                yield self._shown(runs, found, [])
+                yield self._run_counts(runs, found, [])
             return
         for couple, found in zip(couples, self.sampler.reduced(couples, reduce), strict=True):
             right: list[Bools] = []
             if self._ordered:
                 right = self._right(couple, found)
-            yield self._shown((couple[0].size, couple[1].size), found, right)
+            yield self._run_counts((couple[0].size, couple[1].size), found, right)
 
-    def _shown(self, runs: tuple[int, int], found: tuple[_Seen | None, _Seen | None], right: list[Bools]) -> Shown:
+    def _run_counts(self, runs: tuple[int, int], found: _SeenOfSides, right: list[Bools]) -> RunCounts:
         raised: Counter[tuple[str, ...]] = Counter()
         sides: list[_Counts] = []
         for side in found:
@@ -155,9 +157,9 @@ class Confirmation:
                 raised.update(side[1])
         (first, scatter), (second, other_scatter) = sides
         counts = [(one, other) for (one, _), (other, _) in zip(first, second, strict=True)]
-        return Shown(runs, counts, raised, [scatter, other_scatter], right)
+        return RunCounts(runs, counts, raised, [scatter, other_scatter], right)
 
-    def _right(self, couple: Couple, found: tuple[_Seen | None, _Seen | None]) -> list[Bools]:
+    def _right(self, couple: Couple, found: _SeenOfSides) -> list[Bools]:
         """Return for each guess whether it is right about each run whose coin it names, in the order of the runs."""
         turns = self.sampler.turns(couple)
         right = []
@@ -175,15 +177,15 @@ class Confirmation:
                 right.append((said == np.where(turns == 0, DATA, NEIGHBOUR))[said > 0])
         return right
 
-    def take(self, shown: Shown) -> None:
-        """Add what runs show, which come after all that were added."""
-        for totals, more in zip(self.counts, shown.counts, strict=True):
+    def take(self, made: RunCounts) -> None:
+        """Add the counts of runs that come after all that were added."""
+        for totals, more in zip(self.counts, made.counts, strict=True):
             for total, side in zip(totals, more, strict=True):
                 total.update(side)
-        self.raised.update(shown.raised)
-        self.scatter = [mine + more for mine, more in zip(self.scatter, shown.scatter, strict=True)]
-        self.sides = self.sides[0] + shown.runs[0], self.sides[1] + shown.runs[1]
-        for hits, right in zip(self.hits, shown.right, strict=True):
+        self.raised.update(made.raised)
+        self.scatter = [mine + more for mine, more in zip(self.scatter, made.scatter, strict=True)]
+        self.sides = self.sides[0] + made.runs[0], self.sides[1] + made.runs[1]
+        for hits, right in zip(self.hits, made.right, strict=True):
             hits.take(right)
 
     @property

@@ -114,7 +114,7 @@ class Training:
             if short.sure or len(short.pairs) == 1:
                 (index, pair), *_ = short.pairs
                 return index, pair, replace(request, searched=(0, 0))
-        betting = replace(request, sampler=knowing(request.sampler, request.hygiene.shown()))
+        betting = replace(request, sampler=knowing(request.sampler, request.hygiene.take_output()))
         budget = request.budget
         among = betting
         if short is not None:
@@ -310,7 +310,7 @@ READING = 0.3
 LEAST_READING = 1e-3
 
 
-def choose(request: Request) -> tuple[Request, Choice]:
+def _choose(request: Request) -> tuple[Request, Choice]:
     """Make the runs that choose; return what they have fixed, and the request as they leave it.
 
     The verdict's error is all of 1 - confidence, less `CURVE_SHARE` of it where a curve is asked for.
@@ -363,31 +363,31 @@ def choose(request: Request) -> tuple[Request, Choice]:
 
 def fixed_finding(request: Request) -> PrivacyFinding:
     """Run the audit and return what it learned."""
-    request, choice = choose(request)
-    shown = Confirmation(request, choice)
-    shown.run()
-    return finding_of(request, choice, shown)
+    request, choice = _choose(request)
+    confirmation = Confirmation(request, choice)
+    confirmation.run()
+    return _finding_of(request, choice, confirmation)
 
 
-def finding_of(request: Request, choice: Choice, shown: Confirmation) -> PrivacyFinding:
-    """Return what an audit learned, given the choice of its training and what its confirming runs have shown."""
+def _finding_of(request: Request, choice: Choice, confirmation: Confirmation) -> PrivacyFinding:
+    """Return the finding of an audit, given the choice of its training and its confirming runs."""
     claim = request.claim
     gamma = request.verdict_gamma
     selected = choice.selected[: len(choice.reads)]
     main = selected[0]
-    fresh = shown.runs // 2
-    look = shown.look
-    tested = [(test, i, place) for i in range(len(selected)) for place, test in enumerate(shown.tests(i))]
+    fresh = confirmation.runs // 2
+    look = confirmation.look
+    tested = [(test, i, place) for i in range(len(selected)) for place, test in enumerate(confirmation.tests(i))]
     # All bounds hold at once, as their errors add up to that of the verdict: the greatest may be told.
     best, i, place = max(tested, key=lambda one: one[0].epsilon_lower)
-    runs = likelier_first(best.direction, *shown.sides)
+    runs = likelier_first(best.direction, *confirmation.sides)
     # The runs that meet rare events: all of training, or those that features are compared on.
     met = request.budget.training + request.budget.pilot
     if not choice.pilot.sufficient:
         met = min(SCREENED, met // 2)
     hits, trained, *_ = main.hits
     power = Power.of_test((hits + 0.5) / (trained + 1), main.neighbour_mass, met, fresh, claim, look * gamma)
-    tested_claim = curve_test(request, main, shown.counts[0], best, shown.sides, met, look * gamma)
+    tested_claim = curve_test(request, main, confirmation.counts[0], best, confirmation.sides, met, look * gamma)
     plain: PlainEvent | UnsetType = UNSET
     if best.epsilon_lower > claim.epsilon and not choice.reads[i][place]:
         plain = choice.plain_event(claim)
@@ -395,10 +395,10 @@ def finding_of(request: Request, choice: Choice, shown: Confirmation) -> Privacy
     curve = None
     if request.look.curve:
         errors["curve"] = request.gamma - gamma
-        curve = _curve_of(main, shown.counts[0], look * errors["curve"])
+        curve = _curve_of(main, confirmation.counts[0], look * errors["curve"])
     representation = None
     if choice.stored:
-        representation = shown.tests(len(selected))[0]
+        representation = confirmation.tests(len(selected))[0]
     bound = COIN
     if best.count is UNSET:
         bound = MELDED
@@ -422,7 +422,8 @@ def finding_of(request: Request, choice: Choice, shown: Confirmation) -> Privacy
         tested_claim=tested_claim,
         curve=curve,
     )
-    return request.finding(power, shown.seen, choice.pilot, request.budget.training // 2, choice.not_run, outcome)
+    summed = request.budget.training // 2
+    return request.finding(power, confirmation.seen, choice.pilot, summed, choice.not_run, outcome)
 
 
 def _curve_of(selected: SelectedEvent, counts: Tallies, gamma: float) -> Curve | None:

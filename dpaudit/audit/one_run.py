@@ -63,7 +63,7 @@ RANKINGS: tuple[RankingName, ...] = ("two-sided", "in")
 
 
 @dataclass(frozen=True)
-class Ranked:
+class RankedScores:
     """Scores and coins in the order of the guesses: for each ranking, whether the guesses are right.
 
     Those of `reversed` are of guesses that take smaller scores for those of canaries that are in.
@@ -77,7 +77,7 @@ class Ranked:
     all_equal: bool
 
     @classmethod
-    def of(cls, scores: Any, included: Any, sealed: Coins | None) -> Ranked:
+    def of(cls, scores: Any, included: Any, sealed: Coins | None) -> RankedScores:
         """Return scores and coins ranked, or raise `InputError`."""
         values = _numbers(scores)
         flipped, coins = read_included(included, sealed)
@@ -256,7 +256,7 @@ def audit_scores(
     >>> dpaudit.audit_scores(3 * coins.included + noise, coins, epsilon=1.0).verdict.value
     'violation'
     """
-    ranked = Ranked.of(scores, included, sealed)
+    ranked = RankedScores.of(scores, included, sealed)
     own = "not known without coins that were sealed"
     if ranked.coins is not None:
         own = ranked.coins.seal
@@ -315,7 +315,7 @@ class GuessTest:
 
 
 def guess_test(
-    ranked: Ranked,
+    ranked: RankedScores,
     points: ClaimPoints,
     gamma: float,
     ranking: str = RANKINGS[0],
@@ -355,7 +355,7 @@ def points_of(curve: CurveClaim | None, epsilon: float, delta: float) -> ClaimPo
 
 
 def finding_of(
-    ranked: Ranked,
+    ranked: RankedScores,
     curve: CurveClaim | None,
     point: PrivacyClaim,
     confidence: float,

@@ -13,7 +13,7 @@ from dpaudit import seeding
 from dpaudit.arguments import CONFIDENCE, read_flag, read_integer, read_number
 from dpaudit.audit.coins import LEAST, flip_coins
 from dpaudit.audit.curve_claims import resolve_claims
-from dpaudit.audit.one_run import Ranked, finding_of
+from dpaudit.audit.one_run import RankedScores, finding_of
 from dpaudit.audit.one_run_finding import OneRunFinding
 from dpaudit.bounds.base import Bools
 from dpaudit.contract import CurveClaim, PrivacyClaim, Relation
@@ -105,7 +105,7 @@ def audit_one_run(
             scores = np.array(made, dtype=object)  # is refused, with the reason
         else:
             scores = np.array(made)
-        ranked = Ranked.of(scores, coins, None)
+        ranked = RankedScores.of(scores, coins, None)
         ignored = None
         if check:
             # The address of the first run, so that its generator is equal and the canaries alone differ.

@@ -69,7 +69,9 @@ class Tallied:
         if ordered:
             cells.sort()
         runs = np.array([[side[cell] for cell in cells] for side in sides], dtype=np.float64)
-        return cls(np.array(cells, dtype=np.int64) if ordered else cells, runs)
+        if ordered:
+            return cls(np.array(cells, dtype=np.int64), runs)
+        return cls(cells, runs)
 
 
 @dataclass(frozen=True)
@@ -183,6 +185,13 @@ def joined(sides: Sequence[Sequence[Batch]]) -> list[Batch]:
     return [join(side) if side else [] for side in sides]
 
 
+def _count_outputs(discretizer: Discretizer, sides: Sequence[Batch], tallies: Sides) -> None:
+    """Add the cells of the outputs of both sides to their counts."""
+    for tally, outputs in zip(tallies, sides, strict=True):
+        if len(outputs):
+            tally.update(*CountCells((discretizer,))(outputs))
+
+
 class PairBets(CountedPair):
     """The past of one pair, and its bettors with what each has won relative to their mean, by epsilon of the grid.
 
@@ -236,9 +245,9 @@ class PairBets(CountedPair):
         / n + 1 / N)), near chi-squared where runs are independent, as `checks_and_gaps.calls_agree` has it.
         """
         for one, tallies in zip(self.discretizers, self.tallies, strict=True):
-            past = Tallied.of(tallies, ordered=one.ordered)
             if one.learned:
                 continue
+            past = Tallied.of(tallies, ordered=one.ordered)
             for halves in partitions(one, past, (2,)):
                 new = halves.parts(batch[one.name])
                 old = halves.parts(past)
@@ -312,13 +321,15 @@ class PairBets(CountedPair):
             found.append(pilot.atoms)
         self.restart(list({one.name: one for one in found}.values()))
         for i, (one, tallies) in enumerate(zip(self.discretizers, self.tallies, strict=True)):
-            other = one.refit(*second) if isinstance(one, Scored) and one.learned else None
-            for by, half in (one, second if one.learned or one.screened else sides), (other, first):
-                for tally, outputs in zip(tallies, half, strict=True):
-                    if by is not None and len(outputs):
-                        tally.update(*CountCells((by,))(outputs))
-            if other is not None:
-                self.discretizers[i] = one.joined(other, first, second)
+            if one.learned or one.screened:  # it was fitted, or chosen among hundreds, on the first half
+                _count_outputs(one, second, tallies)
+            else:
+                _count_outputs(one, sides, tallies)
+            if isinstance(one, Scored) and one.learned:
+                other = one.refit(*second)
+                if other is not None:
+                    _count_outputs(other, first, tallies)
+                    self.discretizers[i] = one.joined(other, first, second)
         if self.runs >= REFITTED_RUNS or self.runs >= held_runs(self.request.sampler):
             self.outputs = None  # scores are fitted no more: later runs are counted by the last ones
 

@@ -427,7 +427,7 @@ class Hygiene:
             self.series = Series(), Series()
             self._go_on("longer", calls)
 
-    def shown(self) -> list[Batch]:
+    def take_output(self) -> list[Batch]:
         """Return an output of the batches before an audit, as a list of one batch, and forget all of them."""
         first: list[Batch] = [self.outputs[:1]]
         self.outputs = []

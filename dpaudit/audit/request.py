@@ -249,7 +249,7 @@ NOTED_SHIFT = 3.0
 
 @dataclass(frozen=True)
 class Outcome:
-    """What one of the two designs has found; all but `refuted` are fields of the finding, which explains them.
+    """The outcome of one of the two designs; all but `refuted` are fields of the finding, which explains them.
 
     `refuted` says whether the bound, or the test of a claim that is a curve, refutes the claim. Whether that makes a
     violation, the checks decide as well.

@@ -404,11 +404,11 @@ def sequential_finding(request: Request) -> PrivacyFinding:
     if request.trials < request.trials_asked:
         least = LEAST_IN_TIME
     allowed = max(least, 2 * (request.trials - request.check_runs - request.recorded_runs))
-    shown = request.hygiene.shown()
-    request = replace(request, sampler=knowing(request.sampler, shown))
+    first = request.hygiene.take_output()
+    request = replace(request, sampler=knowing(request.sampler, first))
     saved = None
     if request.continued is not None:
-        encoded(shown)
+        encoded(first)
         saved = SavedRuns(request.continued, settings_of(request), request.trials)
         allowed = max(allowed, saved.runs)
     found = Session(request, allowed, gamma, saved).run()
