@@ -218,7 +218,7 @@ class Budget:
         """
         total = trials - checks - recorded
         most = 0
-        if pairs > 1:
+        if pairs != 1:
             most = max(int(SEARCH_SHARE * total), min(int(SCARCE_SHARE * total), RUNS_OF_PAIR * pairs))
         nearby = 0
         if local:

@@ -389,6 +389,16 @@ class Session:
         return f"{known}; all {left:,} runs ({duration(left * pace)}) would show a leak of epsilon {able:.3g}"
 
 
+def _failed_checks(pairs: Iterable[PairBets]) -> tuple[Check, ...]:
+    """Return the check of calls, if batches differ from each other more than independent runs make them."""
+    for bets in pairs:
+        # The error is shared by all discretizers of a pair.
+        for statistic, freedom in bets.scatter.values():
+            if not plausible(float(statistic), int(freedom), len(bets.scatter)):
+                return (Check(CheckName.CALLS, Answer.DEPENDS, 0),)
+    return ()
+
+
 def sequential_finding(request: Request) -> PrivacyFinding:
     """Bet against the claim until it is refuted or the budget is spent.
 
@@ -401,7 +411,7 @@ def sequential_finding(request: Request) -> PrivacyFinding:
     if 2 * request.trials_asked < LEAST_RUNS:
         raise InputError.of("trials", request.trials_asked, f"at least {LEAST_RUNS // 2} in a sequential audit")
     least = LEAST_RUNS
-    if request.trials < request.trials_asked:
+    if request.trials != request.trials_asked:  # a time limit left fewer
         least = LEAST_IN_TIME
     allowed = max(least, 2 * (request.trials - request.check_runs - request.recorded_runs))
     first = request.hygiene.take_output()
@@ -423,13 +433,7 @@ def sequential_finding(request: Request) -> PrivacyFinding:
     # Of wide outputs the columns looked at are kept, and no whole output.
     if found.rejected and not request.coded and best.outputs is not None and not best.reduced:
         plain = PlainEvent.of(joined(best.outputs), claim.epsilon, claim.delta)
-    # Batches may differ from each other no more than independent runs make them.
-    batches = [(one, len(bets.scatter)) for bets in found.bets for one in bets.scatter.values()]
-    agree = all(plausible(one[0], int(one[1]), sets) for one, sets in batches)
     pilot = found.bets[0].pilot or Pilot(None, False)
-    failed: tuple[Check, ...] = ()
-    if not agree:
-        failed = (Check(CheckName.CALLS, Answer.DEPENDS, 0),)
     promised = able
     if pilot.width:
         # Scores take few of the runs, the choice of columns more than can be left out.
@@ -459,5 +463,6 @@ def sequential_finding(request: Request) -> PrivacyFinding:
         tested_claim=bet_test(request, found.epsilon_lower, leading),
         continued=continued,
     )
-    seen = Observations(found.bet, sum(bets.different for bets in found.bets), found.raised, failed)
+    different = sum(bets.different for bets in found.bets)
+    seen = Observations(found.bet, different, found.raised, _failed_checks(found.bets))
     return request.finding(power, seen, pilot, found.summed, not_run, outcome, tried=pairs - found.not_run)
