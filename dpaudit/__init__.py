@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from dpaudit.audit.one_run_finding import OneRunFinding
     from dpaudit.audit.one_run_training import audit_one_run
     from dpaudit.audit.parameters import Dataset, Execution, Look
-    from dpaudit.audit.recorded import audit_samples
     from dpaudit.audit.request import probe_of
+    from dpaudit.audit.samples import audit_samples
     from dpaudit.bounds.melded import epsilon_lower
     from dpaudit.contract import CurveClaim, Pair, PrivacyClaim, Relation
     from dpaudit.errors import DpauditError, InputError, ToolFault
@@ -54,7 +54,7 @@ _HOMES = {
     "audit.one_run_finding": "OneRunFinding",
     "audit.one_run_training": "audit_one_run",
     "audit.parameters": "Dataset Execution Look",
-    "audit.recorded": "audit_samples",
+    "audit.samples": "audit_samples",
     "audit.request": "probe_of",
     "bounds.melded": "epsilon_lower",
     "contract": "CurveClaim Pair PrivacyClaim Relation",

@@ -24,7 +24,7 @@ from dpaudit.audit.libraries import libraries_of
 from dpaudit.audit.options import Options
 from dpaudit.audit.parameters import EXECUTION, LOOK, Dataset, Execution, Look
 from dpaudit.audit.preflight import Hygiene
-from dpaudit.audit.request import Request, probe_of, resolve_inputs
+from dpaudit.audit.request import Moves, Request, probe_of, resolve_inputs
 from dpaudit.audit.run_time import with_run_time
 from dpaudit.audit.sequential_design import LEAST_RUNS, sequential_finding
 from dpaudit.contract import CurveClaim, Learner, MadePair, Pair, PrivacyClaim, Relation
@@ -65,8 +65,8 @@ def audit_privacy(
 ) -> PrivacyFinding:
     """Test a claim of (epsilon, delta)-differential privacy by running the mechanism on neighbouring inputs.
 
-    Some of the runs choose the pair and sets of outputs that speak for one side or the other; fresh runs alone decide,
-    the side of each of which is that of a fair coin. The verdict is "violation" if the coins are guessed right more
+    Some of the runs choose the pair and sets of outputs that speak for one side or the other. Fresh runs alone decide;
+    a fair coin chooses the side of each. The verdict is "violation" if the coins are guessed right more
     often than the claim allows: if a lower confidence bound on epsilon exceeds the claim (a few guesses share the
     error, so that all of their bounds hold at `confidence`). With delta > 0 it may be a bound on ln((p - delta) / q), p
     and q being the probabilities of an event on the two sides. Otherwise it is
@@ -222,7 +222,9 @@ def request_of(
         relation = Relation.ADD_REMOVE_ONE
     curve_claim, point = resolve_claims(mechanism, claim, epsilon, delta, relation, bets=bool(execution.bets))
     # Without a learner and without a word on it, it is not known what neighbours are.
-    known = point.relation if isinstance(mechanism, Learner) or relation is not None else None
+    known = None
+    if isinstance(mechanism, Learner) or relation is not None:
+        known = point.relation
     made, moves = resolve_inputs(mechanism, pairs, dataset, point, known, seed)
     probe = look.probe
     if isinstance(probe, str) and probe == "data":
@@ -281,7 +283,7 @@ def sampler_of(
     limit = None
     if timeout is not None:
         limit = Timeout(timeout, timeout_is)
-    elif APART:
+    elif APART:  # runs are made in a process of their own even without a limit
         limit = Timeout(math.inf)
     called = as_mechanism(mechanism, batched=batched, probe=probe, timeout=limit)
     return Sampler(called, seed, n_jobs, backend, address=address)
@@ -301,16 +303,17 @@ def without_shared(sampler: Sampler, pair: Pair) -> Sampler:
     return sampler
 
 
+# The most times that an audit begins again because its runs share another part of their outputs.
 SHARED_PARTS = 8
-"""The most times that an audit begins again because its runs share another part of their outputs."""
+# Runs on each side that show what runs share.
 SHARING_RUNS = 8
-"""Runs on each side that show what runs share."""
+# Trials with which an audit of fixed design can be made at all, where a time limit leaves no time for more.
 LEAST_FIXED = 4
-"""Trials with which an audit of fixed design can be made at all, where a time limit leaves no time for more."""
-SCREENED, SCREENED_SHARE = 400, 20
-"""The most pairs of a dataset on which noise is recorded, and of how many runs a side there is one for each."""
+# The most pairs of a dataset on which noise is recorded, and of how many runs a side there is one for each.
+SCREENED = 400
+SCREENED_SHARE = 20
+# Of the runs, at most, for recorded noise: with 400 trials or so all pairs that are made at first can be looked at.
 RECORDED_SHARE = 0.5
-"""Of the runs, at most, for recorded noise: with 400 trials or so all pairs that are made at first can be looked at."""
 
 
 def shortlist_of(request: Request) -> Shortlist | None:
@@ -318,23 +321,27 @@ def shortlist_of(request: Request) -> Shortlist | None:
 
     Its runs are the audit's. In the sequential design, whose runs are slow, no pairs but those given are looked at.
     """
-    run, pairs = one_run(request.sampler.mechanism), request.pairs
+    run = one_run(request.sampler.mechanism)
+    pairs = request.pairs
     if run is None or request.moves is None or request.continued is not None:
         return None
     claim = request.claim
     seed = request.sampler.seed
     # Slow runs, which bets are on, leave none for pairs beyond those given.
-    moves = None if request.sequential else request.moves
+    moves: Moves | None = request.moves
+    if request.sequential:
+        moves = None
     more: list[Pair] = []
     most = min(SCREENED, request.trials // SCREENED_SHARE)
     if moves is not None and request.dataset is not None and most > len(pairs):
         more = request.dataset.pairs(claim.relation, seed, most)[len(pairs) :]
         if request.look.include_data:
             more = [_shown(pair) for pair in more]
+    # Runs with recorded noise are among the trials, as the user asked for no more.
     runs = 2 * (request.trials - request.check_runs)
     kept = runs - int(RECORDED_SHARE * runs)
     if request.sequential:
-        kept = max(kept, LEAST_RUNS)
+        kept = max(kept, LEAST_RUNS)  # with fewer there would be next to nothing to bet on
     clock = request.clock
     found = shortlist(run, pairs, more, moves, claim.epsilon, claim.delta, seed, runs - kept, clock.screened)
     if found is not None and found.ended is not None:
@@ -349,15 +356,17 @@ def _audited(request: Request, progress: Progress) -> PrivacyFinding:
         try:
             return _made(request, progress)
         except SharedPart as found:
-            # The audit begins again, at the same addresses, without what its runs share.
+            # A model of diffprivlib, for instance, holds an accountant that all runs share and change. Such a part is
+            # left out and named; the audit begins again without it, at the same addresses.
             request = request.leaving_out(places_of(found))
     return _made(request, progress)
 
 
 def _made(request: Request, progress: Progress) -> PrivacyFinding:
     with opened(request, progress) as request:
-        finding = sequential_finding(request) if request.sequential else fixed_finding(request)
-        return concluded(request, finding)
+        if request.sequential:
+            return concluded(request, sequential_finding(request))
+        return concluded(request, fixed_finding(request))
 
 
 def concluded(request: Request, finding: PrivacyFinding) -> PrivacyFinding:
@@ -391,7 +400,9 @@ def _shown(pair: Pair) -> Pair:
 
 def _reading(request: Request) -> float:
     """Return the seconds that a run takes to be read. Bets measure that as they go on."""
-    return 0.0 if request.sequential else reading_seconds(request, request.hygiene.outputs)
+    if request.sequential:
+        return 0.0
+    return reading_seconds(request, request.hygiene.outputs)
 
 
 @contextmanager
@@ -401,24 +412,34 @@ def opened(request: Request, progress: Progress) -> Iterator[Request]:
         check_generator(request.sampler.mechanism)
     request.check_power()
     request = as_shown(request)
-    sampler, pairs = request.sampler, request.pairs
+    sampler = request.sampler
+    pairs = request.pairs
     numbers = count()
 
     def pace(runs: int) -> None:
         """Make runs on both sides in turn, in as many processes as the audit has, to see how long they take."""
         number = next(numbers)
-        sizes = (0, runs) if number % 2 else (runs, 0)
+        sizes = (runs, 0)
+        if number % 2:
+            sizes = (0, runs)
         for _ in sampler.reduced(sampler.couples(pairs[0], [("pace", number)] * 2, *sizes), len):
             pass
 
     LOG.info("privacy of %s: %d pairs, %d runs a side", sampler.mechanism.name, len(pairs), request.trials)
     with ExitStack() as stack:
+        # Each warning of the mechanism is shown once, with how often it came, and not once a run.
         stack.enter_context(gathered())
+        # With a time limit a child process that says nothing is ended, so that the limit holds whatever it does.
         stack.enter_context(listening(request.clock.left))
         request.hygiene.open(request.clock)
-        least, share = (1, BETTING) if request.sequential else (LEAST_FIXED, RUNNING)
+        least = LEAST_FIXED
+        share = RUNNING
+        if request.sequential:
+            least = 1
+            share = BETTING
         read = partial(_reading, request)
         trials = request.clock.trials(request.trials, 2, pace, least, call=sampler.least_call, share=share, read=read)
+        # Progress counts from here on: how many runs there will be is known only now.
         report = stack.enter_context(followed(progress, 2 * trials, "runs", request.clock.left))
         request = replace(request, trials=trials, sampler=request.hygiene.watching(sampler, trials))
         request = replace(request, sampler=replace(request.sampler, report=report))

@@ -1,15 +1,17 @@
-"""The choice that training makes: all that the fresh runs and the finding need of it."""
+"""The choice that training makes: all that it fixes before the first fresh run, for these runs and the finding."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+
+from msgspec import UnsetType
 
 from dpaudit.audit.finding import PlainEvent
 from dpaudit.contract import Pair, PrivacyClaim
 from dpaudit.events.discretizers import Pilot
 from dpaudit.events.selected import SelectedEvent
 from dpaudit.events.wide import Reducer
+from dpaudit.outputs.protocols import Batch
 
 
 @dataclass(frozen=True)
@@ -38,8 +40,8 @@ class Choice:
     pairs: int
     runs_of: tuple[int, ...]
     reads: tuple[tuple[bool, ...], ...]
-    read: list[Any] = field(default_factory=list, compare=False)
+    read: list[Batch] = field(default_factory=list, compare=False)
 
-    def plain_event(self, claim: PrivacyClaim) -> Any:
+    def plain_event(self, claim: PrivacyClaim) -> PlainEvent | UnsetType:
         """Return an event that shows a violation in simpler words; UNSET if there is none."""
         return PlainEvent.of(self.read, claim.epsilon, claim.delta)

@@ -21,13 +21,14 @@ from dpaudit.errors import InputError
 from dpaudit.files import write_file
 from dpaudit.record import Count, Frozen, Words, decode, encodable
 
+# The least number of canaries.
 LEAST = 2
-"""The least number of canaries."""
+# Bytes of the nonce, so many that coins cannot be guessed from their digest.
 _BYTES = 16
+# An order of coins that fair ones have with a smaller probability is a warning.
 ORDER = 1e-9
-"""An order of coins that fair ones have with a smaller probability is a warning."""
+# Distances, at most, at which coins are compared.
 _LAGS = 4096
-"""Distances, at most, at which coins are compared."""
 
 
 class Coins(Frozen, frozen=True):
@@ -45,7 +46,7 @@ class Coins(Frozen, frozen=True):
     nonce : str
         Random text that is part of what is sealed.
     seed : int or None
-        The seed that was chosen; None where the coins come from the operating system.
+        The seed that was chosen, or None if the coins come from the operating system.
     seal : str
         The SHA-256 digest of the other fields, as JSON with sorted keys and without spaces.
     """
@@ -64,8 +65,10 @@ class Coins(Frozen, frozen=True):
     @property
     def included(self) -> Bools:
         """The canaries that are in as True, shape (m,); for several runs (runs, m)."""
-        found = np.array([[bit == "1" for bit in row] for row in self.bits])
-        return found[0] if len(found) == 1 else found
+        found: Bools = np.array([[bit == "1" for bit in row] for row in self.bits])
+        if len(found) == 1:
+            found = found[0]
+        return found
 
     def save(self, path: str | Path) -> None:
         """Write the coins to a file as JSON; whole, or not at all."""
@@ -104,7 +107,7 @@ def flip_coins(m: int, seed: int | None = None, *, runs: int = 1) -> Coins:
         Makes the coins reproducible; the finding then names it. By default they come from the operating system, so
         that nothing which knows the seed can know them.
     runs : int
-        Trainings, each of which has coins of its own for the same canaries.
+        Trainings; each has its own coins for the same canaries.
 
     Returns
     -------
@@ -123,14 +126,17 @@ def flip_coins(m: int, seed: int | None = None, *, runs: int = 1) -> Coins:
     >>> coins.included.shape, int(coins.included.sum()), coins.seal[:8]
     ((1000,), 478, '039e3473')
     """
-    m, runs = read_integer("m", m, LEAST, MAX_COINS), read_integer("runs", runs)
+    m = read_integer("m", m, LEAST, MAX_COINS)
+    runs = read_integer("runs", runs)
     if m * runs > MAX_COINS:
         raise InputError.of("runs", runs, f"such that there are at most {MAX_COINS:g} coins in all")
+    # By default no seed: what knows the seed of an audit, such as the training, must not know its coins.
     draw: Callable[[int], bytes] = secrets.token_bytes
     if seed is not None:
         seed = seeding.check_seed(seed)
         draw = seeding.generator(seed, "one run", "coins", m, runs).bytes
-    drawn, nonce = draw(math.ceil(m * runs / 8)), draw(_BYTES).hex()
+    drawn = draw(math.ceil(m * runs / 8))
+    nonce = draw(_BYTES).hex()
     flipped = np.unpackbits(np.frombuffer(drawn, np.uint8))[: m * runs].reshape(runs, m)
     bits = tuple("".join(map(str, row)) for row in flipped)
     return Coins(bits, nonce, seed, sealed_by(bits, nonce, seed))
@@ -139,7 +145,8 @@ def flip_coins(m: int, seed: int | None = None, *, runs: int = 1) -> Coins:
 def read_included(included: Any, sealed: Coins | None) -> tuple[Bools, Coins | None]:
     """Return coins as an array (runs, m), and the sealed ones if there are any; `InputError` if these are others."""
     if isinstance(included, Coins):
-        sealed, included = sealed or included, included.included
+        sealed = sealed or included
+        included = included.included
     allowed = "an array of True and False, or of 1 and 0"
     try:
         numbers = np.asarray(included).astype(np.float64)
@@ -151,7 +158,8 @@ def read_included(included: Any, sealed: Coins | None) -> tuple[Bools, Coins | N
     if sealed is not None:
         if not isinstance(sealed, Coins):
             raise InputError.of("sealed", sealed, "the coins of dpaudit.flip_coins")
-        own, differ = np.atleast_2d(sealed.included), ""
+        own = np.atleast_2d(sealed.included)
+        differ = ""
         if own.shape != found.shape:
             differ = f"got shape {found.shape}, sealed were {own.shape}"
         elif (own != found).any():
@@ -163,7 +171,7 @@ def read_included(included: Any, sealed: Coins | None) -> tuple[Bools, Coins | N
 
 
 def order_warning(flipped: Bools) -> str:
-    """Return what is unlikely about the order of coins (runs, m) that were given as fair; empty where nothing is.
+    """Describe an unlikely property of the order of coins (runs, m) that were given as fair; "" if there is none.
 
     Each of the tests below has an exact p-value, or one from above, under fair independent coins, and they share
     `ORDER`. A score that changes with the place of a canary, and not with its coin, is taken for a leak where members
@@ -171,6 +179,7 @@ def order_warning(flipped: Bools) -> str:
     """
     trends = _by_trend(flipped)
     others = [*_by_distance(flipped), *_by_stretch(flipped), *_by_canary(flipped)]
+    # The union bound: no test has more than its part of the error.
     least = ORDER / (len(trends) + len(others))
     # Members first is what a file in two parts has: it is named before the blocks that it also consists of.
     named = [words for p_value, words in trends if p_value < least]
@@ -182,8 +191,8 @@ def order_warning(flipped: Bools) -> str:
     return f"{words}: {why}, and scores that depend on the place of a canary, not on its coin, are taken for a leak"
 
 
+# p-values of tests, with the words for what each has found.
 _Tested = list[tuple[float, str]]
-"""p-values of tests, with the words for what each has found."""
 
 
 def _by_trend(flipped: Bools) -> _Tested:
@@ -195,7 +204,9 @@ def _by_trend(flipped: Bools) -> _Tested:
         total = float(((2.0 * part - 1) @ places).sum())
         # Hoeffding: each coin adds or subtracts its place.
         exponent = total**2 / (2 * runs * float(places @ places))
-        where = "first, and those that are out last" if total < 0 else "last, and those that are out first"
+        where = "last, and those that are out first"
+        if total < 0:
+            where = "first, and those that are out last"
         found.append((2 * math.exp(-exponent), f"the canaries that are in stand {where}, most of them"))
     return found
 
@@ -209,6 +220,7 @@ def _by_distance(flipped: Bools) -> _Tested:
     runs, m = flipped.shape
     signs = 2.0 * flipped.ravel() - 1
     n = signs.size
+    # Padded with zeros to twice the length, so that the end is not compared with the beginning.
     size = 1 << (2 * n - 1).bit_length()
     products = np.fft.irfft(np.abs(np.fft.rfft(signs, size)) ** 2, size)
     of_runs = np.arange(m, n, m)[:_LAGS]
@@ -222,7 +234,9 @@ def _by_distance(flipped: Bools) -> _Tested:
     best = int(p_values.argmin())
     words = _distance_words(int(lags[best]), bool(alike[best] > pairs[best] / 2), m, runs)
     found.append((float(p_values[best]), words))
-    opposite = "the opposite of those" if 2 * mirrored < half else "those"
+    opposite = "those"
+    if 2 * mirrored < half:
+        opposite = "the opposite of those"
     words = f"the coins read backwards are mostly {opposite} read forwards"
     found.append((float(_two_sided(np.array([mirrored]), np.array([half]))[0]), words))
     return found
@@ -234,8 +248,12 @@ def _distance_words(lag: int, alike: bool, m: int, runs: int) -> str:
             return "canaries that are in stand in long blocks, and so do those that are out"
         return "canaries are in and out by turns, most of them"
     if runs > 1 and lag % m == 0:
-        return "the coins of several runs are mostly the same" if alike else "the coins of runs are mostly opposite"
-    return f"coins {lag} places apart are mostly {'the same' if alike else 'opposite'}"
+        if alike:
+            return "the coins of several runs are mostly the same"
+        return "the coins of runs are mostly opposite"
+    if alike:
+        return f"coins {lag} places apart are mostly the same"
+    return f"coins {lag} places apart are mostly opposite"
 
 
 def _by_stretch(flipped: Bools) -> _Tested:

@@ -2,8 +2,8 @@
 
 Refuting a point (epsilon, delta) that the claim implies refutes the claim (`bounds.tangent`), so the audit of a curve
 is that of a point which training has chosen together with the event, and fresh runs spend all of the error on it.
-Renyi and zero-concentrated privacy are averages, of which one event shows little: there most of the error is for a bet
-on all outputs (`bounds.holder`), on the same fresh runs.
+Renyi and zero-concentrated privacy are averages, and one event shows little of an average: there most of the error is
+for a bet on all outputs (`bounds.holder`), on the same fresh runs.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 from msgspec import UNSET, UnsetType
 
-from dpaudit.audit.candidate import Candidate
+from dpaudit.audit.claim_tests import CurveTest, EventTest, HolderEvidence
 from dpaudit.audit.power import LEARNING, MASSES, Power
 from dpaudit.audit.request import Request, resolve_claim
-from dpaudit.audit.tested import CurveTest, EventTest, HolderEvidence
+from dpaudit.audit.trained_pair import TrainedPair
 from dpaudit.bounds.holder import SHORTFALLS, by_label, detectable_shortfall, fit_bet, label_ends
 from dpaudit.bounds.tangent import ClaimPoints, delta_lower, mu_of_delta, orders_of, tangent_probability
 from dpaudit.contract import CurveClaim, PrivacyClaim, Relation
@@ -29,22 +29,23 @@ from dpaudit.events.prefixes import likelier_first
 from dpaudit.events.selected import OrderedCells, SelectedEvent
 from dpaudit.places import Place, importable
 
-SEARCHED_DELTA, BET_DELTA = 0.01, 0.2
-"""The deltas, about, of the point that pairs are searched by, for tails that training can learn exceed it, and of the
-one that is bet against, which Gaussian noise that is too small exceeds soonest."""
+# The deltas, about, of the point that pairs are searched by, for tails that training can learn exceed it, and of the
+# one that is bet against, which Gaussian noise that is too small exceeds soonest.
+SEARCHED_DELTA = 0.01
+BET_DELTA = 0.2
+# Of the error of a claim with a bet by Holder's inequality, for the event: it has the certificate.
 EVENT_SHARE = 0.1
-"""Of the error of a claim with a bet by Holder's inequality, for the event: it has the certificate."""
+# Orders that are bet on of a claim for all of them: higher ones need rarer outputs.
 LARGEST_ORDER = 4.0
-"""Orders that are bet on of a claim for all of them: higher ones need rarer outputs."""
+# Orders times mu beyond which tests of a Gaussian mechanism need outputs that hardly any run returns.
 TESTABLE = 3.5
-"""Orders times mu beyond which tests of a Gaussian mechanism need outputs that hardly any run returns."""
 
 
 def named_claim(text: str | None, epsilon: float | None = None, delta: float | None = None) -> CurveClaim | None:
     """Return the claim that a text names, such as "gaussian:0.5"; None if there is no text.
 
     The words are those of `Options.claim`; a profile is named by its place. `InputError` if the text names no claim, or
-    stands beside `epsilon` or `delta`.
+    is given together with `epsilon` or `delta`.
     """
     if text is None:
         return None
@@ -73,7 +74,7 @@ def named_claim(text: str | None, epsilon: float | None = None, delta: float | N
 
 
 def _refuse_numbers(claim: str, epsilon: float | None, delta: float | None) -> None:
-    """Raise `InputError` if epsilon or delta stands beside a claim, which is given by its name."""
+    """Raise `InputError` if epsilon or delta is given together with a claim; `claim` is the name of its parameter."""
     for name, value in (("epsilon", epsilon), ("delta", delta)):
         if value is not None:
             message = "{" + name + "} must be left out where {" + claim + "} is given: there is one claim; got {value_}"
@@ -82,7 +83,7 @@ def _refuse_numbers(claim: str, epsilon: float | None, delta: float | None) -> N
 
 def resolve_claims(
     source: Any,
-    claim: Any,
+    claim: PrivacyClaim | CurveClaim | None,
     epsilon: float | None,
     delta: float | None,
     relation: Relation | str | None,
@@ -98,32 +99,45 @@ def resolve_claims(
     if claim is not None:
         _refuse_numbers("claim", epsilon, delta)
     if isinstance(claim, PrivacyClaim):
-        epsilon, delta, relation = claim.epsilon, claim.delta, claim.relation if relation is None else relation
+        epsilon = claim.epsilon
+        delta = claim.delta
+        if relation is None:
+            relation = claim.relation
     elif isinstance(claim, CurveClaim):
-        curve, points = claim, ClaimPoints.of(claim)
-        i = int(np.abs(np.log((points.delta + 1e-9) / (BET_DELTA if bets else SEARCHED_DELTA))).argmin())
-        epsilon, delta = float(points.epsilon[i]), float(points.delta[i])
+        curve = claim
+        points = ClaimPoints.of(claim)
+        about = SEARCHED_DELTA
+        if bets:
+            about = BET_DELTA
+        # 1e-9 keeps a delta of 0 from having no logarithm.
+        i = int(np.abs(np.log((points.delta + 1e-9) / about)).argmin())
+        epsilon = float(points.epsilon[i])
+        delta = float(points.delta[i])
     elif claim is not None:
         raise InputError.of("claim", claim, "a claim, such as dpaudit.PrivacyClaim.gaussian(1.0)")
     return curve, resolve_claim(source, epsilon, delta, relation)
 
 
-def choose_point(request: Request, candidate: Candidate) -> tuple[SelectedEvent, Request]:
+def choose_point(request: Request, pair: TrainedPair) -> tuple[SelectedEvent, Request]:
     """Return the event that shows most of a point of the claim on the training runs, and the request for that point."""
     assert request.curve_claim is not None
     points = ClaimPoints.of(request.curve_claim)
-    families = (
+    orders = (
         OrderedCells.of(discretizer, tallies)
-        for discretizer, tallies in zip(candidate.discretizers, candidate.tallies, strict=True)
+        for discretizer, tallies in zip(pair.discretizers, pair.tallies, strict=True)
     )
-    _, i, event = max((one.of_points(points) for one in families), key=lambda one: one[0])
+    # The event that shows the greatest share of a point: the point that counts exceed most would be, of a claim that is
+    # kept with slack, in a far tail where both are next to nothing.
+    _, i, event = max((one.of_points(points) for one in orders), key=lambda one: one[0])
     claim = replace(request.claim, epsilon=float(points.epsilon[i]), delta=float(points.delta[i]), claim_id="")
     return event, replace(request, claim=claim)
 
 
 def event_share(claim: CurveClaim | None) -> float:
     """Return the share of the verdict's error that the event has."""
-    return 1.0 if claim is None or claim.mu is not None or claim.points else EVENT_SHARE
+    if claim is None or claim.mu is not None or claim.points:
+        return 1.0
+    return EVENT_SHARE
 
 
 def curve_test(
@@ -135,7 +149,8 @@ def curve_test(
     `test` is that of the event at the point, `sides` are the runs made on either, so many training runs of a side
     `met` rare events, and `gamma` is the error of the verdict.
     """
-    claim, point = request.curve_claim, request.claim
+    claim = request.curve_claim
+    point = request.claim
     if claim is None:
         return None
     first, other = likelier_first(test.direction, *sides)
@@ -147,13 +162,15 @@ def curve_test(
     orders = orders_of(claim, LARGEST_ORDER)
     if not orders:
         return CurveTest(claim, lower)
-    error, runs = gamma * (1 - event_share(claim)), min(sides)
+    error = gamma * (1 - event_share(claim))
+    runs = min(sides)
     short = detectable_shortfall(orders, kept_shift(orders), max(1, runs // LEARNING), error)
     # Labels are cells in the event's order. The bet that training fits pays on as many runs of either side.
     trained, made = (
         np.array([[side[atom] for atom in main.ranking] for side in one])
         for one in (map(main.event.with_rare_merged, main.training), counts)
     )
+    # The sides differ by chance in their runs. Which runs of the longer one count is drawn without a look at them.
     rng = np.random.default_rng(0)
     fresh = [rng.multivariate_hypergeometric(side, runs, method="marginals") for side in made]
     ends = label_ends(trained.sum(axis=0))
@@ -183,11 +200,12 @@ def kept_shift(orders: Sequence[tuple[float, float]]) -> float:
 def bet_test(request: Request, epsilon_lower: float, runs: int) -> CurveTest | None:
     """Return the test of a claim that is a curve by bets against one point of it; None without such a claim.
 
-    What is not (epsilon, delta)-private for any epsilon below a bound is mu-Gaussian private for no smaller mu than
-    that of which the curve goes through the bound and delta. The power is that of bets on so many `runs` of the leading
-    pair: the mu, or the noise of one number, of which they detect the event that exceeds the point soonest.
+    A mechanism that is not (epsilon, delta)-private for any epsilon below a bound is not mu-Gaussian private for any mu
+    smaller than the one whose curve passes through the bound and delta. The power is that of bets on so many `runs` of
+    the leading pair: the mu, or the noise of one number, at which they detect the event that exceeds the point soonest.
     """
-    claim, point = request.curve_claim, request.claim
+    claim = request.curve_claim
+    point = request.claim
     if claim is None:
         return None
     if claim.mu is not None:
@@ -197,11 +215,14 @@ def bet_test(request: Request, epsilon_lower: float, runs: int) -> CurveTest | N
     orders = orders_of(claim)
     if not orders:
         return CurveTest(claim, 0.0)
-    # Noise that keeps the claim need not reach its point: the shift must be larger than that of which the curve does.
-    kept, through = kept_shift(orders), mu_of_delta(point.epsilon, point.delta)
+    # Noise that keeps the claim need not reach its point: the shift must exceed that whose curve reaches it.
+    kept = kept_shift(orders)
+    through = mu_of_delta(point.epsilon, point.delta)
     able = _mu_of_bets(point, max(kept, through), runs, request.gamma)
     short = 1 - kept / able
-    return CurveTest(claim, 0.0, detectable_shortfall=short if short <= SHORTFALLS[1] else math.inf)
+    if short > SHORTFALLS[1]:
+        short = math.inf
+    return CurveTest(claim, 0.0, detectable_shortfall=short)
 
 
 def _mu_of_bets(point: PrivacyClaim, mu: float, runs: int, gamma: float) -> float:

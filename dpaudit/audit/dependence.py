@@ -21,21 +21,22 @@ from dpaudit.running.values import Sketch
 
 Floats = NDArray[np.float64]
 
+# The distances of runs that are compared.
 LAGS = (1, 2, 3, 4)
-"""The distances of runs that are compared."""
+# Numbers of an output that are looked at; of more than so many, some in equal distances.
 NUMBERS = 64
-"""Numbers of an output that are looked at; of more than so many, some in equal distances."""
-SCALING, STAGES = 200, (99, 9_999)
-"""Random orders that give the mean and the scale of each statistic, and those that the observed order must exceed.
-
-Nearly all independent runs end at the first stage. At the last stage all orders must be exceeded, so that independent
-runs are said to depend on each other with probability at most 1 / (1 + 9,999)."""
+# Random orders that give the mean and the scale of each statistic, and those that the observed order must exceed.
+#
+# Nearly all independent runs end at the first stage. At the last stage all orders must be exceeded, so that
+# independent runs are said to depend on each other with probability at most 1 / (1 + 9,999).
+SCALING = 200
+STAGES = (99, 9_999)
+# The greatest probability with which runs that are independent are said to depend on the order.
 ORDER_ERROR = 1 / (1 + STAGES[-1])
-"""The greatest probability with which runs that are independent are said to depend on the order."""
+# The greatest probability with which workers whose runs are independent are said to share values.
 SHARED_ERROR = 1e-5
-"""The greatest probability with which workers whose runs are independent are said to share values."""
+# Workers, those with most runs, that are compared pair by pair.
 MOST_WORKERS = 8
-"""Workers, those with most runs, that are compared pair by pair."""
 
 
 def numbers_of(output: Any, label: Hashable) -> list[float]:
@@ -103,7 +104,8 @@ class Series:
         known = {label: number for number, label in enumerate(dict.fromkeys(self.labels))}
         codes = np.array([known[label] for label in self.labels])
         equal = (codes[:, None] == codes).astype(np.float64)
-        ranks, spread = np.zeros((n, width)), np.zeros((n, width))
+        ranks = np.zeros((n, width))
+        spread = np.zeros((n, width))
         for j in range(width):
             there = ~np.isnan(columns[:, j])
             equal += columns[:, j][:, None] == columns[:, j]
@@ -114,9 +116,14 @@ class Series:
 
 def _centred(values: Floats) -> Floats:
     """Return values less their mean, in units of their standard deviation; zeros where all are the same."""
-    centred = values - values.mean() if len(values) else values
-    scale = float(np.sqrt(np.mean(centred**2))) if len(values) else 0.0
-    return centred / scale if scale > 0 else np.zeros_like(centred)
+    if not len(values):
+        return np.zeros_like(values)
+    centred = values - values.mean()
+    scale = float(np.sqrt(np.mean(centred**2)))
+    if scale == 0:
+        return np.zeros_like(centred)
+    scaled: Floats = centred / scale
+    return scaled
 
 
 def depends_on_order(series: Sequence[Series], rng: np.random.Generator) -> bool:
@@ -138,6 +145,7 @@ def depends_on_order(series: Sequence[Series], rng: np.random.Generator) -> bool
     if not kernels:
         return False
 
+    # Noise that is used again in turn, at a distance beyond all lags, shows by the distance of equal outputs.
     repeats = [_repeats(of_kind[0]) for of_kind in kernels]
 
     def statistics(orders: int) -> Floats:
@@ -146,7 +154,9 @@ def depends_on_order(series: Sequence[Series], rng: np.random.Generator) -> bool
         distances: list[Floats] = []
         for of_kind, pairs in zip(kernels, repeats, strict=True):
             own = np.arange(len(of_kind[0]))[None, :]
-            order = rng.permuted(np.repeat(own, orders, axis=0), axis=1) if orders else own
+            order = own
+            if orders:
+                order = rng.permuted(np.repeat(own, orders, axis=0), axis=1)
             for k, kernel in enumerate(of_kind):
                 for i, lag in enumerate(LAGS):
                     found[:, k * len(LAGS) + i] += kernel[order[:, :-lag], order[:, lag:]].sum(axis=1)
@@ -158,7 +168,8 @@ def depends_on_order(series: Sequence[Series], rng: np.random.Generator) -> bool
         return found
 
     scaling = statistics(SCALING)
-    middle, scale = scaling.mean(axis=0), scaling.std(axis=0)
+    middle = scaling.mean(axis=0)
+    scale = scaling.std(axis=0)
     # Sums of the same terms in another order differ in the last digits.
     constant = scale <= 1e-9 * (1 + np.abs(middle))
     scale = np.where(constant, 1.0, scale)
@@ -169,6 +180,7 @@ def depends_on_order(series: Sequence[Series], rng: np.random.Generator) -> bool
         return greatest
 
     observed = float(greatest(0)[0]) * (1 - 1e-9)
+    # The order seen is one of 1 + 9,999 that are equally likely if runs are independent.
     for orders in STAGES:
         for start in range(0, orders, PIECE):
             if (greatest(min(PIECE, orders - start)) >= observed).any():
@@ -177,9 +189,11 @@ def depends_on_order(series: Sequence[Series], rng: np.random.Generator) -> bool
 
 
 def _repeats(equal: Floats) -> NDArray[np.int64]:
-    """Return the pairs of equal runs, shape (pairs, 2); none where outputs are so few that most runs have an equal."""
+    """Return the pairs of equal runs, shape (pairs, 2); no pairs if most runs have an equal, as those of few values."""
     pairs = np.argwhere(np.triu(equal > 0, 1))
-    return pairs if len(pairs) <= MOST_REPEATS * len(equal) else pairs[:0]
+    if len(pairs) > MOST_REPEATS * len(equal):
+        return pairs[:0]
+    return pairs
 
 
 def _commonest(distances: Floats) -> Floats:
@@ -231,10 +245,10 @@ def depends_on_calls(calls: Series, runs: int, rng: np.random.Generator) -> bool
     return True
 
 
+# Pairs of equal outputs for each run, at most, whose distances are looked at.
 MOST_REPEATS = 8
-"""Pairs of equal outputs for each run, at most, whose distances are looked at."""
+# Random orders that are held at a time.
 PIECE = 500
-"""Random orders that are held at a time."""
 
 
 class SharedValues:
@@ -260,6 +274,7 @@ class SharedValues:
         for of_input in self.found.values():
             for worker, values in of_input.items():
                 runs[worker] += values.total()
+        # The union bound over all pairs of workers that are compared.
         compared = list(combinations([worker for worker, _ in runs.most_common(MOST_WORKERS)], 2))
         return any(self._chance(*both) * len(compared) <= SHARED_ERROR for both in compared)
 
@@ -271,7 +286,8 @@ class SharedValues:
         inputs: list[tuple[int, int, int, int]] = []
         for of_input in self.found.values():
             if first in of_input and second in of_input:
-                one, other = of_input[first], of_input[second]
+                one = of_input[first]
+                other = of_input[second]
                 both = one + other
                 twice = [value for value, times in both.items() if times == 2]
                 split = sum(one[value] == 1 for value in twice)
@@ -321,7 +337,7 @@ def _split_law(first: int, second: int, pairs: int) -> Floats:
     return law
 
 
-def _log_choose(n: int, k: NDArray[Any]) -> Floats:
+def _log_choose(n: int, k: NDArray[np.int64]) -> Floats:
     inside = (k >= 0) & (k <= n)
     safe = np.where(inside, k, 0)
     logs: Floats = np.where(inside, gammaln(n + 1) - gammaln(safe + 1) - gammaln(n - safe + 1), -np.inf)

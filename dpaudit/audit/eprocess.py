@@ -34,29 +34,32 @@ from numpy.typing import ArrayLike
 
 from dpaudit.bounds.base import Array, Bools, Integers
 
+# Pseudo-count on each side, and standard errors by which the posterior is moved towards 1/2; both affect power.
 ESTIMATES = ((0.5, 0.75), (0.5, 0.25))
-"""Pseudo-count on each side, and standard errors by which the posterior is moved towards 1/2; both affect power."""
+# The same for outputs that repeat: one that is impossible on a side is believed so after a few runs.
 RARE_ESTIMATE = (0.05, 0.0)
-"""The same for outputs that repeat: one that is impossible on a side is believed so after a few runs."""
 
+# Caps that are tried, as parts of exp(-epsilon): steps of sqrt 2 cost at most a tenth of the growth.
 _CAPS = np.concatenate([[0.0], 2.0 ** (-0.5 * np.arange(19, -1, -1))])
-"""Caps that are tried, as parts of exp(-epsilon): steps of sqrt 2 cost at most a tenth of the growth."""
+# Difference of the logarithms of epsilons that share their caps, as parts of exp(-epsilon): they vary slowly.
 _ALIKE = 0.1
-"""Difference of the logarithms of epsilons that share their caps, as parts of exp(-epsilon): they vary slowly."""
+# Numbers worked on at a time: they and what is made of them fit a processor's cache, which halves the time.
 _MOST_NUMBERS = 50_000
-"""Numbers worked on at a time: they and what is made of them fit a processor's cache, which halves the time."""
+# Stands for a payoff of nothing or less, where no run is paid it.
 _LEAST = 1e-300
-"""Stands for a payoff of nothing or less, where no run is paid it."""
+# Beyond it exp(epsilon) leaves the floats; no posterior is sure enough for a bet against that or more.
 _MOST_EPSILON = 700.0
-"""Beyond it exp(epsilon) leaves the floats; no posterior is sure enough for a bet against that or more."""
+# How far above the claim, relatively and absolutely, a point of the grid lies for a bound that exceeds the claim.
 _ABOVE = 1e-6
-_GRID_START, _GRID_END, GRID_RATIO = 0.01, 12.0, 1.01
-"""Ends of the grid of epsilons that are bet against, and the factor between them: it costs at most 1 % of a bound."""
+# Ends of the grid of epsilons that are bet against, and the factor between them: it costs at most 1 % of a bound.
+_GRID_START = 0.01
+_GRID_END = 12.0
+GRID_RATIO = 1.01
 
+# Runs of a pair's first batch, on which nothing is known and nothing is bet.
 FIRST_BATCH = 16
-"""Runs of a pair's first batch, on which nothing is known and nothing is bet."""
+# The length of a batch as a part of the past.
 BATCH_GROWTH = 0.1
-"""The length of a batch as a part of the past."""
 
 
 def batch_size(past: int) -> int:
@@ -66,7 +69,8 @@ def batch_size(past: int) -> int:
 
 def batch_schedule(runs: int) -> tuple[Array, Array]:
     """Return how many runs of its only pair an audit has made before each batch but the first, and its size."""
-    past, sizes = [min(FIRST_BATCH, runs)], []
+    past = [min(FIRST_BATCH, runs)]
+    sizes = []
     while past[-1] < runs:
         sizes.append(min(runs - past[-1], batch_size(past[-1])))
         past.append(past[-1] + sizes[-1])
@@ -94,6 +98,7 @@ def posterior(ones: ArrayLike, zeros: ArrayLike, pseudo: float = 0.5, shrinkage:
     error sqrt(r (1 - r) / (k1 + k0 + 1)), where k1 `ones` and k0 `zeros` are past runs in the cell on data and on
     neighbour. It is moved by `shrinkage` standard errors, never past 1/2, which is that of a cell never seen.
     """
+    # Pseudo-counts keep a cell that was met on one side alone from being believed impossible on the other.
     hits = np.asarray(ones, dtype=np.float64) + pseudo
     total = hits + np.asarray(zeros, dtype=np.float64) + pseudo
     rate = hits / total
@@ -108,10 +113,13 @@ def place_bet(rate: Array, mass: Array, epsilon: Array, delta: float) -> Bet:
     `rate` are these posteriors, `mass` the shares of runs in the cells, both from the past, of shape (L,) or (G, L).
     """
     ratio = np.exp(epsilon)
-    row = np.arange(len(ratio)) if rate.ndim == 2 else np.zeros(len(ratio), dtype=np.int64)
+    row = np.zeros(len(ratio), dtype=np.int64)
+    if rate.ndim == 2:  # a posterior for each epsilon
+        row = np.arange(len(ratio))
     upper, lower = CellSums.expected(np.atleast_2d(rate), np.atleast_2d(mass)).best_caps(row, ratio, delta)
     keep = 1 - 0.5 * delta * (upper + lower)
-    odds, scale = ratio[:, None], keep[:, None]
+    odds = ratio[:, None]
+    scale = keep[:, None]
     up = np.clip(scale * (rate / odds - (1 - rate)), 0, upper[:, None])
     down = np.clip(scale * ((1 - rate) / odds - rate), 0, lower[:, None])
     return Bet(up, down, keep, ratio)
@@ -160,15 +168,21 @@ class CellSums:
         with c = 1 - (u + v) delta / 2; a stake that is cut pays c + u, or c - exp(epsilon) u.
         """
         bar = ratio / (1 + ratio)
-        rare, common = np.log1p(1 / ratio), np.log1p(ratio)
-        everything, above, low = self._sums[row, -1], self._below(row, bar), self._below(row, 1 - bar)
+        rare = np.log1p(1 / ratio)
+        common = np.log1p(ratio)
+        everything = self._sums[row, -1]
+        above = self._below(row, bar)
+        low = self._below(row, 1 - bar)
         if delta == 0:
-            last, first = everything - above, low
+            last = everything - above
+            first = low
             total = np.float64(0)
         else:
             keep = 1 - 0.5 * delta * (upper + lower)
-            top, bottom = self._below(row, (upper / keep + 1) * bar), self._below(row, 1 - (lower / keep + 1) * bar)
-            last, first = top - above, low - bottom
+            top = self._below(row, (upper / keep + 1) * bar)
+            bottom = self._below(row, 1 - (lower / keep + 1) * bar)
+            last = top - above
+            first = low - bottom
             total = np.log(keep) * (top - bottom)[..., 1:].sum(axis=-1)
             last_cut = everything - top
             for cap, won, lost in (
@@ -187,26 +201,33 @@ class CellSums:
         left out where it does not pay by itself: growth is concave in u with slope sum over x of
         mass (r - exp(epsilon) (1 - r))_+ minus delta / 2 at u = v = 0.
         """
-        if delta == 0:
+        if delta == 0:  # nothing is paid for caps, and greater ones are never reached
             return 1 / ratio, 1 / ratio
-        upper, lower = np.zeros(len(ratio)), np.zeros(len(ratio))
+        upper = np.zeros(len(ratio))
+        lower = np.zeros(len(ratio))
         bar = ratio / (1 + ratio)
-        last, first = self._sums[row, -1] - self._below(row, bar), self._below(row, 1 - bar)
+        last = self._sums[row, -1] - self._below(row, bar)
+        first = self._below(row, 1 - bar)
         up_pays = last[:, 1] - ratio * last[:, 2] > delta / 2
         down_pays = first[:, 2] - ratio * first[:, 1] > delta / 2
         for turn, pays in enumerate((up_pays, down_pays, up_pays & down_pays)):
-            places, step = np.flatnonzero(pays), _MOST_NUMBERS // len(_CAPS)
+            places = np.flatnonzero(pays)
+            step = _MOST_NUMBERS // len(_CAPS)
             for some in (places[start : start + step] for start in range(0, len(places), step)):
                 caps = _CAPS[:, None] / ratio[some]
-                sides = (upper[some], caps) if turn == 1 else (caps, lower[some])
-                best = self.log_payoff(row[some], ratio[some], delta, *sides).argmax(axis=0)
-                (lower if turn == 1 else upper)[some] = caps[best, np.arange(len(some))]
+                if turn == 1:
+                    best = self.log_payoff(row[some], ratio[some], delta, upper[some], caps).argmax(axis=0)
+                    lower[some] = caps[best, np.arange(len(some))]
+                else:
+                    best = self.log_payoff(row[some], ratio[some], delta, caps, lower[some]).argmax(axis=0)
+                    upper[some] = caps[best, np.arange(len(some))]
         return upper, lower
 
 
 def log_payoffs(bet: Bet) -> tuple[Array, Array]:
     """Return log e for b = 1 and for b = 0, shapes (..., L)."""
-    keep, ratio = bet.keep[..., None], bet.ratio[..., None]
+    keep = bet.keep[..., None]
+    ratio = bet.ratio[..., None]
     return np.log(keep + bet.up - ratio * bet.down), np.log(keep + bet.down - ratio * bet.up)
 
 
@@ -224,9 +245,9 @@ def log_sum_exp(values: Array) -> Array:
 
 
 def log_payoff(rate: Array, mass: Array, epsilon: Array, delta: float, ones: Array, zeros: Array) -> Array:
-    """Return the logarithm of the product of e over a batch, shape (N, G), by expert and epsilon.
+    """Return the logarithm of the product of e over a batch, shape (N, G), by bettor and epsilon.
 
-    `rate` and `mass`, shape (N, L), are the pasts of N experts, as of `place_bet`, `ones` and `zeros` the batch's runs
+    `rate` and `mass`, shape (N, L), are the pasts of N bettors, as of `place_bet`, `ones` and `zeros` the batch's runs
     in each cell on data and on neighbour. Epsilons that differ by less than a tenth share their caps.
     """
     ratio = np.exp(np.minimum(epsilon, _MOST_EPSILON))

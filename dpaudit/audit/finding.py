@@ -10,14 +10,14 @@ from typing import Any, ClassVar, Literal
 from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
+from dpaudit.audit.checks_and_gaps import AllRaised, Check, Gap, NotLookedAt
+from dpaudit.audit.claim_tests import CoinCount, CurveTest, EventTest
 from dpaudit.audit.clock import Stopped
-from dpaudit.audit.evidence import AllRaised, Check, Gap, NotLookedAt
-from dpaudit.audit.tested import CoinCount, Continued, CurveTest, EventTest, RunTime
 from dpaudit.bounds.curve import Curve
 from dpaudit.contract import OF_PRIVACY, Direction, Grade, Origin, OriginKind, Pair, PrivacyVerdict, Relation
 from dpaudit.contract.pairs import differing
 from dpaudit.errors import InputError
-from dpaudit.events.event import YES_OR_NO, Cells, Event, Interval, Withheld, is_table
+from dpaudit.events.event import YES_OR_NO, Cells, Event, Interval, Outputs, Withheld, is_table
 from dpaudit.events.exceptions import by_name
 from dpaudit.events.explicit import choose
 from dpaudit.events.prefixes import likelier_first
@@ -26,6 +26,7 @@ from dpaudit.record import Amount, Count, Frozen, Level, NonNegative, Probabilit
 from dpaudit.results import AuditFinding
 from dpaudit.withheld import HOW, WITHHELD, Coarse, kind_words
 
+# The purposes of runs in each design.
 _BUDGETS = {
     "fixed": {"search", "local", "pilot", "training", "confirmation", "checks"},
     "sequential": {"used", "allowed", "checks"},
@@ -43,11 +44,13 @@ class PowerAt(enum.StrEnum):
     """The likeliest one of the frontier on which a leak would be detected: on an event tested none would be."""
 
 
-PLAIN_RUNS, PLAIN_ERROR, PLAIN_WORTH = 500, 0.05, 0.7
-"""Runs a side that choose an event in simple words, the error of the bounds that they compare, which prove nothing, and
-the part of the best one that it must reach."""
+# Runs a side that choose an event in simple words, the error of the bounds that they compare, which prove nothing,
+# and the part of the best one that it must reach.
+PLAIN_RUNS = 500
+PLAIN_ERROR = 0.05
+PLAIN_WORTH = 0.7
+# The same where outputs are tables of pandas, whose parts take ten times as long to read.
 PLAIN_TABLES = 150
-"""The same where outputs are tables of pandas, whose parts take ten times as long to read."""
 
 
 class PlainEvent(Frozen, frozen=True):
@@ -71,7 +74,7 @@ class PlainEvent(Frozen, frozen=True):
     neighbour_trials: Size
 
     @classmethod
-    def of(cls, sides: Sequence[Any], epsilon: float, delta: float) -> PlainEvent | UnsetType:
+    def of(cls, sides: Sequence[Outputs], epsilon: float, delta: float) -> PlainEvent | UnsetType:
         """Return an event that refutes a claim on outputs of both sides alone, if there is one."""
         if not all(map(len, sides)):
             return UNSET
@@ -79,6 +82,7 @@ class PlainEvent(Frozen, frozen=True):
         if is_table(sides[0][0]):
             runs = PLAIN_TABLES
         some = [outputs[:runs] for outputs in sides]
+        # These runs chose the event that was tested, so that their bounds prove nothing: they compare events.
         found = choose(some, delta, PLAIN_ERROR, worth=PLAIN_WORTH)
         if found is None or found.lower <= epsilon:
             return cls._of_sum(some, epsilon, delta)
@@ -87,9 +91,9 @@ class PlainEvent(Frozen, frozen=True):
         return cls(_by_name(found.event, some), found.direction, *likelier, *other)
 
     @classmethod
-    def _of_sum(cls, sides: Sequence[Any], epsilon: float, delta: float) -> PlainEvent | UnsetType:
+    def _of_sum(cls, sides: Sequence[Outputs], epsilon: float, delta: float) -> PlainEvent | UnsetType:
         """Return the event of a sum of a few named numbers that was seen too often for the claim, if there is one."""
-        from dpaudit.events.formula import sum_event
+        from dpaudit.events.formula import sum_event  # only a violation needs it
 
         found = sum_event(sides, epsilon, delta)
         if found is None:
@@ -103,7 +107,7 @@ class PlainEvent(Frozen, frozen=True):
         return self.hits / self.trials, self.neighbour_hits / self.neighbour_trials
 
 
-def _by_name(event: Event, sides: Sequence[Any]) -> Event:
+def _by_name(event: Event, sides: Sequence[Outputs]) -> Event:
     """Return the event of the exceptions that were seen, by their names, in the place of that of any exception."""
     if not isinstance(event, Interval) or event.feature != "raised" or event.path or event.low <= 0:
         return event
@@ -142,8 +146,8 @@ class Witness(Frozen, frozen=True, dict=True):
     event : Event
         The event.
     hits, trials : int or None
-        Runs in the event and runs made on the side where the event is likelier, in the confirmation part; None where
-        no single event decided.
+        Runs in the event and runs made on the side where the event is likelier, in the confirmation part; None if no
+        single event decided.
     neighbour_hits, neighbour_trials : int or None
         The same on the other side.
     opposite : Event
@@ -157,8 +161,7 @@ class Witness(Frozen, frozen=True, dict=True):
     difference : str
         What differs between inputs that are too long to be read at a glance, as "row 7 of 15 removed".
     plain : PlainEvent
-        Of a violation, an event that shows it in simpler words; it proves nothing, and there is none where `event` is
-        as simple.
+        An event that shows a violation in simpler words. It proves nothing, and is left out if `event` is as simple.
     """
 
     pair: Count
@@ -177,18 +180,47 @@ class Witness(Frozen, frozen=True, dict=True):
     opposite: Event | UnsetType = UNSET
     count: CoinCount | UnsetType = UNSET
     plain: PlainEvent | UnsetType = UNSET
-    inputs = Unstored[Pair | None](None, "The two inputs; None where the finding was read from a file.")
+    inputs = Unstored[Pair | None](None, "The two inputs, or None if the finding was read from a file.")
 
     @classmethod
-    def of(cls, index: int, pair: Pair, direction: Direction, event: Event, **counted: Any) -> Witness:
-        """Return an event of the pair at an index, with what was counted."""
+    def of(
+        cls, index: int, pair: Pair, direction: Direction, event: Event, plain: PlainEvent | UnsetType = UNSET
+    ) -> Witness:
+        """Return an event of the pair at an index, without counts."""
         data, neighbour, phrase = words_and_difference(pair)
         if neighbour.startswith(SAME):  # the phrase is what differs
             places = (len(data), len(data)), (len(SAME), len(neighbour))
         else:
             places = differing(data, neighbour)
-        words: dict[str, Any] = {"differs": places, "digest": pair.digest or UNSET, "difference": phrase or UNSET}
-        made = cls(index, pair.origin, data, neighbour, direction, event, **counted, **words)
+        made = cls(
+            pair=index,
+            origin=pair.origin,
+            data=data,
+            neighbour=neighbour,
+            direction=direction,
+            event=event,
+            differs=places,
+            digest=pair.digest or UNSET,
+            difference=phrase or UNSET,
+            plain=plain,
+        )
+        cls.inputs.note(made, pair)
+        return made
+
+    @classmethod
+    def of_test(
+        cls, index: int, pair: Pair, test: EventTest, runs: tuple[int, int], plain: PlainEvent | UnsetType = UNSET
+    ) -> Witness:
+        """Return the event of a test with its counts, among so many runs on the likelier side and on the other."""
+        made = replace(
+            cls.of(index, pair, test.direction, test.event, plain),
+            hits=test.hits,
+            trials=runs[0],
+            neighbour_hits=test.neighbour_hits,
+            neighbour_trials=runs[1],
+            opposite=test.opposite,
+            count=test.count,
+        )
         cls.inputs.note(made, pair)
         return made
 
@@ -212,7 +244,7 @@ class Witness(Frozen, frozen=True, dict=True):
 
     @property
     def rates(self) -> tuple[float, float] | None:
-        """The shares of runs in the event on the likelier side and on the other; None where nothing was counted."""
+        """The shares of runs in the event on the likelier side and on the other, or None if nothing was counted."""
         if not self.trials or not self.neighbour_trials or self.hits is None or self.neighbour_hits is None:
             return None
         return self.hits / self.trials, self.neighbour_hits / self.neighbour_trials
@@ -226,6 +258,51 @@ class Witness(Frozen, frozen=True, dict=True):
         if likely:
             return math.inf
         return math.nan
+
+
+class Continued(Frozen, frozen=True):
+    """The file from which an audit went on; see `audit.saved_runs`.
+
+    Attributes
+    ----------
+    trials : tuple of int
+        The `trials` of each time that runs were added to it, the first one's first.
+    digest : str
+        That of its last line, over all lines before: a file that lost whole lines at its end has another one.
+    unwritten : str
+        Why the last runs of the finding are not in the file, such as a full disk; unset where all are.
+    """
+
+    trials: tuple[Size, ...]
+    digest: str
+    unwritten: Words | UnsetType = UNSET
+
+
+class RunTime(Frozen, frozen=True):
+    """The bound that outputs and the times of the runs give together; see `audit.run_time`.
+
+    Attributes
+    ----------
+    counted : bool
+        Whether the finding is that of outputs with their times: these refute the claim, outputs alone do not, and the
+        control shows nothing.
+    epsilon_lower, detectable_epsilon : float
+        The lower bound on epsilon, and the power, of outputs with their times; as those of the finding.
+    event : Event
+        The strongest event over both.
+    trials : int
+        Runs on each side whose times were measured; the control has as many.
+    control : float
+        The lower bound on epsilon of equal inputs. Above 0 times depend on something else than the data and are not
+        counted. Unset if the times decide nothing, so that no control was made.
+    """
+
+    counted: bool
+    epsilon_lower: NonNegative
+    detectable_epsilon: NonNegative
+    event: Event
+    trials: Size
+    control: NonNegative | UnsetType = UNSET
 
 
 class Reach(Frozen, frozen=True):
@@ -248,7 +325,7 @@ class Reach(Frozen, frozen=True):
 
     @property
     def in_words(self) -> str:
-        """The number of pairs that were tried, of those that the dataset gives, in words."""
+        """A phrase with the number of pairs that were tried and the number that the dataset gives."""
         least = "at least "
         if self.counted:
             least = ""
@@ -270,8 +347,8 @@ class Reach(Frozen, frozen=True):
         return f"{least}{left:,} of {least}{self.offered:,} pairs that this dataset gives", UNCHANGED
 
 
+# The part of a dataset at which no number of runs on its pairs looks.
 UNCHANGED = "records, dates, categories and conjunctions that no pair changes"
-"""The part of a dataset at which no number of runs on its pairs looks."""
 
 
 class PrivacyFinding(AuditFinding, kw_only=True, frozen=True, tag="privacy"):
@@ -313,7 +390,7 @@ class PrivacyFinding(AuditFinding, kw_only=True, frozen=True, tag="privacy"):
     distinguisher : str
         What ordered the events.
     relation : Relation or None
-        What the pairs were checked against; None where it is unknown.
+        What the pairs were checked against, or None if it is unknown.
     seed : int
         The root seed.
     design : {"fixed", "sequential"}
@@ -333,8 +410,8 @@ class PrivacyFinding(AuditFinding, kw_only=True, frozen=True, tag="privacy"):
     tests : tuple of EventTest
         The events that share the verdict's error, the main one first; none in the sequential design.
     representation : EventTest or None
-        An event over how floats are stored and not over their values, with an error of its own beside that of the
-        verdict, which does not speak of it; None where outputs hold no floats, or where `float_bits` makes bits count.
+        An event over how floats are stored and not over their values. The verdict does not rest on it, and it has an
+        error of its own. None if outputs hold no floats, or if `float_bits` makes bits count.
     curve : Curve or None
         Bounds on delta at every epsilon for independent runs, if asked for.
     claim_id : str
@@ -355,7 +432,7 @@ class PrivacyFinding(AuditFinding, kw_only=True, frozen=True, tag="privacy"):
     grade : {"statistical"}
         The kind of the evidence.
     tested_claim : CurveTest
-        The test of a claim that is a curve; there is none where the claim is (epsilon, delta)-privacy.
+        The test of a claim that is a curve; left out if the claim is (epsilon, delta)-privacy.
     in_any_state : bool
         Whether the bound holds in whatever state earlier runs leave the mechanism, if the claim holds in each of them,
         but not in one that several workers share outside their processes; else runs are assumed to be independent.
@@ -373,7 +450,7 @@ class PrivacyFinding(AuditFinding, kw_only=True, frozen=True, tag="privacy"):
         The size of the dataset that the pairs were made from, if there is one.
     libraries : dict of str to str
         The versions of the distributions that the mechanism is made of: its own, and those that its module imports,
-        beside the ones in `versions`. There are none of a learner of dpaudit.
+        in addition to the ones in `versions`. A learner of dpaudit has none.
     """
 
     verdicts: ClassVar[tuple[PrivacyVerdict, ...]] = OF_PRIVACY
@@ -423,13 +500,13 @@ class PrivacyFinding(AuditFinding, kw_only=True, frozen=True, tag="privacy"):
 
     @property
     def curve_test(self) -> CurveTest | None:
-        """The test of a claim that is a curve; None where the claim is (epsilon, delta)-privacy."""
+        """The test of a claim that is a curve, or None if the claim is (epsilon, delta)-privacy."""
         if self.tested_claim is UNSET:
             return None
         return self.tested_claim
 
     # Not stored: a finding holds nothing that depends on the machine.
-    seconds_a_run = Unstored[float | None](None, "The seconds that a run took; None where that is not known.")
+    seconds_a_run = Unstored[float | None](None, "The seconds that a run took, or None if that is not known.")
 
     @property
     def rests_on_time(self) -> bool:
@@ -469,16 +546,22 @@ def withheld(finding: PrivacyFinding, pairs: Iterable[Pair]) -> PrivacyFinding:
     if made is None:
         return finding
     coarse = made.coarse
-    own = () if finding.reach is UNSET else finding.reach.not_tried
-    unseen = (one if one in own else _coarse(coarse, one) for one in finding.not_looked_at)
+    # What no pair changes is said of the pairs alone, and names no value of a record.
+    own: tuple[str, ...] = ()
+    if finding.reach is not UNSET:
+        own = finding.reach.not_tried
+    unseen = [part if part in own else _coarse_name(coarse, part) for part in finding.not_looked_at]
+    representation = finding.representation
+    if representation is not None:
+        representation = _coarse_test(coarse, representation)
     return replace(
         finding,
-        witness=_coarse(coarse, finding.witness),
-        tests=_coarse(coarse, finding.tests),
-        representation=_coarse(coarse, finding.representation),
-        gaps=_coarse(coarse, finding.gaps),
-        scores=_coarse(coarse, finding.scores),
-        distinguisher=_coarse(coarse, finding.distinguisher),
+        witness=_coarse_witness(coarse, finding.witness),
+        tests=tuple(_coarse_test(coarse, test) for test in finding.tests),
+        representation=representation,
+        gaps=tuple(_coarse_gap(coarse, gap) for gap in finding.gaps),
+        scores=tuple(_coarse_name(coarse, score) for score in finding.scores),
+        distinguisher=_coarse_name(coarse, finding.distinguisher),
         not_looked_at=tuple(unseen),
     )
 
@@ -494,35 +577,63 @@ def is_coarse(coarse: Coarse, event: Event) -> bool:
     return all(map(coarse.value, (*(end for ends in event.ranges for end in ends), *event.values, *event.labels)))
 
 
-def _coarse(coarse: Coarse, part: Any) -> Any:
-    match part:
-        case tuple():
-            return tuple(_coarse(coarse, one) for one in part)
-        case str():
-            if coarse.name(part):
-                return part
-            return WITHHELD
-        case Witness():
-            events = {"event": _coarse(coarse, part.event), "opposite": _coarse(coarse, part.opposite)}
-            found = replace(part, plain=_coarse(coarse, part.plain), **events)
-            Witness.inputs.note(found, part.inputs)
-            return found
-        case EventTest():
-            return replace(part, event=_coarse(coarse, part.event), opposite=_coarse(coarse, part.opposite))
-        case PlainEvent():
-            if is_coarse(coarse, part.event):
-                return part
-            words = None
-            if isinstance(part.event, Interval):
-                words = coarse.sum_of(part.event.feature)
-            if words:
-                return replace(part, event=Withheld(words))
-            return UNSET
-        case NotLookedAt():
-            return NotLookedAt(_coarse(coarse, part.parts))
-        case AllRaised():
-            kind = kind_words(part.error_type)
-            return replace(part, usual=f"{kind} ({HOW})", error_type=kind)
-        case Cells() | Interval() if not is_coarse(coarse, part):
-            return Withheld(part.feature if coarse.name(part.feature) else coarse.sum_of(part.feature) or UNSET)
-    return part
+def _coarse_name(coarse: Coarse, name: str) -> str:
+    if coarse.name(name):
+        return name
+    return WITHHELD
+
+
+def _coarse_event(coarse: Coarse, event: Event) -> Event:
+    """Return an event that names no value which may not be shown; of others the feature is named, if that may be."""
+    if not isinstance(event, Cells | Interval) or is_coarse(coarse, event):
+        return event
+    if coarse.name(event.feature):
+        return Withheld(event.feature)
+    return Withheld(coarse.sum_of(event.feature) or UNSET)
+
+
+def _coarse_opposite(coarse: Coarse, event: Event | UnsetType) -> Event | UnsetType:
+    if event is UNSET:
+        return UNSET
+    return _coarse_event(coarse, event)
+
+
+def _coarse_test(coarse: Coarse, test: EventTest) -> EventTest:
+    event = _coarse_event(coarse, test.event)
+    return replace(test, event=event, opposite=_coarse_opposite(coarse, test.opposite))
+
+
+def _coarse_witness(coarse: Coarse, witness: Witness) -> Witness:
+    plain: PlainEvent | UnsetType = UNSET
+    if witness.plain is not UNSET:
+        plain = _coarse_plain_event(coarse, witness.plain)
+    found = replace(
+        witness,
+        event=_coarse_event(coarse, witness.event),
+        opposite=_coarse_opposite(coarse, witness.opposite),
+        plain=plain,
+    )
+    Witness.inputs.note(found, witness.inputs)
+    return found
+
+
+def _coarse_plain_event(coarse: Coarse, plain: PlainEvent) -> PlainEvent | UnsetType:
+    """Return an event in simpler words that may be shown; UNSET if not even a sum without its factors may."""
+    if is_coarse(coarse, plain.event):
+        return plain
+    words = None
+    if isinstance(plain.event, Interval):
+        words = coarse.sum_of(plain.event.feature)
+    if words:
+        return replace(plain, event=Withheld(words))
+    return UNSET
+
+
+def _coarse_gap(coarse: Coarse, gap: Gap) -> Gap:
+    if isinstance(gap, NotLookedAt):
+        return NotLookedAt(tuple(_coarse_name(coarse, part) for part in gap.parts))
+    if isinstance(gap, AllRaised):
+        # The message of an exception may quote a record.
+        kind = kind_words(gap.error_type)
+        return replace(gap, usual=f"{kind} ({HOW})", error_type=kind)
+    return gap

@@ -4,10 +4,14 @@ Of several pairs bets find the one most likely to leak, as in the sequential des
 that pair the pilot shows what outputs look like, scores are fitted, those that promise most are kept, and their cells
 are counted.
 
-How floats are stored is looked at beside the verdict, which speaks of their values. Noise added in floating point leaks
-through the bits of the sum whatever its scale: a sum lies on a coarser grid than a draw, and gaps in what a sampler
-can return lie elsewhere around another centre. An event over these bits is chosen on training runs and tested on the
-runs that confirm, with an error of its own.
+Words for what chooses and what is chosen: a *search* finds the pair; *training* counts the runs of that pair
+(`TrainedPair`), compares all events over its cells, and *selects* one or two of them (`SelectedEvent`); the *choice*
+(`Choice`) is all that this fixes before the first fresh run. *Confirmation* makes the fresh runs and decides.
+
+How floats are stored is tested apart from the verdict, which speaks of their values. Noise added in floating point
+leaks through the bits of the sum whatever its scale: a sum lies on a coarser grid than a draw, and gaps in what a
+sampler can return lie elsewhere around another centre. An event over these bits is chosen on training runs and tested
+on the runs that confirm, with an error of its own.
 """
 
 from __future__ import annotations
@@ -16,20 +20,19 @@ import time
 from collections import Counter
 from dataclasses import asdict, replace
 from itertools import groupby
-from typing import Any
 
 import numpy as np
-from msgspec import UNSET
+from msgspec import UNSET, UnsetType
 
-from dpaudit.audit.candidate import Candidate
 from dpaudit.audit.choice import Choice
+from dpaudit.audit.claim_tests import COIN, MELDED, refutes
 from dpaudit.audit.confirmation import Confirmation
 from dpaudit.audit.curve_claims import choose_point, curve_test, event_share
-from dpaudit.audit.finding import PLAIN_RUNS, PrivacyFinding, Witness
+from dpaudit.audit.finding import PLAIN_RUNS, PlainEvent, PrivacyFinding, Witness
 from dpaudit.audit.power import REFUTING_SHARE, Power
-from dpaudit.audit.request import Request
+from dpaudit.audit.request import Outcome, Request
 from dpaudit.audit.sequential_design import Session
-from dpaudit.audit.tested import COIN, MELDED, refutes
+from dpaudit.audit.trained_pair import TrainedPair
 from dpaudit.bounds.curve import Curve, choose_thresholds, fit_curve
 from dpaudit.contract import Pair
 from dpaudit.events.cells import separation, tally
@@ -44,44 +47,47 @@ from dpaudit.events.prefixes import likelier_first
 from dpaudit.events.selected import OrderedCells, SelectedEvent
 from dpaudit.events.wide import wide_leaves
 from dpaudit.outputs.plan import LeafPlan
+from dpaudit.outputs.protocols import Batch
 from dpaudit.outputs.shared import join
 from dpaudit.running.sampling import held_runs, knowing, learned_reducer
 
 Tallies = tuple[Tally, Tally]
 
+# The search among pairs ends when bets refute the claim with this error. The finding does not rest on that.
 SURE = 0.02
-"""The search among pairs ends when bets refute the claim with this error. The finding does not rest on that."""
+# Rounds in which the best pair meets variations of itself: of more of them each would have fewer runs.
 LOCAL_ROUNDS = 3
-"""Rounds in which the best pair meets variations of itself: of more of them each would have fewer runs."""
+# Runs a side that choose the event over the bits: they leak outright or hardly at all.
 REPRESENTATION_ROWS = 10_000
-"""Runs a side that choose the event over the bits: they leak outright or hardly at all."""
+# Runs a side of each half that scores are fitted on: the ratio in each of 64 bins then errs by 2 %.
 FIT_ROWS = 250_000
-"""Runs a side of each half that scores are fitted on: the ratio in each of 64 bins then errs by 2 %."""
+# Numbers a side of each half that are held in memory: outputs of more than 32 numbers get fewer rows.
 FIT_NUMBERS = 8_000_000
-"""Numbers a side of each half that are held in memory: outputs of more than 32 numbers get fewer rows."""
+# Runs a side that all discretizers count; those that do not do well are spared the rest.
 SCREEN_ROWS = 50_000
-"""Runs a side that all discretizers count; those that do not do well are spared the rest."""
+# Runs a side of each half that say where the bins of a mean of two scores are.
 JOIN_ROWS = 125_000
-"""Runs a side of each half that say where the bins of a mean of two scores are."""
+# Discretizers that are kept by either criterion after that, for the difference between the best few is luck.
 FINALISTS = 3
-"""Discretizers that are kept by either criterion after that, for the difference between the best few is luck."""
+# Discretizers that runs beyond those of the fit are spent on.
 LAST = 2
-"""Discretizers that runs beyond those of the fit are spent on."""
 
 
 class Training:
     """The choice of a pair, and of the discretizers whose events promise most on it.
 
-    Of `pairs` pairs and variations of them, `not_run` of which there were no runs for, the `candidate` is most likely
-    to leak; the search had so many `runs_of` the others. On that pair training `began` at a time.
+    The `trained_pair` is the most likely to leak among `pairs` pairs and variations of them. There were no runs for
+    `not_run` of these; the search made `runs_of` each of the others. Training `began` at a time of the clock.
     """
 
     def __init__(self, request: Request) -> None:
         """Search among several pairs; then look at some outputs of the best one, first of all at how large they are."""
-        self.pairs, self.not_run = len(request.pairs), 0
+        self.pairs = len(request.pairs)
+        self.not_run = 0
         self.runs_of: tuple[int, ...] = ()
         index, pair, request = self._search(request)
         self.began = request.clock.elapsed
+        # One output of each side shows how many numbers an output holds, and so how many runs fit into memory.
         first = request.sampler.sides(pair, ("peek",), 1)
         sampler = knowing(request.sampler, first)
         runs = min(request.budget.pilot, held_runs(sampler))
@@ -91,7 +97,7 @@ class Training:
             self._sides = [join(batches) for batches in zip(first, rest, strict=True)]
         self.pilot = Pilot.of(join(self._sides))
         self.request = replace(request, sampler=sampler, width=self.pilot.width)
-        self.candidate = Candidate(self.request, index, pair, self.pilot.shared)
+        self.trained_pair = TrainedPair(self.request, index, pair, self.pilot.shared)
 
     def _search(self, request: Request) -> tuple[int, Pair, Request]:
         """Return the best pair with its index, and the request with the runs that the search took.
@@ -100,29 +106,44 @@ class Training:
         """
         if len(request.pairs) == 1:
             return 0, request.pairs[0], request
-        short = request.shortlist if request.shortlist is not None and request.shortlist.pairs else None
+        short = request.shortlist
+        if short is not None and not short.pairs:
+            short = None
         if short is not None:
             self.pairs = max(self.pairs, short.tried)
             if short.sure or len(short.pairs) == 1:
                 (index, pair), *_ = short.pairs
                 return index, pair, replace(request, searched=(0, 0))
-        betting = replace(request, sampler=knowing(request.sampler, request.hygiene.shown()))
+        betting = replace(request, sampler=knowing(request.sampler, request.hygiene.take_output()))
         budget = request.budget
-        among = betting if short is None else replace(betting, pairs=tuple(pair for _, pair in short.pairs))
+        among = betting
+        if short is not None:
+            among = replace(betting, pairs=tuple(pair for _, pair in short.pairs))
         request.clock.begins_search()
+        # Bets choose the pair run by run at no price in error: only fresh runs on the pair they find decide.
         search = Session(among, 2 * (budget.search - request.recorded_runs), SURE, name="search")
         best = search.search()
-        index = best.index if short is None else short.pairs[best.index][0]
-        used, nearby, self.not_run = search.runs_used, 0, search.not_run
+        index = best.index
+        if short is not None:
+            index = short.pairs[best.index][0]
+        used = search.runs_used
+        nearby = 0
+        self.not_run = search.not_run
         # By round and place in its list: pairs of a shortlist that are not among those given share one index.
         runs_of = {(-1, bets.index): bets.runs for bets in search.bets}
         chosen = (-1, best.index)
-        for step in range(LOCAL_ROUNDS if budget.local else 0):
+        rounds = 0
+        if budget.local:
+            rounds = LOCAL_ROUNDS
+        for step in range(rounds):
             if not request.clock.begins_search():
                 break
-            variations = request.moves(best.pair, step) if request.moves else []
+            variations: list[Pair] = []
+            if request.moves is not None:
+                variations = request.moves(best.pair, step)
             if variations:
-                rivals, runs = replace(betting, pairs=(best.pair, *variations)), 2 * budget.local // LOCAL_ROUNDS
+                rivals = replace(betting, pairs=(best.pair, *variations))
+                runs = 2 * budget.local // LOCAL_ROUNDS
                 search = Session(rivals, runs, SURE, name=f"search near {step}", first=best)
                 best = search.search()
                 runs_of[chosen] = search.bets[0].runs
@@ -136,62 +157,78 @@ class Training:
         self.runs_of = tuple(runs_of.values())
         return index, best.pair, replace(request, searched=(-(-used // 2), -(-nearby // 2)))
 
-    def train(self) -> Candidate:
+    def train(self) -> TrainedPair:
         """Count the training runs, the pilot's among them; first fit scores, if the pilot's cells do not suffice."""
-        left, candidate = self.request.budget.training, self.candidate
+        left = self.request.budget.training
+        trained_pair = self.trained_pair
         self.read = self._sides
-        if self.pilot.sufficient:
-            candidate.count_outputs(self._sides, 0, len(self._sides[0]))
+        if self.pilot.sufficient:  # outputs of few kinds: their cells need no scores
+            trained_pair.count_outputs(self._sides, 0, len(self._sides[0]))
         else:
-            left -= self._fit(candidate, self._sides, left)
+            left -= self._fit(trained_pair, self._sides, left)
         if left > 0:
-            if len(candidate.discretizers) > LAST:
-                candidate.keep([*candidate.by_promise(careful=True)[:LAST], *candidate.refuting_place()])
-            addresses = [("select", candidate.index, side, 0) for side in (0, 1)]
-            couples = list(candidate.sampler.couples(candidate.pair, addresses, left))
+            if len(trained_pair.discretizers) > LAST:
+                trained_pair.keep([*trained_pair.by_promise(careful=True)[:LAST], *trained_pair.refuting_place()])
+            addresses = [("select", trained_pair.index, side, 0) for side in (0, 1)]
+            couples = list(trained_pair.sampler.couples(trained_pair.pair, addresses, left))
             # Some of the runs are counted by slow discretizers as well.
-            slowly = [all([candidate.take_slowly(i, job.size) for i, job in enumerate(couple)]) for couple in couples]
+            slowly = [
+                # A list: each side takes its part, also where the first has none left.
+                all([trained_pair.take_slowly(side, job.size) for side, job in enumerate(couple)])
+                for couple in couples
+            ]
             for slow, group in groupby(zip(couples, slowly, strict=True), key=lambda one: one[1]):
-                count = CountCells(tuple(candidate.discretizers), slow)
-                for sides in candidate.sampler.reduced([couple for couple, _ in group], count):
+                count = CountCells(tuple(trained_pair.discretizers), slow)
+                for sides in trained_pair.sampler.reduced([couple for couple, _ in group], count):
                     for side, tallies in enumerate(sides):
-                        candidate.count(side, tallies)
-        return candidate
+                        trained_pair.count(side, tallies)
+        return trained_pair
 
-    def _fit(self, candidate: Candidate, pilot: list[Any], training: int) -> int:
+    def _fit(self, trained_pair: TrainedPair, pilot: list[Batch], training: int) -> int:
         """Fit all scores on one half of the training runs, count the other half; return the runs used.
 
         Those that do best are then fitted on the other half as well and count the first one (two-fold cross-fitting: no
         run is scored by a model fitted on it). Their mean, which is better than either, is what confirms.
         """
-        pair, index, wide = candidate.pair, candidate.index, self.request.width > 0
-        left, most = training, max(1, FIT_ROWS if wide else min(FIT_ROWS, FIT_NUMBERS // self.request.sampler.numbers))
+        pair = trained_pair.pair
+        index = trained_pair.index
+        wide = self.request.width > 0
+        left = training
+        most = FIT_ROWS
+        if not wide:  # of wide outputs a few columns are held
+            most = max(1, min(FIT_ROWS, FIT_NUMBERS // self.request.sampler.numbers))
         if wide:
             # Half of the runs choose the columns; the pilot's outputs say what the leaves are, and are summed up too.
             reducing = max(0, (training - len(pilot[0])) // 2)
-            candidate.reducer = learned_reducer(
+            trained_pair.reducer = learned_reducer(
                 self.request.sampler, pair, pilot, ("reduce", index, 0), reducing, self.request.clock.pairs
             )
-            left, pilot = left - reducing, []
+            left -= reducing
+            pilot = []
         runs = min(most, max(1, left // 2))
-        first = candidate.sampler.sides(pair, ("fit", index), runs)
+        first = trained_pair.sampler.sides(pair, ("fit", index), runs)
         if pilot:
             first = [join(batches) for batches in zip(pilot, first, strict=True)]
-        discrete = None if wide else self.pilot.discretizer
+        discrete = None
+        if not wide:
+            discrete = self.pilot.discretizer
         confirm = self.request.budget.confirmation
-        candidate.restart(candidate.fitted(first, confirm=confirm, thorough=True, discrete=discrete))
-        second = candidate.sampler.sides(pair, ("refit", index), min(most, max(1, left - runs)))
-        candidate.representation = self._representation_event(first, second)
-        halves = zip(first, second, strict=True)
-        self.read = [[] if wide else join([outputs[:PLAIN_RUNS] for outputs in side]) for side in halves]
-        _compare(candidate, second)
+        trained_pair.restart(trained_pair.fitted(first, confirm=confirm, thorough=True, discrete=discrete))
+        second = trained_pair.sampler.sides(pair, ("refit", index), min(most, max(1, left - runs)))
+        trained_pair.representation = self._representation_event(first, second)
+        # Of wide outputs the columns looked at are at hand here, and no whole output.
+        self.read = [[], []]
+        if not wide:
+            halves = zip(first, second, strict=True)
+            self.read = [join([outputs[:PLAIN_RUNS] for outputs in side]) for side in halves]
+        _compare(trained_pair, second)
         # Scores of the first half are fitted on the second as well, count the first, and are put together.
-        again = [one.refit(*second) for one in candidate.discretizers]
+        again = [one.refit(*second) for one in trained_pair.discretizers]
         for side, outputs in enumerate(first):
-            candidate.count(side, [tally(one(outputs)) if one else Counter() for one in again])
+            trained_pair.count(side, [tally(one(outputs)) if one else Counter() for one in again])
         some = [[outputs[:JOIN_ROWS] for outputs in half] for half in (first, second)]
-        both = zip(candidate.discretizers, again, strict=True)
-        candidate.discretizers = [one.joined(other, *some) if other else one for one, other in both]
+        both = zip(trained_pair.discretizers, again, strict=True)
+        trained_pair.discretizers = [one.joined(other, *some) if other else one for one, other in both]
         return training - left + runs + len(second[0])
 
     def reads(self, event: Event, discretizer: Discretizer) -> bool:
@@ -202,12 +239,18 @@ class Training:
 
     def named(self, selected: SelectedEvent) -> SelectedEvent:
         """Return an event over the names of exceptions in the place of one that holds the same training outputs."""
-        found = None if self.request.coded else as_exceptions(selected, self.read)
-        return selected if found is None else exceptions_first(self.candidate.best_of(*found))
+        if self.request.coded:
+            return selected
+        found = as_exceptions(selected, self.read)
+        if found is None:
+            return selected
+        return exceptions_first(self.trained_pair.best_of(*found))
 
-    def _representation_event(self, first: list[Any], second: list[Any]) -> SelectedEvent | None:
-        """Return the best event over how floats are stored, on training outputs; None where there is none to test."""
-        request, plan, claim = self.request, self.pilot.plan, self.request.claim
+    def _representation_event(self, first: list[Batch], second: list[Batch]) -> SelectedEvent | None:
+        """Return the best event over how floats are stored, on training outputs, or None if there is none to test."""
+        request = self.request
+        plan = self.pilot.plan
+        claim = self.request.claim
         if request.look.float_bits or request.width:
             return None
         test = PlannedTest(request.budget.confirmation, claim.delta, request.gamma)
@@ -216,25 +259,27 @@ class Training:
         found += support_gap_discretizers(data, neighbour, plan)
         events = [OrderedCells.of(one, (tally(one(others[0])), tally(one(others[1])))).best(test) for one in found]
         best = max(events, key=lambda event: event.expected, default=None)
-        return best if best is None or claim.delta else replace(best, guesses=(best.alone,))
+        if best is None or claim.delta:
+            return best
+        return replace(best, guesses=(best.alone,))
 
 
-def _compare(candidate: Candidate, sides: list[Any]) -> None:
+def _compare(trained_pair: TrainedPair, sides: list[Batch]) -> None:
     """Count the outputs of both sides by the most promising discretizers, and some of them by all.
 
     A few validation runs say little about the small events that will matter, so those that separate the sides best on
     the whole, by every run, stay in the race too.
     """
     screen = min(SCREEN_ROWS, max(1, len(sides[0]) // 2))
-    candidate.count_outputs(sides, 0, screen)
-    promised = candidate.by_promise()
-    separating = sorted(range(len(promised)), key=lambda i: -separation(*candidate.tallies[i]))
-    candidate.keep([*promised[:FINALISTS], *separating[:FINALISTS], *candidate.refuting_place()])
-    candidate.count_outputs(sides, screen, len(sides[0]))
+    trained_pair.count_outputs(sides, 0, screen)
+    promised = trained_pair.by_promise()
+    separating = sorted(range(len(promised)), key=lambda i: -separation(*trained_pair.tallies[i]))
+    trained_pair.keep([*promised[:FINALISTS], *separating[:FINALISTS], *trained_pair.refuting_place()])
+    trained_pair.count_outputs(sides, screen, len(sides[0]))
 
 
-def reading_seconds(request: Request, outputs: list[Any]) -> float:
-    """Return about how many seconds a run takes beside its own time, to read what it returns; 0 if that is little.
+def reading_seconds(request: Request, outputs: Batch) -> float:
+    """Estimate how many seconds it takes to read the output of a run, apart from its own time; 0 if they are few.
 
     Scores are fitted on some outputs twice: what more of them take is what they take, without what any number does.
     Long texts take a hundred times as long to read as to make.
@@ -248,56 +293,65 @@ def reading_seconds(request: Request, outputs: list[Any]) -> float:
         screened_discretizers(*sides, 1000, epsilon=request.claim.epsilon, stored=False, plan=plan)
         return time.perf_counter() - began
 
+    # The least of two measurements of each: a busy machine makes them longer, and none shorter.
     few, many = (min(took(number) for _ in range(2)) for number in READ)
     seconds = (many - few) / (2 * (READ[1] - READ[0]))
-    return READING * seconds if seconds > LEAST_READING else 0.0
+    if seconds <= LEAST_READING:
+        return 0.0
+    return READING * seconds
 
 
+# Outputs on either side that show how long outputs take to read.
 READ = 1, 3
-"""Outputs on either side that show how long outputs take to read."""
+# The share of the seconds in which scores are fitted on an output that a run takes on the average: a fifth of the
+# runs train, and those that confirm are read by a few scores.
 READING = 0.3
-"""The share of the seconds in which scores are fitted on an output that a run takes on the average: a fifth of the runs
-train, and those that confirm are read by a few scores."""
+# Seconds below which the difference of two measurements says little.
 LEAST_READING = 1e-3
-"""Seconds below which the difference of two measurements says little."""
 
 
-def choose(request: Request) -> tuple[Request, Choice]:
+def _choose(request: Request) -> tuple[Request, Choice]:
     """Make the runs that choose; return what they have fixed, and the request as they leave it.
 
     The verdict's error is all of 1 - confidence, less `CURVE_SHARE` of it where a curve is asked for.
     Where several events are tested they share it: by the union bound all of their bounds hold but with that error.
     """
     clock = request.clock
+    curve_claim = request.curve_claim
     training = Training(request)
-    request, curve_claim = training.request, request.curve_claim
+    request = training.request
     began = training.began
-    candidate = training.train()
+    trained_pair = training.train()
     budget = request.budget
     seen = (clock.elapsed - began) / (2 * (budget.pilot + budget.training))
     clock.confirm(2 * budget.confirmation, seen)
     if curve_claim is not None:
-        main, request = choose_point(request, candidate)
+        main, request = choose_point(request, trained_pair)
     else:
-        main = candidate.event_to_test()
-    selected, shares = [main], [event_share(curve_claim)]
+        main = trained_pair.event_to_test()
+    selected = [main]
+    shares = [event_share(curve_claim)]
     if curve_claim is None and main.expected <= request.claim.epsilon:
-        refuting = candidate.refuting_event()
+        refuting = trained_pair.refuting_event()
         # An event that was tested twice would have two bounds, each with a part of the error alone.
         if refuting and not main.agrees(refuting):
-            selected, shares = [main, refuting], [1 - REFUTING_SHARE, REFUTING_SHARE]
+            selected = [main, refuting]
+            shares = [1 - REFUTING_SHARE, REFUTING_SHARE]
     selected = [training.named(one) for one in selected]
-    stored = candidate.representation
+    stored = trained_pair.representation
+    tested = tuple(selected)
+    if stored is not None:
+        tested = (*selected, stored)
     return request, Choice(
-        index=candidate.index,
-        pair=candidate.pair,
-        reducer=candidate.reducer,
-        selected=(*selected, stored) if stored else tuple(selected),
+        index=trained_pair.index,
+        pair=trained_pair.pair,
+        reducer=trained_pair.reducer,
+        selected=tested,
         shares=(*shares, 1.0),
         stored=stored is not None,
-        trained=candidate.trained,
-        different=max(candidate.different, training.pilot.different),
-        tried=tuple(discretizer.name for discretizer in candidate.tried),
+        trained=trained_pair.trained,
+        different=max(trained_pair.different, training.pilot.different),
+        tried=tuple(discretizer.name for discretizer in trained_pair.tried),
         pilot=training.pilot,
         not_run=training.not_run,
         pairs=training.pairs,
@@ -309,37 +363,46 @@ def choose(request: Request) -> tuple[Request, Choice]:
 
 def fixed_finding(request: Request) -> PrivacyFinding:
     """Run the audit and return what it learned."""
-    request, choice = choose(request)
-    shown = Confirmation(request, choice)
-    shown.run()
-    return finding_of(request, choice, shown)
+    request, choice = _choose(request)
+    confirmation = Confirmation(request, choice)
+    confirmation.run()
+    return _finding_of(request, choice, confirmation)
 
 
-def finding_of(request: Request, choice: Choice, shown: Confirmation) -> PrivacyFinding:
-    """Return what an audit learned, given the choice of its training and what its confirming runs have shown."""
-    claim, gamma = request.claim, request.verdict_gamma
+def _finding_of(request: Request, choice: Choice, confirmation: Confirmation) -> PrivacyFinding:
+    """Return the finding of an audit, given the choice of its training and its confirming runs."""
+    claim = request.claim
+    gamma = request.verdict_gamma
     selected = choice.selected[: len(choice.reads)]
-    main, fresh, look = selected[0], shown.runs // 2, shown.look
-    tested = [(test, i, place) for i in range(len(selected)) for place, test in enumerate(shown.tests(i))]
+    main = selected[0]
+    fresh = confirmation.runs // 2
+    look = confirmation.look
+    tested = [(test, i, place) for i in range(len(selected)) for place, test in enumerate(confirmation.tests(i))]
+    # All bounds hold at once, as their errors add up to that of the verdict: the greatest may be told.
     best, i, place = max(tested, key=lambda one: one[0].epsilon_lower)
-    trials, other_trials = likelier_first(best.direction, *shown.sides)
+    runs = likelier_first(best.direction, *confirmation.sides)
     # The runs that meet rare events: all of training, or those that features are compared on.
     met = request.budget.training + request.budget.pilot
-    met = met if choice.pilot.sufficient else min(SCREENED, met // 2)
+    if not choice.pilot.sufficient:
+        met = min(SCREENED, met // 2)
     hits, trained, *_ = main.hits
     power = Power.of_test((hits + 0.5) / (trained + 1), main.neighbour_mass, met, fresh, claim, look * gamma)
-    tested_claim = curve_test(request, main, shown.counts[0], best, shown.sides, met, look * gamma)
-    errors = {"verdict": gamma} | ({"curve": request.gamma - gamma} if request.look.curve else {})
-    counted = {name: getattr(best, name) for name in ("hits", "neighbour_hits", "opposite", "count")}
-    counted |= {"trials": trials, "neighbour_trials": other_trials}
+    tested_claim = curve_test(request, main, confirmation.counts[0], best, confirmation.sides, met, look * gamma)
+    plain: PlainEvent | UnsetType = UNSET
     if best.epsilon_lower > claim.epsilon and not choice.reads[i][place]:
-        counted["plain"] = choice.plain_event(claim)
-    return request.finding(
-        power,
-        shown.seen,
-        choice.pilot,
-        request.budget.training // 2,
-        choice.not_run,
+        plain = choice.plain_event(claim)
+    errors = {"verdict": gamma}
+    curve = None
+    if request.look.curve:
+        errors["curve"] = request.gamma - gamma
+        curve = _curve_of(main, confirmation.counts[0], look * errors["curve"])
+    representation = None
+    if choice.stored:
+        representation = confirmation.tests(len(selected))[0]
+    bound = COIN
+    if best.count is UNSET:
+        bound = MELDED
+    outcome = Outcome(
         refuted=refutes(best.epsilon_lower, claim.epsilon, tested_claim),
         epsilon_lower=best.epsilon_lower,
         selection_trials=request.budget.selection,
@@ -347,22 +410,24 @@ def finding_of(request: Request, choice: Choice, shown: Confirmation) -> Privacy
         pairs=choice.pairs,
         compared=1 + power.compared(choice.runs_of, claim),
         events=sum(one.compared for one in selected),
-        witness=Witness.of(choice.index, choice.pair, best.direction, best.event, **counted),
-        bound=MELDED if best.count is UNSET else COIN,
+        witness=Witness.of_test(choice.index, choice.pair, best, runs, plain),
+        bound=bound,
         distinguisher=selected[i].distinguisher,
         design="fixed",
         budget=asdict(request.budget),
         errors=errors,
         scores=choice.tried,
         tests=tuple(test for test, *_ in tested),
-        representation=shown.tests(len(selected))[0] if choice.stored else None,
-        tested_claim=tested_claim or UNSET,
-        curve=_curve_of(main, shown.counts[0], look * errors["curve"]) if request.look.curve else None,
+        representation=representation,
+        tested_claim=tested_claim,
+        curve=curve,
     )
+    summed = request.budget.training // 2
+    return request.finding(power, confirmation.seen, choice.pilot, summed, choice.not_run, outcome)
 
 
 def _curve_of(selected: SelectedEvent, counts: Tallies, gamma: float) -> Curve | None:
-    """Return the curve over nested events in the order of the selected one; None where there is one atom only."""
+    """Return the curve over nested events in the order of the selected one, or None if there is only one atom."""
     atoms = selected.ranking
     if len(atoms) < 2:
         return None

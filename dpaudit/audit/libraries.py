@@ -14,13 +14,13 @@ from typing import Any
 
 from dpaudit.results import versions
 
+# The most modules of the user's own whose imports are followed.
 MOST_MODULES = 100
-"""The most modules of the user's own whose imports are followed."""
+# Packages of dpaudit, whose version every finding names.
 _OURS = frozenset({"dpaudit", "dpaudit_learners", "learners"})
-"""Packages of dpaudit, whose version every finding names."""
 _IMPORT = dis.opmap["IMPORT_NAME"]
+# Distributions of another name than their packages, which are found without a look at every distribution.
 _RENAMED = {"sklearn": "scikit-learn", "yaml": "PyYAML", "PIL": "pillow", "cv2": "opencv-python"}
-"""Distributions of another name than their packages, which are found without a look at every distribution."""
 
 
 def libraries_of(mechanism: Any) -> dict[str, str]:
@@ -40,7 +40,9 @@ def libraries_of(mechanism: Any) -> dict[str, str]:
         if name in seen or top in sys.stdlib_module_names or top in _OURS:
             continue
         seen.add(name)
-        distribution = None if top == "__main__" else _distribution(top)
+        distribution = None
+        if top != "__main__":
+            distribution = _distribution(top)
         if distribution is not None:
             found[distribution[0]] = distribution[1]
         elif len(own) < MOST_MODULES:
@@ -51,12 +53,12 @@ def libraries_of(mechanism: Any) -> dict[str, str]:
 
 @cache
 def _distribution(top: str) -> tuple[str, str] | None:
-    """Return the name and the version of the distribution that installed a package; None where none did."""
+    """Return the name and the version of the distribution that installed a package, or None if none did."""
     module = sys.modules.get(top)
     place = str(getattr(module, "__file__", None) or "")
     named = _RENAMED.get(top, top)
     if place and "site-packages" not in place and "dist-packages" not in place:
-        # In development, a distribution may point to a folder elsewhere; a script beside it has the name of none.
+        # In development, a distribution may point to a folder elsewhere; a user's script has the name of none.
         with suppress(PackageNotFoundError):
             return named, version(named)
         return None
@@ -88,6 +90,7 @@ def _unwrapped(mechanism: Any) -> Iterator[Any]:
     """Yield a mechanism, and what it wraps: of a partial, a method, a decorated function, a closure."""
     waiting = [mechanism]
     seen: set[int] = set()
+    # Wrappers may lead in circles.
     while waiting and len(seen) < MOST_MODULES:
         one = waiting.pop()
         if id(one) in seen:
@@ -98,10 +101,11 @@ def _unwrapped(mechanism: Any) -> Iterator[Any]:
         if isinstance(one, partial):
             inner += [*one.args, *one.keywords.values()]
         closure = _attribute(one, "__closure__")
-        for cell in closure if isinstance(closure, tuple) else ():
-            inner.append(_attribute(cell, "cell_contents"))
+        if isinstance(closure, tuple):
+            inner += [_attribute(cell, "cell_contents") for cell in closure]
         call = _attribute(type(one), "__call__")
-        inner.append(call if _attribute(call, "__code__") is not None else None)
+        if _attribute(call, "__code__") is not None:  # written in Python, and no slot of a class of C
+            inner.append(call)
         waiting += [value for value in inner if value is not None and not isinstance(value, ModuleType)]
         yield from (value for value in inner if isinstance(value, ModuleType))
 
@@ -129,8 +133,9 @@ def _attribute(owner: Any, name: str) -> Any:
 def _imports_in(code: CodeType) -> Iterator[str]:
     try:
         # Nearly all functions import nothing, and their steps take long to list.
-        imports = _IMPORT in code.co_code[::2]
-        steps = list(dis.get_instructions(code)) if imports else []
+        steps: list[dis.Instruction] = []
+        if _IMPORT in code.co_code[::2]:
+            steps = list(dis.get_instructions(code))
     except Exception:  # a proxy of a code object, as that of a function that wrapt has decorated, has not all parts
         return
     for step in steps:
@@ -158,6 +163,9 @@ def _imported_by(module: ModuleType | None) -> Iterator[str]:
 def _modules_of(values: Iterable[Any]) -> Iterator[str]:
     for value in values:
         for owner in (value, type(value)):
-            module = owner.__dict__.get("__module__") if isinstance(owner, type) else _attribute(owner, "__module__")
+            if isinstance(owner, type):
+                module = owner.__dict__.get("__module__")
+            else:
+                module = _attribute(owner, "__module__")
             if isinstance(module, str) and re.match(r"[A-Za-z_]", module):
                 yield module

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, cast
 
 import numpy as np
@@ -51,20 +50,20 @@ from dpaudit.contract.curve_claims import MOST
 from dpaudit.errors import InputError
 from dpaudit.results import remembering
 
+# Of the verdict's error, for the guesses turned around: losses given as scores are smaller for members. The others
+# lose a twentieth of a standard error by it.
 REVERSE_SHARE = 0.1
-"""Of the verdict's error, for the guesses turned around: losses given as scores are smaller for members. The others
-lose a twentieth of a standard error by it."""
+# Scores run the other way if guesses that are turned around are right more often than all but this share of guesses
+# at fair coins.
 REVERSED = 1e-3
-"""Scores run the other way if guesses that are turned around are right more often than all but this share of guesses
-at fair coins."""
+# Coins, of a run or of all, are refused if fair ones have so many or so few heads with a smaller probability.
 UNFAIR = 1e-6
-"""Coins, of a run or of all, of which fair ones have so many or so few in with a smaller probability are refused."""
+# The orders of guesses, the default first.
 RANKINGS: tuple[RankingName, ...] = ("two-sided", "in")
-"""The orders of guesses, the default first."""
 
 
 @dataclass(frozen=True)
-class Ranked:
+class RankedScores:
     """Scores and coins in the order of the guesses: for each ranking, whether the guesses are right.
 
     Those of `reversed` are of guesses that take smaller scores for those of canaries that are in.
@@ -78,7 +77,7 @@ class Ranked:
     all_equal: bool
 
     @classmethod
-    def of(cls, scores: Any, included: Any, sealed: Coins | None) -> Ranked:
+    def of(cls, scores: Any, included: Any, sealed: Coins | None) -> RankedScores:
         """Return scores and coins ranked, or raise `InputError`."""
         values = _numbers(scores)
         flipped, coins = read_included(included, sealed)
@@ -93,6 +92,8 @@ class Ranked:
         _check_fair(flipped)
         alike = (np.unique(row, return_counts=True)[1] for row in values)
         tied = sum(int(counts[counts > 1].sum()) for counts in alike)
+        # Ties are broken by a shuffle that does not know the coins, and never by the order of storage, which may:
+        # members often stand first.
         shuffled = seeding.generator(0, "one run", "ties").permutation(values.size)
         centred = _centred(values).ravel()[shuffled]
         coin = flipped.ravel()[shuffled]
@@ -105,7 +106,9 @@ class Ranked:
 
     def counts(self, name: RankingName, schedule: Schedule, *, turned: bool = False) -> Integers:
         """Return the right guesses among the first so many of a schedule, of those `turned` around if asked."""
-        right = self.reversed[name] if turned else self.right[name]
+        right = self.right[name]
+        if turned:
+            right = self.reversed[name]
         return np.asarray(np.cumsum(right)[np.array(schedule.guesses) - 1], np.int64)
 
 
@@ -114,9 +117,9 @@ def _numbers(scores: Any) -> Array:
     if isinstance(scores, np.ma.MaskedArray) and np.ma.is_masked(scores):
         raise InputError.of("scores", scores, "an array without masked values: each canary has a score")
     try:
-        given = np.asarray(scores)
-        # The imaginary part would be dropped.
-        values = given if given.dtype.kind == "c" else np.asarray(given, dtype=np.float64)
+        values = np.asarray(scores)
+        if values.dtype.kind != "c":  # of complex numbers the imaginary part would be dropped: they are refused below
+            values = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError, OverflowError, RuntimeError):  # the last is of tensors that have a gradient
         raise InputError.of("scores", scores, "an array of numbers of shape (m,) or (runs, m)") from None
     if values.dtype.kind == "c":
@@ -130,8 +133,8 @@ def _numbers(scores: Any) -> Array:
     return np.atleast_2d(values)
 
 
+# Scores beyond it are scaled, so that differences are finite.
 _HUGE = 1e300
-"""Scores beyond it are scaled, so that differences are finite."""
 
 
 def _centred(values: Array) -> Array:
@@ -149,7 +152,8 @@ def _centred(values: Array) -> Array:
         low = np.where(finite, values, np.inf).min(axis=1, keepdims=True)
         high = np.where(finite, values, -np.inf).max(axis=1, keepdims=True)
         # A run without a finite score has scores on both sides of 0, or equal ones.
-        low, high = np.where(np.isfinite(low), low, -1.0), np.where(np.isfinite(high), high, 1.0)
+        low = np.where(np.isfinite(low), low, -1.0)
+        high = np.where(np.isfinite(high), high, 1.0)
         clipped = np.clip(values, low, high)
     centre = np.quantile(clipped, (0.25, 0.75), axis=1).mean(axis=0)
     return np.asarray(values - centre[:, None])
@@ -157,10 +161,14 @@ def _centred(values: Array) -> Array:
 
 def _check_fair(flipped: Bools) -> None:
     """Raise `InputError` if so many coins of all, or of one of several runs, are heads that they are not fair."""
-    runs = enumerate(flipped if len(flipped) > 1 else (), 1)
-    parts = [("", flipped), *((f" of run {run} of {len(flipped)}", row) for run, row in runs)]
+    parts = [("", flipped)]
+    if len(flipped) > 1:
+        parts += [(f" of run {run} of {len(flipped)}", row) for run, row in enumerate(flipped, 1)]
     for of_run, part in parts:
-        total, heads, error = part.size, int(part.sum()), UNFAIR / len(parts)
+        total = part.size
+        heads = int(part.sum())
+        error = UNFAIR / len(parts)
+        # Both ways round: too many, and too few.
         if lower_limit(max(heads, total - heads), total, error / 2) > 0.5:
             message = (
                 "{included} must be fair coins: {heads_} of {total_} canaries{run_} are in, which fair coins give with "
@@ -169,8 +177,8 @@ def _check_fair(flipped: Bools) -> None:
             raise InputError(message, names=("included",), heads_=heads, total_=total, run_=of_run, least_=error)
 
 
+# For a claim that is a curve one number of guesses is chosen among numbers that grow by this root of 2.
 _FINE = 4
-"""The numbers of guesses of a claim that is a curve, of which one is taken, grow by this root of 2."""
 
 
 @remembering
@@ -248,8 +256,10 @@ def audit_scores(
     >>> dpaudit.audit_scores(3 * coins.included + noise, coins, epsilon=1.0).verdict.value
     'violation'
     """
-    ranked = Ranked.of(scores, included, sealed)
-    own = "not known without coins that were sealed" if ranked.coins is None else ranked.coins.seal
+    ranked = RankedScores.of(scores, included, sealed)
+    own = "not known without coins that were sealed"
+    if ranked.coins is not None:
+        own = ranked.coins.seal
     if seal is not None and seal.strip().lower() != own:
         message = "{seal} must be the digest of the coins, which is {own_}; got {given_}"
         raise InputError(message, names=("seal",), own_=own, given_=seal)
@@ -282,7 +292,8 @@ class GuessTest:
 
     def union_lower(self, delta: float) -> float:
         """Return the bound on epsilon at a delta by the union bound over the schedule; simultaneous over delta."""
-        numbers, runs = np.array(self.schedule.guesses), float(self.schedule.delta_runs(np.array(delta)))
+        numbers = np.array(self.schedule.guesses)
+        runs = float(self.schedule.delta_runs(np.array(delta)))
         return float(epsilon_lower(self.right, numbers, self.error / len(numbers), delta_runs=runs).max())
 
     def epsilon_lower(self, delta: float, claimed: float) -> float:
@@ -304,7 +315,7 @@ class GuessTest:
 
 
 def guess_test(
-    ranked: Ranked,
+    ranked: RankedScores,
     points: ClaimPoints,
     gamma: float,
     ranking: str = RANKINGS[0],
@@ -314,14 +325,17 @@ def guess_test(
 ) -> GuessTest:
     """Return the test, whose schedule the claim and the number of canaries fix; of guesses `turned` around if asked."""
     name = cast(RankingName, read_choice("ranking", ranking, RANKINGS))
-    m, one_sided = ranked.included.size, name == "in"
+    m = ranked.included.size
+    one_sided = name == "in"
     if guesses is not None:
         schedule = Schedule((read_integer("guesses", guesses, 1, m),), m, one_sided)
     elif len(points.epsilon) > 1:
         # Of claims with a large delta at small epsilons the term for delta decides, and grows with each number that is
         # tried: one number, which the claim and the number of canaries fix, has more power than a schedule. It is that
         # with which the least mu of independent Gaussian scores is detected.
-        last = max(1, m // 2 if one_sided else m)
+        last = m
+        if one_sided:  # about as many as are in
+            last = max(1, m // 2)
         numbers = sorted({min(last, round(FIRST * 2 ** (i / _FINE))) for i in range(_FINE * 28)})
         critical = Schedule(tuple(numbers), m, one_sided).critical(gamma, points)
         best = detectable_mu(numbers, list(map(int, critical)), m, POWER, one_sided=one_sided)[1]
@@ -341,7 +355,7 @@ def points_of(curve: CurveClaim | None, epsilon: float, delta: float) -> ClaimPo
 
 
 def finding_of(
-    ranked: Ranked,
+    ranked: RankedScores,
     curve: CurveClaim | None,
     point: PrivacyClaim,
     confidence: float,
@@ -361,9 +375,11 @@ def finding_of(
     # Which of both is told may depend on the outcome, for both hold together with all of the error.
     turned = not tests[False].rejects(points) and (tests[True].rejects(points) or tests[True].beats_chance)
     test = tests[turned]
-    found, coins = derived(test, points, curve, shares[turned]), ranked.coins
+    found = derived(test, points, curve, shares[turned])
+    coins = ranked.coins
     gaps: list[OneRunGap] = []
     if all(one.critical > one.guesses for one in found["schedule"]):
+        # About the least number: an eighth of a doubling lies between those that are tried.
         numbers = (math.ceil(2 ** (i / 8)) for i in range(8 * int(math.log2(MAX_COINS))))
         refuting = (m for m in numbers if Schedule((m,), m).p_values([m], points)[0][0] <= test.error)
         gaps.append(FewCanaries(ranked.included.size, next(refuting, None)))
@@ -372,11 +388,13 @@ def finding_of(
     if ignored:
         gaps.append(IgnoredCanaries())
     refuted = found["p_value"] <= gamma
-    if gaps and not refuted:
+    if gaps and not refuted:  # the power of an audit that could see nothing is none
         found |= {name: math.inf for name in ("detectable_epsilon", "detectable_mu") if found[name] is not None}
-    verdict = PrivacyVerdict.NO_EVIDENCE if gaps else PrivacyVerdict.CONSISTENT
+    verdict = PrivacyVerdict.CONSISTENT
     if refuted:
         verdict = PrivacyVerdict.VIOLATION
+    elif gaps:
+        verdict = PrivacyVerdict.NO_EVIDENCE
     return OneRunFinding(
         verdict=verdict,
         confidence=confidence,
@@ -402,35 +420,59 @@ def derived(test: GuessTest, points: ClaimPoints, curve: CurveClaim | None, shar
 
     The test has a `share` of the verdict's error, to which the p-value is raised.
     """
-    schedule, outcome = test.schedule, test.at(points)
+    schedule = test.schedule
+    outcome = test.at(points)
     critical = list(map(int, schedule.critical(schedule.level(points, test.error), points)))
-    claimed, delta = float(points.epsilon[outcome.point]), float(points.delta[outcome.point])
-    gaussian, numbers = curve is not None and curve.mu is not None, schedule.guesses
-    coins: dict[str, Any] = {"coins": schedule.coins, "power": POWER, "one_sided": schedule.one_sided}
+    claimed = float(points.epsilon[outcome.point])
+    delta = float(points.delta[outcome.point])
+    numbers = schedule.guesses
+    if curve is None:
+        epsilon_lower = test.epsilon_lower(delta, claimed)
+        if_gaussian = _if_gaussian(test, delta)
+    else:
+        # Which point has the least p-value the outcome decides: its bound must hold at every delta at once.
+        epsilon_lower = test.union_lower(delta)
+        if_gaussian = _if_gaussian(test, 0.0)
+    mu = None
+    able = None
+    if curve is not None and curve.mu is not None:
+        mu = test.mu_lower()
+        able, _ = detectable_mu(numbers, critical, schedule.coins, POWER, one_sided=schedule.one_sided)
     return {
         "epsilon": claimed,
         "delta": delta,
-        "epsilon_lower": test.epsilon_lower(delta, claimed) if curve is None else test.union_lower(delta),
+        "epsilon_lower": epsilon_lower,
         "p_value": min(1.0, outcome.p_value / share),
         "detectable_epsilon": detectable_epsilon(numbers, critical, POWER),
         "schedule": tuple(map(Guesses, numbers, map(int, test.right), critical)),
         "decided_by": outcome.at,
-        "if_gaussian": _if_gaussian(test, delta if curve is None else 0.0),
-        "mu_lower": test.mu_lower() if gaussian else None,
-        "detectable_mu": detectable_mu(numbers, critical, **coins)[0] if gaussian else None,
+        "if_gaussian": if_gaussian,
+        "mu_lower": mu,
+        "detectable_mu": able,
     }
 
 
 def _if_gaussian(test: GuessTest, delta: float) -> IfGaussian:
     """Return what the guesses show under assumptions; each number of guesses has an equal share of the error."""
-    known, error = (0.0, 0.0), test.error / len(test.right)
-    for k, right in zip(test.schedule.guesses, test.right, strict=True):
-        counts = int(right), k, test.schedule.coins
-        known = mu_lower(*counts, error, one_sided=test.schedule.one_sided, at_least=known)
-    found = dict(zip(("recursion_mu", "independent_mu"), known, strict=True))
-    if delta:
-        for name, mu in zip(("recursion_epsilon", "independent_epsilon"), known, strict=True):
-            # The least epsilon at delta of mu-Gaussian privacy, from below.
-            beyond = partial(lambda mu, e: float(gaussian_delta(mu, e)) > delta, mu)
-            found[name] = largest_rejected(beyond, mu * (10 + mu) + 100) if mu else 0.0
-    return IfGaussian(**found)
+    known = (0.0, 0.0)
+    error = test.error / len(test.right)
+    schedule = test.schedule
+    for k, right in zip(schedule.guesses, test.right, strict=True):
+        known = mu_lower(int(right), k, schedule.coins, error, one_sided=schedule.one_sided, at_least=known)
+    recursion, independent = known
+    if not delta:
+        return IfGaussian(recursion_mu=recursion, independent_mu=independent)
+    return IfGaussian(
+        recursion_mu=recursion,
+        independent_mu=independent,
+        recursion_epsilon=_gaussian_epsilon(recursion, delta),
+        independent_epsilon=_gaussian_epsilon(independent, delta),
+    )
+
+
+def _gaussian_epsilon(mu: float, delta: float) -> float:
+    """Return the least epsilon at delta of mu-Gaussian privacy, from below."""
+    if mu == 0:
+        return 0.0
+    # At the end of the search the tail that makes delta begins more than ten standard deviations out.
+    return largest_rejected(lambda epsilon: float(gaussian_delta(mu, epsilon)) > delta, mu * (10 + mu) + 100)

@@ -11,8 +11,8 @@ from dpaudit.errors import InputError
 from dpaudit.record import Amount, Count, Frozen, Level, NonNegative, Probability, Size, Words
 from dpaudit.results import AuditFinding
 
+# The order of guesses; see `OneRunFinding.ranking`.
 RankingName = Literal["two-sided", "in"]
-"""The order of guesses; see `OneRunFinding.ranking`."""
 
 
 class FewCanaries(Frozen, frozen=True, tag="few canaries", tag_field="kind"):
@@ -23,7 +23,7 @@ class FewCanaries(Frozen, frozen=True, tag="few canaries", tag_field="kind"):
     canaries : int
         Canaries of all runs together.
     least : int or None
-        About the least number that could; None where delta times the canaries is too large for any number.
+        About the least number that could, or None if delta times the canaries is too large for any number.
     """
 
     canaries: Size
@@ -77,7 +77,7 @@ class IfGaussian(Frozen, frozen=True, kw_only=True):
         Lower bounds on mu if the training is mu-Gaussian private: by the recursion of Mahloujifar, Melis and Chaudhuri,
         and, which is larger, if the canaries do not influence each other's scores either.
     recursion_epsilon, independent_epsilon : float or None
-        Epsilon of that Gaussian privacy at the claim's delta; None where delta is 0.
+        Epsilon of that Gaussian privacy at the claim's delta, or None if delta is 0.
     """
 
     recursion_mu: Amount
@@ -121,9 +121,9 @@ class OneRunFinding(AuditFinding, kw_only=True, frozen=True, tag="one run"):
     tied : int
         Canaries whose score another of the same run has; a shuffle that does not know the coins orders them.
     seal : str
-        The digest of the coins, made before the training; empty where they were not sealed.
+        The digest of the coins, made before the training; empty if they were not sealed.
     seed : int or None
-        The seed that was chosen for the coins; None where there was none or it is not known.
+        The seed that was chosen for the coins, or None if there was none or it is not known.
     gaps : tuple of OneRunGap
         Why the audit could not have seen that the claim fails; empty if it could.
     grade : {"statistical"}
@@ -131,7 +131,7 @@ class OneRunFinding(AuditFinding, kw_only=True, frozen=True, tag="one run"):
     if_gaussian : IfGaussian or None
         What the guesses would show under assumptions.
     curve_claim : CurveClaim
-        The claim that is a curve; there is none where it is (epsilon, delta)-privacy.
+        The claim that is a curve; left out if it is (epsilon, delta)-privacy.
     mu_lower : float or None
         The bound on mu of a claim of Gaussian privacy; it asks for no assumption on the canaries.
     detectable_mu : float or None
@@ -185,7 +185,7 @@ class OneRunFinding(AuditFinding, kw_only=True, frozen=True, tag="one run"):
 
     @property
     def curve(self) -> CurveClaim | None:
-        """The claim that is a curve; None where the claim is (epsilon, delta)-privacy."""
+        """The claim that is a curve, or None if the claim is (epsilon, delta)-privacy."""
         if self.curve_claim is UNSET:
             return None
         return self.curve_claim

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from itertools import compress
 from typing import Any
 
@@ -13,7 +13,7 @@ from dpaudit import seeding
 from dpaudit.arguments import CONFIDENCE, read_flag, read_integer, read_number
 from dpaudit.audit.coins import LEAST, flip_coins
 from dpaudit.audit.curve_claims import resolve_claims
-from dpaudit.audit.one_run import Ranked, finding_of
+from dpaudit.audit.one_run import RankedScores, finding_of
 from dpaudit.audit.one_run_finding import OneRunFinding
 from dpaudit.bounds.base import Bools
 from dpaudit.contract import CurveClaim, PrivacyClaim, Relation
@@ -77,16 +77,22 @@ def audit_one_run(
     if not callable(train):
         raise InputError.of("train", train, "a function (canaries, rng) -> released")
     training = with_generator(train, name="train", data="canaries")
-    runs, check = read_integer("runs", runs), read_flag("check", check)
+    runs = read_integer("runs", runs)
+    check = read_flag("check", check)
     curve, point = resolve_claims(None, claim, epsilon, delta, relation)
     read_number("confidence", confidence, 0, 1)
     coins = flip_coins(len(listed), seed, runs=runs)
+    # As for the coins: by default nothing that knows a seed can know the noise.
     root = secrets.randbits(64) if seed is None else seed
 
     def scored(chosen: Bools, run: int) -> Any:
         rng = seeding.generator(root, "one run", "training", run)
         with blamed("train"):
-            some = canaries[chosen] if isinstance(canaries, np.ndarray) else list(compress(canaries, chosen))
+            some: Sequence[Any] | np.ndarray
+            if isinstance(canaries, np.ndarray):
+                some = canaries[chosen]
+            else:
+                some = list(compress(canaries, chosen))
             released = training(some, rng)
         with blamed("score"):
             return score(released, canaries)
@@ -95,13 +101,20 @@ def audit_one_run(
     try:
         for run, row in enumerate(np.atleast_2d(coins.included)):
             made.append(scored(row, run))
-        ragged = len({np.shape(one) for one in made}) > 1
-        ranked = Ranked.of(np.array(made, dtype=object) if ragged else np.array(made), coins, None)
-        others = scored(~np.atleast_2d(coins.included)[0], 0) if check else None
+        if len({np.shape(one) for one in made}) > 1:
+            scores = np.array(made, dtype=object)  # is refused, with the reason
+        else:
+            scores = np.array(made)
+        ranked = RankedScores.of(scores, coins, None)
+        ignored = None
+        if check:
+            # The address of the first run, so that its generator is equal and the canaries alone differ.
+            others = scored(~np.atleast_2d(coins.included)[0], 0)
+            ignored = np.array_equal(np.asarray(others), np.asarray(made[0]))
     except (InputError, KeyboardInterrupt) as error:
+        # A training may have taken days: what was computed is not lost with it.
         vars(error).update(coins=coins, scores=made)
         raise
-    ignored = np.array_equal(np.asarray(others), np.asarray(made[0])) if check else None
     return finding_of(ranked, curve, point, confidence, ignored=ignored)
 
 
@@ -113,9 +126,12 @@ def _distinct(canaries: Any) -> Sequence[Any]:
         raise InputError.of("canaries", canaries, "a list or an array of examples") from None
     if len(listed) < LEAST:
         raise InputError.of("canaries", len(listed), f"{LEAST} or more examples")
-    seen: dict[Any, int] = {}
+    seen: dict[Hashable, int] = {}
     for i, one in enumerate(listed):
-        label = one.tobytes() if isinstance(one, np.ndarray) and one.dtype != object else canonical(one)
+        if isinstance(one, np.ndarray) and one.dtype != object:
+            label: Hashable = one.tobytes()
+        else:
+            label = canonical(one)
         if label in seen:
             message = "{canaries} must differ from each other: number {first_} and number {second_} are the same"
             raise InputError(message, names=("canaries",), first_=seen[label], second_=i)

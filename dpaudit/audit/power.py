@@ -51,15 +51,15 @@ from dpaudit.contract import PrivacyClaim
 from dpaudit.events.expected_bound import PlannedTest, learnable_delta, learnable_epsilon
 
 _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(7)
+# Standard normal errors of the two posteriors, shape (49, 2).
 _BELIEFS = np.stack([v.ravel() for v in np.meshgrid(_NODES, _NODES)], axis=1)
-"""Standard normal errors of the two posteriors, shape (49, 2)."""
 _CHANCES = np.outer(_WEIGHTS, _WEIGHTS).ravel() / _WEIGHTS.sum() ** 2
+# Sizes of the past at which beliefs are averaged; between them everything is smooth in the logarithm.
 _AGES = 12
-"""Sizes of the past at which beliefs are averaged; between them everything is smooth in the logarithm."""
+# Of what is sought, relatively: finer than the approximation.
 _PRECISION = 1e-4
-"""Of what is sought, relatively: finer than the approximation."""
+# The probabilities of detection that are predicted at what is called detectable: a share of 0.05 may be missed.
 _EVENT_ASKED, _CATASTROPHE_ASKED = (1 - share * (1 - POWER) for share in (0.6, 0.2))
-"""The probabilities of detection that are predicted at what is called detectable: a share of 0.05 may be missed."""
 
 
 def refutation_probability(p: float, q: float, runs: int, *, epsilon: float, delta: float = 0.0, gamma: float) -> float:
@@ -86,10 +86,12 @@ def refutation_probability(p: float, q: float, runs: int, *, epsilon: float, del
     swing = noise + (spread * ((lever + later - pull) ** 2 - lever**2)).sum(axis=1)
     variance = float((sizes * swing).sum() + past[0] * (spread * later[0] ** 2).sum())
     # A Brownian motion, of this mean and variance at the end, has exceeded a level.
-    level, drift = -math.log(gamma), float((sizes * growth).sum())
+    level = -math.log(gamma)
+    drift = float((sizes * growth).sum())
     if drift <= 0 or variance <= 0:
         return float(drift >= level)
     deviation = math.sqrt(variance)
+    # In logarithms: one factor of the second term may overflow while the other vanishes.
     ends_above = log_ndtr((drift - level) / deviation)
     came_back = 2 * drift * level / variance + log_ndtr(-(drift + level) / deviation)
     return float(min(1.0, np.exp(np.logaddexp(ends_above, came_back))))
@@ -122,11 +124,13 @@ def detectable_delta_by_bets(runs: int, *, epsilon: float, delta: float = 0.0, g
 
 
 def leading_pair_runs(runs: int, pairs: int) -> int:
-    """Return the runs reckoned for a leaking pair: beside a first batch of each the others take twice as many.
+    """Return the runs reckoned for a leaking pair: after a first batch of each pair, the others take twice as many.
 
     Measured by `scripts/bench.py few_runs`.
     """
-    return runs if pairs == 1 else max(1, (runs - FIRST_BATCH * pairs) // 3)
+    if pairs == 1:
+        return runs
+    return max(1, (runs - FIRST_BATCH * pairs) // 3)
 
 
 def _moments(rate: Array, mass: Array, ages: Array, epsilon: float, delta: float) -> tuple[Array, Array, Array, Array]:
@@ -148,37 +152,37 @@ def _moments(rate: Array, mass: Array, ages: Array, epsilon: float, delta: float
     return mean @ _CHANCES, (square - mean**2) @ _CHANCES, lever, slope
 
 
+# Of the verdict's error, for a second opinion where the best event is not expected to refute the claim: the other
+# events lose a twentieth of a standard error by it.
 REFUTING_SHARE = 0.1
-"""Of the verdict's error, for a second opinion where the best event is not expected to refute the claim: the other
-events lose a twentieth of a standard error by it."""
 
+# Probabilities of an event on the unlikelier side at which the frontier is stated.
 MASSES = (0.1, 0.01, 0.001, 0.0001)
-"""Probabilities of an event on the unlikelier side at which the frontier is stated."""
 
+# Events that are likelier than this are met often enough in any training to be chosen by it.
 RARE = 0.05
-"""Events that are likelier than this are met often enough in any training to be chosen by it."""
 
+# Runs that are reckoned for an event that has to be learned, as a multiple of those for one that is given. An event
+# chosen on a quarter as many runs as confirm it loses up to a standard error or so of the three that detection takes,
+# whatever their number. Where all tails of a leak have the same ratio, training often takes a smaller one than the
+# likeliest: with 2 such shifts were detected in 109 of 120 audits, with 3 in 118 (`docs/promises.md`).
 LEARNING = 3
-"""Runs that are reckoned for an event that has to be learned, as a multiple of those for one that is given. An event
-chosen on a quarter as many runs as confirm it loses up to a standard error or so of the three that detection takes,
-whatever their number. Where all tails of a leak have the same ratio, training often takes a smaller one than the
-likeliest: with 2 such shifts were detected in 109 of 120 audits, with 3 in 118 (`docs/promises.md`)."""
 
+# The same for bets, which detect more often than that already (`docs/calibration.md`).
 LEARNING_OF_BETS = 2
-"""The same for bets, which detect more often than that already (`docs/calibration.md`)."""
 
+# A search among pairs believes a pair's epsilon if bets on all its runs against that epsilon would be expected to win
+# this much, in log E; with 1 pairs that had luck in few runs are taken for the best one more often.
 CHANCE = 3.0
-"""A search among pairs believes a pair's epsilon if bets on all its runs against that epsilon would be expected to win
-this much, in log E; with 1 pairs that had luck in few runs are taken for the best one more often."""
 
+# By how much the logarithm of a probability lies below that of one run in all, where the search for a leak ends.
 RARER = 5.0
-"""By how much the logarithm of a probability lies below that of one run in all, where the search for a leak ends."""
+# The relative precision of that search: each of its steps takes a tenth of a second.
 PRECISION = 1e-3
-"""The relative precision of that search: each of its steps takes a tenth of a second."""
 
 _detectable_epsilon = lru_cache(maxsize=4096)(partial(detectable_epsilon, Melded()))
+# The numbers that audits in a series with one budget share: an epsilon takes a tenth of a second.
 _detectable_delta = lru_cache(maxsize=256)(partial(detectable_delta, Melded()))
-"""The numbers that audits in a series with one budget share: an epsilon takes a tenth of a second."""
 
 
 @dataclass(frozen=True)
@@ -210,15 +214,18 @@ class Power:
         does within a percent or so, but rare events in runs made one by one, which take up to half as many runs again:
         `LEARNING` leaves room for that.
         """
-        test = {"epsilon": claim.epsilon, "delta": claim.delta, "gamma": gamma}
+        # Rare events are tested by the second opinion, which has a part of the error.
         learned = PlannedTest(runs, claim.delta, REFUTING_SHARE * gamma)
         runs = -(-runs // LEARNING)
 
         def least(q: float) -> float:
-            met = learnable_epsilon(q, training, learned, claim.epsilon) if q < RARE else 0.0
-            return max(met, _detectable_epsilon(q, runs, runs, **test))
+            able = _detectable_epsilon(q, runs, runs, epsilon=claim.epsilon, delta=claim.delta, gamma=gamma)
+            if q >= RARE:
+                return able
+            return max(learnable_epsilon(q, training, learned, claim.epsilon), able)
 
-        delta = max(_detectable_delta(runs, runs, **test), learnable_delta(training, learned, claim.epsilon))
+        delta = _detectable_delta(runs, runs, epsilon=claim.epsilon, delta=claim.delta, gamma=gamma)
+        delta = max(delta, learnable_delta(training, learned, claim.epsilon))
         return cls._of(least, likelier, unlikelier, runs, claim, delta)
 
     @classmethod
@@ -251,10 +258,13 @@ class Power:
     @lru_cache(maxsize=256)
     def of_bets(cls, mass: float, runs: int, claim: PrivacyClaim, gamma: float) -> Power:
         """Return the power of bets on `runs` runs of one pair, both sides together, at error `gamma`."""
-        test = {"epsilon": claim.epsilon, "delta": claim.delta, "gamma": gamma}
         runs = -(-runs // LEARNING_OF_BETS)
-        least = partial(detectable_epsilon_by_bets, runs=runs, **test)
-        return cls._of(least, mass, mass, runs, claim, detectable_delta_by_bets(runs, **test))
+
+        def least(q: float) -> float:
+            return detectable_epsilon_by_bets(q, runs, epsilon=claim.epsilon, delta=claim.delta, gamma=gamma)
+
+        delta = detectable_delta_by_bets(runs, epsilon=claim.epsilon, delta=claim.delta, gamma=gamma)
+        return cls._of(least, mass, mass, runs, claim, delta)
 
     def compared(self, runs: Iterable[int], claim: PrivacyClaim) -> int:
         """Return how many pairs had runs, both sides together, that would have shown `epsilon` to a search among them.
@@ -262,12 +272,18 @@ class Power:
         A search takes a pair for one that leaks if bets on its runs, chosen in hindsight, win `CHANCE`; bets on an
         event that is given stand for them.
         """
+        # exp of more leaves the floats; the epsilon may be infinite.
         p = min(math.exp(min(self.epsilon, 700.0)) * self.mass + claim.delta, 1.0)
-        test = {"epsilon": claim.epsilon, "delta": claim.delta, "gamma": math.exp(-CHANCE)}
-        counted = Counter(runs)
-        return sum(
-            pairs for n, pairs in counted.items() if n and refutation_probability(p, self.mass, n, **test) >= POWER
-        )
+        gamma = math.exp(-CHANCE)
+        found = 0
+        # Many pairs had the same number of runs.
+        for n, pairs in Counter(runs).items():
+            if not n:
+                continue
+            known = refutation_probability(p, self.mass, n, epsilon=claim.epsilon, delta=claim.delta, gamma=gamma)
+            if known >= POWER:
+                found += pairs
+        return found
 
     @classmethod
     def _of(
@@ -286,14 +302,18 @@ class Power:
         """
         frontier = tuple((q, least(q)) for q in MASSES)
         if math.exp(claim.epsilon) * unlikelier + claim.delta < 1:
-            epsilon, at, mass = least(unlikelier), PowerAt.UNLIKELIER, unlikelier
+            epsilon = least(unlikelier)
+            at = PowerAt.UNLIKELIER
+            mass = unlikelier
         else:
-            mass, at = max(likelier - claim.delta, 1 / runs), PowerAt.LIKELIER
+            mass = max(likelier - claim.delta, 1 / runs)
+            at = PowerAt.LIKELIER
             # Beyond the last of these an event is not to be expected in any run of the unlikelier side.
             last = max(claim.epsilon, math.log(mass * runs)) + RARER
             epsilon = least_where(lambda e: least(mass * math.exp(-e)) <= e, claim.epsilon, last, PRECISION)
             mass *= math.exp(-epsilon)
         if math.isinf(epsilon):
+            # No leak would show on an event as likely as the one tested: the likeliest of the frontier is stated.
             seen = ((one, PowerAt.FRONTIER, q) for q, one in frontier if math.isfinite(one))
             epsilon, at, mass = next(seen, (epsilon, at, mass))
         return cls(epsilon, at, frontier, delta, mass)

@@ -24,70 +24,74 @@ import numpy as np
 from msgspec.structs import replace as changed
 
 from dpaudit import seeding
+from dpaudit.audit.checks_and_gaps import Answer, Check, CheckName
 from dpaudit.audit.clock import END, Clock
 from dpaudit.audit.dependence import LAGS, Series, SharedValues, depends_on_calls, depends_on_order
-from dpaudit.audit.evidence import Answer, Check, CheckName
 from dpaudit.contract import MadePair, Pair
 from dpaudit.errors import InputError
 from dpaudit.jsonable import stable_repr
 from dpaudit.outputs.canonical import TIMED_OUT, Raised, canonical, contents
 from dpaudit.outputs.objects import refuse_promises
+from dpaudit.outputs.protocols import Batch
 from dpaudit.running.adapters import Mechanism, fixed_seed_warnings
 from dpaudit.running.isolated import Context
 from dpaudit.running.naming import naming
 from dpaudit.running.sampling import Sampler
 from dpaudit.running.watched import Use, watched, watcher
 
+# The greatest probability with which a check may accuse a mechanism whose runs are independent.
 ERROR = 1e-3
-"""The greatest probability with which a check may accuse a mechanism whose runs are independent."""
+# Batches on each side: two before the audit and one at its end. (A check that fails makes some more, to say why.)
 BATCHES = 3
-"""Batches on each side: two before the audit and one at its end. (A check that fails makes some more, to say why.)"""
-ONE_BY_ONE, BATCHED = 8, 16
-"""The most runs of a batch: 7! orders are more than 1 / ERROR, and eight choose four of a coin are not far from it."""
+# The most runs of a batch: 7! orders are more than 1 / ERROR, and eight choose four of a coin are not far from it.
+ONE_BY_ONE = 8
+BATCHED = 16
+# Runs of an audit for each run of a batch, so that batches take at most a twelfth of a small budget or so.
 SHARE = 50
-"""Runs of an audit for each run of a batch, so that batches take at most a twelfth of a small budget or so."""
-CALLS, PAUSE = 4, 0.2
-"""Calls sent to the workers, and seconds that each waits for another worker to take the next one."""
+# Calls sent to the workers, and seconds that each waits for another worker to take the next one.
+CALLS = 4
+PAUSE = 0.2
+# The most times that calls are sent: on a busy machine one worker may answer all before another has started.
 ROUNDS = 8
-"""The most times that calls are sent: on a busy machine one worker may answer all before another has started."""
+# Runs on a user's dataset, at least, which must all raise before the mechanism is said to fail on it. One that raises
+# with a high probability may be refused as well: the message says of how many runs.
 FAILING = 2
-"""Runs on a user's dataset, at least, which must all raise before the mechanism is said to fail on it. One that raises
-with a high probability may be refused as well: the message says of how many runs."""
+# Batches of equal generators in which each of two workers must give its own outputs again and again before they are
+# said to differ. Of runs with randomness of their own this has probability at most 2 / 4^5, that the batches in this
+# process agreed before 1/2: together below `ERROR`, however few runs a batch has.
 REPEATS = 5
-"""Batches of equal generators in which each of two workers must give its own outputs again and again before they are
-said to differ. Of runs with randomness of their own this has probability at most 2 / 4^5, that the batches in this
-process agreed before 1/2: together below `ERROR`, however few runs a batch has."""
 
+# The warning where the order of runs is not looked at, though the generator does not decide alone.
 UNORDERED = (
     "the time limit left no runs that show whether consecutive runs depend on each other: that they do not, as where "
     "noise is kept or carried over, is assumed"
 )
-"""The warning where the order of runs is not looked at, though the generator does not decide alone."""
+# Runs on each side whose values are noted by the worker that returned them; of longer audits a share of all values.
 VALUES = 4_000
-"""Runs on each side of which it is noted which worker returned what; of longer audits that of a share of all values."""
+# The end of the warning where outputs of a mechanism that is declared to draw randomness do not vary.
 ALIKE = (
     "gave the same output on each input, although randomness is the mechanism's own: if noise was drawn once and kept, "
     "what leaks is the stream of answers that have it in common, and not one answer"
 )
-"""The end of the warning where outputs of a mechanism that is declared to draw randomness do not vary."""
+# Generators, at most, with which it is seen whether outputs vary, where a generator was read and not advanced.
 GENERATORS = 64
-"""Generators, at most, with which it is seen whether outputs vary, where a generator was read and not advanced."""
+# Runs of an audit on a side for each run on that side, before it, whose order is looked at.
 ORDER_SHARE = 40
-"""Runs of an audit on a side for each run on that side, before it, whose order is looked at."""
-ORDERED, ORDER_SECONDS = 128, 4.0
-"""Runs on each side, before an audit and as many again at its end, at most, which show whether consecutive runs depend
-on each other; and the seconds that all of them may take, about."""
+# Runs on each side, before an audit and as many again at its end, at most, which show whether consecutive runs depend
+# on each other; and the seconds that all of them may take, about.
+ORDERED = 128
+ORDER_SECONDS = 4.0
+# Calls on each side, before an audit and as many again at its end, that are made of these however long they take
+# where there is no time limit: slow runs are bet on, and noise that is kept would refute a claim within some fifty.
 LEAST_ORDERED = 2
-"""Calls on each side, before an audit and as many again at its end, that are made of these however long they take
-where there is no time limit: slow runs are bet on, and noise that is kept would refute a claim within some fifty."""
+# The seconds, about, for runs at the end of an audit where those before had one value on each input, or two, though
+# randomness is the mechanism's own: a bet may end within so few runs that noise which is kept for a hundred does not
+# change among them.
 ALIKE_SECONDS = 30.0
-"""The seconds, about, for runs at the end of an audit where those before had one value on each input, or two, though
-randomness is the mechanism's own: a bet may end within so few runs that noise which is kept for a hundred does not
-change among them."""
+# Values on an input, at most, where runs are said to be alike.
 FEW_VALUES = 2
-"""Values on an input, at most, where runs are said to be alike."""
+# Of a time limit, at most, for the runs that show whether consecutive runs depend on each other.
 ORDERING = 0.1
-"""Of a time limit, at most, for the runs that show whether consecutive runs depend on each other."""
 
 Label = Hashable
 
@@ -97,7 +101,10 @@ _SIDES = ("data", "neighbour")
 def runs_a_side(trials: int, own: bool) -> int:
     """Return the runs on each side that all batches take out of a budget of so many, of runs made one by one."""
     runs = min(ONE_BY_ONE, max(1, trials // SHARE))
-    return runs + 2 * ordered_runs(trials, runs) if own else runs * BATCHES
+    if own:
+        # Equal generators are not compared: one batch, and runs in their order before the audit and at its end.
+        return runs + 2 * ordered_runs(trials, runs)
+    return runs * BATCHES
 
 
 def ordered_runs(trials: int, runs: int) -> int:
@@ -119,28 +126,41 @@ class Hygiene:
     """
 
     def __init__(self, sampler: Sampler, pairs: tuple[Pair, ...], trials: int, own: bool) -> None:
-        self.sampler, self.mechanism, self.pairs, self.own = sampler, sampler.mechanism, pairs, own
+        self.sampler = sampler
+        self.mechanism = sampler.mechanism
+        self.pairs = pairs
+        self.own = own
         self.trials = trials
         self.calls = 0
         self.order_seconds = ORDER_SECONDS
         self.order_limit = math.inf
         self.unordered = False
-        self.runs = min(BATCHED if self.mechanism.batched else ONE_BY_ONE, max(1, trials // SHARE))
-        self.spent, self.used, self.seconds = 0, False, math.inf
+        self.runs = min(self._most_runs, max(1, trials // SHARE))
+        self.spent = 0
+        self.used = False
+        self.seconds = math.inf
         self.reading = math.inf
         self.clock: Clock | None = None
         self.compares_workers = True
         self.inputs: tuple[Any, ...] = ()
+        # All outputs of the batches on the data, and on the neighbour.
         self.outputs: list[Any] = []
         self.others: list[Any] = []
         self.first: tuple[list[Label] | None, ...] = ()
         self.uses: tuple[list[Use], list[Use]] = ([], [])
-        self.ends: dict[str, tuple[Any, ...]] = {}
+        # By address, the state in which the last batch has left its generator.
+        self.ends: dict[str, tuple[int, ...]] = {}
         self.series: tuple[Series, ...] = ()
         self.fresh = False
         self.values: SharedValues | None = None
         self.checks: tuple[Check, ...] = ()
         self.warnings: tuple[str, ...] = ()
+
+    @property
+    def _most_runs(self) -> int:
+        if self.mechanism.batched:
+            return BATCHED
+        return ONE_BY_ONE
 
     def again(self, sampler: Sampler) -> Hygiene:
         """Return the same checks, none of them made, of the mechanism of another sampler."""
@@ -165,9 +185,11 @@ class Hygiene:
             self._shrink(clock)
             self.order_limit = clock.share(ORDERING)
             self.order_seconds = min(ORDER_SECONDS, self.order_limit)
-        checks, made = self._before(), isinstance(self.pairs[0], MadePair)  # of a user's dataset
+        checks = self._before()
+        of_dataset = isinstance(self.pairs[0], MadePair)
+        # Exceptions are outputs; but where all runs on a user's own dataset raise, it does not suit the mechanism.
         failing = all(isinstance(one, Raised) and one.kind != TIMED_OUT for one in self.outputs)
-        if failing and made and len(self.outputs) >= FAILING:
+        if failing and of_dataset and len(self.outputs) >= FAILING:
             raise InputError(
                 f"the mechanism {self.mechanism.name} fails on {{data}}: in all of {len(self.outputs)} runs {{said}}",
                 names=("data",),
@@ -178,23 +200,32 @@ class Hygiene:
         self.others = []
         for side, data, earlier in zip(_SIDES, self.inputs, before, strict=True):
             if contents(data) != earlier:
-                shown = " is not what it was" if made else f" is {data!r:.200}"
+                shown = f" is {data!r:.200}"
+                if of_dataset:  # its records are not shown
+                    shown = " is not what it was"
                 raise InputError(
                     f"the mechanism {self.mechanism.name} changes its input, which all its runs share: let it work on "
                     f"a copy (after {sum(check.runs for check in checks)} runs the {side} of pairs[0]{shown})"
                 )
-        asked = all(earlier is not None for earlier in before)
-        self.checks = (Check(CheckName.INPUTS, Answer.PASSED if asked else Answer.NOT_ASKED, 0), *checks)
+        # An input whose contents cannot be compared may have changed.
+        answer = Answer.NOT_ASKED
+        if all(earlier is not None for earlier in before):
+            answer = Answer.PASSED
+        self.checks = (Check(CheckName.INPUTS, answer, 0), *checks)
 
     def _shrink(self, clock: Clock) -> None:
         """Let batches have fewer runs, or none, where a clock has no time for all; then workers are not compared.
 
         A call that makes many runs takes its time whatever their number: of such calls all are made, or none.
         """
-        batches = 2 if self.own else 2 * BATCHES
+        batches = 2 * BATCHES
+        if self.own:
+            batches = 2
         if self._spread:
             batches += ROUNDS
-        call = self.runs if self.mechanism.batched else 1
+        call = 1
+        if self.mechanism.batched:
+            call = self.runs
 
         def seconds() -> float:
             self._check_batch(0, "first", runs=call)
@@ -206,20 +237,30 @@ class Hygiene:
         if not self.outputs and not self.runs:  # an output shows how wide they are
             self._check_batch(0, "first", runs=call)
         elif self.runs:
-            self.outputs, self.used = [], False
+            self.outputs = []
+            self.used = False
 
     def _before(self) -> tuple[Check, ...]:
         if not self.runs:
-            return self._checks(generator=Answer.NOT_ASKED, seed=Answer.NOT_ASKED, state=Answer.NOT_ASKED)
+            return self._checks(
+                (CheckName.GENERATOR, Answer.NOT_ASKED),
+                (CheckName.SEED, Answer.NOT_ASKED),
+                (CheckName.STATE, Answer.NOT_ASKED),
+            )
         data = self._check_batch(0, "data")
         # At once, with no run on the other input between: at the end of the audit there will have been many.
         left = self.ends.get("data")
-        again = None if self.own or data is None else self._check_batch(0, "data")
+        again = None
+        if not self.own and data is not None:
+            again = self._check_batch(0, "data")
         if data is None or again is None:
             self._check_batch(1, "neighbour")
-            checks = self._checks(generator=Answer.NOT_ASKED, state=self._state(Answer.NOT_ASKED))
+            state = self._state(Answer.NOT_ASKED)
+            checks = self._checks((CheckName.GENERATOR, Answer.NOT_ASKED), (CheckName.STATE, state))
+            if self.own:
+                return (*checks, *self._workers(), *self._begin_series())
             # Where runs time out the clock decides too: whether the generator does alone is not known.
-            return (*checks, *self._workers(), *self._begin_series()) if self.own else checks
+            return checks
         # Runs that do not touch the generator and vary have randomness of their own, even if two batches of few values
         # agree by chance.
         touched = any(use.advanced or use.read for uses in self.uses for use in uses)
@@ -229,10 +270,15 @@ class Hygiene:
             return (*checks, *self._begin_series())
         # Noise that is drawn once is drawn by the first runs, and equal calls then treat equal generators differently.
         once = left != self.ends.get("data")
-        neighbour, other = self._check_batch(1, "neighbour"), self._check_batch(1, "another")
+        neighbour = self._check_batch(1, "neighbour")
+        other = self._check_batch(1, "another")
         self.first = data, neighbour
         repeated = other == neighbour and arrangements(other or ()) * ERROR > 1
-        checks = self._checks(generator=Answer.PASSED, seed=_passed(not repeated), state=Answer.PASSED)
+        checks = self._checks(
+            (CheckName.GENERATOR, Answer.PASSED),
+            (CheckName.SEED, _passed(not repeated)),
+            (CheckName.STATE, Answer.PASSED),
+        )
         checks = (*checks, *self._advanced(neighbour != other))
         if self.mechanism.batched and not self.mechanism.promised and not repeated:
             checks = (*checks, *self._of_calls())
@@ -240,11 +286,14 @@ class Hygiene:
             # A copy that runs ahead of the generator returns numbers which the next run has again.
             self._begin_series()
         if once:
-            checks = (*checks, *self._checks(order=Answer.DEPENDS))
+            checks = (*checks, *self._checks((CheckName.ORDER, Answer.DEPENDS)))
         differ = self._spread and self._workers_differ()
+        # It takes the runs of the comparison, also where it is not shown.
+        of_process = self._checks((CheckName.PROCESS, Answer.DEPENDS))
+        if differ:
+            return (*checks, *of_process)
         # Where workers agree, a finding is the same with one job or several.
-        of_process = self._checks(process=Answer.DEPENDS)
-        return (*checks, *of_process) if differ else checks
+        return checks
 
     def _advanced(self, varied: bool) -> tuple[Check, ...]:
         """Return the check of what a generator is used for, if a run has read it and not advanced it.
@@ -264,7 +313,9 @@ class Hygiene:
                 seen.update(self._check_batch(side, f"generator {number}", runs=1) or ())
                 varied = len(seen) > 1
         self.fresh = not varied
-        return self._checks(advanced=Answer.DEPENDS if varied else Answer.UNMOVED)
+        if varied:
+            return self._checks((CheckName.ADVANCED, Answer.DEPENDS))
+        return self._checks((CheckName.ADVANCED, Answer.UNMOVED))
 
     def _of_calls(self) -> tuple[Check, ...]:
         """Return whether the runs of a call are alike, as those of the first two calls on the neighbour show."""
@@ -275,7 +326,9 @@ class Hygiene:
         series = Series()
         series.add(made, known)
         rng = seeding.generator(self.sampler.seed, "probe", "calls")
-        return self._checks(calls=Answer.DEPENDS) if depends_on_calls(series, self.runs, rng) else ()
+        if depends_on_calls(series, self.runs, rng):
+            return self._checks((CheckName.CALLS, Answer.DEPENDS))
+        return ()
 
     def _begin_series(self) -> tuple[Check, ...]:
         """Make runs on each side in their order, if a limit leaves time: those at the end will come after them.
@@ -295,7 +348,9 @@ class Hygiene:
         self.fresh = any(use.copied for uses in self.uses for use in uses)
         if self._spread:
             self.values = SharedValues()
-        return self._checks(advanced=Answer.UNMOVED) if self.fresh else ()
+        if self.fresh:
+            return self._checks((CheckName.ADVANCED, Answer.UNMOVED))
+        return ()
 
     def watching(self, sampler: Sampler, trials: int) -> Sampler:
         """Return a sampler of an audit of so many runs a side that notes what these checks have to know."""
@@ -306,7 +361,8 @@ class Hygiene:
 
     def _affordable(self, runs: int, seconds: float | None = None) -> int:
         """Return how many times so many runs can be made in some seconds, by default in those for runs in order."""
-        seconds = self.order_seconds if seconds is None else seconds
+        if seconds is None:
+            seconds = self.order_seconds
         return int(min(seconds / (runs * max(self.seconds, 1e-9)), float(self.trials)))
 
     def _go_on(self, when: str, calls: int) -> None:
@@ -340,23 +396,23 @@ class Hygiene:
         if self.unordered:
             self.warnings = (*self.warnings, UNORDERED)
         if not self.series:
-            return self._checks(order=Answer.NOT_ASKED)
+            return self._checks((CheckName.ORDER, Answer.NOT_ASKED))
         if self._ends(2 * self.calls * self.runs):
             self._go_on("after", self.calls)
         seen = [set(one.labels) for one in self.series]
         if self.own and seen[0] != seen[1] and max(map(len, seen)) <= FEW_VALUES:
             self._look_longer()
         if min(len(one.labels) for one in self.series) <= max(LAGS):
-            return self._checks(order=Answer.NOT_ASKED)
+            return self._checks((CheckName.ORDER, Answer.NOT_ASKED))
         rng = seeding.generator(self.sampler.seed, "probe", "orders")
         depends = depends_on_order(self.series, rng)
         if depends and self.fresh:
-            return self._checks(order=Answer.NOT_ASKED, advanced=Answer.DEPENDS)
+            return self._checks((CheckName.ORDER, Answer.NOT_ASKED), (CheckName.ADVANCED, Answer.DEPENDS))
         kept = [set(one.labels) for one in self.series]
         if self.own and kept[0] != kept[1] and max(map(len, kept)) == 1:
             runs = sum(len(one.labels) for one in self.series)
             self.warnings = (*self.warnings, f"all of {runs} runs {ALIKE}")
-        return self._checks(order=_passed(not depends))
+        return self._checks((CheckName.ORDER, _passed(not depends)))
 
     def _look_longer(self) -> None:
         """Make more runs in order, where nearly all were alike, and look at these alone.
@@ -371,9 +427,10 @@ class Hygiene:
             self.series = Series(), Series()
             self._go_on("longer", calls)
 
-    def shown(self) -> list[list[Any]]:
+    def take_output(self) -> list[Batch]:
         """Return an output of the batches before an audit, as a list of one batch, and forget all of them."""
-        first, self.outputs = [self.outputs[:1]], []
+        first: list[Batch] = [self.outputs[:1]]
+        self.outputs = []
         return first
 
     def close(self) -> tuple[Check, ...]:
@@ -385,7 +442,10 @@ class Hygiene:
             passed = self.last() == seen
             if not passed and not self.used:
                 return self._own_after_all()
-            return (*self.closed(passed), *(self._of_order() if self.series else ()))
+            checks = self.closed(passed)
+            if self.series:
+                return (*checks, *self._of_order())
+            return checks
         # Where nothing was opened, as of recorded outputs, nothing is asked.
         if self.checks and not any(check.name == CheckName.SEED for check in self.checks):
             found = self._ordered()
@@ -396,33 +456,44 @@ class Hygiene:
 
     @property
     def seen(self) -> str | None:
-        """The digest of what the first batches returned; None where nothing is compared with it at the end."""
-        checks = self.checks
-        compared = (
-            self.runs and all(check.passed for check in checks) and CheckName.SEED in [check.name for check in checks]
-        )
-        return _digest(self.first) if compared else None
+        """The digest of what the first batches returned, or None if nothing is compared with it at the end."""
+        # Without the check of seeds no batches of equal generators were compared.
+        asked = any(check.name == CheckName.SEED for check in self.checks)
+        if self.runs and asked and all(check.passed for check in self.checks):
+            return _digest(self.first)
+        return None
 
     def last(self) -> str | None:
         """Make the batches at the end; return the digest of what they return, that of the first ones if it is open."""
         self.inputs = self.inputs or (self.pairs[0].data, self.pairs[0].neighbour)
         last = self._check_batch(0, "data"), self._check_batch(1, "neighbour")
-        return self.seen if None in last else _digest(last)
+        if None in last:  # where runs time out the clock decides too, and nothing is compared
+            return self.seen
+        return _digest(last)
 
     def closed(self, passed: bool) -> tuple[Check, ...]:
         """Return the checks after the end, where the batches showed whether many calls have changed nothing."""
-        runs, answer = 2 * self.runs, _passed(passed)
-        return tuple(
-            changed(check, answer=answer, runs=check.runs + runs) if check.name == CheckName.STATE else check
-            for check in self.checks
-        )
+        runs = 2 * self.runs
+        answer = _passed(passed)
+        found: list[Check] = []
+        for check in self.checks:
+            if check.name == CheckName.STATE:
+                found.append(changed(check, answer=answer, runs=check.runs + runs))
+            else:
+                found.append(check)
+        return tuple(found)
 
     def _check_batch(
         self, side: int, address: str, context: Context = nullcontext, runs: int | None = None
     ) -> list[Label] | None:
         """Make the runs of a batch on one side with the generator at an address, in a context if one is given."""
-        outputs = self._made(side, address, self.runs if runs is None else runs, context)
-        (self.others if side else self.outputs).extend(outputs)
+        if runs is None:
+            runs = self.runs
+        outputs = self._made(side, address, runs, context)
+        if side == 0:
+            self.outputs.extend(outputs)
+        else:
+            self.others.extend(outputs)
         began = time.perf_counter()
         known = labels(outputs)
         self.reading = min(self.reading, (time.perf_counter() - began) / max(1, len(outputs)))
@@ -432,14 +503,17 @@ class Hygiene:
         """Say whether there is time for so many runs at the end."""
         if self.clock is None:
             return True
-        reading = 0.0 if math.isinf(self.reading) else self.reading
+        reading = self.reading
+        if math.isinf(reading):  # nothing was read yet
+            reading = 0.0
         # The runs of the audit may take longer than the first ones.
         return self.clock.affords(END, runs * (max(self.seconds, self.clock.seconds_a_run) + reading))
 
-    def _made(self, side: int, address: str, runs: int, context: Context = nullcontext) -> Any:
+    def _made(self, side: int, address: str, runs: int, context: Context = nullcontext) -> Batch:
         """Return the outputs of runs on one side with the generator at an address, and note the use of that."""
         rng = watched(seeding.generator(self.sampler.seed, "probe", address))
         where = ("the data of pairs[0]", "the neighbour of pairs[0]")[side]
+        # If the mechanism ends the process, the error says on which input.
         with naming((where,), self.sampler.audit):
             began = time.perf_counter()
             outputs = self.mechanism(self.inputs[side], rng, runs, context)
@@ -458,9 +532,10 @@ class Hygiene:
 
     def _blame(self, data: list[Label], again: list[Label]) -> tuple[Check, ...]:
         """Return the checks where two batches with equal generators gave different outputs."""
+        # Where a third batch equals one of the two, no randomness of the mechanism's own made them differ: a state did.
         third = self._check_batch(0, "data")
         if third in (data, again) and (self.used or arrangements(third or ()) * ERROR > 1):
-            return self._checks(generator=Answer.PASSED, state=Answer.DEPENDS)
+            return self._checks((CheckName.GENERATOR, Answer.PASSED), (CheckName.STATE, Answer.DEPENDS))
         first, second = self._with_equal_globals(self.runs)
         if first == second and not self.used and arrangements(first or ()) * ERROR <= 1:
             # So few values agree by chance; of more runs they hardly do.
@@ -469,10 +544,12 @@ class Hygiene:
         if first == second:
             answer = Answer.GLOBAL
         elif self.used:
-            return self._checks(generator=Answer.NOT_ASKED, state=Answer.DEPENDS)
+            return self._checks((CheckName.GENERATOR, Answer.NOT_ASKED), (CheckName.STATE, Answer.DEPENDS))
         else:
             answer = Answer.OWN
-        return (*self._checks(generator=answer, state=self._state(Answer.NOT_ASKED)), *self._workers())
+        state = self._state(Answer.NOT_ASKED)
+        checks = self._checks((CheckName.GENERATOR, answer), (CheckName.STATE, state))
+        return (*checks, *self._workers())
 
     def _with_equal_globals(self, runs: int) -> tuple[list[Label] | None, list[Label] | None]:
         """Return two batches of runs that begin with equal generators, the global ones too."""
@@ -495,23 +572,31 @@ class Hygiene:
         if depends_on_order(self.series, rng):
             return self.closed(False)
         first, second = self._with_equal_globals(min(GENERATORS, max(self.runs, self._affordable(2))))
-        generator = Answer.GLOBAL if first == second else Answer.OWN
-        checks = self._checks(generator=generator, state=Answer.NOT_ASKED, order=Answer.PASSED)
+        generator = Answer.OWN
+        if first == second:
+            generator = Answer.GLOBAL
+        checks = self._checks(
+            (CheckName.GENERATOR, generator), (CheckName.STATE, Answer.NOT_ASKED), (CheckName.ORDER, Answer.PASSED)
+        )
         kept = [check for check in self.checks if check.name in (CheckName.INPUTS, CheckName.WORKERS)]
         return (*kept, *checks)
 
     def _state(self, answer: Answer) -> Answer:
         """Return the answer about state: an output which only rises from run to run fails in any case."""
+        # Of so few runs a rise must be unlikely enough by chance to say anything.
         drifts = 2 / math.factorial(min(len(self.outputs), 20)) < ERROR and one_way(self.outputs)
-        return Answer.DEPENDS if drifts else answer
+        if drifts:
+            return Answer.DEPENDS
+        return answer
 
     def _workers(self) -> tuple[Check, ...]:
         """Return whether workers repeat each other's streams: equal outputs from different generators betray them."""
         if not self._spread:
-            return self._checks(workers=Answer.NOT_ASKED)
-        runs = BATCHED if self.mechanism.batched else ONE_BY_ONE
+            return self._checks((CheckName.WORKERS, Answer.NOT_ASKED))
+        runs = self._most_runs
         found: dict[Hashable, list[Label] | None] = {}
         for start in range(0, ROUNDS * CALLS, CALLS):
+            # Another generator for each call, so that equal outputs are no effect of an equal one.
             for worker, seen in self._answers(range(start, start + CALLS), runs):
                 found.setdefault(worker, seen)  # equal states begin with equal outputs, however many calls each gets
             if len(found) > 1:
@@ -520,16 +605,22 @@ class Hygiene:
         # What never varies where it is made, and differs elsewhere, was drawn once in each process.
         once = [seen for seen in known if len(seen) >= REPEATS and len(set(seen)) == 1]
         if len(set(once)) > 1:
-            return self._checks(workers=Answer.PASSED, process=Answer.DEPENDS)
+            return self._checks((CheckName.WORKERS, Answer.PASSED), (CheckName.PROCESS, Answer.DEPENDS))
+        if len(found) < 2:
+            return self._checks((CheckName.WORKERS, Answer.NOT_ASKED))
+        # Outputs of few arrangements are equal by chance too often to betray anything.
         streams = [seen for seen in known if arrangements(seen) * ERROR > 1]
-        return self._checks(workers=_passed(len(set(streams)) == len(streams)) if len(found) > 1 else Answer.NOT_ASKED)
+        return self._checks((CheckName.WORKERS, _passed(len(set(streams)) == len(streams))))
 
     def _workers_differ(self) -> bool:
         """Say whether two workers give different outputs of equal generators, and each of them always the same."""
         found: defaultdict[Hashable, list[list[Label] | None]] = defaultdict(list)
         for _ in range(ROUNDS):
             # Two calls, as a rule: more are made where workers differ, or one has taken both.
-            for worker, seen in self._answers([0] * (CALLS if len(found) > 1 else 2), self.runs):
+            calls = 2
+            if len(found) > 1:
+                calls = CALLS
+            for worker, seen in self._answers([0] * calls, self.runs):
                 found[worker].append(seen)
             batches = list(found.values())
             if any(None in one or one.count(one[0]) < len(one) for one in batches):
@@ -552,17 +643,23 @@ class Hygiene:
 
     def _answers(self, numbers: Sequence[int], runs: int) -> list[tuple[Hashable, list[Label] | None]]:
         """Return what workers make of the data with the generator of each number; equal numbers, equal generators."""
-        sampler, pair = self.sampler, self.pairs[0]
+        sampler = self.sampler
+        pair = self.pairs[0]
         made = (sampler.couples(pair, [("probe", "worker", number)] * 2, runs, 0) for number in numbers)
         self.spent += len(numbers) * runs
         # A call that ends at once would leave all of them to one worker, where workers take calls as they are free.
         signed = partial(_signed, PAUSE)
         return [answer for answer, _ in sampler.reduced([couple for one in made for couple in one], signed)]
 
-    def _checks(self, **answers: Answer) -> tuple[Check, ...]:
-        """Return checks by their names, of which the first has the runs made since earlier ones."""
-        spent, self.spent = self.spent, 0
-        return tuple(Check(CheckName(name), one, 0 if i else spent) for i, (name, one) in enumerate(answers.items()))
+    def _checks(self, *answers: tuple[CheckName, Answer]) -> tuple[Check, ...]:
+        """Return checks with their answers; the first of them has the runs that were made since earlier ones."""
+        runs = self.spent
+        self.spent = 0
+        found: list[Check] = []
+        for name, answer in answers:
+            found.append(Check(name, answer, runs))
+            runs = 0
+        return tuple(found)
 
 
 def _digest(batches: tuple[list[Label] | None, ...]) -> str:
@@ -570,16 +667,18 @@ def _digest(batches: tuple[list[Label] | None, ...]) -> str:
 
 
 def _passed(passed: bool) -> Answer:
-    return Answer.PASSED if passed else Answer.DEPENDS
+    if passed:
+        return Answer.PASSED
+    return Answer.DEPENDS
 
 
-def _signed(pause: float, outputs: Any) -> tuple[Hashable, list[Label] | None]:
+def _signed(pause: float, outputs: Batch) -> tuple[Hashable, list[Label] | None]:
     """Return which process has made a batch, and its labels."""
     time.sleep(pause)  # so that another worker takes the next call
     return (platform.node(), os.getpid()), labels(outputs)
 
 
-def _probe_warnings(mechanism: Mechanism, outputs: Sequence[Any]) -> tuple[str, ...]:
+def _probe_warnings(mechanism: Mechanism, outputs: Batch) -> tuple[str, ...]:
     """Return what a probe does not show, by some first outputs on both sides of a pair; nothing without a probe."""
     if mechanism.probe is None:
         return ()
@@ -592,13 +691,13 @@ def _probe_warnings(mechanism: Mechanism, outputs: Sequence[Any]) -> tuple[str, 
     return (f'{message}, on both inputs: choose points that distinguish models, as probe="data" does',)
 
 
+# Bytes of an array that its label holds; of more it holds a digest.
 SHOWN_BYTES = 1 << 12
-"""Bytes of an array that its label holds; of more it holds a digest."""
+# Decimal digits of floats that are compared: sums over several threads differ in the last ones of sixteen.
 DIGITS = 9
-"""Decimal digits of floats that are compared: sums over several threads differ in the last ones of sixteen."""
 
 
-def labels(outputs: Any) -> list[Label] | None:
+def labels(outputs: Batch) -> list[Label] | None:
     """Return for each output what distinguishes it; None if one cannot be distinguished from others, or timed out.
 
     Of an exception it is the type, since messages name addresses in memory; floats are equal if their first nine digits
@@ -611,13 +710,16 @@ def labels(outputs: Any) -> list[Label] | None:
 
 def _label(output: Any) -> Label:
     if isinstance(output, np.ndarray) and output.dtype.kind in "fc":
-        parts = [output] if output.dtype.kind == "f" else [output.real, output.imag]
+        parts = [output]
+        if output.dtype.kind == "c":
+            parts = [output.real, output.imag]
         split = (np.frexp(np.asarray(part, dtype=np.float64)) for part in parts)
         stored = (np.round(mantissa, DIGITS).tobytes() + power.tobytes() for mantissa, power in split)
         return (output.shape, *map(_shortened, stored))
     if isinstance(output, np.ndarray) and output.dtype.kind in "biuSU":
         return (output.shape, _shortened(output.tobytes()))
     if isinstance(output, Raised):
+        # Messages name addresses in memory, and so differ from run to run.
         if output.kind == TIMED_OUT:
             raise InputError("whether a run takes too long is for the clock to say, and not alike each time")
         return ("raised", output.kind)
@@ -626,13 +728,17 @@ def _label(output: Any) -> Label:
 
 def _shortened(content: bytes) -> bytes:
     """Return bytes, or a digest in the place of many: of wide outputs all labels would take seconds to write."""
-    return content if len(content) <= SHOWN_BYTES else hashlib.blake2b(content, digest_size=32).digest()
+    if len(content) <= SHOWN_BYTES:
+        return content
+    return hashlib.blake2b(content, digest_size=32).digest()
 
 
 def _blurred(label: Label) -> Label:
     if isinstance(label, float):
         return float(f"{label:.{DIGITS}g}")
-    return type(label)(map(_blurred, label)) if isinstance(label, tuple | frozenset) else label
+    if isinstance(label, tuple | frozenset):
+        return type(label)(map(_blurred, label))
+    return label
 
 
 def arrangements(found: Sequence[Label]) -> float:
@@ -645,10 +751,11 @@ def arrangements(found: Sequence[Label]) -> float:
     return math.exp(min(math.lgamma(len(found) + 1) - sum(repeats), 700.0))
 
 
-def one_way(outputs: Sequence[Any]) -> bool:
+def one_way(outputs: Batch) -> bool:
     """Say whether outputs only rise or only fall: n independent runs do so with probability at most 2 / n!."""
-    plain = all(isinstance(output, int | float | np.number) and not isinstance(output, bool) for output in outputs)
-    steps = np.diff(list(map(float, outputs)) if plain else [])
+    if not all(isinstance(output, int | float | np.number) and not isinstance(output, bool) for output in outputs):
+        return False
+    steps = np.diff(list(map(float, outputs)))
     return len(steps) > 0 and bool((steps > 0).all() or (steps < 0).all())
 
 

@@ -6,21 +6,22 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from msgspec import UNSET
 
+from dpaudit.audit.checks_and_gaps import Observations, gaps_of, identical, verdict_of
+from dpaudit.audit.claim_tests import COIN, MELDED, CurveTest, EventTest
 from dpaudit.audit.clock import Clock
-from dpaudit.audit.evidence import Observations, gaps_of, identical, verdict_of
-from dpaudit.audit.finding import PrivacyFinding, Reach
+from dpaudit.audit.finding import Continued, PrivacyFinding, Reach, Witness
 from dpaudit.audit.options import CURVE_SHARE, SLOW_RUN
 from dpaudit.audit.parameters import Dataset, Look
 from dpaudit.audit.power import Power
 from dpaudit.audit.preflight import Hygiene, runs_a_side
-from dpaudit.audit.tested import COIN, MELDED
 from dpaudit.bounds.base import MAX_RUNS
 from dpaudit.bounds.coin import guesses_needed
+from dpaudit.bounds.curve import Curve
 from dpaudit.bounds.detectable import trials_needed
 from dpaudit.bounds.melded import Melded
 from dpaudit.contract import CurveClaim, Learner, Made, Pair, PrivacyClaim, PrivacyVerdict, Relation
@@ -37,25 +38,33 @@ from dpaudit.running.adapters import leaving_out
 from dpaudit.running.sampling import Sampler
 from dpaudit.sensitivity.screening import Shortlist
 
+# Proposes variations of a pair in a step of the local search.
 Moves = Callable[[Pair, int], list[Pair]]
-"""Proposes variations of a pair in a step of the local search."""
 
 
 def resolve_claim(
     source: Any, epsilon: float | None, delta: float | None, relation: Relation | str | None
 ) -> PrivacyClaim:
     """Return the claim to test: what was given, completed by the learner's own."""
-    own: PrivacyClaim | None = source.privacy if isinstance(source, Learner) else None
+    own: PrivacyClaim | None = None
+    if isinstance(source, Learner):
+        own = source.privacy
     if delta is None:
         delta = own.delta if own else 0.0
     if epsilon is None:
         if own is None:
             raise InputError("{epsilon} must be given: the mechanism makes no claim of its own", names=("epsilon",))
         epsilon = own.epsilon
-    kin = Relation.parse(relation) if relation is not None else (own.relation if own else Relation.REPLACE_ONE)
+    kin = Relation.REPLACE_ONE
+    if relation is not None:
+        kin = Relation.parse(relation)
+    elif own is not None:
+        kin = own.relation
+    claim_id = ""
     # The theorem's name stands only where the theorem's own statement is tested.
-    stated = own is not None and (epsilon, delta, kin) == (own.epsilon, own.delta, own.relation)
-    return PrivacyClaim(epsilon, delta, kin, own.claim_id if own and stated else "")
+    if own is not None and (epsilon, delta, kin) == (own.epsilon, own.delta, own.relation):
+        claim_id = own.claim_id
+    return PrivacyClaim(epsilon, delta, kin, claim_id)
 
 
 def resolve_inputs(
@@ -81,14 +90,15 @@ def resolve_inputs(
         pairs = pairs_of_source(pairs or CRAFTED, source, relation=claim.relation, seed=seed)
     elif is_strategy(pairs):
         pairs = pairs_from_strategy(pairs, seed=seed)
+    # Pairs that are given may be no neighbours, by a slip: a leak between them would accuse a private mechanism.
     checked = check_pairs(pairs, known)
     if learner:
         check_samples(checked)
     return tuple(checked), moves
 
 
+# Pairs at most whose records are looked at.
 PAIRS = 8
-"""Pairs at most whose records are looked at."""
 
 
 def probe_of(pairs: Sequence[Any], count: int = 64) -> Any:
@@ -124,8 +134,10 @@ def probe_of(pairs: Sequence[Any], count: int = 64) -> Any:
     seen, times = np.unique(np.concatenate(sides), axis=0, return_counts=True)
     if not len(seen):
         raise InputError("{probe} cannot be derived from data without a record: give points", names=("probe",))
+    # Records of one side alone come first, for these are what hypotheses differ by.
     records = seen[np.argsort(times, kind="stable")][: max(1, count // 2)]
-    low, high = seen.min(axis=0), seen.max(axis=0)
+    low = seen.min(axis=0)
+    high = seen.max(axis=0)
     span = np.where(high > low, high - low, 1.0)
     between = (records[1:] + records[:-1]) / 2
     return np.concatenate([records, np.stack([low - span, high + span]), between])[:count]
@@ -133,9 +145,13 @@ def probe_of(pairs: Sequence[Any], count: int = 64) -> Any:
 
 def _points(data: Any) -> Any:
     """Return the points that a dataset holds, as an array of numbers or a data frame."""
-    data = data.build() if isinstance(data, Made) else data
-    first = isinstance(data, tuple | list) and len(data) > 1 and getattr(data[0], "ndim", 0) == 2
-    found = getattr(data, "points", data[0] if first else data)
+    if isinstance(data, Made):
+        data = data.build()
+    found = data
+    if isinstance(data, tuple | list) and len(data) > 1 and getattr(data[0], "ndim", 0) == 2:  # as (X, y)
+        found = data[0]
+    if hasattr(data, "points"):  # a sample
+        found = data.points
     if hasattr(found, "iloc"):
         return found
     try:
@@ -148,23 +164,24 @@ def _points(data: Any) -> Any:
     return points
 
 
+# Of several pairs' runs, at most, for the search; it ends when bets are sure that a pair leaks.
 SEARCH_SHARE = 0.35
-"""Of several pairs' runs, at most, for the search; it ends when bets are sure that a pair leaks."""
-SCARCE_SHARE, RUNS_OF_PAIR = 0.5, 16
-"""The same where this is less than so many runs a side of each pair: fewer do not show which one leaks."""
+# The same where this is less than so many runs a side of each pair: fewer do not show which one leaks.
+SCARCE_SHARE = 0.5
+RUNS_OF_PAIR = 16
+# Of the search, for variations of the best pair: crafted pairs are good, so that most goes to comparing them.
 LOCAL_SHARE = 0.3
-"""Of the search, for variations of the best pair: crafted pairs are good, so that most goes to comparing them."""
+# Of the runs left, to choose the event: 99.5 % and more of the best event's bound are reached so. With a third the
+# medians of five seeds were higher on one row of `docs/benchmark.md` (SVT2: 0.072, not 0.068) and lower on another
+# (SVT3: 0.158, not 0.187).
 TRAINING_SHARE = 0.2
-"""Of the runs left, to choose the event: 99.5 % and more of the best event's bound are reached so. With a third the
-medians of five seeds were higher on one row of `docs/benchmark.md` (SVT2: 0.072, not 0.068) and lower on another
-(SVT3: 0.158, not 0.187)."""
+# The same where outputs are wide: half of them find the directions, half the event. With 20 % of 2,000 runs a shift
+# of a hundred coordinates together was lost.
 WIDE_TRAINING_SHARE = 0.4
-"""The same where outputs are wide: half of them find the directions, half the event. With 20 % of 2,000 runs a shift of
-a hundred coordinates together was lost."""
+# Runs a side of the pilot: outputs of a few hundred kinds repeat in them.
 PILOT_RUNS = 512
-"""Runs a side of the pilot: outputs of a few hundred kinds repeat in them."""
+# Of the training runs, at most, for the pilot: they train as well, on the pairs that they were made on.
 PILOT_SHARE = 0.5
-"""Of the training runs, at most, for the pilot: they train as well, on the pairs that they were made on."""
 
 
 @dataclass(frozen=True)
@@ -200,11 +217,21 @@ class Budget:
         A search that is over has `searched` by so many among pairs and near the best.
         """
         total = trials - checks - recorded
-        most = 0 if pairs == 1 else max(int(SEARCH_SHARE * total), min(int(SCARCE_SHARE * total), RUNS_OF_PAIR * pairs))
-        nearby = int(LOCAL_SHARE * most) if local else 0
-        search, nearby = searched or (most - nearby, nearby)
+        most = 0
+        if pairs != 1:
+            most = max(int(SEARCH_SHARE * total), min(int(SCARCE_SHARE * total), RUNS_OF_PAIR * pairs))
+        nearby = 0
+        if local:
+            nearby = int(LOCAL_SHARE * most)
+        search = most - nearby
+        if searched is not None:
+            search, nearby = searched
         left = total - search - nearby
-        training = max(2, int((WIDE_TRAINING_SHARE if wide else TRAINING_SHARE) * left))
+        share = TRAINING_SHARE
+        if wide:
+            share = WIDE_TRAINING_SHARE
+        training = max(2, int(share * left))
+        # The pilot is the first to show whether outputs are wide, so that its runs do not depend on it.
         pilot = max(1, min(PILOT_RUNS, int(PILOT_SHARE * int(TRAINING_SHARE * left))))
         return cls(search + recorded, nearby, pilot, training - pilot, left - training, checks)
 
@@ -214,10 +241,39 @@ class Budget:
         return self.search + self.local + self.pilot + self.training
 
 
+# If a time limit leaves fewer trials than these, the runs of checks come on top: else no trials would be left.
 LEAST_COUNTED = 10
-"""Trials with fewer of which, by a time limit, the runs of checks come on top: else none would be left."""
+# Standard deviations: where all weaker shifts of all numbers of a row escape, the finding says so.
 NOTED_SHIFT = 3.0
-"""Standard deviations: where all weaker shifts of all numbers of a row escape, the finding says so."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The outcome of one of the two designs; all but `refuted` are fields of the finding, which explains them.
+
+    `refuted` says whether the bound, or the test of a claim that is a curve, refutes the claim. Whether that makes a
+    violation, the checks decide as well.
+    """
+
+    refuted: bool
+    design: Literal["fixed", "sequential"]
+    epsilon_lower: float
+    bound: str
+    witness: Witness
+    distinguisher: str
+    selection_trials: int
+    confirmation_trials: int
+    pairs: int
+    compared: int
+    events: int
+    budget: dict[str, int]
+    errors: dict[str, float]
+    scores: tuple[str, ...] = ()
+    tests: tuple[EventTest, ...] = ()
+    representation: EventTest | None = None
+    tested_claim: CurveTest | None = None
+    curve: Curve | None = None
+    continued: Continued | None = None
 
 
 @dataclass(frozen=True)
@@ -272,7 +328,9 @@ class Request:
     @property
     def verdict_gamma(self) -> float:
         """The probability of error of the verdict alone: a curve has a share of `gamma`."""
-        return self.gamma * (1 - CURVE_SHARE) if self.look.curve else self.gamma
+        if self.look.curve:
+            return self.gamma * (1 - CURVE_SHARE)
+        return self.gamma
 
     @property
     def sequential(self) -> bool:
@@ -298,6 +356,7 @@ class Request:
     @property
     def check_runs(self) -> int:
         """The runs on each side that check randomness and state; on top come those that a time limit lets be few."""
+        # Calls that make many runs take their time whatever their number: their checks come on top of the trials.
         if self.sampler.mechanism.batched or self.clock.stopped.checks is not UNSET or self.trials < LEAST_COUNTED:
             return 0
         return runs_a_side(self.trials, self.own_randomness)
@@ -305,12 +364,15 @@ class Request:
     @property
     def recorded_runs(self) -> int:
         """The runs on each side with recorded noise."""
-        return 0 if self.shortlist is None else -(-self.shortlist.runs // 2)
+        if self.shortlist is None:
+            return 0
+        return -(-self.shortlist.runs // 2)
 
     @property
     def least_runs(self) -> int:
         """The least number of runs a side that can refute the claim at all: by one test that has all of the error."""
-        claim, gamma = self.claim, self.verdict_gamma
+        claim = self.claim
+        gamma = self.verdict_gamma
         if claim.delta:
             return trials_needed(Melded(), epsilon=claim.epsilon, delta=claim.delta, gamma=gamma)
         return -(-guesses_needed(claim.epsilon, gamma) // 2)
@@ -322,12 +384,11 @@ class Request:
         pilot: Pilot,
         summed: int,
         not_run: int,
+        outcome: Outcome,
         *,
-        refuted: bool,
         tried: int | None = None,
-        **found: Any,
     ) -> PrivacyFinding:
-        """Return the finding: whether the claim was refuted, the audit's power and limits, and all else it `found`.
+        """Return the finding: the outcome of the design, the audit's power and limits, and the verdict from all of it.
 
         `summed` are the runs on each side that chose the columns of wide outputs to look at; for `not_run` of the pairs
         there were no runs, which is said where more trials would have made some; `tried` are those with runs, by
@@ -337,34 +398,43 @@ class Request:
         named = [check.name for check in closed]
         # That runs of a call are alike may be seen before the audit and by the runs that decide.
         checks = (*closed, *(check for check in seen.checks if check.name not in named))
-        claim, unseen = self.claim, tuple(pilot.plan.unseen)
-        by_coins = found["bound"] != MELDED and not (found["bound"] == COIN and claim.delta)
+        claim = self.claim
+        unseen = tuple(pilot.plan.unseen)
+        # The melded bound, and that of coins with delta > 0, ask for independent runs (`docs/how-the-bounds-work.md`).
+        by_coins = outcome.bound != MELDED and not (outcome.bound == COIN and claim.delta)
         run_by_run = by_coins and not self.sampler.mechanism.batched
         gaps = gaps_of(
             seen,
             pairs=self.pairs,
-            confirming=found["confirmation_trials"],
+            confirming=outcome.confirmation_trials,
             least=self.least_runs,
             detectable=power.epsilon,
             not_looked_at=unseen,
             checks=checks,
         )
-        verdict = verdict_of(refuted, gaps, run_by_run=run_by_run)
-        reach = self._reach(len(self.pairs) - not_run if tried is None else tried)
+        verdict = verdict_of(outcome.refuted, gaps, run_by_run=run_by_run)
+        # The power of the budget counts for nothing where the audit could see nothing.
+        detectable = power.epsilon
+        if verdict == PrivacyVerdict.NO_EVIDENCE:
+            detectable = math.inf
+        if tried is None:
+            tried = len(self.pairs) - not_run
+        reach = self._reach(tried)
         # That no number of runs could look at these makes no gap: power speaks of the pairs that were tried.
-        beyond = () if reach is None else reach.not_tried
+        beyond: tuple[str, ...] = ()
+        if reach is not None:
+            beyond = reach.not_tried
         shared = (text for _, text in self.sampler.mechanism.left_out)
         return PrivacyFinding(
             verdict=verdict,
             in_any_state=run_by_run,
             gaps=gaps,
             not_looked_at=(*unseen, *pilot.plan.aside, *pilot.not_compared, *shared, *beyond),
-            reach=UNSET if reach is None else reach,
+            reach=reach or UNSET,
             checks=checks,
             epsilon=claim.epsilon,
             delta=claim.delta,
-            # The power of the budget counts for nothing where the audit could see nothing.
-            detectable_epsilon=math.inf if verdict == PrivacyVerdict.NO_EVIDENCE else power.epsilon,
+            detectable_epsilon=detectable,
             detectable_at=power.at,
             detectable_delta=power.delta,
             frontier=power.frontier,
@@ -377,11 +447,28 @@ class Request:
             warnings=tuple(self._warnings(pilot.width, summed, not_run)),
             stopped=self.clock.stopped if self.clock.limited else UNSET,
             replayed=UNSET if self.shortlist is None else self.shortlist.runs,
-            **found,
+            epsilon_lower=outcome.epsilon_lower,
+            selection_trials=outcome.selection_trials,
+            confirmation_trials=outcome.confirmation_trials,
+            pairs=outcome.pairs,
+            compared=outcome.compared,
+            events=outcome.events,
+            witness=outcome.witness,
+            bound=outcome.bound,
+            distinguisher=outcome.distinguisher,
+            design=outcome.design,
+            budget=outcome.budget,
+            errors=outcome.errors,
+            scores=outcome.scores,
+            tests=outcome.tests,
+            representation=outcome.representation,
+            tested_claim=outcome.tested_claim or UNSET,
+            curve=outcome.curve,
+            continued=outcome.continued or UNSET,
         )
 
     def _reach(self, tried: int) -> Reach | None:
-        """Return how far pairs made of a dataset reach, of which so many were tried; None for others.
+        """Return how far pairs made of a dataset reach if so many were tried, or None for other pairs.
 
         Those that recorded noise has compared were tried as well, where it speaks for some of them.
         """
@@ -422,4 +509,5 @@ class Request:
         if 2 * runs > MAX_RUNS:
             made = f"makes {runs} runs a side to confirm, and bounds take at most {MAX_RUNS // 2}: lower {{trials}}"
             raise InputError(f"{{trials}} of {self.trials} {made}", value=self.trials, names=("trials",))
+        # It raises where no number of runs can refute the claim.
         _ = self.least_runs

@@ -5,12 +5,12 @@ takes longer for larger noise leaks through neither alone: the output less the n
 
 A measured time is not a function of the seed, so by default none is measured. If it is asked for, the outputs alone are
 audited first, as without it. Then the mechanism that returns (output, nanoseconds) is audited on runs of its own, and
-its bound is reported beside the verdict. Each of the two has half of the error. The verdict rests on the times only if
+its bound is reported next to the verdict. Each of the two has half of the error. The verdict rests on the times only if
 they refute the claim where outputs alone do not, and a third audit, of as many runs on two copies of the data at
 epsilon = 0, finds no difference: one that it finds comes from where inputs lie in memory, for instance. So that such
 differences are rare, each chunk of runs has copies of its inputs.
 
-The side of each run that decides is that of a fair coin, of which neither the mechanism nor the machine knows. So a
+A fair coin, which neither the mechanism nor the machine knows, chooses the side of each run that decides. So a
 machine that is busy, or slows down during the audit, or runs several workers at a time, costs power and not validity.
 As for outputs, the claim is assumed to hold in whatever state earlier runs leave the mechanism; with delta > 0, which
 has bounds for independent runs, times may drift if their drift does not depend on the sides of earlier runs.
@@ -23,25 +23,25 @@ from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import Any
 
-from msgspec import UNSET
+from msgspec import UNSET, UnsetType
 from msgspec.structs import replace as changed
 
+from dpaudit.audit.checks_and_gaps import Check
 from dpaudit.audit.clock import Clock
-from dpaudit.audit.evidence import Check
-from dpaudit.audit.finding import PrivacyFinding
+from dpaudit.audit.finding import PrivacyFinding, RunTime
 from dpaudit.audit.preflight import Hygiene
 from dpaudit.audit.request import Request
-from dpaudit.audit.tested import RunTime
 from dpaudit.contract import Made, MadePair, Pair, PrivacyVerdict
 from dpaudit.errors import InputError
 from dpaudit.running.adapters import timed
 from dpaudit.running.naming import brief
 from dpaudit.running.sampling import Sampler
 
+# Audits at most, which have equal parts of a time limit: of outputs, of outputs with times, and of equal inputs.
 AUDITS = 3
-"""Audits at most, which have equal parts of a time limit: of outputs, of outputs with times, and of equal inputs."""
-ALONE, TIMED = "outputs alone", "run time"
-"""The statements, each with half of the error, by the names that they have where the verdict is of the other."""
+# The statements, each with half of the error, by the names that they have where the verdict is of the other.
+ALONE = "outputs alone"
+TIMED = "run time"
 
 
 class KnownChecks(Hygiene):
@@ -72,7 +72,8 @@ def with_run_time(request: Request, audit: Callable[[Request], PrivacyFinding]) 
 
     `audit` makes one without times. `InputError` if a call makes many runs, or the audit goes on from a file.
     """
-    mechanism, clock = timed(request.sampler.mechanism), request.clock
+    mechanism = timed(request.sampler.mechanism)
+    clock = request.clock
     if request.continued is not None:
         raise InputError("{continued} keeps outputs alone: leave out {time}", names=("continued", "time"))
     confidence = request.confidence
@@ -87,16 +88,24 @@ def with_run_time(request: Request, audit: Callable[[Request], PrivacyFinding]) 
         sampler=sampler,
         pairs=pairs,
         moves=None,
-        own_randomness=True,
+        own_randomness=True,  # a measured time is not a function of the seed
         hygiene=KnownChecks(sampler, pairs, request.trials, alone.checks),
         clock=clock.part(AUDITS - 1),
     )
-    both, control = audit(measured), None
+    both = audit(measured)
+    control = None
+    # Without a violation by times alone there is nothing that equal inputs could explain.
     if both.verdict == PrivacyVerdict.VIOLATION and alone.verdict != PrivacyVerdict.VIOLATION:
         control = audit(_of_equal_inputs(measured, both.witness.pair, clock.part(1)))
     counted = control is not None and control.verdict != PrivacyVerdict.VIOLATION
-    lower = UNSET if control is None else control.epsilon_lower
-    found, other = (both, ALONE) if counted else (alone, TIMED)
+    lower: float | UnsetType = UNSET
+    if control is not None:
+        lower = control.epsilon_lower
+    found = alone
+    other = TIMED
+    if counted:
+        found = both
+        other = ALONE
     return changed(
         found,
         confidence=confidence,
@@ -107,7 +116,9 @@ def with_run_time(request: Request, audit: Callable[[Request], PrivacyFinding]) 
 
 def _of_equal_inputs(request: Request, index: int, clock: Clock) -> Request:
     """Return the audit that finds any difference between two copies of the data of a pair."""
-    pairs, mechanism = (_copied(request.pairs[index], 0, 0),), request.sampler.mechanism
+    pairs = (_copied(request.pairs[index], 0, 0),)
+    mechanism = request.sampler.mechanism
+    # A stream of its own: the runs of the control are not those of the audit it is a control for.
     sampler = replace(request.sampler, mechanism=replace(mechanism, stream=f"{mechanism.stream}, of equal inputs"))
     return replace(
         request,
@@ -122,7 +133,7 @@ def _of_equal_inputs(request: Request, index: int, clock: Clock) -> Request:
 
 @dataclass(frozen=True)
 class _Copied(Made):
-    """An input of which each chunk of runs gets another copy, so that none keeps one place in memory."""
+    """An input that is copied for each chunk of runs, so that none keeps one place in memory."""
 
     data: Any
 
@@ -139,8 +150,9 @@ class _Copied(Made):
 
 
 def _copied(pair: Pair, first: int = 0, second: int = 1) -> MadePair:
-    """Return two sides of a pair, of which each chunk of runs makes its own copies."""
-    one, other = pair.sides[first], pair.sides[second]
+    """Return a pair of two sides of another one, which each chunk of runs copies for itself."""
+    one = pair.sides[first]
+    other = pair.sides[second]
     if isinstance(pair, MadePair):
         return MadePair(one, other, pair.origin, pair.shown)
     return MadePair(_Copied(one), _Copied(other), pair.origin, shown=True)

@@ -16,7 +16,7 @@ import inspect
 import json
 import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -24,9 +24,10 @@ from typing import Any
 
 from msgspec import UNSET
 
+from dpaudit.audit.finding import Continued
 from dpaudit.audit.request import Request
-from dpaudit.audit.tested import Continued
 from dpaudit.errors import InputError, ToolFault
+from dpaudit.events.event import Outputs
 from dpaudit.events.wide import Reducer, Reduction
 from dpaudit.files import named
 from dpaudit.jsonable import stable_repr
@@ -39,8 +40,8 @@ from dpaudit.results import versions
 
 _PARAMETER = "continued"
 
+# Settings that are digests, with what their difference says.
 _DIGESTS = {"list of pairs": "", "probe": "", "code": ", for the file that defines the mechanism was changed"}
-"""Settings that are digests, with what their difference says."""
 
 
 def settings_of(request: Request) -> dict[str, str]:
@@ -49,17 +50,24 @@ def settings_of(request: Request) -> dict[str, str]:
     look = request.look
     inputs = [digest_of(side) for pair in request.pairs for side in (pair.data, pair.neighbour)]
     pairs = hashlib.blake2b(repr(inputs).encode(), digest_size=16).hexdigest()
-    probe = "none" if mechanism.probe is None else digest_of(mechanism.probe)
+    probe = "none"
+    if mechanism.probe is not None:
+        probe = digest_of(mechanism.probe)
     if any(pair.withheld for pair in request.pairs):
+        # A digest without a key would let whoever guesses a record confirm it.
         key = key_of(make=True)
-        pairs, probe = (one if one in ("", "none") else keyed(one, key) or "unknown" for one in (pairs, probe))
-    claim, curve = request.claim, request.curve_claim
-    numbers = f"epsilon = {float(claim.epsilon)!r}, delta = {float(claim.delta)!r}, {claim.relation}"
+        pairs = _with_key(pairs, key)
+        probe = _with_key(probe, key)
+    claim = request.claim
+    curve = request.curve_claim
+    claimed = f"epsilon = {float(claim.epsilon)!r}, delta = {float(claim.delta)!r}, {claim.relation}"
+    if curve is not None:
+        claimed = curve.call or stable_repr(curve)
     return {
         "version of dpaudit": versions()["dpaudit"],
         "mechanism": mechanism.stream,
         "code": _code_of(request.source),
-        "claim": numbers if curve is None else curve.call or stable_repr(curve),
+        "claim": claimed,
         "list of pairs": pairs,
         "seed": str(request.sampler.seed),
         "probe": probe,
@@ -75,10 +83,17 @@ def settings_of(request: Request) -> dict[str, str]:
     }
 
 
+def _with_key(digest: str, key: bytes | None) -> str:
+    if digest in ("", "none"):
+        return digest
+    return keyed(digest, key) or "unknown"
+
+
 def differing(held: Mapping[str, str], given: Mapping[str, str]) -> Iterator[str]:
-    """Yield what differs between the settings that a file holds and those of an audit, in words."""
+    """Describe each difference between the settings that a file holds and those of an audit."""
     for name in {**held, **given}:
-        one, other = held.get(name, "none"), given.get(name, "none")
+        one = held.get(name, "none")
+        other = given.get(name, "none")
         if one != other and name in _DIGESTS and not {"none", "unknown"} & {one, other}:
             yield f"its {name} is another one{_DIGESTS[name]}"
         elif one != other:
@@ -89,8 +104,11 @@ def _code_of(source: Any) -> str:
     """Return the digest of the file that defines a mechanism; that of its code, or nothing, where there is none."""
     while (inner := getattr(source, "func", getattr(source, "__wrapped__", None))) is not None:  # partial, decorated
         source = inner
-    home = source if inspect.isroutine(source) or inspect.isclass(source) else type(source)
+    home = source
+    if not inspect.isroutine(source) and not inspect.isclass(source):
+        home = type(source)
     try:
+        # Line ends differ between systems, and a file may go on on another one.
         held = Path(inspect.getsourcefile(home) or "").read_bytes().replace(b"\r\n", b"\n")
     except (TypeError, OSError):
         held = getattr(getattr(home, "__code__", None), "co_code", b"")
@@ -120,7 +138,7 @@ class Link(Frozen, frozen=True, tag="link", tag_field="kind"):
     digest: str
 
 
-class Batch(Frozen, frozen=True, tag="batch", tag_field="kind"):
+class SavedBatch(Frozen, frozen=True, tag="batch", tag_field="kind"):
     """Runs of a pair, by its index, that were bet on together: a batch of outputs on either side."""
 
     pair: Count
@@ -128,7 +146,7 @@ class Batch(Frozen, frozen=True, tag="batch", tag_field="kind"):
     digest: str
 
 
-class Columns(Frozen, frozen=True, tag="columns", tag_field="kind"):
+class SavedColumns(Frozen, frozen=True, tag="columns", tag_field="kind"):
     """Runs that were not bet on chose the columns of a pair's wide outputs to look at; later batches hold these.
 
     So many `runs` on each side chose. The first outputs on either side show of what an output consists; the
@@ -143,7 +161,7 @@ class Columns(Frozen, frozen=True, tag="columns", tag_field="kind"):
 
 
 @dataclass(frozen=True)
-class Chosen:
+class ChosenColumns:
     """A choice of columns of a pair's wide outputs to look at, with the runs on each side that made it."""
 
     runs: int
@@ -159,7 +177,9 @@ def _held_in(path: Path) -> bytes:
     if path.exists() and not path.is_file():  # a device may have no end
         raise InputError.of(_PARAMETER, str(path), "a file", "that is a device or a pipe")
     try:
-        return path.read_bytes() if path.exists() else b""
+        if not path.exists():
+            return b""
+        return path.read_bytes()
     except OSError as error:
         raise InputError.of(_PARAMETER, str(path), "a file that can be read", error.strerror or str(error)) from None
 
@@ -173,13 +193,16 @@ class SavedRuns:
     """
 
     def __init__(self, path: str | Path, settings: dict[str, str], trials: int) -> None:
-        self.path, self.steps = Path(path), list[tuple[int, list[Any] | Chosen]]()
+        self.path = Path(path)
+        self.steps = list[tuple[int, list[Outputs] | ChosenColumns]]()
         self.unwritten = ""
-        self._before, self._size = "", 0
-        self._trials, self._links = trials, list[int]()
+        self._before = ""
+        self._size = 0
+        self._trials = trials
+        self._links = list[int]()
         held = _held_in(self.path)
         # What stands behind the last end of a line was being written when the process ended; nobody has seen it.
-        for number, line in enumerate(held.splitlines(keepends=True) if held else (), 1):
+        for number, line in enumerate(held.splitlines(keepends=True), 1):
             if line.endswith(b"\n"):
                 self._take(number, line, settings)
         if not self._size:
@@ -193,39 +216,46 @@ class SavedRuns:
     @property
     def runs(self) -> int:
         """The runs that the file held."""
-        return sum(2 * one.runs if isinstance(one, Chosen) else sum(map(len, one)) for _, one in self.steps)
+        found = 0
+        for _, step in self.steps:
+            if isinstance(step, ChosenColumns):
+                found += 2 * step.runs
+            else:
+                found += sum(map(len, step))
+        return found
 
     def _take(self, number: int, line: bytes, settings: dict[str, str]) -> None:
         place = f"{self.path}, line {number}"
-        record = decode(line, Audited | Link | Batch | Columns, place)
+        record = decode(line, Audited | Link | SavedBatch | SavedColumns, place)
         if record.digest != self._digest(record) or isinstance(record, Audited) != (number == 1):
             raise ToolFault(f"{place}: the file was changed since it was written")
-        self._before, self._size = record.digest, self._size + len(line)
+        self._before = record.digest
+        self._size += len(line)
         if isinstance(record, Audited):
             for differs in differing(record.settings, settings):
                 message = f"{{continued}} is of another audit: {differs}"
                 raise InputError(message, names=(_PARAMETER,), parameter=_PARAMETER, value=str(self.path))
         if isinstance(record, Link):
             self._links.append(record.trials)
-        if isinstance(record, Batch):
+        if isinstance(record, SavedBatch):
             self.steps.append((record.pair, [decode_value(side) for side in record.outputs]))
-        if isinstance(record, Columns):
+        if isinstance(record, SavedColumns):
             plan = LeafPlan.of(join([decode_value(side) for side in record.outputs]))
             reductions = [Reduction(*decode_value(one)) for one in record.reductions]
-            self.steps.append((record.pair, Chosen(record.runs, Reducer.of(plan, reductions))))
+            self.steps.append((record.pair, ChosenColumns(record.runs, Reducer.of(plan, reductions))))
 
-    def add(self, pair: int, outputs: list[Any]) -> None:
+    def add(self, pair: int, outputs: Sequence[Outputs]) -> None:
         """Write a batch of a pair, given the outputs on either side, before anything is made of it."""
         first, second = encoded(outputs)
-        self._add(Batch(pair, (first, second), ""))
+        self._add(SavedBatch(pair, (first, second), ""))
 
-    def add_choice(self, pair: int, outputs: list[Any], chosen: Chosen) -> None:
+    def add_columns(self, pair: int, outputs: Sequence[Outputs], chosen: ChosenColumns) -> None:
         """Write which columns of a pair's wide outputs are looked at, before a batch is, given the first outputs."""
         first, second = encoded(outputs)
         held = ((r.centre, r.scale, r.coordinates, r.pairs, r.weights, r.squares) for _, r in chosen.reducer.wide)
-        self._add(Columns(pair, chosen.runs, (first, second), tuple(encoded(held)), ""))
+        self._add(SavedColumns(pair, chosen.runs, (first, second), tuple(encoded(held)), ""))
 
-    def _add(self, record: Batch | Columns) -> None:
+    def _add(self, record: SavedBatch | SavedColumns) -> None:
         """Append a record of runs; where the disk takes no more, the audit goes on and its file ends here.
 
         The runs are made: ending the audit would lose a verdict that is as valid without the file.
@@ -241,16 +271,18 @@ class SavedRuns:
         except OSError as error:
             self.unwritten = f"{self.path}: {error.strerror or error}"
 
-    def _digest(self, record: Any) -> str:
+    def _digest(self, record: Audited | Link | SavedBatch | SavedColumns) -> str:
         content = {**encodable(record), "digest": self._before}
         return hashlib.blake2b(json.dumps(content, sort_keys=True).encode(), digest_size=16).hexdigest()
 
-    def _append(self, record: Any) -> None:
+    def _append(self, record: Audited | Link | SavedBatch | SavedColumns) -> None:
         digest = self._digest(record)
         line = json.dumps({**encodable(record), "digest": digest}, sort_keys=True).encode() + b"\n"
         # Only its owner may read the file where it is made: outputs may hold records.
         private = partial(os.open, mode=0o600)
-        mode = "r+b" if self.path.exists() else "x+b"
+        mode = "x+b"
+        if self.path.exists():
+            mode = "r+b"
         with named(self.path), open(self.path, mode, buffering=0, opener=private) as file:
             # Behind the last line there may be a part of one, and none that another process wrote.
             file.seek(self._size)
@@ -263,7 +295,7 @@ class SavedRuns:
             try:
                 while left:  # such a write may be short where the disk is nearly full
                     left = left[file.write(left) :]
-                os.fsync(file.fileno())
+                os.fsync(file.fileno())  # before anything is made of the runs: a power cut must not lose a look at them
             except BaseException:  # the line is written whole, or not at all
                 file.truncate(self._size)
                 raise

@@ -16,7 +16,7 @@ independent with means at most 1, and so is the mean of their product: E observe
 supermartingale too. That product does not depend on the order of the runs, and the multiset of (coin, output)
 is the same whether n coins are tossed one by one, or their number of heads B ~ Bin(n, 1/2) is drawn first and
 B runs are made on data and n - B on neighbour; this assumes independent runs within a batch (`Session._batch`). The
-coins have a stream of their own. What is bet on a pair is decided in `experts`.
+coins have a stream of their own. What is bet on a pair is decided in `pair_bets`.
 
 **All epsilons at once.** The same runs are bet against every epsilon of a grid, each with its own weights, and the
 claim is one of its points. The verdict is that `epsilon_lower` exceeds the claim, so one error probability covers both;
@@ -28,54 +28,57 @@ from __future__ import annotations
 import math
 import time
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from msgspec import UNSET, UnsetType
 
 from dpaudit.audit import eprocess
+from dpaudit.audit.checks_and_gaps import Answer, Check, CheckName, Observations, plausible
 from dpaudit.audit.curve_claims import bet_test
-from dpaudit.audit.evidence import Answer, Check, CheckName, Observations, plausible
-from dpaudit.audit.experts import COMPARED_BATCHES, PairBets, Sides, joined, seen
 from dpaudit.audit.finding import PlainEvent, PrivacyFinding, Witness
+from dpaudit.audit.pair_bets import COMPARED_BATCHES, CellsOfBatch, PairBets, Sides, cells_of, joined
 from dpaudit.audit.power import CHANCE, MASSES, Power, leading_pair_runs
-from dpaudit.audit.request import Request
-from dpaudit.audit.saved_runs import Chosen, SavedRuns, encoded, settings_of
+from dpaudit.audit.request import Outcome, Request
+from dpaudit.audit.saved_runs import ChosenColumns, SavedRuns, encoded, settings_of
 from dpaudit.bounds.base import Array, Bools
 from dpaudit.contract import Direction
 from dpaudit.errors import InputError
 from dpaudit.events.discretizers import CountCells, Pilot
 from dpaudit.events.event import Bets
 from dpaudit.naming import Name
+from dpaudit.outputs.protocols import Batch
 from dpaudit.progress import duration
 from dpaudit.running.sampling import Observed, held_runs, knowing, learned_reducer, narrowed, placing_runs
 
-WIDE_SHARE, WIDE_AGAIN, LEAST_WIDE_RUNS = 0.5, 4, 32
-"""Wide outputs: the runs that choose the columns to look at, as a part of a pair's runs so far; the factor by which
-these grow until columns are chosen again; and the least on each side."""
+# Wide outputs: the runs that choose the columns to look at, as a part of a pair's runs so far; the factor by which
+# these grow until columns are chosen again; and the least on each side.
+WIDE_SHARE = 0.5
+WIDE_AGAIN = 4
+LEAST_WIDE_RUNS = 32
+# Fewer leave next to nothing to bet on after the first batch.
 LEAST_RUNS = 100
-"""Fewer leave next to nothing to bet on after the first batch."""
+# The same where a time limit leaves no time for more: such an audit can see nothing, and says so.
 LEAST_IN_TIME = 2
-"""The same where a time limit leaves no time for more: such an audit can see nothing, and says so."""
+# Of the runs, to the pairs that recorded noise speaks for, before any other pair is run.
 SHORTLIST_SHARE = 0.5
-"""Of the runs, to the pairs that recorded noise speaks for, before any other pair is run."""
+# Of the runs, in equal parts to all pairs: a leak too rare to show in a few of them is met some time.
 LEAST_SHARE = 0.25
-"""Of the runs, in equal parts to all pairs: a leak too rare to show in a few of them is met some time."""
+# The leaks looked for among pairs would be refuted in this part of all runs so far. With 4 one leaking pair of 40
+# took a seventh longer; with 16 a weak leak of 64 pairs was missed that 1 and 2 find.
 AIM = 2
-"""The leaks looked for among pairs would be refuted in this part of all runs so far. With 4 one leaking pair of 40 took
-a seventh longer; with 16 a weak leak of 64 pairs was missed that 1 and 2 find."""
+# The factor between the epsilons that a search bets against: it compares pairs and states no bound.
 SEARCH_RATIO = 1.05
-"""The factor between the epsilons that a search bets against: it compares pairs and states no bound."""
+# The size of a batch, as a part of the pair's runs so far, of a search in which nothing grows against the claim: it
+# takes all its runs, and learns from larger batches in a quarter of the time.
 SEARCH_GROWTH = 0.5
-"""The size of a batch, as a part of the pair's runs so far, of a search in which nothing grows against the claim: it
-takes all its runs, and learns from larger batches in a quarter of the time."""
+# Runs of a pair at most whose outputs are kept while scores are fitted: more take memory, and fit hardly better.
 KEPT_RUNS = 131_072
-"""Runs of a pair at most whose outputs are kept while scores are fitted: more take memory, and fit hardly better."""
+# By how much log E must exceed log(1 / gamma): more than rounding can add to it.
 ROUNDING = 1e-6
-"""By how much log E must exceed log(1 / gamma): more than rounding can add to it."""
 
 
 class Session:
@@ -101,18 +104,28 @@ class Session:
         name: str = "sequential",
         first: PairBets | None = None,
     ) -> None:
-        self._searching, pairs = name != "sequential", len(request.pairs)
-        self.request, self.claim, self.sampler, self.saved = request, request.claim, request.sampler, saved
-        self.runs, self.gamma, self.name = runs, gamma, name
-        self.grid = eprocess.epsilon_grid(self.claim.epsilon, SEARCH_RATIO if self._searching else eprocess.GRID_RATIO)
+        self._searching = name != "sequential"
+        pairs = len(request.pairs)
+        self.request = request
+        self.claim = request.claim
+        self.sampler = request.sampler
+        self.saved = saved
+        self.runs = runs
+        self.gamma = gamma
+        self.name = name
+        ratio = eprocess.GRID_RATIO
+        if self._searching:
+            ratio = SEARCH_RATIO
+        self.grid = eprocess.epsilon_grid(self.claim.epsilon, ratio)
         self.target = int(np.searchsorted(self.grid, self.claim.epsilon))
         self.refuted: Bools = np.zeros(len(self.grid), dtype=bool)
         self._first = min(eprocess.FIRST_BATCH, max(2, runs // (2 * pairs)))
         if self._searching:
             self._first = max(self._first, int(LEAST_SHARE * runs / pairs))
         self.bets = [PairBets(request, i, pair, self.grid) for i, pair in enumerate(request.pairs)]
-        if first is not None:
-            first.index, self.bets[0] = 0, first
+        if first is not None:  # what is known of the best pair so far is kept, under its place here
+            first.index = 0
+            self.bets[0] = first
         self._won = np.stack([bets.log_wealth for bets in self.bets])
         self.runs_used = self.bet = self.fitted = self.summed = 0
         self.raised: Counter[tuple[str, ...]] = Counter()
@@ -146,14 +159,18 @@ class Session:
 
     def run(self) -> Self:
         """Bet on the runs that are saved, then on fresh ones until claim, budget or time is over."""
-        for index, step in self.saved.steps if self.saved is not None else ():
-            if isinstance(step, Chosen):
-                self._reduce(self.bets[index], step)
-            else:
-                self._bet(self.bets[index], step)
-        for bets in self.bets if self.saved is not None else ():
-            self._reduce_if_due(bets)
-        report, began, known, clock = self.sampler.report, time.monotonic(), self.runs_used, self.request.clock
+        if self.saved is not None:
+            for index, step in self.saved.steps:
+                if isinstance(step, ChosenColumns):
+                    self._reduce(self.bets[index], step)
+                else:
+                    self._bet(self.bets[index], step)
+            for bets in self.bets:
+                self._reduce_if_due(bets)
+        report = self.sampler.report
+        began = time.monotonic()
+        known = self.runs_used
+        clock = self.request.clock
         since = clock.elapsed
         while self._open:
             bets = self._next()
@@ -167,7 +184,8 @@ class Session:
 
     def search(self) -> PairBets:
         """Bet until claim, budget or the time of searches is over; return the pair most likely to be leaking."""
-        clock, steps = self.request.clock, 0
+        clock = self.request.clock
+        steps = 0
         since = clock.elapsed
         while self._open:
             bets = self._next()
@@ -178,14 +196,19 @@ class Session:
             steps += 1
         if self.rejected:
             return self._leading
-        return self._strongest() if self.runs_used else self.bets[0]
+        if not self.runs_used:
+            return self.bets[0]
+        return self._strongest()
 
     def _strongest(self) -> PairBets:
         """Return the pair whose own runs bear out the greatest epsilon, of equal ones the likeliest to leak."""
         levels = np.array([bets.borne_out(bets.runs, CHANCE) for bets in self.bets])
         best = [self.bets[i] for i in np.flatnonzero(levels == levels.max())]
-        likeliest = self._likeliest() if len(best) > 1 else best[0]
-        return likeliest if likeliest in best else best[0]
+        if len(best) > 1:
+            likeliest = self._likeliest()
+            if likeliest in best:
+                return likeliest
+        return best[0]
 
     @property
     def _open(self) -> bool:
@@ -211,7 +234,9 @@ class Session:
         """
         short = self.request.shortlist
         # Those that recorded noise speaks for come first, while they have runs to come.
-        listed = [] if short is None else [self.bets[i] for i in {i for i, _ in short.pairs} if i < len(self.bets)]
+        listed: list[PairBets] = []
+        if short is not None:
+            listed = [self.bets[i] for i in {i for i, _ in short.pairs} if i < len(self.bets)]
         runs = sum(bets.runs for bets in listed)
         if listed and runs < SHORTLIST_SHARE * self.runs:
             behind = min(listed, key=lambda bets: bets.runs)
@@ -248,9 +273,13 @@ class Session:
 
     def _size(self, bets: PairBets) -> int:
         """Return the runs of the next batch of a pair."""
-        size = eprocess.batch_size(bets.runs) if bets.runs else self._first
+        size = self._first
+        if bets.runs:
+            size = eprocess.batch_size(bets.runs)
         if self._searching and bets.runs:
-            size = max(self._first // 4, size if self._growing else int(SEARCH_GROWTH * bets.runs))
+            if not self._growing:
+                size = int(SEARCH_GROWTH * bets.runs)
+            size = max(self._first // 4, size)
         # Calls of a batched function make no fewer runs, if each pair can have several batches of so many.
         size = max(size, min(self.sampler.least_evened, self.runs // (4 * len(self.bets))))
         size = min(self.sampler.evened(size), self.runs - self.runs_used)
@@ -258,7 +287,7 @@ class Session:
             size = min(size, max(2, 2 * held_runs(self.request.sampler)), KEPT_RUNS)
         return size
 
-    def _bet(self, bets: PairBets, known: list[Any] | None = None) -> None:
+    def _bet(self, bets: PairBets, known: list[Batch] | None = None) -> None:
         """Bet on one batch of a pair, whose outputs may be known by side, and only then learn from it."""
         size = self._size(bets)
         # An epsilon once rejected stays so; no more is bet against it.
@@ -269,34 +298,43 @@ class Session:
             if self.sampler.report is not None:
                 self.sampler.report(size)
         elif self.saved is not None:
+            # Before anything is made of it: a run that was looked at and is not in the file could be left out at will.
             self.saved.add(bets.index, outputs)
         bets.runs += size
         self.runs_used += size
         self.bet += size
         bets.settle(sides, live)
         self._won[bets.index] = bets.log_wealth
+        # Once rejected is rejected: by Ville's inequality the supremum over all batches has the error.
         self.refuted |= self.log_evidence >= ROUNDING - math.log(self.gamma)
         bets.learn(sides, outputs)
         if known is None:
             self._reduce_if_due(bets)
 
-    def _batch(self, bets: PairBets, size: int, known: list[Any] | None) -> tuple[list[Sides], list[Any]]:
+    def _batch(self, bets: PairBets, size: int, known: list[Batch] | None) -> tuple[list[Sides], list[Batch]]:
         """Make `size` runs, each on the side that a fair coin says; return cells by discretizer, outputs by side."""
-        where, keep = (bets.index, bets.batches), bets.outputs is not None or self.saved is not None
-        sampler = bets.sampler if keep else narrowed(bets.sampler, bets.discretizers)
+        where = (bets.index, bets.batches)
+        keep = bets.outputs is not None or self.saved is not None
+        sampler = bets.sampler
+        if not keep:
+            sampler = narrowed(sampler, bets.discretizers)
         counted: list[Sides] = [(Counter(), Counter()) for _ in bets.discretizers]
-        kept: tuple[list[Any], list[Any]] = ([], [])
-        look = Observed(partial(seen, CountCells(tuple(bets.discretizers)), keep))
+        kept: tuple[list[Batch], list[Batch]] = ([], [])
+        look = Observed(partial(cells_of, CountCells(tuple(bets.discretizers)), keep))
+        made: Iterable[Sequence[tuple[CellsOfBatch, Counter[tuple[str, ...]]] | None]]
         if known is None:
-            made: Iterable[Any] = sampler.reduced(sampler.tossed(bets.pair, (self.name, "bet", *where), size), look)
+            made = sampler.reduced(sampler.tossed(bets.pair, (self.name, "bet", *where), size), look)
         else:
             made = [[look(side) if len(side) else None for side in known]]
         for couple in made:
             for side, found in enumerate(couple):
-                (tallies, outputs), raised = found or (((), None), Counter())
+                if found is None:  # no run of the couple was on this side
+                    continue
+                (tallies, outputs), raised = found
                 self.raised.update(raised)
-                kept[side].extend([outputs] if outputs is not None else [])
-                for total, new in zip(counted, tallies, strict=bool(found)):
+                if outputs is not None:
+                    kept[side].append(outputs)
+                for total, new in zip(counted, tallies, strict=True):
                     total[side].update(new)
         return counted, joined(kept)
 
@@ -304,42 +342,61 @@ class Session:
         """Choose the columns of a pair's wide outputs if its runs have grown enough since, and some are left."""
         if bets.pilot is None or not bets.pilot.width or bets.runs < bets.reduce_at:
             return
-        wanted, left = max(LEAST_WIDE_RUNS, int(WIDE_SHARE * bets.runs / 2)), (self.runs - self.runs_used) // 4
+        wanted = max(LEAST_WIDE_RUNS, int(WIDE_SHARE * bets.runs / 2))
+        left = (self.runs - self.runs_used) // 4
         runs = min(wanted, left)
         if runs < 1 or (bets.reduced and left < wanted):
             bets.reduce_at = self.runs
             return
-        # So many runs a side, which are not bet on, choose the columns.
-        sampler, which, placing = self.sampler, (bets.index, bets.reduced), placing_runs(self.sampler, runs)
+        # So many runs a side choose the columns. They are not bet on: a bet on runs that chose it would be no bet.
+        sampler = self.sampler
+        which = (bets.index, bets.reduced)
+        placing = placing_runs(self.sampler, runs)
         first = sampler.sides(bets.pair, (self.name, "place", *which), placing)
         address = (f"{self.name} reduce", *which)
         reducer = learned_reducer(sampler, bets.pair, first, address, runs - placing, self.request.clock.pairs)
         if self.saved is not None:
-            self.saved.add_choice(bets.index, first, Chosen(runs, reducer))
-        self._reduce(bets, Chosen(runs, reducer))
+            self.saved.add_columns(bets.index, first, ChosenColumns(runs, reducer))
+        self._reduce(bets, ChosenColumns(runs, reducer))
 
-    def _reduce(self, bets: PairBets, chosen: Chosen) -> None:
+    def _reduce(self, bets: PairBets, chosen: ChosenColumns) -> None:
         """Look at the columns that were chosen from now on, as if nothing of the pair had been seen before."""
-        size, self.summed = 2 * chosen.runs, chosen.runs
+        size = 2 * chosen.runs
+        self.summed = chosen.runs
         bets.runs += size
         self.runs_used += size
         self.fitted += size
-        bets.reduced, bets.reduce_at = bets.reduced + 1, WIDE_AGAIN * bets.runs
+        bets.reduced += 1
+        bets.reduce_at = WIDE_AGAIN * bets.runs
         bets.reducer = chosen.reducer
         bets.restart([])
-        bets.experts, bets.outputs, bets.refit_at = [], [[], []], 0
+        bets.bettors = []
+        bets.outputs = [[], []]
+        bets.refit_at = 0
 
     def in_words(self, pace: float) -> str:
         """Return what is known, and what more runs would show and cost, at so many seconds a run."""
         won = float(self.log_evidence[self.target])
         left = min(self.runs - self.runs_used, int(min(self.request.clock.left / max(pace, 1e-9), self.runs)))
         growth = max(bets.promise(self.target) for bets in self.bets)
-        more = (-math.log(self.gamma) - won) / growth if growth > 0 else math.inf
+        more = math.inf
+        if growth > 0:
+            more = (-math.log(self.gamma) - won) / growth
         known = f"epsilon >= {self.epsilon_lower:.3g}, evidence {math.exp(min(won, 99.0)):.2g} of {1 / self.gamma:.4g}"
         if more <= left:
             return f"{known}; at this rate {more:,.0f} more runs ({duration(more * pace)}) refute the claim"
         able = Power.of_bets(MASSES[0], leading_pair_runs(self.runs, len(self.bets)), self.claim, self.gamma).epsilon
         return f"{known}; all {left:,} runs ({duration(left * pace)}) would show a leak of epsilon {able:.3g}"
+
+
+def _failed_checks(pairs: Iterable[PairBets]) -> tuple[Check, ...]:
+    """Return the check of calls, if batches differ from each other more than independent runs make them."""
+    for bets in pairs:
+        # The error is shared by all discretizers of a pair.
+        for statistic, freedom in bets.scatter.values():
+            if not plausible(float(statistic), int(freedom), len(bets.scatter)):
+                return (Check(CheckName.CALLS, Answer.DEPENDS, 0),)
+    return ()
 
 
 def sequential_finding(request: Request) -> PrivacyFinding:
@@ -348,44 +405,49 @@ def sequential_finding(request: Request) -> PrivacyFinding:
     The verdict is that `epsilon_lower` exceeds the claim, so the two share one error probability. What is detectable is
     what bets on one given event, of the pair that leads, refute within all the runs allowed.
     """
-    gamma, claim, pairs = request.gamma, request.claim, len(request.pairs)
+    gamma = request.gamma
+    claim = request.claim
+    pairs = len(request.pairs)
     if 2 * request.trials_asked < LEAST_RUNS:
         raise InputError.of("trials", request.trials_asked, f"at least {LEAST_RUNS // 2} in a sequential audit")
-    least = LEAST_RUNS if request.trials == request.trials_asked else LEAST_IN_TIME
+    least = LEAST_RUNS
+    if request.trials != request.trials_asked:  # a time limit left fewer
+        least = LEAST_IN_TIME
     allowed = max(least, 2 * (request.trials - request.check_runs - request.recorded_runs))
-    shown = request.hygiene.shown()
-    request = replace(request, sampler=knowing(request.sampler, shown))
+    first = request.hygiene.take_output()
+    request = replace(request, sampler=knowing(request.sampler, first))
     saved = None
     if request.continued is not None:
-        encoded(shown)
+        encoded(first)
         saved = SavedRuns(request.continued, settings_of(request), request.trials)
         allowed = max(allowed, saved.runs)
     found = Session(request, allowed, gamma, saved).run()
     # Where the time was over, no more could be detected than by the runs that were made.
-    able = found.runs_used if request.clock.stopped.looks else allowed
+    able = allowed
+    if request.clock.stopped.looks:
+        able = found.runs_used
     # Bets have no single event and no counts; the witness is the pair that raised the stake most.
     best = max(found.bets, key=lambda bets: bets.log_wealth[found.target])
     event = Bets(best.runs, float(best.log_wealth[found.target]))
     plain: PlainEvent | UnsetType = UNSET
+    # Of wide outputs the columns looked at are kept, and no whole output.
     if found.rejected and not request.coded and best.outputs is not None and not best.reduced:
         plain = PlainEvent.of(joined(best.outputs), claim.epsilon, claim.delta)
-    # Batches may differ from each other no more than independent runs make them.
-    batches = [(one, len(bets.scatter)) for bets in found.bets for one in bets.scatter.values()]
-    agree = all(plausible(one[0], int(one[1]), sets) for one, sets in batches)
     pilot = found.bets[0].pilot or Pilot(None, False)
-    failed = () if agree else (Check(CheckName.CALLS, Answer.DEPENDS, 0),)
-    # Scores take few of the runs, the choice of columns more than can be left out.
-    promised = max(0, able - found.fitted) if pilot.width else able
+    promised = able
+    if pilot.width:
+        # Scores take few of the runs, the choice of columns more than can be left out.
+        promised = max(0, able - found.fitted)
     leading = leading_pair_runs(promised, pairs)
     power = Power.of_bets(MASSES[0], leading, claim, gamma)
-    return request.finding(
-        power,
-        Observations(found.bet, sum(bets.different for bets in found.bets), found.raised, failed),
-        pilot,
-        found.summed,
-        found.not_run if able == allowed else 0,
+    not_run = 0
+    if able == allowed:  # more trials would have made runs of these
+        not_run = found.not_run
+    continued = None
+    if saved is not None:
+        continued = saved.continued
+    outcome = Outcome(
         refuted=found.rejected,
-        tried=pairs - found.not_run,
         epsilon_lower=found.epsilon_lower,
         selection_trials=0,
         confirmation_trials=found.runs_used // 2,
@@ -398,7 +460,9 @@ def sequential_finding(request: Request) -> PrivacyFinding:
         design="sequential",
         budget={"used": found.runs_used, "allowed": allowed, "checks": request.check_runs},
         errors={"verdict": gamma},
-        scores=(),
-        tested_claim=bet_test(request, found.epsilon_lower, leading) or UNSET,
-        continued=UNSET if saved is None else saved.continued,
+        tested_claim=bet_test(request, found.epsilon_lower, leading),
+        continued=continued,
     )
+    different = sum(bets.different for bets in found.bets)
+    seen = Observations(found.bet, different, found.raised, _failed_checks(found.bets))
+    return request.finding(power, seen, pilot, found.summed, not_run, outcome, tried=pairs - found.not_run)

@@ -16,8 +16,8 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from dpaudit import seeding, verify_certificate
-from dpaudit.audit.evidence import calls_agree
-from dpaudit.audit.tested import COIN, CoinCount, lower_bound
+from dpaudit.audit.checks_and_gaps import calls_agree
+from dpaudit.audit.claim_tests import COIN, CoinCount, lower_bound
 from dpaudit.bounds.limits import lower_limit, upper_limit
 from dpaudit.certificate_grammar import MOST_BYTES, parsed, related
 from dpaudit.contract import Direction, Origin, Pair, Relation

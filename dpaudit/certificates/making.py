@@ -11,9 +11,9 @@ from msgspec import UNSET, structs
 
 from dpaudit.arguments import check_built, read_choice, read_integer
 from dpaudit.audit.audit import sampler_of, without_shared
+from dpaudit.audit.claim_tests import COIN, MELDED
 from dpaudit.audit.finding import PrivacyFinding, is_coarse
 from dpaudit.audit.parameters import EXECUTION, LOOK, Execution, Look
-from dpaudit.audit.tested import COIN, MELDED
 from dpaudit.certificates.certificate import (
     CLOPPER_PEARSON,
     Certificate,

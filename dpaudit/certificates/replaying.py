@@ -12,9 +12,9 @@ from msgspec import UNSET, structs
 from dpaudit import seeding
 from dpaudit.arguments import CONFIDENCE, check_built, read_integer, read_number
 from dpaudit.audit.audit import audit_privacy, sampler_of, without_shared
+from dpaudit.audit.claim_tests import COIN
 from dpaudit.audit.options import Options
 from dpaudit.audit.parameters import EXECUTION, Execution, Look
-from dpaudit.audit.tested import COIN
 from dpaudit.certificates.certificate import Certificate, Counts, Given, Input, Referred, counted
 from dpaudit.contract import Domain, Learner, Pair, PrivacyVerdict, Relation
 from dpaudit.errors import InputError, withholding

@@ -122,7 +122,7 @@ def samples(
     each output, or .npy with an array of them. Some choose an event, the others test it.
     """
     from dpaudit.audit.curve_claims import named_claim
-    from dpaudit.audit.recorded import audit_samples
+    from dpaudit.audit.samples import audit_samples
     from dpaudit.engine.records import Result
     from dpaudit.engine.tasks import PrivacyArguments
     from dpaudit.report.repeat import command_line

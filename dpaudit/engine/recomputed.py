@@ -17,10 +17,10 @@ import numpy as np
 import numpy.typing as npt
 from msgspec import UNSET
 
-from dpaudit.audit.evidence import Meaningless, verdict_of
+from dpaudit.audit.checks_and_gaps import Meaningless, verdict_of
+from dpaudit.audit.claim_tests import COIN, MELDED, CurveTest, EventTest, refutes
 from dpaudit.audit.finding import PrivacyFinding, Witness
 from dpaudit.audit.one_run_finding import FewCanaries, OneRunFinding
-from dpaudit.audit.tested import COIN, MELDED, CurveTest, EventTest, refutes
 from dpaudit.bounds.base import MAX_EPSILON
 from dpaudit.bounds.coin import guesses_needed
 from dpaudit.bounds.curve import counts_of, fit_curve

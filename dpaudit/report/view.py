@@ -14,8 +14,8 @@ from typing import Literal, NamedTuple, TypeAlias, TypeVar
 
 from msgspec import UNSET
 
+from dpaudit.audit.claim_tests import CurveTest
 from dpaudit.audit.finding import PrivacyFinding
-from dpaudit.audit.tested import CurveTest
 from dpaudit.contract import OF_PRIVACY, PrivacyClaim, PrivacyVerdict, TaskVerdict, UtilityVerdict, Verdict, status_of
 from dpaudit.engine.outcome import AUDITS, PRIVACY_AUDITS, is_ladder
 from dpaudit.engine.records import Parameters, Result

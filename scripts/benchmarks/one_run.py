@@ -48,7 +48,7 @@ import dpaudit
 from benchmarks.columns import line, positive
 from benchmarks.one_run_auditors import DELTA, Bools, Floats, installed, ours, privacy_guard
 from dpaudit import CurveClaim, PrivacyClaim
-from dpaudit.audit.one_run import Ranked, guess_test
+from dpaudit.audit.one_run import RankedScores, guess_test
 from dpaudit.bounds.coin import epsilon_lower
 from dpaudit.bounds.guess_schedules import Schedule, lower_bound
 from dpaudit.bounds.limits import lower_limit, upper_limit
@@ -142,7 +142,7 @@ def level(given: argparse.Namespace) -> bool:
                 audits = given.level_audits
                 accused = 0
                 for seed in range(given.first, given.first + audits):
-                    ranked = Ranked.of(*responses(epsilon, m, np.random.default_rng([seed, m, 3])), None)
+                    ranked = RankedScores.of(*responses(epsilon, m, np.random.default_rng([seed, m, 3])), None)
                     test = guess_test(ranked, points, gamma)
                     accused += test.rejects(points)
                 critical = test.schedule.critical(test.schedule.level(points, gamma), points)
@@ -345,7 +345,7 @@ def rules(given: argparse.Namespace) -> bool:
 def by_rules(scores: Floats, coins: Bools, gamma: float) -> list[float]:
     """Return the bound by each of `RULES`."""
     m = len(scores)
-    ranked = Ranked.of(scores, coins, None)
+    ranked = RankedScores.of(scores, coins, None)
     two = Schedule.doubling(m)
     one = Schedule.doubling(m, one_sided=True)
     tests = [(two, ranked.counts("two-sided", two)), (one, ranked.counts("in", one))]
@@ -365,7 +365,7 @@ def by_rules(scores: Floats, coins: Bools, gamma: float) -> list[float]:
         return lower_bound(rejects, max(union(*each, error) for each in some), 1.0)
 
     half = m // 2
-    pilot, rest = (Ranked.of(scores[part], coins[part], None) for part in (slice(half), slice(half, 2 * half)))
+    pilot, rest = (RankedScores.of(scores[part], coins[part], None) for part in (slice(half), slice(half, 2 * half)))
     short = Schedule.doubling(half)
     chosen = int(epsilon_lower(pilot.counts("two-sided", short), short.guesses, 0.2).argmax())
     fixed = Schedule((short.guesses[chosen],), half)

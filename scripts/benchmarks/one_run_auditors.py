@@ -15,7 +15,7 @@ import scipy.stats
 from numpy.typing import NDArray
 
 import dpaudit
-from dpaudit.audit.one_run import Ranked
+from dpaudit.audit.one_run import RankedScores
 from dpaudit.bounds.coin import epsilon_lower
 
 Floats = NDArray[np.float64]
@@ -42,7 +42,7 @@ def ours(claim: float) -> Auditor:
 def unadjusted(scores: Floats, coins: Bools, gamma: float) -> float:
     """Return the largest bound over all numbers of guesses."""
     numbers = np.arange(1, len(scores) + 1)
-    right = np.cumsum(Ranked.of(scores, coins, None).right["two-sided"])
+    right = np.cumsum(RankedScores.of(scores, coins, None).right["two-sided"])
     return float(epsilon_lower(right, numbers, gamma, delta_runs=len(scores) * DELTA).max())
 
 
@@ -61,7 +61,7 @@ def installed(meter: Path | None) -> list[Auditor]:
     if (guarded := privacy_guard()) is not None:
 
         def guard(scores: Floats, coins: Bools, gamma: float) -> float:
-            right = int(Ranked.of(scores, coins, None).right["two-sided"].sum())
+            right = int(RankedScores.of(scores, coins, None).right["two-sided"].sum())
             return guarded(len(scores), len(scores), right, gamma, DELTA)
 
         found.append(Auditor("PrivacyGuard, all guessed", guard, "Gaussian"))

@@ -22,10 +22,10 @@ from scipy.stats import binom
 from two_stages import TwoStages
 
 import dpaudit
-from dpaudit.audit.candidate import Candidate
 from dpaudit.audit.confirmation import Hits
 from dpaudit.audit.finding import CoinCount
 from dpaudit.audit.power import Power
+from dpaudit.audit.trained_pair import TrainedPair
 from dpaudit.bounds.coin import epsilon_lower
 from dpaudit.events.selected import OrderedCells
 from dpaudit.running.sampling import Sampler
@@ -218,7 +218,7 @@ def every_hit(self: Hits, right: Any) -> None:
 def test_an_audit_does_not_accuse_who_stops_ahead(monkeypatch: pytest.MonkeyPatch) -> None:
     # One event has all of the error, which is the easiest to aim at.
     monkeypatch.setattr(OrderedCells, "guessed", lambda self, event, test, most: replace(event, guesses=(event.alone,)))
-    monkeypatch.setattr(Candidate, "refuting_event", lambda self: None)
+    monkeypatch.setattr(TrainedPair, "refuting_event", lambda self: None)
     mechanisms: list[Stopping] = []
     tossed = Sampler.tossed
 

@@ -10,7 +10,7 @@ from scipy.stats import binom
 
 import dpaudit
 from dpaudit import PrivacyClaim
-from dpaudit.audit.one_run import Ranked, guess_test
+from dpaudit.audit.one_run import RankedScores, guess_test
 from dpaudit.bounds.guess_schedules import Schedule
 from dpaudit.bounds.tangent import ClaimPoints, gaussian_delta, gaussian_epsilons
 from dpaudit_learners.training.noisy_sgd import Examples, Logistic, NoisySGD, one_training
@@ -31,7 +31,7 @@ def test_the_exact_rate_at_the_boundary_is_within_the_level_and_close_to_it(m):
 
 def accused(make, points, gamma, audits, **options):
     tests = (
-        guess_test(Ranked.of(*make(np.random.default_rng(seed)), None), points, gamma, **options)
+        guess_test(RankedScores.of(*make(np.random.default_rng(seed)), None), points, gamma, **options)
         for seed in range(audits)
     )
     return sum(test.rejects(points) for test in tests)
@@ -71,7 +71,7 @@ def test_ignoring_the_choice_of_the_number_of_guesses_would_not():
     schedule, points = Schedule.doubling(100), ClaimPoints.one(1.0, 0.0)
     found = sum(
         schedule.p_values(
-            Ranked.of(*responses(np.random.default_rng(seed)), None).counts("two-sided", schedule), points
+            RankedScores.of(*responses(np.random.default_rng(seed)), None).counts("two-sided", schedule), points
         )[0].min()
         <= 0.05
         for seed in range(400)

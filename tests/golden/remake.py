@@ -8,8 +8,8 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
+from dpaudit.audit.claim_tests import EventTest
 from dpaudit.audit.finding import PrivacyFinding, Witness
-from dpaudit.audit.tested import EventTest
 from dpaudit.bounds.curve import fit_curve
 from dpaudit.contract import (
     Direction,

@@ -13,8 +13,8 @@ import pytest
 from msgspec.structs import replace
 
 from dpaudit import cli
+from dpaudit.audit.claim_tests import EventTest
 from dpaudit.audit.finding import PrivacyFinding, Witness
-from dpaudit.audit.tested import EventTest
 from dpaudit.bounds.curve import fit_curve
 from dpaudit.cli.app import app
 from dpaudit.cli.command import Command

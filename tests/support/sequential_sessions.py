@@ -8,7 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from dpaudit.audit.clock import Clock
-from dpaudit.audit.experts import PairBets
+from dpaudit.audit.pair_bets import PairBets
 from dpaudit.audit.parameters import LOOK
 from dpaudit.audit.sequential_design import Session
 from dpaudit.contract import Pair, PrivacyClaim

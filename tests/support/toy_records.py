@@ -6,9 +6,9 @@ from typing import Any, Literal
 
 from msgspec import UNSET
 
-from dpaudit.audit.evidence import Identical
+from dpaudit.audit.checks_and_gaps import Identical
+from dpaudit.audit.claim_tests import lower_bound
 from dpaudit.audit.finding import PrivacyFinding, Witness
-from dpaudit.audit.tested import lower_bound
 from dpaudit.contract import (
     ACCUSATIONS,
     Constants,

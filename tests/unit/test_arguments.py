@@ -11,7 +11,7 @@ import pytest
 
 import dpaudit
 from dpaudit.arguments import parameters_of
-from dpaudit.audit.evidence import Answer
+from dpaudit.audit.checks_and_gaps import Answer
 from dpaudit.contract import PrivacyClaim
 from dpaudit.errors import InputError
 from dpaudit.report.words.privacy import gap_words

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import dpaudit
-from dpaudit.audit.evidence import Answer
+from dpaudit.audit.checks_and_gaps import Answer
 from dpaudit.outputs.canonical import canonical
 
 torch = pytest.importorskip("torch")

@@ -7,13 +7,13 @@ from collections import Counter
 
 from msgspec import UNSET, structs
 
-from dpaudit.audit import evidence
+from dpaudit.audit import checks_and_gaps as gaps
+from dpaudit.audit.checks_and_gaps import Answer, Check, CheckName, Gap
+from dpaudit.audit.claim_tests import CurveTest
 from dpaudit.audit.curve_claims import TESTABLE, untestable_orders
-from dpaudit.audit.evidence import Answer, Check, CheckName, Gap
 from dpaudit.audit.finding import PowerAt, PrivacyFinding
 from dpaudit.audit.power import LEARNING, LEARNING_OF_BETS, MASSES, Power
 from dpaudit.audit.request import Budget
-from dpaudit.audit.tested import CurveTest
 from dpaudit.contract import CurveClaim, Direction, OriginKind, PrivacyClaim, PrivacyVerdict, Relation
 from dpaudit.errors import in_python
 from dpaudit.events.event import Cells
@@ -295,7 +295,7 @@ def gap_words(gap: Gap) -> str:
         return f"{count(n)} of {count(runs)} runs"
 
     match gap:
-        case evidence.AllRaised():
+        case gaps.AllRaised():
             place = ""
             if gap.place:
                 place = f" ({gap.place})"
@@ -306,23 +306,23 @@ def gap_words(gap: Gap) -> str:
                 usual = usual.replace(": ", " ", 1)
             often = f"most often {usual}{place}: ordinary outputs were too rare"
             return f"{of_runs(gap.raised, gap.runs)} {ended}, {often}"
-        case evidence.Constant():
+        case gaps.Constant():
             why = "the output is constant, or no feature distinguishes its values"
             if gap.varied:
                 why = "others were too few to refute the claim"
             return f"{of_runs(gap.alike, gap.runs)} had one outcome, on both sides: {why}"
-        case evidence.Identical():
+        case gaps.Identical():
             return f"both inputs are the same in all of {plural(gap.pairs, 'pair')}, so that nothing can differ"
-        case evidence.FewRuns():
+        case gaps.FewRuns():
             return (
                 f"{plural(gap.runs, 'run')} a side decided, and {count(gap.least)} is the least number that can refute "
                 "the claim"
             )
-        case evidence.Powerless():
+        case gaps.Powerless():
             return "these runs would have detected no leak, however large, on the event tested or on a rarer one"
-        case evidence.NotLookedAt():
+        case gaps.NotLookedAt():
             return f"not looked at: {', '.join(gap.parts)}"
-        case evidence.Meaningless():
+        case gaps.Meaningless():
             return _DEPENDS[gap.check]
 
 
@@ -331,9 +331,9 @@ def _needed_trials(finding: PrivacyFinding) -> int:
     needed = 0
     for gap in finding.gaps:
         match gap:
-            case evidence.FewRuns():
+            case gaps.FewRuns():
                 needed = max(needed, _MANY_TRIALS, 10 * gap.trials, 10 * finding.trials)
-            case evidence.Powerless() | evidence.Constant(varied=True):
+            case gaps.Powerless() | gaps.Constant(varied=True):
                 needed = max(needed, _MANY_TRIALS, 10 * finding.trials)
     return needed
 
@@ -342,22 +342,22 @@ def _remedy(gap: Gap, finding: PrivacyFinding, shown: Shown) -> str:
     """Return what closes a gap; empty where it is more runs, for which there is one sentence."""
     match gap:
         # More runs close these three together, and `_more_runs` says how many.
-        case evidence.FewRuns() | evidence.Powerless() | evidence.Constant(varied=True):
+        case gaps.FewRuns() | gaps.Powerless() | gaps.Constant(varied=True):
             return ""
-        case evidence.Constant() if finding.recorded:
+        case gaps.Constant() if finding.recorded:
             return "record outputs on inputs on which they vary"
-        case evidence.Constant() | evidence.Identical():
+        case gaps.Constant() | gaps.Identical():
             return f"give {shown('pairs', None)} of different inputs, on which the output varies"
-        case evidence.AllRaised(error_type=error_type) if error_type == TIMED_OUT:
+        case gaps.AllRaised(error_type=error_type) if error_type == TIMED_OUT:
             return f"give a longer {shown('timeout', None)}"
-        case evidence.AllRaised():
+        case gaps.AllRaised():
             defect = gap.error_type in _DEFECTS
             if defect:
                 return "mend the mechanism"
             return f"give {shown('pairs', None)} that the mechanism accepts"
-        case evidence.NotLookedAt():
+        case gaps.NotLookedAt():
             return "return these parts as numbers or text, or register their type with dpaudit.register_flattener"
-        case evidence.Meaningless():
+        case gaps.Meaningless():
             return _REMEDIES[gap.check]
 
 

@@ -17,9 +17,9 @@ import numpy as np
 import pytest
 
 import dpaudit
-from dpaudit.audit import evidence
+from dpaudit.audit import checks_and_gaps
 from dpaudit.audit import preflight as of_mechanisms
-from dpaudit.audit.evidence import Answer, CheckName, Meaningless
+from dpaudit.audit.checks_and_gaps import Answer, CheckName, Meaningless
 from dpaudit.audit.preflight import Hygiene, arrangements, labels, one_way
 from dpaudit.contract import Pair
 from dpaudit.running import sampling
@@ -536,7 +536,7 @@ def test_independent_runs_of_calls_are_said_to_depend_as_often_as_stated(
     Four times as many are found with a probability of 0.97 by the 100 audits and of 0.71 by the 40, in the full profile
     of more than 0.999 and 0.87.
     """
-    monkeypatch.setattr(evidence, "DEPENDENT", 0.05)
+    monkeypatch.setattr(checks_and_gaps, "DEPENDENT", 0.05)
     found = 0
     for seed in range(1_000, 1_000 + audits):
         finding = dpaudit.audit_privacy(

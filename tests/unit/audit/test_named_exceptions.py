@@ -11,7 +11,7 @@ import pytest
 from msgspec import UNSET, structs
 
 import dpaudit
-from dpaudit.audit.finding import PlainEvent, _coarse
+from dpaudit.audit.finding import PlainEvent, _coarse_event, _coarse_plain_event
 from dpaudit.cli import main
 from dpaudit.contract import Direction
 from dpaudit.events.event import Cells, Interval, Withheld
@@ -236,12 +236,13 @@ def test_own_data_shows_no_coefficient_and_no_threshold():
     assert _written(ENTRIES, [-0.25, 1e-5, 1.0]) == "-0.25 output[0] + 1e-05 output[3] + output[4]"
     event = Interval(_written(CLIENTS, [1.0, 0.5]), 1.57, math.inf)
     seen = PlainEvent(event, Direction.FORWARD, 300, 1_000, 30, 1_000)
-    hidden = _coarse(Coarse(names=frozenset({"client_a", "client_b"})), seen)
+    hidden = _coarse_plain_event(Coarse(names=frozenset({"client_a", "client_b"})), seen)
     assert hidden.event == Withheld("a sum of multiples of client_a and client_b")
-    assert _coarse(Coarse(), event) == Withheld("a sum of multiples of some of its numbers")
+    assert _coarse_event(Coarse(), event) == Withheld("a sum of multiples of some of its numbers")
     assert not any(digit in answer_words(hidden.event) for digit in "0123456789")
     # Where a threshold of one number may not be shown, nothing is said in simpler words, as before.
-    assert _coarse(Coarse(), PlainEvent(Interval("value", 1.57, math.inf), *structs.astuple(seen)[1:])) is UNSET
+    fewer = PlainEvent(Interval("value", 1.57, math.inf), *structs.astuple(seen)[1:])
+    assert _coarse_plain_event(Coarse(), fewer) is UNSET
 
 
 def test_the_sum_of_a_plain_event_is_made_from_outputs_alone():

@@ -13,7 +13,7 @@ import pytest
 from scipy.special import expit
 
 import dpaudit
-from dpaudit.audit.evidence import FewRuns
+from dpaudit.audit.checks_and_gaps import FewRuns
 from dpaudit.audit.request import resolve_claim
 from dpaudit.contract import PrivacyClaim, Relation
 from tests.support.grouped import grouped

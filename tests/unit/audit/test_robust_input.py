@@ -14,7 +14,7 @@ import pytest
 from cli_support import TOYS
 
 import dpaudit
-from dpaudit.audit.evidence import Identical
+from dpaudit.audit.checks_and_gaps import Identical
 from dpaudit.cli import main
 from dpaudit.contract import Pair
 from dpaudit.errors import InputError, blamed

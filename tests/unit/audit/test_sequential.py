@@ -12,7 +12,7 @@ from sequential_sessions import RecordedSession, request_of, run_session
 
 import dpaudit
 from dpaudit.audit.eprocess import ESTIMATES, epsilon_grid, last_before_survivor, log_payoff, posterior
-from dpaudit.audit.experts import PARTS, REFITTED_RUNS, Experts, PairBets, Partition, Tallied, partitions
+from dpaudit.audit.pair_bets import PARTS, REFITTED_RUNS, Bettors, PairBets, Partition, Tallied, partitions
 from dpaudit.contract import Pair, PrivacyClaim
 from dpaudit.running.adapters import Mechanism, as_mechanism
 
@@ -87,7 +87,7 @@ def test_posterior_is_one_half_without_evidence_and_antisymmetric() -> None:
     assert (sure < 1).all()
 
 
-# Experts.
+# Bettors.
 
 
 class _Plain:
@@ -123,20 +123,20 @@ def test_parts_cover_all_integers_and_are_about_equally_likely() -> None:
         assert one.parts(far).sum(axis=0)[[0, -1]].tolist() == [1, 1]
 
 
-def test_experts_together_pay_and_expect_what_each_does_alone() -> None:
+def test_bettors_together_pay_and_expect_what_each_does_alone() -> None:
     rng = np.random.default_rng(1)
     past, batch = (
         Tallied.of(tuple(Counter(rng.integers(0, 50, n).tolist()) for _ in range(2)), ordered=True) for n in (300, 40)
     )
     several = [(one, past) for one in partitions(_Ordered(), past, (2, 3, 8))]
-    together = Experts(several, ESTIMATES)
+    together = Bettors(several, ESTIMATES)
     assert len(together.slots) == 6
     epsilons = np.array([0.1, 1.0])
     for delta in (0.0, 0.02):
         paid = together.log_payoff(epsilons, delta, {"ordered": batch})
         expected = together.expected_growth(tuple(range(6)), 0.1, delta)
         for i, (one, estimate) in enumerate((one, estimate) for estimate in ESTIMATES for one in several):
-            alone = Experts([one], [estimate])
+            alone = Bettors([one], [estimate])
             assert alone.slots == [together.slots[i]]
             assert paid[i] == pytest.approx(alone.log_payoff(epsilons, delta, {"ordered": batch})[0], abs=1e-12)
             assert expected[i] == pytest.approx(alone.expected_growth((0,), 0.1, delta)[0], abs=1e-12)
@@ -155,12 +155,12 @@ def test_nothing_is_bet_without_a_past() -> None:
     assert (bets.log_wealth > 10).all()
 
 
-def test_wealth_of_a_pair_is_the_mean_over_its_experts_while_none_comes_or_goes() -> None:
+def test_wealth_of_a_pair_is_the_mean_over_its_bettors_while_none_comes_or_goes() -> None:
     bets = PairBets(request_of(GEOMETRIC, PAIR, PrivacyClaim(1.0)), 0, PAIR[0], np.array([0.5, 1.0]))
     bets.restart([_Plain()])
     past = Tallied.of((Counter({"x": 8, "y": 1}), Counter({"x": 1, "y": 5})), ordered=False)
     estimates = ((0.5, 0.75), (0.5, 0.0))
-    bets.experts = [Experts([(Partition(("plain", 0), None, {"x": 0}), past)], estimates)]
+    bets.bettors = [Bettors([(Partition(("plain", 0), None, {"x": 0}), past)], estimates)]
     alone = np.zeros((2, 2))
     for hits in (3, 1, 4):
         batch = [(Counter({"x": hits, "z": 1}), Counter({"x": 1, "z": 2}))]

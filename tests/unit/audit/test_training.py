@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.audit.candidate import Candidate, promise
+from dpaudit.audit.trained_pair import TrainedPair, promise
 from dpaudit.contract import Direction, Law, Pair
 from dpaudit.events.discretizers import Identity
 from dpaudit.events.event import CellSet
@@ -36,8 +36,8 @@ def test_a_law_is_asked_for_once_a_pair() -> None:
         return Law([0, data], np.array([-0.5, -1.0 - data]), 0.0)
 
     request: Any = SimpleNamespace(source=SimpleNamespace(law=law), sampler=None)
-    candidate = Candidate(request, 0, Pair(1, 2), [Identity()])
-    found = candidate.log_ratio
-    assert found is candidate.log_ratio
+    pair = TrainedPair(request, 0, Pair(1, 2), [Identity()])
+    found = pair.log_ratio
+    assert found is pair.log_ratio
     assert found == {0: 0.0, 1: -2.0 + 745.0, 2: -745.0 + 3.0}
     assert asked == [1, 2]

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from sealed_runs import KINDS, header_of, result
 from toy_records import privacy_finding
 
-from dpaudit.audit.evidence import Answer, Check, CheckName
+from dpaudit.audit.checks_and_gaps import Answer, Check, CheckName
 from dpaudit.audit.finding import CoinCount, EventTest
 from dpaudit.bounds.coin import epsilon_lower
 from dpaudit.contract import PrivacyClaim, PrivacyVerdict, UtilityVerdict

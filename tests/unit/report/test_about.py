@@ -15,7 +15,7 @@ from toy_records import privacy_finding, result
 
 import dpaudit
 import dpaudit.contract
-from dpaudit.audit import evidence as gaps
+from dpaudit.audit import checks_and_gaps as gaps
 from dpaudit.cli.audits import without_pace
 from dpaudit.report import html
 from dpaudit.report.html import render_finding

@@ -7,11 +7,11 @@ from math import inf
 import pytest
 from toy_records import law_finding, privacy_finding, result, utility_finding
 
-from dpaudit.audit import evidence as gaps
+from dpaudit.audit import checks_and_gaps as gaps
+from dpaudit.audit.checks_and_gaps import CheckName
+from dpaudit.audit.claim_tests import EventTest
 from dpaudit.audit.clock import Stopped
-from dpaudit.audit.evidence import CheckName
 from dpaudit.audit.finding import PowerAt, Witness
-from dpaudit.audit.tested import EventTest
 from dpaudit.contract import Direction, Origin, PrivacyVerdict, TaskVerdict, UtilityVerdict
 from dpaudit.events.event import Bets, Cells, Interval
 from dpaudit.report.glossary import OFTEN

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from reporter_runs import change, load_small, only
 
 import dpaudit
-from dpaudit.audit.tested import CurveTest
+from dpaudit.audit.claim_tests import CurveTest
 from dpaudit.project.comparison import Change, check_text, compare
 from dpaudit.project.rows import claim_row
 from dpaudit.report import console, html

@@ -18,7 +18,7 @@ from reporter_runs import (
     with_results,
 )
 
-from dpaudit.audit.evidence import Constant, Powerless
+from dpaudit.audit.checks_and_gaps import Constant, Powerless
 from dpaudit.engine.records import Fault
 from dpaudit.report import console
 

@@ -10,8 +10,8 @@ from msgspec import UNSET
 from msgspec.structs import replace
 from reporter_runs import first, load_small, only, put, retold
 
-from dpaudit.audit import evidence as gaps
-from dpaudit.audit.evidence import Answer, Check, CheckName
+from dpaudit.audit import checks_and_gaps as gaps
+from dpaudit.audit.checks_and_gaps import Answer, Check, CheckName
 from dpaudit.audit.finding import PowerAt
 from dpaudit.audit.power import LEARNING, LEARNING_OF_BETS
 from dpaudit.contract import Origin, OriginKind

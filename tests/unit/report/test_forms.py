@@ -11,7 +11,7 @@ from reporter_runs import change, controls_missed, failed, load_small, only
 from test_html import full_of
 from toy_records import privacy_finding, result, run_of
 
-from dpaudit.audit.evidence import Identical
+from dpaudit.audit.checks_and_gaps import Identical
 from dpaudit.cli.audits import rendered, suffix_of
 from dpaudit.cli.options import FORMS
 from dpaudit.contract import PrivacyVerdict, TaskVerdict, UtilityVerdict

@@ -21,7 +21,7 @@ from reporter_runs import (
     with_results,
 )
 
-from dpaudit.audit.evidence import Identical, Powerless
+from dpaudit.audit.checks_and_gaps import Identical, Powerless
 from dpaudit.contract import Origin
 from dpaudit.engine.outcome import outcome
 from dpaudit.engine.records import SINGLE, Fault

@@ -6,7 +6,7 @@ from pages import Page
 from reporter_runs import first, load_small, only, retold
 from toy_records import law_finding, privacy_finding, result, utility_finding
 
-from dpaudit.audit.evidence import FewRuns
+from dpaudit.audit.checks_and_gaps import FewRuns
 from dpaudit.audit.finding import Witness
 from dpaudit.bounds.curve import fit_curve
 from dpaudit.contract import Direction, Origin, PrivacyVerdict

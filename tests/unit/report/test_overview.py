@@ -8,7 +8,7 @@ import pytest
 from reporter_runs import change, controls_missed, failed, first, load_small, planned, put, retold, with_results
 from toy_records import law_finding, result, run_of
 
-from dpaudit.audit.evidence import Powerless
+from dpaudit.audit.checks_and_gaps import Powerless
 from dpaudit.contract import PrivacyClaim, Relation
 from dpaudit.engine.records import Fault, Run
 from dpaudit.report.console import render

@@ -17,7 +17,7 @@ from reporter_runs import (
     with_results,
 )
 
-from dpaudit.audit.evidence import Powerless
+from dpaudit.audit.checks_and_gaps import Powerless
 from dpaudit.bounds.curve import fit_curve
 from dpaudit.contract import PrivacyVerdict, TaskVerdict
 from dpaudit.engine.records import Fault

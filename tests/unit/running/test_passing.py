@@ -16,7 +16,7 @@ import signatures
 from signatures import BATCHED, FILLED, OWN, PAIRS, SINGLE
 
 import dpaudit
-from dpaudit.audit.evidence import CheckName
+from dpaudit.audit.checks_and_gaps import CheckName
 from dpaudit.errors import InputError
 from dpaudit.project.check import check
 from dpaudit.running.adapters import as_mechanism

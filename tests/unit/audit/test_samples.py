@@ -13,7 +13,7 @@ from scipy.stats import binom
 
 import dpaudit
 from dpaudit import InputError, PrivacyClaim
-from dpaudit.audit.recorded import UNLUCKY, _Recording, _Side, _sides, usable
+from dpaudit.audit.samples import UNLUCKY, _Recording, _Side, _sides, usable
 from dpaudit.report import schema
 
 N = 2_000

@@ -1,4 +1,4 @@
-"""Audit outputs that were recorded elsewhere: fair coins are drawn over them, and the fixed design decides.
+"""Audit samples of outputs that were recorded elsewhere: fair coins are drawn over them, and the fixed design decides.
 
 The outputs of each side are put in a random order and used one after the other, each once. Where they are independent,
 the next outputs of sides that fair coins choose have the law of runs that are made on the side that a coin chooses.
@@ -27,13 +27,14 @@ from dpaudit.audit.preflight import Hygiene
 from dpaudit.audit.request import Request
 from dpaudit.contract import CurveClaim, Origin, OriginKind, Pair, PrivacyClaim
 from dpaudit.errors import InputError, ToolFault
+from dpaudit.outputs.protocols import Batch
 from dpaudit.results import remembering
 from dpaudit.running.adapters import Mechanism
 from dpaudit.running.sampling import Sampler
 
 NAMES = ("outputs", "neighbour_outputs")
+# The greatest probability with which fair coins ask for more outputs of a side than it has.
 UNLUCKY = 1e-9
-"""The greatest probability with which fair coins ask for more outputs of a side than it has."""
 
 
 @remembering
@@ -99,6 +100,7 @@ def audit_samples(
     look = Look(curve=curve, float_bits=float_bits)
     curve_claim, point = resolve_claims(None, claim, epsilon, delta, None)
     recording = _Recording(sides, seeding.check_seed(seed))
+    # Runs of a call are independent by assumption (`promised`), so that calls are not compared.
     mechanism = Mechanism(recording, "the recorded mechanism", True, stream="recorded", promised=True)
     sampler = Sampler(mechanism, int(seed))
     pair = Pair(_Side(0), _Side(1), Origin(OriginKind.RECORDED, "outputs as given"))
@@ -133,12 +135,14 @@ def usable(size: int) -> int:
     """
     spare = math.log(2 / UNLUCKY)
     trials = max(0, math.floor((math.sqrt(spare + 4 * size) - math.sqrt(spare)) ** 2 / 4))
-    return trials - 1 if trials + math.sqrt(spare * trials) > size else trials
+    if trials + math.sqrt(spare * trials) > size:  # rounding of the root above
+        return trials - 1
+    return trials
 
 
 @dataclass(frozen=True)
 class _Side:
-    """One of the two inputs, of which nothing but the outputs is known."""
+    """One of the two inputs; nothing but its outputs is known."""
 
     number: int
 
@@ -149,15 +153,17 @@ class _Side:
 class _Recording:
     """Recorded outputs in the place of a mechanism: its runs are the next outputs of a side, in a random order."""
 
-    def __init__(self, sides: tuple[Any, Any], seed: int) -> None:
-        orders = (seeding.generator(seed, "recorded", i).permutation(len(side)) for i, side in enumerate(sides))
-        self._sides = [
-            side[order] if isinstance(side, np.ndarray) else [side[i] for i in order.tolist()]
-            for side, order in zip(sides, orders, strict=True)
-        ]
+    def __init__(self, sides: tuple[Batch, Batch], seed: int) -> None:
+        self._sides: list[Batch] = []
+        for number, side in enumerate(sides):
+            order = seeding.generator(seed, "recorded", number).permutation(len(side))
+            if isinstance(side, np.ndarray):
+                self._sides.append(side[order])
+            else:
+                self._sides.append([side[i] for i in order.tolist()])
         self.used = [0, 0]
 
-    def __call__(self, side: _Side, rng: np.random.Generator, size: int) -> Any:
+    def __call__(self, side: _Side, rng: np.random.Generator, size: int) -> Batch:
         first = self.used[side.number]
         found = self._sides[side.number][first : first + size]
         if len(found) < size:
@@ -172,9 +178,9 @@ class _Recording:
         return f"outputs recorded elsewhere, which the finding assumes to be independent: {used} were used"
 
 
-def _sides(*given: Any) -> tuple[Any, Any]:
+def _sides(*given: Any) -> tuple[Batch, Batch]:
     """Return the outputs of both sides as arrays of one type, or as lists."""
-    if given[0] is given[1]:
+    if given[0] is given[1]:  # a slip: the same outputs twice would show nothing, whatever leaks
         raise InputError.of(NAMES[1], given[1], "other outputs than " + NAMES[0])
     columns = [", ".join(map(str, one.columns)) for one in given if hasattr(one, "columns")]
     data, neighbour = map(_outputs, NAMES, given)
@@ -196,26 +202,31 @@ def _refuse(*found: str) -> None:
     raise InputError(f"{first}, and {second}: both must be what one mechanism returns", names=NAMES)
 
 
-def _outputs(name: str, given: Any) -> Any:
+def _outputs(name: str, given: Any) -> Batch:
     """Return outputs as an array or as a list, one element for each."""
     if hasattr(given, "columns"):
         if len(given.columns) == 1:
             given = given.iloc[:, 0]
         elif not all(getattr(kind, "kind", "") in "biuf" for kind in given.dtypes):
-            return given.to_dict("records")
+            return list(given.to_dict("records"))
     no_list = isinstance(given, str | bytes | Mapping | Set | Iterator) or not hasattr(given, "__len__")
     if no_list or (hasattr(given, "ndim") and not given.ndim):
         raise InputError.of(name, given, "a list, an array or a table of outputs, one a run")
     if hasattr(given, "__array__"):
         array = np.asarray(given)
-        return array if array.dtype != object else array.tolist()
+        if array.dtype == object:
+            return list(array.tolist())
+        return array
     return list(given)
 
 
-def _kinds(outputs: Any) -> set[str]:
+def _kinds(outputs: Batch) -> set[str]:
     if isinstance(outputs, np.ndarray):
-        kind = outputs.dtype.kind
-        return {"numbers" if kind in "biufc" else "texts" if kind == "U" else outputs.dtype.name}
+        if outputs.dtype.kind in "biufc":
+            return {"numbers"}
+        if outputs.dtype.kind == "U":
+            return {"texts"}
+        return {outputs.dtype.name}
     plain = {"numbers": (Number, np.number, np.bool_), "texts": (str,)}
     types = set(map(type, outputs))
     return {next((name for name, one in plain.items() if issubclass(kind, one)), kind.__qualname__) for kind in types}

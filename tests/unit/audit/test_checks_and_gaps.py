@@ -12,7 +12,7 @@ import pytest
 from msgspec.structs import replace
 
 import dpaudit
-from dpaudit.audit.evidence import (
+from dpaudit.audit.checks_and_gaps import (
     AllRaised,
     Answer,
     Check,
@@ -173,7 +173,7 @@ def test_a_mechanism_that_always_raises_is_shown_with_its_line() -> None:
     (gap,) = [one for one in found.gaps if isinstance(one, AllRaised)]
     assert gap.error_type == "AttributeError"
     assert gap.usual.endswith("has no attribute 'randint'; it has integers")
-    assert gap.place == f"test_evidence.py, line {outdated.__code__.co_firstlineno + 1}"
+    assert gap.place == f"test_checks_and_gaps.py, line {outdated.__code__.co_firstlineno + 1}"
     assert "mend the mechanism" in str(found)
 
 
@@ -185,7 +185,7 @@ def test_a_mechanism_that_fails_on_the_dataset_itself_is_bad_input() -> None:
         raise ValueError(f"no such person: {data[0]}")
 
     with pytest.raises(
-        InputError, match=r"oldest fails on data: in all of 8 runs TypeError \(include_data .*\(test_evidence"
+        InputError, match=r"oldest fails on data: in all of 8 runs TypeError \(include_data .*\(test_checks_and_gaps"
     ):
         dpaudit.audit_privacy(oldest, data=[31, 47, 52], epsilon=1.0, trials=200)
     with pytest.raises(InputError, match="in all of 8 runs ValueError") as refused:

@@ -1,7 +1,7 @@
-"""Decide whether an audit could have seen that the claim fails; if not, say why.
+"""Checks of randomness and state, the gaps of an audit, and the verdict that follows from both.
 
-Checks of randomness and state, and the gaps in an audit, are data: `report.words` makes words of them and nothing
-else does. A new kind of gap is a new class here, a member of `Gap`, and its words there.
+A gap is a reason why the audit could not have seen that the claim fails. Checks and gaps are data: `report.words` makes
+words of them and nothing else does. A new kind of gap is a new class here, a member of `Gap`, and its words there.
 """
 
 from __future__ import annotations
@@ -188,11 +188,11 @@ class Meaningless(Frozen, frozen=True, tag="meaningless", tag_field="kind"):
 Gap = AllRaised | Constant | Identical | Powerless | FewRuns | NotLookedAt | Meaningless
 
 
+# A mechanism whose outcomes are nearly all alike has others in no more than this share of the runs.
 RARE_SHARE = 0.01
-"""A mechanism whose outcomes are nearly all alike has others in no more than this share of the runs."""
+# The share of runs that must return something: below it even the likeliest of what is returned is rarer than the
+# event of probability 0.01 of the frontier, and the power stated is that of distinguishing exceptions.
 RETURNED_SHARE = 0.01
-"""The share of runs that must return something: below it even the likeliest of what is returned is rarer than the
-event of probability 0.01 of the frontier, and the power stated is that of distinguishing exceptions."""
 
 
 @dataclass(frozen=True)
@@ -209,11 +209,11 @@ class Observations:
     checks: tuple[Check, ...] = ()
 
 
+# About the probability with which runs of calls are said to depend on each other although they are independent: up to
+# five times as much where calls have the fewest hits (2 x 10^5 simulated audits at 1e-5).
 DEPENDENT = 1e-6
-"""About the probability with which runs of calls are said to depend on each other although they are independent: up to
-five times as much where calls have the fewest hits (2 x 10^5 simulated audits at 1e-5)."""
+# The least variance of the hits of a call, on average, with which calls are compared.
 CALL_VARIANCE = 2.0
-"""The least variance of the hits of a call, on average, with which calls are compared."""
 
 
 def calls_agree(sides: Iterable[tuple[int, int, int, float]], sets: int = 1) -> bool:
@@ -224,8 +224,10 @@ def calls_agree(sides: Iterable[tuple[int, int, int, float]], sets: int = 1) -> 
     of freedom less on each side than there are calls. A value that all runs of a call share adds to it as n does. The
     error is shared by so many `sets` that are tried.
     """
-    statistic, freedom = 0.0, 0
+    statistic = 0.0
+    freedom = 0
     for hits, runs, calls, scatter in sides:
+        # With hardly a hit in each call the statistic is far from chi-squared.
         variance = hits * (runs - hits) / max(runs, 1) ** 2
         if calls > 1 and variance * runs >= CALL_VARIANCE * calls:
             statistic += (scatter - hits**2 / runs) / variance
@@ -260,6 +262,7 @@ def gaps_of(
     one side could not refute the claim. `confirming` runs on each side decided, of which it takes `least` to refute the
     claim at all; `detectable` is the least true epsilon that is detected.
     """
+    # Exceptions are outputs like others; but where hardly anything else is returned, nothing else was audited.
     raised = seen.raised.total()
     returned = seen.runs - raised
     found: list[Gap] = []
@@ -273,6 +276,7 @@ def gaps_of(
     if all(map(identical, pairs)):
         found.append(Identical(len(pairs)))
     if confirming < least:
+        # A fifth of the trials of one pair chooses the event (`request.TRAINING_SHARE`): confirmation has four fifths.
         found.append(FewRuns(confirming, least, -(-least * 5 // 4) + 1))
     elif math.isinf(detectable):
         found.append(Powerless())
@@ -288,11 +292,16 @@ def verdict_of(refuted: bool, gaps: Sequence[Gap], *, run_by_run: bool) -> Priva
     are valid in whatever state earlier runs leave a mechanism, or its process gives it.
     """
     checks = {gap.check for gap in gaps if isinstance(gap, Meaningless)}
-    if checks - ({CheckName.STATE, CheckName.PROCESS} if run_by_run else set()):
+    if run_by_run:
+        # The claim is assumed to hold in every state, so that a coin guessed too often refutes it in any.
+        checks -= {CheckName.STATE, CheckName.PROCESS}
+    if checks:
         return PrivacyVerdict.NO_EVIDENCE
     if refuted:
         return PrivacyVerdict.VIOLATION
-    return PrivacyVerdict.NO_EVIDENCE if gaps else PrivacyVerdict.CONSISTENT
+    if gaps:
+        return PrivacyVerdict.NO_EVIDENCE
+    return PrivacyVerdict.CONSISTENT
 
 
 def identical(pair: Pair) -> bool:

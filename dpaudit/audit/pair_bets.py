@@ -1,8 +1,8 @@
-"""Bets of many experts on one pair, without a phase of fitting.
+"""Bets of many bettors on one pair, without a phase of fitting.
 
-An expert bets on one partition of the outputs by posteriors counted in the past. A batch is bet on by the mean of all
-experts' payoffs, weighted by what each has won relative to the mean while it bet: the weights are functions of the
-past, so the mean is an e-value, and experts may come and go as scores are refitted.
+A bettor bets on one partition of the outputs by posteriors counted in the past. A batch is bet on by the mean of all
+bettors' payoffs, weighted by what each has won relative to the mean while it bet: the weights are functions of the
+past, so the mean is an e-value, and bettors may come and go as scores are refitted.
 """
 
 from __future__ import annotations
@@ -10,54 +10,56 @@ from __future__ import annotations
 import bisect
 import math
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.audit import eprocess
-from dpaudit.audit.candidate import CountedPair
 from dpaudit.audit.request import Request
+from dpaudit.audit.trained_pair import CountedPair
 from dpaudit.bounds.base import Array, Integers
 from dpaudit.contract import Pair
 from dpaudit.events.discretizers import CountCells, Discretizer, Pilot, Ranked, score_edges
 from dpaudit.events.event import Tally
 from dpaudit.events.fitting import Scored
 from dpaudit.events.scores import Column
+from dpaudit.outputs.protocols import Batch
 from dpaudit.outputs.shared import join
 from dpaudit.running.sampling import held_runs
 
-Sides = tuple[Tally, Tally]
-Slot = tuple[str, int, float]
-"""An expert: its discretizer's name, its number of parts (0 for single cells), and the shrinkage of its posteriors."""
+Sides: TypeAlias = tuple[Tally, Tally]
+# A bettor: its discretizer's name, its number of parts (0 for single cells), and the shrinkage of its posteriors.
+Slot: TypeAlias = tuple[str, int, float]
+# Equally likely parts of ordered cells: few learn fast, many see small tails.
 PARTS = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
-"""Equally likely parts of ordered cells: few learn fast, many see small tails."""
+# The same where delta > 0, whose bets take longer to place.
 PARTS_OF_DELTA = (2, 3, 4, 6, 8, 12, 16)
-"""The same where delta > 0, whose bets take longer to place."""
-PARTS_OF_COLUMNS, MOST_COLUMNS = (2, 3), 32
-"""The same of single columns where outputs have several, and the most columns of which each is bet on by itself."""
+# The same for single columns of outputs that have several, and the most columns that are bet on one by one.
+PARTS_OF_COLUMNS = (2, 3)
+MOST_COLUMNS = 32
+# The most parts of bettors by which pairs are compared.
 COARSE = 4
-"""The most parts of experts by which pairs are compared."""
+# Runs of a pair up to which scores are refitted as runs double; later ones are counted by the last scores.
 REFITTED_RUNS = 8_192
-"""Runs of a pair up to which scores are refitted as runs double; later ones are counted by the last scores."""
+# Runs a side from which on features of every leaf are screened: of fewer the best of hundreds is luck.
 SCREENED_RUNS = 128
-"""Runs a side from which on features of every leaf are screened: of fewer the best of hundreds is luck."""
+# Batches of a pair whose calls make many runs, at least, before it refutes a claim: they are compared.
 COMPARED_BATCHES = 24
-"""Batches of a pair whose calls make many runs, at least, before it refutes a claim: they are compared."""
+# The least variance of the runs of a batch above the median with which batches are compared.
 BATCH_VARIANCE = 1.0
-"""The least variance of the runs of a batch above the median with which batches are compared."""
+# Runs a side from which on classifiers are fitted as well: of fewer they learn noise.
 THOROUGH_ROWS = 2_000
-"""Runs a side from which on classifiers are fitted as well: of fewer they learn noise."""
 
 
 @dataclass(frozen=True)
 class Tallied:
     """The cells of a discretizer that some runs were in, and how many runs on both sides; shapes (C,), (2, C)."""
 
-    cells: list[Any] | Integers
+    cells: list[Hashable] | Integers
     runs: Array
 
     @classmethod
@@ -67,7 +69,9 @@ class Tallied:
         if ordered:
             cells.sort()
         runs = np.array([[side[cell] for cell in cells] for side in sides], dtype=np.float64)
-        return cls(np.array(cells, dtype=np.int64) if ordered else cells, runs)
+        if ordered:
+            return cls(np.array(cells, dtype=np.int64), runs)
+        return cls(cells, runs)
 
 
 @dataclass(frozen=True)
@@ -80,10 +84,12 @@ class Partition:
 
     slot: tuple[str, int]
     cuts: Array | None = None
-    single: dict[Any, int] = field(default_factory=dict)
+    single: dict[Hashable, int] = field(default_factory=dict)
 
     def __len__(self) -> int:
-        return 1 + len(self.single if self.cuts is None else self.cuts)
+        if self.cuts is None:
+            return 1 + len(self.single)
+        return 1 + len(self.cuts)
 
     def parts(self, counted: Tallied) -> Array:
         """Return how many runs on both sides are in each part, shape (2, L)."""
@@ -91,7 +97,7 @@ class Partition:
             other = len(self.single)
             where = np.array([self.single.get(cell, other) for cell in counted.cells], dtype=np.int64)
         else:
-            where = np.searchsorted(self.cuts, counted.cells, side="right")
+            where = np.searchsorted(self.cuts, np.asarray(counted.cells), side="right")
         return np.stack([np.bincount(where, weights=side, minlength=len(self)) for side in counted.runs])
 
 
@@ -103,7 +109,8 @@ def partitions(discretizer: Discretizer, past: Tallied, parts: Sequence[int]) ->
         if repeated:
             yield Partition((discretizer.name, 0), None, {cell: i for i, cell in enumerate(repeated)})
         return
-    known, below = np.asarray(past.cells), np.cumsum(both)
+    known = np.asarray(past.cells)
+    below = np.cumsum(both)
     for k in parts:
         if 2 * k > below[-1:].sum():
             return
@@ -113,8 +120,8 @@ def partitions(discretizer: Discretizer, past: Tallied, parts: Sequence[int]) ->
             return
 
 
-class Experts:
-    """Experts on several partitions, each by several estimates of the posterior.
+class Bettors:
+    """Bettors on several partitions, each by several estimates of the posterior.
 
     `slots` name them; `rate` are their posteriors r and `mass` the shares of runs in the parts, from the past, of shape
     (N, L); parts that a partition does not have are never met.
@@ -138,7 +145,7 @@ class Experts:
         return found
 
     def log_payoff(self, epsilon: Array, delta: float, batch: Mapping[str, Tallied]) -> Array:
-        """Return the logarithm of what each expert's bets on a batch pay, shape (N, G), given its counts by name."""
+        """Return the logarithm of what each bettor's bets on a batch pay, shape (N, G), given its counts by name."""
         ones, zeros = self._parts([batch[partition.slot[0]] for partition in self.partitions])
         times = len(self.rate) // len(ones)
         return eprocess.log_payoff(
@@ -146,8 +153,9 @@ class Experts:
         )
 
     def expected_growth(self, which: tuple[int, ...], epsilon: float, delta: float) -> Array:
-        """Return the growth a run that some of the experts expect of the best bets, shape (len(which),)."""
-        row, ratio = np.arange(len(which)), np.full(len(which), math.exp(epsilon))
+        """Return the growth a run that some of the bettors expect of the best bets, shape (len(which),)."""
+        row = np.arange(len(which))
+        ratio = np.full(len(which), math.exp(epsilon))
         if which not in self._expected:  # one pair is compared at several epsilons
             self._expected[which] = eprocess.CellSums.expected(self.rate[which, :], self.mass[which, :])
         past = self._expected[which]
@@ -155,35 +163,52 @@ class Experts:
 
     @cached_property
     def coarse(self) -> tuple[tuple[int, ...], Array]:
-        """The numbers of the experts by which pairs are compared, and how many parts each has beyond two."""
+        """The numbers of the bettors by which pairs are compared, and how many parts each has beyond two."""
         least = eprocess.ESTIMATES[-1][1]
         which = tuple(i for i, (_, parts, moved) in enumerate(self.slots) if parts <= COARSE and moved == least)
         return which, np.array([len(self.partitions[i % len(self.partitions)]) - 2 for i in which])
 
 
-def seen(count: CountCells, keep: bool, outputs: Any) -> tuple[tuple[Tally, ...], Any]:
+CellsOfBatch: TypeAlias = tuple[tuple[Tally, ...], Batch | None]
+"""A batch's cells by each discretizer, and its outputs if they are kept."""
+
+
+def cells_of(count: CountCells, keep: bool, outputs: Batch) -> CellsOfBatch:
     """Return a batch's cells by each discretizer, and its outputs if they are kept, else None."""
-    return count(outputs), outputs if keep else None
+    if keep:
+        return count(outputs), outputs
+    return count(outputs), None
 
 
-def joined(sides: Sequence[Sequence[Any]]) -> list[Any]:
+def joined(sides: Sequence[Sequence[Batch]]) -> list[Batch]:
     """Return the outputs of both sides, each as one batch of those given."""
     return [join(side) if side else [] for side in sides]
 
 
+def _count_outputs(discretizer: Discretizer, sides: Sequence[Batch], tallies: Sides) -> None:
+    """Add the cells of the outputs of both sides to their counts."""
+    for tally, outputs in zip(tallies, sides, strict=True):
+        if len(outputs):
+            tally.update(*CountCells((discretizer,))(outputs))
+
+
 class PairBets(CountedPair):
-    """The past of one pair, and its experts with what each has won relative to their mean, by epsilon of the grid.
+    """The past of one pair, and its bettors with what each has won relative to their mean, by epsilon of the grid.
 
     `log_wealth`, shape (G,), is the logarithm of its e-process; `outputs` are kept while scores are refitted.
     """
 
     def __init__(self, request: Request, index: int, pair: Pair, grid: Array) -> None:
-        self.grid, self.runs, self.batches, self.refit_at = grid, 0, 0, 1
-        self.reduced, self.reduce_at = 0, 0
+        self.grid = grid
+        self.runs = 0
+        self.batches = 0
+        self.refit_at = 1
+        self.reduced = 0
+        self.reduce_at = 0
         self.log_wealth: Array = np.zeros(len(grid))
         self.won: dict[Slot, Array] = {}
-        self.experts: list[Experts] = []
-        self.outputs: list[list[Any]] | None = [[], []]
+        self.bettors: list[Bettors] = []
+        self.outputs: list[list[Batch]] | None = [[], []]
         self.pilot: Pilot | None = None
         self.scatter: defaultdict[str, Array] = defaultdict(lambda: np.zeros(2))
         self._promised: dict[int, float] = {}
@@ -192,9 +217,11 @@ class PairBets(CountedPair):
 
     def settle(self, sides: Sequence[Sides], live: NDArray[np.intp]) -> None:
         """Pay out the bets on a batch, given its cells by discretizer, at the live epsilons."""
+        # Promises are of the past before this batch.
         self.batches += 1
-        self._promised, self._levels = {}, {}
-        if not self.experts:
+        self._promised = {}
+        self._levels = {}
+        if not self.bettors:
             return
         batch: dict[str, Tallied] = {
             one.name: Tallied.of(two, ordered=one.ordered) for one, two in zip(self.discretizers, sides, strict=True)
@@ -202,8 +229,9 @@ class PairBets(CountedPair):
         if self.request.sampler.mechanism.batched:
             self._compare(batch)
         delta = self.request.claim.delta
-        gains = np.concatenate([one.log_payoff(self.grid[live], delta, batch) for one in self.experts])
-        won = [self.won.setdefault(slot, np.zeros(len(self.grid))) for one in self.experts for slot in one.slots]
+        gains = np.concatenate([one.log_payoff(self.grid[live], delta, batch) for one in self.bettors])
+        won = [self.won.setdefault(slot, np.zeros(len(self.grid))) for one in self.bettors for slot in one.slots]
+        # What each bettor has won relative to the mean while it bet: one that came later is at no disadvantage.
         weights = np.stack([one[live] for one in won])
         mean = eprocess.log_sum_exp(weights + gains) - eprocess.log_sum_exp(weights)
         self.log_wealth[live] += mean
@@ -214,56 +242,70 @@ class PairBets(CountedPair):
         """Compare a batch with the past on either side, by the runs above the past's median, or in its first cell.
 
         Of h of n runs, H of N earlier ones and p = (h + H) / (n + N) the statistic is (h / n - H / N)^2 / (p (1 - p) (1
-        / n + 1 / N)), near chi-squared where runs are independent, as `evidence.calls_agree` has it.
+        / n + 1 / N)), near chi-squared where runs are independent, as `checks_and_gaps.calls_agree` has it.
         """
         for one, tallies in zip(self.discretizers, self.tallies, strict=True):
+            if one.learned:
+                continue
             past = Tallied.of(tallies, ordered=one.ordered)
-            for halves in () if one.learned else partitions(one, past, (2,)):
-                new, old = halves.parts(batch[one.name]), halves.parts(past)
-                runs, earlier = np.maximum(new.sum(axis=1), 1), np.maximum(old.sum(axis=1), 1)
+            for halves in partitions(one, past, (2,)):
+                new = halves.parts(batch[one.name])
+                old = halves.parts(past)
+                runs = np.maximum(new.sum(axis=1), 1)
+                earlier = np.maximum(old.sum(axis=1), 1)
                 share = (new + old)[:, 0] / (runs + earlier)
                 variance = share * (1 - share)
                 some = (runs * variance >= BATCH_VARIANCE) & (old.sum(axis=1) > 0)
                 away = (new[:, 0] / runs - old[:, 0] / earlier)[some] ** 2
                 self.scatter[one.name] += np.sum(away / (variance * (1 / runs + 1 / earlier))[some]), some.sum()
 
-    def learn(self, sides: Sequence[Sides], outputs: Sequence[Any]) -> None:
+    def learn(self, sides: Sequence[Sides], outputs: Sequence[Batch]) -> None:
         """Add a batch to the past, refit scores where the runs have doubled, and count posteriors."""
         for side, tallies in enumerate(zip(*sides, strict=True)):
             self.count(side, tallies)
         if self.outputs is not None:
             for mine, new in zip(self.outputs, outputs, strict=True):
-                mine += [new] if len(new) else []
+                if len(new):
+                    mine.append(new)
             if self.runs >= self.refit_at:
                 self._refit(joined(self.outputs))
         # Those on ordered cells come last, all together.
-        parts, ordered = PARTS_OF_DELTA if self.request.claim.delta else PARTS, []
-        self.experts = []
+        parts: Sequence[int] = PARTS
+        if self.request.claim.delta:
+            parts = PARTS_OF_DELTA
+        ordered: list[tuple[Partition, Tallied]] = []
+        self.bettors = []
         for one, past in zip(self.discretizers, self.tallies, strict=True):
             counted = Tallied.of(past, ordered=one.ordered)
-            column = isinstance(one, Scored) and isinstance(one.score, Column)
-            some = PARTS_OF_COLUMNS if column else parts
+            some = parts
+            if isinstance(one, Scored) and isinstance(one.score, Column):
+                some = PARTS_OF_COLUMNS
             found = [(partition, counted) for partition in partitions(one, counted, some)]
             if one.ordered:
                 ordered += found
             elif found:
-                self.experts.append(Experts(found, (*eprocess.ESTIMATES, eprocess.RARE_ESTIMATE)))
+                self.bettors.append(Bettors(found, (*eprocess.ESTIMATES, eprocess.RARE_ESTIMATE)))
         if ordered:
-            self.experts.append(Experts(ordered, eprocess.ESTIMATES))
+            self.bettors.append(Bettors(ordered, eprocess.ESTIMATES))
 
-    def _refit(self, sides: list[Any]) -> None:
-        """Fit discretizers on the past: scores on each half, of which the other is counted and the mean is bet on."""
+    def _refit(self, sides: list[Batch]) -> None:
+        """Fit discretizers on the past: each half is counted by the scores of the other, and bets take their mean."""
         if min(map(len, sides)) < 2:
             return
         self.refit_at = 2 * self.runs
-        both, cut = join(sides), [len(side) // 2 for side in sides]
+        # Two-fold cross-fitting: no run is counted by a score that was fitted on it.
+        both = join(sides)
+        cut = [len(side) // 2 for side in sides]
         first, second = zip(*((side[:at], side[at:]) for side, at in zip(sides, cut, strict=True)), strict=True)
         pilot = Pilot.of(both)
-        self.pilot = pilot if self.reducer is None else self.pilot  # what the outputs are like, not what is looked at
+        if self.reducer is None:  # of whole outputs, and not of the columns looked at
+            self.pilot = pilot
         found = list(pilot.shared)
         if not pilot.sufficient:
             rows = min(cut)
-            screened = rows if rows >= SCREENED_RUNS else None
+            screened = None
+            if rows >= SCREENED_RUNS:
+                screened = rows
             fitted = self.fitted(first, confirm=screened, thorough=rows >= THOROUGH_ROWS)
             rows_of = [one for one in fitted if isinstance(one, Scored) and one.groups == ("values",) and one.learned]
             if rows_of and 1 < (width := rows_of[0].flattener.width) <= MOST_COLUMNS:
@@ -271,30 +313,36 @@ class PairBets(CountedPair):
             for one in fitted:
                 if isinstance(one, Scored) and not one.learned:
                     one = replace(one, edges=score_edges(one.scores(both)))
-                found.append(one.base if isinstance(one, Ranked) else one)
+                if isinstance(one, Ranked):
+                    found.append(one.base)
+                else:
+                    found.append(one)
         if pilot.atoms is not None:
             found.append(pilot.atoms)
         self.restart(list({one.name: one for one in found}.values()))
         for i, (one, tallies) in enumerate(zip(self.discretizers, self.tallies, strict=True)):
-            other = one.refit(*second) if isinstance(one, Scored) and one.learned else None
-            for by, half in (one, second if one.learned or one.screened else sides), (other, first):
-                for tally, outputs in zip(tallies, half, strict=True):
-                    if by is not None and len(outputs):
-                        tally.update(*CountCells((by,))(outputs))
-            if other is not None:
-                self.discretizers[i] = one.joined(other, first, second)
+            if one.learned or one.screened:  # it was fitted, or chosen among hundreds, on the first half
+                _count_outputs(one, second, tallies)
+            else:
+                _count_outputs(one, sides, tallies)
+            if isinstance(one, Scored) and one.learned:
+                other = one.refit(*second)
+                if other is not None:
+                    _count_outputs(other, first, tallies)
+                    self.discretizers[i] = one.joined(other, first, second)
         if self.runs >= REFITTED_RUNS or self.runs >= held_runs(self.request.sampler):
-            self.outputs = None
+            self.outputs = None  # scores are fitted no more: later runs are counted by the last ones
 
     def promise(self, at: int) -> float:
-        """Return the growth a run against an epsilon of the grid: what was won, or what the best coarse expert expects.
+        """Return the growth a run against an epsilon of the grid: what was won, or what the best coarse bettor expects.
 
         Fine ones fit chance: of pairs that do not leak one would always promise something. So does each further cell
         of a category, by half a unit of log-likelihood.
         """
         if at not in self._promised:
-            growths, against = [float(self.log_wealth[at]) / max(1, self.runs), 0.0], self.grid[at]
-            for one in self.experts:
+            growths = [float(self.log_wealth[at]) / max(1, self.runs), 0.0]
+            against = self.grid[at]
+            for one in self.bettors:
                 which, fitted = one.coarse
                 expected = one.expected_growth(which, against, self.request.claim.delta) - fitted / (2 * self.runs)
                 growths += expected.tolist()

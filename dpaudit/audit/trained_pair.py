@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
-from dpaudit.audit.evidence import different
+from dpaudit.audit.checks_and_gaps import different
 from dpaudit.audit.power import REFUTING_SHARE
 from dpaudit.audit.request import Request
 from dpaudit.bounds import coin
@@ -25,6 +24,7 @@ from dpaudit.events.expected_bound import PlannedTest
 from dpaudit.events.fitting import fitted_discretizers
 from dpaudit.events.selected import OrderedCells, SelectedEvent
 from dpaudit.events.wide import Reducer
+from dpaudit.outputs.protocols import Batch
 from dpaudit.running.sampling import Sampler
 
 
@@ -35,7 +35,9 @@ class CountedPair:
     """
 
     def __init__(self, request: Request, index: int, pair: Pair, discretizers: list[Discretizer]) -> None:
-        self.request, self.index, self.pair = request, index, pair
+        self.request = request
+        self.index = index
+        self.pair = pair
         self.reducer: Reducer | None = None
         self.restart(discretizers)
 
@@ -50,7 +52,7 @@ class CountedPair:
         self.tallies: list[tuple[Tally, Tally]] = [(Counter(), Counter()) for _ in discretizers]
 
     def fitted(
-        self, sides: Sequence[Any], *, confirm: int | None, thorough: bool, discrete: Discretizer | None = None
+        self, sides: Sequence[Batch], *, confirm: int | None, thorough: bool, discrete: Discretizer | None = None
     ) -> list[Discretizer]:
         """Return the discretizers that outputs of both sides suggest, for `confirm` fresh runs a side to come."""
         return fitted_discretizers(
@@ -74,24 +76,26 @@ class CountedPair:
         return max((different(*tallies) for tallies in self.tallies), default=0)
 
 
+# The log-probability of what a law excludes: that of the least positive float.
 NEVER = -745.0
-"""The log-probability of what a law excludes: that of the least positive float."""
+# Standard errors of training by which a guess is marked down, for it is the best of many.
 LUCK = 1.5
-"""Standard errors of training by which a guess is marked down, for it is the best of many."""
+# An event that would refute the claim only if training were off by more standard errors than this is not tested.
 HOPELESS = -2.0
-"""An event that would refute the claim only if training were off by more standard errors than this is not tested."""
+# Runs a side on which slow scores are compared: more would take longer than making them.
 SLOW_ROWS = 100_000
-"""Runs a side on which slow scores are compared: more would take longer than making them."""
-MARKDOWN, SLOW_MARKDOWN = 0.75, 2.0
-"""Multiples of the markdown of models that bounds are lowered by once more where discretizers are compared: the events
-of one are nested and share their luck, those of different ones do not, and a slow score has more ways to be lucky. With
-the greater number for all scores that cannot be refitted RAPPOR's bound was a tenth lower (`docs/benchmark.md`)."""
+# Multiples of the markdown of models that bounds are lowered by once more where discretizers are compared: the events
+# of one are nested and share their luck, those of different ones do not, and a slow score has more ways to be lucky.
+# With the greater number for all scores that cannot be refitted RAPPOR's bound was a tenth lower
+# (`docs/benchmark.md`).
+MARKDOWN = 0.75
+SLOW_MARKDOWN = 2.0
+# By which share a slow score must promise more than a quick one, to be worth its time, and a feature that was chosen
+# among hundreds more than a score of the whole output: without it audits of Laplace noise lost half a percent.
 MARGIN = 0.05
-"""By which share a slow score must promise more than a quick one, to be worth its time, and a feature that was chosen
-among hundreds more than a score of the whole output: without it audits of Laplace noise lost half a percent."""
 
 
-class Candidate(CountedPair):
+class TrainedPair(CountedPair):
     """A pair that may become the witness, with the events over its cells, and that over how floats are stored."""
 
     representation: SelectedEvent | None = None
@@ -107,9 +111,10 @@ class Candidate(CountedPair):
         self._slow_left[side] -= runs
         return self._slow_left[side] + runs > 0
 
-    def count_outputs(self, sides: Sequence[Any], start: int, stop: int) -> None:
+    def count_outputs(self, sides: Sequence[Batch], start: int, stop: int) -> None:
         """Count some of the outputs of both sides."""
         for side, outputs in enumerate(sides):
+            # Slow discretizers count the first of them alone.
             cut = min(stop, start + max(0, self._slow_left[side]))
             for some in (outputs[start:cut], outputs[cut:stop]):
                 if len(some):
@@ -123,8 +128,8 @@ class Candidate(CountedPair):
         self.tallies = [self.tallies[i] for i in which]
 
     @cached_property
-    def log_ratio(self) -> Mapping[Any, float] | None:
-        """ln(Pr[output | data] / Pr[output | neighbour]) by output; None where the law is out of reach."""
+    def log_ratio(self) -> Mapping[Hashable, float] | None:
+        """ln(Pr[output | data] / Pr[output | neighbour]) by output, or None if the law is out of reach."""
         source = self.request.source
         if not isinstance(source, HasLaw):
             return None
@@ -141,11 +146,12 @@ class Candidate(CountedPair):
         Of events with the same counts a feature's comes before that of a learned score: a person can read it off.
         """
         test = self._test(1.0)
-        families = list(self._families(test.delta == 0))
-        events = [one.best(test, len(self.tried)) for one in families]
-        best = max(zip(families, events, strict=True), key=lambda one: promise(one[1]))
+        orders = list(self._ordered_cells(test.delta == 0))
+        events = [one.best(test, len(self.tried)) for one in orders]
+        best = max(zip(orders, events, strict=True), key=lambda one: promise(one[1]))
         if best[1].discretizer.learned:
-            both = zip(families, events, strict=True)
+            # The same outputs are in both events, and a person can read a feature off them, but no learned score.
+            both = zip(orders, events, strict=True)
             same = (one for one in both if one[1].discretizer.screened and one[1].hits == best[1].hits)
             best = next(same, best)
         return self._guessed(*best, test)
@@ -153,21 +159,26 @@ class Candidate(CountedPair):
     def best_of(self, discretizer: Discretizer, tallies: tuple[Tally, Tally]) -> SelectedEvent:
         """Return the best event over the cells of a discretizer that was not compared, with its guesses of coins."""
         test = self._test(1.0)
-        families = OrderedCells.of(discretizer, tallies, careful=test.delta == 0)
-        return self._guessed(families, families.best(test), test)
+        cells = OrderedCells.of(discretizer, tallies, careful=test.delta == 0)
+        return self._guessed(cells, cells.best(test), test)
 
-    def _guessed(self, families: OrderedCells, event: SelectedEvent, test: PlannedTest) -> SelectedEvent:
+    def _guessed(self, cells: OrderedCells, event: SelectedEvent, test: PlannedTest) -> SelectedEvent:
         """Return an event with guesses of coins, if they promise more than its hits (less `LUCK`, where delta > 0)."""
         if test.delta == 0:
-            return families.guessed(event, test, MOST)
-        (guess,) = (guessed := families.guessed(event, test, 1)).guesses
-        trained, runs = self.trained, 2 * test.runs
+            return cells.guessed(event, test, MOST)
+        guessed = cells.guessed(event, test, 1)
+        (guess,) = guessed.guesses
+        trained = self.trained
+        runs = 2 * test.runs
         number = guess.planned(runs, trained, test.gamma, self.request.claim.epsilon)
         error = math.sqrt(guess.right * (1 - guess.right) / (guess.mass * trained + 1))
         right = math.floor(number * max(0.0, guess.right - LUCK * error))
-        extra = runs * test.delta / (1 if guess.opposite else 2)
-        lower = float(coin.epsilon_lower(right, number, test.gamma, delta_runs=extra))
-        return guessed if lower > event.expected else event
+        # The claim allows half as many further right guesses where only one side is ever guessed.
+        sides = 2 if guess.opposite else 1
+        lower = float(coin.epsilon_lower(right, number, test.gamma, delta_runs=runs * test.delta * sides / 2))
+        if lower > event.expected:
+            return guessed
+        return event
 
     @property
     def trained(self) -> int:
@@ -175,17 +186,20 @@ class Candidate(CountedPair):
         return max((sum(side.total() for side in sides) for sides in self.tallies), default=0)
 
     def refuting_event(self) -> SelectedEvent | None:
-        """Return the event most likely to refute the claim by counts alone, of no slow score; None where none could."""
-        test, epsilon = self._test(REFUTING_SHARE), self.request.claim.epsilon
-        quick = (one for one in self._families(False) if not one.discretizer.slow)
+        """Return the event most likely to refute the claim by counts alone, without slow scores; None if none could."""
+        test = self._test(REFUTING_SHARE)
+        epsilon = self.request.claim.epsilon
+        quick = (one for one in self._ordered_cells(False) if not one.discretizer.slow)
         events = [one.refuting(test, epsilon) for one in quick]
         score, best = max(events, key=lambda one: one[0], default=(HOPELESS, None))
         if best is None or score <= HOPELESS:
             return None
-        return best if test.delta else replace(best, guesses=(best.alone,))
+        if test.delta:
+            return best
+        return replace(best, guesses=(best.alone,))
 
     def refuting_place(self) -> list[int]:
-        """Return the place of the discretizer of that event; none where none could."""
+        """Return the place of the discretizer of that event, in a list; an empty list if no event could refute."""
         event = self.refuting_event()
         return [i for i, one in enumerate(self.discretizers) if event is not None and one is event.discretizer]
 
@@ -193,8 +207,8 @@ class Candidate(CountedPair):
         """Return the places of the discretizers, the most promising first; careful models say nothing of p - delta."""
         test = self._test(1.0)
         # All that were tried compete, also those that have been dropped.
-        families = self._families(careful and test.delta == 0)
-        promises = [promise(one.best(test, len(self.tried))) for one in families]
+        orders = self._ordered_cells(careful and test.delta == 0)
+        promises = [promise(one.best(test, len(self.tried))) for one in orders]
         return sorted(range(len(promises)), key=promises.__getitem__, reverse=True)
 
     def _test(self, share: float) -> PlannedTest:
@@ -202,16 +216,22 @@ class Candidate(CountedPair):
         request = self.request
         return PlannedTest(request.budget.confirmation, request.claim.delta, share * request.verdict_gamma)
 
-    def _families(self, careful: bool) -> Iterable[OrderedCells]:
-        """Yield the families of events over the cells of each discretizer."""
+    def _ordered_cells(self, careful: bool) -> Iterable[OrderedCells]:
+        """Yield the cells of each discretizer in the order over which its events are nested."""
         for discretizer, tallies in zip(self.discretizers, self.tallies, strict=True):
-            log_ratio = self.log_ratio if isinstance(discretizer, Identity) else None
+            log_ratio = None
+            if isinstance(discretizer, Identity):  # a law speaks of outputs as they are, and of no coarser cells
+                log_ratio = self.log_ratio
             yield OrderedCells.of(discretizer, tallies, log_ratio=log_ratio, careful=careful)
 
 
 def promise(event: SelectedEvent) -> float:
     """Return by what the events of discretizers are compared: the bound expected, marked down for comparing."""
     slow = event.discretizer.slow
-    markdown = SLOW_MARKDOWN if slow else MARKDOWN
-    margin = MARGIN if slow or event.discretizer.screened else 0.0
+    markdown = MARKDOWN
+    margin = 0.0
+    if slow:
+        markdown = SLOW_MARKDOWN
+    if slow or event.discretizer.screened:
+        margin = MARGIN
     return float(to_grid(event.expected - markdown * event.markdown - margin * abs(event.expected)))

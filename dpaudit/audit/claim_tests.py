@@ -13,10 +13,11 @@ from dpaudit.bounds.base import Array, Bools
 from dpaudit.bounds.melded import Melded
 from dpaudit.contract import CurveClaim, Direction
 from dpaudit.events.event import Event
-from dpaudit.record import Amount, Count, Frozen, NonNegative, Probability, Share, Size, Words
+from dpaudit.record import Amount, Count, Frozen, NonNegative, Probability, Share, Size
 
-COIN, MELDED = "coin", "melded"
-"""The names of the bounds of counts."""
+# The names of the bounds of counts.
+COIN = "coin"
+MELDED = "melded"
 
 
 class CoinCount(Frozen, frozen=True):
@@ -25,8 +26,8 @@ class CoinCount(Frozen, frozen=True):
     Attributes
     ----------
     right, guesses : int
-        Right guesses, and all of them. Their number was fixed before the runs that confirm, but for batches with
-        delta = 0: there all runs count of which a guess says something, one at least.
+        Right guesses, and all of them. Their number was fixed before the runs that confirm. Only for batches with
+        delta = 0 do all runs count for which a coin was guessed, and at least one.
     filled : int
         Of these, guesses at further coins, in the place of runs whose outputs were in neither set.
     """
@@ -49,8 +50,10 @@ class CoinCount(Frozen, frozen=True):
     @classmethod
     def of_sides(cls, right: int, wrong: int, number: int | None, rng: np.random.Generator) -> CoinCount:
         """Return the count of guesses of independent runs: of all of them, one at least, or of so many at random."""
-        number = max(1, right + wrong) if number is None else number
+        if number is None:
+            number = max(1, right + wrong)
         if right + wrong > number:
+            # Which of independent runs count, chance decides: none of them comes first.
             return cls(int(rng.hypergeometric(right, wrong, number)), number)
         return cls.of(right, right + wrong, number, rng)
 
@@ -59,7 +62,8 @@ def bounds_of_hits(
     hits: Sequence[tuple[int, int]], runs: Sequence[tuple[int, int]], *, delta: float, error: float
 ) -> Array:
     """Return the melded bounds of several events, all with this probability of error, in a quarter of the time."""
-    (likelier, other), (first, second) = zip(*hits, strict=True), zip(*runs, strict=True)
+    likelier, other = zip(*hits, strict=True)
+    first, second = zip(*runs, strict=True)
     return Melded().epsilon_lower(likelier, first, other, second, delta=delta, gamma=error)
 
 
@@ -80,6 +84,8 @@ def lower_bound(
     """
     if count is UNSET:
         return float(bounds_of_hits([hits], [runs], delta=delta, error=error)[0])
+    # Of m runs the claim allows m delta further right guesses in expectation, and half as many of guesses that name one
+    # side alone. They cannot be subtracted from the count: the exact term is the theorem in `bounds.coin`.
     extra = sum(runs) * delta * sides / 2
     return float(coin.epsilon_lower(count.right, count.guesses, error, delta_runs=extra))
 
@@ -116,53 +122,11 @@ class EventTest(Frozen, frozen=True):
 
     def lower(self, runs: tuple[int, int], delta: float) -> float:
         """Return the bound that the counts give, of so many runs on the likelier side and on the other."""
-        hits, sides = (self.hits, self.neighbour_hits), 1 if self.opposite is UNSET else 2
+        hits = (self.hits, self.neighbour_hits)
+        sides = 2
+        if self.opposite is UNSET:  # the guess names one side alone
+            sides = 1
         return lower_bound(hits, runs, self.count, delta=delta, error=self.error, sides=sides)
-
-
-class Continued(Frozen, frozen=True):
-    """The file from which an audit went on; see `audit.saved_runs`.
-
-    Attributes
-    ----------
-    trials : tuple of int
-        The `trials` of each time that runs were added to it, the first one's first.
-    digest : str
-        That of its last line, over all lines before: a file that lost whole lines at its end has another one.
-    unwritten : str
-        Why the last runs of the finding are not in the file, such as a full disk; unset where all are.
-    """
-
-    trials: tuple[Size, ...]
-    digest: str
-    unwritten: Words | UnsetType = UNSET
-
-
-class RunTime(Frozen, frozen=True):
-    """The bound that outputs and the times of the runs give together; see `audit.run_time`.
-
-    Attributes
-    ----------
-    counted : bool
-        Whether the finding is that of outputs with their times: these refute the claim, outputs alone do not, and the
-        control shows nothing.
-    epsilon_lower, detectable_epsilon : float
-        The lower bound on epsilon, and the power, of outputs with their times; as those of the finding.
-    event : Event
-        The strongest event over both.
-    trials : int
-        Runs on each side whose times were measured; the control has as many.
-    control : float
-        The lower bound on epsilon of equal inputs. Above 0 times depend on something else than the data and are not
-        counted. Unset where the times decide nothing, so that no control was made.
-    """
-
-    counted: bool
-    epsilon_lower: NonNegative
-    detectable_epsilon: NonNegative
-    event: Event
-    trials: Size
-    control: NonNegative | UnsetType = UNSET
 
 
 class HolderEvidence(Frozen, frozen=True):
