@@ -152,8 +152,6 @@ class Witness(Frozen, frozen=True, dict=True):
         The count that decided, where coins were guessed.
     differs : tuple of (int, int)
         The place, from and up to which character, where the words of each input differ from those of the other.
-    digest : str
-        The keyed digest of the dataset that the inputs were made from, if it has one.
     difference : str
         What differs between inputs that are too long to be read at a glance, as "row 7 of 15 removed".
     plain : PlainEvent
@@ -172,7 +170,6 @@ class Witness(Frozen, frozen=True, dict=True):
     neighbour_hits: Count | None = None
     neighbour_trials: Count | None = None
     differs: tuple[tuple[Count, Count], tuple[Count, Count]] = ((0, 0), (0, 0))
-    digest: Words | UnsetType = UNSET
     difference: Words | UnsetType = UNSET
     opposite: Event | UnsetType = UNSET
     count: CoinCount | UnsetType = UNSET
@@ -187,7 +184,7 @@ class Witness(Frozen, frozen=True, dict=True):
             places = (len(data), len(data)), (len(SAME), len(neighbour))
         else:
             places = differing(data, neighbour)
-        words: dict[str, Any] = {"differs": places, "digest": pair.digest or UNSET, "difference": phrase or UNSET}
+        words: dict[str, Any] = {"differs": places, "difference": phrase or UNSET}
         made = cls(index, pair.origin, data, neighbour, direction, event, **counted, **words)
         cls.inputs.note(made, pair)
         return made

@@ -15,6 +15,7 @@ import hashlib
 import inspect
 import json
 import os
+import secrets
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import msgspec
 from msgspec import UNSET
 
 from dpaudit.audit.request import Request
@@ -30,7 +32,6 @@ from dpaudit.errors import InputError, ToolFault
 from dpaudit.events.wide import Reducer, Reduction
 from dpaudit.files import named
 from dpaudit.jsonable import stable_repr
-from dpaudit.keyed import key_of, keyed
 from dpaudit.outputs.plan import LeafPlan
 from dpaudit.outputs.shared import join
 from dpaudit.outputs.values import JsonValue, decode_value, digest_of, encode_value
@@ -44,15 +45,12 @@ _DIGESTS = {"list of pairs": "", "probe": "", "code": ", for the file that defin
 
 
 def settings_of(request: Request) -> dict[str, str]:
-    """Return by name, as texts, all that must be the same where an audit goes on."""
+    """Return by name, as texts, all that must be the same where an audit goes on, but for people's data."""
     mechanism = request.sampler.mechanism
     look = request.look
-    inputs = [digest_of(side) for pair in request.pairs for side in (pair.data, pair.neighbour)]
-    pairs = hashlib.blake2b(repr(inputs).encode(), digest_size=16).hexdigest()
-    probe = "none" if mechanism.probe is None else digest_of(mechanism.probe)
-    if any(pair.withheld for pair in request.pairs):
-        key = key_of(make=True)
-        pairs, probe = (one if one in ("", "none") else keyed(one, key) or "unknown" for one in (pairs, probe))
+    inputs: dict[str, str] = {}
+    if not _of_people(request):
+        inputs = _inputs_of(request)
     claim, curve = request.claim, request.curve_claim
     numbers = f"epsilon = {float(claim.epsilon)!r}, delta = {float(claim.delta)!r}, {claim.relation}"
     return {
@@ -60,9 +58,8 @@ def settings_of(request: Request) -> dict[str, str]:
         "mechanism": mechanism.stream,
         "code": _code_of(request.source),
         "claim": numbers if curve is None else curve.call or stable_repr(curve),
-        "list of pairs": pairs,
         "seed": str(request.sampler.seed),
-        "probe": probe,
+        **inputs,
         "batched": str(request.batched),
         "sequential": str(request.betting),
         "curve": str(look.curve),
@@ -75,11 +72,35 @@ def settings_of(request: Request) -> dict[str, str]:
     }
 
 
+def salted_inputs(request: Request, salt: str) -> dict[str, str]:
+    """Return the digests of the pairs and the probe of people's data, with a salt; none of other pairs.
+
+    No table of the digests of likely values serves for two files. No finding has these digests.
+    """
+    if not _of_people(request):
+        return {}
+    return {name: _digest_of(salt + one) for name, one in _inputs_of(request).items() if one != "none"}
+
+
+def _of_people(request: Request) -> bool:
+    return any(pair.withheld for pair in request.pairs)
+
+
+def _inputs_of(request: Request) -> dict[str, str]:
+    inputs = [digest_of(side) for pair in request.pairs for side in (pair.data, pair.neighbour)]
+    probe = request.sampler.mechanism.probe
+    return {"list of pairs": _digest_of(repr(inputs)), "probe": "none" if probe is None else digest_of(probe)}
+
+
+def _digest_of(text: str) -> str:
+    return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
+
+
 def differing(held: Mapping[str, str], given: Mapping[str, str]) -> Iterator[str]:
     """Yield what differs between the settings that a file holds and those of an audit, in words."""
     for name in {**held, **given}:
         one, other = held.get(name, "none"), given.get(name, "none")
-        if one != other and name in _DIGESTS and not {"none", "unknown"} & {one, other}:
+        if one != other and name in _DIGESTS and "none" not in (one, other):
             yield f"its {name} is another one{_DIGESTS[name]}"
         elif one != other:
             yield f"its {name} is {one:.200}, not {other:.200}"
@@ -107,10 +128,16 @@ def encoded(outputs: Iterable[Any]) -> list[JsonValue]:
 
 
 class Audited(Frozen, frozen=True, tag="audited", tag_field="kind"):
-    """The first line of a file: the audit of its runs, by all settings that must be the same where it goes on."""
+    """The first line of a file: the audit of its runs, by all settings that must be the same where it goes on.
+
+    Of people's data `inputs` are digests with the `salt`, which is drawn for this file. The digest of the line leaves
+    both out: the one of the last line, which a finding shows, does not depend on them.
+    """
 
     settings: dict[str, str]
     digest: str
+    salt: str = ""
+    inputs: dict[str, str] = msgspec.field(default_factory=dict)
 
 
 class Link(Frozen, frozen=True, tag="link", tag_field="kind"):
@@ -167,23 +194,24 @@ def _held_in(path: Path) -> bytes:
 class SavedRuns:
     """The runs of one audit in the file at `path`, which is made if there is none.
 
-    `settings` are those of the audit that is to go on, `steps` what the file held: the index of a pair, with the
+    The `request` is the audit that is to go on, `steps` are what the file held: the index of a pair, with the
     outputs of a batch on either side or the columns that are looked at from then on. `InputError` if the file belongs
     to another audit; `ToolFault` if a line was changed since it was written.
     """
 
-    def __init__(self, path: str | Path, settings: dict[str, str], trials: int) -> None:
+    def __init__(self, path: str | Path, request: Request) -> None:
         self.path, self.steps = Path(path), list[tuple[int, list[Any] | Chosen]]()
         self.unwritten = ""
         self._before, self._size = "", 0
-        self._trials, self._links = trials, list[int]()
+        self._trials, self._links = request.trials, list[int]()
         held = _held_in(self.path)
         # What stands behind the last end of a line was being written when the process ended; nobody has seen it.
         for number, line in enumerate(held.splitlines(keepends=True) if held else (), 1):
             if line.endswith(b"\n"):
-                self._take(number, line, settings)
+                self._take(number, line, request)
         if not self._size:
-            self._append(Audited(settings, ""))
+            salt = secrets.token_hex(16) if _of_people(request) else ""
+            self._append(Audited(settings_of(request), "", salt, salted_inputs(request, salt)))
 
     @property
     def continued(self) -> Continued:
@@ -195,14 +223,15 @@ class SavedRuns:
         """The runs that the file held."""
         return sum(2 * one.runs if isinstance(one, Chosen) else sum(map(len, one)) for _, one in self.steps)
 
-    def _take(self, number: int, line: bytes, settings: dict[str, str]) -> None:
+    def _take(self, number: int, line: bytes, request: Request) -> None:
         place = f"{self.path}, line {number}"
         record = decode(line, Audited | Link | Batch | Columns, place)
         if record.digest != self._digest(record) or isinstance(record, Audited) != (number == 1):
             raise ToolFault(f"{place}: the file was changed since it was written")
         self._before, self._size = record.digest, self._size + len(line)
         if isinstance(record, Audited):
-            for differs in differing(record.settings, settings):
+            held = record.settings | record.inputs
+            for differs in differing(held, settings_of(request) | salted_inputs(request, record.salt)):
                 message = f"{{continued}} is of another audit: {differs}"
                 raise InputError(message, names=(_PARAMETER,), parameter=_PARAMETER, value=str(self.path))
         if isinstance(record, Link):
@@ -243,6 +272,8 @@ class SavedRuns:
 
     def _digest(self, record: Any) -> str:
         content = {**encodable(record), "digest": self._before}
+        if isinstance(record, Audited):
+            content = {name: one for name, one in content.items() if name not in ("salt", "inputs")}
         return hashlib.blake2b(json.dumps(content, sort_keys=True).encode(), digest_size=16).hexdigest()
 
     def _append(self, record: Any) -> None:

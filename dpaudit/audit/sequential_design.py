@@ -43,7 +43,7 @@ from dpaudit.audit.experts import COMPARED_BATCHES, PairBets, Sides, joined, see
 from dpaudit.audit.finding import PlainEvent, PrivacyFinding, Witness
 from dpaudit.audit.power import CHANCE, MASSES, Power, leading_pair_runs
 from dpaudit.audit.request import Request
-from dpaudit.audit.saved_runs import Chosen, SavedRuns, encoded, settings_of
+from dpaudit.audit.saved_runs import Chosen, SavedRuns, encoded
 from dpaudit.bounds.base import Array, Bools
 from dpaudit.contract import Direction
 from dpaudit.errors import InputError
@@ -358,7 +358,7 @@ def sequential_finding(request: Request) -> PrivacyFinding:
     saved = None
     if request.continued is not None:
         encoded(shown)
-        saved = SavedRuns(request.continued, settings_of(request), request.trials)
+        saved = SavedRuns(request.continued, request)
         allowed = max(allowed, saved.runs)
     found = Session(request, allowed, gamma, saved).run()
     # Where the time was over, no more could be detected than by the runs that were made.

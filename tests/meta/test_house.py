@@ -28,7 +28,6 @@ FLOORS = {
             "errors",
             "escaping",
             "files",
-            "keyed",
             "naming",
             "withheld",
             "jsonable",

@@ -7,7 +7,7 @@ so that types, nulls, schema, metadata and attributes are those of the dataset t
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
@@ -19,12 +19,10 @@ from dpaudit.neighbours.own_data.adapters import (
     CellValues,
     Index,
     Table,
-    bytes_of_array,
     column_of_array,
     flat,
     frame_of,
     fresh_labels,
-    text_of_values,
 )
 from dpaudit.neighbours.own_data.data_columns import DataColumn, Digits, ValueKind, floats_of, unfit
 
@@ -122,23 +120,6 @@ class ColumnarTable(Table):
             rows = rows._with_column(column, values)
         return rows
 
-    def content(self) -> Iterator[bytes]:
-        """Yield bytes that determine the dataset."""
-        yield self._types().encode()
-        for i, name in enumerate(self._names()):
-            yield name.encode()
-            numbers = None
-            if self._held(i).type is not None:
-                numbers = self._numbers(i)
-            if numbers is None:
-                yield text_of_values(self._listed(i))
-            else:
-                yield numbers.tobytes()
-
-    @abstractmethod
-    def _types(self) -> str:
-        """Return the types of the columns as text."""
-
 
 @dataclass(frozen=True, eq=False)
 class PolarsTable(ColumnarTable):
@@ -206,9 +187,6 @@ class PolarsTable(ColumnarTable):
         if self.lazy:
             return rows.lazy()
         return rows
-
-    def _types(self) -> str:
-        return f"polars {self.data.schema} {self.series} {self.lazy}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -295,9 +273,6 @@ class ArrowTable(ColumnarTable):
         if self.form == "RecordBatch":
             return pyarrow.RecordBatch.from_arrays(parts, schema=rows.schema)
         return parts[0]
-
-    def _types(self) -> str:
-        return f"pyarrow {self.form} {self.data.schema.to_string(show_schema_metadata=False)}"
 
 
 def _taken(column: pyarrow.ChunkedArray, index: Index) -> pyarrow.ChunkedArray:
@@ -433,12 +408,6 @@ class XarrayTable(Table):
         if self.array:
             return rows[_ARRAY].rename(self.name)
         return rows
-
-    def content(self) -> Iterator[bytes]:
-        """Yield bytes that determine the dataset."""
-        for name, held in self.data.variables.items():
-            yield f"{name} {held.dims} {held.dtype} {held.shape}".encode()
-            yield bytes_of_array(np.asarray(held.values))
 
 
 # The name that the values of one array have in the dataset that holds them.

@@ -17,7 +17,6 @@ from dpaudit.bounds.base import Bools, Integers
 from dpaudit.contract import Made, MadePair, Origin, OriginKind, Pair, Relation
 from dpaudit.errors import InputError
 from dpaudit.jsonable import stable_repr
-from dpaudit.keyed import key_of, keyed
 from dpaudit.neighbours.check import lacking, shared_ends
 from dpaudit.neighbours.own_data.backgrounds import Recipe, Rows, recipes_of
 from dpaudit.neighbours.own_data.candidate_rows import CandidateRows
@@ -132,11 +131,10 @@ def neighbours_of(
         raise InputError(text + "no others are made; use add-remove-one, or more records", names=("data", "relation"))
     made = tuple(candidates.made())
     pool = table.extended(candidates.new)
-    digest = keyed(table.digest(), key_of())
     given = frozenset(chain(*ends.values()))
     # The pool is made before: the rows of the pairs that are only counted are not kept.
     more = sum(1 for _ in islice(distinct, max(0, COUNTED - len(recipes))))
-    source = RowSource(pool, table.size, digest, made, units.alone, given, len(recipes) + more)
+    source = RowSource(pool, table.size, made, units.alone, given, len(recipes) + more)
     kind = OriginKind.OWN_DATA if units.alone else OriginKind.OWN_USERS
     return [
         MadePair(
@@ -265,7 +263,7 @@ def _joined(*parts: Integers) -> Rows:
 
 @dataclass(frozen=True, eq=False)
 class RowSource:
-    """The rows that datasets are made of: those of the dataset, `size` with this keyed digest, followed by new ones.
+    """The rows that datasets are made of: those of the dataset, `size` of them, followed by new ones.
 
     `units` are what a local search may let come. It may change what both sides share if every row is a unit, `alone`.
     `given` are the bounds that the user gave, and `offered` how many pairs the dataset gives, or `COUNTED` if there are
@@ -274,7 +272,6 @@ class RowSource:
 
     pool: Table = field(repr=False)
     size: int
-    digest: str
     units: tuple[UnitRows, ...] = field(repr=False)
     alone: bool = field(repr=False)
     given: frozenset[float] = field(repr=False)
@@ -320,11 +317,6 @@ class MadeData(Made):
     def in_words(self) -> str:
         """Return the words."""
         return self.words
-
-    @property
-    def digest(self) -> str:
-        """The keyed digest of the dataset."""
-        return self.source.digest
 
     @property
     def coarse(self) -> Coarse:

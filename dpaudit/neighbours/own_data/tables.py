@@ -85,12 +85,6 @@ class PartsTable(Table):
         """Return the records followed by others."""
         return replace(self, data={name: part.joined(rows.data[name]) for name, part in self.data.items()})
 
-    def content(self) -> Iterator[bytes]:
-        """Yield bytes that determine the dataset."""
-        for name, part in self.data.items():
-            yield str(name).encode()
-            yield from part.content()
-
     def _plain_dataset(self) -> Mapping[Hashable, Any] | tuple[Any, ...]:
         found = {name: part.dataset() for name, part in self.data.items()}
         if self.kind is tuple:
