@@ -31,13 +31,9 @@ Rebuild = Callable[[Any], Any]
 
 @dataclass(frozen=True, eq=False)
 class Table(ABC):
-    """A dataset of one kind, as rows and columns; `rebuilds` then make it one of a type that a user registered.
-
-    `whole` is whether the columns hold all of a record.
-    """
+    """A dataset of one kind, as rows and columns; `rebuilds` then make it one of a type that a user registered."""
 
     rebuilds: tuple[Rebuild, ...] = field(default=(), kw_only=True)
-    whole: bool = field(default=True, kw_only=True)
 
     @property
     @abstractmethod
@@ -167,13 +163,14 @@ class ArrayTable(Table):
 class FrameTable(Table):
     """A table of pandas, or one of its columns.
 
-    An index that merely counts rows does so in every dataset made; labels of another one may be part of a record,
-    which is not `whole` then.
+    An index that merely counts rows (`counts`) does so in every dataset made; labels of another one may be part of a
+    record.
     """
 
     data: pd.DataFrame
     series: bool
     name: Hashable = None
+    counts: bool = field(default=True, kw_only=True)
 
     @property
     def size(self) -> int:
@@ -207,7 +204,7 @@ class FrameTable(Table):
         return replace(self, data=pd.concat([self.data, rows.data]))
 
     def _plain_dataset(self) -> pd.DataFrame | pd.Series:
-        if self.whole:
+        if self.counts:
             self.data.index = pd.RangeIndex(len(self.data), name=self.data.index.name)
         if self.series:
             return self.data.iloc[:, 0].rename(self.name)

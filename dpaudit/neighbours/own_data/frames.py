@@ -296,7 +296,7 @@ class XarrayTable(Table):
     """A dataset of xarray, or one array, held as a dataset; the records are numbered along one dimension.
 
     What lacks this dimension is the same in every dataset made. An index that merely counts records does so in all of
-    them; other labels may be part of a record, which is not `whole` then. `array` is whether one array was given.
+    them; other labels may be part of a record. `array` is whether one array was given.
     """
 
     data: xarray.Dataset
@@ -468,9 +468,8 @@ def xarray_table(data: xarray.Dataset | xarray.DataArray, kind: str) -> Table:
     dimension = next((one for one in first if all(one in other.dims for other in variables)), first[0])
     index = held.indexes.get(dimension)
     counts = index is None or (index.nlevels == 1 and np.array_equal(index.to_numpy(), np.arange(len(index))))
-    others = any(dimension in found.dims for key, found in held.variables.items() if key in held.xindexes)
     array = isinstance(data, xarray.DataArray)
-    return XarrayTable(held, dimension, counts, array, name, whole=counts and not (others and index is None))
+    return XarrayTable(held, dimension, counts, array, name)
 
 
 def _objects(values: Sequence[Any]) -> np.ndarray:

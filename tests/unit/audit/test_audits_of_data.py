@@ -152,7 +152,10 @@ def test_values_are_told_where_they_are_asked_for() -> None:
 
 def test_an_event_that_names_a_value_is_withheld_and_others_are_not() -> None:
     many = dpaudit.audit_privacy(raw_name, data=PEOPLE.iloc[[2] * 40], epsilon=1.0, trials=100)
-    assert not isinstance(many.witness.event, Withheld)  # forty records hold it
+    assert isinstance(many.witness.event, Withheld)  # although forty records hold it
+    alike = grouped(data=PEOPLE.iloc[[2] * 40], epsilon=1.0, trials=100)
+    whole = dpaudit.audit_privacy(lambda data, rng: len(data) == 40, **alike)
+    assert not isinstance(whole.witness.event, Withheld)  # True and False are nobody's
     few = dpaudit.audit_privacy(raw_greatest, data=PEOPLE, epsilon=1.0, trials=100)
     assert few.witness.event == Withheld("output")
 
