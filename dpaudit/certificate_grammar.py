@@ -337,8 +337,6 @@ def related(stored: Any) -> tuple[bool | None, str]:
     first, second = stored["data"], stored["neighbour"]
     if first["kind"] == second["kind"] == "value":
         return neighbours(stored["relation"], first["value"], second["value"])
-    if first["digest"] == second["digest"] != "":
-        return False, "the two inputs are the same"
     return None, "it does not hold both inputs"
 
 

@@ -1,7 +1,7 @@
-"""Decide which values and texts an audit of people's data shows: of those made by records or audited code, coarse ones.
+"""Decide what an audit of people's data shows: constants, and nothing that a record or audited code has made.
 
-All that leaves (findings, certificates, errors, warnings) asks here. A value is coarse if at least `COMMON` records
-have it, a threshold if so many lie next to it on either side. What cannot be decided is not shown.
+All that leaves (findings, certificates, errors, warnings) asks here. Constants are those of Python, names of features,
+columns and classes of exceptions, small positions, and bounds that the user gave. What is none of these is not shown.
 """
 
 from __future__ import annotations
@@ -10,19 +10,14 @@ import ast
 import builtins
 import math
 import re
-from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from dpaudit.naming import Mention, Mentioned, Name, Sum
 
-COMMON = 10
-"""Records that must have a value, or lie next to a threshold on either side."""
 POSITIONS = 64
 """The bound below which whole numbers are shown, as positions in an output or sizes of its parts are."""
-DIGITS = 6
-"""The most significant digits of a threshold."""
 HOW = "include_data or --include-data shows more"
 WITHHELD = f"(not shown: it may be of a record; {HOW})"
 """The text that replaces a text that is not shown."""
@@ -94,17 +89,14 @@ def raised_words(error: BaseException) -> str:
 
 
 class Coarse(NamedTuple):
-    """The values of one dataset's records that may be shown; by default none but `ALWAYS`.
+    """The constants of one dataset that may be shown beside `ALWAYS`.
 
-    These are `names` of columns, which are no data of people, the bounds `given` by the user, and the words of values
-    that `COMMON` records have. `columns` are the finite values of each column, ascending; None unless all of a record
-    are numbers, so that thresholds can be compared with them.
+    These are `names` of columns, which are no data of people, and the bounds `given` by the user. How many records have
+    a value decides nothing: ten that are alike may be one person's.
     """
 
     names: frozenset[str] = frozenset()
     given: frozenset[float] = frozenset()
-    common: frozenset[str] = frozenset()
-    columns: tuple[Sequence[float], ...] | None = None
 
     def value(self, value: object) -> bool:
         """Return whether a value, or its words, may be shown."""
@@ -112,19 +104,11 @@ class Coarse(NamedTuple):
             return True
         if isinstance(value, str) and _TIMED_OUT.fullmatch(value):
             return True
-        return any(text in found for text in {str(value), repr(value)} for found in (ALWAYS, KINDS, self.common))
+        return any(text in ALWAYS or text in KINDS for text in {str(value), repr(value)})
 
     def threshold(self, number: float) -> bool:
-        """Return whether the end of an interval of scores may be shown.
-
-        In each column records must lie next to it on both sides: `COMMON` of them at the nearest value, or as far away
-        as the number was rounded.
-        """
-        if not math.isfinite(number) or number in self.given:
-            return True
-        if not self.columns or float(f"{number:.{DIGITS}g}") != number:
-            return False
-        return all(_lies_among(values, number) for values in self.columns)
+        """Return whether the end of an interval of scores may be shown."""
+        return not math.isfinite(number) or number in self.given or number in (0.0, 1.0)
 
     def least(self, number: float, *known: float) -> float:
         """Return a lower bound of a distance that may be shown.
@@ -139,7 +123,7 @@ class Coarse(NamedTuple):
         return math.nextafter(below, math.inf) if below in known else below
 
     def name(self, text: str) -> bool:
-        """Return whether the name of a feature may be shown: a `Name` all of whose mentions are coarse."""
+        """Return whether the name of a feature may be shown: a `Name` all of whose mentions are constants."""
         return isinstance(text, Name) and all(map(self._mention, text.mentions))
 
     def sum_of(self, text: str) -> str | None:
@@ -162,7 +146,7 @@ class Coarse(NamedTuple):
             case Mentioned.KEY:
                 return self._key(text)
             case Mentioned.MEMBER:
-                # A number must be of several records here, and a container is never one of their values.
+                # A member may be of one record, other than a position: numbers must be constants, containers never are.
                 return self._key(text) and (text[:1] in "'\"" or (text[:1] not in "([{" and self.value(text)))
             case Mentioned.VALUE:
                 return _is_position(text) and self.value(text)
@@ -187,21 +171,3 @@ class Coarse(NamedTuple):
 
 def _is_position(text: str) -> bool:
     return text.isdecimal() and int(text) < POSITIONS
-
-
-def _lies_among(values: Sequence[float], number: float) -> bool:
-    """Return whether at least `COMMON` values lie next to a number on either side, and none or as many equal it."""
-    from decimal import Decimal
-
-    first, last = bisect_left(values, number), bisect_right(values, number)
-    if min(first, len(values) - last) < COMMON or 0 < last - first < COMMON:
-        return False
-    if last > first:
-        return True
-    below, above = values[first - 1], values[last]
-    if min(first - bisect_left(values, below), bisect_right(values, above) - last) >= COMMON:
-        return True
-    digits: Any = Decimal(f"{number:.{DIGITS}g}").normalize().as_tuple().exponent
-    unit = 10.0**digits
-    near = first - bisect_left(values, number - unit), bisect_right(values, number + unit) - last
-    return min(near) >= COMMON

@@ -156,8 +156,6 @@ class Witness(Frozen, frozen=True, dict=True):
         The count that decided, where coins were guessed.
     differs : tuple of (int, int)
         The place, from and up to which character, where the words of each input differ from those of the other.
-    digest : str
-        The keyed digest of the dataset that the inputs were made from, if it has one.
     difference : str
         What differs between inputs that are too long to be read at a glance, as "row 7 of 15 removed".
     plain : PlainEvent
@@ -175,7 +173,6 @@ class Witness(Frozen, frozen=True, dict=True):
     neighbour_hits: Count | None = None
     neighbour_trials: Count | None = None
     differs: tuple[tuple[Count, Count], tuple[Count, Count]] = ((0, 0), (0, 0))
-    digest: Words | UnsetType = UNSET
     difference: Words | UnsetType = UNSET
     opposite: Event | UnsetType = UNSET
     count: CoinCount | UnsetType = UNSET
@@ -200,7 +197,6 @@ class Witness(Frozen, frozen=True, dict=True):
             direction=direction,
             event=event,
             differs=places,
-            digest=pair.digest or UNSET,
             difference=phrase or UNSET,
             plain=plain,
         )

@@ -174,7 +174,7 @@ class Options:
         bool,
         False,
         help="show values of --data",
-        usual="the recipes of the pairs, as 'row 17 removed', and a keyed digest",
+        usual="the recipes of the pairs, as 'row 17 removed'",
     )
     batched = Option[bool](
         bool, False, help="call the function with (data, rng, size) for size outputs", usual="one at a time"

@@ -97,7 +97,7 @@ class Look:
     include_data : bool
         Whether the finding, warnings and errors may show values of pairs that were made from data, and what the
         mechanism says. By default they name the recipe of a pair, such as "row 17 removed", and the class and the line
-        of an exception; events are shown where their values are coarse.
+        of an exception; events are shown where their values are constants.
 
     Raises
     ------

@@ -15,6 +15,7 @@ import hashlib
 import inspect
 import json
 import os
+import secrets
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import msgspec
 from msgspec import UNSET
 
 from dpaudit.audit.finding import Continued
@@ -31,7 +33,6 @@ from dpaudit.events.event import Outputs
 from dpaudit.events.wide import Reducer, Reduction
 from dpaudit.files import named
 from dpaudit.jsonable import stable_repr
-from dpaudit.keyed import key_of, keyed
 from dpaudit.outputs.plan import LeafPlan
 from dpaudit.outputs.shared import join
 from dpaudit.outputs.values import JsonValue, decode_value, digest_of, encode_value
@@ -45,19 +46,12 @@ _DIGESTS = {"list of pairs": "", "probe": "", "code": ", for the file that defin
 
 
 def settings_of(request: Request) -> dict[str, str]:
-    """Return by name, as texts, all that must be the same where an audit goes on."""
+    """Return by name, as texts, all that must be the same where an audit goes on, but for people's data."""
     mechanism = request.sampler.mechanism
     look = request.look
-    inputs = [digest_of(side) for pair in request.pairs for side in (pair.data, pair.neighbour)]
-    pairs = hashlib.blake2b(repr(inputs).encode(), digest_size=16).hexdigest()
-    probe = "none"
-    if mechanism.probe is not None:
-        probe = digest_of(mechanism.probe)
-    if any(pair.withheld for pair in request.pairs):
-        # A digest without a key would let whoever guesses a record confirm it.
-        key = key_of(make=True)
-        pairs = _with_key(pairs, key)
-        probe = _with_key(probe, key)
+    inputs: dict[str, str] = {}
+    if not _of_people(request):
+        inputs = _inputs_of(request)
     claim = request.claim
     curve = request.curve_claim
     claimed = f"epsilon = {float(claim.epsilon)!r}, delta = {float(claim.delta)!r}, {claim.relation}"
@@ -68,9 +62,8 @@ def settings_of(request: Request) -> dict[str, str]:
         "mechanism": mechanism.stream,
         "code": _code_of(request.source),
         "claim": claimed,
-        "list of pairs": pairs,
         "seed": str(request.sampler.seed),
-        "probe": probe,
+        **inputs,
         "batched": str(request.batched),
         "sequential": str(request.betting),
         "curve": str(look.curve),
@@ -83,10 +76,30 @@ def settings_of(request: Request) -> dict[str, str]:
     }
 
 
-def _with_key(digest: str, key: bytes | None) -> str:
-    if digest in ("", "none"):
-        return digest
-    return keyed(digest, key) or "unknown"
+def salted_inputs(request: Request, salt: str) -> dict[str, str]:
+    """Return the digests of the pairs and the probe of people's data, with a salt; none of other pairs.
+
+    No table of the digests of likely values serves for two files. No finding has these digests.
+    """
+    if not _of_people(request):
+        return {}
+    return {name: _digest_of(salt + one) for name, one in _inputs_of(request).items() if one != "none"}
+
+
+def _of_people(request: Request) -> bool:
+    return any(pair.withheld for pair in request.pairs)
+
+
+def _inputs_of(request: Request) -> dict[str, str]:
+    inputs = [digest_of(side) for pair in request.pairs for side in (pair.data, pair.neighbour)]
+    probe = "none"
+    if request.sampler.mechanism.probe is not None:
+        probe = digest_of(request.sampler.mechanism.probe)
+    return {"list of pairs": _digest_of(repr(inputs)), "probe": probe}
+
+
+def _digest_of(text: str) -> str:
+    return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
 
 
 def differing(held: Mapping[str, str], given: Mapping[str, str]) -> Iterator[str]:
@@ -94,7 +107,7 @@ def differing(held: Mapping[str, str], given: Mapping[str, str]) -> Iterator[str
     for name in {**held, **given}:
         one = held.get(name, "none")
         other = given.get(name, "none")
-        if one != other and name in _DIGESTS and not {"none", "unknown"} & {one, other}:
+        if one != other and name in _DIGESTS and "none" not in (one, other):
             yield f"its {name} is another one{_DIGESTS[name]}"
         elif one != other:
             yield f"its {name} is {one:.200}, not {other:.200}"
@@ -125,10 +138,16 @@ def encoded(outputs: Iterable[Any]) -> list[JsonValue]:
 
 
 class Audited(Frozen, frozen=True, tag="audited", tag_field="kind"):
-    """The first line of a file: the audit of its runs, by all settings that must be the same where it goes on."""
+    """The first line of a file: the audit of its runs, by all settings that must be the same where it goes on.
+
+    Of people's data `inputs` are digests with the `salt`, which is drawn for this file. The digest of the line leaves
+    both out: the one of the last line, which a finding shows, does not depend on them.
+    """
 
     settings: dict[str, str]
     digest: str
+    salt: str = ""
+    inputs: dict[str, str] = msgspec.field(default_factory=dict)
 
 
 class Link(Frozen, frozen=True, tag="link", tag_field="kind"):
@@ -187,26 +206,27 @@ def _held_in(path: Path) -> bytes:
 class SavedRuns:
     """The runs of one audit in the file at `path`, which is made if there is none.
 
-    `settings` are those of the audit that is to go on, `steps` what the file held: the index of a pair, with the
+    The `request` is the audit that is to go on, `steps` are what the file held: the index of a pair, with the
     outputs of a batch on either side or the columns that are looked at from then on. `InputError` if the file belongs
     to another audit; `ToolFault` if a line was changed since it was written.
     """
 
-    def __init__(self, path: str | Path, settings: dict[str, str], trials: int) -> None:
+    def __init__(self, path: str | Path, request: Request) -> None:
         self.path = Path(path)
         self.steps = list[tuple[int, list[Outputs] | ChosenColumns]]()
         self.unwritten = ""
         self._before = ""
         self._size = 0
-        self._trials = trials
+        self._trials = request.trials
         self._links = list[int]()
         held = _held_in(self.path)
         # What stands behind the last end of a line was being written when the process ended; nobody has seen it.
         for number, line in enumerate(held.splitlines(keepends=True), 1):
             if line.endswith(b"\n"):
-                self._take(number, line, settings)
+                self._take(number, line, request)
         if not self._size:
-            self._append(Audited(settings, ""))
+            salt = secrets.token_hex(16) if _of_people(request) else ""
+            self._append(Audited(settings_of(request), "", salt, salted_inputs(request, salt)))
 
     @property
     def continued(self) -> Continued:
@@ -224,7 +244,7 @@ class SavedRuns:
                 found += sum(map(len, step))
         return found
 
-    def _take(self, number: int, line: bytes, settings: dict[str, str]) -> None:
+    def _take(self, number: int, line: bytes, request: Request) -> None:
         place = f"{self.path}, line {number}"
         record = decode(line, Audited | Link | SavedBatch | SavedColumns, place)
         if record.digest != self._digest(record) or isinstance(record, Audited) != (number == 1):
@@ -232,7 +252,8 @@ class SavedRuns:
         self._before = record.digest
         self._size += len(line)
         if isinstance(record, Audited):
-            for differs in differing(record.settings, settings):
+            held = record.settings | record.inputs
+            for differs in differing(held, settings_of(request) | salted_inputs(request, record.salt)):
                 message = f"{{continued}} is of another audit: {differs}"
                 raise InputError(message, names=(_PARAMETER,), parameter=_PARAMETER, value=str(self.path))
         if isinstance(record, Link):
@@ -273,6 +294,8 @@ class SavedRuns:
 
     def _digest(self, record: Audited | Link | SavedBatch | SavedColumns) -> str:
         content = {**encodable(record), "digest": self._before}
+        if isinstance(record, Audited):
+            content = {name: one for name, one in content.items() if name not in ("salt", "inputs")}
         return hashlib.blake2b(json.dumps(content, sort_keys=True).encode(), digest_size=16).hexdigest()
 
     def _append(self, record: Audited | Link | SavedBatch | SavedColumns) -> None:

@@ -43,7 +43,7 @@ from dpaudit.audit.finding import PlainEvent, PrivacyFinding, Witness
 from dpaudit.audit.pair_bets import COMPARED_BATCHES, CellsOfBatch, PairBets, Sides, cells_of, joined
 from dpaudit.audit.power import CHANCE, MASSES, Power, leading_pair_runs
 from dpaudit.audit.request import Outcome, Request
-from dpaudit.audit.saved_runs import ChosenColumns, SavedRuns, encoded, settings_of
+from dpaudit.audit.saved_runs import ChosenColumns, SavedRuns, encoded
 from dpaudit.bounds.base import Array, Bools
 from dpaudit.contract import Direction
 from dpaudit.errors import InputError
@@ -419,7 +419,7 @@ def sequential_finding(request: Request) -> PrivacyFinding:
     saved = None
     if request.continued is not None:
         encoded(first)
-        saved = SavedRuns(request.continued, settings_of(request), request.trials)
+        saved = SavedRuns(request.continued, request)
         allowed = max(allowed, saved.runs)
     found = Session(request, allowed, gamma, saved).run()
     # Where the time was over, no more could be detected than by the runs that were made.

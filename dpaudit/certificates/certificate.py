@@ -40,11 +40,43 @@ class Given(Frozen, frozen=True, tag="value", tag_field="kind"):
     value : JsonValue
         The input.
     digest : str
-        Its digest, by `digest_of`.
+        Its digest, in certificates of earlier versions; nothing reads it.
     """
 
     value: JsonValue
-    digest: str
+    digest: str | UnsetType = UNSET
+
+
+class InputForm(Frozen, frozen=True):
+    """The form of an input, which a certificate states where it does not hold the values.
+
+    Attributes
+    ----------
+    type : str
+        The name of its class.
+    rows : int or None
+        How many records it has; None of what is no dataset.
+    columns : tuple of (str, str)
+        The names of its columns, "" of records of one value, and their types.
+    """
+
+    type: str
+    rows: Count | None
+    columns: tuple[tuple[str, str], ...]
+
+    @classmethod
+    def of(cls, value: Any) -> InputForm:
+        """Return the form of an input."""
+        from dpaudit.neighbours.own_data.tables import table_of  # loads pandas
+
+        name = type(value).__qualname__
+        try:
+            table = table_of(value)
+            columns = table.columns
+        except InputError:
+            return cls(name, None, ())
+        named = ((str("" if one.name is None else one.name), str(one.type or one.kind.value)) for one in columns)
+        return cls(name, table.size, tuple(named))
 
 
 class Referred(Frozen, frozen=True, tag="reference", tag_field="kind"):
@@ -56,20 +88,22 @@ class Referred(Frozen, frozen=True, tag="reference", tag_field="kind"):
         The place of the pair, as ``FILE.py:PAIRS[3]``.
     recipe : str
         How the pair was made, as "row 17 removed".
-    digest : str
-        The digest of the input, after records were left out, of people's data with the key of `dpaudit.keyed`; "" where
-        its type cannot be taken apart, or there is no key.
+    form : InputForm
+        Its rows, columns and types, after records were left out.
     records : tuple of int or None
         The numbers of the records of that input that were kept; None where it is as it was.
     index : int
-        The number of the pair in the list; the certificates in `examples/findings` lack it.
+        The number of the pair in the list; the certificates in `examples/findings` lack it, and have no form.
+    digest : str
+        A digest of it, in certificates of earlier versions; nothing reads it.
     """
 
     place: str
     recipe: str
-    digest: str
     records: tuple[Count, ...] | None = None
     index: Count | UnsetType = UNSET
+    form: InputForm | UnsetType = UNSET
+    digest: str | UnsetType = UNSET
 
 
 Input = Given | Referred

@@ -20,6 +20,7 @@ from dpaudit.certificates.certificate import (
     Counts,
     Given,
     Input,
+    InputForm,
     Referred,
     counted,
     fewer,
@@ -27,7 +28,6 @@ from dpaudit.certificates.certificate import (
 from dpaudit.contract import Learner, Pair, PrivacyVerdict, Relation
 from dpaudit.errors import InputError, withholding
 from dpaudit.events.explicit import ChosenEvent, choose
-from dpaudit.keyed import key_of, keyed
 from dpaudit.neighbours.check import check_pairs
 from dpaudit.neighbours.smaller import Kept, Small, ValueRange, complexity, shrink
 from dpaudit.neighbours.sources import CRAFTED, pairs_of_source
@@ -107,7 +107,7 @@ def make(
         As for `audit_privacy`.
     look : Look
         Whether the event may be over how floats are stored, the points of a probe, and whether inputs that are made
-        from somebody's data are shown; else they are named by recipe and digest.
+        from somebody's data are shown; else they are named by recipe.
     execution : Execution
         Where runs are made, what a run is that takes too long, and whether progress is shown.
 
@@ -393,13 +393,12 @@ class _Maker:
         found: list[Input] = []
         hidden = pair.origin.kind.own and not self.include_data
         for value, kept in zip((pair.data, pair.neighbour), records or (None, None), strict=True):
-            digest = digest_of(value)
             if not hidden:
                 with suppress(InputError):  # JSON has no such value
-                    found.append(Given(encode_value(value), digest))
+                    found.append(Given(encode_value(value)))
                     continue
             if kept is None and not whole:
                 return None
-            digest = keyed(digest, key_of()) if hidden else digest
-            found.append(Referred(f"{self.place}[{index}]", pair.origin.text, digest, kept, index))
+            form = InputForm.of(value)
+            found.append(Referred(f"{self.place}[{index}]", pair.origin.text, kept, index, form))
         return found[0], found[1]

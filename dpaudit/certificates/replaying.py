@@ -15,10 +15,9 @@ from dpaudit.audit.audit import audit_privacy, sampler_of, without_shared
 from dpaudit.audit.claim_tests import COIN
 from dpaudit.audit.options import Options
 from dpaudit.audit.parameters import EXECUTION, Execution, Look
-from dpaudit.certificates.certificate import Certificate, Counts, Given, Input, Referred, counted
+from dpaudit.certificates.certificate import Certificate, Counts, Given, Input, InputForm, Referred, counted
 from dpaudit.contract import Domain, Learner, Pair, PrivacyVerdict, Relation
 from dpaudit.errors import InputError, withholding
-from dpaudit.keyed import FOLDER, NAME, is_of, key_of, keyed
 from dpaudit.neighbours.check import check_pair, check_pairs
 from dpaudit.neighbours.smaller import take_rows
 from dpaudit.outputs.values import decode_value, digest_of
@@ -53,6 +52,8 @@ class Replay(Frozen, frozen=True, kw_only=True, tag="replay", tag_field="kind"):
         The fresh runs in the event; None where bets decided, or the audit learned another event.
     seed : int
         The root seed of the fresh runs.
+    values_checked : bool
+        Whether the certificate holds both inputs. Of inputs that it names, only rows, columns and types are compared.
     """
 
     verdict: PrivacyVerdict
@@ -67,6 +68,11 @@ class Replay(Frozen, frozen=True, kw_only=True, tag="replay", tag_field="kind"):
     bound: str
     counts: Counts | None
     seed: Count
+    values_checked: bool
+
+
+# The most columns that a message names; a wide dataset would fill the screen.
+_COLUMNS_NAMED = 5
 
 
 def replay(
@@ -179,6 +185,7 @@ def replay(
         epsilon_lower=lower,
         bound=bound,
         counts=counts,
+        values_checked=not named,
         **same,
     )
 
@@ -237,20 +244,22 @@ def _input_of(stored: Input, given: Any, domain: Domain | None) -> Any:
         )
     else:
         value = given if stored.records is None else take_rows(given, stored.records)
-    key = key_of()
-    if not is_of(stored.digest, key):
+    if isinstance(stored, Referred) and stored.form is not UNSET and InputForm.of(value) != stored.form:
         raise InputError(
-            "{pair} cannot be compared with the digest of the certificate, which was made with the key of another "
-            f"folder: replay where the audit was made, or copy {FOLDER / NAME} of there to here",
-            names=("pair",),
-        )
-    digest = keyed(digest_of(value), key) if ":" in stored.digest else digest_of(value)
-    if stored.digest and digest != stored.digest:
-        raise InputError(
-            "an input is not the one that was audited: its digest is {found}, and the certificate has {digest}",
+            "an input is not the one that was audited: it is {found}, and the certificate names {form}",
             parameter="pair",
             names=("pair",),
-            found=digest or "unknown",
-            digest=stored.digest,
+            found=_form_words(InputForm.of(value)),
+            form=_form_words(stored.form),
         )
     return value
+
+
+def _form_words(form: InputForm) -> str:
+    """Return a form in words, without more than a few columns."""
+    if form.rows is None:
+        return f"a {form.type}"
+    columns = ", ".join(f"{name} {kind}".strip() for name, kind in form.columns[:_COLUMNS_NAMED])
+    if len(form.columns) > _COLUMNS_NAMED:
+        columns += f" and {len(form.columns) - _COLUMNS_NAMED} columns more"
+    return f"a {form.type} of {form.rows} rows of {columns}"

@@ -309,7 +309,7 @@ def _certify(
         made.write(path)
         named = isinstance(made.data, Referred) or isinstance(made.neighbour, Referred)
         data = arguments.data
-        again = f"; it names its inputs by recipe and digest: replay with --data {data}" if named and data else ""
+        again = f"; it names its inputs by recipe: replay with --data {data}" if named and data else ""
         checked = f"check it by python -P -m dpaudit.verify_certificate {path}"
         if made.relation is None:
             checked += UNNAMED
@@ -338,7 +338,7 @@ class Replaying(NamedTuple):
     ]
     data: Annotated[
         str | None,
-        given("the dataset that was audited, if the certificate names inputs by recipe and digest", metavar="FILE"),
+        given("the dataset that was audited, if the certificate names inputs by recipe", metavar="FILE"),
     ]
     header: Annotated[bool | None, of(Options.header)]
     bounds: Annotated[str | None, of(Options.bounds)]
@@ -373,8 +373,9 @@ def replay(asked: Replaying, shown: ShownPlain) -> int:
 
     The result rests on nothing in the certificate but the claim, the pair and the event. ID is as for `dpaudit
     privacy`; a certificate never names what is loaded. Inputs that the certificate names and does not hold are taken
-    from --pairs or --data, and must have its digests. The status is 1 for a violation, 2 where the inputs are no
-    neighbours, 3 where fresh runs show none or it is not known whether they are.
+    from --pairs or --data: they must have its rows, columns and types, and their values are not checked. The status is
+    1 for a violation, 2 where the inputs are no neighbours, 3 where fresh runs show none or it is not known whether
+    they are.
     """
     from dpaudit import certificates
     from dpaudit.audit.parameters import Execution
@@ -470,4 +471,7 @@ def _lines(id: str, certificate: certificates.Certificate, found: certificates.R
         hits = f"{count(counts.hits)} of {count(counts.runs)} runs on one input"
         others = f"{count(counts.neighbour_hits)} of {count(counts.neighbour_runs)} on its neighbour"
         lines.append(("because", f'"{answer_words(certificate.event)}": {hits}, {others}'))
+    if not found.values_checked:
+        text = "values of the inputs, which the certificate does not hold; rows, columns and types are as it says"
+        lines.append(("not checked", text))
     return [*lines, ("seed", str(found.seed))]

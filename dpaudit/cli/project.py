@@ -31,7 +31,6 @@ from dpaudit.cli.options import (
 from dpaudit.cli.streams import complain, notify, output, say, wants_color, width_of, written
 from dpaudit.errors import InputError
 from dpaudit.escaping import printable
-from dpaudit.keyed import FOLDER
 from dpaudit.progress import Line, duration
 from dpaudit.report.numbers import plural
 
@@ -211,7 +210,7 @@ def diff(
     them the last two checks of this project are compared. Bounds that differ by less than a tenth count as equal.
     """
     from dpaudit.project.comparison import CHANGES, change_cells, changes_text, compare, read_rows
-    from dpaudit.project.kept import BEFORE, LAST
+    from dpaudit.project.kept import BEFORE, FOLDER, LAST
     from dpaudit.project.settings import find_settings
 
     if len(paths) not in (0, 2):

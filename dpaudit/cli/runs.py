@@ -252,23 +252,34 @@ def _show_faults(run: Run, found: Outcome) -> None:
 
 @command("verify", "dpaudit verify reports/latest --again 3", PLAIN)
 def verify(
-    path: Annotated[str, argument("DIR")],
+    path: Annotated[str, argument("PATH")],
     again: Annotated[int | None, given("do K tasks again", metavar="K")],
     total: Annotated[str | None, given("the total that the run must have (default: any)", metavar="T")],
     n_jobs: Annotated[int, jobs("processes for each task that is done again", 1)],
     shown: ShownPlain,
 ) -> int:
-    """Check that nothing in a stored run was changed since it was made.
+    """Check that nothing in a stored run was changed since it was made, or that a finding follows from its counts.
 
-    That is the digest of every line, the total of the seal, types, and consistency (a verdict agrees with its bound
+    PATH is the folder of a run, or a .json file with a finding that was saved or a certificate. Of a file, bound and
+    verdict are derived from its counts again: a seal has no key, so one that was forged can be sealed again. Power,
+    exact laws and bets are named and not checked; the status is then 3 if nothing else decides. Of a run,
+    that is the digest of every line, the total of the seal, types, and consistency (a verdict agrees with its bound
     and its claim, counts with runs). --total compares with a total that was published elsewhere, and --again does
     some tasks, chosen at random, once more. The status is 0 for a sealed run in which all is right, 2 if anything
     is not, 3 for a run that is not sealed.
     """
     from dpaudit.contract import OPEN
     from dpaudit.engine.records import State
-    from dpaudit.engine.verification import verify_run
+    from dpaudit.engine.verification import verify_file, verify_run
 
+    if Path(path).suffix == ".json" and Path(path).is_file():
+        for name, value in (("again", again), ("total", total)):
+            if value is not None:
+                raise InputError("{" + name + "} is for the folder of a run", names=(name,))
+        file = verify_file(path)
+        lines = [("RIGHT" if file.decided else "NOT DECIDED", f"{path}: {file.said}")]
+        status = 0 if file.decided else OPEN
+        return show_lines(shown, lines, file, title=f"dpaudit: the counts of {path}", status=status)
     options: dict[str, Any] = {"again": again, "total": total, "n_jobs": n_jobs, "progress": not shown.quiet}
     found = verify_run(path, **options, paths=shown.learners)
     status = 0 if found.state == State.SEALED else OPEN

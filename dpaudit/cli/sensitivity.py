@@ -11,7 +11,6 @@ from dpaudit.cli.audits import show_measured
 from dpaudit.cli.command import command
 from dpaudit.cli.options import DRAWN, Delta, DrawnApart, Epsilon, Seed, argument, given, of
 from dpaudit.errors import InputError
-from dpaudit.keyed import key_of
 
 if TYPE_CHECKING:
     from dpaudit.sensitivity.finding import RecordedFinding, SensitivityFinding
@@ -75,7 +74,6 @@ def sensitivity(id: Annotated[str, argument("ID")], asked: SensitivityOptions, s
         pairs = dataset = None
         bounds: Any = asked.bounds
         if asked.data is not None:
-            key_of(make=True)
             dataset = read_dataset(asked.data, header=asked.header)
             bounds = bounds_of_text(asked.bounds)
         else:

@@ -64,12 +64,10 @@ class Origin:
 class Pair:
     """Two neighbouring inputs, and their origin; a text in its place is a note on a pair that is given.
 
-    `sides` are both inputs, or what makes them where a run needs them, and `digest` is the keyed one of the dataset
-    that they were made from, if there is one. `shown` is whether findings may show what is in data frames among the
-    inputs; all other inputs that are given are shown as they are.
+    `sides` are both inputs, or what makes them where a run needs them. `shown` is whether findings may show what is in
+    data frames among the inputs; all other inputs that are given are shown as they are.
     """
 
-    digest = ""
     shown = False
 
     def __init__(self, data: Any, neighbour: Any, origin: Origin | str = "") -> None:
@@ -168,11 +166,6 @@ class Made(ABC):
         """The values of the records that may be shown."""
         return Coarse()
 
-    @property
-    def digest(self) -> str:
-        """The keyed digest of the dataset that it is made from; empty if there is none."""
-        return ""
-
 
 class MadePair(Pair):
     """Two neighbouring inputs that are made each time they are asked for, and described by their recipes.
@@ -183,7 +176,6 @@ class MadePair(Pair):
     def __init__(self, data: Made, neighbour: Made, origin: Origin, shown: bool = False) -> None:
         super().__init__(data, neighbour, origin)
         self.shown = shown
-        self.digest = data.digest
 
     def _input(self, side: Made) -> Any:
         return side.build()

@@ -13,7 +13,9 @@ import msgspec
 from msgspec import UNSET
 from msgspec.structs import replace
 
+from dpaudit import verify_certificate, verify_finding
 from dpaudit.audit.finding import PrivacyFinding
+from dpaudit.certificate_grammar import parsed
 from dpaudit.engine.perform import perform
 from dpaudit.engine.recomputed import recomputed
 from dpaudit.engine.records import Header, Result, State
@@ -59,6 +61,37 @@ class Verified(Frozen, frozen=True, kw_only=True):
     again: tuple[Again, ...] = ()
     changed: tuple[str, ...] = ()
     not_recomputed: dict[str, Count] = msgspec.field(default_factory=dict)
+
+
+class VerifiedFile(Frozen, frozen=True, kw_only=True):
+    """A finding or a certificate whose bound and verdict follow from its counts; anything wrong is an exception.
+
+    `decided` says whether the file alone shows that; `said` is what the verifier says.
+    """
+
+    path: str
+    decided: bool
+    said: str
+
+
+def verify_file(path: Path | str) -> VerifiedFile:
+    """Return what the verifier says of a finding that was saved, or of a certificate.
+
+    `InputError` if the file holds neither; `ToolFault` if its bound or its verdict is not what its counts give.
+    """
+    data = Path(path).read_bytes()
+    try:
+        stored = parsed(data)
+        kind = stored.get("kind") if isinstance(stored, dict) else None
+        if kind is None:
+            raise ValueError("it is neither a finding nor a certificate")
+        verifier = verify_certificate if kind == "certificate" else verify_finding
+        status, said = verifier.verify(data)
+    except (ValueError, TypeError, LookupError, RecursionError, ArithmeticError) as error:
+        raise InputError(f"{path} cannot be verified: {type(error).__name__}: {error!s:.300}") from None
+    if status == 1:
+        raise ToolFault(f"{path}: {said}")
+    return VerifiedFile(path=str(path), decided=status == 0, said=said)
 
 
 def verify_run(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from dpaudit.files import locked_folder, write_atomically
-from dpaudit.keyed import FOLDER
 
+FOLDER = Path(".dpaudit")
 LAST = FOLDER / "check.json"
 BEFORE = FOLDER / "check-before.json"
 

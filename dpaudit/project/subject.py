@@ -19,7 +19,6 @@ from dpaudit.engine.perform import audit_with
 from dpaudit.engine.records import Result
 from dpaudit.engine.tasks import Arguments, AuditOptions, PrivacyArguments, Task
 from dpaudit.errors import InputError, blamed
-from dpaudit.keyed import key_of
 from dpaudit.neighbours.own_data.value_bounds import bounds_of_text, text_of_bounds
 from dpaudit.neighbours.sources import (
     examples_of,
@@ -206,7 +205,6 @@ def _inputs(options: AuditOptions, mechanism: Any, pairs: Place | None, seed: in
         )
     from dpaudit.neighbours.own_data.dataset_files import read_dataset  # loads pandas
 
-    key_of(make=True)
     bounds = options.bounds
     if isinstance(bounds, str):
         bounds = bounds_of_text(bounds)

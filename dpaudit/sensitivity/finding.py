@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import ClassVar, Literal
 
-from msgspec import UNSET, UnsetType
-
 from dpaudit.contract import OF_SENSITIVITY, Grade, Origin, Pair, PrivacyVerdict, Relation
 from dpaudit.neighbours.pair_words import words_of
 from dpaudit.record import Amount, Count, Frozen, NonNegative, Probability, Size, Words
@@ -25,20 +23,17 @@ class Moved(Frozen, frozen=True):
         Descriptions of the inputs; of people's data their recipes.
     outputs : tuple of str or None
         The outputs on both; None if they may not be shown.
-    digest : str
-        The keyed digest of the dataset that the inputs were made from, if it has one.
     """
 
     origin: Origin
     data: str
     neighbour: str
     outputs: tuple[str, str] | None = None
-    digest: Words | UnsetType = UNSET
 
     @classmethod
     def of(cls, pair: Pair, outputs: tuple[str, str] | None = None) -> Moved:
         """Return a pair, and the outputs on both of its inputs."""
-        return cls(pair.origin, *words_of(pair), outputs, pair.digest or UNSET)
+        return cls(pair.origin, *words_of(pair), outputs)
 
 
 def verdict_of(refuted: bool, tested: bool) -> PrivacyVerdict:

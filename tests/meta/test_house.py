@@ -23,12 +23,11 @@ from dpaudit.results import _call_text
 # dpaudit/__init__.py. Every other folder of learners/ is a family.
 FLOORS = {
     "dpaudit": (
-        ("certificate_grammar", "verify_certificate"),
+        ("certificate_grammar", "verify_certificate", "verify_finding"),
         (
             "errors",
             "escaping",
             "files",
-            "keyed",
             "naming",
             "withheld",
             "jsonable",

@@ -6,10 +6,9 @@ The cells of all kinds are one table of pandas, which `columns` reads.
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -20,7 +19,6 @@ import pandas as pd
 from scipy import sparse
 
 from dpaudit.bounds.base import Integers
-from dpaudit.jsonable import stable_repr
 from dpaudit.neighbours.own_data.data_columns import Cell, DataColumn, column_of, is_missing, unfit
 
 Index = Integers
@@ -29,18 +27,13 @@ CellValues = Mapping[tuple[int, int], Cell]
 """Values by the numbers of the row and the column."""
 Rebuild = Callable[[Any], Any]
 """Makes a dataset of a user's type of one of a kind that is known."""
-_PLAIN = frozenset({str, int, float, bool, type(None)})
 
 
 @dataclass(frozen=True, eq=False)
 class Table(ABC):
-    """A dataset of one kind, as rows and columns; `rebuilds` then make it one of a type that a user registered.
-
-    `whole` is whether the columns hold all of a record.
-    """
+    """A dataset of one kind, as rows and columns; `rebuilds` then make it one of a type that a user registered."""
 
     rebuilds: tuple[Rebuild, ...] = field(default=(), kw_only=True)
-    whole: bool = field(default=True, kw_only=True)
 
     @property
     @abstractmethod
@@ -76,15 +69,6 @@ class Table(ABC):
         cells = {(row, column): value for row, value in values.items()}
         return self.changed(self.rows(np.arange(self.size)), cells).dataset()
 
-    def digest(self) -> str:
-        """Return the SHA-256 of the kind and the content, in hexadecimal digits; it never leaves without a key."""
-        kind = "Registered" if self.rebuilds else type(self).__name__
-        found = hashlib.sha256(f"{kind} {self.size}\n".encode())
-        for part in self.content():
-            found.update(f"{len(part)}\n".encode())
-            found.update(part)
-        return found.hexdigest()
-
     def dataset(self) -> Any:
         """Return the rows as a dataset of the kind given; the table must be one that `rows` made."""
         found = self._plain_dataset()
@@ -103,10 +87,6 @@ class Table(ABC):
     @abstractmethod
     def joined(self, rows: Self) -> Self:
         """Return the records followed by those of a table that `rows` made."""
-
-    @abstractmethod
-    def content(self) -> Iterator[bytes]:
-        """Yield bytes that determine the dataset."""
 
     @abstractmethod
     def _plain_dataset(self) -> Any:
@@ -175,11 +155,6 @@ class ArrayTable(Table):
         joined[len(self.data) :] = rows.data
         return replace(self, data=joined.view(type(self.data)))
 
-    def content(self) -> Iterator[bytes]:
-        """Yield bytes that determine the dataset."""
-        yield f"{self.data.dtype.descr} {self.data.shape}".encode()
-        yield bytes_of_array(self.data)
-
     def _plain_dataset(self) -> np.ndarray:
         return self.data
 
@@ -188,13 +163,14 @@ class ArrayTable(Table):
 class FrameTable(Table):
     """A table of pandas, or one of its columns.
 
-    An index that merely counts rows does so in every dataset made; labels of another one may be part of a record,
-    which is not `whole` then.
+    An index that merely counts rows (`counts`) does so in every dataset made; labels of another one may be part of a
+    record.
     """
 
     data: pd.DataFrame
     series: bool
     name: Hashable = None
+    counts: bool = field(default=True, kw_only=True)
 
     @property
     def size(self) -> int:
@@ -227,24 +203,12 @@ class FrameTable(Table):
             rows.data.index = labels
         return replace(self, data=pd.concat([self.data, rows.data]))
 
-    def content(self) -> Iterator[bytes]:
-        """Yield bytes that determine the dataset."""
-        if not self.whole:
-            yield from _bytes_of_series("index", self.data.index.to_series())
-        for name in self.data.columns:
-            yield from _bytes_of_series(str(name), self.data[name])
-
     def _plain_dataset(self) -> pd.DataFrame | pd.Series:
-        if self.whole:
+        if self.counts:
             self.data.index = pd.RangeIndex(len(self.data), name=self.data.index.name)
         if self.series:
             return self.data.iloc[:, 0].rename(self.name)
         return self.data
-
-
-def _bytes_of_series(label: str, values: pd.Series) -> Iterator[bytes]:
-    yield f"{label} {values.dtype}".encode()
-    yield bytes_of_array(values.to_numpy())
 
 
 @dataclass(frozen=True, eq=False)
@@ -282,13 +246,6 @@ class SparseTable(Table):
     def joined(self, rows: Self) -> Self:
         """Return the records followed by others."""
         return replace(self, data=sparse.vstack([self.data, rows.data], format="csr", dtype=self.data.dtype))
-
-    def content(self) -> Iterator[bytes]:
-        """Yield bytes that determine the dataset."""
-        held = self.data.sorted_indices()
-        yield f"{held.dtype} {held.shape}".encode()
-        for part in (held.indptr.astype(np.int64), held.indices.astype(np.int64), held.data):
-            yield part.tobytes()
 
     def _plain_dataset(self) -> sparse.sparray | sparse.spmatrix:
         return self.data.asformat(self.format)
@@ -357,10 +314,6 @@ class RecordTable(Table):
         """Return the records followed by others."""
         return replace(self, data=self.data + rows.data)
 
-    def content(self) -> Iterator[bytes]:
-        """Yield bytes that determine the dataset."""
-        yield text_of_values(self.data)
-
     def _plain_dataset(self) -> Sequence[Any]:
         made: Sequence[Any] = self.kind(self.data)
         return made
@@ -413,23 +366,6 @@ def _with_field(record: Any, key: Hashable, value: Cell) -> Any:
 def _items_with(record: Sequence[Any], key: Hashable, value: Cell) -> list[Any]:
     """Return the items of a tuple or a list, with another one in the place of one field."""
     return [value if field == key else old for field, old in zip(_fields(record) or (), record, strict=True)]
-
-
-def text_of_values(values: list[Any]) -> bytes:
-    """Return values as text that depends on nothing else; of plain ones that of `repr`, which is faster."""
-    plain = all(type(value) in _PLAIN for value in values)
-    if plain:
-        text = repr(values)
-    else:
-        text = stable_repr(values)
-    return text.encode("utf-8", "surrogatepass")  # half of a surrogate pair is no text of UTF-8
-
-
-def bytes_of_array(values: np.ndarray) -> bytes:
-    """Return the bytes of an array, the text of one of objects."""
-    if values.dtype.hasobject:
-        return text_of_values(values.tolist())
-    return values.tobytes()
 
 
 def flat(array: np.ndarray) -> np.ndarray:

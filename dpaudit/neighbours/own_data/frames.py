@@ -7,7 +7,7 @@ so that types, nulls, schema, metadata and attributes are those of the dataset t
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
@@ -19,12 +19,10 @@ from dpaudit.neighbours.own_data.adapters import (
     CellValues,
     Index,
     Table,
-    bytes_of_array,
     column_of_array,
     flat,
     frame_of,
     fresh_labels,
-    text_of_values,
 )
 from dpaudit.neighbours.own_data.data_columns import DataColumn, Digits, ValueKind, floats_of, unfit
 
@@ -122,23 +120,6 @@ class ColumnarTable(Table):
             rows = rows._with_column(column, values)
         return rows
 
-    def content(self) -> Iterator[bytes]:
-        """Yield bytes that determine the dataset."""
-        yield self._types().encode()
-        for i, name in enumerate(self._names()):
-            yield name.encode()
-            numbers = None
-            if self._held(i).type is not None:
-                numbers = self._numbers(i)
-            if numbers is None:
-                yield text_of_values(self._listed(i))
-            else:
-                yield numbers.tobytes()
-
-    @abstractmethod
-    def _types(self) -> str:
-        """Return the types of the columns as text."""
-
 
 @dataclass(frozen=True, eq=False)
 class PolarsTable(ColumnarTable):
@@ -206,9 +187,6 @@ class PolarsTable(ColumnarTable):
         if self.lazy:
             return rows.lazy()
         return rows
-
-    def _types(self) -> str:
-        return f"polars {self.data.schema} {self.series} {self.lazy}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -296,9 +274,6 @@ class ArrowTable(ColumnarTable):
             return pyarrow.RecordBatch.from_arrays(parts, schema=rows.schema)
         return parts[0]
 
-    def _types(self) -> str:
-        return f"pyarrow {self.form} {self.data.schema.to_string(show_schema_metadata=False)}"
-
 
 def _taken(column: pyarrow.ChunkedArray, index: Index) -> pyarrow.ChunkedArray:
     """Return the rows of a column in a given order, put together of pieces of neighbouring ones."""
@@ -321,7 +296,7 @@ class XarrayTable(Table):
     """A dataset of xarray, or one array, held as a dataset; the records are numbered along one dimension.
 
     What lacks this dimension is the same in every dataset made. An index that merely counts records does so in all of
-    them; other labels may be part of a record, which is not `whole` then. `array` is whether one array was given.
+    them; other labels may be part of a record. `array` is whether one array was given.
     """
 
     data: xarray.Dataset
@@ -434,12 +409,6 @@ class XarrayTable(Table):
             return rows[_ARRAY].rename(self.name)
         return rows
 
-    def content(self) -> Iterator[bytes]:
-        """Yield bytes that determine the dataset."""
-        for name, held in self.data.variables.items():
-            yield f"{name} {held.dims} {held.dtype} {held.shape}".encode()
-            yield bytes_of_array(np.asarray(held.values))
-
 
 # The name that the values of one array have in the dataset that holds them.
 _ARRAY = "the values of the array"
@@ -499,9 +468,8 @@ def xarray_table(data: xarray.Dataset | xarray.DataArray, kind: str) -> Table:
     dimension = next((one for one in first if all(one in other.dims for other in variables)), first[0])
     index = held.indexes.get(dimension)
     counts = index is None or (index.nlevels == 1 and np.array_equal(index.to_numpy(), np.arange(len(index))))
-    others = any(dimension in found.dims for key, found in held.variables.items() if key in held.xindexes)
     array = isinstance(data, xarray.DataArray)
-    return XarrayTable(held, dimension, counts, array, name, whole=counts and not (others and index is None))
+    return XarrayTable(held, dimension, counts, array, name)
 
 
 def _objects(values: Sequence[Any]) -> np.ndarray:

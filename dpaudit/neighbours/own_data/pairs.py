@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
@@ -16,16 +15,13 @@ from dpaudit.arguments import read_integer
 from dpaudit.bounds.base import Bools, Integers
 from dpaudit.contract import Made, MadePair, Origin, OriginKind, Pair, Relation
 from dpaudit.errors import InputError
-from dpaudit.jsonable import stable_repr
-from dpaudit.keyed import key_of, keyed
 from dpaudit.neighbours.check import lacking, shared_ends
 from dpaudit.neighbours.own_data.backgrounds import Recipe, Rows, recipes_of
 from dpaudit.neighbours.own_data.candidate_rows import CandidateRows
-from dpaudit.neighbours.own_data.data_columns import ValueKind, unfit
+from dpaudit.neighbours.own_data.data_columns import unfit
 from dpaudit.neighbours.own_data.units import GivenUnit, UnitRows, read_units, small_groups, standing_out
 from dpaudit.neighbours.own_data.value_bounds import GivenBounds, read_bounds
-from dpaudit.outputs.canonical import canonical, in_words
-from dpaudit.withheld import COMMON, Coarse
+from dpaudit.withheld import Coarse
 
 if TYPE_CHECKING:
     from dpaudit.neighbours.own_data.adapters import Table
@@ -132,11 +128,10 @@ def neighbours_of(
         raise InputError(text + "no others are made; use add-remove-one, or more records", names=("data", "relation"))
     made = tuple(candidates.made())
     pool = table.extended(candidates.new)
-    digest = keyed(table.digest(), key_of())
     given = frozenset(chain(*ends.values()))
     # The pool is made before: the rows of the pairs that are only counted are not kept.
     more = sum(1 for _ in islice(distinct, max(0, COUNTED - len(recipes))))
-    source = RowSource(pool, table.size, digest, made, units.alone, given, len(recipes) + more)
+    source = RowSource(pool, table.size, made, units.alone, given, len(recipes) + more)
     kind = OriginKind.OWN_DATA if units.alone else OriginKind.OWN_USERS
     return [
         MadePair(
@@ -265,7 +260,7 @@ def _joined(*parts: Integers) -> Rows:
 
 @dataclass(frozen=True, eq=False)
 class RowSource:
-    """The rows that datasets are made of: those of the dataset, `size` with this keyed digest, followed by new ones.
+    """The rows that datasets are made of: those of the dataset, `size` of them, followed by new ones.
 
     `units` are what a local search may let come. It may change what both sides share if every row is a unit, `alone`.
     `given` are the bounds that the user gave, and `offered` how many pairs the dataset gives, or `COUNTED` if there are
@@ -274,7 +269,6 @@ class RowSource:
 
     pool: Table = field(repr=False)
     size: int
-    digest: str
     units: tuple[UnitRows, ...] = field(repr=False)
     alone: bool = field(repr=False)
     given: frozenset[float] = field(repr=False)
@@ -282,27 +276,9 @@ class RowSource:
 
     @cached_property
     def coarse(self) -> Coarse:
-        """The values of the records that may be shown."""
-        columns = [replace(one, values=one.values[: self.size]) for one in self.pool.columns]
-        numbers = None
-        if self.pool.whole and all(one.numeric or one.kind is ValueKind.BOOLEAN for one in columns):
-            numbers = tuple(np.sort(one.finite.astype(float)).tolist() for one in columns if one.numeric)
-        names = frozenset(str(one.name) for one in columns if one.name is not None)
-        return Coarse(names, self.given, self._common(), numbers)
-
-    def _common(self) -> frozenset[str]:
-        """Return the words of the values that enough records have."""
-        cells = self.pool.cells().iloc[: self.size]
-        common: set[str] = set()
-        for i in range(cells.shape[1]):
-            values = cells.iloc[:, i].tolist()
-            try:
-                counts = Counter(values)
-            except TypeError:  # a list or a dictionary among them
-                counts = Counter(map(stable_repr, values))
-            for value in (value for value, count in counts.items() if count >= COMMON):
-                common |= {str(value), repr(value), in_words(canonical(value))}
-        return frozenset(common)
+        """The constants that may be shown."""
+        names = frozenset(str(one.name) for one in self.pool.columns if one.name is not None)
+        return Coarse(names, self.given)
 
 
 @dataclass(frozen=True)
@@ -320,11 +296,6 @@ class MadeData(Made):
     def in_words(self) -> str:
         """Return the words."""
         return self.words
-
-    @property
-    def digest(self) -> str:
-        """The keyed digest of the dataset."""
-        return self.source.digest
 
     @property
     def coarse(self) -> Coarse:

@@ -85,12 +85,6 @@ class PartsTable(Table):
         """Return the records followed by others."""
         return replace(self, data={name: part.joined(rows.data[name]) for name, part in self.data.items()})
 
-    def content(self) -> Iterator[bytes]:
-        """Yield bytes that determine the dataset."""
-        for name, part in self.data.items():
-            yield str(name).encode()
-            yield from part.content()
-
     def _plain_dataset(self) -> Mapping[Hashable, Any] | tuple[Any, ...]:
         found = {name: part.dataset() for name, part in self.data.items()}
         if self.kind is tuple:
@@ -164,7 +158,7 @@ def _of_frame(data: pd.DataFrame) -> Table:
         raise unfit("{data} must have columns of different names; {twice} stands twice", twice=twice)
     if not len(data.columns):
         raise unfit("{data} must hold at least one column, got a table of none")
-    table = FrameTable(data, False, whole=counts_rows(data.index))
+    table = FrameTable(data, False, counts=counts_rows(data.index))
     plain = type(data.iloc[:0])
     if plain is type(data):
         return table
@@ -173,7 +167,7 @@ def _of_frame(data: pd.DataFrame) -> Table:
 
 @table_of.register(pd.Series)
 def _of_series(data: pd.Series) -> Table:
-    return FrameTable(data.to_frame(name=0), True, data.name, whole=counts_rows(data.index))
+    return FrameTable(data.to_frame(name=0), True, data.name, counts=counts_rows(data.index))
 
 
 # A dok_array is a dictionary too, which comes first among its bases.
@@ -186,7 +180,7 @@ def _of_sparse(data: sparse.sparray | sparse.spmatrix) -> Table:
     matrix = data.tocsr()
     entries = np.asarray(np.bincount(matrix.indices, minlength=matrix.shape[1]))
     shown = np.sort(np.argsort(-entries, kind="stable")[:SPARSE_COLUMNS]).astype(np.int64)
-    return SparseTable(matrix, data.format, shown, whole=len(shown) == matrix.shape[1])
+    return SparseTable(matrix, data.format, shown)
 
 
 @table_of.register(list)
@@ -237,7 +231,7 @@ def _of_parts(parts: Mapping[Hashable, Any], kind: type) -> Table:
     if len({table.size for table in tables.values()}) > 1:
         sizes = ", ".join(f"{str(name)!r} has {table.size}" for name, table in tables.items())
         raise unfit("{data} must hold columns of one length: {sizes:.300}", sizes=sizes)
-    return PartsTable(tables, kind, whole=all(table.whole for table in tables.values()))
+    return PartsTable(tables, kind)
 
 
 def _is_part(value: Any) -> bool:

@@ -664,8 +664,6 @@ def _witness(view: FindingView, finding: PrivacyFinding) -> Lines:
     origin = origin_text(found.origin)
     if found.difference is not UNSET and found.difference not in found.neighbour:
         inputs += f" ({found.difference})"
-    if found.digest:
-        origin += f"; digest of the data: {found.digest}"
     counts = (found.hits, found.trials, found.neighbour_hits, found.neighbour_trials)
     if None in counts:
         lines = [("witness", f"{inputs}, {event} [{origin}]")]

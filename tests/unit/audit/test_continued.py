@@ -248,3 +248,24 @@ def test_two_processes_do_not_write_one_file(tmp_path: Path) -> None:
 
     with pytest.raises(InputError, match="another process"):
         audit(writes, continued=file)
+
+
+def top(data: list[float], rng: np.random.Generator) -> float:
+    return max(data, default=0.0)
+
+
+def test_a_file_of_peoples_data_holds_salted_digests_and_refuses_other_data(tmp_path: Path) -> None:
+    first, second = tmp_path / "first.jsonl", tmp_path / "second.jsonl"
+
+    def asked(data: list[float], file: Path) -> dpaudit.PrivacyFinding:
+        return dpaudit.audit_privacy(top, **grouped(data=data, epsilon=1.0, trials=100, continued=file))
+
+    found = [asked([4242.5, 1.5], file).to_dict() for file in (first, second)]
+    assert found[0] == found[1] == asked([4242.5, 1.5], first).to_dict()
+    kept = [json.loads(file.read_bytes().splitlines()[0]) for file in (first, second)]
+    assert kept[0]["settings"] == kept[1]["settings"]
+    assert kept[0]["inputs"]["list of pairs"] != kept[1]["inputs"]["list of pairs"]
+    assert kept[0]["inputs"]["list of pairs"] not in str(found[0])
+    assert "list of pairs" not in kept[0]["settings"]
+    with pytest.raises(InputError, match="its list of pairs is another one"):
+        asked([4242.5, 2.5], first)

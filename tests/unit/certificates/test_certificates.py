@@ -215,8 +215,13 @@ def test_inputs_that_json_lacks_are_named() -> None:
     assert certificates.replay(whole, groups, pair=odd).verdict == "violation"
     with pytest.raises(InputError, match=r"f\.py:PAIRS\[0\]"):
         certificates.replay(whole, groups)
-    with pytest.raises(InputError, match="digest"):
-        certificates.replay(whole, groups, pair=(odd.neighbour, odd.data))
+    assert not certificates.replay(whole, groups, pair=odd).values_checked
+    others = (odd.data.iloc[1:], odd.neighbour.iloc[1:])
+    with pytest.raises(InputError, match=r"a DataFrame of 39 rows of .*, and the certificate names a DataFrame of 40"):
+        certificates.replay(whole, groups, pair=others)
+    renamed = (odd.data.rename(columns=str.upper), odd.neighbour.rename(columns=str.upper))
+    with pytest.raises(InputError, match="an input is not the one that was audited"):
+        certificates.replay(whole, groups, pair=renamed)
 
 
 def test_data_of_people_stay_out() -> None:
@@ -226,9 +231,10 @@ def test_data_of_people_stay_out() -> None:
     private = Pair(pair.data, pair.neighbour, origin)
     finding = msgspec.structs.replace(finding, origins=(origin,))
     certificate = certificates.make(finding, [private], mechanism=groups)
-    assert certificate.data == Referred("PAIRS[0]", "row 39 replaced", certificate.data.digest, (39,), 0)
+    assert isinstance(certificate.data, Referred)
+    assert certificate.data == Referred("PAIRS[0]", "row 39 replaced", (39,), 0, certificate.data.form)
+    assert "digest" not in json.dumps(certificate.to_dict())
     assert certificates.replay(certificate, groups, pair=pair, relation="replace-one").verdict == "violation"
-    assert "age" not in json.dumps(certificate.to_dict())
     shown = certificates.make(finding, [private], mechanism=groups, look=Look(include_data=True))
     assert isinstance(shown.data, Given)
 
