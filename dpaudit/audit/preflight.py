@@ -642,7 +642,7 @@ class Hygiene:
         return bool(effective_n_jobs(self.sampler.n_jobs) > 1)
 
     def _answers(self, numbers: Sequence[int], runs: int) -> list[tuple[Hashable, list[Label] | None]]:
-        """Return the answers of workers on the data, with the generator of each number; equal ones for equal numbers."""
+        """Return the answers of workers on the data with the generator of each number: equal ones for equal numbers."""
         sampler = self.sampler
         pair = self.pairs[0]
         made = (sampler.couples(pair, [("probe", "worker", number)] * 2, runs, 0) for number in numbers)
