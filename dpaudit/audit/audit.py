@@ -276,7 +276,7 @@ def sampler_of(
     timeout: float | None = None,
     timeout_is: str = "output",
 ) -> Sampler:
-    """Return what makes the runs of a mechanism; the parameters are as for `audit_privacy` and `Execution`."""
+    """Return the sampler of a mechanism; the parameters are as for `audit_privacy` and `Execution`."""
     check_jobs(n_jobs, backend, address)
     timeout = Options.timeout.read(timeout)
     timeout_is = Options.timeout_is.read(timeout_is)
@@ -290,7 +290,7 @@ def sampler_of(
 
 
 def without_shared(sampler: Sampler, pair: Pair) -> Sampler:
-    """Return what makes the runs of a mechanism, without the parts that a few runs on a pair share and change.
+    """Return a sampler that leaves out the parts of outputs which a few runs on a pair share and change.
 
     An audit finds these when they change; runs that follow an audit, as those for a certificate, have to know before.
     """

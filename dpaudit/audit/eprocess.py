@@ -149,7 +149,7 @@ class CellSums:
 
     @classmethod
     def expected(cls, rate: Array, mass: Array) -> CellSums:
-        """Return what is expected of one run, if r and the cells' shares `mass` were true."""
+        """Return the expected sums of one run, if r and the cells' shares `mass` were true."""
         return cls(rate, mass * rate, mass * (1 - rate))
 
     def _below(self, row: Integers, rate: Array) -> Array:

@@ -453,7 +453,7 @@ def derived(test: GuessTest, points: ClaimPoints, curve: CurveClaim | None, shar
 
 
 def _if_gaussian(test: GuessTest, delta: float) -> IfGaussian:
-    """Return what the guesses show under assumptions; each number of guesses has an equal share of the error."""
+    """Return the bounds that the guesses give under assumptions; the numbers of guesses share the error equally."""
     known = (0.0, 0.0)
     error = test.error / len(test.right)
     schedule = test.schedule

@@ -75,7 +75,7 @@ def refutation_probability(p: float, q: float, runs: int, *, epsilon: float, del
     ages = np.geomspace(past[0], past[-1], min(_AGES, len(past)))
 
     def at_batches(values: Array) -> Array:
-        """Return what is known at some ages at every batch's, interpolated in the logarithm of the age."""
+        """Interpolate values at some ages to the ages of all batches, linearly in the logarithm of the age."""
         return np.apply_along_axis(lambda column: np.interp(np.log(past), np.log(ages), column), 0, values)
 
     growth, noise, lever, slope = map(at_batches, _moments(rate, mass, ages, epsilon, delta))

@@ -108,7 +108,7 @@ def runs_a_side(trials: int, own: bool) -> int:
 
 
 def ordered_runs(trials: int, runs: int) -> int:
-    """Return how many runs on a side show in which order they come, before an audit or at its end, in calls of `runs`.
+    """Return the runs on a side that show whether their order matters, before or after an audit, in calls of `runs`.
 
     Fewer are made where a run takes long.
     """
@@ -318,7 +318,7 @@ class Hygiene:
         return self._checks((CheckName.ADVANCED, Answer.UNMOVED))
 
     def _of_calls(self) -> tuple[Check, ...]:
-        """Return whether the runs of a call are alike, as those of the first two calls on the neighbour show."""
+        """Return the check of calls if runs of one call are alike, by the first two calls on the neighbour."""
         made = self.others[: 2 * self.runs]
         known = labels(made)
         if known is None or self.runs < 2:
@@ -380,11 +380,11 @@ class Hygiene:
                     series.add(kept, known)
 
     def _ordered(self) -> tuple[Check, ...]:
-        """Return whether consecutive runs depend on each other, after the runs at the end, and whether workers do."""
+        """Return the checks of the order of runs, after those at the end, and of workers."""
         return (*self._of_order(), *self._of_workers())
 
     def _of_workers(self) -> tuple[Check, ...]:
-        """Return whether workers repeat each other, by the values that all runs of the audit have returned."""
+        """Return the check of workers, by the values that all runs of the audit have returned."""
         if self.values is None or self.values.workers < 2:
             return ()
         if any(check.name == CheckName.WORKERS and check.meaningless for check in self.checks):
@@ -590,7 +590,7 @@ class Hygiene:
         return answer
 
     def _workers(self) -> tuple[Check, ...]:
-        """Return whether workers repeat each other's streams: equal outputs from different generators betray them."""
+        """Return the check of workers: equal outputs from different generators betray repeated streams."""
         if not self._spread:
             return self._checks((CheckName.WORKERS, Answer.NOT_ASKED))
         runs = self._most_runs
@@ -642,7 +642,7 @@ class Hygiene:
         return bool(effective_n_jobs(self.sampler.n_jobs) > 1)
 
     def _answers(self, numbers: Sequence[int], runs: int) -> list[tuple[Hashable, list[Label] | None]]:
-        """Return what workers make of the data with the generator of each number; equal numbers, equal generators."""
+        """Return the answers of workers on the data with the generator of each number: equal ones for equal numbers."""
         sampler = self.sampler
         pair = self.pairs[0]
         made = (sampler.couples(pair, [("probe", "worker", number)] * 2, runs, 0) for number in numbers)
@@ -673,13 +673,13 @@ def _passed(passed: bool) -> Answer:
 
 
 def _signed(pause: float, outputs: Batch) -> tuple[Hashable, list[Label] | None]:
-    """Return which process has made a batch, and its labels."""
+    """Return the process that has made a batch, and its labels."""
     time.sleep(pause)  # so that another worker takes the next call
     return (platform.node(), os.getpid()), labels(outputs)
 
 
 def _probe_warnings(mechanism: Mechanism, outputs: Batch) -> tuple[str, ...]:
-    """Return what a probe does not show, by some first outputs on both sides of a pair; nothing without a probe."""
+    """Return warnings of a probe that distinguishes nothing, by some first outputs on both sides of a pair."""
     if mechanism.probe is None:
         return ()
     points = len(mechanism.probe)

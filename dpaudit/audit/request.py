@@ -481,7 +481,7 @@ class Request:
         return Reach(tried, offered, side.source.offered < COUNTED, self.dataset.group)
 
     def _warnings(self, width: int, summed: int, not_run: int) -> Iterator[str]:
-        """Yield what limits the finding; the parameters are as for it, `width` is that of rows of numbers, or 0."""
+        """Yield the limits of the finding as texts; `width` is that of rows of numbers, or 0 without such rows."""
         if width and (dense := least_dense_shift(width, summed)) >= NOTED_SHIFT:
             yield (
                 f"outputs hold rows of {width} numbers: {summed} runs a side can learn a shift of one number by "

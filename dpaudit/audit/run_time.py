@@ -63,7 +63,7 @@ class KnownChecks(Hygiene):
         return ()
 
     def close(self) -> tuple[Check, ...]:
-        """Return what is known."""
+        """Return the checks that were made before."""
         return self._known
 
 

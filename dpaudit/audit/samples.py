@@ -172,7 +172,7 @@ class _Recording:
         return found
 
     def in_words(self) -> str:
-        """Return what the finding assumes, and how many outputs it rests on."""
+        """Describe the assumption of the finding, and the number of outputs that it rests on."""
         counts = zip(self.used, self._sides, NAMES, strict=True)
         used = " and ".join(f"{used:,} of {len(side):,} {name}" for used, side, name in counts)
         return f"outputs recorded elsewhere, which the finding assumes to be independent: {used} were used"

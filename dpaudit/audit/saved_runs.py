@@ -188,7 +188,7 @@ class ChosenColumns:
 
 
 def _held_in(path: Path) -> bytes:
-    """Return what a file of runs holds, nothing if there is none; `InputError` if it cannot be one."""
+    """Return the bytes of a file of runs, none if there is no file; `InputError` if it cannot be one."""
     if not path.parent.is_dir():
         raise InputError.of(_PARAMETER, str(path), "a file in a folder that exists")
     if path.is_dir():

@@ -375,7 +375,7 @@ class Session:
         bets.refit_at = 0
 
     def in_words(self, pace: float) -> str:
-        """Return what is known, and what more runs would show and cost, at so many seconds a run."""
+        """Describe the evidence so far, and what more runs would show and cost at so many seconds a run."""
         won = float(self.log_evidence[self.target])
         left = min(self.runs - self.runs_used, int(min(self.request.clock.left / max(pace, 1e-9), self.runs)))
         growth = max(bets.promise(self.target) for bets in self.bets)
