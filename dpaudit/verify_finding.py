@@ -11,6 +11,7 @@ if __name__ == "__main__" and not sys.flags.safe_path:
     del sys.path[0]  # it may be a folder that was received, and hold a json.py
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 from dpaudit.certificate_grammar import main, need, parsed
@@ -35,21 +36,15 @@ def of_fixed_runs(stored: dict[str, Any]) -> None:
     sides = witness["trials"], witness["neighbour_trials"]
     tests = stored["tests"]
     if not tests:  # the only one may stand as the witness alone
-        only = {name: witness[name] for name in ("hits", "neighbour_hits", "direction", "opposite", "count")
-                if name in witness}  # fmt: skip
-        tests = [{**only, "error": errors["verdict"], "epsilon_lower": stored["epsilon_lower"]}]
+        tests = [{**witness, "error": errors["verdict"], "epsilon_lower": stored["epsilon_lower"]}]
     spent = sum(test["error"] for test in tests)
     need(spent <= errors["verdict"] * (1 + 1e-9), "errors of the tests", "at most that of the verdict", spent)
     for test in tests:
         runs = sides if test["direction"] == witness["direction"] else sides[::-1]
         of_test(test, runs, stored["delta"])
     best = max(test["epsilon_lower"] for test in tests)
-    need(
-        stored["epsilon_lower"] == best,
-        "epsilon_lower",
-        f"the best bound of its tests, {best}",
-        stored["epsilon_lower"],
-    )
+    stated = stored["epsilon_lower"]
+    need(stated == best, "epsilon_lower", f"the best bound of its tests, {best}", stated)
 
 
 def of_test(test: dict[str, Any], runs: tuple[int, int], delta: float) -> None:
@@ -61,8 +56,11 @@ def of_test(test: dict[str, Any], runs: tuple[int, int], delta: float) -> None:
     if "count" in test:
         right, guesses = test["count"]["right"], test["count"]["guesses"]
         need(right <= guesses, "right guesses", f"at most {guesses}", right)
-        sides = 2 if "opposite" in test else 1
-        rejects = coin_test(right, guesses, sum(runs) * delta * sides / 2, error)
+        # `dpaudit.bounds.coin` has the theorem: m delta, half of it where only one side is ever guessed.
+        coins = sum(runs) * delta / 2
+        if "opposite" in test:
+            coins *= 2
+        rejects = coin_test(right, guesses, coins, error)
     else:
         rejects = melded_test(hits, runs, delta, error)
     # A bound is the greatest epsilon that is rejected, rounded down.
@@ -70,7 +68,7 @@ def of_test(test: dict[str, Any], runs: tuple[int, int], delta: float) -> None:
     need(follows, "epsilon_lower", f"what its counts give, with an error of {error}", stated)
 
 
-def coin_test(right: int, guesses: int, coins: float, error: float) -> Any:
+def coin_test(right: int, guesses: int, coins: float, error: float) -> Callable[[float], bool]:
     """Return whether right guesses of coins reject an epsilon, as a function of it."""
     if 2 * right <= guesses:
         return lambda epsilon: False
@@ -78,7 +76,7 @@ def coin_test(right: int, guesses: int, coins: float, error: float) -> Any:
     return lambda epsilon: wrong.p_value(1 / (1 + math.exp(epsilon)), coins) <= error
 
 
-def melded_test(hits: tuple[int, int], runs: tuple[int, int], delta: float, error: float) -> Any:
+def melded_test(hits: tuple[int, int], runs: tuple[int, int], delta: float, error: float) -> Callable[[float], bool]:
     """Return whether hits on both sides reject an epsilon, as a function of it."""
     if hits[0] == 0 or hits[1] == runs[1]:
         return lambda epsilon: False
@@ -104,7 +102,11 @@ def of_privacy(stored: dict[str, Any]) -> list[str]:
     elif refuted:
         possible = ["violation"]
     else:
-        possible = ["no evidence" if stored["gaps"] else "consistent", *(["violation"] if holder else [])]
+        possible = ["consistent"]
+        if stored["gaps"]:
+            possible = ["no evidence"]
+        if holder:
+            possible.append("violation")
     said_by = f"epsilon >= {stored['epsilon_lower']} and a claim of {stored['epsilon']}"
     need(stored["verdict"] in possible, "verdict", f"{possible[0]!r}, by {said_by}", stored["verdict"])
     return left
@@ -118,15 +120,25 @@ def of_utility(stored: dict[str, Any]) -> list[str]:
     # Which look decided is not stored.
     looks = int(math.log(trials, LOOKS_GROW)) + 2
     errors = [(1 - stored["confidence"]) * 0.5**look for look in range(looks)]
-    follows = any(close(lower, lower_end(failures, trials, error / 2)) and
-                  close(1 - upper, lower_end(trials - failures, trials, error / 2)) for error in errors)  # fmt: skip
+    follows = any(is_interval(lower, upper, failures, trials, error) for error in errors)
     need(follows, "the interval", f"what {failures} failures of {trials} give", [lower, upper])
     if upper <= stored["beta"]:
         possible = ["holds", "vacuous"]
+    elif lower > stored["beta"]:
+        possible = ["violation"]
     else:
-        possible = ["violation"] if lower > stored["beta"] else ["undecided"]
+        possible = ["undecided"]
     need(stored["verdict"] in possible, "verdict", f"{possible[0]!r}, by its interval", stored["verdict"])
-    return ["whether a claim of utility is vacuous"] if possible[0] == "holds" else []
+    if possible[0] == "holds":
+        return ["whether a claim of utility is vacuous"]
+    return []
+
+
+def is_interval(lower: float, upper: float, failures: int, trials: int, error: float) -> bool:
+    """Return whether these are the exact limits of a failure rate, half of the error on either side."""
+    if not close(lower, lower_end(failures, trials, error / 2)):
+        return False
+    return close(1 - upper, lower_end(trials - failures, trials, error / 2))
 
 
 def lower_end(hits: int, runs: int, error: float) -> float:

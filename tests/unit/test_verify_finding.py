@@ -31,7 +31,8 @@ def laplace(bit: int, rng: np.random.Generator) -> float:
 @pytest.mark.parametrize("epsilon", [0.5, 1.5])
 @pytest.mark.parametrize("delta", [0.0, 0.01])
 def test_findings_of_audits_are_right(epsilon: float, delta: float) -> None:
-    finding = dpaudit.audit_privacy(laplace, [(0, 1)], epsilon=epsilon, delta=delta, trials=2000, sequential=False)
+    fixed = dpaudit.Execution(sequential=False)
+    finding = dpaudit.audit_privacy(laplace, [(0, 1)], epsilon=epsilon, delta=delta, trials=2000, execution=fixed)
     assert checked(stored(finding)) == ["the power stated"]
     for name, value in (("epsilon_lower", finding.epsilon_lower + 0.1), ("verdict", "consistent"), ("epsilon", 9.0)):
         if getattr(finding, name) != value and not (name == "epsilon" and finding.verdict != "violation"):
