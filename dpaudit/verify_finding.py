@@ -11,6 +11,7 @@ if __name__ == "__main__" and not sys.flags.safe_path:
     del sys.path[0]  # it may be a folder that was received, and hold a json.py
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 from dpaudit.certificate_grammar import main, need, parsed
@@ -22,7 +23,9 @@ RATE_TOLERANCE = 1e-5
 LOOKS_GROW = 4
 # With these checks failed, bets on single runs still hold.
 HOLD_RUN_BY_RUN = {"state", "process"}
-POWER, BETS, LAWS = "the power stated", "bets", "exact laws"
+POWER = "the power stated"
+BETS = "bets"
+LAWS = "exact laws"
 HOLDER = "the evidence by Holder's inequality"
 # Bounds above this are not told apart.
 MOST = 690.0
@@ -30,9 +33,10 @@ MOST = 690.0
 
 def of_fixed_runs(stored: dict[str, Any]) -> None:
     """Raise `ValueError` unless the bounds of an audit with a fixed number of runs are those of its counts."""
-    witness, errors = stored["witness"], stored["errors"]
+    witness = stored["witness"]
+    errors = stored["errors"]
     need(math.isclose(sum(errors.values()), 1 - stored["confidence"]), "errors", "1 - confidence in all", errors)
-    sides = witness["trials"], witness["neighbour_trials"]
+    sides = (witness["trials"], witness["neighbour_trials"])
     tests = stored["tests"]
     if not tests:  # the only one may stand as the witness alone
         only = {name: witness[name] for name in ("hits", "neighbour_hits", "direction", "opposite", "count")
@@ -41,7 +45,9 @@ def of_fixed_runs(stored: dict[str, Any]) -> None:
     spent = sum(test["error"] for test in tests)
     need(spent <= errors["verdict"] * (1 + 1e-9), "errors of the tests", "at most that of the verdict", spent)
     for test in tests:
-        runs = sides if test["direction"] == witness["direction"] else sides[::-1]
+        runs = sides
+        if test["direction"] != witness["direction"]:
+            runs = sides[::-1]
         of_test(test, runs, stored["delta"])
     best = max(test["epsilon_lower"] for test in tests)
     need(
@@ -54,12 +60,14 @@ def of_fixed_runs(stored: dict[str, Any]) -> None:
 
 def of_test(test: dict[str, Any], runs: tuple[int, int], delta: float) -> None:
     """Raise `ValueError` unless the bound of one event is that of its hits, or of its guesses of coins."""
-    hits = test["hits"], test["neighbour_hits"]
+    hits = (test["hits"], test["neighbour_hits"])
     need(hits[0] <= runs[0] and hits[1] <= runs[1], "hits", f"at most {runs}", hits)
-    stated, error = test["epsilon_lower"], test["error"]
+    stated = test["epsilon_lower"]
+    error = test["error"]
     need(0 <= stated <= MOST, "epsilon_lower", f"in [0, {MOST}]", stated)
     if "count" in test:
-        right, guesses = test["count"]["right"], test["count"]["guesses"]
+        right = test["count"]["right"]
+        guesses = test["count"]["guesses"]
         need(right <= guesses, "right guesses", f"at most {guesses}", right)
         sides = 2 if "opposite" in test else 1
         rejects = coin_test(right, guesses, sum(runs) * delta * sides / 2, error)
@@ -70,7 +78,7 @@ def of_test(test: dict[str, Any], runs: tuple[int, int], delta: float) -> None:
     need(follows, "epsilon_lower", f"what its counts give, with an error of {error}", stated)
 
 
-def coin_test(right: int, guesses: int, coins: float, error: float) -> Any:
+def coin_test(right: int, guesses: int, coins: float, error: float) -> Callable[[float], bool]:
     """Return whether right guesses of coins reject an epsilon, as a function of it."""
     if 2 * right <= guesses:
         return lambda epsilon: False
@@ -78,7 +86,9 @@ def coin_test(right: int, guesses: int, coins: float, error: float) -> Any:
     return lambda epsilon: wrong.p_value(1 / (1 + math.exp(epsilon)), coins) <= error
 
 
-def melded_test(hits: tuple[int, int], runs: tuple[int, int], delta: float, error: float) -> Any:
+def melded_test(
+    hits: tuple[int, int], runs: tuple[int, int], delta: float, error: float
+) -> Callable[[float], bool]:
     """Return whether hits on both sides reject an epsilon, as a function of it."""
     if hits[0] == 0 or hits[1] == runs[1]:
         return lambda epsilon: False
@@ -99,12 +109,16 @@ def of_privacy(stored: dict[str, Any]) -> list[str]:
     if holder:
         left.append(HOLDER)
     broken = {gap["check"] for gap in stored["gaps"] if gap["kind"] == "meaningless"}
-    if broken - (HOLD_RUN_BY_RUN if stored["in_any_state"] else set()):
+    if stored["in_any_state"]:
+        broken -= HOLD_RUN_BY_RUN
+    if broken:
         possible = ["no evidence"]
     elif refuted:
         possible = ["violation"]
     else:
-        possible = ["no evidence" if stored["gaps"] else "consistent", *(["violation"] if holder else [])]
+        possible = ["no evidence" if stored["gaps"] else "consistent"]
+        if holder:
+            possible.append("violation")
     said_by = f"epsilon >= {stored['epsilon_lower']} and a claim of {stored['epsilon']}"
     need(stored["verdict"] in possible, "verdict", f"{possible[0]!r}, by {said_by}", stored["verdict"])
     return left
@@ -112,9 +126,11 @@ def of_privacy(stored: dict[str, Any]) -> list[str]:
 
 def of_utility(stored: dict[str, Any]) -> list[str]:
     """Check a failure rate; return what of it does not follow from its counts."""
-    failures, trials = stored["failures"], stored["trials"]
+    failures = stored["failures"]
+    trials = stored["trials"]
     need(failures <= trials, "failures", f"at most {trials}", failures)
-    lower, upper = stored["failure_lower"], stored["failure_upper"]
+    lower = stored["failure_lower"]
+    upper = stored["failure_upper"]
     # Which look decided is not stored.
     looks = int(math.log(trials, LOOKS_GROW)) + 2
     errors = [(1 - stored["confidence"]) * 0.5**look for look in range(looks)]
@@ -123,10 +139,14 @@ def of_utility(stored: dict[str, Any]) -> list[str]:
     need(follows, "the interval", f"what {failures} failures of {trials} give", [lower, upper])
     if upper <= stored["beta"]:
         possible = ["holds", "vacuous"]
+    elif lower > stored["beta"]:
+        possible = ["violation"]
     else:
-        possible = ["violation"] if lower > stored["beta"] else ["undecided"]
+        possible = ["undecided"]
     need(stored["verdict"] in possible, "verdict", f"{possible[0]!r}, by its interval", stored["verdict"])
-    return ["whether a claim of utility is vacuous"] if possible[0] == "holds" else []
+    if possible[0] == "holds":
+        return ["whether a claim of utility is vacuous"]
+    return []
 
 
 def lower_end(hits: int, runs: int, error: float) -> float:
