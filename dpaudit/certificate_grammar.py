@@ -12,8 +12,13 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
-MOST_BYTES, MOST_DIGITS, MOST_RUNS, MOST_EPSILON = 2**24, 3_000, 10**12, 700
-DEPTH, LEAST_CONFIDENCE, LEAST_ERROR = 20, 0.5, 1e-25  # for smaller errors the tails that are cut off would count
+MOST_BYTES = 2**24
+MOST_DIGITS = 3_000
+MOST_RUNS = 10**12
+MOST_EPSILON = 700
+DEPTH = 20
+LEAST_CONFIDENCE = 0.5
+LEAST_ERROR = 1e-25  # for smaller errors the tails that are cut off would count
 RELATIONS = ("replace-one", "add-remove-one", "replace-private")
 Rule = Callable[[Any, str], None]
 
@@ -115,12 +120,18 @@ def value_of(value: Any, where: str, depth: int = DEPTH) -> None:
     if type(value) is str:
         return text(value, where)
     SHAPES(value, where)
-    kind, items = value["kind"], value.get("items", [])
-    parts = [part for item in items for part in item] if kind == "entries" else items
-    for item in [column for _, column in value["columns"]] if kind == "frame" else parts:
+    kind = value["kind"]
+    items = value.get("items", [])
+    parts = items
+    if kind == "entries":
+        parts = [part for item in items for part in item]
+    elif kind == "frame":
+        parts = [column for _, column in value["columns"]]
+    for item in parts:
         value_of(item, where, depth - 1)
     if kind == "frame":
-        names, lengths = [name for name, _ in value["columns"]], [_length(column) for _, column in value["columns"]]
+        names = [name for name, _ in value["columns"]]
+        lengths = [_length(column) for _, column in value["columns"]]
         for name in names:
             text(name, where)
         need(None not in lengths and len({*lengths}) < 2, where, "a frame of columns of one length", lengths)
@@ -147,8 +158,10 @@ def _fits(item: Any, dtype: str) -> bool:
     """Return whether a number is stored by a type of NumPy as it is."""
     if dtype in BITS:
         return type(item) is int and BITS[dtype][0] <= item <= BITS[dtype][1]
-    if dtype == "bool" or type(item) is dict:
-        return type(item) is bool if dtype == "bool" else item["kind"] == "number"
+    if dtype == "bool":
+        return type(item) is bool
+    if type(item) is dict:
+        return bool(item["kind"] == "number")
     if type(item) is not float or dtype == "float64" or abs(item) > 3.5e38:
         return type(item) is float and dtype == "float64"
     return bool(struct.unpack("f", struct.pack("f", item))[0] == item)
@@ -168,7 +181,9 @@ def _equal(value: Any) -> Any:
         value = float(value["value"])
     if type(value) is not dict:
         whole = type(value) is not str and value is not None and math.isfinite(value) and value == int(value)
-        return str(int(value)) if whole else (type(value).__name__, repr(value))
+        if whole:
+            return str(int(value))
+        return type(value).__name__, repr(value)
     if value["kind"] == "array":
         return _equal(value["items"][0])
     made = frozenset if value["type"] == "frozenset" else tuple
@@ -199,7 +214,8 @@ def cell(value: Any) -> Any:
 
 
 def _examples(value: Any) -> Counter[Any]:
-    public, found = value["public"] or [False] * len(value["counts"]), Counter[Any]()
+    public = value["public"] or [False] * len(value["counts"])
+    found = Counter[Any]()
     for point, label, count, one in zip(value["points"], value["labels"], value["counts"], public, strict=True):
         found[tuple(map(str, point)), str(label), one] += count
     return found
@@ -236,23 +252,28 @@ def _is_part(value: Any) -> bool:
 
 
 def _rows(value: Any) -> list[Any]:
-    (rows, *shape), cells = value["shape"], list(map(cell, value["items"]))
+    rows, *shape = value["shape"]
+    cells = list(map(cell, value["items"]))
     if not shape:
         return cells
-    step, kind = math.prod(shape), value["dtype"].strip("u")[0]
+    step = math.prod(shape)
+    kind = value["dtype"].strip("u")[0]
     return [("array", tuple(shape), kind, tuple(cells[i * step : (i + 1) * step])) for i in range(rows)]
 
 
 def form(value: Any) -> Any:
     """Return what two neighbouring datasets share: types, dtypes, widths, and the columns in their order."""
-    kind, items = value["kind"], value.get("items", [])
+    kind = value["kind"]
+    items = value.get("items", [])
     if kind == "array":
         return value["dtype"], tuple(value["shape"][1:])
     if kind == "frame":
         return kind, tuple((name, form(column)) for name, column in value["columns"])
     if kind == "entries":
         return kind, tuple((cell(key), form(item)) for key, item in items)
-    return value["type"], tuple(map(form, items)) if value["type"] == "tuple" and all(map(_is_part, items)) else ()
+    if value["type"] == "tuple" and all(map(_is_part, items)):
+        return value["type"], tuple(map(form, items))
+    return value["type"], ()
 
 
 def neighbours(relation: str | None, first: Any, second: Any) -> tuple[bool | None, str]:
@@ -268,7 +289,8 @@ def neighbours(relation: str | None, first: Any, second: Any) -> tuple[bool | No
     if None in sides:
         return None, "the inputs are no datasets of records"
     one, other = (Counter[Any](side or []) for side in sides)
-    gone, come = one - other, other - one
+    gone = one - other
+    come = other - one
     if not gone and not come:
         return None, "the inputs hold the same records in another order"
     moved = sorted((gone.total(), come.total())) == ([0, 1] if relation == "add-remove-one" else [1, 1])
@@ -304,10 +326,8 @@ def parsed(data: bytes) -> Any:
         return dict(pairs)
 
     def integer(digits: str) -> int:
-        fits, wanted = (
-            len(digits) <= MOST_DIGITS and digits != "-0",
-            f"of at most {MOST_DIGITS} digits, and 0 without a sign",
-        )
+        fits = len(digits) <= MOST_DIGITS and digits != "-0"
+        wanted = f"of at most {MOST_DIGITS} digits, and 0 without a sign"
         need(fits, "an integer", wanted, digits)
         return int(digits)
 
@@ -318,8 +338,9 @@ def parsed(data: bytes) -> Any:
     def constant(name: str) -> None:
         raise ValueError(f"{name} is no JSON")
 
-    hooks: Any = dict(parse_int=integer, parse_float=number, parse_constant=constant)
-    return json.loads(data.decode(), object_pairs_hook=single, **hooks)
+    return json.loads(
+        data.decode(), object_pairs_hook=single, parse_int=integer, parse_float=number, parse_constant=constant
+    )
 
 
 def sealed(data: bytes, rule: Callable[[Any], None]) -> Any:
@@ -334,7 +355,8 @@ def sealed(data: bytes, rule: Callable[[Any], None]) -> Any:
 
 def related(stored: Any) -> tuple[bool | None, str]:
     """Return whether the inputs of a certificate are neighbours, None where it does not tell, and words on it."""
-    first, second = stored["data"], stored["neighbour"]
+    first = stored["data"]
+    second = stored["neighbour"]
     if first["kind"] == second["kind"] == "value":
         return neighbours(stored["relation"], first["value"], second["value"])
     return None, "it does not hold both inputs"
@@ -342,8 +364,10 @@ def related(stored: Any) -> tuple[bool | None, str]:
 
 def judged(right: bool, shown: str, found: bool | None, words: str, replays: str = "") -> tuple[int, str]:
     """Return the exit status and the line, given whether the bound is right and whether the inputs are neighbours."""
-    if found is False or not right:
-        return 1, f"wrong: {shown}" if found is not False else f"wrong: the inputs are no neighbours: {words}"
+    if found is False:
+        return 1, f"wrong: the inputs are no neighbours: {words}"
+    if not right:
+        return 1, f"wrong: {shown}"
     if replays:
         unchecked = "" if found else f"; not checked that the inputs are neighbours: {words}"
         return 3, f"replay only: {replays}{unchecked}"
@@ -358,6 +382,7 @@ def main(words: list[str], verifies: Callable[[bytes], tuple[int, str]]) -> int:
         with open((words or ["(no FILE given)"])[0], "rb") as file:
             status, line = verifies(file.read(MOST_BYTES + 1))
     except (OSError, TypeError, ValueError, LookupError, RecursionError, ArithmeticError, MemoryError) as fault:
-        status, line = 2, f"not readable: {type(fault).__name__}: {fault!s:.300}"
+        status = 2
+        line = f"not readable: {type(fault).__name__}: {fault!s:.300}"
     print(line.encode("ascii", "backslashreplace").decode().replace("\n", " ")[:1000])
     return status

@@ -34,8 +34,8 @@ _ERROR = f"{_PREFIX}error"
 
 
 _Finding = TypeVar("_Finding")
+# The test that runs.
 _ITEM = pytest.StashKey[pytest.Item]()
-"""The test that runs."""
 _AUDITS = pytest.StashKey["_Audits"]()
 _NOT_SMALLER = "hypothesis: the first example that failed; it is not made smaller, as each step would be an audit"
 
@@ -86,7 +86,9 @@ class _Audits:
     def finding(self, audit: Callable[[], _Finding]) -> tuple[_Finding, bool]:
         """Return a finding, and whether an audit made it now; after an example that failed others are rejected."""
         data = _example()
-        drawn = "" if data is None else _drawn(data)
+        drawn = ""
+        if data is not None:
+            drawn = _drawn(data)
         if not drawn:
             return audit(), True
         self._begin(data)
@@ -121,7 +123,9 @@ def _example() -> Any:
     try:  # of the internals of hypothesis, which may change: an audit is then made for each example
         from hypothesis.control import current_build_context, currently_in_test_context
 
-        return current_build_context().data if currently_in_test_context() else None
+        if not currently_in_test_context():
+            return None
+        return current_build_context().data
     except Exception:
         return None
 
@@ -132,7 +136,8 @@ def _beside_the_deadline() -> Iterator[None]:
 
     Hypothesis leaves the times of a state machine's own steps out of account, and so the time of an audit.
     """
-    data, began = _example(), time.perf_counter()
+    data = _example()
+    began = time.perf_counter()
     try:
         yield
     finally:
@@ -143,7 +148,9 @@ def _beside_the_deadline() -> Iterator[None]:
 def _drawn(data: Any) -> str:
     """Return what an example has drawn so far, as a text; empty if that is nothing, or is not known."""
     choices = getattr(data, "choices", ())
-    return repr(choices) if choices else ""
+    if not choices:
+        return ""
+    return repr(choices)
 
 
 def _failed(data: Any) -> bool:
@@ -172,7 +179,8 @@ class _Session:
         """State the sum, which bounds the chance that any true claim was accused (by the union bound)."""
         if self._errors:
             chance = min(round(sum(self._errors), 12), 1.0)
-            audits = f"{len(self._errors)} audit{'' if len(self._errors) == 1 else 's'}"
+            plural = "" if len(self._errors) == 1 else "s"
+            audits = f"{len(self._errors)} audit{plural}"
             terminalreporter.write_line(f"dpaudit: {audits}, chance of a false alarm at most {chance:.10g}")
 
 
@@ -263,9 +271,12 @@ def assert_utility(request: pytest.FixtureRequest) -> Callable[..., UtilityFindi
 def _settings(config: pytest.Config) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name, default in _DEFAULTS.items():
-        text, found[name] = config.getini(f"{_PREFIX}{name}"), config.getoption(f"--dpaudit-{name}")
+        text = config.getini(f"{_PREFIX}{name}")
+        found[name] = config.getoption(f"--dpaudit-{name}")
+        if found[name] is not None:
+            continue
         try:
-            found[name] = type(default)(text) if found[name] is None else found[name]
+            found[name] = type(default)(text)
         except ValueError:
             raise pytest.UsageError(f"{_PREFIX}{name} must be a number, got {text!r}") from None
     return found
@@ -274,7 +285,9 @@ def _settings(config: pytest.Config) -> dict[str, Any]:
 def _noted() -> str:
     """Return the line that says what hypothesis shows; empty outside of it."""
     data = _example()
-    return f"\n{_NOT_SMALLER}" if data is not None and _drawn(data) else ""
+    if data is None or not _drawn(data):
+        return ""
+    return f"\n{_NOT_SMALLER}"
 
 
 def _marked(item: pytest.Item) -> dict[str, Any]:
@@ -327,10 +340,13 @@ def _limits(finding: PrivacyFinding) -> list[str]:
 def _because(finding: PrivacyFinding) -> str:
     from dpaudit.escaping import printable
 
-    witness, error = finding.witness, f"{1 - finding.confidence:.3g}"
+    witness = finding.witness
+    error = f"{1 - finding.confidence:.3g}"
     lines = [f"pair {witness.pair}: {witness.data} and {witness.neighbour}", f"false alarm: at most {error}"]
     if witness.hits is not None:  # bets, of the sequential design, are on no single event
         ours = f"{witness.hits} of {witness.trials} runs"
         counts = f"{ours} against {witness.neighbour_hits} of {witness.neighbour_trials} ({witness.direction})"
-        lines.insert(0, f"in the event tested {counts}" if witness.plain else counts)
+        if witness.plain:
+            counts = f"in the event tested {counts}"
+        lines.insert(0, counts)
     return "\n".join([str(finding), *map(printable, lines)])

@@ -47,8 +47,10 @@ from dpaudit.certificate_grammar import (
     whole,
 )
 
-TOLERANCE, PANELS = 1e-5, 32
-REALS, COUNTS = "epsilon epsilon_lower delta confidence error", "hits runs neighbour_hits neighbour_runs"
+TOLERANCE = 1e-5
+PANELS = 32
+REALS = "epsilon epsilon_lower delta confidence error"
+COUNTS = "hits runs neighbour_hits neighbour_runs"
 _NODES = (0.1834346424956498, 0.5255324099163290, 0.7966664774136267, 0.9602898564975363)  # Gauss-Legendre on [-1, 1]
 _WEIGHTS = (0.3626837833783620, 0.3137066458778873, 0.2223810344533745, 0.1012285362903763)
 GAUSS = [(0.5 + s * x / 2, w / 2) for x, w in zip(_NODES, _WEIGHTS, strict=True) for s in (-1, 1)]
@@ -56,10 +58,17 @@ GAUSS = [(0.5 + s * x / 2, w / 2) for x, w in zip(_NODES, _WEIGHTS, strict=True)
 
 def last(holds: Callable[[float], bool], start: float, end: float) -> float:
     """Return the last point found on the way from `start`, where a condition holds, to `end`."""
-    origin, start, left = start, *((end, 0) if holds(end) else (start, 200))
+    if holds(end):
+        return end
+    origin = start
+    left = 200
     while left and abs(end - start) > 1e-9 * min(abs(start), abs(start - origin)):
-        middle, left = (start + end) / 2, left - 1
-        start, end = (middle, end) if holds(middle) else (start, middle)
+        middle = (start + end) / 2
+        left -= 1
+        if holds(middle):
+            start = middle
+        else:
+            end = middle
     return start
 
 
@@ -67,15 +76,23 @@ class Beta:
     """Beta(a + 1, b + 1), a and b whole: its density relative to the mode, and a grid where that is not negligible."""
 
     def __init__(self, a: int, b: int) -> None:
-        self.a, self.b, self.mode, self.total = a, b, a / (a + b) if a + b else 0.5, 1.0
-        self.left, self.right = self.mode if a else math.inf, 1 - self.mode if b else math.inf
+        self.a = a
+        self.b = b
+        self.mode = a / (a + b) if a + b else 0.5
+        self.total = 1.0
+        # With a or b zero the density has no factor for that side.
+        self.left = self.mode if a else math.inf
+        self.right = 1 - self.mode if b else math.inf
         low, high = (last(lambda t: self._log(t) > -80, self.mode, end) for end in (0.0, 1.0))
         self.grid = [low + (high - low) * i / PANELS for i in range(PANELS)] + [high]
         self.total = self.mass(low, high, PANELS)
 
     def _log(self, t: float) -> float:
-        x, y = (t - self.mode) / self.left, (self.mode - t) / self.right
-        return self.a * math.log1p(x) + self.b * math.log1p(y) if 0 <= t <= 1 and x > -1 and y > -1 else -math.inf
+        x = (t - self.mode) / self.left
+        y = (self.mode - t) / self.right
+        if 0 <= t <= 1 and x > -1 and y > -1:
+            return self.a * math.log1p(x) + self.b * math.log1p(y)
+        return -math.inf
 
     def density(self, t: float, base: float = 0.0) -> float:
         """Return the density, divided by exp(base)."""
@@ -90,17 +107,21 @@ class Beta:
         """Return the p-value of b + 1 right guesses, each wrong with probability t, given m delta."""
         base = self._log(t)
         tail = self.mass(t, last(lambda u: self._log(u) > base - 40, t, 1.0), PANELS, base)
-        rest = self.mass(min(t, self.grid[0]), min(t, self.grid[-1]), PANELS) if coins else 0.0
+        rest = 0.0
+        if coins:
+            rest = self.mass(min(t, self.grid[0]), min(t, self.grid[-1]), PANELS)
         return math.exp(base) * tail + coins * min(t, self.total * tail / (1 - t) * rest)
 
 
 def melded(first: Beta, second: Beta, ratio: float, delta: float) -> float:
     """Return Pr[B1 <= delta + ratio B2], panel by panel from the right of B1, none across the end of a density."""
     (least, most), (low, high) = ((one.grid[0], one.grid[-1]) for one in (first, second))
-    cuts, p = sorted([*first.grid, *(t for u in second.grid if least < (t := delta + ratio * u) < most)]), 0.0
+    cuts = sorted([*first.grid, *(t for u in second.grid if least < (t := delta + ratio * u) < most)])
+    p = 0.0
     above = second.mass(min(max((most - delta) / ratio, low), high), high, PANELS)
     for low, high in zip(cuts[-2::-1], cuts[:0:-1], strict=True):
-        stop, nodes = (high - delta) / ratio, [(low + (high - low) * x, (high - low) * w) for x, w in GAUSS]
+        stop = (high - delta) / ratio
+        nodes = [(low + (high - low) * x, (high - low) * w) for x, w in GAUSS]
         p += sum(w * first.density(t) * (above + second.mass((t - delta) / ratio, stop)) for t, w in nodes)
         above += second.mass((low - delta) / ratio, stop)
     return p * (1 + 1e-7) + 1e-17
@@ -116,15 +137,20 @@ def bound(kind: str, counts: list[int], delta: float, error: float) -> float:
         wrong = Beta(guesses - right, right - 1)  # near 0 where nearly all are right, so that no digits are lost
         coins = (n1 + n2) * delta * sides / 2
         q = last(lambda t: wrong.p_value(t, coins) <= error, 0.5, wrong.grid[0])
-        return math.log((1 - q) / q) if wrong.p_value(0.5, coins) <= error else 0.0
+        if not wrong.p_value(0.5, coins) <= error:
+            return 0.0
+        return math.log((1 - q) / q)
     if x == 0 or y == n2:
         return 0.0
-    first, second = Beta(x - 1, n1 - x), Beta(y, n2 - y - 1)
+    first = Beta(x - 1, n1 - x)
+    second = Beta(y, n2 - y - 1)
     if kind == "melded":
         return max(0.0, last(lambda e: melded(first, second, math.exp(e), delta) <= error, -1.0, MOST_EPSILON))
     p = last(lambda t: first.mass(first.grid[0], t, PANELS) <= error / 2, first.grid[0], first.grid[-1])
     q = last(lambda t: second.mass(t, second.grid[-1], PANELS) <= error / 2, second.grid[-1], second.grid[0])
-    return max(0.0, math.log((p - delta) / q)) if p > delta else 0.0
+    if not p > delta:
+        return 0.0
+    return max(0.0, math.log((p - delta) / q))
 
 
 FEATURES = {"value": None, "sum": None, "maximum": None, "minimum": None, "length": (0, math.inf),
@@ -143,7 +169,8 @@ EVENTS = tagged(
 def explicit(event: Any, where: str = "event") -> bool:
     """Return whether an event says by itself which outputs are in it; `ValueError` if these are none, or all."""
     if event["kind"] == "interval":
-        low, high = float(event["low"]), float(event["high"])
+        low = float(event["low"])
+        high = float(event["high"])
         need(low > -math.inf or high < math.inf, where, "bounded on a side", event)
         if event["feature"] not in FEATURES:
             need(low <= high, where, "an interval", event)
@@ -151,12 +178,14 @@ def explicit(event: Any, where: str = "event") -> bool:
         least, most = FEATURES[event["feature"]] or (None, None)
         need(low < high or (least is None and low == high == math.inf), where, "an interval that holds numbers", event)
         if least is not None and most is not None:
-            first, end = math.ceil(max(low, least)), min(high, most + 1)
+            first = math.ceil(max(low, least))
+            end = min(high, most + 1)
             need(first < end and low <= most, where, "an interval that holds numbers", event)
             need(most > 1 or (low > least) != (high <= most), where, "an interval that does not hold all", event)
         return True
     if event["kind"] == "cells":
-        ranges, listed = event["ranges"], [cell(value) for value in event.get("outputs", ())]
+        ranges = event["ranges"]
+        listed = [cell(value) for value in event.get("outputs", ())]
         apart = all(a[1] < b[0] for a, b in pairwise(ranges)) and all(low <= high for low, high in ranges)
         need(apart, f"{where}.ranges", "ascending", ranges)
         single = len({*listed}) == len(listed) and not any(type(value) is int for value in event.get("outputs", ()))
@@ -166,8 +195,10 @@ def explicit(event: Any, where: str = "event") -> bool:
     return False
 
 
-WHOLE, LEVEL = whole(0), real(LEAST_CONFIDENCE, math.nextafter(1, 0))
-HITS, RUNS = whole(0, MOST_RUNS), whole(1, MOST_RUNS)
+WHOLE = whole(0)
+LEVEL = real(LEAST_CONFIDENCE, math.nextafter(1, 0))
+HITS = whole(0, MOST_RUNS)
+RUNS = whole(1, MOST_RUNS)
 # Certificates of earlier versions have digests of their inputs, which nothing reads.
 DIGEST = like("([0-9a-f]{32})?", "a digest")
 FORM = record(type=text, rows=either(WHOLE), columns=many(many(text, 2, 2)))
@@ -195,7 +226,8 @@ def checked(stored: Any) -> None:
     events = [(name, stored[name]) for name in ("event", "opposite") if name in stored]
     plain = all([explicit(event, name) for name, event in events])
     need(plain == (stored["learned"] is None), "learned", "given of an event that is not explicit alone", plain)
-    betting, counts = stored["bound"] == "betting", stored["counts"]
+    betting = stored["bound"] == "betting"
+    counts = stored["counts"]
     need(betting == (counts is None), "counts", "left out where bets decided, and there alone", counts)
     need(betting == (stored["event"]["kind"] == "bets"), "bound", "betting of bets, and there alone", stored["bound"])
     need(not plain or stored["event"] != stored.get("opposite"), "opposite", "another set than the event", "the same")
@@ -208,9 +240,12 @@ def checked(stored: Any) -> None:
     if "count" in counts:
         right, guesses, filled = (counts["count"][name] for name in ("right", "guesses", "filled"))
         need(right <= guesses and filled <= guesses, "guesses", "no fewer than right and filled ones", counts["count"])
-        said = x + y if len(events) == 1 else n1 + n2
+        most_right = said = n1 + n2
+        if len(events) == 1:
+            said = x + y
+            most_right = x
         need(guesses - filled <= said, "guesses", f"filled but for {said} runs that say something", counts["count"])
-        need(right - filled <= (x if len(events) == 1 else said), "right", "at most the hits", counts["count"])
+        need(right - filled <= most_right, "right", "at most the hits", counts["count"])
 
 
 def verify(data: bytes) -> tuple[int, str]:
@@ -225,7 +260,9 @@ def verify(data: bytes) -> tuple[int, str]:
     numbers = counts + guessed + [2 if "opposite" in stored else 1]
     most = bound(stored["bound"], numbers, delta, error)
     # The stated bound may be rounded otherwise; what the counts give must exceed the claim itself.
-    least = most if claimed > most - TOLERANCE else bound(stored["bound"], numbers, delta, error * (1 - TOLERANCE))
+    least = most
+    if not claimed > most - TOLERANCE:
+        least = bound(stored["bound"], numbers, delta, error * (1 - TOLERANCE))
     right = (
         least - TOLERANCE < claimed <= most + TOLERANCE and epsilon < most and error <= (1 - confidence) * (1 + 1e-9)
     )

@@ -22,7 +22,7 @@ from dpaudit.bounds.limits import lower_limit, upper_limit
 from dpaudit.certificate_grammar import MOST_BYTES, parsed, related
 from dpaudit.contract import Direction, Origin, Pair, Relation
 from dpaudit.errors import InputError, ToolFault
-from dpaudit.events.event import Event
+from dpaudit.events.event import Event, Outputs
 from dpaudit.events.prefixes import likelier_first
 from dpaudit.files import write_file
 from dpaudit.outputs.values import JsonValue
@@ -55,7 +55,7 @@ class InputForm(Frozen, frozen=True):
     type : str
         The name of its class.
     rows : int or None
-        How many records it has; None of what is no dataset.
+        How many records it has; None if the input is not a dataset.
     columns : tuple of (str, str)
         The names of its columns, "" of records of one value, and their types.
     """
@@ -75,7 +75,10 @@ class InputForm(Frozen, frozen=True):
             columns = table.columns
         except InputError:
             return cls(name, None, ())
-        named = ((str("" if one.name is None else one.name), str(one.type or one.kind.value)) for one in columns)
+        named = []
+        for one in columns:
+            label = "" if one.name is None else str(one.name)
+            named.append((label, str(one.type or one.kind.value)))
         return cls(name, table.size, tuple(named))
 
 
@@ -140,12 +143,17 @@ class Counts(Frozen, frozen=True):
 
         `delta` is the claim's, and `error` the probability gamma that the bound is too high.
         """
-        x, n1, y, n2 = self.hits, self.runs, self.neighbour_hits, self.neighbour_runs
         if bound != CLOPPER_PEARSON:
+            hits = (self.hits, self.neighbour_hits)
+            runs = (self.runs, self.neighbour_runs)
             guessed = self.count if bound == COIN else UNSET
-            return lower_bound((x, y), (n1, n2), guessed, delta=delta, error=error, sides=sides)
-        gain, upper = float(lower_limit(x, n1, error / 2)) - delta, float(upper_limit(y, n2, error / 2))
-        return math.log(gain / upper) if gain > upper else 0.0
+            return lower_bound(hits, runs, guessed, delta=delta, error=error, sides=sides)
+        # Each limit takes half of the error: the union bound over the two sides.
+        gain = float(lower_limit(self.hits, self.runs, error / 2)) - delta
+        upper = float(upper_limit(self.neighbour_hits, self.neighbour_runs, error / 2))
+        if not gain > upper:
+            return 0.0
+        return math.log(gain / upper)
 
 
 class Certificate(Frozen, frozen=True, kw_only=True, tag="certificate", tag_field="kind"):
@@ -258,7 +266,7 @@ def _bear_out(data: bytes, name: str) -> None:
         raise InputError(f"{name} is {words:.500}")
 
 
-def seal_of(data: Mapping[str, Any]) -> str:
+def seal_of(data: Mapping[str, JsonValue]) -> str:
     """Return the BLAKE2b-256 digest over a certificate as JSON-safe data: keys sorted, with an empty seal."""
     text = json.dumps({**data, "seal": ""}, sort_keys=True, allow_nan=False)
     return hashlib.blake2b(text.encode(), digest_size=32).hexdigest()
@@ -277,7 +285,9 @@ def read(path: str | Path) -> Certificate:
         with open(path, "rb") as file:
             data = file.read(MOST_BYTES + 1)
         stored = parsed(data)
-        kind = stored.get("kind") if isinstance(stored, dict) else None
+        kind = None
+        if isinstance(stored, dict):
+            kind = stored.get("kind")
         if kind != "certificate":
             raise ValueError(f"its kind must be certificate, got {kind!r:.60}")
         _bear_out(data, str(path))
@@ -311,7 +321,11 @@ def counted(
     """
     couples = sampler.tossed(pair, ("certificate", purpose), 2 * runs, compared=True)
     likelier = tuple(Direction).index(direction)
-    hits, sizes, calls, scatter, right = [0, 0], [0, 0], [0, 0], [0.0, 0.0], [np.zeros(0, dtype=np.bool_)]
+    hits = [0, 0]
+    sizes = [0, 0]
+    calls = [0, 0]
+    scatter = [0.0, 0.0]
+    right = [np.zeros(0, dtype=np.bool_)]
     for couple, found in zip(couples, sampler.reduced(couples, partial(_spoken, events)), strict=True):
         turns = sampler.turns(couple)
         said = np.zeros(len(turns), dtype=np.int8)
@@ -332,7 +346,9 @@ def counted(
         )
     fair = seeding.generator(sampler.seed, "privacy", sampler.mechanism.stream, "certificate", purpose, "fill")
     every = np.concatenate(right)
-    count = CoinCount.of_order(every, max(1, len(every)) if number is None else number, fair)
+    if number is None:
+        number = max(1, len(every))
+    count = CoinCount.of_order(every, number, fair)
     first, second = likelier_first(direction, *zip(hits, sizes, strict=True))
     return Counts(*first, *second, count)
 
@@ -348,8 +364,10 @@ def fewer(counts: Counts, runs: int) -> int:
     return max(1, math.floor(expected - FEWER * math.sqrt(expected * (1 + scale))))
 
 
-def _spoken(events: tuple[Event, Event | UnsetType], outputs: Any) -> NDArray[np.int8]:
+def _spoken(events: tuple[Event, Event | UnsetType], outputs: Outputs) -> NDArray[np.int8]:
     """Return 1 for outputs in the first event, 2 for those in the second, else 0."""
     first, second = events
     found = first.holds(outputs).astype(np.int8)
-    return found if second is UNSET else np.where(found == 0, 2 * second.holds(outputs), found).astype(np.int8)
+    if second is UNSET:
+        return found
+    return np.where(found == 0, 2 * second.holds(outputs), found).astype(np.int8)

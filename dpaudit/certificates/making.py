@@ -12,7 +12,7 @@ from msgspec import UNSET, structs
 from dpaudit.arguments import check_built, read_choice, read_integer
 from dpaudit.audit.audit import sampler_of, without_shared
 from dpaudit.audit.claim_tests import COIN, MELDED
-from dpaudit.audit.finding import PrivacyFinding, is_coarse
+from dpaudit.audit.finding import PrivacyFinding, Witness, is_coarse
 from dpaudit.audit.parameters import EXECUTION, LOOK, Execution, Look
 from dpaudit.certificates.certificate import (
     CLOPPER_PEARSON,
@@ -123,11 +123,15 @@ def make(
         raise InputError("finding rests on run times, which a certificate does not hold", parameter="finding")
     bound = read_choice("bound", bound or (MELDED if finding.delta else COIN), KINDS)
     listed = _listed(finding, pairs, mechanism)
-    strategy = pairs if strategy is None and is_strategy(pairs) else strategy
+    if strategy is None and is_strategy(pairs):
+        strategy = pairs
     maker = _Maker(finding, listed, name or "a mechanism", place, look.include_data)
     if mechanism is not None:
         check_built(mechanism, "mechanism")
-        runs = finding.confirmation_trials or finding.trials if trials is None else read_integer("trials", trials, 10)
+        if trials is None:
+            runs = finding.confirmation_trials or finding.trials
+        else:
+            runs = read_integer("trials", trials, 10)
         sampler = sampler_of(
             mechanism,
             finding.seed,
@@ -140,18 +144,34 @@ def make(
             timeout_is=execution.timeout_is,
         )
         maker = replace(maker, name=name or sampler.mechanism.name)
-        words, hidden = "runs for the certificate", not look.include_data and any(pair.withheld for pair in listed)
-        with withholding(hidden), gathered(), followed(execution.progress, (SEARCH + 2) * runs, words) as report:
+        hidden = not look.include_data and any(pair.withheld for pair in listed)
+        # The runs of the search, and the fresh ones on both sides.
+        planned = (SEARCH + 2) * runs
+        followed_runs = followed(execution.progress, planned, "runs for the certificate")
+        with withholding(hidden), gathered(), followed_runs as report:
             sampler = without_shared(replace(sampler, report=report), listed[0])
             search = WitnessSearch(
                 sampler, finding.epsilon, finding.delta, 1 - finding.confidence, runs, look.float_bits
             )
             for index, start, share in maker.begun(search):
-                smaller = maker.smaller(search, index, start, strategy, bounds) if shrinks else [start]
+                smaller = [start]
+                if shrinks:
+                    smaller = maker.smaller(search, index, start, strategy, bounds)
                 found = maker.confirmed(search, index, smaller, bound, search.error / share)
                 if found is not None:
                     return found
     return maker.of_finding()
+
+
+def _counts_of(witness: Witness) -> Counts | None:
+    """Return the counts of the finding's own runs; None where bets decided, which count none."""
+    hits = witness.hits
+    runs = witness.trials
+    neighbour_hits = witness.neighbour_hits
+    neighbour_runs = witness.neighbour_trials
+    if hits is None or runs is None or neighbour_hits is None or neighbour_runs is None:
+        return None
+    return Counts(hits, runs, neighbour_hits, neighbour_runs, witness.count)
 
 
 def _listed(finding: PrivacyFinding, pairs: Any, mechanism: Any) -> list[Pair]:
@@ -193,11 +213,14 @@ class WitnessSearch:
 
     def begin(self, pair: Pair) -> Small[ChosenEvent] | None:
         """Return a pair with an event that refutes the claim on it; None if `most` runs a side find none."""
-        self.runs, self.limit = min(FIRST_RUNS, self.most), self.made + SEARCH * self.most
+        self.runs = min(FIRST_RUNS, self.most)
+        self.limit = self.made + SEARCH * self.most
         while (chosen := self.refutes(pair, first=True)) is None and self.runs < self.most:
             self.runs = min(self.most, 2 * self.runs)
         self.runs = min(self.most, GENEROUS * self.runs)
-        return None if chosen is None else Small(pair, chosen)
+        if chosen is None:
+            return None
+        return Small(pair, chosen)
 
     def refutes(self, pair: Pair, *, first: bool = False) -> ChosenEvent | None:
         """Return an event that refutes the claim on a pair, if there is one.
@@ -213,7 +236,9 @@ class WitnessSearch:
         if raising and not self.raising:
             return None
         chosen = choose(sides, self.delta, self.error, float_bits=self.float_bits)
-        return chosen if chosen is not None and chosen.lower > self.epsilon else None
+        if chosen is None or not chosen.lower > self.epsilon:
+            return None
+        return chosen
 
     def better(self, pair: Pair) -> ChosenEvent | None:
         """Return an event that refutes the claim on a pair, always the same; None once enough were tried."""
@@ -266,9 +291,12 @@ class _Maker:
         They are the witness, or those that it may be a variation of. Where none of them refutes the claim, the first
         other one that does has all of the error, since fresh runs of no other were counted.
         """
-        witness, numbers = self.finding.witness, range(len(self.pairs))
-        varied = sorted(numbers, key=lambda i: self.pairs[i].origin.text != witness.origin.text)[:STARTS]
-        first = [witness.pair] if witness.pair in numbers else varied
+        witness = self.finding.witness
+        numbers = range(len(self.pairs))
+        if witness.pair in numbers:
+            first = [witness.pair]
+        else:
+            first = sorted(numbers, key=lambda i: self.pairs[i].origin.text != witness.origin.text)[:STARTS]
         rest = [index for index in numbers if index not in first][:STARTS]
         found = False
         for index in [*first, *rest]:
@@ -278,7 +306,8 @@ class _Maker:
             start = search.begin(Pair(pair.data, pair.neighbour, pair.origin))
             if start is not None:
                 found = True
-                yield index, start, len(first) if index in first else 1
+                share = len(first) if index in first else 1
+                yield index, start, share
 
     def smaller(
         self, search: WitnessSearch, index: int, start: Small[ChosenEvent], strategy: Any, bounds: ValueRange
@@ -299,17 +328,20 @@ class _Maker:
         None if they refute nothing, or the event names a value of people's data. Other runs choose the pair; the fresh
         ones are counted once, by one event.
         """
-        claim, sampler = self.finding, search.sampler
+        claim = self.finding
+        sampler = search.sampler
         for small in reversed(smaller):
             chosen = small.chosen
-            events = chosen.event, UNSET
+            events = (chosen.event, UNSET)
             again = counted(sampler, "validate", small.pair, events, chosen.direction, search.runs, None)
             search.made += 2 * search.runs
             if again.epsilon_lower(MELDED, claim.delta, error) > claim.epsilon:
                 break
         else:
             return None
-        number = None if sampler.mechanism.batched and not claim.delta else fewer(again, search.most)
+        number = None
+        if claim.delta or not sampler.mechanism.batched:
+            number = fewer(again, search.most)
         counts = counted(sampler, "confirm", small.pair, events, chosen.direction, search.most, number)
         if bound != COIN:
             counts = structs.replace(counts, count=UNSET)
@@ -334,7 +366,8 @@ class _Maker:
 
     def of_finding(self) -> Certificate:
         """Return the certificate with the finding's own pair, event and counts."""
-        finding, witness = self.finding, self.finding.witness
+        finding = self.finding
+        witness = finding.witness
         if finding.epsilon_lower <= finding.epsilon and finding.curve_test is not None:
             raise InputError(
                 "a bet on all outputs refutes the claim, and no event refutes a point of it, which is what a "
@@ -352,13 +385,16 @@ class _Maker:
         assert inputs is not None
         best = max(finding.tests, key=lambda test: test.epsilon_lower, default=None)
         explicit = all(event.explicit for event in (witness.event, witness.opposite) if event is not UNSET)
-        counted: Any = (witness.hits, witness.trials, witness.neighbour_hits, witness.neighbour_trials, witness.count)
-        counts = None if None in counted else Counts(*counted)  # bets have none
+        counts = _counts_of(witness)
+        # Without a best test the error is that of the whole finding.
+        error = 1 - finding.confidence
+        if best is not None:
+            error = best.error
         return self._certificate(
             pair,
             inputs,
             epsilon_lower=finding.epsilon_lower,
-            error=1 - finding.confidence if best is None else best.error,
+            error=error,
             bound=finding.bound,
             direction=witness.direction,
             event=witness.event,

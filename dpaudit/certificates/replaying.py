@@ -108,8 +108,7 @@ def replay(
     relation : Relation or str, optional
         What neighbours are, where the certificate does not say it.
     metric : callable, optional
-        The mechanism's own distance of two inputs, of which neighbours have at most 1; it decides in place of the
-        relation.
+        The mechanism's own distance of two inputs, at most 1 for neighbours; it decides in place of the relation.
     confidence : float
         Of the bound; it is never the certificate's.
     trials : int, optional
@@ -134,14 +133,18 @@ def replay(
     if seed == certificate.seed:
         raise InputError.of("seed", seed, "another one than the certificate's: runs on that one are not fresh")
     known = _known(certificate, mechanism, pair)
-    # Of people's data audits make pairs of that relation, where nothing else is said.
-    own = Relation.ADD_REMOVE_ONE if certificate.origin.kind.own else None
-    relation = certificate.relation or own if relation is None else Relation.parse(relation)
+    if relation is not None:
+        relation = Relation.parse(relation)
+    elif certificate.relation is None and certificate.origin.kind.own:
+        # Audits of people's data make pairs of this relation by default.
+        relation = Relation.ADD_REMOVE_ONE
+    else:
+        relation = certificate.relation
     neighbours = _are_neighbours(certificate, known, relation, metric, pair is not None)
     confidence = read_number("confidence", confidence, Options.confidence.limits["gt"], 1)
-    runs = None if trials is None else read_integer("trials", trials, 10)
-    same: dict[str, Any] = {"epsilon": certificate.epsilon, "delta": certificate.delta, "relation": relation}
-    same |= {"confidence": confidence, "seed": seed}
+    runs = None
+    if trials is not None:
+        runs = read_integer("trials", trials, 10)
     counts = None
     named = any(isinstance(side, Referred) for side in (certificate.data, certificate.neighbour))
     with withholding(named and certificate.origin.kind.own):
@@ -149,6 +152,11 @@ def replay(
             finding = audit_privacy(
                 mechanism,
                 [known],
+                epsilon=certificate.epsilon,
+                delta=certificate.delta,
+                relation=relation,
+                confidence=confidence,
+                seed=seed,
                 trials=certificate.learned if runs is None else runs,
                 randomness=randomness,
                 batched=batched,
@@ -156,9 +164,9 @@ def replay(
                 timeout=timeout,
                 look=Look(probe=probe),
                 execution=replace(execution, sequential=certificate.bound == "betting"),
-                **same,
             )
-            lower, bound = finding.epsilon_lower, finding.bound
+            lower = finding.epsilon_lower
+            bound = finding.bound
         else:
             bound = certificate.bound
             with gathered():
@@ -177,30 +185,49 @@ def replay(
                 counts = _counted(certificate, sampler, known, runs, execution.progress)
             sides = 1 if certificate.opposite is UNSET else 2
             lower = counts.epsilon_lower(bound, certificate.delta, 1 - confidence, sides=sides)
+    verdict = PrivacyVerdict.NO_EVIDENCE
+    if neighbours and lower > certificate.epsilon:
+        verdict = PrivacyVerdict.VIOLATION
     return Replay(
-        verdict=PrivacyVerdict.VIOLATION if neighbours and lower > certificate.epsilon else PrivacyVerdict.NO_EVIDENCE,
+        verdict=verdict,
+        relation=relation,
         neighbours=neighbours,
         mechanism=certificate.mechanism,
+        epsilon=certificate.epsilon,
+        delta=certificate.delta,
         certified=certificate.epsilon_lower,
         epsilon_lower=lower,
+        confidence=confidence,
         bound=bound,
         counts=counts,
+        seed=seed,
         values_checked=not named,
-        **same,
     )
 
 
 def _known(certificate: Certificate, mechanism: Any, pair: Any) -> Pair:
-    """Return the pair of a certificate, where it does not hold its inputs by the pair that is given."""
-    given = None if pair is None else check_pairs([pair], None)[0]
-    domain = mechanism.domain if isinstance(mechanism, Learner) else None
-    data, neighbour = (None, None) if given is None else (given.data, given.neighbour)
+    """Return the pair of a certificate; inputs that it does not hold are those of the pair that is given."""
+    domain = None
+    if isinstance(mechanism, Learner):
+        domain = mechanism.domain
+    data = None
+    neighbour = None
+    if pair is not None:
+        given = check_pairs([pair], None)[0]
+        data = given.data
+        neighbour = given.neighbour
     return Pair(_input_of(certificate.data, data, domain), _input_of(certificate.neighbour, neighbour, domain))
 
 
-def _are_neighbours(certificate: Certificate, pair: Pair, relation: Relation | None, metric: Any, given: bool) -> bool:
-    """Return whether a pair was seen to be one of neighbours, or is one that was given; `InputError` if it is none."""
-    inputs = certificate.data, certificate.neighbour
+def _are_neighbours(
+    certificate: Certificate,
+    pair: Pair,
+    relation: Relation | None,
+    metric: Callable[[Any, Any], float] | None,
+    given: bool,
+) -> bool:
+    """Return whether the inputs were seen to be neighbours, or their pair was given; `InputError` if they are not."""
+    inputs = (certificate.data, certificate.neighbour)
     if digest_of(pair.data) == digest_of(pair.neighbour) != "":
         raise InputError("the two inputs of the certificate are the same")
     if metric is not None:
@@ -221,14 +248,17 @@ def _counted(certificate: Certificate, sampler: Sampler, pair: Pair, runs: int |
     """Return the counts of fresh runs, as many as the certificate has if no number is given."""
     made = certificate.counts
     assert made is not None  # the certificate sees to it
-    most, number = runs or max(made.runs, made.neighbour_runs), None
+    most = runs or max(made.runs, made.neighbour_runs)
+    number = None
     if made.count is not UNSET and not (sampler.mechanism.batched and not certificate.delta):
         number = max(1, made.count.guesses * 2 * most // (made.runs + made.neighbour_runs))
-    events = certificate.event, certificate.opposite
+    events = (certificate.event, certificate.opposite)
     with gathered(), followed(progress, 2 * most, "runs") as report:
         sampler = replace(sampler, report=report)
         counts = counted(sampler, "replay", pair, events, certificate.direction, most, number)
-    return counts if certificate.bound == COIN else structs.replace(counts, count=UNSET)
+    if certificate.bound != COIN:
+        return structs.replace(counts, count=UNSET)
+    return counts
 
 
 def _input_of(stored: Input, given: Any, domain: Domain | None) -> Any:
@@ -242,8 +272,10 @@ def _input_of(stored: Input, given: Any, domain: Domain | None) -> Any:
             place=stored.place or "one that was audited",
             recipe=stored.recipe or "as it was given",
         )
+    elif stored.records is None:
+        value = given
     else:
-        value = given if stored.records is None else take_rows(given, stored.records)
+        value = take_rows(given, stored.records)
     if isinstance(stored, Referred) and stored.form is not UNSET and InputForm.of(value) != stored.form:
         raise InputError(
             "an input is not the one that was audited: it is {found}, and the certificate names {form}",

@@ -106,7 +106,8 @@ def help_on(topic: Annotated[tuple[str, ...], argument("[TOPIC]")]) -> int:
 
         say(dumps(load(" ".join(topic[1:])), indent=1) + "\n")
     elif asked in ("", "words"):
-        say(in_ascii(_listed(GLOSSARY)) + "\n" if asked else WHOLE)
+        text = in_ascii(_listed(GLOSSARY)) + "\n" if asked else WHOLE
+        say(text)
     elif asked in GLOSSARY:
         say(in_ascii(_listed({asked: GLOSSARY[asked]})) + "\n")
     else:
@@ -159,9 +160,11 @@ def app(ctx: click.Context) -> int:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status: see `cli.command.STATUS`."""
-    words = list(sys.argv[1:] if argv is None else argv)
     if argv is None:
+        words = sys.argv[1:]
         open_missing()
+    else:
+        words = list(argv)
     if instruction := os.environ.get(COMPLETION_VARIABLE):
         from click.shell_completion import shell_complete
 
@@ -263,8 +266,9 @@ def _stoppable(ends: bool) -> Iterator[None]:
         yield
     finally:
         stopped = any(signal.getsignal(number) == signal.SIG_IGN for number in ours)
-        for number in ours if not (ends and stopped) else ():
-            signal.signal(number, before[number])
+        if not (ends and stopped):
+            for number in ours:
+                signal.signal(number, before[number])
 
 
 def _status(words: list[str]) -> int:
@@ -273,13 +277,17 @@ def _status(words: list[str]) -> int:
         with app.make_context("dpaudit", words) as context:
             status = int(app.invoke(context) or 0)
         # A violation stays one where its page was lost; anything else that was not shown is a missing result.
-        return 2 if lost and status != 1 else status
+        if lost and status != 1:
+            return 2
+        return status
     except click.exceptions.Exit as done:
         return done.exit_code
     except click.UsageError as error:
         asked = error.ctx.command if error.ctx else app
         if isinstance(asked, Command):
-            example = [] if isinstance(error, BadInput) else [("example", asked.example)]
+            example = []
+            if not isinstance(error, BadInput):
+                example.append(("example", asked.example))
             complain("BAD INPUT", error.format_message(), *example, ("help", f"dpaudit help {asked.name}"))
         else:
             complain("BAD INPUT", error.format_message(), ("help", "dpaudit help"))
@@ -293,8 +301,9 @@ def _status(words: list[str]) -> int:
         if lost_by_help(error):
             return 2
         # Our own files are named, those of the libraries' workers, which share data in memory or on disk, are not.
-        full = f"/dev/shm or {gettempdir()}, which processes share data in"
-        unnamed = full if error.errno == errno.ENOSPC else "file system"
+        unnamed = "file system"
+        if error.errno == errno.ENOSPC:
+            unnamed = f"/dev/shm or {gettempdir()}, which processes share data in"
         notify("error", f"{error.filename or unnamed}: {error.strerror or error}")
     except KeyboardInterrupt as stop:
         from dpaudit.report.terminal import ShellCommand

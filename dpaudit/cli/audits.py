@@ -16,7 +16,7 @@ from dpaudit.cli.streams import notify, output, pending, say, wants_color, width
 from dpaudit.errors import InputError, blamed
 
 if TYPE_CHECKING:
-    from dpaudit.contract import Learner, Verdict
+    from dpaudit.contract import Learner, Parameter, Verdict
     from dpaudit.engine.records import Fault, Listed, Result, Run
     from dpaudit.engine.tasks import Task
     from dpaudit.record import Frozen
@@ -54,15 +54,18 @@ def find_learners(paths: Sequence[str], to_audit: bool = True) -> Registry:
     return registry
 
 
-def note_taken(entry: Entry, values: Mapping[str, Any]) -> None:
+def note_taken(entry: Entry, values: Mapping[str, Parameter]) -> None:
     """Report, with the result, which values were taken from the learner's example; an error is shown without them."""
     if values:
         pending.append(f"{', '.join(f'{k} = {v}' for k, v in values.items())} taken from the example of {entry.id}")
 
 
-def find_learner(id: str, parameter: Sequence[str], paths: Sequence[str]) -> tuple[Entry, Learner, dict[str, Any]]:
+def find_learner(
+    id: str, parameter: Sequence[str], paths: Sequence[str]
+) -> tuple[Entry, Learner, dict[str, Parameter]]:
     """Return the learner of a single audit: parameters not given are its example's, which a note lists."""
-    entry, given = find_learners(paths).get(id), read_parameters(parameter)
+    entry = find_learners(paths).get(id)
+    given = read_parameters(parameter)
     taken = {name: value for name, value in entry.instance.parameters.items() if name not in given}
     note_taken(entry, taken)
     parameters = {**taken, **given}
@@ -75,7 +78,7 @@ def find_learner(id: str, parameter: Sequence[str], paths: Sequence[str]) -> tup
     return entry, learner, parameters
 
 
-def read_parameters(texts: Sequence[str]) -> dict[str, Any]:
+def read_parameters(texts: Sequence[str]) -> dict[str, Parameter]:
     """Return the parameters of the learner that were given."""
     named = [_parameter(text) for text in texts]
     often = Counter(name for name, _ in named)
@@ -84,12 +87,12 @@ def read_parameters(texts: Sequence[str]) -> dict[str, Any]:
     return dict(named)
 
 
-def _parameter(text: str) -> tuple[str, Any]:
+def _parameter(text: str) -> tuple[str, Parameter]:
     """Read ``name=value``; the value is an integer, a number, true, false, none, or else text."""
     name, equals, value = text.partition("=")
     if not equals or not name:
         raise InputError(f"a parameter must be given as NAME=VALUE, got {text!r}")
-    words: dict[str, Any] = {"true": True, "false": False, "none": None}
+    words: dict[str, Parameter] = {"true": True, "false": False, "none": None}
     if value.lower() in words:
         return name, words[value.lower()]
     for kind in (int, float):
@@ -189,8 +192,8 @@ def run_of(
     from dpaudit.engine.records import SINGLE, Header, Planned, Run
     from dpaudit.engine.subjects import subjects_of
 
-    names = [one.learner for one in results if one.kind != "ledger"] if audited is None else audited
-
+    if audited is None:
+        audited = [one.learner for one in results if one.kind != "ledger"]
     plan = tuple(Planned(result.task, result.learner, result.kind) for result in results)
     controls = {result.learner: result.fault for result in results if result.fault is not None}
     header = Header(
@@ -200,7 +203,7 @@ def run_of(
         command=command,
         controls=controls,
         faults=tuple(faults),
-        subjects=subjects_of(names, root, paths),
+        subjects=subjects_of(audited, root, paths),
     )
     return Run(header, tuple(without_pace(results)), listed=dict(listed or {}), started=started_at())
 
@@ -254,19 +257,39 @@ def terminal_text(lines: Lines, color: str = "auto") -> str:
     return laid_out(lines, width_of(output()), wants_color(color))
 
 
-def show_plain(as_json: bool, out: str | None, shown: str, *, json: str, status: int = 0, **parts: Any) -> int:
+def show_plain(
+    as_json: bool,
+    out: str | None,
+    shown: str,
+    *,
+    json: str,
+    status: int = 0,
+    title: str = "",
+    text: str = "",
+    lines: Lines | None = None,
+    heads: Sequence[str] = (),
+    rows: Sequence[Sequence[str]] = (),
+    case: Promise | None = None,
+    figure: Callable[[], bytes] | None = None,
+) -> int:
     """Print a text, or JSON if that was asked for, and return the status, which is 2 if a file cannot be written.
 
-    The `parts` are fields of `formats.Plain`, of which the file is made.
+    The file is made of `json` and of all parameters from `title` on, which are the fields of `formats.Plain`.
     """
-    say(json if as_json else shown)
+    if as_json:
+        say(json)
+    else:
+        say(shown)
     if out is None:
         return status
 
     def write() -> None:
         from dpaudit.report.formats import Plain, rendered  # loads what reports are made with
 
-        _write(out, rendered(Plain(json=json, **parts), Path(out).suffix.lower()))
+        parts = Plain(
+            title=title, json=json, text=text, lines=lines or [], heads=heads, rows=rows, case=case, figure=figure
+        )
+        _write(out, rendered(parts, Path(out).suffix.lower()))
 
     return written(status, write)
 
@@ -289,11 +312,15 @@ def show_measured(
     from dpaudit.report.words.finding import search_brief, search_page
 
     verdict = verdict or finding.verdict
-    brief, page = (shows(finding, name, ShellCommand(repeat)) for shows in (search_brief, search_page))
+    brief = search_brief(finding, name, ShellCommand(repeat))
+    page = search_page(finding, name, ShellCommand(repeat))
+    printed = terminal_text(brief, shown.color)
+    if shown.verbose:
+        printed += f"\n{aligned(page)}"
     return show_plain(
         shown.json,
         shown.out,
-        terminal_text(brief, shown.color) + (f"\n{aligned(page)}" if shown.verbose else ""),
+        printed,
         status=exit_status([verdict], allow_open=shown.allow_no_evidence),
         title=title,
         json=json_lines([{**data, "command": repeat}]),
@@ -310,6 +337,14 @@ def show_lines(
     """Print labelled lines, or the record that they are about as JSON, and return the status as `show_plain` does."""
     from dpaudit.report.terminal import laid_out
 
-    parts = {"text": laid_out(lines), "lines": lines, "title": title, "case": case}
-    text = terminal_text(lines, shown.color)
-    return show_plain(shown.json, shown.out, text, json=json_lines([record]), status=status, **parts)
+    return show_plain(
+        shown.json,
+        shown.out,
+        terminal_text(lines, shown.color),
+        json=json_lines([record]),
+        status=status,
+        title=title,
+        text=laid_out(lines),
+        lines=lines,
+        case=case,
+    )

@@ -20,9 +20,8 @@ Exit status: 0 {}, 1 {},
 _SIGNALS = "             129, 130, 143 ended by SIGHUP, SIGINT, SIGTERM, with everything saved"
 
 
+# Parameters of the Python interface that an argument of a command sets -> its place.
 _PLACES = {"f": "ID", "m": "--flip"}
-"""Parameters of the Python interface that an argument of a command sets -> its place."""
-
 
 # Parameters of the Python interface that an option of another name sets.
 _OPTIONS = {"backend": "on", "address": "on"}
@@ -41,7 +40,9 @@ class Command(click.Command):
     """
 
     def __init__(self, name: str, action: Callable[..., int], example: str, forms: Collection[str]) -> None:
-        self.action, self.example, self.forms = action, example, forms
+        self.action = action
+        self.example = example
+        self.forms = forms
         self._parameters = get_type_hints(action, include_extras=True)
         del self._parameters["return"]
         declared = [one for parameter in self._parameters.items() for one in _declared(*parameter)]
@@ -65,7 +66,9 @@ class Command(click.Command):
         """Call the action with what was given, and return the exit status."""
         with kept_clean():
             try:
-                out = ctx.params["out"] if self.forms else None
+                out = None
+                if self.forms:
+                    out = ctx.params["out"]
                 if out is not None:
                     suffix_of(out, self.forms)
                 check_folder("out", out)
@@ -111,7 +114,9 @@ def option_words(command: click.Command, name: str, value: object = None) -> lis
         if isinstance(option, click.Option) and option.name == name:
             if value == "False" and option.secondary_opts:
                 return option.secondary_opts[:1]
-            return [option.opts[0], *([] if value is None or option.is_flag else [str(value)])]
+            if value is None or option.is_flag:
+                return [option.opts[0]]
+            return [option.opts[0], str(value)]
     return []
 
 

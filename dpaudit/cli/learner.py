@@ -114,14 +114,24 @@ def exact(
     from dpaudit.exact.enclosure import require_exact_law
 
     if shown.out is not None:
-        suffix_of(shown.out, DRAWN if supremum else FORMS)
+        # Only a supremum can be drawn.
+        forms = DRAWN if supremum else tuple(FORMS)
+        suffix_of(shown.out, forms)
         check_folder("out", shown.out)
-    asked: dict[str, Any] = {"n": learner.n, "samples": samples or None, "pairs": pairs}
-    asked |= {"enclosure": enclosure or None, "compose": compose}
-    given_too = asked if supremum else search._asdict()
+    if supremum:
+        rule = "left out with {supremum}"
+        given_too = {
+            "n": learner.n,
+            "samples": samples or None,
+            "pairs": pairs,
+            "enclosure": enclosure or None,
+            "compose": compose,
+        }
+    else:
+        rule = "given with {supremum} alone"
+        given_too = search._asdict()
     for name, value in given_too.items():
         if value is not None:
-            rule = "left out with {supremum}" if supremum else "given with {supremum} alone"
             raise InputError("{" + name + "} must be " + rule, names=(name, "supremum"))
     if supremum:
         return _supremum(learner, relation, search, shown)
@@ -133,8 +143,16 @@ def exact(
     if enclosure:
         require_exact_law(built)
     instance = replace(entry.instance, parameters=parameters)
-    options: dict[str, Any] = {"relation": relation, "crafted": samples, "pairs": pairs, "enclosure": enclosure}
-    task = exact_task(built, instance, n=learner.n, compose=compose, **options)
+    task = exact_task(
+        built,
+        instance,
+        n=learner.n,
+        relation=relation,
+        crafted=samples,
+        pairs=pairs,
+        enclosure=enclosure,
+        compose=compose,
+    )
     assert isinstance(task.arguments, ExactArguments)
     if learner.n is None and pairs is None:
         note_taken(entry, {"n": task.arguments.n})
@@ -146,11 +164,19 @@ def _supremum(named: LearnerOptions, relation: str | None, search: Climbs, shown
     from dpaudit.exact.supremum import audit_supremum
 
     entry, learner, parameters = find_learner(named.id, named.parameter, shown.learners)
-    chosen = {name: usual if (value := getattr(search, name)) is None else value for name, usual in _CLIMBS.items()}
-    options: dict[str, Any] = {**chosen, "relation": relation}
-    audited = partial(audit_supremum, learner, **options, progress=not shown.quiet)
+    chosen = _CLIMBS | {name: value for name, value in search._asdict().items() if value is not None}
+    audited = partial(
+        audit_supremum,
+        learner,
+        starts=chosen["starts"],
+        evaluations=chosen["evaluations"],
+        most=chosen["most"],
+        relation=relation,
+        seed=chosen["seed"],
+        progress=not shown.quiet,
+    )
     finding: SupremumFinding = made_apart(f"the audit of {entry.id}", SupremumFinding, audited)
-    return _show("exact", finding, entry.id, parameters, {"supremum": True, **options}, shown)
+    return _show("exact", finding, entry.id, parameters, {"supremum": True, **chosen, "relation": relation}, shown)
 
 
 class Cases(NamedTuple):
@@ -213,12 +239,22 @@ def utility(
         raise InputError.among("setting", asked.setting, (*SETTINGS, "all"))
     entry, learner, parameters = find_learner(asked.id, asked.parameter, shown.learners)
     levels = _levels(entry, {"alpha": asked.alpha, "beta": asked.beta})
-    instance = replace(entry.instance, parameters=parameters, **levels)
+    instance = replace(entry.instance, parameters=parameters, alpha=levels["alpha"], beta=levels["beta"])
     # None is the theorem's own setting; each setting has an n of its own.
-    settings = offered_settings(learner, instance) if asked.setting == "all" else (asked.setting,)
-    given = {name: getattr(asked, name) for name in ("n", "concept", "noise")}
-    given |= {"trials": trials, "confidence": confidence}
-    tasks = utility_tasks(learner, instance, cases=cases, settings=settings, **given)
+    settings: Sequence[str | None] = (asked.setting,)
+    if asked.setting == "all":
+        settings = offered_settings(learner, instance)
+    tasks = utility_tasks(
+        learner,
+        instance,
+        trials=trials,
+        confidence=confidence,
+        n=asked.n,
+        concept=asked.concept,
+        cases=cases,
+        settings=settings,
+        noise=asked.noise,
+    )
     if not tasks:
         raise InputError(f"{entry.id} has no hard cases; choose --distribution uniform")
     chosen = [replace(task, arguments=replaced(task.arguments, most=asked.most)) for task in tasks]
@@ -227,7 +263,7 @@ def utility(
     options = {name: getattr(first, name) for name in UTILITY}
     if asked.setting == "all":
         options |= {"n": asked.n, "setting": "all"}
-    options |= {name: getattr(asked, name) for name in ("concept", "distribution", "noise")}
+    options |= {"concept": asked.concept, "distribution": asked.distribution, "noise": asked.noise}
     options |= {"confidence": confidence, "seed": seed}  # of all cases together: each task has its part
     repeat = command_line("utility", entry.id, tasks[0].parameters, options, shown.learners)
     return audit(chosen, shown, seed=seed, repeat=repeat, n_jobs=n_jobs, on=on)
@@ -235,8 +271,10 @@ def utility(
 
 def _cases(distribution: str) -> list[int | None] | None:
     """Return which hard cases to measure: None for all, [None] for the uniform distribution."""
-    if distribution in ("all", "uniform"):
-        return None if distribution == "all" else [None]
+    if distribution == "all":
+        return None
+    if distribution == "uniform":
+        return [None]
     try:
         return [int(distribution)]
     except ValueError:
@@ -294,13 +332,26 @@ def sample_complexity(
         for name, value in search._asdict().items():
             if value is not None:
                 raise InputError("{" + name + "} must be left out with {along}", names=(name, "along"))
-        measure = {"setting": setting, "confidence": confidence, "seed": seed}
-        return _scaling(id, parameter, along, {"alpha": alpha, "beta": beta}, measure, shown)
+        asked = {"alpha": alpha, "beta": beta}
+        return _scaling(id, parameter, along, asked, setting=setting, confidence=confidence, seed=seed, shown=shown)
     entry, learner, parameters = find_learner(id, parameter, shown.learners)
     levels = _levels(entry, {"alpha": alpha, "beta": beta})
-    climbs = {name: usual if (value := getattr(search, name)) is None else value for name, usual in _SEARCH.items()}
-    chosen: dict[str, Any] = {**levels, "setting": setting, **climbs, "confidence": confidence, "seed": seed}
-    measured = partial(sample_complexity, learner, **chosen, n_jobs=n_jobs, progress=not shown.quiet)
+    climbs = _SEARCH | {name: value for name, value in search._asdict().items() if value is not None}
+    measured = partial(
+        sample_complexity,
+        learner,
+        alpha=levels["alpha"],
+        beta=levels["beta"],
+        setting=setting,
+        starts=climbs["starts"],
+        moves=climbs["moves"],
+        draws=climbs["draws"],
+        confidence=confidence,
+        seed=seed,
+        n_jobs=n_jobs,
+        progress=not shown.quiet,
+    )
+    chosen = {**levels, "setting": setting, **climbs, "confidence": confidence, "seed": seed}
     finding: SampleComplexityFinding = made_apart(f"the learner {entry.id}", SampleComplexityFinding, measured)
     return _show("sample-complexity", finding, entry.id, parameters, chosen, shown)
 
@@ -310,7 +361,10 @@ def _scaling(
     parameter: Sequence[str],
     along: str,
     asked: Mapping[str, float | None],
-    chosen: Mapping[str, Any],
+    *,
+    setting: str | None,
+    confidence: float,
+    seed: int,
     shown: Shown,
 ) -> int:
     from dpaudit.utility.finding import ScalingFinding
@@ -328,18 +382,32 @@ def _scaling(
     note_taken(entry, {name: value for name, value in example.items() if name not in given})
     fixed = {**example, **given}
     levels = _levels(entry, {name: value for name, value in asked.items() if name != varied})
-    options = {**levels, **chosen}
+    options = {**levels, "setting": setting, "confidence": confidence, "seed": seed}
     measured = partial(
-        law_of, entry.id, entry.build, varied, numbers, fixed, **{**asked, **options}, progress=not shown.quiet
+        law_of,
+        entry.id,
+        entry.build,
+        varied,
+        numbers,
+        fixed,
+        alpha=levels.get("alpha", asked["alpha"]),
+        beta=levels.get("beta", asked["beta"]),
+        setting=setting,
+        confidence=confidence,
+        seed=seed,
+        progress=not shown.quiet,
     )
     finding: ScalingFinding = made_apart(f"the learner {entry.id}", ScalingFinding, measured)
     return _show("sample-complexity", finding, entry.id, fixed, {"along": along, **options}, shown)
 
 
-def _levels(entry: Entry, given: Mapping[str, float | None]) -> dict[str, Any]:
-    taken = {name: getattr(entry.instance, name) for name, value in given.items() if value is None}
+def _levels(entry: Entry, given: Mapping[str, float | None]) -> dict[str, float]:
+    """Return the levels that are given, alpha or beta or both; one that is None is taken from the example."""
+    example = {"alpha": entry.instance.alpha, "beta": entry.instance.beta}
+    taken = {name: example[name] for name, value in given.items() if value is None}
     note_taken(entry, taken)
-    return {**given, **taken}
+    stated = {name: value for name, value in given.items() if value is not None}
+    return {name: stated.get(name, example[name]) for name in given}
 
 
 def _value(word: str) -> float:
@@ -349,7 +417,9 @@ def _value(word: str) -> float:
         if caret:
             power: int = int(base) ** int(exponent)
             return power
-        return int(word) if word.lstrip("+-").isdigit() else float(word)
+        if word.lstrip("+-").isdigit():
+            return int(word)
+        return float(word)
     except ValueError:
         raise InputError.of("along", word, "numbers with commas between them, such as 1,2,4 or 2^8,2^16") from None
 
@@ -366,10 +436,14 @@ def _show(
     from dpaudit.exact.finding import SupremumFinding
     from dpaudit.report.repeat import command_line
 
-    what, verdict, data = "sample complexity", None, finding.to_dict()
+    what = "sample complexity"
+    data = finding.to_dict()
+    verdict = None
     if isinstance(finding, SupremumFinding):
-        what, data = "supremum", {"learner": name, "parameters": parameters, "finding": data}
-        verdict = PrivacyVerdict.VIOLATION if finding.proof_refuted else None
+        what = "supremum"
+        data = {"learner": name, "parameters": parameters, "finding": data}
+        if finding.proof_refuted:
+            verdict = PrivacyVerdict.VIOLATION
     repeat = command_line(verb, name, parameters, options, shown.learners)
     title = f"dpaudit: the {what} of {name}"
     return show_measured(finding, name, repeat, shown, title=title, data=data, verdict=verdict)

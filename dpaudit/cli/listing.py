@@ -40,11 +40,14 @@ def list_learners(
     """
     registry = find_learners(learners, to_audit=False)
     rows = [_row(entry) for entry in registry.entries if all or entry.fault is None]
+    status = 0
+    if any(problem.requested for problem in registry.problems):
+        status = 2
     return show_plain(
         json,
         out,
         _table(rows, wants_color(color)),
-        status=2 if any(problem.requested for problem in registry.problems) else 0,
+        status=status,
         title="dpaudit: learners",
         json=dumps(rows, indent=1, sort_keys=True) + "\n",
         text=_table(rows, False),
@@ -58,9 +61,16 @@ def _row(entry: Entry) -> dict[str, Any]:
     from dpaudit.jsonable import jsonable
 
     defaults = {name: jsonable(one) for name, one in entry.parameters.items() if one is not Parameter.empty}
-    named = {name: getattr(entry, name) for name in ("id", "summary", "fault", "origin")}
-    made = {"parameters": list(entry.parameters), "defaults": defaults, "instance": jsonable(entry.instance)}
-    return {**named, **made, "privacy": _privacy(entry)}
+    return {
+        "id": entry.id,
+        "summary": entry.summary,
+        "fault": entry.fault,
+        "origin": entry.origin,
+        "parameters": list(entry.parameters),
+        "defaults": defaults,
+        "instance": jsonable(entry.instance),
+        "privacy": _privacy(entry),
+    }
 
 
 def _privacy(entry: Entry) -> str:
@@ -69,12 +79,20 @@ def _privacy(entry: Entry) -> str:
     except (Exception, SystemExit) as error:  # a learner that cannot build its own example must not hide the others
         notify("warning", f"{entry.id}: its example fails: {type(error).__name__}: {error}")
         return "unknown"
-    return "none" if claim is None else "pure" if claim.delta == 0 else "approximate"
+    if claim is None:
+        return "none"
+    return "pure" if claim.delta == 0 else "approximate"
 
 
 def _cells(row: Mapping[str, Any]) -> list[str]:
-    names = [f"{p}={row['defaults'][p]}" if p in row["defaults"] else p for p in row["parameters"]]
-    what = row["summary"] if row["fault"] is None else f"leaks on purpose: {row['fault']}"
+    names = []
+    for name in row["parameters"]:
+        if name in row["defaults"]:
+            name = f"{name}={row['defaults'][name]}"
+        names.append(name)
+    what = row["summary"]
+    if row["fault"] is not None:
+        what = f"leaks on purpose: {row['fault']}"
     return [row["id"], row["privacy"], " ".join(names), what]
 
 
@@ -82,8 +100,11 @@ def _table(rows: Sequence[Mapping[str, Any]], color: bool) -> str:
     """Return the learners as a table as wide as a terminal; in a pipe each has one line, which a search finds."""
     from dpaudit.report.terminal import Head, table
 
-    width = width_of(output()) if output().isatty() else _UNBROKEN
-    heads, cells = [Head(*head) for head in _HEADS.items()], [_cells(row) for row in rows]
+    width = _UNBROKEN
+    if output().isatty():
+        width = width_of(output())
+    heads = [Head(*head) for head in _HEADS.items()]
+    cells = [_cells(row) for row in rows]
     return "\n".join(table(heads, cells, [""] * len(rows), width, color)) + "\n"
 
 
@@ -131,7 +152,9 @@ def ledger(asked: LedgerOptions) -> int:
         alone = "the only statement; neither further ids nor --verdict go with it"
         raise InputError.of("witness", asked.witness, alone)
     find_learners(asked.learners)
-    ids = (asked.witness,) if asked.witness is not None else asked.ids
+    ids = asked.ids
+    if asked.witness is not None:
+        ids = (asked.witness,)
     faults: dict[str, str] = {}
     try:
         rows = check_statements(
@@ -142,15 +165,21 @@ def ledger(asked: LedgerOptions) -> int:
             progress=None if asked.quiet else sys.stderr,
         )
     except LedgerFault as fault:
-        rows, faults = fault.rows, fault.faults
+        rows = fault.rows
+        faults = fault.faults
     shown = [row for row in rows if asked.verdict in (None, row.verdict)]
     if asked.witness is not None:
         say("".join(f"{dumps(row.to_dict(), indent=2)}\n" for row in rows))
     elif asked.json:
         say(json_lines(shown))
     else:
-        table = ledger_table(shown, wants_color(asked.color), width_of(output()) if output().isatty() else WIDTH)
-        say(table + ("\n" if shown else "") + f"{counts_text(rows)}\n")
+        width = WIDTH
+        if output().isatty():
+            width = width_of(output())
+        table = ledger_table(shown, wants_color(asked.color), width)
+        if shown:
+            table += "\n"
+        say(table + f"{counts_text(rows)}\n")
     status = 0
     if any(row.stopped_in for row in rows):
         status = 3

@@ -58,7 +58,9 @@ def _flip(flips: Flips, out: str | None, shown: Shown) -> int:
         raise InputError.of("coins", out, "a new file: coins that were flipped are not flipped again")
     check_folder("coins", out)
     assert flips.flip is not None
-    runs = 1 if flips.runs is None else flips.runs
+    runs = flips.runs
+    if runs is None:
+        runs = 1
     made = flip_coins(flips.flip, flips.seed, runs=runs)
     made.save(path)
     total = int(made.included.sum())
@@ -171,7 +173,8 @@ def _outputs(argument: str, path: str) -> Any:
     from dpaudit.neighbours.own_data.dataset_files import LINES, check_names, read_dataset
 
     try:
-        found = read_dataset(path, header=True if Path(path).suffix.lower() in LINES else None)
+        header = True if Path(path).suffix.lower() in LINES else None
+        found = read_dataset(path, header=header)
     except InputError as error:  # it speaks of data, and here there are two files
         raise InputError(error.worded(lambda name, _: argument if name == "data" else name)) from None
     check_names(path, getattr(found, "columns", ()), any)
@@ -211,10 +214,15 @@ def scores(
         if not Path(path).is_file():
             raise InputError(f"there is no file {path!r}")
     try:
-        sealed = None if audit.coins is None else Coins.load(audit.coins)
+        sealed = None
+        if audit.coins is not None:
+            sealed = Coins.load(audit.coins)
     except ToolFault as fault:
         raise InputError.of("coins", audit.coins, "a file that --flip wrote", str(fault)) from None
     values, included = _columns(Path(file), needs_coins=sealed is None)
+    relation: Relation | str = Relation.ADD_REMOVE_ONE
+    if audit.relation is not None:
+        relation = audit.relation
     finding = audit_scores(
         values,
         sealed if included is None else included,
@@ -226,7 +234,7 @@ def scores(
         confidence=audit.confidence,
         ranking=audit.ranking,
         guesses=audit.guesses,
-        relation=Relation.ADD_REMOVE_ONE if audit.relation is None else audit.relation,
+        relation=relation,
     )
     repeat = command_line("scores", file, {}, audit._asdict())
     data = {"file": file, "finding": finding.to_dict()}
@@ -240,25 +248,36 @@ def _columns(path: Path, needs_coins: bool) -> tuple[Any, Any]:
     with path.open(newline="", encoding="utf-8-sig") as lines:
         reader = csv.DictReader(lines)
         names = [name.strip() for name in reader.fieldnames or []]
-        for name in ("score", *(["included"] if needs_coins else [])):
+        needed = ["score"]
+        if needs_coins:
+            needed.append("included")
+        for name in needed:
             if name not in names:
                 raise InputError(f"{path} must have a column {name!r}, got {', '.join(names) or 'an empty file'}")
         reader.fieldnames = names
         runs: dict[str, list[tuple[float, float | None]]] = {}
         for row in reader:
-            coin = _number(path, reader.line_num, "included", row) if "included" in names else None
+            coin = None
+            if "included" in names:
+                coin = _number(path, reader.line_num, "included", row)
             runs.setdefault(row.get("run") or "", []).append((_number(path, reader.line_num, "score", row), coin))
     if len({len(rows) for rows in runs.values()}) != 1:
         numbers = ", ".join(f"{len(rows)} of run {name!r}" for name, rows in list(runs.items())[:3])
         raise InputError(f"{path} must have as many rows of each run, and at least one; got {numbers or 'none'}")
     values = [[score for score, _ in rows] for rows in runs.values()]
-    return values, [[coin for _, coin in rows] for rows in runs.values()] if "included" in names else None
+    if "included" not in names:
+        return values, None
+    return values, [[coin for _, coin in rows] for rows in runs.values()]
 
 
-def _number(path: Path, line: int, name: str, row: dict[str, Any]) -> float:
-    words = {"true": 1.0, "false": 0.0} if name == "included" else {}
+_TRUTHS = {"true": 1.0, "false": 0.0}
+
+
+def _number(path: Path, line: int, name: str, row: dict[str, str]) -> float:
     text = (row.get(name) or "").strip()
+    if name == "included" and text.lower() in _TRUTHS:
+        return _TRUTHS[text.lower()]
     try:
-        return words[text.lower()] if text.lower() in words else float(text)
+        return float(text)
     except ValueError:
         raise InputError(f"{path}, line {line}: {name} must be a number, got {text!r:.60}") from None

@@ -51,20 +51,27 @@ class given(NamedTuple):
         several = get_origin(kind) is tuple
         plain = next((one for one in get_args(kind) if isinstance(one, type) and one is not type(None)), kind)
         read: Any = self.read or {int: whole, bool: None}.get(plain, plain)
-        read = click.Choice(self.choices) if self.choices else read
+        if self.choices:
+            read = click.Choice(self.choices)
         if self.place:
-            return [click.Argument([name], metavar=self.place, nargs=-1 if several else 1, type=read)]
+            number = -1 if several else 1
+            return [click.Argument([name], metavar=self.place, nargs=number, type=read)]
         typed = [*(self.names or [f"--{name.replace('_', '-')}"]), name]
-        usual = "" if "(default: " in self.help else f" (default: {'none' if self.default is None else self.default})"
-        settings: dict[str, Any] = {"help": self.help + usual, "default": self.default, "metavar": self.metavar}
+        help = self.help
+        if "(default: " not in help:
+            usual = "none" if self.default is None else self.default
+            help += f" (default: {usual})"
+        settings: dict[str, Any] = {"help": help, "default": self.default, "metavar": self.metavar}
         if plain is bool:
             if kind is not bool or (self.default and not self.names):  # None, the default of others, is neither
                 typed[0] += f"/--no-{typed[0].removeprefix('--')}"
-            settings |= {"is_flag": True, "default": bool(self.default) if kind is bool else self.default}
+            settings["is_flag"] = True
+            if kind is bool:
+                settings["default"] = bool(self.default)
         elif several:
-            settings |= {"multiple": True}
+            settings["multiple"] = True
         elif plain is int and self.metavar is None:
-            settings |= {"metavar": "N"}
+            settings["metavar"] = "N"
         return [click.Option(typed, type=read, **settings)]
 
 
@@ -98,8 +105,12 @@ def jobs(what: str, default: int) -> given:
 
 def of(one: Option[Any], help: str = "", default: Any = None) -> given:
     """Return a declared option, with another help or default if given."""
-    usual = one.usual if default is None else str(default)
-    return given(f"{help or one.help} (default: {usual})", one.default if default is None else default, one.metavar)
+    usual = one.usual
+    if default is None:
+        default = one.default
+    else:
+        usual = str(default)
+    return given(f"{help or one.help} (default: {usual})", default, one.metavar)
 
 
 class On(NamedTuple):
@@ -117,7 +128,9 @@ def read_on(text: str | On) -> On:
     if isinstance(text, On):
         return text
     # Names of backends are words; an address has a port or a protocol.
-    return On("dask", text) if ":" in text else On(text)
+    if ":" in text:
+        return On("dask", text)
+    return On(text)
 
 
 def looks(*names: str) -> given:

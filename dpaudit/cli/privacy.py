@@ -180,7 +180,9 @@ def privacy(audited: Audited, runs: PrivacyRunOptions, shown: Shown) -> int:
     source = with_examples(asked.pairs, examples)
     pairs = partial(pairs_of_source, source, built, relation=asked.relation, seed=runs.seed)
     status = _show(result, runs, shown)
-    place = "crafted pairs" if asked.pairs is None else source
+    place = source
+    if asked.pairs is None:
+        place = "crafted pairs"
     return _certify(status, result, runs, built, pairs, place, progress=not shown.quiet)
 
 
@@ -195,7 +197,10 @@ def _show(result: Result, runs: PrivacyRunOptions, shown: Shown) -> int:
     if not continued or not continued.unwritten:
         return status
     notify("error", f"{continued.unwritten}; the runs made since are in no file, what is printed stands")
-    return status if status == 1 else 2
+    # A violation stays one, whatever could not be written.
+    if status == 1:
+        return status
+    return 2
 
 
 def _estimate(named: Audited, asked: PrivacyArguments, runs: PrivacyRunOptions, shown: Shown) -> int:
@@ -203,14 +208,20 @@ def _estimate(named: Audited, asked: PrivacyArguments, runs: PrivacyRunOptions, 
     from dpaudit.project.check import runs_of, seconds_of
 
     with subjects.named(named.id, asked, runs.seed, read_parameters(named.parameter)) as subject:
-        pairs, made, seconds = len(subject.pairs()), runs_of(subject), seconds_of(subject)
+        pairs = len(subject.pairs())
+        made = runs_of(subject)
+        seconds = seconds_of(subject)
     limit = asked.time_limit
     if shown.json:
         say(json_lines([dict(mechanism=named.id, runs=made, pairs=pairs, seconds=seconds, time_limit=limit)]))
         return 0
     sides = f"{count(made)} runs at most, on both sides of {plural(pairs, 'pair')}"
-    paced = f", and up to {count(made // 2)} to see how long one takes" if limit else ""
-    ended = f"; the time limit ends it after {duration(limit)}" if limit and limit < seconds else ""
+    paced = ""
+    ended = ""
+    if limit:
+        paced = f", and up to {count(made // 2)} to see how long one takes"
+        if limit < seconds:
+            ended = f"; the time limit ends it after {duration(limit)}"
     say(f"{named.id}: {sides}{paced}, about {duration(seconds)}{ended}\n")
     return 0
 
@@ -231,7 +242,11 @@ def _audit_mechanism(named: Audited, asked: PrivacyArguments, runs: PrivacyRunOp
                 progress=not shown.quiet,
             )
         result = subject.result(named.id, subject.arguments(), finding)
-        given = subject.place.find() if subject.place else None
+        strategy = None
+        if subject.place is not None:
+            given = subject.place.find()
+            if is_strategy(given):
+                strategy = given
         status = _show(result, runs, shown)
         return _certify(
             status,
@@ -241,7 +256,7 @@ def _audit_mechanism(named: Audited, asked: PrivacyArguments, runs: PrivacyRunOp
             subject.pairs,
             asked.data or subject.source or "crafted pairs",
             name=named.id,
-            strategy=given if is_strategy(given) else None,
+            strategy=strategy,
             progress=not shown.quiet,
         )
 
@@ -309,7 +324,9 @@ def _certify(
         made.write(path)
         named = isinstance(made.data, Referred) or isinstance(made.neighbour, Referred)
         data = arguments.data
-        again = f"; it names its inputs by recipe: replay with --data {data}" if named and data else ""
+        again = ""
+        if named and data:
+            again = f"; it names its inputs by recipe: replay with --data {data}"
         checked = f"check it by python -P -m dpaudit.verify_certificate {path}"
         if made.relation is None:
             checked += UNNAMED
@@ -386,17 +403,30 @@ def replay(asked: Replaying, shown: ShownPlain) -> int:
     if asked.data is not None and asked.pairs is not None:
         raise InputError("one of --data and --pairs must be left out: each says where the inputs are")
     certificate = certificates.read(asked.file)
-    places = [Place.parse("the mechanism", asked.id)] if is_place(asked.id) else []
-    given = [Place.parse("--pairs", asked.pairs)] if asked.pairs else []
-    metric = [Place.parse("--metric", asked.metric)] if asked.metric else []
-    with importable(*(place.folder for place in (*places, *given, *metric))):
-        mechanism = places[0].find() if places else find_learner(asked.id, asked.parameter, shown.learners)[1]
+    place = None
+    if is_place(asked.id):
+        place = Place.parse("the mechanism", asked.id)
+    given = None
+    if asked.pairs:
+        given = Place.parse("--pairs", asked.pairs)
+    metric_place = None
+    if asked.metric:
+        metric_place = Place.parse("--metric", asked.metric)
+    with importable(*(one.folder for one in (place, given, metric_place) if one is not None)):
+        if place is not None:
+            mechanism = place.find()
+        else:
+            _, mechanism, _ = find_learner(asked.id, asked.parameter, shown.learners)
+        pair = _pair(certificate, asked, given)
+        metric = None
+        if metric_place is not None:
+            metric = metric_place.find()
         found = certificates.replay(
             certificate,
             mechanism,
-            pair=_pair(certificate, asked, given),
+            pair=pair,
             relation=asked.relation,
-            metric=metric[0].find() if metric else None,
+            metric=metric,
             confidence=asked.confidence,
             trials=asked.trials,
             seed=asked.seed,
@@ -408,11 +438,13 @@ def replay(asked: Replaying, shown: ShownPlain) -> int:
         )
     lines = _lines(asked.id, certificate, found)
     case = Promise(asked.id, "result", found.verdict, summed(lines))
-    status = 1 if found.verdict == PrivacyVerdict.VIOLATION else OPEN
+    status = OPEN
+    if found.verdict == PrivacyVerdict.VIOLATION:
+        status = 1
     return show_lines(shown, lines, found, title=f"dpaudit: the replay of {asked.file}", case=case, status=status)
 
 
-def _pair(certificate: certificates.Certificate, asked: Replaying, given: Sequence[Place]) -> Any:
+def _pair(certificate: certificates.Certificate, asked: Replaying, given: Place | None) -> Any:
     """Return the pair of a list that a certificate names; None where it holds its inputs."""
     from dpaudit.certificates.certificate import Referred
     from dpaudit.contract import Relation
@@ -423,7 +455,7 @@ def _pair(certificate: certificates.Certificate, asked: Replaying, given: Sequen
 
     named = next((side for side in (certificate.data, certificate.neighbour) if isinstance(side, Referred)), None)
     source = "--data" if asked.data else "--pairs"
-    if not given and asked.data is None:
+    if given is None and asked.data is None:
         if named is not None and certificate.origin.kind.own:
             raise InputError(
                 "the certificate names its inputs and does not hold them, "
@@ -434,8 +466,8 @@ def _pair(certificate: certificates.Certificate, asked: Replaying, given: Sequen
         raise InputError(f"{source} must be left out: the certificate holds its inputs")
     if not isinstance(named.index, int):
         raise InputError(f"{source} must be left out: the certificate does not say which pair of a list it is about")
-    if given:
-        pairs = pairs_at(given[0], certificate.seed)
+    if given is not None:
+        pairs = pairs_at(given, certificate.seed)
     else:
         relation = certificate.relation or Relation.ADD_REMOVE_ONE
         pairs = neighbours_of(
@@ -462,7 +494,9 @@ def _lines(id: str, certificate: certificates.Certificate, found: certificates.R
     )
     claim = f"{id} claims {claim_words(found.epsilon, found.delta)}"
     if not found.neighbours:
-        exceeds = "the bound exceeds the claim, and it was " if found.epsilon_lower > found.epsilon else ""
+        exceeds = ""
+        if found.epsilon_lower > found.epsilon:
+            exceeds = "the bound exceeds the claim, and it was "
         claim = f"{exceeds}not checked that the inputs are neighbours: give --relation, or --metric; {claim}"
     shown = f"shows ε ≥ {bound} on fresh runs ({percent(found.confidence)} sure); the certificate says {certified}"
     lines: Lines = [(found.verdict, f"{claim}, {shown}")]

@@ -53,8 +53,12 @@ def new(
     from dpaudit.project.settings import begin
 
     *written, settings = (path.name for path in begin(kind, name))
-    place = f"{name}.py:{name if kind == 'mechanism' else 'LEARNER'}"
-    claim = " --epsilon 1" if kind == "mechanism" else ""
+    if kind == "mechanism":
+        place = f"{name}.py:{name}"
+        claim = " --epsilon 1"
+    else:  # a learner states its own claim
+        place = f"{name}.py:LEARNER"
+        claim = ""
     lines = [
         ("wrote", f"{' and '.join(written)}; the audit {name} is in {settings}"),
         ("next", f"dpaudit privacy {place}{claim}"),
@@ -84,7 +88,10 @@ class CheckOptions(NamedTuple):
 
     def words(self, names: Sequence[str]) -> str:
         """Return the command that checks some audits."""
-        return shlex.join(["dpaudit", "check", *names, *([] if self.config is None else ["--config", self.config])])
+        words = ["dpaudit", "check", *names]
+        if self.config is not None:
+            words += ["--config", self.config]
+        return shlex.join(words)
 
 
 @command("check", "dpaudit check", FORMS)
@@ -103,18 +110,27 @@ def check(asked: CheckOptions) -> int:
     from dpaudit.project.kept import keep
     from dpaudit.project.settings import find_settings, read_project
 
-    settings = find_settings() if asked.config is None else Path(asked.config)
+    if asked.config is None:
+        settings = find_settings()
+    else:
+        settings = Path(asked.config)
     if asked.dry_run:
         return _estimated(settings, asked)
     line = Line(sys.stderr, "audits")
 
     def show(done: int, total: int, name: str, share: float) -> None:
-        if not asked.quiet:
-            line(done, total, f"{name} {share:.0%}" if done < total else "", share if done < total else 0.0)
+        if asked.quiet:
+            return
+        if done < total:
+            line(done, total, f"{name} {share:.0%}", share)
+        else:
+            line(done, total, "", 0.0)
 
     def rows_text() -> str:
         rows = [one.row for one in checked]
-        return json_lines(rows) if asked.json else check_text(rows, wants_color(asked.color), width_of(output()))
+        if asked.json:
+            return json_lines(rows)
+        return check_text(rows, wants_color(asked.color), width_of(output()))
 
     chosen = [audit.name for audit in read_project(settings).chosen(asked.names)]
     checked: list[Checked] = []
@@ -167,17 +183,25 @@ def _run(asked: CheckOptions, settings: Path, checked: Sequence[Checked]) -> Run
 
     project = read_project(settings)
     often = Counter(audit.mechanism for audit in project.audit)
-    labels = {a.name: a.mechanism if often[a.mechanism] == 1 else f"{a.mechanism} ({a.name})" for a in project.audit}
+    labels = {}
+    for audit in project.audit:
+        labels[audit.name] = audit.mechanism
+        if often[audit.mechanism] > 1:
+            labels[audit.name] += f" ({audit.name})"
     results: list[Result] = []
     faults: list[Fault] = []
     listed: dict[str, Listed] = {}
     for row, found in checked:
         label = labels[row.name]
-        accepted = accepted_words(row) if row.verdict == TaskVerdict.ACCEPTED else ""
+        accepted = ""
+        if row.verdict == TaskVerdict.ACCEPTED:
+            accepted = accepted_words(row)
         listed[label] = Listed(row.name, accepted)
         results += [replace(one, learner=label, task=f"{label}/{one.task}", index=len(results)) for one in found]
-        faults += [Fault(label, row.why)] if row.verdict == TaskVerdict.FAILED else []
-    audited, root = [row.mechanism for row, _ in checked], settings.resolve().parent
+        if row.verdict == TaskVerdict.FAILED:
+            faults.append(Fault(label, row.why))
+    audited = [row.mechanism for row, _ in checked]
+    root = settings.resolve().parent
     return run_of(results, project.seed, asked.words(asked.names), faults, listed, audited=audited, root=root)
 
 
@@ -192,7 +216,9 @@ def _estimated(settings: Path, asked: CheckOptions) -> int:
     for name, error in found.items():
         if isinstance(error, str):
             complain("FAILED", f"{name}: {error}")
-    return 0 if len(times) == len(found) else 2
+    if len(times) < len(found):
+        return 2
+    return 0
 
 
 @command("diff", "dpaudit diff reports/before reports/after", PLAIN)
@@ -219,7 +245,9 @@ def diff(
         root = find_settings().parent
         paths = (str(root / BEFORE), str(root / LAST))
         if not (root / BEFORE).is_file():
-            number = "one check" if (root / LAST).is_file() else "no check"
+            number = "no check"
+            if (root / LAST).is_file():
+                number = "one check"
             raise InputError(f"there is {number} in {root / FOLDER}: run `dpaudit check` again, or give OLD and NEW")
     (old, notes), (new, more) = map(read_rows, paths)
     for path, lines in zip(paths, (notes, more), strict=True):
@@ -227,15 +255,20 @@ def diff(
             notify("note", f"{path}: {line}")
     changes = compare(old, new)
     worse = sum(bool(change.worse) for change in changes)
+    status = 0
+    label = "NOT WORSE"
+    if worse:
+        status = 1
+        label = "WORSE"
     return show_plain(
         json,
         out,
         changes_text(changes, wants_color(color), width_of(output())),
-        status=1 if worse else 0,
+        status=status,
         title="dpaudit: what changed",
         json=json_lines(changes),
         text=changes_text(changes),
-        lines=[("WORSE" if worse else "NOT WORSE", f"{plural(len(changes), 'change')}, {worse} for the worse")],
+        lines=[(label, f"{plural(len(changes), 'change')}, {worse} for the worse")],
         heads=["", *(column.text for column in CHANGES[1:])],
         rows=[change_cells(change) for change in changes],
     )

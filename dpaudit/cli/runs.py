@@ -7,7 +7,7 @@ import sys
 from contextlib import closing
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from dpaudit.audit.options import Options
 from dpaudit.cli.audits import find_learners, rendered, show_lines, write_report
@@ -78,7 +78,8 @@ class RunOptions(NamedTuple):
             "time_limit": self.time_limit,
         }
         for name, value in given.items():
-            words += [] if value is None else option_words(here(), name, value)
+            if value is not None:
+                words += option_words(here(), name, value)
         for path in self.learners:
             words += ["--learners", path]
         return shlex.join([*words, *more, "--out", out])
@@ -108,7 +109,9 @@ def run(asked: RunOptions, html: _Html, shown: Annotated[Shown, Showing(without=
     check_seed(asked.seed)
     registry = find_learners(asked.learners)
     entries = [registry.get(id) for id in dict.fromkeys(asked.ids)] or registry.entries
-    statements = () if asked.ids else registry.statements
+    statements = registry.statements
+    if asked.ids:
+        statements = ()
     plan = make_plan(
         entries,
         profile=asked.profile,
@@ -139,7 +142,10 @@ def run(asked: RunOptions, html: _Html, shown: Annotated[Shown, Showing(without=
     )
     path = Path(asked.out) / FILENAME
     with locked_folder(path.parent):
-        store = Store.resume(path, header) if asked.resume else Store.start(path, header)
+        if asked.resume:
+            store = Store.resume(path, header)
+        else:
+            store = Store.start(path, header)
         try:
             _execute(asked, shown, plan, store)
             store.finish()
@@ -163,7 +169,8 @@ def _execute(asked: RunOptions, shown: Shown, plan: Plan, store: Store) -> None:
         backend=asked.on.backend or "loky",
         address=asked.on.address,
     )
-    progress = Progress(None if shown.quiet else sys.stderr, len(plan.tasks), len(store.done))
+    stream = None if shown.quiet else sys.stderr
+    progress = Progress(stream, len(plan.tasks), len(store.done))
     with progress, closing(records):
         for record in records:
             store.append(record)
@@ -176,7 +183,10 @@ def _report(html: bool, shown: Shown, path: Path) -> int:
 
     run = load_run(path)
     found = outcome(run)
-    say(rendered(run, "json") if shown.json else _on_console(run, shown))
+    if shown.json:
+        say(rendered(run, "json"))
+    else:
+        say(_on_console(run, shown))
     _show_faults(run, found)
     status = found.allowed_status if shown.allow_no_evidence else found.status
     made = [path]
@@ -185,7 +195,10 @@ def _report(html: bool, shown: Shown, path: Path) -> int:
         write_report(run, str(place))
         made.append(place)
 
-    for form in ("json", "html") if html else ("json",):
+    forms = ["json"]
+    if html:
+        forms.append("html")
+    for form in forms:
         status = written(status, partial(write, path.with_name(f"report.{form}")))
     notify("note", f"wrote {', '.join(map(str, made))}")
     return status
@@ -221,11 +234,19 @@ def report(path: Annotated[str, argument("PATH")], shown: Rendering) -> int:
 
     suffix = "json" if shown.json else shown.format
     if suffix is None:
-        suffix = "console" if shown.out is None else suffix_of(shown.out)
+        suffix = "console"
+        if shown.out is not None:
+            suffix = suffix_of(shown.out)
     stored = Path(path)
-    run = run_in(stored.read_bytes(), path) if stored.suffix == ".json" and stored.is_file() else load_run(path)
+    if stored.suffix == ".json" and stored.is_file():
+        run = run_in(stored.read_bytes(), path)
+    else:
+        run = load_run(path)
     found = outcome(run)
-    text = _on_console(run, shown) if suffix == "console" else rendered(run, suffix)
+    if suffix == "console":
+        text = _on_console(run, shown)
+    else:
+        text = rendered(run, suffix)
     status = found.allowed_status if shown.allow_no_evidence else found.status
     if (out := shown.out) is None:
         say(text)
@@ -241,7 +262,9 @@ def _on_console(run: Run, shown: Shown | Rendering) -> str:
     from dpaudit.report import console
 
     color = wants_color(shown.color)
-    return console.full(run, color) if shown.verbose else console.render(run, color, width_of(output()))
+    if shown.verbose:
+        return console.full(run, color)
+    return console.render(run, color, width_of(output()))
 
 
 def _show_faults(run: Run, found: Outcome) -> None:
@@ -277,12 +300,17 @@ def verify(
             if value is not None:
                 raise InputError("{" + name + "} is for the folder of a run", names=(name,))
         file = verify_file(path)
-        lines = [("RIGHT" if file.decided else "NOT DECIDED", f"{path}: {file.said}")]
-        status = 0 if file.decided else OPEN
+        label = "NOT DECIDED"
+        status = OPEN
+        if file.decided:
+            label = "RIGHT"
+            status = 0
+        lines = [(label, f"{path}: {file.said}")]
         return show_lines(shown, lines, file, title=f"dpaudit: the counts of {path}", status=status)
-    options: dict[str, Any] = {"again": again, "total": total, "n_jobs": n_jobs, "progress": not shown.quiet}
-    found = verify_run(path, **options, paths=shown.learners)
-    status = 0 if found.state == State.SEALED else OPEN
+    found = verify_run(path, total=total, again=again, paths=shown.learners, n_jobs=n_jobs, progress=not shown.quiet)
+    status = OPEN
+    if found.state == State.SEALED:
+        status = 0
     return show_lines(shown, _lines(found), found, title=f"dpaudit: the seal of {found.path}", status=status)
 
 
@@ -297,11 +325,15 @@ def _lines(found: Verified) -> Lines:
     else:
         lines = [("NOT SEALED", f"{held}: the run is not finished, so that lines may be missing; no line was changed")]
     left = ", ".join(f"{name} ({number})" for name, number in found.not_recomputed.items())
-    rest = f"; not recomputed: {left}" if left else ""
+    rest = ""
+    if left:
+        rest = f"; not recomputed: {left}"
     lines.append(("recomputed", f"bounds, verdicts and curves follow from the counts that are stored{rest}"))
     if again := len(found.again):
         same = sum(not one.differences for one in found.again)
-        rest = "" if same == again else f", {again - same} with the same verdict"
+        rest = ""
+        if same < again:
+            rest = f", {again - same} with the same verdict"
         lines.append(("again", f"{plural(again, 'task')} done again: {same} with the same bytes{rest}"))
     lines += [("changed", text) for text in found.changed]
     return lines + [("differs", f"{one.task}: {text}") for one in found.again for text in one.differences]

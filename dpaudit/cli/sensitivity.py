@@ -68,7 +68,9 @@ def sensitivity(id: Annotated[str, argument("ID")], asked: SensitivityOptions, s
     place = Place.parse("the function", id)
     if asked.pairs is not None and asked.data is not None:
         raise InputError("{pairs} must be left out where {data} is given", names=("pairs", "data"))
-    given_pairs = None if asked.pairs is None else Place.parse("--pairs", asked.pairs)
+    given_pairs = None
+    if asked.pairs is not None:
+        given_pairs = Place.parse("--pairs", asked.pairs)
     with importable(*(one.folder for one in (place, given_pairs) if one is not None)):
         function = place.find()
         pairs = dataset = None

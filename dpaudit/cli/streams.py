@@ -39,7 +39,9 @@ def kept_clean() -> Iterator[None]:
 
 def output() -> TextIO:
     """Return the standard output of the command."""
-    return _ours[-1] if _ours else sys.stdout
+    if _ours:
+        return _ours[-1]
+    return sys.stdout
 
 
 def say(text: str) -> None:
@@ -92,7 +94,8 @@ def open_missing() -> None:
             os.open(os.devnull, os.O_RDWR)  # takes the lowest number that is free, which is this one
     for name in ("stdin", "stdout", "stderr"):
         if getattr(sys, name) is None:
-            setattr(sys, name, open(os.devnull, "r" if name == "stdin" else "w", encoding="utf-8"))
+            mode = "r" if name == "stdin" else "w"
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))
 
 
 @contextmanager
@@ -128,9 +131,12 @@ def written(status: int, write: Callable[[], object]) -> int:
     try:
         write()
     except OSError as error:
-        place = f"{error.filename}: " if error.filename else ""
+        place = ""
+        if error.filename:
+            place = f"{error.filename}: "
         notify("error", f"{place}{error.strerror or error}; the file was not written, what is printed stands")
-        return status if status == 1 else 2
+        if status != 1:
+            return 2
     return status
 
 
@@ -149,13 +155,17 @@ def complain(label: str, text: str, *more: tuple[str, str]) -> None:
     """Write to standard error why there is no result, with what to do: broken at the width of a terminal alone."""
     from dpaudit.report.terminal import laid_out
 
-    width = shutil.get_terminal_size().columns if sys.stderr.isatty() else _UNBROKEN
+    width = _UNBROKEN
+    if sys.stderr.isatty():
+        width = shutil.get_terminal_size().columns
     sys.stderr.write(laid_out([(label, _shortened(text)), *more], width, wants_color("auto", sys.stderr)))
 
 
 def width_of(stream: TextIO) -> int:
     """Return the columns of a terminal, and 80 for anything else."""
-    return shutil.get_terminal_size().columns if stream.isatty() else _COLUMNS
+    if stream.isatty():
+        return shutil.get_terminal_size().columns
+    return _COLUMNS
 
 
 def wants_color(when: str, stream: TextIO | None = None) -> bool:

@@ -7,7 +7,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from functools import partial
-from typing import Any, Self, TextIO
+from typing import Self, TextIO
 
 from dpaudit.arguments import check_jobs, read_choice
 from dpaudit.contract import TaskVerdict
@@ -48,8 +48,9 @@ def execute(
     load(paths)
     todo = {task.key: task for task in tasks if task.key not in done}
     # A check of one claim is not worth the start of a worker; a single audit is, for it may kill the process.
-    alone = {task.kind for task in tasks} == {"ledger"} and len(todo) == 1
-    return _records(todo, seed, paths, n_jobs, "sequential" if alone else backend, address)
+    if {task.kind for task in tasks} == {"ledger"} and len(todo) == 1:
+        backend = "sequential"
+    return _records(todo, seed, paths, n_jobs, backend, address)
 
 
 def _attempt(task: Task, seed: int, paths: tuple[str, ...]) -> Result | Failure:
@@ -60,7 +61,9 @@ def _attempt(task: Task, seed: int, paths: tuple[str, ...]) -> Result | Failure:
     try:
         return perform(task, seed=seed, paths=paths)
     except (Exception, SystemExit) as error:
-        place = "" if isinstance(error, DpauditError) else f" ({place_of(error)})"
+        place = ""
+        if not isinstance(error, DpauditError):
+            place = f" ({place_of(error)})"
         return Failure(**task.recorded, error=f"{type(error).__name__}: {error}{place}")
 
 
@@ -76,8 +79,10 @@ def _records(
         return
     calls = {key: partial(_attempted, task, seed, paths) for key, task in tasks.items()}
     if backend in ("threading", DASK) or not can_fork():
-        options: dict[str, Any] = {"n_jobs": n_jobs, "backend": backend, "address": address}
-        for record in spread(list(calls.values()), ordered=False, batch_size=1, **options):
+        records = spread(
+            list(calls.values()), ordered=False, batch_size=1, n_jobs=n_jobs, backend=backend, address=address
+        )
+        for record in records:
             yield decode(record, Result | Failure)
     else:
         from joblib import effective_n_jobs
@@ -108,8 +113,11 @@ class Progress:
         noun: str = "audits",
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._line = Line(io.StringIO() if stream is None else stream, noun, clock, already=done)
-        self._total, self._done = total, done
+        if stream is None:
+            stream = io.StringIO()
+        self._line = Line(stream, noun, clock, already=done)
+        self._total = total
+        self._done = done
         self._counts: Counter[str] = Counter()
         self._detected: dict[str, bool] = {}
 
@@ -120,14 +128,17 @@ class Progress:
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if kind is None or issubclass(kind, KeyboardInterrupt):
-            self._line.keep(self._done, self._total, self._sums(), "" if kind is None else "interrupted: ")
+            before = "" if kind is None else "interrupted: "
+            self._line.keep(self._done, self._total, self._sums(), before)
 
     def __call__(self, record: Result | Failure) -> None:
         """Show that a task ended; a control is detected as soon as one of its audits detects its leak."""
         self._done += 1
-        learner, found = "", str(TaskVerdict.FAILED)
+        learner = ""
+        found = str(TaskVerdict.FAILED)
         if isinstance(record, Result):
-            learner, found = record.learner, kind_of(record)
+            learner = record.learner
+            found = kind_of(record)
             if record.fault is not None:
                 control = canonical([learner, record.parameters])
                 self._detected[control] = detects([record]) or self._detected.get(control, False)

@@ -44,7 +44,9 @@ class Outcome:
             return 2
         if self.violations or self.undetected:
             return 1
-        return OPEN if self.no_evidence or self.undecided else 0
+        if self.no_evidence or self.undecided:
+            return OPEN
+        return 0
 
     @property
     def allowed_status(self) -> int:
@@ -72,8 +74,10 @@ def leaves_open(result: Result) -> bool:
 
 
 def _verdict(result: Result) -> Verdict | None:
-    """Return the verdict on the claim that a result is about; None of a picture, and below the theorem's n."""
-    return None if is_ladder(result) or isinstance(result.finding, PictureFinding) else result.finding.verdict
+    """Return the verdict on the claim that a result is about; None for a picture, and below the theorem's n."""
+    if is_ladder(result) or isinstance(result.finding, PictureFinding):
+        return None
+    return result.finding.verdict
 
 
 def kind_of(result: Result) -> str:
@@ -83,7 +87,9 @@ def kind_of(result: Result) -> str:
     if result.fault is not None:
         return ON_CONTROLS
     verdict = _verdict(result) or _BELOW
-    return PrivacyVerdict.CONSISTENT if verdict == UtilityVerdict.HOLDS else verdict
+    if verdict == UtilityVerdict.HOLDS:
+        return PrivacyVerdict.CONSISTENT
+    return verdict
 
 
 def outcome(run: Run) -> Outcome:
@@ -116,7 +122,9 @@ def _unseen(found: Sequence[Result]) -> list[str]:
     claims = [
         one for one in audits if not isinstance(one.finding, LawFinding) or one.finding.claimed_epsilon is not None
     ]
-    return [one.task for one in claims] if all(map(leaves_open, claims)) else []
+    if not all(map(leaves_open, claims)):
+        return []
+    return [one.task for one in claims]
 
 
 def detects(results: Sequence[Result]) -> bool:

@@ -30,6 +30,8 @@ from dpaudit.contract import (
     Evidence,
     Grade,
     HasScene,
+    Learner,
+    Pair,
     Picture,
     Statement,
     StatementVerdict,
@@ -83,7 +85,8 @@ def perform(
     privacy by runs, and of utility, use `n_jobs` processes, or another backend, all other tasks one process. An audit
     of privacy by runs may be `continued` from a file.
     """
-    arguments, registry = task.arguments, load(paths)
+    arguments = task.arguments
+    registry = load(paths)
     if isinstance(arguments, LedgerArguments):
         row = check_statement(registry.get_statement(task.learner), paths=paths, time_limit=arguments.time_limit)
         return Result(**task.recorded, finding=row)
@@ -158,17 +161,23 @@ def audit_with(
     )
 
 
-def _exact(arguments: ExactArguments, learner: Any, progress: Progress) -> LawFinding:
-    n, relation = arguments.n, arguments.relation
-    chosen: dict[str, Any] = {"n": n}
+def _exact(arguments: ExactArguments, learner: Learner, progress: Progress) -> LawFinding:
+    relation = arguments.relation
+    # Either the pairs are given, or all samples of n examples are taken.
+    n: int | None = None
+    samples: list[Pair] | None = None
     if (source := arguments.pairs) is not None:
         if is_source(source):
-            chosen = {"samples": pairs_of_source(with_examples(source, n), learner, relation=relation)}
+            samples = pairs_of_source(with_examples(source, arguments.n), learner, relation=relation)
         else:
-            chosen = {"samples": check_pairs(pairs_at(Place.parse("--pairs", source)), relation)}
+            samples = check_pairs(pairs_at(Place.parse("--pairs", source)), relation)
     elif arguments.samples == "crafted":
-        chosen = {"samples": crafted_pairs(learner.domain, n, relation)}
-    finding = audit_law(learner, **chosen, relation=relation, enclosure=arguments.enclosure, progress=progress)
+        samples = crafted_pairs(learner.domain, arguments.n, relation)
+    else:
+        n = arguments.n
+    finding = audit_law(
+        learner, n=n, samples=samples, relation=relation, enclosure=arguments.enclosure, progress=progress
+    )
     if arguments.compose is None:
         return finding
     return structs.replace(finding, composition=tabulate(finding.profiles, arguments.compose, finding.grade))
@@ -176,7 +185,7 @@ def _exact(arguments: ExactArguments, learner: Any, progress: Progress) -> LawFi
 
 def _utility(
     arguments: UtilityArguments,
-    learner: Any,
+    learner: Learner,
     seed: int,
     n_jobs: int,
     backend: str | None,
@@ -226,11 +235,14 @@ def draw_picture(learner: Any, n: int, runs: int, seed: int) -> PictureFinding:
     if isinstance(learner, HasScene):
         sample, target = learner.scene(rng)
     else:
-        points, target = learner.domain.points(), learner.concepts.concept(learner.concepts.size // 2)
+        points = learner.domain.points()
+        target = learner.concepts.concept(learner.concepts.size // 2)
         uniform = Distribution(points, np.full(len(points), 1 / len(points)), "uniform")
         sample = learner.domain.draw(target, uniform, n, rng)
     outputs = learner.run(sample, generator(seed, *address, "run"), runs)
-    codes = [output.item() if isinstance(output, np.generic) else output for output in outputs]
+    codes = []
+    for output in outputs:
+        codes.append(output.item() if isinstance(output, np.generic) else output)
     picture = learner.picture(sample, codes, target)
     if not isinstance(picture, Picture):
         raise ToolFault(f"picture of {learner.id} must return dpaudit.contract.Picture, got {picture!r:.200}")
@@ -245,13 +257,16 @@ def check_statement(statement: Statement, *, paths: tuple[str, ...] = (), time_l
     `ToolFault` if the check returns something other than `Evidence`, or a number that JSON cannot hold. Whatever the
     check itself raises goes through: nothing is then known of the statement.
     """
-    templates, stopped_in = {name: getattr(statement, name) for name in ("printed", "found", "best")}, ""
+    printed = statement.printed
+    found = statement.found
+    best = statement.best
+    stopped_in = ""
     try:
         with _time_limited(time_limit):
             tools: Tools = _Tools()
             evidence = statement.check(tools)
     except _OutOfTime as ended:
-        templates = {}  # there are no numbers to fill in
+        printed = found = best = ""  # there are no numbers to fill in
         *running, _ = traceback.extract_tb(ended.__traceback__)  # the last one is the handler of the signal
         file = getattr(getattr(inspect.unwrap(statement.check), "__code__", None), "co_filename", None)
         part = next((frame for frame in reversed(running) if frame.filename == file), running[-1])
@@ -260,17 +275,32 @@ def check_statement(statement: Statement, *, paths: tuple[str, ...] = (), time_l
         evidence = Evidence(StatementVerdict.UNDECIDED, summary, {}, "exact")
     if not isinstance(evidence, Evidence):
         raise ToolFault(f"the check of {statement.id} must return dpaudit.contract.Evidence, got {evidence!r}")
-    filled: dict[str, Any] = {
-        name: _filled(statement, template, evidence.numbers) for name, template in templates.items()
-    }
+    printed = _filled(statement, printed, evidence.numbers)
+    found = _filled(statement, found, evidence.numbers)
+    best = _filled(statement, best, evidence.numbers)
     verdict = statement.verdict_on(StatementVerdict(evidence.verdict))
-    declared = ("id", "statement", "source", "short", "place", "formula", "conditions", "constants", "argument", "part")
+    survives = Survives.NOT_APPLICABLE
+    if verdict in ACCUSATIONS:
+        survives = statement.survives
     return LedgerRow(
-        **{name: getattr(statement, name) for name in declared},
-        **{name: getattr(evidence, name) for name in ("summary", "witness", "one_sided")},
-        **filled,
+        id=statement.id,
+        statement=statement.statement,
+        source=statement.source,
+        short=statement.short,
+        place=statement.place,
+        formula=statement.formula,
+        conditions=statement.conditions,
+        constants=statement.constants,
+        argument=statement.argument,
+        part=statement.part,
+        summary=evidence.summary,
+        witness=evidence.witness,
+        one_sided=evidence.one_sided,
+        printed=printed,
+        found=found,
+        best=best,
         verdict=verdict,
-        survives=statement.survives if verdict in ACCUSATIONS else Survives.NOT_APPLICABLE,
+        survives=survives,
         numbers={str(name): _number(statement, name, value) for name, value in evidence.numbers.items()},
         grade=Grade(evidence.grade),
         witness_data=jsonable(evidence.witness_data),
@@ -291,7 +321,10 @@ def _number(statement: Statement, name: str, value: Any) -> float:
 
 def _filled(statement: Statement, template: str, numbers: Mapping[str, Any]) -> str:
     def number(found: re.Match[str]) -> str:
-        name, form = (found[1], "") if found[1] in numbers else found[1].rpartition(":")[::2]
+        name = found[1]
+        form = ""
+        if name not in numbers:
+            name, _, form = name.rpartition(":")
         try:
             return format(numbers[name], form)
         except (KeyError, ValueError, TypeError) as error:
@@ -303,8 +336,10 @@ def _filled(statement: Statement, template: str, numbers: Mapping[str, Any]) -> 
 class _Tools:
     """The functions that checks of statements are given, as `contract.Tools` declares them."""
 
-    audit_law, audit_supremum = staticmethod(audit_law), staticmethod(audit_supremum)
-    audit_utility, scaling_law = staticmethod(audit_utility), staticmethod(scaling_law)
+    audit_law = staticmethod(audit_law)
+    audit_supremum = staticmethod(audit_supremum)
+    audit_utility = staticmethod(audit_utility)
+    scaling_law = staticmethod(scaling_law)
 
 
 class _OutOfTime(BaseException):

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from dpaudit.arguments import CONFIDENCE, read_choice
 from dpaudit.audit.options import Options
-from dpaudit.contract import HasFurtherInstances, HasLaw, Learner, Pictured, Statement
+from dpaudit.contract import HasFurtherInstances, HasLaw, Instance, Learner, Pictured, Statement
 from dpaudit.engine.records import Fault, Planned
 from dpaudit.engine.tasks import (
     PrivacyArguments,
@@ -82,7 +82,9 @@ def make_plan(
     faults: list[Fault] = []
     for entry in entries:
         try:
-            usual = work.privacy_trials if entry.fault is None else work.control_trials
+            usual = work.privacy_trials
+            if entry.fault is not None:
+                usual = work.control_trials
             planned, left_out = _plan_one(entry, work, confidence, trials or usual, timeout, time_limit)
         # Whatever third-party code raises, even an exit, the other learners are still audited.
         except (Exception, SystemExit) as error:
@@ -101,7 +103,9 @@ def _plan_one(
     entry: Entry, work: Profile, confidence: float, trials: int, timeout: float | None, time_limit: float | None
 ) -> tuple[list[Task], list[str]]:
     learner = entry.build(**entry.instance.parameters)
-    tasks = [exact_task(learner, entry.instance)] if isinstance(learner, HasLaw) else []
+    tasks: list[Task] = []
+    if isinstance(learner, HasLaw):
+        tasks.append(exact_task(learner, entry.instance))
     if learner.privacy is not None:
         bets = work.sequential_controls and entry.fault is not None
         arguments = PrivacyArguments(
@@ -122,18 +126,27 @@ def _plan_one(
     tasks += planned
     if not tasks:
         return [], ["nothing to audit: no law, no privacy claim and no utility theorem", *notes]
-    return [*tasks, *([picture_task(entry)] if isinstance(learner, Pictured) else [])], notes
+    if isinstance(learner, Pictured):
+        tasks.append(picture_task(entry))
+    return tasks, notes
 
 
 def _plan_utility(entry: Entry, learner: Learner, work: Profile, confidence: float) -> tuple[list[Task], list[str]]:
     """Return the utility tasks of a learner's instances, and why a setting was left out (see `make_plan`)."""
-    first, further = entry.instance, learner.audited if isinstance(learner, HasFurtherInstances) else ()
+    first = entry.instance
+    further: Sequence[Instance] = ()
+    if isinstance(learner, HasFurtherInstances):
+        further = learner.audited
     settings = offered_settings(learner, first)
     claims = (is_vacuous(first.alpha, first.beta, setting, learner.concepts.size) for setting in settings)
     vacuous = settings and all(claims)
     tasks: list[Task] = []
     notes: list[str] = []
-    for i, instance in enumerate(further if further and vacuous else (first, *further)):
+    instances = [first, *further]
+    if further and vacuous:
+        # The claim on the first one promises next to nothing, so that a further one takes its place.
+        instances = [*further]
+    for i, instance in enumerate(instances):
         learner = entry.build(**instance.parameters)
         planned = partial(utility_tasks, learner, instance, confidence=confidence)
         settings = offered_settings(learner, instance)
@@ -155,8 +168,13 @@ def _plan_utility(entry: Entry, learner: Learner, work: Profile, confidence: flo
             smaller = {math.ceil(claim.n / 2**k) for k in range(1, work.ladder_steps + 1)} - {claim.n}
             rungs = [replace(claim, role="ladder", n=n) for n in sorted(smaller, reverse=True)]
             ladders += [Task(entry.id, instance.parameters, rung) for rung in rungs]
-        trials, fixed, growth = work.utility_trials, work.fixed_trials, work.utility_growth
-        tasks += [*planned(trials=trials, fixed_trials=fixed, more=growth, settings=possible), *ladders]
+        tasks += planned(
+            trials=work.utility_trials,
+            fixed_trials=work.fixed_trials,
+            more=work.utility_growth,
+            settings=possible,
+        )
+        tasks += ladders
     return tasks, notes
 
 

@@ -15,6 +15,7 @@ from dpaudit.contract import (
     OF_STATEMENTS,
     Constants,
     Grade,
+    Learner,
     Part,
     Picture,
     PrivacyClaim,
@@ -93,8 +94,9 @@ class LedgerRow(Finding, kw_only=True, frozen=True, tag="ledger"):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name in ("statement", "source", "summary"):
-            if not getattr(self, name):
+        needed_texts = {"statement": self.statement, "source": self.source, "summary": self.summary}
+        for name, text in needed_texts.items():
+            if not text:
                 raise InputError(f"{name} must not be empty")
         if self.verdict in (StatementVerdict.REFUTED, *ACCUSATIONS) and not self.witness:
             raise InputError("a refutation needs a witness")
@@ -302,8 +304,8 @@ def codes_of(named: Event) -> list[int]:
     return [code for low, high in named.ranges for code in range(low, high + 1)]
 
 
-def decoded(learner: Any, finding: AnyFinding) -> dict[str, str]:
-    """Return what the codes named by a finding on privacy stand for, by code; without what cannot be said in short."""
+def decoded(learner: Learner, finding: AnyFinding) -> dict[str, str]:
+    """Return the meanings of the codes named by a finding on privacy, by code; long meanings are left out."""
     codes: list[int] = []
     if isinstance(finding, LawFinding) and finding.worst_code is not UNSET:
         codes = [finding.worst_code]
@@ -312,11 +314,18 @@ def decoded(learner: Any, finding: AnyFinding) -> dict[str, str]:
     return {str(code): word for code in codes if (word := _words(learner, code))}
 
 
-def _words(learner: Any, code: int) -> str:
+def _words(learner: Learner, code: int) -> str:
     """Return an output in words; an empty text if that is long, or would differ from run to run."""
     try:
-        hypothesis = None if code == FAIL else learner.decode(code)
-        text = "failure" if hypothesis is None else str(hypothesis)
+        hypothesis = None
+        if code != FAIL:
+            hypothesis = learner.decode(code)
+        text = "failure"
+        if hypothesis is not None:
+            text = str(hypothesis)
     except Exception:  # a learner may refuse a code that its law has; what was found does not depend on it
         return ""
-    return "" if len(text) > _LONGEST or " at 0x" in text or "\n" in text else text
+    # The address of an object in memory differs from run to run.
+    if len(text) > _LONGEST or " at 0x" in text or "\n" in text:
+        return ""
+    return text

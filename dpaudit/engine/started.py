@@ -22,7 +22,10 @@ def now(seconds: float | None = None) -> str:
     epoch = os.environ.get(_EPOCH, "")
     if epoch.isdigit():
         seconds = int(epoch)
-    moment = datetime.now(UTC) if seconds is None else datetime.fromtimestamp(seconds, UTC)
+    if seconds is None:
+        moment = datetime.now(UTC)
+    else:
+        moment = datetime.fromtimestamp(seconds, UTC)
     return f"{moment:%Y-%m-%dT%H:%M:%SZ}"
 
 
@@ -32,12 +35,14 @@ def write_start(path: Path) -> None:
 
 
 def read_start(path: Path) -> str:
-    """Return when the run in a file was started; empty where that is not known, as of a file that was copied alone."""
+    """Return when the run in a file was started; empty if that is unknown, as for a file that was copied alone."""
     try:
         found = _beside(path).read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError):
         return ""
-    return found if _FORM.fullmatch(found) else ""
+    if not _FORM.fullmatch(found):
+        return ""
+    return found
 
 
 def _beside(path: Path) -> Path:

@@ -34,6 +34,7 @@ from dpaudit.results import SCHEMA_VERSION
 from dpaudit.utility.finding import UtilityFinding
 
 FILENAME = "run.jsonl"
+# The fields of a finding of each kind that must equal those of the arguments of its task.
 _OF_THE_TASK = {
     "privacy": ("confidence",),
     "exact": ("relation",),
@@ -41,12 +42,12 @@ _OF_THE_TASK = {
     "ledger": ("statement",),
     "picture": ("runs",),
 }
-"""The fields of a finding of each kind that are those of the arguments of its task."""
 
 
 def check_lines(run: Run) -> None:
     """Raise `ToolFault` unless the records of a run are as they were written, and as consistent as those of a file."""
-    sealed, altered = run.header.state == State.SEALED, "is not as it was written: its digest is that of other bytes"
+    sealed = run.header.state == State.SEALED
+    altered = "is not as it was written: its digest is that of other bytes"
     before = digest = digest_in(write_line(run.header))
     require(run.header.digest == digest, f"the header {altered}")
     records: list[Result | Failure] = sorted((*run.results, *run.failures), key=lambda one: one.index)
@@ -54,8 +55,12 @@ def check_lines(run: Run) -> None:
         digest = digest_in(write_line(one, before))
         require(one.digest == digest, f"{one.task:.200} {altered}")
         check_record(run.header, one)
-        before = digest if sealed else before
-    total = digest_in(write_line(Seal(records=len(records)), before)) if sealed else ""
+        # Only the lines of a sealed run are chained: until then they stand in the order in which tasks ended.
+        if sealed:
+            before = digest
+    total = ""
+    if sealed:
+        total = digest_in(write_line(Seal(records=len(records)), before))
     require(run.total == total, f"the total is {run.seal}, and its records give {total or run.header.state}")
 
 
@@ -123,7 +128,10 @@ def read_stored(path: Path, *, torn: bool = False) -> Stored:
         raise InputError(f"{path} holds no run: not even its first line is whole")
     first, *rest = content[:whole].split(b"\n")[:-1]
     header = read_header(path, first)
-    before, total, sealed, more = header.digest, "", header.state == State.SEALED, "there is more behind the seal"
+    before = header.digest
+    total = ""
+    sealed = header.state == State.SEALED
+    more = "there is more behind the seal"
     kept: dict[int, tuple[Result | Failure, bytes, int]] = {}
     for number, line in enumerate(rest, start=2):
         record = read_record(path, number, line, before)
@@ -144,7 +152,8 @@ def read_stored(path: Path, *, torn: bool = False) -> Stored:
                     kept[record.index] = record, line, number
                 else:
                     require(isinstance(record, Failure), f"a second result for {record.task:.200}")
-        before = record.digest if sealed else before
+        if sealed:
+            before = record.digest
     if sealed and not (torn and not total):
         with _located(path, len(rest) + 2):
             lost = "its end is missing, the seal of a finished run; `dpaudit run --resume` makes again what is lost"
@@ -210,7 +219,7 @@ class Store:
     def finish(self) -> None:
         """Seal the run: put the lines into the order of the plan, chain them, and end them with the total.
 
-        Of failures those stay whose task has no result yet.
+        A failure stays only if its task has no result yet.
         """
         stored = read_stored(self.path)
         if not stored.run.total:
@@ -221,7 +230,8 @@ class Store:
 def find_run(path: Path | str) -> Path:
     """Return the file of a run, or the one that a folder holds; `InputError` if there is none."""
     file = Path(path)
-    file = file / FILENAME if file.is_dir() else file
+    if file.is_dir():
+        file = file / FILENAME
     if not file.is_file():
         raise InputError(f"there is no run at {str(path)!r}; give a folder with {FILENAME}, or the file itself")
     return file
@@ -238,16 +248,24 @@ def load_run(path: Path | str) -> Run:
 
 def _same_run(path: Path, stored: Header, header: Header) -> None:
     differs = []
-    for name in ("seed", "profile", "versions", "streams_version"):
-        was, now = (getattr(one, name) for one in (stored, header))
-        differs += [f"{name} was {was!r}, is now {now!r}"] if was != now else []
+    compared = (
+        ("seed", stored.seed, header.seed),
+        ("profile", stored.profile, header.profile),
+        ("versions", stored.versions, header.versions),
+        ("streams_version", stored.streams_version, header.streams_version),
+    )
+    for name, was, now in compared:
+        if was != now:
+            differs.append(f"{name} was {was!r}, is now {now!r}")
     if changed := {name for name, _ in stored.sources.items() ^ header.sources.items()}:
         differs.append(f"the sources have changed since: {', '.join(sorted(changed))}")
     if stored.plan != header.plan:
         before, after = ({planned.task for planned in one.plan} for one in (stored, header))
         only = [f"only before: {key}" for key in sorted(before - after)]
         only += [f"only now: {key}" for key in sorted(after - before)]
-        shown = "; ".join(only[:4]) + (f"; and {len(only) - 4} more" if len(only) > 4 else "")
+        shown = "; ".join(only[:4])
+        if len(only) > 4:
+            shown += f"; and {len(only) - 4} more"
         differs.append(f"the plan differs ({shown or 'in its order'})")
     # The error of a fault may differ from time to time (a message may hold an address), its learner may not.
     unplanned = [", ".join(sorted({fault.learner for fault in one.faults})) or "none" for one in (stored, header)]
@@ -263,7 +281,9 @@ def _same_run(path: Path, stored: Header, header: Header) -> None:
 
 def check_record(header: Header, record: Result | Failure) -> None:
     """Raise `ToolFault` unless a record is that of its task in the plan and, of a result, its finding is consistent."""
-    planned = header.plan[record.index] if record.index < len(header.plan) else None
+    planned = None
+    if record.index < len(header.plan):
+        planned = header.plan[record.index]
     if planned is None or planned.task != record.task:
         raise ToolFault(f"{record.task!r:.200} is not task {record.index} of the plan")
     _same("learner", record.learner, planned.learner, "the plan")
@@ -279,7 +299,9 @@ def check_record(header: Header, record: Result | Failure) -> None:
 
 def _check_finding(header: Header, record: Result) -> None:
     """Raise `ToolFault` unless a finding agrees with itself, the header, the arguments of its task, and the claim."""
-    finding, arguments, claim = record.finding, record.arguments, record.claim
+    finding = record.finding
+    arguments = record.arguments
+    claim = record.claim
     if not isinstance(finding, LawFinding | LedgerRow):
         _same("seed", finding.seed, header.seed, "the header")
     for name in _OF_THE_TASK[record.kind]:
@@ -297,8 +319,9 @@ def _check_finding(header: Header, record: Result) -> None:
     elif isinstance(finding, LawFinding) and isinstance(arguments, ExactArguments):
         if arguments.samples == "all":
             _same("n", finding.n, arguments.n, "the task")
+        claimed_delta = claim.delta if claim else 0.0
         _same("claimed_epsilon", finding.claimed_epsilon, claim and claim.epsilon, "the claim")
-        _same("claimed_delta", finding.claimed_delta, claim.delta if claim else 0.0, "the claim")
+        _same("claimed_delta", finding.claimed_delta, claimed_delta, "the claim")
     elif isinstance(finding, UtilityFinding) and isinstance(arguments, UtilityArguments):
         at_most("trials", finding.trials, max(arguments.trials, arguments.most or 0))
         at_most("the trials planned", arguments.trials, finding.trials)

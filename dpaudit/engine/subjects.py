@@ -50,7 +50,9 @@ def subjects_of(names: Iterable[str], root: Path | str = ".", paths: tuple[str, 
 def _named(name: str, root: Path, paths: tuple[str, ...]) -> Iterator[Subject]:
     source, own = parted(name)
     if source == RECORDED or source.endswith(".py"):
-        file_name = own if source == RECORDED else source
+        file_name = source
+        if source == RECORDED:
+            file_name = own
         yield from _file(root / file_name, file_name)
         return
     module = source or next((e.learner.__module__ for e in load(paths).entries if e.id == own), "")
@@ -68,7 +70,9 @@ def _module(top: str, root: Path) -> Iterator[Subject]:
         return
     origin = Path(spec.origin)
     package = origin.name == "__init__.py"
-    home = origin.parent if package else origin
+    home = origin
+    if package:
+        home = origin.parent
     listed = f"{origin.relative_to(home.parent).as_posix()},"
     for record in sorted(home.parent.glob("*.dist-info/RECORD")):
         if any(line.startswith(listed) for line in record.read_text(encoding="utf-8", errors="replace").splitlines()):

@@ -218,15 +218,22 @@ class Task:
         fields = {name: value for name, value in encodable(self.arguments).items() if name != "kind"}
         everything = canonical([self.learner, self.kind, self.parameters, fields])
         digest = hashlib.blake2b(everything.encode(), digest_size=5).hexdigest()
-        role = f"{fields['role']}-" if "role" in fields else ""
-        size = "" if self.kind == "ledger" else f"{role}n{fields.get('n')}-"
-        return f"{self.learner}/{self.kind}/{size}{digest}"
+        if self.kind == "ledger":  # a statement has no number of examples
+            return f"{self.learner}/{self.kind}/{digest}"
+        role = ""
+        if "role" in fields:
+            role = f"{fields['role']}-"
+        return f"{self.learner}/{self.kind}/{role}n{fields.get('n')}-{digest}"
 
     @property
     def recorded(self) -> dict[str, Any]:
         """The fields that a record of the task has, whether it is a result or a failure."""
-        shared = {"task": self.key, "learner": self.learner, "parameters": jsonable(self.parameters)}
-        return {**shared, "arguments": self.arguments}
+        return {
+            "task": self.key,
+            "learner": self.learner,
+            "parameters": jsonable(self.parameters),
+            "arguments": self.arguments,
+        }
 
 
 def exact_task(
@@ -242,13 +249,19 @@ def exact_task(
 ) -> Task:
     """Return the task that computes the worst case over all or crafted samples of n examples, or over given pairs."""
     if relation is None:
-        relation = Relation.REPLACE_ONE if learner.privacy is None else learner.privacy.relation
+        relation = Relation.REPLACE_ONE
+        if learner.privacy is not None:
+            relation = learner.privacy.relation
     # An n that the user gives is enumerated, whose own check refuses one that is too large.
-    crafted = crafted or (n is None and not instance.exhaustive)
+    samples: Literal["all", "crafted", "given"] = "all"
+    if pairs is not None:
+        samples = "given"
+    elif crafted or (n is None and not instance.exhaustive):
+        samples = "crafted"
     arguments = ExactArguments(
         n=instance.n if n is None else n,
         relation=Relation.parse(relation),
-        samples="given" if pairs is not None else "crafted" if crafted else "all",
+        samples=samples,
         pairs=pairs,
         enclosure=enclosure,
         compose=compose,
@@ -267,16 +280,18 @@ def picture_task(entry: Entry) -> Task:
     return Task(entry.id, pictured.parameters, PictureArguments(n=pictured.n, runs=PICTURED_RUNS))
 
 
-def offered_settings(learner: Any, instance: Instance) -> tuple[str, ...]:
+def offered_settings(learner: Learner, instance: Instance) -> tuple[str, ...]:
     """Return the settings that the learner's theorem covers, its own first; none if it has no theorem.
 
     `InputError` if it names a setting that does not exist, or none and its theorem does not reach the instance's alpha,
     beta.
     """
-    settings = tuple(learner.settings) if isinstance(learner, HasSettings) else None
-    if settings is None:
+    if not isinstance(learner, HasSettings):
         claim = stated_claim(learner, instance.alpha, instance.beta)
-        return () if claim is None else (claim.setting,)
+        if claim is None:
+            return ()
+        return (claim.setting,)
+    settings = tuple(learner.settings)
     if unknown := [setting for setting in settings if setting not in SETTINGS]:
         raise InputError(f"settings must be of {', '.join(SETTINGS)}; {learner.id!r} names {unknown[0]!r}")
     return settings
@@ -316,7 +331,9 @@ def utility_tasks(
             raise InputError(message, names=("noise",))
         # Where no theorem applies, or only to more examples, failures refute nothing: as on the ladder of a run.
         covered = promised is not None and size >= promised
-        runs = fixed_trials if fixed_trials and setting in FIXED_SETTINGS else trials
+        runs = trials
+        if fixed_trials and setting in FIXED_SETTINGS:
+            runs = fixed_trials
         found += [
             UtilityArguments(
                 role="claim" if covered else "ladder",
@@ -363,9 +380,13 @@ def _size(learner: Learner, instance: Instance, n: int | None, setting: str | No
     claim = stated_claim(learner, instance.alpha, instance.beta, setting, needed=n is None)
     if claim is not None and setting in (None, claim.setting):
         promised = int(claim.sample_size)
-        return promised if n is None else n, claim.setting, promised
+        if n is None:
+            n = promised
+        return n, claim.setting, promised
     if n is None:
-        where = "" if setting is None else f" in the setting {setting!r}"
+        where = ""
+        if setting is not None:
+            where = f" in the setting {setting!r}"
         message = "{id} has no theorem on its sample size{where}; give {n}"
         raise InputError(message, names=("n",), id=learner.id, where=where)
     return n, setting or "realizable", None

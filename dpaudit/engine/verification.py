@@ -30,10 +30,11 @@ from dpaudit.running.processes import ChildDied
 from dpaudit.running.same_code import digest_of
 from dpaudit.running.workers import in_own_process
 
+# Runs stored by earlier versions do not name the versions of these libraries.
 _NAMED_LATER = ("joblib", "pandas")
-"""Libraries whose versions runs stored before do not name."""
+
+# The most differences of a task that are shown.
 _MOST = 4
-"""The most differences of a task that are shown."""
 
 
 class Again(Frozen, frozen=True):
@@ -82,7 +83,9 @@ def verify_file(path: Path | str) -> VerifiedFile:
     data = Path(path).read_bytes()
     try:
         stored = parsed(data)
-        kind = stored.get("kind") if isinstance(stored, dict) else None
+        kind = None
+        if isinstance(stored, dict):
+            kind = stored.get("kind")
         if kind is None:
             raise ValueError("it is neither a finding nor a certificate")
         verifier = verify_certificate if kind == "certificate" else verify_finding
@@ -105,23 +108,27 @@ def verify_run(
 ) -> Verified:
     """Return what holds of a stored run, after its digests, types and consistency were checked.
 
-    `total` is the total that was published elsewhere. So many tasks as `again`, chosen at random, are done again and
-    must give the same bytes; the same verdict where the mechanism has randomness of its own, its runs had a timeout, or
-    versions or code are not those with which the run was made. An audit that a time limit stopped is made again with as
-    many runs. `progress` gets how many of them are done, `paths` and `n_jobs` are as for `perform`. `InputError` if
-    there is no run, or an argument is out of range; `ToolFault` if anything is not right: the message names file and
-    line.
+    `total` is the total that was published elsewhere. `again` is the number of tasks, chosen at random, that are done
+    again and must give the same bytes; only the same verdict where the mechanism has randomness of its own, its runs
+    had a timeout, or versions or code are not those with which the run was made. An audit that a time limit stopped is
+    made again with as many runs. `progress` gets how many of them are done, `paths` and `n_jobs` are as for `perform`.
+    `InputError` if there is no run, or an argument is out of range; `ToolFault` if anything is not right: the message
+    names file and line.
     """
     file = find_run(path)
     stored = read_stored(file)
     run = stored.run
     if again is not None and not 1 <= again <= len(run.results):
         raise InputError.of("again", again, f"in 1..{len(run.results)}, the results of the run")
-    wanted = run.seal if total is None else total.strip().lower()
+    wanted = run.seal
+    if total is not None:
+        wanted = total.strip().lower()
     if total is not None and (len(wanted) != 64 or not set(wanted) <= set("0123456789abcdef")):
         raise InputError.of("total", total, "64 hexadecimal digits, as a run prints them at its end")
     if wanted != run.seal:
-        reason = f"its total is {run.total}, not {wanted}" if run.total else f"it is {run.seal}, so it has no total"
+        reason = f"it is {run.seal}, so it has no total"
+        if run.total:
+            reason = f"its total is {run.total}, not {wanted}"
         raise ToolFault(f"{file} is not the run of that total: {reason}")
     found = Verified(
         path=str(file),
@@ -148,7 +155,8 @@ def verify_run(
 def _changes(header: Header, results: Sequence[Result], paths: tuple[str, ...]) -> Iterator[str]:
     now = versions()
     for name in sorted({*header.versions, *now} - ({*_NAMED_LATER} - {*header.versions})):
-        was, found = header.versions.get(name, "none"), now.get(name, "none")
+        was = header.versions.get(name, "none")
+        found = now.get(name, "none")
         if was != found:
             yield f"{name} {was}, now {found}"
     registry = load(paths)
@@ -161,7 +169,8 @@ def _changes(header: Header, results: Sequence[Result], paths: tuple[str, ...]) 
         yield "the code, of which the run holds no digest"
     for name, digest in header.sources.items():
         if code.get(name) != digest:
-            yield f"the code of {name}" if name in code else f"the code of {name}, which is not here"
+            gone = "" if name in code else ", which is not here"
+            yield f"the code of {name}{gone}"
 
 
 def _again(file: Path, stored: Stored, result: Result, changed: bool, paths: tuple[str, ...], n_jobs: int) -> Again:
@@ -185,7 +194,8 @@ def _again(file: Path, stored: Stored, result: Result, changed: bool, paths: tup
         again = decode(in_own_process(made), Result)
     except ChildDied as error:
         raise ToolFault(f"{where} was not made: {error}") from error
-    before, now = _fields(result), _fields(again)
+    before = _fields(result)
+    now = _fields(again)
     differences = list(_differences(before, now, "$"))
     # With randomness of its own, or a limit that a run may reach or not, equal numbers are not promised.
     own = isinstance(given, PrivacyArguments) and (given.randomness == "own" or given.timeout is not None)
@@ -232,6 +242,7 @@ def sources(modules: Iterable[str], paths: Iterable[str] = ()) -> dict[str, str]
             homes = getattr(module, "__path__", [file])
             found[name] = [digest_of(Path(home)) for home in homes]
     for path in {Path(path).resolve() for path in paths}:
-        found.setdefault(f"{path.name}/" if path.is_dir() else path.name, []).append(digest_of(path))
+        label = f"{path.name}/" if path.is_dir() else path.name
+        found.setdefault(label, []).append(digest_of(path))
     # Two folders of the same name stand as one, whichever was given first.
     return {name: "-".join(sorted(digests)) for name, digests in sorted(found.items())}

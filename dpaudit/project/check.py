@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from msgspec.structs import replace
@@ -59,22 +59,29 @@ def check(
     processes. The limits, in seconds, `timeout` of a run and `time_limit` of an audit, hold where the settings state
     none. With `alone` each audit is made in a copy of this process, where processes fork, so that one which ends its
     process has failed alone; with several processes, audits are then made side by side, and end in another order than
-    that of the settings. `InputError` if the settings are not there or wrong, there is no audit of a name, or no
-    scheduler at the address.
+    that of the settings. `InputError` if the settings are missing or wrong, no audit has one of the names, or no
+    scheduler answers at the address.
     """
     chosen = read_project(settings).chosen(names)
     audits: dict[str, Audit] = {}
     for audit in chosen:
-        audits[audit.name] = replace(
-            audit,
-            timeout=timeout if audit.timeout is None else audit.timeout,
-            time_limit=time_limit if audit.time_limit is None else audit.time_limit,
-        )
-    workers, root, own = Workers.of(n_jobs, backend, address), settings.resolve().parent, alone and can_fork()
+        if audit.timeout is None:
+            audit = replace(audit, timeout=timeout)
+        if audit.time_limit is None:
+            audit = replace(audit, time_limit=time_limit)
+        audits[audit.name] = audit
+    workers = Workers.of(n_jobs, backend, address)
+    root = settings.resolve().parent
+    own = alone and can_fork()
     if backend == DASK:
         in_own_process(partial(_reach, str(address)))
-    at_a_time = min(workers.number, len(audits)) if own and backend in (None, "loky") else 1
-    each = n_jobs if at_a_time == 1 else workers.number // at_a_time
+    at_a_time = 1
+    if own and backend in (None, "loky"):
+        at_a_time = min(workers.number, len(audits))
+    # Audits side by side share the processes; one alone has all of them.
+    each = n_jobs
+    if at_a_time != 1:
+        each = workers.number // at_a_time
     make_finding = partial(Prepared.audit, n_jobs=each, backend=backend, address=address)
     shares: dict[str, float] = {}
     done = 0
@@ -99,7 +106,8 @@ def check(
         ended = ((name, make(partial(heard, name), name)) for name in audits)
     for name, one in ended:
         if isinstance(one, DpauditError):
-            yield _failed(audits[name], f"the audit {one}" if isinstance(one, ChildDied) else str(one))
+            why = f"the audit {one}" if isinstance(one, ChildDied) else str(one)
+            yield _failed(audits[name], why)
         else:
             yield Checked(*decode(one, tuple[ClaimRow, tuple[Result, ...]]))
         shares.pop(name, None)
@@ -110,8 +118,8 @@ def check(
 def estimate(settings: Path, names: Iterable[str] = ()) -> dict[str, float | str]:
     """Return about how many seconds the runs of each audit will take, by its name; the error of one that fails.
 
-    Each mechanism is run on one input for about a fifth of a second. What the audit spends beside the runs, a second or
-    two, is not counted.
+    Each mechanism is run on one input for about a fifth of a second. The audit's other work, a second or two, is not
+    counted.
     """
     found: dict[str, float | str] = {}
     for audit in read_project(settings).chosen(names):
@@ -157,17 +165,22 @@ def _exact(audit: Audit, subject: Prepared) -> Result:
     if learner is None or not isinstance(learner, HasLaw):
         raise InputError(f"exact is for learners with an exact law; {audit.mechanism} has none")
     every = learner.instance.exhaustive and subject.n is not None
+    samples: Literal["all", "crafted"]
     if every:
+        samples = "all"
         finding = audit_law(learner, n=subject.n, relation=subject.relation)
     else:
+        samples = "crafted"
         finding = audit_law(learner, samples=subject.pairs(), relation=subject.relation)
     n = learner.instance.n if subject.n is None else subject.n
-    arguments = ExactArguments(n=n, relation=finding.relation, samples="all" if every else "crafted")
+    arguments = ExactArguments(n=n, relation=finding.relation, samples=samples)
     return _result(audit, subject, arguments, finding)
 
 
 def _result(audit: Audit, subject: Prepared, arguments: Arguments, finding: PrivacyFinding | LawFinding) -> Result:
-    codes = {} if subject.learner is None else decoded(subject.learner, finding)
+    codes: dict[str, str] = {}
+    if subject.learner is not None:
+        codes = decoded(subject.learner, finding)
     return subject.result(audit.mechanism, arguments, finding, audit.parameters, decoded=codes)
 
 

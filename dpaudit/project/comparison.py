@@ -33,10 +33,11 @@ from dpaudit.report.terminal import WORSE, Head, in_ascii, label_text, style_of,
 from dpaudit.report.words.claims import label_parameters
 from dpaudit.utility.finding import UtilityFinding
 
+# Bounds that differ by less than a tenth count as equal: another seed gives another bound.
 _MARGIN = 1.1
-"""Bounds that differ by less than a tenth are taken for equal: other seeds, other bounds."""
+
+# The same for exact epsilons, which no seed changes.
 _EXACT_MARGIN = 1 + 1e-9
-"""The same for exact epsilons, which no seed changes."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,8 @@ def compare(old: Sequence[ClaimRow], new: Sequence[ClaimRow]) -> list[Change]:
     went, else what got worse, what got better and the rest. Rows of several cases of one mechanism that changed in the
     same way are one change as well.
     """
-    before, after = {row.name: row for row in old}, {row.name: row for row in new}
+    before = {row.name: row for row in old}
+    after = {row.name: row for row in new}
     changes = [Change(name, "is not checked any more", True) for name in before if name not in after]
     for name, row in after.items():
         if name in before:
@@ -67,8 +69,8 @@ def compare(old: Sequence[ClaimRow], new: Sequence[ClaimRow]) -> list[Change]:
     return _of_cases(changes, after)
 
 
+# The most cases of one mechanism that are named in one change.
 _MOST_CASES = 3
-"""The most cases of one mechanism that are named in one change."""
 
 
 def _joined(name: str, changes: Sequence[Change], broken: bool) -> list[Change]:
@@ -78,7 +80,8 @@ def _joined(name: str, changes: Sequence[Change], broken: bool) -> list[Change]:
     joined = []
     for worse in (True, False, None):
         texts = [one.text for one in changes if one.worse is worse]
-        joined += [Change(name, "; ".join(texts), worse)] if texts else []
+        if texts:
+            joined.append(Change(name, "; ".join(texts), worse))
     return joined
 
 
@@ -97,15 +100,18 @@ def _of_cases(changes: Sequence[Change], rows: Mapping[str, ClaimRow]) -> list[C
         if len(group) > 1:
             others = [change.name for change in group[1:]]
             named = ", ".join(others[:_MOST_CASES])
-            more = f" and {len(others) - _MOST_CASES} more" if len(others) > _MOST_CASES else ""
+            more = ""
+            if len(others) > _MOST_CASES:
+                more = f" and {len(others) - _MOST_CASES} more"
             text = f"{first.text}; so do {plural(len(others), 'other case')}: {named}{more}"
             first = Change(first.name, text, first.worse)
         found.append(first)
     return found
 
 
+# Lower bounds with their units: where nothing is refuted they say how much was found, not how much there is.
 _FOUND = {"epsilon_lower": "", "failure_lower": "", "mu_lower": "mu "}
-"""Lower bounds with their units: where nothing is refuted they say how much was found and not how much there is."""
+
 _COMPARED = (
     ("beta", "allows failures with probability {1}, claimed {0} before", 1.0, "nearest"),
     ("claimed_epsilon", "claims epsilon {1}, claimed {0} before", 1.0, "nearest"),
@@ -123,8 +129,12 @@ def _changes(old: ClaimRow, new: ClaimRow) -> list[Change]:
     changes = []
     if old.verdict != new.verdict:
         steps = new.verdict.gravity - old.verdict.gravity
-        why = f" ({new.why})" if new.why and steps > 0 else ""
-        changes.append(Change(new.name, f"{old.verdict}, now {new.verdict}{why}", steps > 0 if steps else None))
+        why = ""
+        if new.why and steps > 0:
+            why = f" ({new.why})"
+        # Another verdict as grave as the old one is neither worse nor better.
+        worse = steps > 0 if steps else None
+        changes.append(Change(new.name, f"{old.verdict}, now {new.verdict}{why}", worse))
     claims = (new.curve_claim, old.curve_claim)
     curves = ["{} ({})".format(*claim) if claim else "epsilon and delta" for claim in claims]
     # Power depends on the claim, which has a line of its own.
@@ -133,7 +143,8 @@ def _changes(old: ClaimRow, new: ClaimRow) -> list[Change]:
         changes.append(Change(new.name, "claims {}, claimed {} before".format(*curves), None))
     failing = {PrivacyVerdict.VIOLATION, TaskVerdict.ACCEPTED} >= {old.verdict, new.verdict}
     for name, words, margin, towards in _COMPARED:
-        was, now = old.numbers.get(name), new.numbers.get(name)
+        was = old.numbers.get(name)
+        now = new.numbers.get(name)
         of_point = name in _OF_POINT and (old.curve_claim or new.curve_claim)
         if of_point or (name in _FOUND and not failing) or (name.startswith("detectable") and not same):
             continue
@@ -161,7 +172,9 @@ def read_rows(path: Path | str) -> tuple[tuple[ClaimRow, ...], tuple[str, ...]]:
         where = found[0]
     if not where.is_file():
         raise InputError(f"there is no file {str(path)!r}: give a run, a report or a finding that was saved")
-    return _of_run(load_run(where)) if where.name.endswith(".jsonl") else _of_json(where)
+    if where.name.endswith(".jsonl"):
+        return _of_run(load_run(where))
+    return _of_json(where)
 
 
 def _of_run(run: Run) -> tuple[tuple[ClaimRow, ...], tuple[str, ...]]:
@@ -181,7 +194,8 @@ def _name_of(result: Result, run: Run) -> str:
     """Return the name of an audit in the settings of a project; else the learner, with what tells its rows apart."""
     if result.learner in run.listed:
         return run.listed[result.learner].name
-    name, arguments = result.learner, result.arguments
+    name = result.learner
+    arguments = result.arguments
     if result.parameters:
         name += f" ({label_parameters(result.parameters)})"
     if isinstance(arguments, UtilityArguments):
@@ -221,8 +235,10 @@ CHANGES = (Head("", "word"), Head("mechanism", "name"), Head("change", "text"))
 def check_text(found: Sequence[ClaimRow], color: bool = False, width: int = WIDTH) -> str:
     """Return what a check found as a table, with a line for each mechanism that needs attention."""
     shown: list[Numbers] = [one.numbers and {**one.numbers, "curve_claim": one.curve_claim or ""} for one in found]
-    columns, rows = columns_of(shown, PRIVACY), zip(found, shown, strict=True)
-    cells = [[*cells_of(one.verdict, one.name, columns, own or None), _word(one)] for one, own in rows]
+    columns = columns_of(shown, PRIVACY)
+    cells = []
+    for one, own in zip(found, shown, strict=True):
+        cells.append([*cells_of(one.verdict, one.name, columns, own or None), _word(one)])
     heads = [*heads_of("mechanism", columns), Head("verdict", "word")]
     lines = table(heads, cells, [style_of(one.verdict, "blue") for one in found], width, color)
     sums = f"{plural(len(found), 'claim')}: {tally([one.verdict for one in found])}."
@@ -244,8 +260,9 @@ def _remarks(found: Sequence[ClaimRow], width: int) -> list[str]:
             remarks.append(f"accepted {one.name} {accepted_words(one)}")
         elif one.accepted is not None:
             up_to = f"up to {value_text(one.accepted.epsilon)} ({one.accepted.date})"
-            more = one.verdict == PrivacyVerdict.VIOLATION
-            now = "and shows more" if more else "and no violation was found: remove `accepted`"
+            now = "and no violation was found: remove `accepted`"
+            if one.verdict == PrivacyVerdict.VIOLATION:
+                now = "and shows more"
             remarks.append(f"{one.name} was accepted {up_to}, {now}")
     if any(one.verdict in (PrivacyVerdict.VIOLATION, PrivacyVerdict.NO_EVIDENCE) for one in found):
         remarks.append("Next: dpaudit check --out report.html shows all of it; dpaudit help check")
@@ -262,7 +279,10 @@ def accepted_words(one: ClaimRow) -> str:
 
 def change_cells(change: Change) -> tuple[str, str, str]:
     """Return what a change is, what it is about, and what it is in words."""
-    label = "WORSE" if change.worse else "better" if change.worse is False else "other"
+    if change.worse is None:
+        label = "other"
+    else:
+        label = "WORSE" if change.worse else "better"
     return label, change.name, change.text
 
 

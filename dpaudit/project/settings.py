@@ -44,7 +44,9 @@ _TYPES_IN_WORDS = {
 }
 _LIMITS = {"gt": ">", "ge": ">=", "lt": "<", "le": "<="}
 
-FILE, PYPROJECT, TABLE = "audit.toml", "pyproject.toml", "tool.dpaudit"
+FILE = "audit.toml"
+PYPROJECT = "pyproject.toml"
+TABLE = "tool.dpaudit"
 
 Name = Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z0-9]+([-._][A-Za-z0-9]+)*$")]
 Kind = TypeVar("Kind", bound=Frozen)
@@ -109,8 +111,14 @@ class Project(Frozen, frozen=True, kw_only=True):
                 raise InputError(f"there is no audit {name!r}{_near(name, known)}")
         filled = []
         for audit in tuple(known[name] for name in dict.fromkeys(names)) or self.audit:
-            left_open = (name for name in ("trials", "confidence", "seed") if getattr(audit, name) is None)
-            filled.append(msgspec.structs.replace(audit, **{name: getattr(self, name) for name in left_open}))
+            filled.append(
+                msgspec.structs.replace(
+                    audit,
+                    trials=self.trials if audit.trials is None else audit.trials,
+                    confidence=self.confidence if audit.confidence is None else audit.confidence,
+                    seed=self.seed if audit.seed is None else audit.seed,
+                )
+            )
         return tuple(filled)
 
 
@@ -145,8 +153,12 @@ def read_project(path: Path) -> Project:
     if not isinstance(listed, list):
         raise InputError(f"{path}: audits are tables [[audit]], with two brackets; got {listed!r:.60}")
     try:
-        named = [(one, one.get("name", i) if isinstance(one, dict) else i) for i, one in enumerate(listed, 1)]
-        audits = [_record(Audit, one, f"audit {name!r}") for one, name in named]
+        audits = []
+        for number, one in enumerate(listed, 1):
+            name: int | str = number
+            if isinstance(one, dict):
+                name = one.get("name", number)
+            audits.append(_record(Audit, one, f"audit {name!r}"))
         shared = _record(Project, {name: value for name, value in table.items() if name != "audit"}, "the project")
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
@@ -233,7 +245,8 @@ def _allowed(info: msgspec.inspect.Type) -> str:
         return "letters and digits, between which - . _ may stand"
     limits = [f"{sign} {limit}" for name, sign in _LIMITS.items() if (limit := getattr(info, name, None)) is not None]
     words = _TYPES_IN_WORDS.get(type(info), "another value")
-    words += ", not empty" if getattr(info, "min_length", None) else ""
+    if getattr(info, "min_length", None):
+        words += ", not empty"
     return " ".join(filter(None, (words, " and ".join(limits))))
 
 
@@ -286,7 +299,9 @@ def _entry(here: Path, kind: Literal["mechanism", "learner"], name: str) -> tupl
         raise InputError(f"{path.name} has an audit {name!r} already: choose another name")
     table = "tool.dpaudit.audit" if path.name == PYPROJECT else "audit"
     entry = _filled(f"{kind}.toml", name).replace("[[audit]]", f"[[{table}]]")
-    return path, f"\n{entry}" if begun else _filled("head.toml", name) + entry
+    if begun:
+        return path, f"\n{entry}"
+    return path, _filled("head.toml", name) + entry
 
 
 def _filled(template: str, name: str) -> str:

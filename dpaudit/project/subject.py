@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, chdir, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,9 +16,10 @@ from dpaudit.audit.options import OPTIONS, Options
 from dpaudit.audit.parameters import Dataset
 from dpaudit.contract import Learner, Relation
 from dpaudit.engine.perform import audit_with
-from dpaudit.engine.records import Result
+from dpaudit.engine.records import Parameters, Result
 from dpaudit.engine.tasks import Arguments, AuditOptions, PrivacyArguments, Task
 from dpaudit.errors import InputError, blamed
+from dpaudit.exact.finding import LawFinding
 from dpaudit.neighbours.own_data.value_bounds import bounds_of_text, text_of_bounds
 from dpaudit.neighbours.sources import (
     examples_of,
@@ -139,17 +140,26 @@ class Prepared:
             confidence=Options.confidence.default if options.confidence is None else options.confidence,
         )
 
-    def result(self, name: str, arguments: Arguments, finding: Any, parameters: Any = (), **more: Any) -> Result:
+    def result(
+        self,
+        name: str,
+        arguments: Arguments,
+        finding: PrivacyFinding | LawFinding,
+        parameters: Parameters | None = None,
+        *,
+        decoded: dict[str, str] | None = None,
+    ) -> Result:
         """Return the finding of an audit as the result of a task on the mechanism, under a name."""
         claim = None if self.learner is None else self.learner.privacy
-        return Result(**Task(name, dict(parameters), arguments).recorded, finding=finding, claim=claim, **more)
+        task = Task(name, dict(parameters or {}), arguments)
+        return Result(**task.recorded, finding=finding, claim=claim, decoded=decoded or {})
 
 
 def named(
-    id: str, asked: PrivacyArguments, seed: int, parameters: Any = (), paths: tuple[str, ...] = ()
+    id: str, asked: PrivacyArguments, seed: int, parameters: Parameters | None = None, paths: tuple[str, ...] = ()
 ) -> AbstractContextManager[Prepared]:
     """Return `prepared` of what a command names, in the current folder."""
-    return prepared(id, asked, seed, Path(), parameters, ("the mechanism", "--pairs"), paths)
+    return prepared(id, asked, seed, Path(), parameters or {}, ("the mechanism", "--pairs"), paths)
 
 
 @contextmanager
@@ -158,7 +168,7 @@ def prepared(
     options: AuditOptions,
     seed: int,
     root: Path,
-    parameters: Mapping[str, Any],
+    parameters: Parameters,
     roles: tuple[str, str] = ("mechanism", "pairs"),
     paths: tuple[str, ...] = (),
 ) -> Iterator[Prepared]:
@@ -198,7 +208,9 @@ def _inputs(options: AuditOptions, mechanism: Any, pairs: Place | None, seed: in
                 raise InputError(message, names=(name, "data"), value=getattr(options, name))
         if pairs is not None:
             return pairs_at(pairs, seed), None
-        return (with_examples(options.pairs, options.n) if isinstance(mechanism, Learner) else options.pairs), None
+        if isinstance(mechanism, Learner):
+            return with_examples(options.pairs, options.n), None
+        return options.pairs, None
     if options.pairs is not None:
         raise InputError(
             "{pairs} must be left out where {data} is given: pairs are made of it", names=("pairs", "data")
@@ -217,17 +229,19 @@ def _place(text: str | None, role: str, root: Path) -> Place | None:
     if text is None or is_source(text) or not (is_place(text) or role == "--pairs"):
         return None
     place = Place.parse(role, text)
-    return Place(role, str(root / place.source), place.name) if place.is_file else place
+    if place.is_file:
+        return Place(role, str(root / place.source), place.name)
+    return place
 
 
-def _learner(id: str, parameters: Mapping[str, Any], paths: tuple[str, ...]) -> Learner:
+def _learner(id: str, parameters: Parameters, paths: tuple[str, ...]) -> Learner:
     entry = load(paths).get(id)
     send_private(entry.learner.__module__)
     with blamed(f"the learner {entry.id}"):
         return entry.build(**{**entry.instance.parameters, **parameters})
 
 
-def _placed(name: str, parameters: Mapping[str, Any], options: AuditOptions, place: Place) -> Any:
+def _placed(name: str, parameters: Parameters, options: AuditOptions, place: Place) -> Any:
     if parameters:
         raise InputError(f"parameters are for installed learners; {name} takes none")
     mechanism = place.find()
