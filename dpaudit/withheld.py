@@ -100,8 +100,12 @@ class Coarse(NamedTuple):
 
     def value(self, value: object) -> bool:
         """Return whether a value, or its words, may be shown."""
-        if isinstance(value, int | float) and (value in self.given or not math.isfinite(value)):
+        infinite = isinstance(value, float) and not math.isfinite(value)
+        if isinstance(value, int | float) and (value in self.given or infinite):
             return True
+        # No constant is so large. Python neither compares huge integers with floats nor writes them out.
+        if isinstance(value, int) and value.bit_length() > 64:
+            return False
         if isinstance(value, str) and _TIMED_OUT.fullmatch(value):
             return True
         return any(text in ALWAYS or text in KINDS for text in {str(value), repr(value)})

@@ -165,5 +165,7 @@ def _of_arrow(column: _ArrowColumn) -> np.ndarray:
 def _objects(values: Sequence[Any]) -> np.ndarray:
     """Return values as an array that holds each as it is."""
     found = np.empty(len(values), dtype=object)
-    found[:] = values
+    # One by one: as a whole, values that are lists of one length would be taken for a table.
+    for i, value in enumerate(values):
+        found[i] = value
     return found

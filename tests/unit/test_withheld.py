@@ -28,7 +28,9 @@ def test_values_that_identify_nobody_are_shown(value: object) -> None:
     assert Coarse(given=frozenset({7.5})).value(value)
 
 
-@pytest.mark.parametrize("value", ["Zeb", 2, -1, 17.25, 610102197402281191, "{'day': 726469}", b"x", (1, 2), "Aa"])
+@pytest.mark.parametrize(
+    "value", ["Zeb", 2, 10**400, -1, 17.25, 610102197402281191, "{'day': 726469}", b"x", (1, 2), "Aa"]
+)
 def test_others_are_not(value: object) -> None:
     assert not Coarse().value(value)
 
@@ -148,3 +150,8 @@ def test_what_says_something_is_withheld_whatever_it_derives_from(kind: type[Bas
         raise kind("Zeb")
     assert "Zeb" not in str(fault.value)
     assert fault.value.__context__ is None
+
+
+def test_integers_that_python_does_not_write_out_are_withheld() -> None:
+    assert not Coarse().value(10**5000)
+    assert not Coarse(given=frozenset({10.0})).value(-(10**5000))

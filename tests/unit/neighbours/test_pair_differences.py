@@ -210,3 +210,9 @@ def test_a_comparison_that_takes_too_long_ends_without_a_phrase(monkeypatch: pyt
 )
 def test_an_input_is_described_by_kind_and_size(value: Any, words: str) -> None:
     assert described(value) == words
+
+
+def test_frames_whose_cells_are_lists_of_one_length_are_compared() -> None:
+    one = pd.DataFrame({"path": [[1, 2], [3, 4]]})
+    other = pd.DataFrame({"path": [[1, 2], [3, 5]]})
+    assert str(difference_of(one, other)) == "column path of row 1 differs"
