@@ -32,7 +32,7 @@ def list_learners(
     color: Color,
     learners: Learners,
 ) -> int:
-    """List the learners that were found.
+    """List the available learners.
 
     Shows the id, the kind of privacy claimed (pure means delta = 0), the parameters with their defaults, and what it
     is. Positive controls, which leak on purpose, are listed with --all. The status is 2 if a module that was named by

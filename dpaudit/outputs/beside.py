@@ -76,7 +76,9 @@ class Beside:
                 try:
                     self._found.update(function(self._value))
                 except Exception:
-                    self._found[function.__name__.strip("_").replace("_", " ")] = UNSEEN
+                    # A partial function has the name of the function that it calls.
+                    named = getattr(function, "func", function)
+                    self._found[named.__name__.strip("_").replace("_", " ")] = UNSEEN
             self._value = None
         return self._found
 

@@ -102,7 +102,7 @@ def _beside_message(error: BaseException, depth: int = CAUSES) -> str:
             said.append(f"arguments {_in_short(error.args)}")
         if depth:
             said += [_origin(other, depth - 1) for other in _sources(error)]
-    except Exception:
+    except Exception:  # attributes of an exception are third-party code, and may raise anything
         said.append("what cannot be shown")
     return "; ".join(said)
 

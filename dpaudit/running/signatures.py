@@ -27,7 +27,7 @@ def signature_of(function: Function | None) -> inspect.Signature | None:
 
             return inspect.signature(function, annotation_format=Format.FORWARDREF)
         return inspect.signature(function)
-    except Exception:
+    except Exception:  # of any type: signatures and annotations are third-party code
         return None
 
 

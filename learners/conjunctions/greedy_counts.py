@@ -36,7 +36,7 @@ PRODUCT = 2**16
 
 
 Whole = NDArray[np.float32] | NDArray[np.float64] | NDArray[np.int64]
-"""Whole numbers, in the narrowest of these types that holds all of them exactly."""
+"""Arrays of integers, stored exactly in the narrowest of these types."""
 
 
 @dataclass(frozen=True)

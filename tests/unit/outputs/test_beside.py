@@ -10,6 +10,7 @@ import pathlib
 import random
 import uuid
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from beside_outputs import ALWAYS, LIBRARIES, Make, with_attribute
 
 import dpaudit
 from dpaudit.errors import InputError
-from dpaudit.outputs import frames
+from dpaudit.outputs import beside, frames
 from dpaudit.outputs.canonical import canonical
 from dpaudit.outputs.decoding import decode
 from dpaudit.outputs.encoding import encode, plain
@@ -336,3 +337,10 @@ def test_an_output_that_fills_a_cache_when_it_is_looked_at_is_audited() -> None:
         lambda x, rng: Remembers(x + rng.normal()), [(0, 9)], epsilon=1.0, trials=500, seed=0
     )
     assert finding.verdict == "violation"
+
+
+def test_a_part_whose_function_raises_is_named_also_if_it_is_a_partial_one() -> None:
+    def _added(kind: type, value: object) -> dict[str, object]:
+        raise RuntimeError(kind, value)
+
+    assert beside.Beside(1, partial(_added, int)).held == {"added": beside.UNSEEN}
