@@ -79,7 +79,7 @@ def _presenter() -> hooks.Presenter:
 
 
 def _recomputer() -> hooks.Recomputer:
-    from dpaudit.engine.recomputed import recomputed
+    from dpaudit.evidence.recomputed import recomputed
 
     return recomputed
 

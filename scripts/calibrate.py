@@ -34,7 +34,7 @@ from dpaudit.registry import list_learners
 
 ROOT = Path(__file__).resolve().parents[1]
 BLOCK = 20
-NOT_AUDITING = ("cli", "report", "project", "data")
+NOT_AUDITING = ("app", "report", "data")
 """Rooms and modules whose code no audit depends on."""
 
 

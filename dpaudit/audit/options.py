@@ -1,8 +1,8 @@
 """The options of a black-box audit of privacy, each declared once: type, default, limits, and help.
 
 `audit_privacy` and its parameter objects check their arguments by these declarations, and the command line takes its
-types, defaults and help from them. `engine.tasks.AuditOptions` is the record of their values, which stored results and
-``audit.toml`` share. To add an option, declare it here, and add it to that record and to the signature of
+types, defaults and help from them. `evidence.tasks.AuditOptions` is the record of their values, which stored results
+and ``audit.toml`` share. To add an option, declare it here, and add it to that record and to the signature of
 `audit_privacy` or to one of its parameter objects. The pytest plug-in and every help page read this module, so it
 imports the standard library only.
 """

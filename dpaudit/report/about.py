@@ -7,7 +7,7 @@ from datetime import datetime
 from msgspec import UNSET
 
 from dpaudit.audit.finding import PrivacyFinding
-from dpaudit.engine.records import Run
+from dpaudit.evidence.records import Run
 from dpaudit.report.numbers import plural
 from dpaudit.report.terminal import Lines, said
 from dpaudit.report.view import FindingView, Row

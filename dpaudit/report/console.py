@@ -6,9 +6,9 @@ import textwrap
 from collections.abc import Sequence
 
 from dpaudit.contract import PrivacyVerdict
-from dpaudit.engine.outcome import outcome
-from dpaudit.engine.records import Run
 from dpaudit.escaping import printable
+from dpaudit.evidence.outcome import outcome
+from dpaudit.evidence.records import Run
 from dpaudit.report.about import started_words
 from dpaudit.report.columns import PRIVACY, Column, cells_of, columns_of, heads_of, numbers_of
 from dpaudit.report.glossary import CATCHES, OFTEN, STATUSES

@@ -21,8 +21,8 @@ from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
 from dpaudit.contract import UtilityVerdict, Verdict
-from dpaudit.engine.records import Run
 from dpaudit.escaping import printable
+from dpaudit.evidence.records import Run
 from dpaudit.places import parted
 from dpaudit.report.about import about_row, started_words
 from dpaudit.report.columns import columns_of, numbers_of

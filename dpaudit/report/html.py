@@ -17,9 +17,9 @@ from msgspec import UNSET
 
 from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.contract import OF_PRIVACY, Direction, OriginKind, Part, PrivacyVerdict, Relation, TaskVerdict
-from dpaudit.engine.records import LedgerRow, Result, Run
 from dpaudit.escaping import printable
 from dpaudit.events.event import Withheld
+from dpaudit.evidence.records import LedgerRow, Result, Run
 from dpaudit.exact.finding import LawFinding
 from dpaudit.places import parted
 from dpaudit.report import figures, sentences

@@ -9,10 +9,10 @@ from typing import Literal
 from msgspec import UNSET, UnsetType
 
 from dpaudit.contract import PrivacyClaim, StatementVerdict, UtilityVerdict, Verdict
-from dpaudit.engine.recomputed import recomputed
-from dpaudit.engine.records import Failure, Header, LedgerRow, Listed, Parameters, Result, Run
-from dpaudit.engine.store import check_lines
 from dpaudit.errors import ToolFault
+from dpaudit.evidence.recomputed import recomputed
+from dpaudit.evidence.records import Failure, Header, LedgerRow, Listed, Parameters, Result, Run
+from dpaudit.evidence.store import check_lines
 from dpaudit.record import Count, Frozen, NonNegative, Probability, Words, decode, encodable
 from dpaudit.report.columns import numbers_of
 from dpaudit.report.ledger import class_counts

@@ -9,10 +9,10 @@ from typing import Any, TextIO
 
 from dpaudit.audit.options import Options
 from dpaudit.contract import ACCUSATIONS, OF_STATEMENTS, Part, StatementVerdict, Survives
-from dpaudit.engine.execute import Progress, execute
-from dpaudit.engine.records import Failure, LedgerRow, Result
-from dpaudit.engine.tasks import ledger_task
 from dpaudit.errors import InputError, ToolFault
+from dpaudit.evidence.execute import Progress, execute
+from dpaudit.evidence.records import Failure, LedgerRow, Result
+from dpaudit.evidence.tasks import ledger_task
 from dpaudit.registry import load
 from dpaudit.report.numbers import counted, plural
 from dpaudit.report.terminal import WIDTH, Head, style_of, table

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from dpaudit.contract import Panel, Shape
-from dpaudit.engine.records import PictureFinding
+from dpaudit.evidence.records import PictureFinding
 from dpaudit.report.figures import View
 from dpaudit.report.numbers import count
 from dpaudit.report.svg import element, linear, path, short, ticks, words

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dpaudit.audit.finding import PrivacyFinding
-from dpaudit.engine.store import load_run
 from dpaudit.errors import InputError
 from dpaudit.escaping import printable
+from dpaudit.evidence.store import load_run
 from dpaudit.exact.finding import LawFinding
 from dpaudit.record import encodable
 from dpaudit.report.plots import figure_of

@@ -10,8 +10,8 @@ from msgspec.structs import asdict, replace
 
 from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.audit.options import LOOKS, OPTIONS, Options
-from dpaudit.engine.records import Result
-from dpaudit.engine.tasks import UTILITY, ExactArguments, PrivacyArguments, UtilityArguments
+from dpaudit.evidence.records import Result
+from dpaudit.evidence.tasks import UTILITY, ExactArguments, PrivacyArguments, UtilityArguments
 from dpaudit.neighbours.sources import with_examples
 
 _OPTION_NAMES = {"samples": "crafted", "enclosure": "enclose", "continued": "continue"}

@@ -12,10 +12,10 @@ import msgspec
 from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.audit.one_run_finding import OneRunFinding
 from dpaudit.audit.options import OPTIONS
-from dpaudit.certificates.certificate import Certificate
-from dpaudit.engine.records import Failure, Header, LedgerRow, PictureFinding, Result, Seal
-from dpaudit.engine.tasks import AuditOptions
 from dpaudit.errors import InputError
+from dpaudit.evidence.certificate import Certificate
+from dpaudit.evidence.records import Failure, Header, LedgerRow, PictureFinding, Result, Seal
+from dpaudit.evidence.tasks import AuditOptions
 from dpaudit.exact.finding import LawFinding, SupremumFinding
 from dpaudit.record import schema_of_type
 from dpaudit.report.json import Report

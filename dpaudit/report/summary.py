@@ -10,9 +10,9 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from dpaudit.contract import PrivacyVerdict, TaskVerdict, UtilityVerdict
-from dpaudit.engine.outcome import AUDITS, outcome
-from dpaudit.engine.records import Failure, Fault, LedgerRow, Listed, PictureFinding, Result, Run
-from dpaudit.engine.tasks import canonical
+from dpaudit.evidence.outcome import AUDITS, outcome
+from dpaudit.evidence.records import Failure, Fault, LedgerRow, Listed, PictureFinding, Result, Run
+from dpaudit.evidence.tasks import canonical
 from dpaudit.report.view import AuditedMechanism, Row, Trouble, mechanisms, view_of
 
 

@@ -17,9 +17,9 @@ from msgspec import UNSET
 from dpaudit.audit.claim_tests import CurveTest
 from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.contract import OF_PRIVACY, PrivacyClaim, PrivacyVerdict, TaskVerdict, UtilityVerdict, Verdict, status_of
-from dpaudit.engine.outcome import AUDITS, PRIVACY_AUDITS, is_ladder
-from dpaudit.engine.records import Parameters, Result
-from dpaudit.engine.tasks import ExactArguments, PrivacyArguments, UtilityArguments
+from dpaudit.evidence.outcome import AUDITS, PRIVACY_AUDITS, is_ladder
+from dpaudit.evidence.records import Parameters, Result
+from dpaudit.evidence.tasks import ExactArguments, PrivacyArguments, UtilityArguments
 from dpaudit.exact.finding import LawFinding
 from dpaudit.places import is_place
 from dpaudit.utility.finding import UtilityFinding

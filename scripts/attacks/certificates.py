@@ -18,7 +18,7 @@ import numpy as np
 
 from dpaudit import InputError, certificates
 from dpaudit.bounds.melded import epsilon_lower
-from dpaudit.certificates.certificate import seal_of
+from dpaudit.evidence.certificate import seal_of
 from dpaudit.verify_certificate import verify
 
 HITS = {"hits": 361, "runs": 1000, "neighbour_hits": 52, "neighbour_runs": 1000}

@@ -271,7 +271,7 @@ def _others(value: Any) -> list[Any]:
 
 def of_commands(folder: Path, names: list[str], forms: tuple[str, ...] = FORMS) -> Iterator[tuple[str, str]]:
     """Yield what was tried, and each spelling found in what commands print and write: reports and all."""
-    from dpaudit.cli.app import main
+    from dpaudit.app.application import main
 
     pd.DataFrame(FRAME).to_csv(folder / "people.csv", index=False)
     (folder / "held.py").write_text(MECHANISMS)

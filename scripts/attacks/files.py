@@ -2,8 +2,8 @@
 
 Every number, word and field is altered, one at a time, once as it is and once with all digests made right again, as an
 attacker can who knows the rule; so are whole lines and files. An alteration has passed if what is read has another
-verdict, bound, interval or curve than was found. A number that loaders name as not recomputed (`engine.recomputed`) is
-counted apart, and so is what nothing contradicts, such as another word, or another claim of a finding on its own.
+verdict, bound, interval or curve than was found. A number that loaders name as not recomputed
+(`evidence.recomputed`) is counted apart, and so is what nothing contradicts, such as another word, or another claim of a finding on its own.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from benchmarks.losses.commands import FOUND, finished
 
 import dpaudit
 from dpaudit.contract import EVERY_VERDICT
-from dpaudit.engine.lines import digest_in, linked
-from dpaudit.engine.store import FILENAME, load_run
-from dpaudit.engine.tasks import canonical
 from dpaudit.errors import DpauditError
+from dpaudit.evidence.lines import digest_in, linked
+from dpaudit.evidence.store import FILENAME, load_run
+from dpaudit.evidence.tasks import canonical
 from dpaudit.record import encodable
 from dpaudit.report.json import render, run_in
 

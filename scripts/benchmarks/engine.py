@@ -183,7 +183,7 @@ def memory() -> None:
 def imports(repeats: int) -> None:
     for what, code, limit in (
         ("import dpaudit, ms above an empty interpreter", "import dpaudit", 50),
-        ("dpaudit list, ms above an empty interpreter", "from dpaudit.cli import main; main(['list'])", 500),
+        ("dpaudit list, ms above an empty interpreter", "from dpaudit.app import main; main(['list'])", 500),
     ):
         empty = [sys.executable, "-c", "pass"]
         full = [sys.executable, "-c", code]

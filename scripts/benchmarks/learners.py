@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.engine.perform import perform
-from dpaudit.engine.tasks import exact_task
+from dpaudit.evidence.perform import perform
+from dpaudit.evidence.tasks import exact_task
 from dpaudit.registry import get_learner, list_learners
 from dpaudit.seeding import generator
 

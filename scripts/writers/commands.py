@@ -11,8 +11,8 @@ from pathlib import Path
 
 import click
 
-from dpaudit.cli.app import COMMANDS, app
-from dpaudit.cli.command import STATUS, Command
+from dpaudit.app.application import COMMANDS, app
+from dpaudit.app.command import STATUS, Command
 from dpaudit.report.formats import escaped
 from dpaudit.report.glossary import GLOSSARY
 

@@ -18,8 +18,8 @@ from typing import Any
 import joblib
 
 import dpaudit
-from dpaudit.cli import main as command_line
-from dpaudit.engine.verification import verify_run
+from dpaudit.app import main as command_line
+from dpaudit.evidence.verification import verify_run
 from dpaudit.report.plots import as_svg
 from writers.sizes import LAWS, SIZES
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from dpaudit import cli
+from dpaudit import app
 from dpaudit.arguments import parameters_of
 from dpaudit.conformance import edges
 from dpaudit.registry import Entry, list_learners
@@ -44,7 +44,7 @@ def cases() -> Iterator[Any]:
 
 @pytest.mark.parametrize(("entry", "verb"), list(cases()))
 def test_a_verb_ends_at_the_edge(entry: Entry, verb: str, capsys: pytest.CaptureFixture[str]) -> None:
-    status = cli.main([COMMAND.get(verb, verb), entry.id, *at_the_edge(entry), *VERBS[verb], "--quiet"])
+    status = app.main([COMMAND.get(verb, verb), entry.id, *at_the_edge(entry), *VERBS[verb], "--quiet"])
     told = capsys.readouterr()
     assert "Traceback" not in told.err
     if status == 2:

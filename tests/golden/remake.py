@@ -22,12 +22,12 @@ from dpaudit.contract import (
     Verdict,
 )
 from dpaudit.contract.pairs import differing
-from dpaudit.engine.lines import chained, write_line
-from dpaudit.engine.records import Header, LedgerRow, Planned, Result, Run, State
-from dpaudit.engine.store import load_run
-from dpaudit.engine.subjects import Subject
-from dpaudit.engine.tasks import ExactArguments, LedgerArguments, PrivacyArguments, Task, UtilityArguments
 from dpaudit.events.event import Bets, Cells
+from dpaudit.evidence.lines import chained, write_line
+from dpaudit.evidence.records import Header, LedgerRow, Planned, Result, Run, State
+from dpaudit.evidence.store import load_run
+from dpaudit.evidence.subjects import Subject
+from dpaudit.evidence.tasks import ExactArguments, LedgerArguments, PrivacyArguments, Task, UtilityArguments
 from dpaudit.exact.finding import LawFinding, PairInWords
 from dpaudit.utility.finding import UtilityFinding
 from dpaudit.utility.interval import failure_interval, is_vacuous, verdict
@@ -388,8 +388,8 @@ def pinned(chosen):
 
     All else stays.
     """
-    from dpaudit.engine.perform import perform
-    from dpaudit.engine.tasks import Task
+    from dpaudit.evidence.perform import perform
+    from dpaudit.evidence.tasks import Task
 
     before = load_run(HERE / "run_pinned.jsonl")
 

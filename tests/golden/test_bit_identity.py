@@ -10,11 +10,11 @@ from msgspec.structs import replace
 from stored_numbers import numbers_of, same
 
 from dpaudit.audit.finding import PrivacyFinding
-from dpaudit.engine.perform import perform
-from dpaudit.engine.records import Result
-from dpaudit.engine.store import load_run
-from dpaudit.engine.tasks import Task
 from dpaudit.events.event import Cells
+from dpaudit.evidence.perform import perform
+from dpaudit.evidence.records import Result
+from dpaudit.evidence.store import load_run
+from dpaudit.evidence.tasks import Task
 from dpaudit.record import encodable
 from dpaudit.report.words.events import event_words
 

@@ -13,11 +13,11 @@ import pytest
 from numpy._core import _multiarray_umath
 from stored_numbers import numbers_of, same
 
-from dpaudit.engine.perform import perform
-from dpaudit.engine.records import Result
-from dpaudit.engine.store import load_run
-from dpaudit.engine.tasks import Task
 from dpaudit.events.cells import to_grid
+from dpaudit.evidence.perform import perform
+from dpaudit.evidence.records import Result
+from dpaudit.evidence.store import load_run
+from dpaudit.evidence.tasks import Task
 from dpaudit.record import encodable
 
 STORED = Path(__file__).parent / "run_pinned.jsonl"

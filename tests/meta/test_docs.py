@@ -27,7 +27,7 @@ from bench_scripts import script
 from source_tree import ROOT
 
 import dpaudit
-from dpaudit.cli import main
+from dpaudit.app import main
 from dpaudit.registry import load
 
 PAGES_MADE = script("writers.commands").PAGES

@@ -48,11 +48,11 @@ FLOORS = {
         ("conformance",),
         ("audit",),
         ("training",),
-        ("engine", "certificates"),
+        ("evidence",),
+        ("certificates",),
         ("report",),
-        ("project",),
         ("pac",),
-        ("", "cli", "pytest_plugin", "__main__"),
+        ("", "app", "pytest_plugin", "__main__"),
     ),
     "learners": (("",), ("covers", "geometry", "mechanisms", "finite"), ("a family",), ("papers",)),
 }
@@ -81,7 +81,7 @@ def imports_of(module: str) -> set[str]:
 
 
 def room(module: str) -> str:
-    """Return `dpaudit.engine` of `dpaudit.engine.plan`; the modules of learners/ itself are one room, `learners`."""
+    """Say `dpaudit.evidence` for `dpaudit.evidence.plan`; modules of learners/ itself: `learners`."""
     if module.startswith("learners"):
         return ".".join(MODULES[module].relative_to(ROOT).parts[:-1][:2])
     return ".".join(module.split(".")[:2])
@@ -202,7 +202,7 @@ def test_listing_loads_nothing_heavier_than_numpy_and_what_draws_the_table() -> 
 
 def test_what_audits_loads_no_library_that_few_audits_need() -> None:
     few = {"pandas", "sklearn", "matplotlib", "statsmodels", "jinja2", "flint"}
-    assert not loaded("import dpaudit.engine.perform, dpaudit.project.subject") & few
+    assert not loaded("import dpaudit.evidence.perform, dpaudit.app.subject") & few
 
 
 def test_no_file_reads_a_pickle() -> None:
@@ -226,7 +226,7 @@ STATUS_OF = {"dpaudit check": 1}
 
 
 def test_the_commands_of_the_readme_work_one_after_the_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from dpaudit.cli import main
+    from dpaudit.app import main
 
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("LOKY_MAX_CPU_COUNT", "1")  # workers take longer to start than these audits

@@ -55,7 +55,7 @@ def test_names_that_are_not_there(name: str) -> None:
 @pytest.mark.parametrize(
     "path",
     [
-        "dpaudit/engine/",
+        "dpaudit/evidence/",
         "contract/",
         "./scripts/test",
         "scripts/*.py",

@@ -14,10 +14,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sealed_runs import KINDS, lines_of, put, resealed, write_run
 
-from dpaudit.cli import main
-from dpaudit.engine.records import Run
-from dpaudit.engine.store import FILENAME, load_run
+from dpaudit.app import main
 from dpaudit.errors import DpauditError
+from dpaudit.evidence.records import Run
+from dpaudit.evidence.store import FILENAME, load_run
 from dpaudit.report import console, html
 from dpaudit.report import json as json_report
 

@@ -12,15 +12,15 @@ import click
 import pytest
 from msgspec.structs import replace
 
-from dpaudit import cli
+from dpaudit.app import main
+from dpaudit.app.application import app
+from dpaudit.app.command import Command
 from dpaudit.audit.claim_tests import EventTest
 from dpaudit.audit.finding import PrivacyFinding, Witness
 from dpaudit.bounds.curve import fit_curve
-from dpaudit.cli.app import app
-from dpaudit.cli.command import Command
 from dpaudit.contract import Direction, Origin, PrivacyVerdict, Relation
-from dpaudit.engine import perform
 from dpaudit.events.event import Cells
+from dpaudit.evidence import perform
 
 HERE = Path(__file__).parent
 TOYS = str(HERE / "toy_learners.py")
@@ -76,7 +76,7 @@ def instant_privacy(monkeypatch):
 def called(capsys, *words: str, joined: bool = True) -> tuple[int, str, str]:
     """Return the status of a command, what it printed, each broken line joined again if wanted, and its errors."""
     capsys.readouterr()
-    status = cli.main(list(words))
+    status = main(list(words))
     out, err = capsys.readouterr()
     return status, re.sub(r"( \\)?\n {13}(?! )", " ", out) if joined else out, err
 

@@ -23,8 +23,8 @@ from typing import Any
 __all__ = ["USUAL", "Forked", "begin", "ran"]
 
 USUAL = "joblib", "scipy.stats", "rich.console", "rich.table", "filelock", "email.parser", "dpaudit.certificates"
-USUAL += *(f"dpaudit.cli.{name}" for name in ("privacy", "project", "runs")), "dpaudit.engine.execute"
-USUAL += "dpaudit.report.html", "dpaudit.project.subject", "dpaudit_learners.*"
+USUAL += *(f"dpaudit.app.{name}" for name in ("privacy", "project_commands", "runs")), "dpaudit.evidence.execute"
+USUAL += "dpaudit.report.html", "dpaudit.app.subject", "dpaudit_learners.*"
 SOURCE = """
 import importlib, json, os, pkgutil, runpy, signal, socket, sys
 asked_by = socket.socket(fileno=os.dup(0))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 import dpaudit
-from dpaudit.engine.records import LedgerRow
+from dpaudit.evidence.records import LedgerRow
 
 
 @cache

@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 
 from msgspec.structs import replace
 
-from dpaudit.engine.records import Planned, Run
+from dpaudit.evidence.records import Planned, Run
 
 VOID = {"meta", "link", "br", "img", "hr", "input", "col"}
 SILENT = {"style", "title", "script"}

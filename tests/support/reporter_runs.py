@@ -10,8 +10,8 @@ from msgspec.structs import replace
 from toy_records import planned_task
 
 from dpaudit.contract import Verdict
-from dpaudit.engine.records import Failure, Planned, Run
-from dpaudit.engine.store import load_run
+from dpaudit.evidence.records import Failure, Planned, Run
+from dpaudit.evidence.store import load_run
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 

@@ -15,10 +15,10 @@ from toy_records import law_finding as law
 from toy_records import privacy_finding as privacy
 
 from dpaudit.contract import PrivacyClaim
-from dpaudit.engine.records import Failure, Header, Planned, Result
-from dpaudit.engine.store import FILENAME, Store
-from dpaudit.engine.tasks import Task, canonical
 from dpaudit.errors import ToolFault
+from dpaudit.evidence.records import Failure, Header, Planned, Result
+from dpaudit.evidence.store import FILENAME, Store
+from dpaudit.evidence.tasks import Task, canonical
 
 VERSIONS = {"dpaudit": "1"}
 SEED = 3

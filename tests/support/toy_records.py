@@ -23,15 +23,15 @@ from dpaudit.contract import (
     Survives,
     UtilityVerdict,
 )
-from dpaudit.engine.records import Failure, Fault, Header, LedgerRow, PictureFinding, Planned, Result, Run
-from dpaudit.engine.tasks import (
+from dpaudit.events.event import Cells, Event
+from dpaudit.evidence.records import Failure, Fault, Header, LedgerRow, PictureFinding, Planned, Result, Run
+from dpaudit.evidence.tasks import (
     ExactArguments,
     LedgerArguments,
     PictureArguments,
     PrivacyArguments,
     UtilityArguments,
 )
-from dpaudit.events.event import Cells, Event
 from dpaudit.exact.finding import LawFinding, PairInWords
 from dpaudit.utility.finding import UtilityFinding
 from dpaudit.utility.interval import failure_interval

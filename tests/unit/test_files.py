@@ -10,8 +10,8 @@ import pytest
 from source_tree import ROOT
 
 from dpaudit import files
-from dpaudit.cli import main
-from dpaudit.engine.store import FILENAME
+from dpaudit.app import main
+from dpaudit.evidence.store import FILENAME
 from dpaudit.files import append_line, write_atomically
 
 
@@ -76,6 +76,6 @@ def test_an_error_that_names_no_file_says_where_it_may_lie(tmp_path, capsys, mon
         raise OSError(error, os.strerror(error))
 
     (tmp_path / FILENAME).touch()
-    monkeypatch.setattr("dpaudit.engine.store.load_run", fail)
+    monkeypatch.setattr("dpaudit.evidence.store.load_run", fail)
     assert main(["report", str(tmp_path)]) == 2
     assert f"dpaudit: error: {words}" in capsys.readouterr().err

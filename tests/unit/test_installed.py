@@ -136,7 +136,7 @@ def test_a_wheel_has_the_same_bytes_wherever_it_is_built(tmp_path: Path) -> None
 def test_the_wheel_holds_two_packages_with_types_templates_and_the_plug_in(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
     assert {name.partition("/")[0] for name in names if ".dist-info" not in name} == {"dpaudit", "dpaudit_learners"}
-    for name in ("dpaudit/py.typed", "dpaudit_learners/py.typed", "dpaudit/project/templates/mechanism.py.txt"):
+    for name in ("dpaudit/py.typed", "dpaudit_learners/py.typed", "dpaudit/app/templates/mechanism.py.txt"):
         assert name in names
     told = zipfile.ZipFile(wheel).read(next(name for name in names if name.endswith("METADATA"))).decode()
     requirements = re.findall(r"^Requires-Dist: (.*)$", told, re.MULTILINE)

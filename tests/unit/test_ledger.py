@@ -17,11 +17,11 @@ from jsonschema import Draft202012Validator
 from toy_records import ledger_row
 
 import dpaudit
-from dpaudit import cli, registry
+from dpaudit import app, registry
 from dpaudit.contract import Constants, Evidence, Part, Statement
-from dpaudit.engine.perform import check_statement
-from dpaudit.engine.records import LedgerRow
 from dpaudit.errors import InputError, ToolFault
+from dpaudit.evidence.perform import check_statement
+from dpaudit.evidence.records import LedgerRow
 from dpaudit.record import decode, encodable
 from dpaudit.report import schema
 from dpaudit.report.ledger import LedgerFault, check_statements, counts_text, ledger_table
@@ -206,18 +206,18 @@ def test_a_check_that_takes_too_long_is_stopped_and_says_where(tmp_path, no_inst
     assert rows[0].summary == f"not decided within 0.2 s; stopped in {rows[0].stopped_in}"
     assert rows[0].printed == ""
     given = ["ledger", "--learners", str(path), "--time-limit", "0.2", "--quiet"]
-    assert cli.main(given) == 3
+    assert app.main(given) == 3
     assert "stopped in endless" in capsys.readouterr().out.replace("\n", " ")
-    assert cli.main([*given, "TOY-q"]) == 0
+    assert app.main([*given, "TOY-q"]) == 0
     for bad in (0, -1, math.nan, math.inf, "1"):
         with pytest.raises(InputError, match="time_limit must be"):
             check_statements(paths=(str(path),), time_limit=bad)
 
 
 def test_one_statement_with_its_witness_and_no_other(capsys):
-    assert cli.main(["ledger", "--witness", "NIS-Poin"]) == 2
+    assert app.main(["ledger", "--witness", "NIS-Poin"]) == 2
     assert "did you mean NIS-Point" in capsys.readouterr().err
-    assert cli.main(["ledger", "NIS-Occam", "--witness", "NIS-Point"]) == 2
+    assert app.main(["ledger", "NIS-Occam", "--witness", "NIS-Point"]) == 2
     assert "the only statement" in capsys.readouterr().err
 
 

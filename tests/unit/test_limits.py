@@ -423,7 +423,7 @@ def test_limits_of_the_command_line_and_of_a_project(capsys, tmp_path, monkeypat
         "def hangs(bit, rng):\n    time.sleep(60 * (next(CALLS) > 3))\n"
     )
     monkeypatch.chdir(tmp_path)
-    from dpaudit.cli import main
+    from dpaudit.app import main
 
     (tmp_path / "audit.toml").write_text(
         '[[audit]]\nname = "a"\nmechanism = "mine.py:hangs"\nepsilon = 1\ntrials = 100\ntimeout = 0.5\n'
@@ -446,7 +446,7 @@ def test_a_mechanism_that_ends_its_process_fails_alone_in_a_check(capsys, tmp_pa
     entries = "".join(map(entry.format, ("leaves", "hangs", "noisy")))
     (tmp_path / "audit.toml").write_text(entries + "timeout = 100\n")
     monkeypatch.chdir(tmp_path)
-    from dpaudit.cli import main
+    from dpaudit.app import main
 
     assert main(["check", "--quiet", "--timeout", "0.5", "--json"]) == 2
     leaves, hangs, noisy = map(json.loads, capsys.readouterr().out.splitlines())
@@ -468,7 +468,7 @@ def test_certificates_and_replays_have_a_timeout(capsys, tmp_path, monkeypatch):
         "def apart(bit, other):\n    return abs(bit - other)\n"
     )
     monkeypatch.chdir(tmp_path)
-    from dpaudit.cli import main
+    from dpaudit.app import main
 
     words = ["privacy", "mine.py:leaks", "--epsilon", "1", "--trials", "400", "--quiet", "--timeout", "60"]
     assert main([*words, "--certificate", "c.json"]) == 1

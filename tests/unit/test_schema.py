@@ -13,8 +13,8 @@ from reporter_runs import load_small, only, remake, with_results
 
 from dpaudit import audit_privacy
 from dpaudit.audit.finding import PrivacyFinding, Witness
-from dpaudit.engine.records import AnyFinding, LedgerRow, Record
 from dpaudit.errors import InputError, ToolFault
+from dpaudit.evidence.records import AnyFinding, LedgerRow, Record
 from dpaudit.exact.finding import LawFinding
 from dpaudit.record import Extended, NonNegative, decode, encodable, schema_of_type
 from dpaudit.report import console, html, schema

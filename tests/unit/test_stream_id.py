@@ -9,7 +9,7 @@ from toy_learners import ToyCoin
 
 import dpaudit
 from dpaudit.contract import Instance, Panel, Picture
-from dpaudit.engine.perform import draw_picture
+from dpaudit.evidence.perform import draw_picture
 from dpaudit.record import encodable
 from dpaudit.running.adapters import as_mechanism
 

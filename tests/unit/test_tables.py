@@ -8,9 +8,9 @@ import math
 import pytest
 
 import dpaudit
-from dpaudit.engine.records import Header, Planned, Result
-from dpaudit.engine.store import Store
-from dpaudit.engine.tasks import ExactArguments, Task
+from dpaudit.evidence.records import Header, Planned, Result
+from dpaudit.evidence.store import Store
+from dpaudit.evidence.tasks import ExactArguments, Task
 from dpaudit.report import presenting as tables
 
 

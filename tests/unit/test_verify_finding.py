@@ -14,7 +14,7 @@ from source_tree import ROOT
 from toy_records import privacy_finding, utility_finding
 
 import dpaudit
-from dpaudit.cli import main
+from dpaudit.app import main
 from dpaudit.record import encodable
 from dpaudit.verify_finding import checked, verify
 

@@ -9,10 +9,10 @@ import math
 from collections.abc import Mapping, Sequence
 
 from dpaudit.contract import FAIL
-from dpaudit.engine.records import codes_of
 from dpaudit.events import event as events
 from dpaudit.events.event import Cells, Event, Interval
 from dpaudit.events.exceptions import EXCEPTION, NO_EXCEPTION
+from dpaudit.evidence.records import codes_of
 from dpaudit.outputs.canonical import TIMED_OUT
 from dpaudit.report.view import Decoded
 

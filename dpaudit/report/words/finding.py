@@ -9,8 +9,8 @@ from typing import TypeAlias
 from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.audit.one_run_finding import OneRunFinding
 from dpaudit.contract import TaskVerdict, Verdict
-from dpaudit.engine.records import Result
 from dpaudit.errors import in_python
+from dpaudit.evidence.records import Result
 from dpaudit.exact.finding import LawFinding, SupremumFinding
 from dpaudit.report.numbers import count, plural
 from dpaudit.report.terminal import Lines, ShellCommand, aligned

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from dpaudit.cli import main
+from dpaudit.app import main
 from dpaudit.running.processes import STOPPING
 
 __all__ = ["FOUND", "PATIENCE", "RUN", "apart", "command", "copied", "finished", "waited"]

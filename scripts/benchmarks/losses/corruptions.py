@@ -8,8 +8,8 @@ from pathlib import Path
 
 from benchmarks.losses.commands import FOUND, RUN, finished
 from benchmarks.losses.row import Row
-from dpaudit.engine.store import FILENAME, load_run
 from dpaudit.errors import DpauditError
+from dpaudit.evidence.store import FILENAME, load_run
 
 __all__ = ["corruptions"]
 

@@ -11,8 +11,8 @@ from pathlib import Path
 from benchmarks.losses.commands import FOUND, RUN, apart
 from benchmarks.losses.faulty_files import HOW, Faulty
 from benchmarks.losses.row import Row
-from dpaudit.cli import main
-from dpaudit.engine.store import FILENAME
+from dpaudit.app import main
+from dpaudit.evidence.store import FILENAME
 
 __all__ = ["faults"]
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from benchmarks.losses.commands import FOUND, PATIENCE, RUN, copied, waited
 from benchmarks.losses.row import Row
-from dpaudit.engine.store import FILENAME
+from dpaudit.evidence.store import FILENAME
 
 __all__ = ["kills"]
 

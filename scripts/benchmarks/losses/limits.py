@@ -21,7 +21,7 @@ __all__ = ["day", "mechanisms", "memory"]
 LIMITED = """
 import resource, sys
 resource.setrlimit(resource.RLIMIT_AS, (int(sys.argv[1]),) * 2)
-from dpaudit.cli import main
+from dpaudit.app import main
 sys.argv[:2] = ["dpaudit"]
 sys.exit(main())
 """

@@ -13,8 +13,8 @@ from msgspec import UNSET
 
 import dpaudit
 from dpaudit import PrivacyClaim
+from dpaudit.app.application import main
 from dpaudit.audit.options import OPTIONS
-from dpaudit.cli.app import main
 from dpaudit.errors import InputError, ToolFault
 from tests.support.grouped import grouped
 

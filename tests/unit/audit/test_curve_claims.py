@@ -234,7 +234,7 @@ def test_a_page_draws_the_trade_off_that_is_claimed_and_what_the_runs_rule_out()
 
 
 def test_settings_and_the_command_line_take_claims_as_people_state_them(tmp_path: Any) -> None:
-    from dpaudit.project.check import check
+    from dpaudit.app.check import check
 
     (tmp_path / "noisy.py").write_text(
         "import math\n\nPAIRS = [(0.0, 1.0)]\n\n\ndef noise(x, rng):\n    return rng.normal(x, 0.6)\n\n\n"

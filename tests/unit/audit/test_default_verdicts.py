@@ -15,7 +15,7 @@ import pytest
 
 import dpaudit
 from dpaudit.arguments import CONFIDENCE
-from dpaudit.engine.plan import make_plan
+from dpaudit.evidence.plan import make_plan
 
 Mechanism = Callable[..., Any]
 

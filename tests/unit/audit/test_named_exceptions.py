@@ -11,8 +11,8 @@ import pytest
 from msgspec import UNSET, structs
 
 import dpaudit
+from dpaudit.app import main
 from dpaudit.audit.finding import PlainEvent, _coarse_event, _coarse_plain_event
-from dpaudit.cli import main
 from dpaudit.contract import Direction
 from dpaudit.events.event import Cells, Interval, Withheld
 from dpaudit.events.exceptions import ExceptionKinds, as_exceptions, by_name, exceptions_of

@@ -14,7 +14,7 @@ from dpaudit.audit import coins as coins_module
 from dpaudit.audit.coins import order_warning
 from dpaudit.audit.one_run_finding import EqualScores, FewCanaries, IgnoredCanaries
 from dpaudit.bounds.coin import epsilon_lower
-from dpaudit.engine.recomputed import recomputed
+from dpaudit.evidence.recomputed import recomputed
 from dpaudit.report import schema
 
 M = 400

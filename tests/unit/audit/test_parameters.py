@@ -13,8 +13,8 @@ import dpaudit
 from dpaudit.audit.options import OPTIONS
 from dpaudit.audit.parameters import Dataset, Execution, Look
 from dpaudit.certificates import make, replay
-from dpaudit.engine.tasks import AuditOptions
 from dpaudit.errors import InputError
+from dpaudit.evidence.tasks import AuditOptions
 
 # False alarms are not at stake: no audit of this module tests a claim that it states.
 

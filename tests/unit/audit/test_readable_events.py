@@ -13,7 +13,7 @@ import pytest
 
 import dpaudit
 from dpaudit import certificates
-from dpaudit.cli import main
+from dpaudit.app import main
 from dpaudit.events.event import Interval
 from dpaudit.report.words.events import answer_words
 

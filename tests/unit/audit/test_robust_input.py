@@ -14,8 +14,8 @@ import pytest
 from cli_support import TOYS
 
 import dpaudit
+from dpaudit.app import main
 from dpaudit.audit.checks_and_gaps import Identical
-from dpaudit.cli import main
 from dpaudit.contract import Pair
 from dpaudit.errors import InputError, blamed
 from dpaudit.neighbours.check import check_samples

@@ -15,8 +15,8 @@ from toy_records import privacy_finding, result
 
 import dpaudit
 import dpaudit.contract
+from dpaudit.app.audits import without_pace
 from dpaudit.audit import checks_and_gaps as gaps
-from dpaudit.cli.audits import without_pace
 from dpaudit.report import html
 from dpaudit.report.html import render_finding
 from dpaudit.report.words.finding import brief_lines

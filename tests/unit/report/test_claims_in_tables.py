@@ -7,9 +7,9 @@ from msgspec.structs import replace
 from reporter_runs import change, load_small, only
 
 import dpaudit
+from dpaudit.app.comparison import Change, check_text, compare
+from dpaudit.app.rows import claim_row
 from dpaudit.audit.claim_tests import CurveTest
-from dpaudit.project.comparison import Change, check_text, compare
-from dpaudit.project.rows import claim_row
 from dpaudit.report import console, html
 from dpaudit.report.formats import _table
 from dpaudit.report.glossary import CATCHES, VISIBLE

@@ -19,7 +19,7 @@ from reporter_runs import (
 )
 
 from dpaudit.audit.checks_and_gaps import Constant, Powerless
-from dpaudit.engine.records import Fault
+from dpaudit.evidence.records import Fault
 from dpaudit.report import console
 
 

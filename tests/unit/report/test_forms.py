@@ -11,12 +11,12 @@ from reporter_runs import change, controls_missed, failed, load_small, only
 from test_html import full_of
 from toy_records import privacy_finding, result, run_of
 
+from dpaudit.app.audits import rendered, suffix_of
+from dpaudit.app.options import FORMS
 from dpaudit.audit.checks_and_gaps import Identical
-from dpaudit.cli.audits import rendered, suffix_of
-from dpaudit.cli.options import FORMS
 from dpaudit.contract import PrivacyVerdict, TaskVerdict, UtilityVerdict
-from dpaudit.engine.records import Fault
 from dpaudit.errors import InputError
+from dpaudit.evidence.records import Fault
 from dpaudit.report.formats import escaped, junit, markdown, promises, sarif
 from dpaudit.report.summary import summarise
 

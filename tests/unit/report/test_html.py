@@ -23,9 +23,9 @@ from reporter_runs import (
 
 from dpaudit.audit.checks_and_gaps import Identical, Powerless
 from dpaudit.contract import Origin
-from dpaudit.engine.outcome import outcome
-from dpaudit.engine.records import SINGLE, Fault
 from dpaudit.events.event import Cells
+from dpaudit.evidence.outcome import outcome
+from dpaudit.evidence.records import SINGLE, Fault
 from dpaudit.exact.finding import PairInWords
 from dpaudit.report import console, formats, html
 

@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 from toy_records import result, run_of
 
-from dpaudit.engine.outcome import OPEN, detects, kind_of, outcome
+from dpaudit.evidence.outcome import OPEN, detects, kind_of, outcome
 from dpaudit.report.summary import summarise
 
 VERDICTS = {"exact": ("consistent", "violation"), "privacy": ("consistent", "violation", "no evidence"),

@@ -10,7 +10,7 @@ from toy_records import law_finding, result, run_of
 
 from dpaudit.audit.checks_and_gaps import Powerless
 from dpaudit.contract import PrivacyClaim, Relation
-from dpaudit.engine.records import Fault, Run
+from dpaudit.evidence.records import Fault, Run
 from dpaudit.report.console import render
 
 SMALL = load_small()

@@ -15,12 +15,12 @@ from reporter_runs import load_small, only, with_results
 from toy_learners import ToyCoin
 
 from dpaudit.contract import Instance, Panel, Picture, Shape
-from dpaudit.engine.outcome import kind_of, outcome
-from dpaudit.engine.perform import draw_picture, perform
-from dpaudit.engine.plan import make_plan
-from dpaudit.engine.records import Result, Run
-from dpaudit.engine.tasks import PictureArguments, Task, picture_task
 from dpaudit.errors import InputError, ToolFault
+from dpaudit.evidence.outcome import kind_of, outcome
+from dpaudit.evidence.perform import draw_picture, perform
+from dpaudit.evidence.plan import make_plan
+from dpaudit.evidence.records import Result, Run
+from dpaudit.evidence.tasks import PictureArguments, Task, picture_task
 from dpaudit.record import encodable
 from dpaudit.registry import Entry, load
 from dpaudit.report import html, schema

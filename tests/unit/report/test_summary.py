@@ -20,7 +20,7 @@ from reporter_runs import (
 from dpaudit.audit.checks_and_gaps import Powerless
 from dpaudit.bounds.curve import fit_curve
 from dpaudit.contract import PrivacyVerdict, TaskVerdict
-from dpaudit.engine.records import Fault
+from dpaudit.evidence.records import Fault
 from dpaudit.report.summary import summarise
 from dpaudit.report.view import Trouble
 from dpaudit.report.words.claims import verdict_words

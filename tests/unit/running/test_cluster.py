@@ -21,8 +21,8 @@ from distributed.comm.core import CommClosedError
 from forked import USUAL, Forked, begin, ran
 
 import dpaudit
+from dpaudit.app import main
 from dpaudit.arguments import check_jobs
-from dpaudit.cli import main
 from dpaudit.errors import InputError, ToolFault
 from dpaudit.running.cluster import by_futures, connected
 from dpaudit.running.workers import sent

@@ -16,9 +16,9 @@ import signatures
 from signatures import BATCHED, FILLED, OWN, PAIRS, SINGLE
 
 import dpaudit
+from dpaudit.app.check import check
 from dpaudit.audit.checks_and_gaps import CheckName
 from dpaudit.errors import InputError
-from dpaudit.project.check import check
 from dpaudit.running.adapters import as_mechanism
 from dpaudit.running.parameter_words import GENERATORS, QUANTITIES
 from dpaudit.running.passing import form_of, generator_lacks, with_generator

@@ -50,7 +50,7 @@ def hangs(data, rng):
 def begun(folder: Path, mechanism: str, *before: str, trials: int = 2_000, **how: Any) -> Forked:
     """Begin an audit of one of the mechanisms."""
     (folder / "crashing.py").write_text(CRASHING)
-    code = "; ".join(["import sys", *before, "from dpaudit.cli import main", "sys.exit(main())"])
+    code = "; ".join(["import sys", *before, "from dpaudit.app import main", "sys.exit(main())"])
     words = ["privacy", f"crashing.py:{mechanism}", "--epsilon", "1", "--trials", str(trials), "--quiet"]
     return begin("-c", code, *words, cwd=folder, session=True, **how)
 
@@ -101,7 +101,7 @@ def test_the_copy_dies_with_the_command_even_in_a_call_of_c(tmp_path: Path) -> N
 @pytest.mark.parametrize("files", [5, *(pytest.param(few, marks=pytest.mark.full) for few in (6, 7, 9, 10)), 8, 11])
 def test_a_command_that_may_open_few_files_has_a_message(tmp_path: Path, files: int) -> None:
     before = "import resource", f"resource.setrlimit(resource.RLIMIT_NOFILE, ({files}, {files}))"
-    process = begun(tmp_path, "noisy", "from dpaudit.cli import main", *before, modules=("dpaudit.cli",))
+    process = begun(tmp_path, "noisy", "from dpaudit.app import main", *before, modules=("dpaudit.app",))
     out, err = process.communicate(timeout=120)
     assert (process.returncode, out) == (2, "")
     assert err.startswith("dpaudit: error: ")

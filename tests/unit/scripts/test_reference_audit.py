@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from bench_scripts import script
 
-from dpaudit.engine.verification import verify_run
+from dpaudit.evidence.verification import verify_run
 
 reference_audit = script("writers.reference")
 

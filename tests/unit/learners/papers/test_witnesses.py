@@ -16,7 +16,7 @@ import pytest
 from ledger_rows import ledger_row
 from scipy import stats
 
-from dpaudit import cli, pac
+from dpaudit import app, pac
 from dpaudit.contract import ACCUSATIONS, FAIL
 from dpaudit.registry import load
 
@@ -366,12 +366,12 @@ def test_a_witness_can_be_checked_by_other_code(id: str) -> None:
 
 
 def test_the_command_writes_the_witness(capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.main(["ledger", "--witness", "NIS-ParityFailure", "--quiet"]) == 0
+    assert app.main(["ledger", "--witness", "NIS-ParityFailure", "--quiet"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert told["id"] == "NIS-ParityFailure"
     check_pair(told["witness_data"])
     again = told["repeat"].split()[1:]
-    assert cli.main([*again, "--json", "--quiet"]) == 0
+    assert app.main([*again, "--json", "--quiet"]) == 0
     assert json.loads(capsys.readouterr().out) == told
 
 

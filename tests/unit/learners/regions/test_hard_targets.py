@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from dpaudit.contract import Instance
-from dpaudit.engine.perform import perform
-from dpaudit.engine.plan import PROFILES, make_plan
+from dpaudit.evidence.perform import perform
+from dpaudit.evidence.plan import PROFILES, make_plan
 from dpaudit.registry import Entry, load
 from dpaudit.utility.hard_cases import hard_cases
 from dpaudit_learners.regions.concepts import ConvexPolygons, PolygonUnions

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from dpaudit.cli import main
+from dpaudit.app import main
 
 PAGE = (Path(__file__).parents[4] / "docs" / "own_data.md").read_text(encoding="utf-8")
 BLOCKS = [block.partition("\n")[::2] for block in PAGE.split("```")[1::2]]

@@ -1,0 +1,208 @@
+"""Audits the mechanisms of a project, each on its own: one that fails stops no other."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager
+from functools import partial
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+import numpy as np
+from msgspec.structs import replace
+
+from dpaudit.app.rows import ClaimRow, claim_row, failed_row, reason_of
+from dpaudit.app.settings import Audit, read_project
+from dpaudit.app.subject import Prepared, prepared
+from dpaudit.audit.audit import sampler_of
+from dpaudit.audit.finding import PrivacyFinding
+from dpaudit.contract import HasLaw, Pair
+from dpaudit.errors import DpauditError, InputError, withholding
+from dpaudit.evidence.records import Result, decoded
+from dpaudit.evidence.tasks import Arguments, ExactArguments
+from dpaudit.exact.audit import audit_law
+from dpaudit.exact.finding import LawFinding
+from dpaudit.record import as_json, decode
+from dpaudit.running.processes import ChildDied, can_fork, keep_apart
+from dpaudit.running.warned import gathered
+from dpaudit.running.workers import DASK, Workers, apart, in_own_process
+
+Listener = Callable[[int, int, str, float], None]
+"""Called with how many audits are done, of how many, the name of one under way, and the share of those under way."""
+
+ESTIMATED_SECONDS = 0.2
+
+
+class Checked(NamedTuple):
+    """The row of an audit, and its results as a run stores them: none if it failed."""
+
+    row: ClaimRow
+    results: tuple[Result, ...]
+
+
+def check(
+    settings: Path,
+    names: Iterable[str] = (),
+    *,
+    n_jobs: int = 1,
+    backend: str | None = None,
+    address: str | None = None,
+    listener: Listener = lambda *step: None,
+    alone: bool = False,
+    timeout: float | None = None,
+    time_limit: float | None = None,
+) -> Iterator[Checked]:
+    """Audit mechanisms of a project, all by default, and yield each when it is done.
+
+    A mechanism that cannot be audited has a row with the verdict "failed" and the error. No number depends on the
+    processes. The limits, in seconds, `timeout` of a run and `time_limit` of an audit, hold where the settings state
+    none. With `alone` each audit is made in a copy of this process, where processes fork, so that one which ends its
+    process has failed alone; with several processes, audits are then made side by side, and end in another order than
+    that of the settings. `InputError` if the settings are missing or wrong, no audit has one of the names, or no
+    scheduler answers at the address.
+    """
+    chosen = read_project(settings).chosen(names)
+    audits: dict[str, Audit] = {}
+    for audit in chosen:
+        if audit.timeout is None:
+            audit = replace(audit, timeout=timeout)
+        if audit.time_limit is None:
+            audit = replace(audit, time_limit=time_limit)
+        audits[audit.name] = audit
+    workers = Workers.of(n_jobs, backend, address)
+    root = settings.resolve().parent
+    own = alone and can_fork()
+    if backend == DASK:
+        in_own_process(partial(_reach, str(address)))
+    at_a_time = 1
+    if own and backend in (None, "loky"):
+        at_a_time = min(workers.number, len(audits))
+    # Audits side by side share the processes; one alone has all of them.
+    each = n_jobs
+    if at_a_time != 1:
+        each = workers.number // at_a_time
+    make_finding = partial(Prepared.audit, n_jobs=each, backend=backend, address=address)
+    shares: dict[str, float] = {}
+    done = 0
+
+    def heard(name: str, share: bytes | float) -> None:
+        shares[name] = float(share)
+        listener(done, len(audits), name, sum(shares.values()))
+
+    def make(emit: Callable[[bytes], None], name: str) -> bytes:
+        emit(b"0")
+        audited = partial(make_finding, progress=lambda made, of: emit(b"%f" % (made / of)))
+        return as_json(_checked(audits[name], root, audited))
+
+    def made_apart(emit: Callable[[bytes], None], name: str) -> bytes:
+        keep_apart()  # a run that ends its process is then reported with its input
+        return make(emit, name)
+
+    ended: Iterable[tuple[str, bytes | DpauditError]]
+    if own:
+        ended = apart(made_apart, audits, at_a_time, heard, fresh=True)
+    else:
+        ended = ((name, make(partial(heard, name), name)) for name in audits)
+    for name, one in ended:
+        if isinstance(one, DpauditError):
+            why = f"the audit {one}" if isinstance(one, ChildDied) else str(one)
+            yield _failed(audits[name], why)
+        else:
+            yield Checked(*decode(one, tuple[ClaimRow, tuple[Result, ...]]))
+        shares.pop(name, None)
+        done += 1
+    listener(done, len(audits), "", 1.0)
+
+
+def estimate(settings: Path, names: Iterable[str] = ()) -> dict[str, float | str]:
+    """Return about how many seconds the runs of each audit will take, by its name; the error of one that fails.
+
+    Each mechanism is run on one input for about a fifth of a second. The audit's other work, a second or two, is not
+    counted.
+    """
+    found: dict[str, float | str] = {}
+    for audit in read_project(settings).chosen(names):
+        try:
+            with _prepared(audit, settings.resolve().parent) as subject:
+                found[audit.name] = seconds_of(subject)
+        except DpauditError as error:
+            found[audit.name] = str(error)
+    return found
+
+
+def _reach(address: str) -> bool:
+    """Raise `InputError` where no scheduler answers, once for all audits; there no connection is left to be forked."""
+    from dpaudit.running.cluster import reach
+
+    return reach(address)
+
+
+def _prepared(audit: Audit, root: Path) -> AbstractContextManager[Prepared]:
+    return prepared(audit.mechanism, audit, audit.seed or 0, root, audit.parameters)
+
+
+def _checked(audit: Audit, root: Path, audited: Callable[[Prepared], PrivacyFinding]) -> Checked:
+    results: tuple[Result, ...] = ()
+    try:
+        with _prepared(audit, root) as subject:
+            if audit.exact:
+                results = (_exact(audit, subject),)
+            results = (*results, _result(audit, subject, subject.arguments(), audited(subject)))
+    except DpauditError as error:
+        return _failed(audit, str(error))
+    why = reason_of(results)
+    return Checked(claim_row(audit.name, audit.mechanism, results, why=why, accepted=audit.accepted), results)
+
+
+def _failed(audit: Audit, why: str) -> Checked:
+    return Checked(failed_row(audit.name, audit.mechanism, why), ())
+
+
+def _exact(audit: Audit, subject: Prepared) -> Result:
+    """Return the result by exact laws, on all samples if there are few enough, else on the crafted ones."""
+    learner = subject.learner
+    if learner is None or not isinstance(learner, HasLaw):
+        raise InputError(f"exact is for learners with an exact law; {audit.mechanism} has none")
+    every = learner.instance.exhaustive and subject.n is not None
+    samples: Literal["all", "crafted"]
+    if every:
+        samples = "all"
+        finding = audit_law(learner, n=subject.n, relation=subject.relation)
+    else:
+        samples = "crafted"
+        finding = audit_law(learner, samples=subject.pairs(), relation=subject.relation)
+    n = learner.instance.n if subject.n is None else subject.n
+    arguments = ExactArguments(n=n, relation=finding.relation, samples=samples)
+    return _result(audit, subject, arguments, finding)
+
+
+def _result(audit: Audit, subject: Prepared, arguments: Arguments, finding: PrivacyFinding | LawFinding) -> Result:
+    codes: dict[str, str] = {}
+    if subject.learner is not None:
+        codes = decoded(subject.learner, finding)
+    return subject.result(audit.mechanism, arguments, finding, audit.parameters, decoded=codes)
+
+
+def runs_of(subject: Prepared) -> int:
+    """Return how many runs an audit makes, on both sides of all its pairs."""
+    return 2 * subject.trials
+
+
+def seconds_of(subject: Prepared) -> float:
+    """Return about how long the runs of an audit take, from ever more runs on one side of its first pair."""
+    trials = subject.trials
+    pairs = subject.pairs()
+    runs = 1
+    data = pairs[0].data if isinstance(pairs[0], Pair) else pairs[0][0]
+    seed = subject.seed
+    mechanism = sampler_of(subject.mechanism, seed, batched=subject.options.batched).mechanism
+    with withholding(subject.withheld), gathered():
+        while True:
+            rng = np.random.default_rng(seed)
+            began = time.perf_counter()
+            mechanism(data, rng, runs)
+            spent = time.perf_counter() - began
+            if spent >= ESTIMATED_SECONDS or runs >= trials:
+                return spent / runs * runs_of(subject)
+            runs = min(4 * runs, trials)

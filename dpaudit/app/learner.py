@@ -1,0 +1,449 @@
+"""Audits of one learner: its worst case by exact laws, its failure rates, and how many examples it needs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+
+from dpaudit.app.audits import (
+    LearnerOptions,
+    audit,
+    find_learner,
+    find_learners,
+    made_apart,
+    note_taken,
+    read_parameters,
+    show_measured,
+)
+from dpaudit.app.command import check_folder, command, suffix_of
+from dpaudit.app.options import (
+    DRAWN,
+    FORMS,
+    Measured,
+    Parameters,
+    Relation,
+    Seed,
+    Shown,
+    ShownExact,
+    Where,
+    argument,
+    given,
+    jobs,
+    of,
+)
+from dpaudit.audit.options import Options
+from dpaudit.errors import InputError
+
+if TYPE_CHECKING:
+    from dpaudit.registry import Entry
+    from dpaudit.report.words.finding import OneSearch
+
+_Alpha = Annotated[float | None, given("error that is accepted (default: the example's)")]
+_Beta = Annotated[float | None, given("rate of failure that is accepted (default: the example's)")]
+_Setting = Annotated[
+    str | None, given("what the error is, and what is random (default: the theorem's)", metavar="NAME")
+]
+_Confidence = Annotated[float, of(Options.confidence, "of the interval or the limits", 0.95)]
+
+
+class Climbs(NamedTuple):
+    """The search of --supremum: its climbs, and the samples that it visits."""
+
+    starts: Annotated[int | None, given("--supremum: climbs from random samples (default: 8)")]
+    evaluations: Annotated[int | None, given("--supremum: steps of a climb (default: 250)")]
+    most: Annotated[int | None, given("--supremum: distinct examples in a sample (default: 4)")]
+    seed: Annotated[int | None, given("--supremum: root of the search's randomness (default: 0)")]
+
+
+_CLIMBS = {"starts": 8, "evaluations": 250, "most": 4, "seed": 0}
+
+
+@command("exact", "dpaudit exact parity-private -p dimension=2 -p epsilon=1 --n 3")
+def exact(
+    learner: LearnerOptions,
+    relation: Relation,
+    samples: Annotated[
+        bool,
+        given("crafted pairs only, for domains too large to list (default: all samples of n)", names=("--crafted",)),
+    ],
+    pairs: Annotated[
+        str | None,
+        given(
+            "FILE.py:NAME or MODULE:NAME, a list of (data, neighbour) tuples of samples, or random:COUNT (default: all "
+            "samples of n)",
+            metavar="SOURCE",
+        ),
+    ],
+    enclosure: Annotated[
+        bool,
+        given(
+            "enclose the worst epsilon in ball arithmetic; needs the extra `exact` (default: an a-priori error)",
+            names=("--enclose",),
+        ),
+    ],
+    compose: Annotated[
+        int | None,
+        given(
+            "bound what K runs on one sample cost too: epsilon by delta and delta by epsilon (default: one run)",
+            metavar="K",
+        ),
+    ],
+    supremum: Annotated[
+        bool, given("search for the greatest loss over samples of every size (default: over those of n examples)")
+    ],
+    search: Climbs,
+    shown: ShownExact,
+) -> int:
+    """Compute the worst-case epsilon of a learner from its exact output law.
+
+    Takes the law on all samples of n examples and on all their neighbours. Without --n it takes the n of the learner's
+    example, and crafted samples only where all cannot be listed; with --pairs it takes the pairs named and no others.
+    Needs a learner with a law. --enclose recomputes the losses that decide in ball arithmetic; --compose K bounds the
+    privacy of K runs, from above by the dominating pair and from below by single pairs of neighbours.
+
+    --supremum searches over samples of every size: a maximum over all samples of a few examples can be far below it.
+    The search climbs over weighted samples, follows rays of ever more copies of an example (to their exact limit if the
+    learner has one), and takes the learner's closed form unless the search refutes it. The value is proved, a limit or
+    a lower bound.
+    """
+    from dataclasses import replace
+
+    from dpaudit.evidence.tasks import ExactArguments, exact_task
+    from dpaudit.exact.composition import check_times
+    from dpaudit.exact.enclosure import require_exact_law
+
+    if shown.out is not None:
+        # Only a supremum can be drawn.
+        forms = DRAWN if supremum else tuple(FORMS)
+        suffix_of(shown.out, forms)
+        check_folder("out", shown.out)
+    if supremum:
+        rule = "left out with {supremum}"
+        given_too = {
+            "n": learner.n,
+            "samples": samples or None,
+            "pairs": pairs,
+            "enclosure": enclosure or None,
+            "compose": compose,
+        }
+    else:
+        rule = "given with {supremum} alone"
+        given_too = search._asdict()
+    for name, value in given_too.items():
+        if value is not None:
+            raise InputError("{" + name + "} must be " + rule, names=(name, "supremum"))
+    if supremum:
+        return _supremum(learner, relation, search, shown)
+    if compose is not None:
+        check_times(compose, "compose")
+    if samples and pairs is not None:
+        raise InputError("one of --crafted and --pairs must be left out: each says what is compared")
+    entry, built, parameters = find_learner(learner.id, learner.parameter, shown.learners)
+    if enclosure:
+        require_exact_law(built)
+    instance = replace(entry.instance, parameters=parameters)
+    task = exact_task(
+        built,
+        instance,
+        n=learner.n,
+        relation=relation,
+        crafted=samples,
+        pairs=pairs,
+        enclosure=enclosure,
+        compose=compose,
+    )
+    assert isinstance(task.arguments, ExactArguments)
+    if learner.n is None and pairs is None:
+        note_taken(entry, {"n": task.arguments.n})
+    return audit([task], shown)
+
+
+def _supremum(named: LearnerOptions, relation: str | None, search: Climbs, shown: Shown) -> int:
+    from dpaudit.exact.finding import SupremumFinding
+    from dpaudit.exact.supremum import audit_supremum
+
+    entry, learner, parameters = find_learner(named.id, named.parameter, shown.learners)
+    chosen = _CLIMBS | {name: value for name, value in search._asdict().items() if value is not None}
+    audited = partial(
+        audit_supremum,
+        learner,
+        starts=chosen["starts"],
+        evaluations=chosen["evaluations"],
+        most=chosen["most"],
+        relation=relation,
+        seed=chosen["seed"],
+        progress=not shown.quiet,
+    )
+    finding: SupremumFinding = made_apart(f"the audit of {entry.id}", SupremumFinding, audited)
+    return _show("exact", finding, entry.id, parameters, {"supremum": True, **chosen, "relation": relation}, shown)
+
+
+class Cases(NamedTuple):
+    """The cases that are measured: the levels, the target, the distributions and the setting."""
+
+    id: Annotated[str, argument("ID")]
+    parameter: Parameters
+    n: Annotated[int | None, given("examples in a sample (default: what the learner's theorem asks for)")]
+    alpha: _Alpha
+    beta: _Beta
+    concept: Annotated[
+        int | None, given("number of the target concept (default: the hard case's own; 0 for uniform)", metavar="CODE")
+    ]
+    distribution: Annotated[str, given("uniform, the number of a hard case, or all hard cases", "all", metavar="D")]
+    setting: Annotated[
+        str | None,
+        given(
+            "what the error is, and what is random; all: each that the theorem covers (default: the theorem's)",
+            metavar="NAME",
+        ),
+    ]
+    noise: Annotated[
+        float | None,
+        given("setting agnostic: how often a label is wrong (default: the hard case's; needed for uniform)"),
+    ]
+    most: Annotated[
+        int | None,
+        given("the most runs, made where fewer leave the verdict open (default: --trials)", metavar="TRIALS"),
+    ]
+
+
+@command("utility", "dpaudit utility threshold-exponential --alpha 0.1 --beta 0.1 --distribution all", FORMS)
+def utility(
+    asked: Cases,
+    trials: Annotated[int, given("runs for each case", 1_000)],
+    confidence: Annotated[float, of(Options.confidence)],
+    seed: Seed,
+    n_jobs: Annotated[int, jobs("processes", 1)],
+    on: Where,
+    shown: Shown,
+) -> int:
+    """Measure how often the learner's error exceeds alpha; its theorem promises: at most with probability beta.
+
+    The error is that on the distribution, with fresh samples labelled by a concept (realizable); its excess over the
+    best concept's, with noisy labels (agnostic); that on the sample, one for all runs (empirical); or whether the
+    output solves the learner's problem on that sample (solution). The hard cases are concepts and distributions on
+    which learners of the class fail most. With --n below the theorem's n, or without a theorem, failures are shown and
+    refute nothing.
+    """
+    from dataclasses import replace
+
+    from msgspec.structs import replace as replaced
+
+    from dpaudit.contract import SETTINGS
+    from dpaudit.evidence.tasks import UTILITY, UtilityArguments, offered_settings, utility_tasks
+    from dpaudit.report.repeat import command_line
+
+    cases = _cases(asked.distribution)
+    if asked.setting not in (None, "all", *SETTINGS):
+        raise InputError.among("setting", asked.setting, (*SETTINGS, "all"))
+    entry, learner, parameters = find_learner(asked.id, asked.parameter, shown.learners)
+    levels = _levels(entry, {"alpha": asked.alpha, "beta": asked.beta})
+    instance = replace(entry.instance, parameters=parameters, alpha=levels["alpha"], beta=levels["beta"])
+    # None is the theorem's own setting; each setting has an n of its own.
+    settings: Sequence[str | None] = (asked.setting,)
+    if asked.setting == "all":
+        settings = offered_settings(learner, instance)
+    tasks = utility_tasks(
+        learner,
+        instance,
+        trials=trials,
+        confidence=confidence,
+        n=asked.n,
+        concept=asked.concept,
+        cases=cases,
+        settings=settings,
+        noise=asked.noise,
+    )
+    if not tasks:
+        raise InputError(f"{entry.id} has no hard cases; choose --distribution uniform")
+    chosen = [replace(task, arguments=replaced(task.arguments, most=asked.most)) for task in tasks]
+    first = chosen[0].arguments
+    assert isinstance(first, UtilityArguments)
+    options = {name: getattr(first, name) for name in UTILITY}
+    if asked.setting == "all":
+        options |= {"n": asked.n, "setting": "all"}
+    options |= {"concept": asked.concept, "distribution": asked.distribution, "noise": asked.noise}
+    options |= {"confidence": confidence, "seed": seed}  # of all cases together: each task has its part
+    repeat = command_line("utility", entry.id, tasks[0].parameters, options, shown.learners)
+    return audit(chosen, shown, seed=seed, repeat=repeat, n_jobs=n_jobs, on=on)
+
+
+def _cases(distribution: str) -> list[int | None] | None:
+    """Return which hard cases to measure: None for all, [None] for the uniform distribution."""
+    if distribution == "all":
+        return None
+    if distribution == "uniform":
+        return [None]
+    try:
+        return [int(distribution)]
+    except ValueError:
+        raise InputError.of("distribution", distribution, "uniform, all, or the number of a hard case") from None
+
+
+class SearchOptions(NamedTuple):
+    """The search of the worst case at given parameters."""
+
+    starts: Annotated[int | None, given("proposals from which to climb (default: 3)")]
+    moves: Annotated[int | None, given("moves of each climb (default: 100)")]
+    draws: Annotated[int | None, given("the most samples at one n (default: 4000)")]
+
+
+_SEARCH = {"starts": 3, "moves": 100, "draws": 4000}
+
+
+@command(
+    "sample-complexity",
+    "dpaudit sample-complexity parity-private -p dimension=3 -p epsilon=1 --alpha 0.1 --beta 0.6",
+    DRAWN,
+)
+def sample_complexity(
+    id: Annotated[str, argument("ID")],
+    parameter: Parameters,
+    alpha: _Alpha,
+    beta: _Beta,
+    setting: _Setting,
+    along: Annotated[
+        str | None,
+        given("vary a parameter, over at least six increasing values (default: none)", metavar="NAME=VALUE,VALUE,..."),
+    ],
+    search: SearchOptions,
+    n_jobs: Annotated[int, jobs("climbs at a time", -1)],
+    confidence: _Confidence,
+    seed: Seed,
+    shown: Measured,
+) -> int:
+    """Measure the sample complexity n* of a learner.
+
+    From n* examples on the learner's error exceeds alpha with probability at most beta, whatever the concept and the
+    distribution. Where a proof covers all of them, n* is computed, and a certificate is verified. Else it lies between
+    the worst case that a search finds (hard cases, linear programs that make many rivals of a concept just bad, and
+    climbing from the best of them; fresh randomness or an exact sum decides) and what a proof or the theorem says.
+    Status 1 if the learner fails at an n for which its theorem promises that it does not.
+
+    --along measures how n* grows with a parameter, and compares it with the theorem's n: it reports the raw exponent,
+    and, what decides, the slope of ln(n*/theorem) in the upper half of the values. In these a^b is a power, as in
+    dimension=1,3,8,16,32,63 or domain_size=2^8,2^16. Status 1 if n* clearly outgrows the theorem.
+    """
+    from dpaudit.utility.finding import SampleComplexityFinding
+    from dpaudit.utility.sample_complexity import sample_complexity
+
+    if along is not None:
+        for name, value in search._asdict().items():
+            if value is not None:
+                raise InputError("{" + name + "} must be left out with {along}", names=(name, "along"))
+        asked = {"alpha": alpha, "beta": beta}
+        return _scaling(id, parameter, along, asked, setting=setting, confidence=confidence, seed=seed, shown=shown)
+    entry, learner, parameters = find_learner(id, parameter, shown.learners)
+    levels = _levels(entry, {"alpha": alpha, "beta": beta})
+    climbs = _SEARCH | {name: value for name, value in search._asdict().items() if value is not None}
+    measured = partial(
+        sample_complexity,
+        learner,
+        alpha=levels["alpha"],
+        beta=levels["beta"],
+        setting=setting,
+        starts=climbs["starts"],
+        moves=climbs["moves"],
+        draws=climbs["draws"],
+        confidence=confidence,
+        seed=seed,
+        n_jobs=n_jobs,
+        progress=not shown.quiet,
+    )
+    chosen = {**levels, "setting": setting, **climbs, "confidence": confidence, "seed": seed}
+    finding: SampleComplexityFinding = made_apart(f"the learner {entry.id}", SampleComplexityFinding, measured)
+    return _show("sample-complexity", finding, entry.id, parameters, chosen, shown)
+
+
+def _scaling(
+    id: str,
+    parameter: Sequence[str],
+    along: str,
+    asked: Mapping[str, float | None],
+    *,
+    setting: str | None,
+    confidence: float,
+    seed: int,
+    shown: Shown,
+) -> int:
+    from dpaudit.utility.finding import ScalingFinding
+    from dpaudit.utility.scaling import law_of
+
+    varied, _, values = along.partition("=")
+    if not varied or not values:
+        raise InputError.of("along", along, "a parameter and its values, such as dimension=1,3,8,16,32,63")
+    entry = find_learners(shown.learners).get(id)
+    given = read_parameters(parameter)
+    numbers = [_value(word.strip()) for word in values.split(",")]
+    if varied in given:
+        raise InputError(f"-p must not give {varied}, which is varied")
+    example = {name: value for name, value in entry.instance.parameters.items() if name != varied}
+    note_taken(entry, {name: value for name, value in example.items() if name not in given})
+    fixed = {**example, **given}
+    levels = _levels(entry, {name: value for name, value in asked.items() if name != varied})
+    options = {**levels, "setting": setting, "confidence": confidence, "seed": seed}
+    measured = partial(
+        law_of,
+        entry.id,
+        entry.build,
+        varied,
+        numbers,
+        fixed,
+        alpha=levels.get("alpha", asked["alpha"]),
+        beta=levels.get("beta", asked["beta"]),
+        setting=setting,
+        confidence=confidence,
+        seed=seed,
+        progress=not shown.quiet,
+    )
+    finding: ScalingFinding = made_apart(f"the learner {entry.id}", ScalingFinding, measured)
+    return _show("sample-complexity", finding, entry.id, fixed, {"along": along, **options}, shown)
+
+
+def _levels(entry: Entry, given: Mapping[str, float | None]) -> dict[str, float]:
+    """Return the levels that are given, alpha or beta or both; one that is None is taken from the example."""
+    example = {"alpha": entry.instance.alpha, "beta": entry.instance.beta}
+    taken = {name: example[name] for name, value in given.items() if value is None}
+    note_taken(entry, taken)
+    stated = {name: value for name, value in given.items() if value is not None}
+    return {name: stated.get(name, example[name]) for name in given}
+
+
+def _value(word: str) -> float:
+    """Read a number; integers stay integers, of any size."""
+    base, caret, exponent = word.partition("^")
+    try:
+        if caret:
+            power: int = int(base) ** int(exponent)
+            return power
+        if word.lstrip("+-").isdigit():
+            return int(word)
+        return float(word)
+    except ValueError:
+        raise InputError.of("along", word, "numbers with commas between them, such as 1,2,4 or 2^8,2^16") from None
+
+
+def _show(
+    verb: str,
+    finding: OneSearch,
+    name: str,
+    parameters: Mapping[str, Any],
+    options: Mapping[str, Any],
+    shown: Shown,
+) -> int:
+    from dpaudit.contract import PrivacyVerdict
+    from dpaudit.exact.finding import SupremumFinding
+    from dpaudit.report.repeat import command_line
+
+    what = "sample complexity"
+    data = finding.to_dict()
+    verdict = None
+    if isinstance(finding, SupremumFinding):
+        what = "supremum"
+        data = {"learner": name, "parameters": parameters, "finding": data}
+        if finding.proof_refuted:
+            verdict = PrivacyVerdict.VIOLATION
+    repeat = command_line(verb, name, parameters, options, shown.learners)
+    title = f"dpaudit: the {what} of {name}"
+    return show_measured(finding, name, repeat, shown, title=title, data=data, verdict=verdict)

@@ -1,0 +1,202 @@
+"""``dpaudit list``, which must answer at once: the learners; ``dpaudit ledger``: the statements of the papers."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Mapping, Sequence
+from inspect import Parameter
+from json import dumps
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+
+from dpaudit.app.audits import find_learners, json_lines, run_of, show_plain, write_report
+from dpaudit.app.command import command
+from dpaudit.app.options import PLAIN, Color, Json, Learners, Quiet, ShownOut, argument, given, jobs, json_each
+from dpaudit.app.streams import notify, output, say, wants_color, width_of, written
+from dpaudit.contract import OF_STATEMENTS
+from dpaudit.errors import InputError
+
+if TYPE_CHECKING:
+    from dpaudit.evidence.records import LedgerRow, Result
+    from dpaudit.registry import Entry
+
+_UNBROKEN = 10_000
+_HEADS = {"id": "word", "privacy": "word", "parameters": "text", "what it is": "text"}
+
+
+@command("list", "dpaudit list --all", PLAIN)
+def list_learners(
+    json: Json,
+    out: ShownOut,
+    all: Annotated[bool, given("positive controls too (default: without them)")],
+    color: Color,
+    learners: Learners,
+) -> int:
+    """List the available learners.
+
+    Shows the id, the kind of privacy claimed (pure means delta = 0), the parameters with their defaults, and what it
+    is. Positive controls, which leak on purpose, are listed with --all. The status is 2 if a module that was named by
+    --learners does not load.
+    """
+    registry = find_learners(learners, to_audit=False)
+    rows = [_row(entry) for entry in registry.entries if all or entry.fault is None]
+    status = 0
+    if any(problem.requested for problem in registry.problems):
+        status = 2
+    return show_plain(
+        json,
+        out,
+        _table(rows, wants_color(color)),
+        status=status,
+        title="dpaudit: learners",
+        json=dumps(rows, indent=1, sort_keys=True) + "\n",
+        text=_table(rows, False),
+        lines=[("LEARNERS", f"{len(rows)} were found")],
+        heads=list(_HEADS),
+        rows=[*map(_cells, rows)],
+    )
+
+
+def _row(entry: Entry) -> dict[str, Any]:
+    from dpaudit.jsonable import jsonable
+
+    defaults = {name: jsonable(one) for name, one in entry.parameters.items() if one is not Parameter.empty}
+    return {
+        "id": entry.id,
+        "summary": entry.summary,
+        "fault": entry.fault,
+        "origin": entry.origin,
+        "parameters": list(entry.parameters),
+        "defaults": defaults,
+        "instance": jsonable(entry.instance),
+        "privacy": _privacy(entry),
+    }
+
+
+def _privacy(entry: Entry) -> str:
+    try:
+        claim = entry.claim()
+    except (Exception, SystemExit) as error:  # a learner that cannot build its own example must not hide the others
+        notify("warning", f"{entry.id}: its example fails: {type(error).__name__}: {error}")
+        return "unknown"
+    if claim is None:
+        return "none"
+    return "pure" if claim.delta == 0 else "approximate"
+
+
+def _cells(row: Mapping[str, Any]) -> list[str]:
+    names = []
+    for name in row["parameters"]:
+        if name in row["defaults"]:
+            name = f"{name}={row['defaults'][name]}"
+        names.append(name)
+    what = row["summary"]
+    if row["fault"] is not None:
+        what = f"leaks on purpose: {row['fault']}"
+    return [row["id"], row["privacy"], " ".join(names), what]
+
+
+def _table(rows: Sequence[Mapping[str, Any]], color: bool) -> str:
+    """Return the learners as a table as wide as a terminal; in a pipe each has one line, which a search finds."""
+    from dpaudit.report.terminal import Head, table
+
+    width = _UNBROKEN
+    if output().isatty():
+        width = width_of(output())
+    heads = [Head(*head) for head in _HEADS.items()]
+    cells = [_cells(row) for row in rows]
+    return "\n".join(table(heads, cells, [""] * len(rows), width, color)) + "\n"
+
+
+class LedgerOptions(NamedTuple):
+    """The options of ``dpaudit ledger``."""
+
+    ids: Annotated[tuple[str, ...], argument("[ID]...")]
+    verdict: Annotated[
+        str | None,
+        given(
+            "show those of one class only (default: all checked)", metavar="CLASS", choices=[*map(str, OF_STATEMENTS)]
+        ),
+    ]
+    witness: Annotated[
+        str | None,
+        given(
+            "write one statement with its witness as JSON: learners, samples, outputs (default: the table)",
+            metavar="ID",
+        ),
+    ]
+    time_limit: Annotated[
+        float | None, given("stop a check after so long; its statement is undecided", metavar="SECONDS")
+    ]
+    json: Annotated[bool, json_each("statement")]
+    out: ShownOut
+    quiet: Quiet
+    color: Color
+    n_jobs: Annotated[int, jobs("checks at a time", -1)]
+    learners: Learners
+
+
+@command("ledger", "dpaudit ledger --verdict false", PLAIN)
+def ledger(asked: LedgerOptions) -> int:
+    """Check the statements of the papers (default: all) by computation and show each verdict with its evidence.
+
+    A statement is false, a gap of a proof, a misprint or an edge case, each with a witness, its place and whether the
+    theorem survives; or it is loose (true, but a constant that is printed is far from the truth), holds, is undecided,
+    or derived (with O(.), so that the constants are ours). None of these is a violation: the status is 0 if every check
+    ran, 3 if --time-limit stopped one.
+    """
+    from dpaudit.report.ledger import LedgerFault, check_statements, counts_text, ledger_table
+    from dpaudit.report.terminal import WIDTH
+
+    if asked.witness is not None and (asked.ids or asked.verdict):
+        alone = "the only statement; neither further ids nor --verdict go with it"
+        raise InputError.of("witness", asked.witness, alone)
+    find_learners(asked.learners)
+    ids = asked.ids
+    if asked.witness is not None:
+        ids = (asked.witness,)
+    faults: dict[str, str] = {}
+    try:
+        rows = check_statements(
+            ids or None,
+            n_jobs=asked.n_jobs,
+            time_limit=asked.time_limit,
+            paths=asked.learners,
+            progress=None if asked.quiet else sys.stderr,
+        )
+    except LedgerFault as fault:
+        rows = fault.rows
+        faults = fault.faults
+    shown = [row for row in rows if asked.verdict in (None, row.verdict)]
+    if asked.witness is not None:
+        say("".join(f"{dumps(row.to_dict(), indent=2)}\n" for row in rows))
+    elif asked.json:
+        say(json_lines(shown))
+    else:
+        width = WIDTH
+        if output().isatty():
+            width = width_of(output())
+        table = ledger_table(shown, wants_color(asked.color), width)
+        if shown:
+            table += "\n"
+        say(table + f"{counts_text(rows)}\n")
+    status = 0
+    if any(row.stopped_in for row in rows):
+        status = 3
+    if faults:
+        status = 2
+    if (out := asked.out) is not None:
+        run = run_of([_result(row) for row in rows], 0, shlex.join(["dpaudit", "ledger", *ids]))
+        status = written(status, lambda: write_report(run, out))
+    for id, error in faults.items():
+        notify("fault", f"{id}: {error}")
+    if not rows and not faults:
+        notify("note", "no module lists statements in STATEMENTS")
+    return status
+
+
+def _result(row: LedgerRow) -> Result:
+    from dpaudit.evidence.records import Result
+    from dpaudit.evidence.tasks import LedgerArguments, Task
+
+    return Result(**Task(row.id, {}, LedgerArguments(statement=row.statement)).recorded, finding=row)

@@ -1,0 +1,274 @@
+"""The commands of a project: ``dpaudit new``, ``check`` and ``diff``."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
+
+from dpaudit.app.audits import json_lines, rendered, run_of, show_plain, terminal_text, write_report
+from dpaudit.app.command import command
+from dpaudit.app.options import (
+    FORMS,
+    PLAIN,
+    AllowNoEvidence,
+    Color,
+    Config,
+    Out,
+    Quiet,
+    RunTimeout,
+    ShownOut,
+    TimeLimit,
+    Where,
+    argument,
+    given,
+    jobs,
+    json_each,
+)
+from dpaudit.app.streams import complain, notify, output, say, wants_color, width_of, written
+from dpaudit.errors import InputError
+from dpaudit.escaping import printable
+from dpaudit.progress import Line, duration
+from dpaudit.report.numbers import plural
+
+if TYPE_CHECKING:
+    from dpaudit.app.check import Checked
+    from dpaudit.evidence.records import Run
+
+
+@command("new", "dpaudit new mechanism noisy_mean")
+def new(
+    kind: Annotated[Literal["mechanism", "learner"], argument("mechanism|learner", choices=["mechanism", "learner"])],
+    name: Annotated[str, argument("NAME")],
+) -> int:
+    """Write NAME.py with a mechanism or a learner, its test for pytest, and its audit.
+
+    The test is test_NAME.py, the audit an entry in audit.toml (or in the pyproject.toml that has the audits). The
+    mechanism claims epsilon 1 and adds the noise for 2: its audit and its test fail until you correct it. Nothing is
+    overwritten.
+    """
+    from dpaudit.app.settings import begin
+
+    *written, settings = (path.name for path in begin(kind, name))
+    if kind == "mechanism":
+        place = f"{name}.py:{name}"
+        claim = " --epsilon 1"
+    else:  # a learner states its own claim
+        place = f"{name}.py:LEARNER"
+        claim = ""
+    lines = [
+        ("wrote", f"{' and '.join(written)}; the audit {name} is in {settings}"),
+        ("next", f"dpaudit privacy {place}{claim}"),
+        ("expect", "a violation: it claims epsilon 1 and adds the noise for 2; the file says how to fix it"),
+    ]
+    say(terminal_text(lines, "never"))
+    return 0
+
+
+class CheckOptions(NamedTuple):
+    """The options of ``dpaudit check``."""
+
+    names: Annotated[tuple[str, ...], argument("[NAME]...")]
+    config: Config
+    dry_run: Annotated[
+        bool, given("run each mechanism a few times and estimate how long the audits take (default: audit)")
+    ]
+    timeout: RunTimeout
+    time_limit: TimeLimit
+    json: Annotated[bool, json_each("audit")]
+    out: Out
+    quiet: Quiet
+    color: Color
+    n_jobs: Annotated[int, jobs("processes, of audits side by side, or of one", 1)]
+    on: Where
+    allow_no_evidence: AllowNoEvidence
+
+    def words(self, names: Sequence[str]) -> str:
+        """Return the command that checks some audits."""
+        words = ["dpaudit", "check", *names]
+        if self.config is not None:
+            words += ["--config", self.config]
+        return shlex.join(words)
+
+
+@command("check", "dpaudit check", FORMS)
+def check(asked: CheckOptions) -> int:
+    """Audit every mechanism of a project and show one table.
+
+    The audits are tables [[audit]] in audit.toml, or [[tool.dpaudit.audit]] in pyproject.toml, of this folder or one
+    above it, with name, mechanism (FILE.py:function, a module or a learner's id), epsilon, pairs (default: the PAIRS
+    beside the function) or data with bounds and unit, and what else `dpaudit privacy` takes. An accepted violation has
+    accepted = { reason = "...", date = 2026-01-31, epsilon = 2 } and is reported, without the status 1, up to that
+    epsilon. The last two whole checks are kept in .dpaudit, and `dpaudit diff` compares them.
+    """
+    from dpaudit.app import check as checks
+    from dpaudit.app.comparison import check_text
+    from dpaudit.app.kept import keep
+    from dpaudit.app.settings import find_settings, read_project
+    from dpaudit.contract import exit_status
+
+    if asked.config is None:
+        settings = find_settings()
+    else:
+        settings = Path(asked.config)
+    if asked.dry_run:
+        return _estimated(settings, asked)
+    line = Line(sys.stderr, "audits")
+
+    def show(done: int, total: int, name: str, share: float) -> None:
+        if asked.quiet:
+            return
+        if done < total:
+            line(done, total, f"{name} {share:.0%}", share)
+        else:
+            line(done, total, "", 0.0)
+
+    def rows_text() -> str:
+        rows = [one.row for one in checked]
+        if asked.json:
+            return json_lines(rows)
+        return check_text(rows, wants_color(asked.color), width_of(output()))
+
+    chosen = [audit.name for audit in read_project(settings).chosen(asked.names)]
+    checked: list[Checked] = []
+    try:
+        for one in checks.check(
+            settings,
+            asked.names,
+            n_jobs=asked.n_jobs,
+            backend=asked.on.backend,
+            address=asked.on.address,
+            listener=show,
+            alone=True,
+            timeout=asked.timeout,
+            time_limit=asked.time_limit,
+        ):
+            checked.append(one)  # one by one, so that an interrupted check loses those under way at most
+            checked.sort(key=lambda one: chosen.index(one.row.name))
+    except KeyboardInterrupt as stop:
+        line.end()
+        if checked:
+            say(rows_text())
+        stop.add_note(f"after {len(checked)} of {len(chosen)} audits, which the table shows")
+        done = {one.row.name for one in checked}
+        stop.add_note(asked.words([name for name in chosen if name not in done]))
+        raise
+    finally:
+        line.end()
+    say(rows_text())
+    status = exit_status((one.row.verdict for one in checked), allow_open=asked.allow_no_evidence)
+    if (out := asked.out) is not None:
+        status = written(status, lambda: write_report(_run(asked, settings, checked), out))
+
+    def keep_check() -> None:
+        kept = keep(rendered(_run(asked, settings, checked), "json"), settings.resolve().parent)
+        notify("note", f"kept in {kept}; dpaudit diff compares it with the check before")
+
+    if not asked.names:  # a part of the audits is no check to compare others with
+        status = written(status, keep_check)
+    return status
+
+
+def _run(asked: CheckOptions, settings: Path, checked: Sequence[Checked]) -> Run:
+    """Return a check as a run; several audits of one mechanism are distinguished by their names."""
+    from msgspec.structs import replace
+
+    from dpaudit.app.comparison import accepted_words
+    from dpaudit.app.settings import read_project
+    from dpaudit.contract import TaskVerdict
+    from dpaudit.evidence.records import Fault, Listed, Result
+
+    project = read_project(settings)
+    often = Counter(audit.mechanism for audit in project.audit)
+    labels = {}
+    for audit in project.audit:
+        labels[audit.name] = audit.mechanism
+        if often[audit.mechanism] > 1:
+            labels[audit.name] += f" ({audit.name})"
+    results: list[Result] = []
+    faults: list[Fault] = []
+    listed: dict[str, Listed] = {}
+    for row, found in checked:
+        label = labels[row.name]
+        accepted = ""
+        if row.verdict == TaskVerdict.ACCEPTED:
+            accepted = accepted_words(row)
+        listed[label] = Listed(row.name, accepted)
+        results += [replace(one, learner=label, task=f"{label}/{one.task}", index=len(results)) for one in found]
+        if row.verdict == TaskVerdict.FAILED:
+            faults.append(Fault(label, row.why))
+    audited = [row.mechanism for row, _ in checked]
+    root = settings.resolve().parent
+    return run_of(results, project.seed, asked.words(asked.names), faults, listed, audited=audited, root=root)
+
+
+def _estimated(settings: Path, asked: CheckOptions) -> int:
+    from dpaudit.app.check import estimate
+
+    found = estimate(settings, asked.names)
+    times = {name: seconds for name, seconds in found.items() if not isinstance(seconds, str)}
+    width = max(map(len, found))
+    say("".join(f"{printable(name).ljust(width)}  about {duration(seconds)}\n" for name, seconds in times.items()))
+    say(f"{'all'.ljust(width)}  about {duration(sum(times.values()))} for the runs, one after the other\n")
+    for name, error in found.items():
+        if isinstance(error, str):
+            complain("FAILED", f"{name}: {error}")
+    if len(times) < len(found):
+        return 2
+    return 0
+
+
+@command("diff", "dpaudit diff reports/before reports/after", PLAIN)
+def diff(
+    paths: Annotated[tuple[str, ...], argument("[OLD NEW]")],
+    json: Annotated[bool, json_each("change")],
+    out: ShownOut,
+    color: Color,
+) -> int:
+    """Compare what is stored at two places and report what got worse, with status 1 if anything did.
+
+    Worse is a graver verdict, a weaker claim, a larger epsilon, a leak that would not be caught any more, or a
+    mechanism that is not checked any more; what changed in one audit is one row. OLD and NEW are runs (a folder,
+    run.jsonl or report.json), files that `dpaudit check --out FILE.json` wrote, or findings that were saved; without
+    them the last two checks of this project are compared. Bounds that differ by less than a tenth count as equal.
+    """
+    from dpaudit.app.comparison import CHANGES, change_cells, changes_text, compare, read_rows
+    from dpaudit.app.kept import BEFORE, FOLDER, LAST
+    from dpaudit.app.settings import find_settings
+
+    if len(paths) not in (0, 2):
+        raise InputError("give OLD and NEW, or neither for the last two checks of this project")
+    if not paths:
+        root = find_settings().parent
+        paths = (str(root / BEFORE), str(root / LAST))
+        if not (root / BEFORE).is_file():
+            number = "no check"
+            if (root / LAST).is_file():
+                number = "one check"
+            raise InputError(f"there is {number} in {root / FOLDER}: run `dpaudit check` again, or give OLD and NEW")
+    (old, notes), (new, more) = map(read_rows, paths)
+    for path, lines in zip(paths, (notes, more), strict=True):
+        for line in lines:
+            notify("note", f"{path}: {line}")
+    changes = compare(old, new)
+    worse = sum(bool(change.worse) for change in changes)
+    status = 0
+    label = "NOT WORSE"
+    if worse:
+        status = 1
+        label = "WORSE"
+    return show_plain(
+        json,
+        out,
+        changes_text(changes, wants_color(color), width_of(output())),
+        status=status,
+        title="dpaudit: what changed",
+        json=json_lines(changes),
+        text=changes_text(changes),
+        lines=[(label, f"{plural(len(changes), 'change')}, {worse} for the worse")],
+        heads=["", *(column.text for column in CHANGES[1:])],
+        rows=[change_cells(change) for change in changes],
+    )

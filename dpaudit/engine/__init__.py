@@ -1,1 +1,0 @@
-"""Plan, run, store: audits in parallel, with results that survive a kill."""

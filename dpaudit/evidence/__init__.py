@@ -1,0 +1,1 @@
+"""Runs of audits and their evidence: planned, run, stored, sealed, certified, verified and replayed."""

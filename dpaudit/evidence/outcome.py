@@ -1,0 +1,132 @@
+"""Adds up the records of a run: which claims are refuted, and which positive controls were detected.
+
+Progress, exit status and every report are views of what stands here, so that no two of them can disagree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from dpaudit.contract import EVERY_VERDICT, OPEN, PrivacyVerdict, UtilityVerdict, Verdict
+from dpaudit.evidence.records import Fault, PictureFinding, Result, Run
+from dpaudit.evidence.tasks import UtilityArguments, canonical
+from dpaudit.exact.finding import LawFinding
+
+PRIVACY_AUDITS = ("exact", "privacy")
+"""The kinds of audit that test a claim of privacy, and so can detect a positive control."""
+AUDITS = (*PRIVACY_AUDITS, "utility")
+ON_CONTROLS = "on controls"
+_BELOW = "at smaller n"
+_OTHERS = {"ledger": "checked", "picture": "drawn"}
+KINDS = (*EVERY_VERDICT, _BELOW, ON_CONTROLS, *_OTHERS.values())
+"""The kinds that progress counts, in order: audits by verdict, those below the theorem's n or of controls, others."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The sum of a run: its exit status, the tasks that decide it, and the learners for which no plan could be made."""
+
+    violations: tuple[str, ...]  # they refute the claim of a learner that is not broken on purpose
+    undetected: tuple[str, ...]  # controls, by parameters, that none of their audits detected: the auditor is at fault
+    missing: tuple[str, ...]  # planned, without a finding
+    faults: tuple[Fault, ...] = ()
+    no_evidence: tuple[str, ...] = ()  # no audit of the learner's privacy could have seen that its claim fails
+    undecided: tuple[str, ...] = ()  # they leave open whether a claim of utility holds
+
+    @property
+    def status(self) -> int:
+        """The exit status.
+
+        2 if anything is missing or was never planned, else 1 if anything is wrong, else 3 if anything is open, else 0.
+        """
+        if self.missing or self.faults:
+            return 2
+        if self.violations or self.undetected:
+            return 1
+        if self.no_evidence or self.undecided:
+            return OPEN
+        return 0
+
+    @property
+    def allowed_status(self) -> int:
+        """The exit status where open claims are allowed."""
+        return 0 if self.status == OPEN else self.status
+
+
+def is_ladder(result: Result) -> bool:
+    """Return whether a result is of utility below the theorem's n, where failures refute nothing."""
+    return isinstance(result.arguments, UtilityArguments) and result.arguments.role == "ladder"
+
+
+def refutes(result: Result) -> bool:
+    """Return whether a result refutes the claim that it is about.
+
+    A point of the ladder, below the theorem's n, cannot; nor can a statement of the ledger (that a paper errs is no
+    violation by a learner) or a picture.
+    """
+    return _verdict(result) == PrivacyVerdict.VIOLATION
+
+
+def leaves_open(result: Result) -> bool:
+    """Return whether a result leaves open if the claim that it is about is kept, as no audit should."""
+    return _verdict(result) in (PrivacyVerdict.NO_EVIDENCE, UtilityVerdict.UNDECIDED)
+
+
+def _verdict(result: Result) -> Verdict | None:
+    """Return the verdict on the claim that a result is about; None for a picture, and below the theorem's n."""
+    if is_ladder(result) or isinstance(result.finding, PictureFinding):
+        return None
+    return result.finding.verdict
+
+
+def kind_of(result: Result) -> str:
+    """Return which of `KINDS` a result counts as; a promise of accuracy that holds is consistent."""
+    if result.kind not in AUDITS:
+        return _OTHERS[result.kind]
+    if result.fault is not None:
+        return ON_CONTROLS
+    verdict = _verdict(result) or _BELOW
+    if verdict == UtilityVerdict.HOLDS:
+        return PrivacyVerdict.CONSISTENT
+    return verdict
+
+
+def outcome(run: Run) -> Outcome:
+    """Return the sum of a run."""
+    groups: dict[tuple[str, str], list[Result]] = {}
+    for result in run.results:
+        if result.kind in AUDITS:
+            groups.setdefault((result.learner, canonical(result.parameters)), []).append(result)
+    done = {result.task for result in run.results}
+    missing = [planned for planned in run.header.plan if planned.task not in done]
+    sound = [result for result in run.results if result.fault is None]
+    # An audit that is missing may yet detect the leak.
+    open_to = {planned.learner for planned in missing}
+    controls = [found for (id, _), found in groups.items() if found[0].fault is not None and id not in open_to]
+    accepted = {learner for learner, listed in run.listed.items() if listed.accepted}
+    return Outcome(
+        violations=tuple(one.task for one in sound if refutes(one) and one.learner not in accepted),
+        undetected=tuple(sorted(found[0].learner for found in controls if not detects(found))),
+        missing=tuple(planned.task for planned in missing),
+        faults=run.header.faults,
+        no_evidence=tuple(task for found in groups.values() for task in _unseen(found)),
+        undecided=tuple(one.task for one in sound if one.kind == "utility" and leaves_open(one)),
+    )
+
+
+def _unseen(found: Sequence[Result]) -> list[str]:
+    """Return the audits of a learner's privacy if none of them could have seen that the claim fails."""
+    audits = [one for one in found if one.fault is None and one.kind in PRIVACY_AUDITS]
+    # Exact laws without a claim judge none.
+    claims = [
+        one for one in audits if not isinstance(one.finding, LawFinding) or one.finding.claimed_epsilon is not None
+    ]
+    if not all(map(leaves_open, claims)):
+        return []
+    return [one.task for one in claims]
+
+
+def detects(results: Sequence[Result]) -> bool:
+    """Return whether an audit of privacy among the results detects the leak of the control that they are about."""
+    return any(result.kind in PRIVACY_AUDITS and refutes(result) for result in results)
