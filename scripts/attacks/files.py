@@ -2,8 +2,8 @@
 
 Every number, word and field is altered, one at a time, once as it is and once with all digests made right again, as an
 attacker can who knows the rule; so are whole lines and files. An alteration has passed if what is read has another
-verdict, bound, interval or curve than was found. A number that loaders name as not recomputed
-(`evidence.recomputed`) is counted apart, and so is what nothing contradicts, such as another word, or another claim of a finding on its own.
+verdict, bound, interval or curve than was found. A number that loaders name as not recomputed (`evidence.recomputed`)
+is counted apart, and so is what nothing contradicts, such as another word, or another claim of a finding on its own.
 """
 
 from __future__ import annotations
