@@ -161,14 +161,6 @@ Verbose = Annotated[
     bool, given("show how it was measured too: pairs, events, budget (default: the verdict)", names=("-v", "--verbose"))
 ]
 Quiet = Annotated[bool, given("no progress on stderr (default: progress where it takes over two seconds)")]
-Color = Annotated[
-    str,
-    given(
-        "colour the verdict (default: auto, on a terminal unless NO_COLOR is set)",
-        "auto",
-        choices=["auto", "always", "never"],
-    ),
-]
 AllowNoEvidence = Annotated[
     bool, given("end with status 0 where there is no evidence, or a case is undecided (default: with 3)")
 ]
@@ -218,7 +210,6 @@ class Shown(NamedTuple):
     out: Out = None
     verbose: Verbose = False
     quiet: Quiet = True
-    color: Color = "auto"
     allow_no_evidence: AllowNoEvidence = False
     learners: Learners = ()
 

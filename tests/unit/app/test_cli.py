@@ -311,7 +311,6 @@ def test_bad_input_is_one_line_and_status_2(capsys, tmp_path, monkeypatch, words
         ("privacy mean.py:mean --trials 1.5", "'--trials': must be a whole number, such as 20000 or 1e5; got '1.5'"),
         ("privacy mean.py:mean --epsilon", "Option '--epsilon' requires an argument"),
         ("privacy mean.py:mean other.py:mean", "Got unexpected extra argument (other.py:mean)"),
-        ("privacy mean.py:mean --color red", "'red' is not one of 'auto', 'always', 'never'"),
         ("run --jobs 0", "'--jobs': must be a positive number of processes, or -1 for one a processor; got 0"),
         ("run --on ray", "--on must be one of loky, threading, sequential, dask; got 'ray'"),
         ("run --profile fast", "'fast' is not one of 'quick', 'default', 'full'"),
