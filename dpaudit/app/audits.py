@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from dpaudit.report.words.finding import OneSearch
 
 
+# When this command was started: the module is imported for it.
 BEGAN = time.time()
-"""When this command was started: the module is imported for it."""
 
 
 class LearnerOptions(NamedTuple):
@@ -169,8 +169,8 @@ def show(results: Sequence[Result], seed: int, shown: Shown, repeat: str | None 
     return written(status, lambda: write_report(run_of(results, seed, repeat, paths=shown.learners), out))
 
 
+# The words of a note on the check of a certificate that names no relation.
 UNNAMED = "; an audit with --relation names what neighbours are, without it the status is 3, not checked"
-"""The words of a note on the check of a certificate that names no relation."""
 
 
 def run_of(

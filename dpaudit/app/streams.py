@@ -19,10 +19,10 @@ _COLUMNS = 80
 _UNBROKEN = 1_000_000
 
 _ours: list[TextIO] = []
+# Notes to be shown with the result; they go with the command that came to none.
 pending: list[str] = []
-"""Notes to be shown with the result; they go with the command that came to none."""
+# Why standard output took not all that was said, such as a full disk behind it.
 lost: list[str] = []
-"""Why standard output took not all that was said, such as a full disk behind it."""
 
 
 @contextmanager
