@@ -14,6 +14,7 @@ from cli_support import TOYS, call, called, instant_privacy, repeat_in, verb  # 
 
 from dpaudit import app, registry
 from dpaudit.app.application import COMMANDS
+from dpaudit.app.options import SUFFIXES
 from dpaudit.report.glossary import GLOSSARY
 
 
@@ -319,7 +320,7 @@ def test_bad_input_is_one_line_and_status_2(capsys, tmp_path, monkeypatch, words
         ("report", "example      dpaudit report reports/latest --out report.html"),
         (
             "exact toy-coin --out report.pdf",
-            "--out must be a file that ends in .html, .json, .md, .sarif, .txt, .xml, got 'report.pdf'",
+            f"--out must be a file that ends in {SUFFIXES}, got 'report.pdf'",
         ),
         ("exact toy-coin --out no/such/r.html", "--out must be a file in a folder that exists, got 'no/such/r.html'"),
         ("help privcy", "there is no help on 'privcy'; did you mean privacy"),
