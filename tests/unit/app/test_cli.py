@@ -205,7 +205,7 @@ def test_utility_shows_each_hard_case_and_shares_the_confidence(capsys):
 
 
 def test_a_learner_from_a_path_travels_to_worker_processes(capsys):
-    words = ("utility", "toy-coin", "--distribution", "0", "--trials", "200", "--json")
+    words = ("utility", "toy-coin", "--distribution", "0", "--trials", "200", "--json", "--quiet")
     assert call(capsys, *words, "--jobs", "2") == call(capsys, *words)
 
 

@@ -335,7 +335,7 @@ def test_local_search_keeps_pairs_neighbours(name: str, relation: str) -> None:
                 assert near.origin.moves == pair.origin.moves + 1
 
 
-@pytest.mark.parametrize("group", [2, 3])
+@pytest.mark.parametrize("group", [2, pytest.param(3, marks=pytest.mark.full)])
 @pytest.mark.parametrize("name", ["floats", "a frame", "texts", "X and y"])
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_local_search_changes_no_more_records_than_a_group_has(name: str, relation: str, group: int) -> None:
