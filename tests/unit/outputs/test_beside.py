@@ -150,7 +150,7 @@ def test_every_leak_beside_the_value_is_a_violation_or_is_named(library: str | N
     assert found.verdict == "violation" or (name in UNSEEN and named == [UNSEEN[name]])
 
 
-@pytest.mark.parametrize("options", [{"n_jobs": 2}, {"timeout": 20.0}], ids=str)
+@pytest.mark.parametrize("options", [pytest.param({"n_jobs": 2}, marks=pytest.mark.full), {"timeout": 20.0}], ids=str)
 def test_a_leak_beside_the_value_is_the_same_event_in_every_process(options: dict[str, Any]) -> None:
     mechanism = leaks(ALWAYS["attrs of pandas"], private=False)
     given: dict[str, Any] = {"epsilon": 0.5, "trials": 400, "seed": 1}
