@@ -268,7 +268,16 @@ def sklearn_like(data: float, random_state: np.random.RandomState) -> float:
     return round(data + signatures.check_random_state(random_state).laplace())
 
 
-@pytest.mark.parametrize("given", [{}, {"timeout": 5.0}, {"n_jobs": 2}, {"sequential": True}, {"time": True}])
+@pytest.mark.parametrize(
+    "given",
+    [
+        {},
+        {"timeout": 5.0},
+        pytest.param({"n_jobs": 2}, marks=pytest.mark.full),  # as guards below
+        {"sequential": True},
+        {"time": True},
+    ],
+)
 def test_a_random_state_is_an_address_as_a_generator_is(given: dict) -> None:
     found = dpaudit.audit_privacy(sklearn_like, [(0, 1)], **grouped(epsilon=EPSILON, trials=1000, **given))
     (generator,) = (one for one in found.checks if one.name == CheckName.GENERATOR)
@@ -444,8 +453,14 @@ GUARDED = (
 )
 
 
-@pytest.mark.parametrize("mechanism", GUARDED)
-@pytest.mark.parametrize("given", [{}, {"n_jobs": 2}, {"timeout": 5.0}])
+@pytest.mark.parametrize(
+    ("mechanism", "given"),
+    [
+        pytest.param(mechanism, given, marks=[pytest.mark.full] * bool(i and j))
+        for i, mechanism in enumerate(GUARDED)
+        for j, given in enumerate(({}, {"n_jobs": 2}, {"timeout": 5.0}))
+    ],
+)
 def test_a_guard_that_refuses_a_generator_gets_one_of_another_kind(
     mechanism: Callable[..., Any], given: dict[str, Any]
 ) -> None:
