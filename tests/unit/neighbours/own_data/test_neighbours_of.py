@@ -109,8 +109,16 @@ def records(data: Any) -> list[str]:
     return [repr(record.tolist() if isinstance(record, np.ndarray) else record) for record in data]
 
 
-@pytest.mark.parametrize("relation", RELATIONS)
-@pytest.mark.parametrize("name", DATASETS)
+def kinds_and_relations() -> list[Any]:
+    """Return every kind with both relations, which take turns in the quick profile."""
+    return [
+        pytest.param(name, relation, marks=[pytest.mark.full] * ((i + j) % 2), id=f"{name}-{relation}")
+        for i, name in enumerate(DATASETS)
+        for j, relation in enumerate(RELATIONS)
+    ]
+
+
+@pytest.mark.parametrize(("name", "relation"), kinds_and_relations())
 def test_datasets_differ_in_one_record_and_keep_their_kind(name: str, relation: str) -> None:
     data = DATASETS[name]
     pairs = dpaudit.neighbours_of(data, relation, count=200)
@@ -335,7 +343,7 @@ def test_local_search_keeps_pairs_neighbours(name: str, relation: str) -> None:
                 assert near.origin.moves == pair.origin.moves + 1
 
 
-@pytest.mark.parametrize("group", [2, 3])
+@pytest.mark.parametrize("group", [2, pytest.param(3, marks=pytest.mark.full)])
 @pytest.mark.parametrize("name", ["floats", "a frame", "texts", "X and y"])
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_local_search_changes_no_more_records_than_a_group_has(name: str, relation: str, group: int) -> None:
