@@ -27,8 +27,8 @@ from dpaudit.events.discretizers import CountCells, Discretizer, Pilot, Ranked, 
 from dpaudit.events.event import Tally
 from dpaudit.events.fitting import Scored
 from dpaudit.events.scores import Column
-from dpaudit.outputs.protocols import Batch
 from dpaudit.outputs.shared import join
+from dpaudit.outputs.types import Batch
 from dpaudit.running.sampling import held_runs
 
 Sides: TypeAlias = tuple[Tally, Tally]

@@ -14,8 +14,8 @@ import numpy as np
 
 from dpaudit.outputs.canonical import family
 from dpaudit.outputs.decoding import CONTAINERS, DTYPES, PLAIN, TABLES
-from dpaudit.outputs.protocols import Array, Batch, Sparse, Values
 from dpaudit.outputs.tables import taken
+from dpaudit.outputs.types import Array, Batch, Sparse, Values
 
 # Levels of containers that are looked through for what is not plain: each may hold many times what the last does.
 SHALLOW = 4

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dpaudit.outputs.beside import KINDS, NO_STATE, UNSEEN, known_by_name
-from dpaudit.outputs.protocols import Parts
+from dpaudit.outputs.types import Parts
 
 PLAIN = (bool, int, float, complex, str, bytes, type(None), list, tuple, dict, set, frozenset, np.ndarray, np.generic)
 PLAIN_BASES: tuple[type, ...] = (str, bytes, bytearray, int, float, list, tuple, dict, set, frozenset)

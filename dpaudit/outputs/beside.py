@@ -16,7 +16,7 @@ from collections.abc import Callable, Hashable
 from functools import lru_cache
 from typing import Any, Final, TypeAlias, TypeVar
 
-from dpaudit.outputs.protocols import Array, Parts
+from dpaudit.outputs.types import Array, Parts
 
 V = TypeVar("V")
 Dropped: TypeAlias = Callable[[Any], Parts]

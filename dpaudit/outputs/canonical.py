@@ -26,7 +26,7 @@ from dpaudit.outputs.attributes import added_attributes
 from dpaudit.outputs.beside import UNSEEN, Beside, Labelled, Unseen
 from dpaudit.outputs.numpy_parts import has_numbers
 from dpaudit.outputs.parts import REGISTERED, parts
-from dpaudit.outputs.protocols import Array, Parts, Sparse
+from dpaudit.outputs.types import Array, Parts, Sparse
 from dpaudit.withheld import HOW, foreign, hides, kind_words, message_of
 
 # In the place of a type, for a run that was ended: no type has a name of two words.

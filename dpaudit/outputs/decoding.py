@@ -25,7 +25,7 @@ from dpaudit.errors import ToolFault
 from dpaudit.outputs.beside import UNSEEN, Beside, Labelled, Unseen
 from dpaudit.outputs.canonical import Raised, canonical
 from dpaudit.outputs.parts import parts
-from dpaudit.outputs.protocols import Array, Batch, Type
+from dpaudit.outputs.types import Array, Batch, Type
 
 V = TypeVar("V")
 

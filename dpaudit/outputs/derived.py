@@ -8,7 +8,7 @@ from typing import Any
 
 from dpaudit.outputs.attributes import added_attributes
 from dpaudit.outputs.beside import Dropped, Flat, Labelled, converted, printed
-from dpaudit.outputs.protocols import Parts
+from dpaudit.outputs.types import Parts
 
 # Attributes by which libraries keep what is read in another way, and what they remember.
 KEPT = {

@@ -25,9 +25,9 @@ from dpaudit.outputs.decoding import CONTAINERS, DTYPES, LEVELS, NAMES, PLAIN, T
 from dpaudit.outputs.numpy_parts import packed, places_of_fields, titles_of_fields
 from dpaudit.outputs.objects import coordinates, refuse_promises
 from dpaudit.outputs.parts import parts
-from dpaudit.outputs.protocols import Array, Batch, Parts, Sparse, Type, Values
 from dpaudit.outputs.shared import Shared
 from dpaudit.outputs.tables import Head, taken
+from dpaudit.outputs.types import Array, Batch, Parts, Sparse, Type, Values
 from dpaudit.withheld import raised_words
 
 # Bytes of the outputs of one call, encoded.

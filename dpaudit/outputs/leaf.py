@@ -26,8 +26,8 @@ from dpaudit.outputs import readers
 from dpaudit.outputs.beside import Labelled
 from dpaudit.outputs.canonical import Raised, class_of, dtype_of, family, looked_at, order_of
 from dpaudit.outputs.parts import parts
-from dpaudit.outputs.protocols import Array, Batch, Mask, Parts, Places, Sparse, Values
 from dpaudit.outputs.shared import Recent, Shared, follow
+from dpaudit.outputs.types import Array, Batch, Mask, Parts, Places, Sparse, Values
 
 V = TypeVar("V")
 W = TypeVar("W")

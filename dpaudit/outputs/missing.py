@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.outputs.protocols import Array, Parts
+from dpaudit.outputs.types import Array, Parts
 
 # The kinds of NumPy's types of numbers, Booleans and times: a column of any other kind is read as a tuple.
 KINDS_OF_ARRAYS = "iufbcmM"

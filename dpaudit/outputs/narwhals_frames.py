@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 import numpy as np
 
 from dpaudit.errors import InputError
-from dpaudit.outputs.arrow import MEMORY, hidden, metadata_of_table, of_arrow_array
+from dpaudit.outputs.arrow import MEMORY, ArrowColumn, hidden, metadata_of_table, of_arrow_array
 from dpaudit.outputs.beside import UNSEEN, Dropped, Flat, Labelled, converted
 from dpaudit.outputs.derived import additions
 from dpaudit.outputs.missing import with_missing
-from dpaudit.outputs.protocols import ArrowArray, Parts, PolarsColumn
+from dpaudit.outputs.types import Parts
 from dpaudit.withheld import foreign
 
 if TYPE_CHECKING:
+    import polars as pl
     from narwhals.stable.v2 import Series
 
 Column: TypeAlias = "Series[Any]"
@@ -95,7 +96,7 @@ def _of_column(value: Any) -> Parts:
     return {"name": column.name, "dtype": _native_type(column), **_kept_by_polars([column.to_native()])}
 
 
-def _kept_by_polars(columns: Sequence[PolarsColumn]) -> Parts:
+def _kept_by_polars(columns: Sequence[pl.Series]) -> Parts:
     """Return what polars keeps beside the values of columns; columns of other libraries have nothing of it."""
     if not columns or type(columns[0]).__module__.partition(".")[0] != "polars":
         return {}
@@ -110,7 +111,7 @@ def _kept_by_polars(columns: Sequence[PolarsColumn]) -> Parts:
         return {**found, MEMORY: UNSEEN}
 
 
-def _sorted_flags(columns: Iterable[PolarsColumn]) -> Parts:
+def _sorted_flags(columns: Iterable[pl.Series]) -> Parts:
     """Return what polars knows of the order of columns, if it knows something: it says so, and keeps it."""
     held = [column.flags if hasattr(column, "flags") else None for column in columns]
     known = tuple(
@@ -128,7 +129,7 @@ def _of_columns(value: Any) -> Parts:
     return {"columns": names, "dtypes": dict(zip(keys, types, strict=True)), **_kept_by_polars(columns)}
 
 
-def _described_columns(value: Any) -> tuple[tuple[str, ...], list[str], list[PolarsColumn]]:
+def _described_columns(value: Any) -> tuple[tuple[str, ...], list[str], list[pl.Series]]:
     """Return the names of a frame's columns, their types in words, and the columns of polars."""
     # The two commonest libraries say types at once; of others narwhals makes each column, which takes long.
     library = type(value).__module__.partition(".")[0]
@@ -157,7 +158,7 @@ def of_record_batch(value: Any) -> Labelled:
     return of_frame(pyarrow.Table.from_batches([value]))
 
 
-def of_array(value: ArrowArray) -> Labelled:
+def of_array(value: ArrowColumn) -> Labelled:
     """Return the values of an array of pyarrow, of one or several pieces."""
     import narwhals.stable.v2 as narwhals
     import pyarrow

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from dpaudit.outputs.attributes import attributes
 from dpaudit.outputs.beside import UNSEEN, Flat, Labelled, converted
-from dpaudit.outputs.protocols import Array, Masked, Parts, Type
+from dpaudit.outputs.types import Array, Masked, Parts, Type
 
 
 def _fields(value: Any) -> Parts:

@@ -15,7 +15,7 @@ import sys
 import types
 from collections.abc import AsyncIterable, Awaitable, Collection, Iterable, Iterator, Mapping
 from functools import lru_cache
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -32,8 +32,11 @@ from dpaudit.outputs.attributes import (
 )
 from dpaudit.outputs.beside import KINDS, Dropped, Flat, Labelled, converted, known_by_name, named, printed, prints_more
 from dpaudit.outputs.frames import reader_of
-from dpaudit.outputs.protocols import Array, Coordinates, Parts, Sparse
+from dpaudit.outputs.types import Array, Parts, Sparse
 from dpaudit.withheld import foreign
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -254,10 +257,10 @@ def stored_entries(value: Sparse) -> tuple[tuple[Array, ...], Array]:
     return tuple(map(np.asarray, coordinates(entries))), np.asarray(entries.data)
 
 
-def coordinates(entries: Coordinates) -> tuple[Array, ...]:
+def coordinates(entries: sparse.coo_array | sparse.coo_matrix) -> tuple[Array, ...]:
     """Return the places of entries, an array a dimension: SciPy's arrays and its matrices name them differently."""
     if hasattr(entries, "coords"):
-        return entries.coords
+        return tuple(entries.coords)
     return (entries.row, entries.col)
 
 

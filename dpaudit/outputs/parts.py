@@ -28,7 +28,7 @@ from dpaudit.errors import DpauditError, InputError
 from dpaudit.outputs import numpy_parts, objects, standard_types
 from dpaudit.outputs.attributes import PLAIN, added_attributes
 from dpaudit.outputs.beside import Flat, converted, printed
-from dpaudit.outputs.protocols import Flatten, Parts
+from dpaudit.outputs.types import Flatten, Parts
 from dpaudit.withheld import foreign, raised_words
 
 V = TypeVar("V")

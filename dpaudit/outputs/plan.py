@@ -31,8 +31,8 @@ from dpaudit.outputs.canonical import (
 )
 from dpaudit.outputs.leaf import OUTPUT, Leaf, Path, Step, in_words, listed, template
 from dpaudit.outputs.numpy_parts import has_numbers
-from dpaudit.outputs.protocols import Array, Batch, Parts, Sparse, Values
 from dpaudit.outputs.shared import counted, follow
+from dpaudit.outputs.types import Array, Batch, Parts, Sparse, Values
 from dpaudit.withheld import foreign
 
 # A key, or a family of types, in a smaller share of the outputs is counted and not taken apart.

@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 from dpaudit.jsonable import stable_repr
 from dpaudit.naming import Name
 from dpaudit.outputs.objects import stored_entries
-from dpaudit.outputs.protocols import Array, Batch, Sparse, Values
 from dpaudit.outputs.shared import Shared, counted
+from dpaudit.outputs.types import Array, Batch, Sparse, Values
 
 Rows = NDArray[np.float64]
 

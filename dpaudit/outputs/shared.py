@@ -14,7 +14,7 @@ from typing import Any, TypeVar, overload
 
 import numpy as np
 
-from dpaudit.outputs.protocols import Batch, Mask, Places, Values
+from dpaudit.outputs.types import Batch, Mask, Places, Values
 
 # The most distinct objects, as a share of the values, for which distinguishing them pays.
 SHARED = 0.25

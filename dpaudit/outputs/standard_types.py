@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 
 from dpaudit.outputs.attributes import attributes
 from dpaudit.outputs.beside import NO_STATE, UNSEEN, Labelled, converted, known_by_name, named
-from dpaudit.outputs.protocols import Parts
+from dpaudit.outputs.types import Parts
 
 # Attributes that every member of an enumeration has.
 _OF_ENUM = frozenset({"_name_", "_value_", "__objclass__", "_sort_order_"})

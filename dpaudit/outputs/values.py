@@ -12,7 +12,7 @@ from dpaudit.contract import Domain, Sample
 from dpaudit.errors import InputError
 from dpaudit.jsonable import stable_repr
 from dpaudit.outputs.canonical import Raised, canonical
-from dpaudit.outputs.protocols import Array
+from dpaudit.outputs.types import Array
 from dpaudit.record import Count, Frozen
 from dpaudit.withheld import foreign
 

@@ -24,8 +24,8 @@ from dpaudit.outputs.canonical import Raised
 from dpaudit.outputs.encoding import plain
 from dpaudit.outputs.parts import REGISTERED, learn
 from dpaudit.outputs.plan import LeafPlan
-from dpaudit.outputs.protocols import Batch, Flatten
 from dpaudit.outputs.shared import join
+from dpaudit.outputs.types import Batch, Flatten
 from dpaudit.progress import Report
 from dpaudit.running.adapters import SIZES, Mechanism
 from dpaudit.running.isolated import InTurn, Isolated
