@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
-from typing import Any, Protocol, Self, TypeVar
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -18,17 +18,8 @@ Example = tuple[Point, int, bool]
 """The point, the label, and whether the example is public."""
 
 
-class Sliceable(Protocol):
-    """A sequence whose slices are sequences of its kind: a list or an array."""
-
-    def __len__(self) -> int: ...
-
-    def __getitem__(self, part: slice, /) -> Self: ...
-
-    def __iter__(self) -> Iterator[Any]: ...
-
-
-_Elements = TypeVar("_Elements", bound=Sliceable)
+Sliceable: TypeAlias = "list[Any] | tuple[Any, ...] | np.ndarray"
+_Elements = TypeVar("_Elements", list[Any], tuple[Any, ...], np.ndarray)
 _Record = TypeVar("_Record", bound=Hashable)
 
 

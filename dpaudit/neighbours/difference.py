@@ -68,10 +68,6 @@ _Value = TypeVar("_Value")
 _Key = TypeVar("_Key", bound=Hashable)
 
 
-class _TooLong(Exception):
-    """The comparison would take too long."""
-
-
 @dataclass(frozen=True)
 class Difference:
     """The difference between two values.
@@ -138,7 +134,7 @@ class _Comparison:
             return None
         self.steps += 1
         if self.steps > MOST_STEPS or self.depth > DEEPEST:
-            raise _TooLong
+            raise RecursionError("the comparison would take too long")
         key = (id(one), id(other))
         if key in self.under:
             return None

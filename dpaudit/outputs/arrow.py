@@ -1,4 +1,4 @@
-"""Memory, metadata and types of Arrow: what columns hold beside the values of their rows."""
+"""Memory, metadata and types of Arrow: the parts of columns that are no values of their rows."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from dpaudit.outputs.beside import UNSEEN, Labelled, converted
+from dpaudit.outputs.metadata import UNSEEN, WithMetadata, converted
 from dpaudit.outputs.types import Parts
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ MEMORY = "what the memory holds beside the rows"
 
 
 def metadata_of_table(schema: pa.Schema, table: pa.Table) -> Parts:
-    """Return the metadata of a schema and of its fields, and what its columns hold beside the rows."""
+    """Return the metadata of a schema and of its fields, and what its columns hold apart from their rows."""
     fields = [schema.field(i) for i in range(len(schema))]
     found: Parts = {"nullable": tuple(one.nullable for one in fields)}
     if schema.metadata:
@@ -120,7 +120,7 @@ def dictionaries(values: ArrowColumn) -> Iterator[list[Any]]:
 
 
 def of_arrow_array(value: ArrowColumn) -> Parts:
-    """Return what an array of Arrow has beside its values."""
+    """Return the metadata of an array of Arrow."""
     found: Parts = {"type": str(value.type)}
     inside = metadata_inside(value.type)
     if inside:
@@ -131,8 +131,8 @@ def of_arrow_array(value: ArrowColumn) -> Parts:
     return {**found, **_pieces(value), **hidden(value)}
 
 
-def scalar(value: pa.Scalar) -> Labelled:
-    """Return a scalar of Arrow by its value, and its type beside it."""
+def scalar(value: pa.Scalar) -> WithMetadata:
+    """Return a scalar of Arrow by its value, with its type as metadata."""
     return converted({"value": value.as_py()}, value, lambda held: {"type": str(held.type)})
 
 

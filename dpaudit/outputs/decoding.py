@@ -22,8 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.errors import ToolFault
-from dpaudit.outputs.beside import UNSEEN, Beside, Labelled, Unseen
 from dpaudit.outputs.canonical import Raised, canonical
+from dpaudit.outputs.metadata import UNSEEN, Metadata, Unseen, WithMetadata
 from dpaudit.outputs.parts import parts
 from dpaudit.outputs.types import Array, Batch, Type
 
@@ -83,9 +83,9 @@ class NumberStandIn(StandIn):
     __slots__ = ()
 
     def __float__(self) -> float:
-        """Return the number that the output holds, alone or beside what its class adds to it, as decimals do."""
+        """Return the number that the output holds, alone or with what its class adds to it, as decimals do."""
         held = self.parts
-        if isinstance(held, Labelled):
+        if isinstance(held, WithMetadata):
             held = held.values
         if type(held) is dict and "value" in held:
             held = held["value"]
@@ -397,14 +397,14 @@ def _of_class(count: int, depth: int, name: Sent, column: Sent) -> Decoded:
     return list(map(_CLASSES[_exactly(str, name)], _read(column, count, depth)))
 
 
-def _labelled(count: int, depth: int, values: Sent, beside: Sent) -> list[Labelled]:
-    both = zip(_read(values, count, depth), _read(beside, count, depth), strict=True)
-    return [Labelled(held, _kept(dropped)) for held, dropped in both]
+def _labelled(count: int, depth: int, values: Sent, metadata: Sent) -> list[WithMetadata]:
+    both = zip(_read(values, count, depth), _read(metadata, count, depth), strict=True)
+    return [WithMetadata(held, _kept(dropped)) for held, dropped in both]
 
 
-def _kept(dropped: Any) -> Beside:
+def _kept(dropped: Any) -> Metadata:
     _check(type(dropped) is dict and set(map(type, dropped)) <= {str})
-    return Beside.of(dropped)
+    return Metadata.of(dropped)
 
 
 def _unseen(count: int, depth: int) -> list[Unseen]:

@@ -19,9 +19,9 @@ import numpy as np
 
 from dpaudit.errors import DpauditError, InputError
 from dpaudit.outputs.as_sent import is_table, look_the_same
-from dpaudit.outputs.beside import Labelled
 from dpaudit.outputs.canonical import Raised, family, looked_at, order_of
 from dpaudit.outputs.decoding import CONTAINERS, DTYPES, LEVELS, NAMES, PLAIN, TEXTS, decode
+from dpaudit.outputs.metadata import WithMetadata
 from dpaudit.outputs.numpy_parts import packed, places_of_fields, titles_of_fields
 from dpaudit.outputs.objects import coordinates, refuse_promises
 from dpaudit.outputs.parts import parts
@@ -183,9 +183,9 @@ class _Writer:
         numerators = self.column([value.numerator for value in values], depth)
         return ["rational", numerators, self.column([value.denominator for value in values], depth)]
 
-    def _labelled(self, values: Sequence[Labelled], depth: int) -> Column:
+    def _labelled(self, values: Sequence[WithMetadata], depth: int) -> Column:
         kept = self.column([value.values for value in values], depth)
-        return ["labelled", kept, self.column([looked_at(value.beside) for value in values], depth)]
+        return ["labelled", kept, self.column([looked_at(value.metadata) for value in values], depth)]
 
     def _array(self, values: Sequence[Array], depth: int) -> Column:
         # As plain arrays, without what a class of NumPy's own adds.
@@ -240,7 +240,7 @@ class _Writer:
             self.column([one.kind for one in raised], depth),
             self.column([one.message for one in raised], depth),
             self.column([one.place for one in raised], depth),
-            self.column([one.beside for one in raised], depth),
+            self.column([one.details for one in raised], depth),
         ]
 
     def _foreign(self, values: Values, depth: int) -> Column:

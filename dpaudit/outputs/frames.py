@@ -11,8 +11,8 @@ from functools import lru_cache, partial
 from typing import Any, TypeAlias
 
 from dpaudit.outputs import arrow, labelled_arrays, narwhals_frames, pandas_frames
-from dpaudit.outputs.beside import KINDS
 from dpaudit.outputs.derived import with_additions
+from dpaudit.outputs.metadata import KINDS
 
 Reader: TypeAlias = Callable[[Any], Any]
 """Takes an object of a library apart; a part may be an object that is taken apart in turn."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpaudit.outputs.beside import Flat, Labelled, converted
+from dpaudit.outputs.metadata import Flat, WithMetadata, converted
 from dpaudit.outputs.missing import KINDS_OF_ARRAYS
 from dpaudit.outputs.types import Parts
 
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     import xarray as xr
 
 
-def xarray_array(value: xr.DataArray | xr.Variable) -> Labelled:
-    """Return the values of an array of xarray, and its name, dimensions, coordinates and attributes beside them."""
+def xarray_array(value: xr.DataArray | xr.Variable) -> WithMetadata:
+    """Return the values of an array of xarray, with its name, dimensions, coordinates and attributes."""
     return converted(_elements(value), value, _of_xarray, _coordinates)
 
 
@@ -52,7 +52,7 @@ def _coordinates(value: xr.DataArray | xr.Variable | xr.Dataset) -> Parts:
     return {"coords": {name: value.coords[name].variable for name in value.coords}}
 
 
-def xarray_dataset(value: xr.Dataset) -> Labelled:
+def xarray_dataset(value: xr.Dataset) -> WithMetadata:
     """Return the arrays of a dataset of xarray by their names."""
     found = {name: value[name].variable for name in value.data_vars}
     return converted(found, value, _coordinates, _described, _sizes)
@@ -67,8 +67,8 @@ def xarray_tree(value: xr.DataTree) -> Parts:
     return {"name": value.name, "nodes": dict(value.to_dict())}
 
 
-def awkward_array(value: awkward.Array | awkward.Record) -> Labelled:
-    """Return a ragged array as lists, and its types, parameters and attributes beside them."""
+def awkward_array(value: awkward.Array | awkward.Record) -> WithMetadata:
+    """Return a ragged array as lists, with its types, parameters and attributes."""
     return converted(value.to_list(), value, _of_awkward)
 
 

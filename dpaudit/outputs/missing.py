@@ -1,4 +1,4 @@
-"""Columns of frames as arrays of NumPy, if it has their type, and beside these where values are missing."""
+"""Columns of frames as arrays of NumPy, if it has their type, with the places of missing values."""
 
 from __future__ import annotations
 

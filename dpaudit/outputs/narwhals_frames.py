@@ -9,8 +9,8 @@ import numpy as np
 
 from dpaudit.errors import InputError
 from dpaudit.outputs.arrow import MEMORY, ArrowColumn, hidden, metadata_of_table, of_arrow_array
-from dpaudit.outputs.beside import UNSEEN, Dropped, Flat, Labelled, converted
 from dpaudit.outputs.derived import additions
+from dpaudit.outputs.metadata import UNSEEN, Dropped, Flat, WithMetadata, converted
 from dpaudit.outputs.missing import with_missing
 from dpaudit.outputs.types import Parts
 from dpaudit.withheld import foreign
@@ -34,7 +34,7 @@ def refuse_lazy(value: Any) -> NoReturn:
     )
 
 
-def of_frame(value: Any) -> Labelled:
+def of_frame(value: Any) -> WithMetadata:
     """Return the parts of a frame or a column of a library that narwhals knows."""
     import narwhals.stable.v2 as narwhals
 
@@ -52,7 +52,7 @@ def of_frame(value: Any) -> Labelled:
 
 
 def _own(kind: type) -> tuple[Dropped, ...]:
-    """Return the functions that find what frames of a class have beside what their library keeps there."""
+    """Return the functions that find what a class of frames adds to what its library keeps there."""
     # A class that nobody knows may keep anything in its slots.
     base: type = object
     if any(one.__module__.partition(".")[0] in _KNOWN for one in kind.__mro__):
@@ -97,7 +97,7 @@ def _of_column(value: Any) -> Parts:
 
 
 def _kept_by_polars(columns: Sequence[pl.Series]) -> Parts:
-    """Return what polars keeps beside the values of columns; columns of other libraries have nothing of it."""
+    """Return the metadata that polars keeps with columns; those of other libraries have none of it."""
     if not columns or type(columns[0]).__module__.partition(".")[0] != "polars":
         return {}
     found = _sorted_flags(columns)
@@ -151,14 +151,14 @@ def _metadata(value: Any) -> Parts:
     return metadata_of_table(schema, value)
 
 
-def of_record_batch(value: Any) -> Labelled:
+def of_record_batch(value: Any) -> WithMetadata:
     """Return the parts of a batch of records of pyarrow."""
     import pyarrow
 
     return of_frame(pyarrow.Table.from_batches([value]))
 
 
-def of_array(value: ArrowColumn) -> Labelled:
+def of_array(value: ArrowColumn) -> WithMetadata:
     """Return the values of an array of pyarrow, of one or several pieces."""
     import narwhals.stable.v2 as narwhals
     import pyarrow
@@ -167,7 +167,7 @@ def of_array(value: ArrowColumn) -> Labelled:
     return converted(_column(narwhals.from_native(whole, series_only=True)), value, of_arrow_array)
 
 
-def of_stream(value: Any) -> Labelled:
+def of_stream(value: Any) -> WithMetadata:
     """Return the parts of what exports an Arrow stream or array, read by pyarrow or polars."""
     name = foreign(type(value).__qualname__)
     try:

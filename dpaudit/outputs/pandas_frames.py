@@ -1,4 +1,4 @@
-"""Frames, columns, indexes and scalars of pandas: values a column at a time, and index, types and `attrs` beside them.
+"""Frames, columns, indexes and scalars of pandas: values a column at a time; index, types and `attrs` as metadata.
 
 Columns stay apart, so that integers keep all their digits and what is missing stays distinct from NaN.
 """
@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from dpaudit.outputs.arrow import hidden
-from dpaudit.outputs.beside import Flat, Labelled, converted, named
 from dpaudit.outputs.derived import KEPT
+from dpaudit.outputs.metadata import Flat, WithMetadata, converted, named
 from dpaudit.outputs.missing import array_of, with_missing
 from dpaudit.outputs.types import Array, Parts, Type
 
@@ -50,7 +50,7 @@ def of_pandas(value: Any) -> Flat:
     return repr(value)
 
 
-def _frame(value: pd.DataFrame) -> Labelled:
+def _frame(value: pd.DataFrame) -> WithMetadata:
     found: Parts = {"rows": len(value)}
     for i, (name, column) in enumerate(columns_of(value)):
         found[f"{i} {name}"] = _values(column)
@@ -68,7 +68,7 @@ def columns_of(frame: pd.DataFrame) -> list[tuple[Hashable, Column | Array]]:
 
 
 def _of_table(value: Table) -> Parts:
-    """Return what a Series or a DataFrame has beside its values: `attrs`, flags, additions of its index and class."""
+    """Return the metadata of a Series or a DataFrame: `attrs`, flags, additions of its index and class."""
     found: Parts = {"index": _index(value.index)}
     if value.attrs:
         found["attrs"] = dict(value.attrs)
@@ -158,7 +158,7 @@ def _index(value: pd.Index) -> Parts:
     return {"names": tuple(value.names), "values": _values(value)}
 
 
-def _categories(value: pd.Categorical) -> Labelled:
+def _categories(value: pd.Categorical) -> WithMetadata:
     found = {"categories": tuple(value.categories), "ordered": bool(value.ordered), "codes": np.asarray(value.codes)}
     return converted(found, value, lambda held: {"dtype of the categories": str(held.categories.dtype)})
 

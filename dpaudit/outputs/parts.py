@@ -27,7 +27,7 @@ import numpy as np
 from dpaudit.errors import DpauditError, InputError
 from dpaudit.outputs import numpy_parts, objects, standard_types
 from dpaudit.outputs.attributes import PLAIN, added_attributes
-from dpaudit.outputs.beside import Flat, converted, printed
+from dpaudit.outputs.metadata import Flat, converted, printed
 from dpaudit.outputs.types import Flatten, Parts
 from dpaudit.withheld import foreign, raised_words
 
@@ -136,7 +136,7 @@ def parts(value: Any) -> Any:
 
 
 def _subclass_of(base: type, function: Callable[[Any], Flat], value: Any) -> Flat:
-    """Return what a function makes of instances of a class; of a derived class its attributes beside that."""
+    """Return what a function makes of instances of a class; of a derived class with its attributes."""
     found = function(value)
     kind: type = type(value)
     if not _may_add(kind, base):

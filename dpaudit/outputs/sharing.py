@@ -18,9 +18,9 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from dpaudit.errors import InputError, SharedPart
-from dpaudit.outputs.beside import Beside, Labelled
 from dpaudit.outputs.canonical import canonical
 from dpaudit.outputs.decoding import stand_in
+from dpaudit.outputs.metadata import Metadata, WithMetadata
 from dpaudit.outputs.parts import parts
 from dpaudit.withheld import foreign
 
@@ -129,11 +129,11 @@ def _parts(value: Any) -> Any:
         return None
 
 
-def _split(value: Any) -> tuple[Any, Beside | None]:
-    """Return the parts of an object, and the parts beside them, as the state of an estimator of scikit-learn."""
+def _split(value: Any) -> tuple[Any, Metadata | None]:
+    """Return the parts of an object, and their metadata, as the state of an estimator of scikit-learn."""
     held = parts(value)
-    if isinstance(held, Labelled):
-        return held.values, held.beside
+    if isinstance(held, WithMetadata):
+        return held.values, held.metadata
     return held, None
 
 
@@ -155,12 +155,12 @@ def without(output: Any, places: Sequence[Place]) -> Any:
         return {key: replaced.get(("key", key), part) if _plain(key) else part for key, part in output.items()}
     if kind in (list, tuple):
         return kind([replaced.get(("item", i), part) for i, part in enumerate(output)])
-    held, beside = _split(output)
+    held, metadata = _split(output)
     shown = {name: replaced.get(("part", name), part) for name, part in held.items()}
     made = stand_in(kind, shown)
-    if beside is None:
+    if metadata is None:
         return made
-    return Labelled(made, beside)
+    return WithMetadata(made, metadata)
 
 
 def _below(places: Sequence[Place]) -> dict[Step, list[Place]]:

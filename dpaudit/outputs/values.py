@@ -167,7 +167,7 @@ def _encoded(value: Any, left: list[int], depth: int) -> JsonValue:
         pairs = ((_encoded(k, left, depth - 1), _encoded(v, left, depth - 1)) for k, v in value.items())
         return Entries(tuple(pairs))
     if kind is Raised:
-        if value.beside:
+        if value.details:
             raise InputError("a certificate holds of an exception its type and its message, and no notes or causes")
         return Failed(value.kind, value.message)
     if (kind is np.ndarray or isinstance(value, np.generic)) and value.dtype.name in _DTYPES:

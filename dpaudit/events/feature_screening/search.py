@@ -368,6 +368,6 @@ def _of_rows(
     yield table, _fitted(leaf, table, groups, wanted)
     if whole and wanted(numbers.value) and isinstance(leaf.reader, readers.Block):
         for of, what in ((np.add, "sum"), (np.bitwise_xor, "XOR"), (np.gcd, "greatest common divisor")):
-            reader = rows.WholeOfRow(leaf.reader, of)
+            reader = partial(rows.whole_of_values, leaf.reader, of)
             summed = Leaf(leaf.path, reader, Name.of(f"{what} of {{}}", leaf.name))
-            yield from features_of(summed, reader.of_rows(table), wanted)
+            yield from features_of(summed, rows.whole_of_rows(of, table), wanted)

@@ -87,8 +87,9 @@ def read_units(unit: GivenUnit | None, data: Any, size: int, columns: tuple[Data
         if not missing and not isinstance(name, Hashable):
             text = "{unit} must hold texts or numbers; row {row} has a {kind}"
             raise InputError(text, names=("unit",), row=row, kind=type(name).__qualname__)
-        if missing:  # no name that is given equals a row's own
-            code = numbers.setdefault(_NoName(row), len(numbers))
+        if missing:
+            # An object of its own: no name that is given equals it.
+            code = numbers.setdefault(object(), len(numbers))
             unnamed.add(code)
         else:
             code = numbers.setdefault(name, len(numbers))
@@ -106,13 +107,6 @@ def _check_categories(data: pd.DataFrame, unit: str) -> None:
         text = "{unit} names a column that knows {absent} unit(s) in no row, which the mechanism could count: take "
         text += "them out with data[{given}].cat.remove_unused_categories()"
         raise InputError(text, names=("unit",), absent=absent, given=repr(unit))
-
-
-@dataclass(frozen=True)
-class _NoName:
-    """The stand-in for the name of a row that has none."""
-
-    row: int
 
 
 def standing_out(columns: tuple[DataColumn, ...], units: Units, group: int, seed: int) -> list[UnitRows]:
