@@ -30,24 +30,23 @@ if TYPE_CHECKING:
             """Return a finding as HTML."""
 
 
-class _Hooks:
-    """The functions that load what stands above findings, when it is asked for."""
-
-    presenter: Callable[[], Presenter]
-    recomputer: Callable[[], Recomputer]
+# These load what stands above findings when it is asked for; both are set by `connect`.
+_load_presenter: Callable[[], Presenter]
+_load_recomputer: Callable[[], Recomputer]
 
 
 def connect(presenter: Callable[[], Presenter], recomputer: Callable[[], Recomputer]) -> None:
     """Connect findings with what shows them, and with what recomputes them."""
-    _Hooks.presenter = presenter
-    _Hooks.recomputer = recomputer
+    global _load_presenter, _load_recomputer
+    _load_presenter = presenter
+    _load_recomputer = recomputer
 
 
 def presenter() -> Presenter:
     """Return what shows findings."""
-    return _Hooks.presenter()
+    return _load_presenter()
 
 
 def recompute(finding: Any) -> None:
     """Let a stored finding know what of it could not be recomputed; raise `ToolFault` if what could differs."""
-    _Hooks.recomputer()(finding)
+    _load_recomputer()(finding)

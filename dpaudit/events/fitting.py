@@ -19,7 +19,7 @@ from dpaudit.events.event import Outputs
 from dpaudit.events.feature_screening.feature import best_events, quantile_edges
 from dpaudit.events.feature_screening.featured import screened_discretizers, support_gap_discretizers
 from dpaudit.events.flattening import GROUPS, Flattener, group_columns
-from dpaudit.events.scores import Column, Discriminant, NaiveBayes, Patterns, Score, controller
+from dpaudit.events.scores import ColumnScore, Discriminant, NaiveBayes, Patterns, Score, controller
 from dpaudit.events.wide import Reducer
 from dpaudit.jsonable import stable_repr
 from dpaudit.naming import Name, position
@@ -47,11 +47,11 @@ class Scored(ScoreBins):
     @property
     def learned(self) -> bool:
         """Whether there is a score; a column as it is was fitted to nothing."""
-        return self.score is not None and not isinstance(self.score, Column)
+        return self.score is not None and not isinstance(self.score, ColumnScore)
 
     def column(self, index: int, outputs: Outputs) -> Scored:
         """Return the bins of one of this score's columns as it is, cut by outputs of both sides together."""
-        one = replace(self, score=Column(index), name=Name.of("column {}", position(index)))
+        one = replace(self, score=ColumnScore(index), name=Name.of("column {}", position(index)))
         return replace(one, edges=score_edges(one.scores(outputs)))
 
     @property

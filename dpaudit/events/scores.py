@@ -53,7 +53,7 @@ class _MeanScore(Score):
 
 
 @dataclass(frozen=True)
-class Column(Score):
+class ColumnScore(Score):
     """One column as it is, which was fitted to nothing."""
 
     index: int

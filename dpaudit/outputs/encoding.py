@@ -35,7 +35,7 @@ MOST_BYTES = 2**31
 # Elements of tuples and lists that become columns of their own if they are not all plain.
 APART = 16
 
-Column: TypeAlias = list[Any]
+Encoded: TypeAlias = list[Any]
 """Values of one place in many outputs: the name of a form, and what it needs in values of MessagePack."""
 _PLAIN_SEQUENCES = frozenset({list, tuple})
 _pack = msgspec.msgpack.Encoder().encode
@@ -108,7 +108,7 @@ class _Writer:
     def __init__(self, careful: bool) -> None:
         self.careful = careful
 
-    def column(self, values: Values, depth: int) -> Column:
+    def column(self, values: Values, depth: int) -> Encoded:
         """Return values as a column."""
         kinds = set(map(type, values))
         if kinds <= PLAIN:
@@ -131,7 +131,7 @@ class _Writer:
             write = _Writer._tables
         return write(self, values, depth + 1)
 
-    def _plain(self, values: Values, kinds: set[type]) -> Column:
+    def _plain(self, values: Values, kinds: set[type]) -> Encoded:
         if not self.careful:
             return ["plain", values]
         try:
@@ -145,7 +145,7 @@ class _Writer:
             return ["texts", [value.encode("utf-8", "surrogatepass") for value in values]]
         return ["plain", values]
 
-    def _mixed(self, values: Values, keys: Values, depth: int) -> Column:
+    def _mixed(self, values: Values, keys: Values, depth: int) -> Encoded:
         """Return values of several kinds as a column of each kind, and the number of each one's column."""
         numbers: dict[Hashable, int] = {}
         codes = [numbers.setdefault(key, len(numbers)) for key in keys]
@@ -154,7 +154,7 @@ class _Writer:
             groups[code].append(value)
         return ["mixed", codes, [self.column(group, depth) for group in groups]]
 
-    def _sequence(self, values: Sequence[Collection[Any]], depth: int) -> Column:
+    def _sequence(self, values: Sequence[Collection[Any]], depth: int) -> Encoded:
         kind = next(name for name, base in CONTAINERS.items() if issubclass(type(values[0]), base))
         lengths = list(map(len, values))
         inside = list(chain.from_iterable(values))
@@ -164,34 +164,34 @@ class _Writer:
                 return ["columns", kind, [self.column(inside[j :: lengths[0]], depth) for j in range(lengths[0])]]
         return [kind, lengths[0] if uniform else lengths, self.column(inside, depth)]
 
-    def _mapping(self, values: Sequence[Mapping[Any, Any]], depth: int) -> Column:
+    def _mapping(self, values: Sequence[Mapping[Any, Any]], depth: int) -> Encoded:
         lengths = list(map(len, values))
         keys = list(chain.from_iterable(values))
         inside = list(chain.from_iterable(value.values() for value in values))
         return ["dict", lengths, self.column(keys, depth), self.column(inside, depth)]
 
-    def _numbers(self, values: Values, depth: int) -> Column:
+    def _numbers(self, values: Values, depth: int) -> Encoded:
         array = np.array(values)
         return ["numbers", array.dtype.str, array.tobytes()]
 
-    def _complex(self, values: Values, depth: int) -> Column:
+    def _complex(self, values: Values, depth: int) -> Encoded:
         if isinstance(values[0], np.generic):
             return self._numbers(values, depth)
         return ["complex", np.array(values).tobytes()]
 
-    def _rational(self, values: Sequence[Fraction], depth: int) -> Column:
+    def _rational(self, values: Sequence[Fraction], depth: int) -> Encoded:
         numerators = self.column([value.numerator for value in values], depth)
         return ["rational", numerators, self.column([value.denominator for value in values], depth)]
 
-    def _labelled(self, values: Sequence[WithMetadata], depth: int) -> Column:
+    def _labelled(self, values: Sequence[WithMetadata], depth: int) -> Encoded:
         kept = self.column([value.values for value in values], depth)
         return ["labelled", kept, self.column([looked_at(value.metadata) for value in values], depth)]
 
-    def _array(self, values: Sequence[Array], depth: int) -> Column:
+    def _array(self, values: Sequence[Array], depth: int) -> Encoded:
         # As plain arrays, without what a class of NumPy's own adds.
         return self._plain_arrays(list(map(np.asarray, values)), depth)
 
-    def _plain_arrays(self, values: list[Array], depth: int) -> Column:
+    def _plain_arrays(self, values: list[Array], depth: int) -> Encoded:
         first = values[0]
         if any(value.dtype != first.dtype or value.shape != first.shape for value in values):
             return self._mixed(values, [(value.dtype, value.shape) for value in values], depth - 1)
@@ -212,12 +212,12 @@ class _Writer:
         inside = list(chain.from_iterable(value.ravel().tolist() for value in values))
         return ["objects", shape, self.column(inside, depth)]
 
-    def _records(self, values: Values, depth: int) -> Column:
+    def _records(self, values: Values, depth: int) -> Encoded:
         dtype = values[0].dtype
         fields = [self._array([value[name] for value in values], depth) for name in dtype.names]
         return ["records", list(values[0].shape), list(dtype.names), fields, _layout(dtype)]
 
-    def _tables(self, values: Values, depth: int) -> Column:
+    def _tables(self, values: Values, depth: int) -> Encoded:
         """Return tables or series of pandas by their names and arrays; those of types that NumPy lacks are foreign."""
         tables = list(map(taken, values))
         heads = [None if one is None else one.head for one in tables]
@@ -229,11 +229,11 @@ class _Writer:
         arrays = zip(*(one.arrays for one in tables if one is not None), strict=True)
         return ["tables", *self._head(head, depth), [self.column(one, depth) for one in arrays]]
 
-    def _head(self, head: Head, depth: int) -> Column:
+    def _head(self, head: Head, depth: int) -> Encoded:
         texts = [dtype == TEXTS for dtype in head.dtypes]
         return [head.kind, self.column(head.names, depth), texts, head.of_index]
 
-    def _exception(self, values: Sequence[Raised | BaseException], depth: int) -> Column:
+    def _exception(self, values: Sequence[Raised | BaseException], depth: int) -> Encoded:
         raised = [value if isinstance(value, Raised) else Raised(value) for value in values]
         return [
             "raised",
@@ -243,7 +243,7 @@ class _Writer:
             self.column([one.details for one in raised], depth),
         ]
 
-    def _foreign(self, values: Values, depth: int) -> Column:
+    def _foreign(self, values: Values, depth: int) -> Encoded:
         """Return objects by their class and their parts; few objects of many values once each."""
         shared = Shared.of(values) if len(values) > 1 else None
         objects = values if shared is None else shared.objects
@@ -262,7 +262,7 @@ class _Writer:
 
 
 # The methods that write values of one type, by its family; all others are foreign.
-_WRITERS: dict[str, Callable[[_Writer, Any, int], Column]] = {
+_WRITERS: dict[str, Callable[[_Writer, Any, int], Encoded]] = {
     "bool": _Writer._numbers,
     "int": _Writer._numbers,
     "float": _Writer._numbers,

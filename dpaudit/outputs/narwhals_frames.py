@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     import polars as pl
     from narwhals.stable.v2 import Series
 
-Column: TypeAlias = "Series[Any]"
-"""A column of any library as narwhals shows it."""
 # Libraries whose own attributes and slots keep the values that are read from the frame.
 _KNOWN = frozenset({"polars", "pyarrow", "narwhals", "modin", "cudf", "dask", "duckdb", "ibis", "nanoarrow", "arro3"})
 _EXPORTS = frozenset({"__arrow_c_stream__", "__arrow_c_array__", "__dataframe__"})
@@ -60,7 +58,7 @@ def _own(kind: type) -> tuple[Dropped, ...]:
     return additions(base)
 
 
-def _column(column: Column) -> Flat:
+def _column(column: Series[Any]) -> Flat:
     """Return the values of a column that narwhals has read, an array if NumPy has their type."""
     dtype = column.dtype
     gone = column.null_count() > 0
@@ -82,7 +80,7 @@ def _column(column: Column) -> Flat:
     return tuple(elements.tolist())
 
 
-def _native_type(column: Column) -> str:
+def _native_type(column: Series[Any]) -> str:
     """Return the type of a column in its library's words, which say more than those that all libraries share."""
     held = column.to_native()
     found = getattr(held, "type", None) or getattr(held, "dtype", None)

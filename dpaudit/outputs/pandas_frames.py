@@ -20,7 +20,7 @@ from dpaudit.outputs.types import Array, Parts, Type
 if TYPE_CHECKING:
     import pandas as pd
 
-Column: TypeAlias = "pd.Series | pd.Index | pd.api.extensions.ExtensionArray"
+PandasColumn: TypeAlias = "pd.Series | pd.Index | pd.api.extensions.ExtensionArray"
 Table: TypeAlias = "pd.Series | pd.DataFrame"
 
 
@@ -57,7 +57,7 @@ def _frame(value: pd.DataFrame) -> WithMetadata:
     return converted(found, value, _of_frame, _of_table)
 
 
-def columns_of(frame: pd.DataFrame) -> list[tuple[Hashable, Column | Array]]:
+def columns_of(frame: pd.DataFrame) -> list[tuple[Hashable, PandasColumn | Array]]:
     """Return the columns of a frame of pandas with their names, as arrays if pandas gives them."""
     # Making a Series of each column takes twenty times as long: an audit of frames of thirty columns spent most of its
     # time on that.
@@ -120,7 +120,7 @@ def has_frequency(index: pd.Index) -> bool:
     return hasattr(index, "freq") and index.freq is not None
 
 
-def _dtype(value: Column) -> Parts:
+def _dtype(value: PandasColumn) -> Parts:
     return {"dtype": _dtype_words(value.dtype)}
 
 
@@ -150,7 +150,7 @@ def _usual_storage() -> str:
     return str(pd.StringDtype().storage)
 
 
-def _of_array(value: Column) -> Parts:
+def _of_array(value: PandasColumn) -> Parts:
     return named(value, ("crs", "freq", "tz", "unit", "closed"))
 
 
@@ -163,7 +163,7 @@ def _categories(value: pd.Categorical) -> WithMetadata:
     return converted(found, value, lambda held: {"dtype of the categories": str(held.categories.dtype)})
 
 
-def _values(values: Column | Array) -> Flat:
+def _values(values: PandasColumn | Array) -> Flat:
     """Return the values of a column or index of pandas.
 
     Numbers and times are an array, all else a tuple; numbers of a type that knows what is missing have that apart.

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dpaudit.outputs.decoding import PLAIN, TEXTS
-from dpaudit.outputs.pandas_frames import Column, columns_of, has_frequency, unusual_storage
+from dpaudit.outputs.pandas_frames import PandasColumn, columns_of, has_frequency, unusual_storage
 from dpaudit.outputs.types import Array
 
 # Attributes by which pandas keeps what is sent; a table with another attribute is read like any object.
@@ -44,7 +44,7 @@ def taken(table: Any) -> Taken | None:
     kind = type(table).__name__
     index = table.index
     if kind == "Series":
-        columns: list[tuple[Hashable, Column | Array]] = [(table.name, table)]
+        columns: list[tuple[Hashable, PandasColumn | Array]] = [(table.name, table)]
     else:
         columns = columns_of(table)
     ranged = type(index).__name__ == "RangeIndex"

@@ -169,28 +169,23 @@ def _content(rows: Rows, key: Callable[[int], str]) -> _Content:
     return tuple((key(start) if length == 1 else start, length, times) for start, length, times in rows.runs)
 
 
-@dataclass(frozen=True)
-class OwnDataMoves:
-    """Proposes pairs near a pair made from a dataset: what both sides share changes on both, or what comes changes.
+def own_data_moves(seed: int, pair: Pair, step: int) -> list[Pair]:
+    """Return up to `PROPOSALS` distinct pairs near a pair made from a dataset.
 
-    The proposals are a function of the root seed, the step and the pair.
+    What both sides share changes on both, or what comes changes. The proposals are a function of the root seed, the
+    step and the pair.
     """
-
-    seed: int
-
-    def __call__(self, pair: Pair, step: int) -> list[Pair]:
-        """Return up to `PROPOSALS` distinct variations of a pair."""
-        rng = seeding.generator(self.seed, "own data", "local search", step)
-        first, second = pair.sides
-        origin = pair.origin
-        found: dict[tuple[Rows, Rows], Pair] = {}
-        for data, neighbour, words in _proposals(first.source, first.rows.index(), second.rows.index(), rng):
-            if data == neighbour or (data, neighbour) == (first.rows, second.rows):
-                continue
-            moved = replace(origin, text=f"{origin.text}; {words}", moves=origin.moves + 1)
-            made = MadePair(_varied(first, data, words), _varied(second, neighbour, words), moved, pair.shown)
-            found.setdefault((data, neighbour), made)
-        return list(found.values())[:PROPOSALS]
+    rng = seeding.generator(seed, "own data", "local search", step)
+    first, second = pair.sides
+    origin = pair.origin
+    found: dict[tuple[Rows, Rows], Pair] = {}
+    for data, neighbour, words in _proposals(first.source, first.rows.index(), second.rows.index(), rng):
+        if data == neighbour or (data, neighbour) == (first.rows, second.rows):
+            continue
+        moved = replace(origin, text=f"{origin.text}; {words}", moves=origin.moves + 1)
+        made = MadePair(_varied(first, data, words), _varied(second, neighbour, words), moved, pair.shown)
+        found.setdefault((data, neighbour), made)
+    return list(found.values())[:PROPOSALS]
 
 
 def _proposals(
