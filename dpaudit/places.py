@@ -199,7 +199,7 @@ def send_private(module: str) -> None:
         send_by_value(package)
 
 
-def cloudpickle() -> Any:
+def cloudpickle() -> ModuleType:
     """Return the module that pickles definitions too."""
     # joblib carried its own copy up to 1.5.
     try:

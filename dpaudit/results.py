@@ -212,7 +212,7 @@ _OF_DATASET = ("bounds", "group", "outside", "unit")
 _CLAIMS = {"mu": "gaussian", "rho": "zero_concentrated"}
 
 
-def check_names(audit: Callable[..., Any], given: Mapping[str, object], more: Collection[str] = ()) -> None:
+def check_names(audit: Callable[..., AuditFinding], given: Mapping[str, object], more: Collection[str] = ()) -> None:
     """Raise `UnknownArgument` for the first argument that an audit does not have; it shows the line to write.
 
     A caller has the parameters `more` of its own.
@@ -244,7 +244,7 @@ def check_names(audit: Callable[..., Any], given: Mapping[str, object], more: Co
         raise UnknownArgument(f"there is no argument {name!r}, but {', '.join(known)}{hint}", parameter=name)
 
 
-def _call_text(function: Callable[..., Any], given: Mapping[str, Any]) -> str:
+def _call_text(function: Callable[..., AuditFinding], given: Mapping[str, Any]) -> str:
     """Return a call as Python; what has its default, or changes nothing but the time, is left out."""
     words = []
     for name, value in given.items():

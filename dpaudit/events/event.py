@@ -22,21 +22,21 @@ from typing import Any, Literal, TypeAlias, TypeVar
 import numpy as np
 from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
-from numpy.typing import NDArray
 
 from dpaudit.bounds.base import Array, Bools
 from dpaudit.errors import InputError
-from dpaudit.jsonable import MOST_BITS
+from dpaudit.jsonable import MOST_BITS, Json
 from dpaudit.naming import Name
 from dpaudit.outputs.canonical import Raised, canonical, in_words
 from dpaudit.outputs.leaf import OUTPUT
 from dpaudit.outputs.readers import DIGITS, stored
+from dpaudit.outputs.types import Batch
 from dpaudit.outputs.values import JsonValue, decode_value, encode_value
 from dpaudit.record import Extended, Frozen
 
 T = TypeVar("T")
 Tally: TypeAlias = Counter[Hashable]
-Outputs: TypeAlias = Sequence[Any] | NDArray[Any]
+Outputs: TypeAlias = Batch
 """A batch of outputs, which may be anything: a list of them, or an array with a row for each."""
 
 # A cell that no output has.
@@ -356,9 +356,10 @@ def opened(output: Any) -> Any:
 
 
 @lru_cache(maxsize=4096)
-def _loaded(text: str) -> Any:
+def _loaded(text: str) -> Json:
     try:
-        return json.loads(text)
+        found: Json = json.loads(text)
+        return found
     except (ValueError, RecursionError):
         return text
 

@@ -151,7 +151,7 @@ def _paths(sides: Sequence[Outputs]) -> Iterator[Path]:
 
 
 def _below(output: Any, path: Path, depth: int) -> Iterator[Path]:
-    keys: list[Any] = []
+    keys: list[int | str] = []
     output = opened(output)
     if isinstance(output, dict) or is_table(output):
         keys = [key for key in output.keys() if type(key) in (int, str)]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -16,6 +15,7 @@ from dpaudit.outputs.leaf import Leaf, spread
 from dpaudit.outputs.plan import LeafPlan
 from dpaudit.outputs.readers import DIGITS, MISSING, finite, is_usual, stored
 from dpaudit.outputs.shared import Recent, join
+from dpaudit.outputs.types import Values
 
 
 def values(base: Array) -> Array:
@@ -185,10 +185,10 @@ _LAST = Recent()
 class TextNumbers:
     """Reads which known text or bytes a value is, and its length."""
 
-    reader: Callable[[Sequence[Any]], Sequence[Any]]
+    reader: Callable[[Values], Sequence[str | bytes]]
     texts: readers.Categories
 
-    def __call__(self, values: Sequence[Any]) -> Array:
+    def __call__(self, values: Values) -> Array:
         """Return the rows (number of the text, length)."""
         listed = self.reader(values)
         lengths = np.fromiter(map(len, listed), np.int64, len(listed))

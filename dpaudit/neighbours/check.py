@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
@@ -18,8 +18,8 @@ Example = tuple[Point, int, bool]
 """The point, the label, and whether the example is public."""
 
 
-Sliceable: TypeAlias = "list[Any] | tuple[Any, ...] | np.ndarray"
-_Elements = TypeVar("_Elements", list[Any], tuple[Any, ...], np.ndarray)
+Sliceable: TypeAlias = "Sequence[Any] | np.ndarray"
+_Elements = TypeVar("_Elements", Sequence[Any], np.ndarray)
 _Record = TypeVar("_Record", bound=Hashable)
 
 

@@ -5,10 +5,10 @@ Most outputs are numbers, texts, arrays of numbers and plain containers of these
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, ValuesView
 from functools import lru_cache
 from itertools import chain
-from typing import Any
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -16,6 +16,12 @@ from dpaudit.outputs.canonical import family
 from dpaudit.outputs.decoding import CONTAINERS, DTYPES, PLAIN, TABLES
 from dpaudit.outputs.tables import taken
 from dpaudit.outputs.types import Array, Batch, Sparse, Values
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+K = TypeVar("K")
+V = TypeVar("V")
 
 # Levels of containers that are looked through for what is not plain: each may hold many times what the last does.
 SHALLOW = 4
@@ -64,8 +70,8 @@ def _is_plain_kind(kind: type, values: Values, alone: bool, depth: int) -> bool:
     return alone and _is_opaque(kind)
 
 
-def _values_of(dictionaries: Sequence[dict[Any, Any]]) -> list[Any]:
-    return list(map(dict.values, dictionaries))
+def _values_of(dictionaries: Sequence[dict[K, V]]) -> list[ValuesView[V]]:
+    return [one.values() for one in dictionaries]
 
 
 def _hold_plain(containers: Values, alone: bool, depth: int) -> bool:
@@ -77,7 +83,7 @@ def _has_sent_type(value: Array | Sparse) -> bool:
     return value.dtype.kind in DTYPES and value.dtype.isbuiltin != 2
 
 
-def _is_plain_table(table: Any) -> bool:
+def _is_plain_table(table: pd.Series | pd.DataFrame) -> bool:
     found = taken(table)
     if found is None:
         return False

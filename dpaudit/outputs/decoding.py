@@ -15,7 +15,7 @@ from fractions import Fraction
 from functools import lru_cache, partial
 from itertools import accumulate, pairwise
 from types import MappingProxyType
-from typing import Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import msgspec
 import numpy as np
@@ -26,6 +26,9 @@ from dpaudit.outputs.canonical import Raised, canonical
 from dpaudit.outputs.metadata import UNSEEN, Metadata, Unseen, WithMetadata
 from dpaudit.outputs.parts import parts
 from dpaudit.outputs.types import Array, Batch, Type
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 V = TypeVar("V")
 
@@ -358,7 +361,7 @@ def _tables(count: int, depth: int, kind: Sent, names: Sent, texts: Sent, label:
     return found
 
 
-def _series(array: Array, of_texts: bool) -> Any:
+def _series(array: Array, of_texts: bool) -> Array | pd.Series:
     """Return a column for pandas: an array, or of texts and objects a Series, for which pandas would choose a type."""
     import pandas as pd
 
@@ -367,7 +370,7 @@ def _series(array: Array, of_texts: bool) -> Any:
     return pd.Series(array, dtype=TEXTS if of_texts else object)
 
 
-def _index(labels: Any, name: Sent, ranged: bool) -> Any:
+def _index(labels: Array | pd.Series, name: Sent, ranged: bool) -> pd.Index:
     """Return an index of pandas, as a range if it was one."""
     import pandas as pd
 

@@ -20,7 +20,7 @@ from typing import Any, Final, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.jsonable import stable_repr
+from dpaudit.jsonable import Json, stable_repr
 from dpaudit.naming import Name, key, position
 from dpaudit.outputs import readers
 from dpaudit.outputs.canonical import Raised, class_of, dtype_of, family, looked_at, order_of
@@ -212,13 +212,14 @@ def _decimals(text: str) -> tuple[float, ...]:
     return tuple(map(float, _DECIMAL.findall(text[:LOOKED_THROUGH])))
 
 
-def _from_json(text: str) -> Any:
+def _from_json(text: str) -> Json | NoPart:
     if text[:1] not in ("{", "["):
         return NO_PART
     try:
-        return json.loads(text)
+        found: Json = json.loads(text)
     except (ValueError, RecursionError):
         return NO_PART
+    return found
 
 
 def _from_hexadecimal(text: str) -> int | NoPart:

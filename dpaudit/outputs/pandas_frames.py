@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -33,7 +33,7 @@ def shows_all(kind: type) -> bool:
     return values or kind.__module__.startswith("pandas._libs")
 
 
-def of_pandas(value: Any) -> Flat:
+def of_pandas(value: pd.DataFrame | PandasColumn | pd.Timestamp | pd.Timedelta | pd.Period | pd.Interval) -> Flat:
     """Return the parts of a Series, DataFrame, Index, Categorical or scalar of pandas."""
     # The type is asked, since a table looks up an attribute that it lacks among its labels.
     kind = type(value)
@@ -186,7 +186,7 @@ def _values(values: PandasColumn | Array) -> Flat:
     return array_of(array)
 
 
-def _categorical(values: Any) -> pd.Categorical:
+def _categorical(values: PandasColumn) -> pd.Categorical:
     """Return the categories and codes of a column; a Categorical and its index have them themselves."""
     found: pd.Categorical = values
     if hasattr(type(values), "cat"):
@@ -194,7 +194,7 @@ def _categorical(values: Any) -> pd.Categorical:
     return found
 
 
-def _under_the_missing(values: Any) -> Parts:
+def _under_the_missing(values: PandasColumn) -> Parts:
     """Return what a column of pandas keeps under its missing values: `mask` and `where` leave the values there."""
     array = values.array if hasattr(values, "array") else values
     if not _is_masked(array):
@@ -206,11 +206,11 @@ def _under_the_missing(values: Any) -> Parts:
     return {"under what is missing": np.where(array._mask, array._data, np.zeros((), array._data.dtype))}
 
 
-def _is_masked(array: Any) -> bool:
+def _is_masked(array: pd.api.extensions.ExtensionArray) -> bool:
     """Say whether a column is an array of numbers and a mask, both of NumPy; others are of Arrow."""
     both = hasattr(array, "_data") and hasattr(array, "_mask")
     return both and isinstance(array._data, np.ndarray) and isinstance(array._mask, np.ndarray)
 
 
-def _words(value: Any) -> str | None:
+def _words(value: Hashable) -> str | None:
     return None if value is None else str(value)

@@ -9,10 +9,13 @@ import decimal
 import email.message
 import enum
 import fractions
+import random
 import re
 import uuid
 from functools import reduce
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
+
+import numpy as np
 
 from dpaudit.outputs.attributes import attributes
 from dpaudit.outputs.metadata import NO_STATE, UNSEEN, WithMetadata, converted, known_by_name, named
@@ -21,7 +24,12 @@ from dpaudit.outputs.types import Parts
 # Attributes that every member of an enumeration has.
 _OF_ENUM = frozenset({"_name_", "_value_", "__objclass__", "_sort_order_"})
 _EPOCH = datetime.datetime(1970, 1, 1)
+K = TypeVar("K")
+V = TypeVar("V")
 Message: TypeAlias = "email.message.Message[Any, Any]"
+RandomGenerator: TypeAlias = (
+    "random.Random | np.random.Generator | np.random.RandomState | np.random.BitGenerator"
+)
 DefaultDict: TypeAlias = "collections.defaultdict[Any, Any]"
 
 
@@ -132,16 +140,16 @@ def bounds(value: range | slice) -> Parts:
     return {"start": value.start, "stop": value.stop, "step": value.step}
 
 
-def random_generator(value: Any) -> WithMetadata:
+def random_generator(value: RandomGenerator) -> WithMetadata:
     """Return a random generator by its class: its state is the stream of the run, and nobody looks at it."""
     return converted(type(value).__qualname__, value, _state_of_generator)
 
 
-def _state_of_generator(value: Any) -> Parts:
+def _state_of_generator(value: RandomGenerator) -> Parts:
     return {"state": UNSEEN}
 
 
-def double_ended_queue(value: collections.deque[Any]) -> WithMetadata:
+def double_ended_queue(value: collections.deque[V]) -> WithMetadata:
     """Return a deque by its elements."""
     return converted(tuple(value), value, lambda held: {"maxlen": held.maxlen})
 
@@ -158,12 +166,12 @@ def _default_factory(value: DefaultDict) -> Parts:
     return {"default_factory": factory}
 
 
-def chain_map(value: collections.ChainMap[Any, Any]) -> WithMetadata:
+def chain_map(value: collections.ChainMap[K, V]) -> WithMetadata:
     """Return a chain of mappings by the items that it shows, with its mappings as metadata."""
     return converted(dict(value), value, lambda held: {"maps": tuple(held.maps)})
 
 
-def typed_array(value: array.array[Any]) -> WithMetadata:
+def typed_array(value: array.array[int] | array.array[float] | array.array[str]) -> WithMetadata:
     """Return an array of the standard library by its elements."""
     return converted(tuple(value), value, lambda held: {"typecode": held.typecode})
 

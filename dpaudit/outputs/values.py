@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from typing import Any, Literal, cast, get_args
+from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from dpaudit.outputs.canonical import Raised, canonical
 from dpaudit.outputs.types import Array
 from dpaudit.record import Count, Frozen
 from dpaudit.withheld import foreign
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 # Values of more numbers and texts than this are referred to: people should be able to read a certificate too.
 MOST_ITEMS = 10_000
@@ -195,7 +198,7 @@ def _array(value: Array | np.generic, left: list[int], depth: int) -> Numbers:
     return Numbers(_DTYPES[value.dtype.name], value.shape, items)
 
 
-def _frame(value: Any, left: list[int], depth: int) -> Frame:
+def _frame(value: pd.DataFrame, left: list[int], depth: int) -> Frame:
     names = list(value.columns)
     plain = all(type(name) is str for name in names) and len(set(names)) == len(names)
     if not plain or not value.index.equals(type(value)(index=range(len(value))).index):

@@ -119,7 +119,7 @@ def signed(values: WholeValues) -> list[int]:
     return list(keys.tolist() if isinstance(keys, np.ndarray) else keys)
 
 
-def _shown(key: Any, values: Any) -> str:
+def _shown(key: Hashable, values: LeafValues) -> str:
     if isinstance(values, np.ndarray):
         return repr(float(np.array(key, dtype=np.int64).view(np.float64)))
     return stable_repr(key)[:SHOWN]
