@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from dpaudit.jsonable import stable_repr
-from dpaudit.neighbours.frame_columns import Columns, columns_of
+from dpaudit.neighbours.frame_columns import Columns, Frame, columns_of
 from dpaudit.neighbours.input_kinds import (
     FEW_PARTS,
     as_array,
@@ -495,15 +495,15 @@ class _Comparison:
     def _frames(self, one: Any, other: Any) -> Difference | None:
         if hasattr(one, "data_vars") and hasattr(other, "data_vars"):
             found = self._parts(lambda name: f"variable {_name(name)}", dict(one.data_vars), dict(other.data_vars))
-            return found or self._besides_values(one, other)
+            return found or self._of_metadata(one, other)
         if hasattr(one, "dims") and hasattr(one, "values") and hasattr(other, "dims"):
             found = self._arrays(np.asarray(one.values), np.asarray(other.values))
-            return found or self._besides_values(one, other)
+            return found or self._of_metadata(one, other)
         first = columns_of(one)
         second = columns_of(other)
         if first is None or second is None:
             return None
-        return self._columns(first, second) or self._besides_values(one, other)
+        return self._columns(first, second) or self._of_metadata(one, other)
 
     def _columns(self, one: Columns, other: Columns) -> Difference | None:
         if not one.alone and one.names != other.names:
@@ -551,7 +551,7 @@ class _Comparison:
         come = _rows_between(other, start, end)
         return self._moved(one.noun, start, gone, come, one.size, other.size)
 
-    def _besides_values(self, one: Any, other: Any) -> Difference | None:
+    def _of_metadata(self, one: Any, other: Any) -> Difference | None:
         """Return the difference of two frames of equal values: in the index, in attributes or in metadata."""
         if hasattr(one, "index") and hasattr(other, "index") and hasattr(one, "iloc"):
             if list(one.index.names) != list(other.index.names):
@@ -583,17 +583,17 @@ def _coordinates(frame: xarray.Dataset | xarray.DataArray) -> dict[Hashable, np.
     return {key: value.values for key, value in frame.coords.items()}
 
 
-def _coordinate_system(frame: Any) -> str:
+def _coordinate_system(frame: Frame) -> str:
     """Return the coordinate system of a frame of geopandas; empty for others."""
     return str(frame.crs) if hasattr(frame, "crs") else ""
 
 
-def _dimensions(frame: Any) -> Iterable[Hashable] | None:
+def _dimensions(frame: Frame) -> Iterable[Hashable] | None:
     """Return the dimensions of a labelled array; None for other frames."""
     return frame.dims if hasattr(frame, "dims") else None
 
 
-def _metadata(frame: Any) -> Mapping[bytes, bytes] | None:
+def _metadata(frame: Frame) -> Mapping[bytes, bytes] | None:
     """Return the metadata of a schema of pyarrow; None if there are none."""
     if not hasattr(frame, "schema") or not hasattr(frame.schema, "metadata"):
         return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Hashable, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -13,6 +13,11 @@ if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
     import pyarrow as pa
+    import xarray as xr
+
+
+Frame: TypeAlias = "pd.DataFrame | pd.Series | pl.DataFrame | pl.Series | pa.Table | pa.RecordBatch | xr.DataArray"
+"""A frame or a column of one of the libraries that are read, or of one with the same interface."""
 
 
 class Columns(NamedTuple):

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from dpaudit.contract import Sample
-from dpaudit.neighbours.frame_columns import columns_of
+from dpaudit.neighbours.frame_columns import Frame, columns_of
 
 FEW_PARTS = 10
 """The most parts of a tuple that are named as "the second array", and whose parts are looked into."""
@@ -104,7 +104,7 @@ def _size(value: Any) -> str:
     return ""
 
 
-def _size_of_frame(frame: Any) -> str:
+def _size_of_frame(frame: Frame) -> str:
     """Return how much a frame holds; empty if it cannot be read."""
     if hasattr(frame, "data_vars"):
         return counted(len(frame.data_vars), "variable")

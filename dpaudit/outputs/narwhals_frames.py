@@ -17,6 +17,7 @@ from dpaudit.withheld import foreign
 
 if TYPE_CHECKING:
     import polars as pl
+    import pyarrow as pa
     from narwhals.stable.v2 import Series
 
 # Libraries whose own attributes and slots keep the values that are read from the frame.
@@ -143,13 +144,13 @@ def _described_columns(value: Any) -> tuple[tuple[str, ...], list[str], list[pl.
 
 def _metadata(value: Any) -> Parts:
     """Return the metadata of an Arrow schema and of its fields; a frame of polars has a schema without any."""
-    schema: Any = getattr(value, "schema", None)
+    schema: pa.Schema | None = getattr(value, "schema", None)
     if not hasattr(schema, "metadata"):
         return {}
     return metadata_of_table(schema, value)
 
 
-def of_record_batch(value: Any) -> WithMetadata:
+def of_record_batch(value: pa.RecordBatch) -> WithMetadata:
     """Return the parts of a batch of records of pyarrow."""
     import pyarrow
 
@@ -181,7 +182,7 @@ def of_stream(value: Any) -> WithMetadata:
     return converted({"frame": polars.DataFrame(value)}, value, _metadata_of_schema_unseen, *_own(type(value)))
 
 
-def _read_by_pyarrow(value: Any) -> Any:
+def _read_by_pyarrow(value: Any) -> pa.Table | ArrowColumn:
     """Return a table of pyarrow, or an array if the exporter has no columns."""
     import pyarrow
 
@@ -200,7 +201,7 @@ def _metadata_of_schema_unseen(value: Any) -> Parts:
     return {"metadata of the schema": UNSEEN}
 
 
-def _interchanged(value: Any) -> Any:
+def _interchanged(value: Any) -> pa.Table | pa.Array:
     import pyarrow
     import pyarrow.interchange
 
