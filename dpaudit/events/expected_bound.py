@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TypeAlias
 
 import numpy as np
 from scipy.special import betaincinv, ndtri
@@ -28,7 +27,7 @@ class PlannedTest:
     gamma: float
 
 
-PrefixRatio: TypeAlias = tuple[Array, Array]
+PrefixRatio = tuple[Array, Array]
 """ln(p/q) of each prefix of the atoms by a model, and its standard error from training; both of shape (m,)."""
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
 from scipy.special import expit, log_expit, logit
 
@@ -103,8 +104,6 @@ def modes(hits: Array, total: Array, centre: Array, precision: Array, start: Arr
 
 
 def _modes(hits: Array, total: Array, centre: Array, precision: Array, start: Array) -> tuple[Array, Array, Array]:
-    from scipy.linalg.lapack import dpbtrs
-
     band = np.zeros((2, *total.shape))
     band[0, :, 1:] = -precision
     band[1] = RIDGE
@@ -121,7 +120,8 @@ def _modes(hits: Array, total: Array, centre: Array, precision: Array, start: Ar
         pull[:, :-1] += prior[0, :, 1:] * some[:, 1:]
         pull[:, 1:] += prior[0, :, 1:] * some[:, :-1]
         slope = hits[left] - both * share - pull
-        step = dpbtrs(_factor(prior, both, share).reshape(2, -1), slope.ravel())[0].reshape(slope.shape)
+        factor = _factor(prior, both, share).reshape(2, -1)
+        step = scipy.linalg.lapack.dpbtrs(factor, slope.ravel())[0].reshape(slope.shape)
         size = np.abs(step).max(axis=1)
         g[left] += step * np.minimum(1.0, 3.0 / np.maximum(size, 1e-12))[:, None]
         small = size < 1e-4
@@ -143,11 +143,9 @@ def _modes(hits: Array, total: Array, centre: Array, precision: Array, start: Ar
 
 def _factor(band: Array, total: Array, share: Array) -> Array:
     """Return the factors of the precisions where the first side has these shares, shape (2, walks, m)."""
-    from scipy.linalg.lapack import dpbtrf
-
     precision = band.copy()
     precision[1] += total * share * (1 - share)
-    factor, failed = dpbtrf(precision.reshape(2, -1))
+    factor, failed = scipy.linalg.lapack.dpbtrf(precision.reshape(2, -1))
     if failed and len(share) > 1:
         raise _Singular
     return np.asarray(factor).reshape(precision.shape)
@@ -200,9 +198,8 @@ class Walk:
 
     def draws(self, rng: np.random.Generator, number: int, spread: float) -> Array:
         """Return draws of g by the normal law around the mode, shape (draws, m), with `spread` times its deviations."""
-        from scipy.linalg import solve_banded
-
-        found: Array = solve_banded((0, 1), self.factor, rng.standard_normal((number, len(self.ratio))).T).T
+        normal = rng.standard_normal((number, len(self.ratio)))
+        found: Array = scipy.linalg.solve_banded((0, 1), self.factor, normal.T).T
         left = np.zeros((1, 1)) if self.line is None else self.line
         for _ in range(2):  # the covariance of a line has rank two: a column taken off it leaves one less
             most = int(np.argmax(left.diagonal()))
@@ -234,9 +231,7 @@ class Walk:
 
     @cached_property
     def _covariance(self) -> Array:
-        from scipy.linalg.lapack import dpbtrs
-
-        covariance, _ = dpbtrs(self.factor, np.eye(len(self.ratio)))
+        covariance, _ = scipy.linalg.lapack.dpbtrs(self.factor, np.eye(len(self.ratio)))
         return np.asarray(covariance if self.line is None else covariance + self.line)
 
 

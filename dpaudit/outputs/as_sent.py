@@ -5,10 +5,10 @@ Most outputs are numbers, texts, arrays of numbers and plain containers of these
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, ValuesView
+from collections.abc import Mapping
 from functools import lru_cache
 from itertools import chain
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,8 +20,6 @@ from dpaudit.outputs.types import Array, Batch, Sparse, Values
 if TYPE_CHECKING:
     import pandas as pd
 
-K = TypeVar("K")
-V = TypeVar("V")
 
 # Levels of containers that are looked through for what is not plain: each may hold many times what the last does.
 SHALLOW = 4
@@ -60,7 +58,8 @@ def _is_plain_kind(kind: type, values: Values, alone: bool, depth: int) -> bool:
     """Say whether values of one type are read as they are."""
     if kind is dict:
         # Of dictionaries the keys too.
-        return depth > 0 and _hold_plain(values, alone, depth) and _hold_plain(_values_of(values), alone, depth)
+        below = [one.values() for one in values]
+        return depth > 0 and _hold_plain(values, alone, depth) and _hold_plain(below, alone, depth)
     if kind in _HOLDING:
         return depth > 0 and _hold_plain(values, alone, depth)
     if kind is np.ndarray or family(kind) == "sparse":
@@ -68,10 +67,6 @@ def _is_plain_kind(kind: type, values: Values, alone: bool, depth: int) -> bool:
     if is_table(kind):
         return all(map(_is_plain_table, values))
     return alone and _is_opaque(kind)
-
-
-def _values_of(dictionaries: Sequence[dict[K, V]]) -> list[ValuesView[V]]:
-    return [one.values() for one in dictionaries]
 
 
 def _hold_plain(containers: Values, alone: bool, depth: int) -> bool:
