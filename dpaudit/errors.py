@@ -144,14 +144,16 @@ def blamed(what: str) -> Iterator[None]:
     try:
         yield
         return
-    except (Exception, SystemExit) as error:  # whatever it is, it is theirs
+    # Whatever it is, it is theirs.
+    except (Exception, SystemExit) as error:
         if isinstance(error, DpauditError) and not (hides() and _innermost(error)[2]):
             raise
         kind = Exited if isinstance(error, SystemExit) else InputError
         fault = kind(f"{what} raised {raised_words(error)} ({place_of(error)})")
         if not hides():
             raise fault from error
-    raise fault  # outside of the block, so that nothing leads to what it says
+    # Outside of the block, so that nothing leads to what it says.
+    raise fault
 
 
 @contextmanager
@@ -177,7 +179,8 @@ def _converted() -> Iterator[None]:
         yield
     except DpauditError:
         raise
-    except BaseException as error:  # of any type: what other code raises may say something of a record
+    # Of any type: what other code raises may say something of a record.
+    except BaseException as error:
         if type(error) in (KeyboardInterrupt, GeneratorExit) and not error.args:
             raise
         raise ToolFault(f"unexpected {raised_words(error)} ({place_of(error)})") from None

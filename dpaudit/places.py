@@ -50,7 +50,8 @@ def load_private(name: str, path: Path) -> ModuleType:
     sys.modules[name] = module
     try:
         spec.loader.exec_module(module)
-    except BaseException:  # after an interrupt too, half a module must not pass for a whole one
+    # After an interrupt too, half a module must not pass for a whole one.
+    except BaseException:
         del sys.modules[name]
         raise
     return module

@@ -45,7 +45,8 @@ def _versions() -> dict[str, str]:
         try:
             found[name] = version(name)
         except PackageNotFoundError:
-            if name != "python-flint":  # what needs it does not run without it
+            # What needs it does not run without it.
+            if name != "python-flint":
                 found[name] = "not installed"
     return found
 
@@ -264,7 +265,8 @@ def _is_default(value: Any, default: Any) -> bool:
     """Return whether a value is the default; of a parameter object, whether all its fields that count have theirs."""
     if _is_parameters(default):
         return not _fields_given(value)
-    plain = isinstance(value, int | float | str)  # arrays are not compared
+    # Arrays are not compared.
+    plain = isinstance(value, int | float | str)
     return value is default or (plain and type(value) is type(default) and value == default)
 
 
@@ -298,7 +300,8 @@ def _shown(name: str, value: Any) -> str:
             return str(value.__name__)
         return name
     if isinstance(value, list | tuple) or getattr(value, "ndim", False):
-        if len(value) > _LONGEST:  # to write out so many values takes longer than some audits
+        # To write out so many values takes longer than some audits.
+        if len(value) > _LONGEST:
             return name
     text = stable_repr(value)
     short = len(text) <= _LONGEST or isinstance(value, str) or is_dataclass(value)

@@ -167,7 +167,8 @@ class Coarse(NamedTuple):
             if part[0] in "'\"":
                 known = len(part) > 1 and self.step(str(ast.literal_eval(part)))
             else:
-                known = part == "b" or _is_position(part)  # the letter stands before bytes
+                # The letter stands before bytes.
+                known = part == "b" or _is_position(part)
             if not known:
                 return False
         return True

@@ -150,11 +150,13 @@ def additive_term(epsilon: ArrayLike, delta_runs: float) -> Array:
 
 def _p_values(v: Array, r: Array, eps: Array, delta_runs: float | Array) -> Array:
     """Return the lesser of the theorem's two bounds."""
-    wrong = expit(-eps)  # 1 - p, with all its digits
+    # 1 - p, with all its digits.
+    wrong = expit(-eps)
     tail = np.maximum(betaincc(r - v + 1, np.maximum(v, 1), wrong), _TINY)
     found = tail
     if np.any(delta_runs > 0):
-        above = v > r * (1 - wrong)  # below its mean a count is no evidence, and the second bound is good enough
+        # Below its mean a count is no evidence, and the second bound is good enough.
+        above = v > r * (1 - wrong)
         share = np.where(above, _share_of_delta(v, r, eps, tail), expit(-eps) * (1 + LEVEL_MARGIN))
         found = tail + delta_runs * np.minimum(share, expit(-eps) * (1 + LEVEL_MARGIN))
     return np.where(v == 0, 1.0, np.minimum(found * (1 + LEVEL_MARGIN), 1.0))

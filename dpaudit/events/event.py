@@ -368,7 +368,8 @@ def _value(value: Any) -> float:
     with suppress(TypeError, ValueError, OverflowError):
         if isinstance(value, str | bytes):
             return math.nan
-        if getattr(value, "ndim", 0):  # NumPy and pandas make no number of an array with one element any more
+        # NumPy and pandas make no number of an array with one element any more.
+        if getattr(value, "ndim", 0):
             return float(np.asarray(value).item())
         return float(value)
     return math.nan

@@ -105,7 +105,8 @@ def confirmation_error(log_ratio: Array, pooled: Array, runs: int) -> Array:
 
     Given are ln(p/q) and w of each event, shape (m,), and the runs n.
     """
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):  # an infinite ratio has no error
+    # An infinite ratio has no error.
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         q = np.minimum(2 * pooled / (1 + np.exp(log_ratio)), 1.0)
         p = np.minimum(q * np.exp(log_ratio), 1.0)
         # The confirmation needs some hits on the rarer side before a ratio of counts is near normal.
@@ -141,7 +142,8 @@ def prefix_bounds(
     real = float(np.count_nonzero(hits + neighbour_hits) - 1)
     by_counts = to_grid(expected_bound(*counts, test, events=rivals * real))
     if models:
-        pooled = np.divide(inside + outside + 1.0, counts[1] + counts[3] + 2.0, dtype=np.float64)  # of either side
+        # The rate of the prefix, whichever side it comes from.
+        pooled = np.divide(inside + outside + 1.0, counts[1] + counts[3] + 2.0, dtype=np.float64)
         sampling = [ndtri(test.gamma) * confirmation_error(ratio, pooled, test.runs) for ratio, _ in models]
         bounds = [ratio + s - penalty * error for (ratio, error), s in zip(models, sampling, strict=True)]
         if not ordered:

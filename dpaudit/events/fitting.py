@@ -269,12 +269,15 @@ def _atoms(sides: Sequence[Outputs], rows: Sequence[Array]) -> Atoms | None:
 
     Outputs that are equal have equal rows of numbers, so that only such outputs are compared.
     """
-    if isinstance(sides[0], np.ndarray) and sides[0].ndim > 1:  # rows of an array have no cheap hash
+    # Rows of an array have no cheap hash.
+    if isinstance(sides[0], np.ndarray) and sides[0].ndim > 1:
         return None
     rows = [side[:ATOM_ROWS] for side in rows]
-    code = np.zeros(sum(map(len, rows)), dtype=np.uint64)  # a hash of the numbers of each output
+    # A hash of the numbers of each output.
+    code = np.zeros(sum(map(len, rows)), dtype=np.uint64)
     for column in np.concatenate(rows).T:
-        code = code * HASH + (column + 0.0).view(np.uint64)  # + 0.0 makes both zeros one
+        # + 0.0 makes both zeros one.
+        code = code * HASH + (column + 0.0).view(np.uint64)
     _, which, times = np.unique(code, return_inverse=True, return_counts=True)
     outputs = [value for side in sides for value in side[:ATOM_ROWS]]
     counts = Counter(canonical(outputs[i]) for i in np.flatnonzero(times[which] >= LEAST).tolist())

@@ -179,7 +179,8 @@ def prefix_ratios(
     above = np.cumsum(p)
     below = np.cumsum(q)
     of_a, of_b, of_both = squares(p * (1 - share), q * share)
-    with np.errstate(divide="ignore", invalid="ignore"):  # a model may be certain: then counts decide
+    # A model may be certain: then counts decide.
+    with np.errstate(divide="ignore", invalid="ignore"):
         variance = of_a / above**2 + of_b / below**2 + 2 * of_both / (above * below)
         return np.log(above / below), np.sqrt(variance)
 
@@ -201,7 +202,8 @@ class Walk:
         normal = rng.standard_normal((number, len(self.ratio)))
         found: Array = scipy.linalg.solve_banded((0, 1), self.factor, normal.T).T
         left = np.zeros((1, 1)) if self.line is None else self.line
-        for _ in range(2):  # the covariance of a line has rank two: a column taken off it leaves one less
+        # The covariance of a line has rank two: a column taken off it leaves one less.
+        for _ in range(2):
             most = int(np.argmax(left.diagonal()))
             if left[most, most] > 0:
                 column = left[most] / math.sqrt(left[most, most])

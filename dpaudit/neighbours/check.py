@@ -63,7 +63,8 @@ def _one_record_apart(first: Counter[_Record], second: Counter[_Record], relatio
 
 def _records(data: Any) -> Counter[Hashable] | None:
     """Return how often each record stands in a dataset; None for an input that is no dataset."""
-    from dpaudit.neighbours.own_data.tables import table_of  # pandas takes a while to load
+    # This module loads pandas, which takes a while.
+    from dpaudit.neighbours.own_data.tables import table_of
 
     try:
         return Counter(map(canonical, table_of(data).records()))
@@ -99,7 +100,8 @@ def lacking(rows: Iterable[Hashable], others: Iterable[Hashable]) -> Bools:
 
 def form(data: Any) -> Hashable:
     """Return what two neighbouring datasets share: types, dtypes, widths, and the columns in their order."""
-    if hasattr(data, "schema") and data.schema is not None:  # of pyarrow or polars
+    # A schema of pyarrow or polars names all columns with their types.
+    if hasattr(data, "schema") and data.schema is not None:
         return type(data), str(data.schema)
     if hasattr(data, "columns") and data.columns is not None:
         return type(data), tuple(data.columns), tuple(map(str, data.dtypes))

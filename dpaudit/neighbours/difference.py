@@ -112,7 +112,8 @@ def difference_of(data: _Value, neighbour: _Value, *, shown: bool = False) -> Di
     """
     try:
         return _Comparison(shown).compare(data, neighbour)
-    except (Exception, RecursionError):  # a foreign type may raise anything when it is compared
+    # A foreign type may raise anything when it is compared.
+    except (Exception, RecursionError):
         return None
 
 
@@ -163,7 +164,8 @@ class _Comparison:
         if isinstance(one, _SCALARS) or one is None:
             return self._scalars(one, other)
         if type(one) is not type(other):
-            if kind_of(one) == kind_of(other):  # classes of one name
+            # Two classes of one name: words would not distinguish them.
+            if kind_of(one) == kind_of(other):
                 return None
             return Difference(f": {kind_of(other)}, not {kind_of(one)}")
         if isinstance(one, Mapping):
@@ -255,7 +257,8 @@ class _Comparison:
             if found is None:
                 return None
             inside = found.within(f"element {ends.start}")
-            if found.place:  # of a part of the element, whose own total stands
+            # Of a part of the element, whose own total stands.
+            if found.place:
                 return inside
             return replace(inside, total=len(one))
         if len(gone) == len(come):
@@ -473,7 +476,8 @@ class _Comparison:
         ends = sparse_ends(one, other)
         gone = range(ends.start, one.shape[0] - ends.end)
         come = range(ends.start, other.shape[0] - ends.end)
-        with self._hiding(True):  # a row of a sparse matrix has no short text
+        # A row of a sparse matrix has no short text.
+        with self._hiding(True):
             return self._moved("row", ends.start, gone, come, one.shape[0], other.shape[0])
 
     def _entries(self, one: sparse.csr_array, other: sparse.csr_array) -> Difference | None:

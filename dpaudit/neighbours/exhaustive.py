@@ -65,17 +65,20 @@ def every_pair(domain: Domain, n: int, relation: Relation, permutations: Sequenc
     total = comb(universe + n - 1, n)
     _check_limit("multisets of n examples to enumerate", total, MULTISET_CELLS // n, n)
 
-    def start(size: int) -> int:  # the number of smaller samples, which are numbered before those of this size
+    # The number of smaller samples, which are numbered before those of this size.
+    def start(size: int) -> int:
         return comb(universe + size - 1, size - 1) if size else 0
 
-    if relation is Relation.ADD_REMOVE_ONE and not permutations:  # all samples of n - 1, n and n + 1 are needed
+    # All samples of n - 1, n and n + 1 are needed.
+    if relation is Relation.ADD_REMOVE_ONE and not permutations:
         _check_limit("laws to compute", start(n + 2) - start(n - 1), LAWS, n)
     generators = [checked_permutation(p, labelled) for p in permutations]
     if flagged:
         generators = [np.concatenate([p, p + labelled]) for p in generators]
     firsts, sizes = orbits(multisets(universe, n), generators, universe)
     rows = unrank(firsts, universe, n)
-    if flagged:  # samples without a private example have no neighbours
+    # Samples without a private example have no neighbours.
+    if flagged:
         some = rows[:, 0] < labelled
         rows = rows[some]
         firsts = firsts[some]

@@ -92,7 +92,8 @@ def _of_arrow_table(frame: pa.Table | pa.RecordBatch) -> Columns:
 
 def _of_arrow(column: pa.Array | pa.ChunkedArray) -> np.ndarray:
     if column.null_count == 0:
-        with suppress(Exception):  # types that NumPy does not have
+        # NumPy lacks some types of Arrow.
+        with suppress(Exception):
             if hasattr(column, "chunks"):
                 found = np.asarray(column.to_numpy())
             else:

@@ -142,9 +142,11 @@ def check_symmetry(
     slack = 4 * sum(found.error for found in laws) + 1e-12
     before = _aligned(laws[0], laws[1])
     after = _aligned(laws[2], laws[3])
-    if np.array_equal(before, after):  # as of most symmetries
+    # Most symmetries leave the laws as they are, atom by atom.
+    if np.array_equal(before, after):
         return True
-    with np.errstate(invalid="ignore"):  # both laws exclude an atom
+    # The loss of an atom that both laws exclude is -inf - (-inf), which is NaN, and no loss.
+    with np.errstate(invalid="ignore"):
         losses = np.abs(np.concatenate([first - second for first, second in (before, after)]))
     epsilons = np.append(np.unique(losses[np.isfinite(losses)]), [0.0, 700.0])
     return all(

@@ -44,7 +44,8 @@ def words_and_difference(pair: Pair) -> tuple[str, str, str]:
         return (*pair.in_words(), "")
     data = pair.data
     neighbour = pair.neighbour
-    if isinstance(data, Sample) and isinstance(neighbour, Sample):  # has short words of its own
+    # Samples have short words of their own.
+    if isinstance(data, Sample) and isinstance(neighbour, Sample):
         return (*pair.in_words(), "")
     framed = holds_frame(data) or holds_frame(neighbour)
     words = None

@@ -73,7 +73,8 @@ def _neighbour(
 ) -> Sample:
     """Return one of the neighbours, all equally likely, without listing them."""
 
-    def example(index: int) -> Example:  # two labels for each point
+    # Two labels for each point.
+    def example(index: int) -> Example:
         return tuple(points[index // 2].tolist()), index % 2, False
 
     rows = as_multiset(data)

@@ -102,7 +102,8 @@ def _details_of(error: BaseException, depth: int = CAUSES) -> str:
             said.append(f"arguments {_in_short(error.args)}")
         if depth:
             said += [_origin(other, depth - 1) for other in _sources(error)]
-    except Exception:  # attributes of an exception are third-party code, and may raise anything
+    # Attributes of an exception are third-party code, and may raise anything.
+    except Exception:
         said.append("what cannot be shown")
     return "; ".join(said)
 

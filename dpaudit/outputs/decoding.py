@@ -114,7 +114,8 @@ def decode(content: bytes | memoryview, count: int) -> Batch:
         _check(type(outputs) is np.ndarray and outputs.ndim > 0 and len(outputs) == count)
         found: Array = outputs
         return found
-    except Exception as error:  # of any type: the bytes are a stranger's
+    # Of any type: the bytes are a stranger's.
+    except Exception as error:
         raise ToolFault(
             f"the process of the mechanism sent what is no batch of {count:,} outputs ({error!s:.200})"
         ) from None

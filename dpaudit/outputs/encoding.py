@@ -62,7 +62,8 @@ def encode(outputs: Batch) -> bytes:
         raise
     except RecursionError:
         raise _too_deep() from None
-    except Exception as error:  # outputs are third-party code, and may raise anything
+    # Outputs are third-party code, and may raise anything.
+    except Exception as error:
         raise InputError(f"an output cannot be taken apart: {raised_words(error)}") from None
     if len(content) > MOST_BYTES:
         raise InputError(f"the outputs of a call take more than {MOST_BYTES:,} bytes: return less in one")

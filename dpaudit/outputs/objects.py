@@ -138,7 +138,8 @@ def _refuse_waiting(value: Any) -> None:
 def _with_attributes(value: Any, claimed: type, held: Parts) -> Flat:
     """Return the plain value, the items or the elements of an object, with its attributes; None if it has neither."""
     base = _plain_base(claimed)
-    if base is tuple and hasattr(claimed, "_fields"):  # a named tuple
+    # A named tuple.
+    if base is tuple and hasattr(claimed, "_fields"):
         return {**dict(zip(value._fields, value, strict=True)), **held}
     if base is not None:
         # A class derived from a plain one may hold more than that.

@@ -198,7 +198,8 @@ def not_compared(plan: LeafPlan, outputs: Outputs) -> tuple[Name, ...]:
                 found.append(Name.of("products of two numbers of {}", name))
         elif leaf.reader in (readers.text, readers.byte_string):
             held = leaf.read(outputs)[0]
-            if len(set(held)) < 2:  # one text has no relation that another lacks
+            # One text has no relation that another lacks.
+            if len(set(held)) < 2:
                 continue
             longest = max(map(len, held), default=0)
             if longest > 2:

@@ -278,7 +278,8 @@ class RecordTable(Table):
         for row, record in enumerate(self.data):
             fields = _fields(record)
             if fields != first:
-                if isinstance(record, list):  # a record of any number of items
+                # Lists may be records of any number of items, each one value.
+                if isinstance(record, list):
                     return (None,)
                 text = "{data} must hold records of the same fields: row 0 has {most}, row {row} has {fewer}; fill in "
                 text += "what is missing, or leave such rows out"
@@ -356,7 +357,8 @@ def _with_field(record: Any, key: Hashable, value: Cell) -> Any:
         return value
     if isinstance(record, dict):
         return {**record, key: value}
-    if hasattr(record, "_fields"):  # a named tuple takes its fields one by one
+    # A named tuple takes its fields one by one.
+    if hasattr(record, "_fields"):
         return type(record)(*_items_with(record, key, value))
     if isinstance(record, tuple | list):
         return type(record)(_items_with(record, key, value))

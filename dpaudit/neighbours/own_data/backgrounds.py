@@ -55,10 +55,12 @@ class Rows:
     def of(cls, index: Sequence[int] | Integers) -> Rows:
         """Return rows given by their numbers, in as few runs as follow one another or are the same."""
         numbers = np.asarray(index, dtype=np.int64)
-        steps = np.append(np.diff(numbers), 2)  # any step but 0 and 1 ends a run
+        # Any step but 0 and 1 ends a run.
+        steps = np.append(np.diff(numbers), 2)
         runs: list[tuple[int, int, int]] = []
         at = 0
-        for end in [*np.flatnonzero(np.diff(steps)).tolist(), len(steps) - 1]:  # the last of several equal steps
+        # The last of several equal steps.
+        for end in [*np.flatnonzero(np.diff(steps)).tolist(), len(steps) - 1]:
             step = int(steps[end])
             if step not in (0, 1):
                 runs += [(row, 1, 1) for row in numbers[at : end + 1].tolist()]
@@ -104,7 +106,8 @@ class Recipe:
         if not self.neighbour:
             return "no record"
         first, _, second = self.change.partition(" replaced by ")
-        if second and self.background == first:  # the one unit that there is
+        # The data consist of the one unit that is replaced.
+        if second and self.background == first:
             return second
         if second and self.background.endswith(f" and {first}"):
             return self.background.removesuffix(first) + second
@@ -245,7 +248,8 @@ def _equal(
             if row is not None:
                 equal.append((row, value.value))
     for row, words in equal:
-        unlike = tuple(sorted(units, key=lambda unit: words in unit.words))  # what is unlike the others comes first
+        # What is unlike the others comes first.
+        unlike = tuple(sorted(units, key=lambda unit: words in unit.words))
         yield _Background(f"{size} records, all with {words}", _copies(row, size), Rows(), unlike)
         yield _Background(f"one record with {words}", _copies(row, 1), Rows(), unlike[:2])
     if candidates.units.alone:

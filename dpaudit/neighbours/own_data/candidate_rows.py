@@ -317,7 +317,8 @@ def _ends_of(column: DataColumn) -> Ends:
         return 0.0, 1.0
     least = column.finite.min()
     greatest = column.finite.max()
-    if column.kind is ValueKind.INTEGER:  # integers beyond 2^53 are no floats
+    # Integers beyond 2^53 would be rounded as floats.
+    if column.kind is ValueKind.INTEGER:
         return int(least), int(greatest)
     return float(least), float(greatest)
 

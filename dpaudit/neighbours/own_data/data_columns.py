@@ -111,7 +111,8 @@ class DataColumn:
         after_point = 0
         if self.digits is not None:
             after_point = self.digits[1]
-        unit = Fraction(10) ** after_point  # of a type of thousands there are -3 digits
+        # Of a type of thousands there are -3 digits.
+        unit = Fraction(10) ** after_point
         return float(towards(Fraction(repr(float(number))) * unit) / unit)
 
     def held(self, number: float) -> Cell:
@@ -137,7 +138,8 @@ class DataColumn:
     def _in_range(self, number: float) -> bool:
         """Return whether a number lies between the ends of the type."""
         limits = self.limits
-        if self.kind is ValueKind.INTEGER:  # as integers: floats would round the ends of 64 bits
+        # As integers: floats would round the ends of 64 bits.
+        if self.kind is ValueKind.INTEGER:
             return int(limits.min) <= number <= int(limits.max)
         return float(limits.min) <= number <= float(limits.max)
 
@@ -185,7 +187,8 @@ def value_type(value: Any) -> str:
 
 def column_of(name: str | None, values: pd.Series) -> DataColumn:
     """Return a column of a table of pandas; `InputError` if numbers, text and others are mixed."""
-    import pandas as pd  # takes a while to load, and commands without a dataset do not need it
+    # Takes a while to load, and commands without a dataset do not need it.
+    import pandas as pd
 
     kind = values.dtype
     # An arrow-backed type says by its class of Python what it holds; a dictionary of texts says nothing.
@@ -256,7 +259,8 @@ def _of_numbers(name: str | None, values: np.ndarray, types: list[str], found: s
     pairs = list(zip(types, values, strict=True))
     try:
         numbers = np.array([math.nan if type_ == MISSING else value for type_, value in pairs], dtype=float)
-    except (OverflowError, ValueError):  # ValueError of a signalling NaN
+    # ValueError of a signalling NaN.
+    except (OverflowError, ValueError):
         where = "numbers" if name is None else f"in column {name!r} numbers"
         text = "{data} must hold {where} that are at most 1.8e308, and has a larger integer"
         raise unfit(text, where=where) from None

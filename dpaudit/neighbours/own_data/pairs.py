@@ -98,7 +98,8 @@ def neighbours_of(
     >>> pairs[0].neighbour
     [0.2, 0.4]
     """
-    from dpaudit.neighbours.own_data.tables import table_of  # loads pandas
+    # This module loads pandas, which takes a while.
+    from dpaudit.neighbours.own_data.tables import table_of
 
     relation = Relation.parse(relation)
     group = read_integer("group", group)

@@ -107,7 +107,8 @@ def table_of(data: Any) -> Table:
     if library is not None:
         table = LIBRARIES[library](data, library[1])
         made = type(table.take(_NO_ROWS))
-        if made is type(data) or library[1] == "Array":  # arrays of pyarrow have a class for each type
+        # Arrays of pyarrow have a class for each type.
+        if made is type(data) or library[1] == "Array":
             return table
         return _of_subclass(table, data, made)
     text = "{data} must be {allowed_}, got a {kind}"
@@ -131,7 +132,8 @@ def _of_subclass(table: Table, data: Any, plain: type) -> Table:
     kind = type(data)
     try:
         same = type(kind(table.take(_NO_ROWS))) is kind
-    except Exception:  # whatever its constructor raises
+    # The constructor is third-party code, and may raise anything.
+    except Exception:
         same = False
     if not same:
         text = "{data} must be a plain {plain}, got a {kind}, whose rows are none any more: pass the plain one, or say "
@@ -203,14 +205,16 @@ def _as_given(table: Table, data: Any, plain: type) -> Table:
     if kind is plain:
         return table
     make: Rebuild = kind
-    if hasattr(kind, "_make"):  # a named tuple takes its fields one by one
+    # A named tuple takes its fields one by one.
+    if hasattr(kind, "_make"):
         make = kind._make
     try:
         for one in (plain(data), table.take(_NO_ROWS)):
             made = make(one)
             if type(made) is not kind or plain(made) != one:
                 return table
-    except Exception:  # whatever its constructor raises
+    # The constructor is third-party code, and may raise anything.
+    except Exception:
         return table
     return replace(table, rebuilds=(*table.rebuilds, make))
 

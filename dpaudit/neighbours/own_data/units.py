@@ -119,7 +119,8 @@ def _chosen(columns: tuple[DataColumn, ...], units: Units, group: int, seed: int
     sizes = units.sizes
     numeric = [column for i, column in enumerate(columns) if column.numeric and i != units.column][:COLUMNS]
     for column in numeric:
-        for sign in (1, -1):  # the greatest values, then the least
+        # The greatest values, then the least.
+        for sign in (1, -1):
             score = np.full(len(sizes), -np.inf)
             np.maximum.at(score, units.codes, np.nan_to_num(sign * column.values.astype(float), nan=-np.inf))
             yield np.argsort(-score, kind="stable")[:group].tolist()
@@ -150,10 +151,12 @@ def small_groups(columns: tuple[DataColumn, ...], unit: int | None) -> list[tupl
         values = column.values.tolist()
         try:
             counts = Counter(values)
-        except TypeError:  # values that have no hash
+        # Some values, as lists, have no hash.
+        except TypeError:
             continue
         rarest, size = min(counts.items(), key=lambda item: item[1])
-        group = rarest is None or not is_missing(rarest)  # NaN is no group, and NA equals nothing
+        # NaN is no group, and NA equals nothing.
+        group = rarest is None or not is_missing(rarest)
         if 2 <= len(counts) <= GROUPS and size <= LARGE and group:
             found.append((column.title, tuple(_places(values, rarest))))
     return sorted(found, key=lambda one: len(one[1]))
@@ -161,7 +164,8 @@ def small_groups(columns: tuple[DataColumn, ...], unit: int | None) -> list[tupl
 
 def _places(values: Sequence[Hashable], rarest: Hashable) -> Iterator[int]:
     for row, value in enumerate(values):
-        if value is rarest or (not is_missing(value) and value == rarest):  # NA compared with anything is no truth
+        # NA compared with anything is no truth.
+        if value is rarest or (not is_missing(value) and value == rarest):
             yield row
 
 
