@@ -22,10 +22,10 @@ from dpaudit.record import Frozen, Unstored, decode, encodable
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+# The version of what is stored; 1 had events and verdicts as words.
 SCHEMA_VERSION: Literal[2] = 2
-"""The version of what is stored; 1 had events and verdicts as words."""
+# The version of the addresses of random streams: equal versions, seeds and arguments give equal outputs.
 STREAMS_VERSION = 3
-"""The version of the addresses of random streams: equal versions, seeds and arguments give equal outputs."""
 
 
 def versions() -> dict[str, str]:
@@ -79,8 +79,8 @@ class Finding(Frozen, frozen=True, kw_only=True, tag_field="kind"):
         return found
 
 
+# The name of a mechanism in a finding that was read from a file, which has none.
 THE_MECHANISM = "the mechanism"
-"""The name of a mechanism in a finding that was read from a file, which has none."""
 
 
 class AuditFinding(Finding, frozen=True, kw_only=True, dict=True):

@@ -16,20 +16,21 @@ from typing import NamedTuple
 
 from dpaudit.naming import Mention, Mentioned, Name, Sum
 
+# The bound below which whole numbers are shown, as positions in an output or sizes of its parts are.
 POSITIONS = 64
-"""The bound below which whole numbers are shown, as positions in an output or sizes of its parts are."""
 HOW = "include_data or --include-data shows more"
+# The text that replaces a text that is not shown.
 WITHHELD = f"(not shown: it may be of a record; {HOW})"
-"""The text that replaces a text that is not shown."""
+# The text that replaces the name of a class that the audited code defines.
 UNKNOWN = "an exception of the mechanism"
-"""The text that replaces the name of a class that the audited code defines."""
 
+# The names of classes of exceptions that are shown: of Python, of the libraries, and of ours.
 KINDS = frozenset(
     {name for name, kind in vars(builtins).items() if isinstance(kind, type) and issubclass(kind, BaseException)}
     | {"AxisError", "EmptyDataError", "JSONDecodeError", "LinAlgError", "NotFittedError", "OptionError", "ParserError"}
     | {"RunFault", "UFuncTypeError", "timed out"}
 )
-"""The names of classes of exceptions that are shown: of Python, of the libraries, and of ours."""
+# Values that identify nobody: Booleans, also as numbers, what is missing, infinite or empty.
 ALWAYS = frozenset(
     "True False None nan inf -inf NaN NaT missing yes no 0 1 0.0 1.0 -0.0 '' b'' () [] {} set()".split()
 ) | {
@@ -38,7 +39,6 @@ ALWAYS = frozenset(
     "another exception",
     "",
 }
-"""Values that identify nobody: Booleans, also as numbers, what is missing, infinite or empty."""
 # The parts of what Python writes of a key: quoted texts, and numbers and words.
 _REPR = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[\w.+-]+|['"]""")
 # Digits repeat by powers of ten, whatever the data are.

@@ -15,8 +15,8 @@ from dpaudit.arguments import read_integer
 from dpaudit.contract import Domain, Origin, OriginKind, Pair, Relation, Sample
 from dpaudit.neighbours.check import Example, Point, sample_of
 
+# The number of pairs that are crafted by default.
 DEFAULT_LIMIT = 64
-"""The number of pairs that are crafted by default."""
 
 _Labelled = tuple[Point, int]
 _PUBLIC_SHARES = ((", all public", 1.0), (", half of them public", 0.5), (", none public", 0.0))

@@ -51,16 +51,16 @@ if TYPE_CHECKING:
     import xarray
     from scipy import sparse
 
+# Characters of a value that are shown.
 LONGEST_VALUE = 40
-"""Characters of a value that are shown."""
+# Comparisons of single elements, after which there is no phrase; they take about a second.
 MOST_STEPS = 100_000
-"""Comparisons of single elements, after which there is no phrase; they take about a second."""
+# The most elements of a list that are asked for their types too: 1, 1.0 and True are equal.
 MOST_TYPED = 100_000
-"""The most elements of a list that are asked for their types too: 1, 1.0 and True are equal."""
+# The deepest nesting that is looked into.
 DEEPEST = 20
-"""The deepest nesting that is looked into."""
+# The most elements that are compared without regard to their order.
 MOST_REORDERED = 20_000
-"""The most elements that are compared without regard to their order."""
 # Types whose values are shown as a whole, and not by their attributes; dates and times are among them.
 _SCALARS = (Number, Enum, date, time, timedelta, np.generic)
 

@@ -23,12 +23,12 @@ from dpaudit.neighbours.multisets import (
     unrank,
 )
 
+# The most universe indices (multisets times n) that one enumeration may hold.
 MULTISET_CELLS = 2**24
-"""The most universe indices (multisets times n) that one enumeration may hold."""
+# The most pairs (before multiplying by orbit sizes) that one audit compares.
 PAIRS = 4_000_000
-"""The most pairs (before multiplying by orbit sizes) that one audit compares."""
+# The most output laws that one audit computes.
 LAWS = 200_000
-"""The most output laws that one audit computes."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,12 +17,12 @@ import numpy as np
 from dpaudit.contract import Sample
 from dpaudit.neighbours.frame_columns import Frame, columns_of
 
+# The most parts of a tuple that are named as "the second array", and whose parts are looked into.
 FEW_PARTS = 10
-"""The most parts of a tuple that are named as "the second array", and whose parts are looked into."""
+# The most parts of an input that are asked whether they are data frames.
 MOST_LOOKED_AT = 1_000
-"""The most parts of an input that are asked whether they are data frames."""
+# The deepest nesting of a data frame that is found.
 DEEPEST_FRAME = 4
-"""The deepest nesting of a data frame that is found."""
 _FRAME_LIBRARIES = frozenset(
     {"pandas", "polars", "pyarrow", "xarray", "geopandas", "narwhals", "modin", "cudf", "dask"}
 )

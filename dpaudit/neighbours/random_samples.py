@@ -14,10 +14,10 @@ from dpaudit.arguments import read_integer
 from dpaudit.contract import Domain, Origin, OriginKind, Pair, Relation, Sample
 from dpaudit.neighbours.check import Example, as_multiset, sample_of
 
+# All pairs are held in memory, and each is run.
 MOST_PAIRS = 100_000
-"""All pairs are held in memory, and each is run."""
+# The most variations of a pair in one step of a local search.
 PROPOSALS = 6
-"""The most variations of a pair in one step of a local search."""
 
 
 def random_pairs(

@@ -13,8 +13,8 @@ from dpaudit.jsonable import stable_repr
 if TYPE_CHECKING:
     from scipy import sparse
 
+# Elements of a list that are compared at once: a slice of equal elements is skipped without a look at each.
 CHUNK = 4096
-"""Elements of a list that are compared at once: a slice of equal elements is skipped without a look at each."""
 Text = str | bytes | bytearray
 _Value = TypeVar("_Value")
 

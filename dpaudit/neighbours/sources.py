@@ -14,10 +14,10 @@ from dpaudit.neighbours.random_samples import random_pairs
 from dpaudit.neighbours.strategies import is_strategy, pairs_from_strategy
 from dpaudit.places import Place
 
+# Sixteen vectors of so many numbers take 128 MB.
 MOST_QUERIES = 1_000_000
-"""Sixteen vectors of so many numbers take 128 MB."""
+# The name of the pairs in the module of a mechanism.
 PAIRS = "PAIRS"
-"""The name of the pairs in the module of a mechanism."""
 PATTERNS = "patterns"
 RANDOM = "random"
 CRAFTED = "crafted"

@@ -13,8 +13,8 @@ from dpaudit.outputs.types import Parts
 
 PLAIN = (bool, int, float, complex, str, bytes, type(None), list, tuple, dict, set, frozenset, np.ndarray, np.generic)
 PLAIN_BASES: tuple[type, ...] = (str, bytes, bytearray, int, float, list, tuple, dict, set, frozenset)
+# The text before the address in the printed form of an object.
 ADDRESS = " at 0x"
-"""The text before the address in the printed form of an object."""
 # Libraries whose classes are not asked for a state: it repeats attributes that are read already.
 _STATE_IN_ATTRIBUTES = ("pydantic", "torch")
 

@@ -26,11 +26,11 @@ Dropped: TypeAlias = Callable[[Any], Parts]
 KINDS = 256
 # Characters of the printed form of an object that are read.
 LONGEST = 4096
+# Types of objects that are known by their names, and print their addresses.
 NO_STATE = (
     types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.ModuleType, types.MethodWrapperType,
     functools.partial,
 )  # fmt: skip
-"""Types of objects that are known by their names, and print their addresses."""
 
 
 class Unseen:

@@ -34,8 +34,8 @@ from dpaudit.withheld import foreign, raised_words
 V = TypeVar("V")
 R = TypeVar("R")
 
+# The types that a user has registered; they are sent to worker processes with their work.
 REGISTERED: dict[type, Flatten] = {}
-"""The types that a user has registered; they are sent to worker processes with their work."""
 
 ALLOWED = "numbers, text, bytes, None, arrays of numbers, or lists, tuples, dictionaries and sets of these"
 DEPTH = 32

@@ -17,18 +17,18 @@ from dpaudit.neighbours.own_data.candidate_rows import ALLOWED, CandidateRows, N
 from dpaudit.neighbours.own_data.data_columns import ValueKind
 from dpaudit.neighbours.own_data.units import UnitRows, words_of_rows
 
+# Sums of floats of common types overflow beyond these.
 OVERFLOWS = tuple(float(np.finfo(kind).max) for kind in (np.float16, np.float32, np.float64))
-"""Sums of floats of common types overflow beyond these."""
+# Sums of integers of common types wrap round here.
 SUMS = (2**7, 2**8, 2**15, 2**16, 2**31, 2**32, 2**63, 2**64)
-"""Sums of integers of common types wrap round here."""
+# The most copies of a record, of the backgrounds for thresholds on counts; these come after all other pairs.
 FEW = 20
-"""The most copies of a record, of the backgrounds for thresholds on counts; these come after all other pairs."""
+# The most records that are tried as the only content of a dataset, in which one copy is then replaced.
 UNLIKE = 4
-"""The most records that are tried as the only content of a dataset, in which one copy is then replaced."""
 LEAST_LARGE = 300
+# A background of equal records whose sum wraps round has at most `LEAST_LARGE` of them, or so many times those
+# given.
 LARGER = 4
-"""A background of equal records whose sum wraps round has at most `LEAST_LARGE` of them, or so many times those
-given."""
 
 
 @dataclass(frozen=True)

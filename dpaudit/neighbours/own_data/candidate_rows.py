@@ -17,16 +17,16 @@ from dpaudit.neighbours.own_data.data_columns import Cell, DataColumn, ValueKind
 from dpaudit.neighbours.own_data.units import COLUMNS, UnitRows, Units
 from dpaudit.neighbours.own_data.value_bounds import ColumnBounds, Ends
 
+# Widths of the bounds by which the farther of the values outside lie outside.
 FAR = 1000
-"""Widths of the bounds by which the farther of the values outside lie outside."""
+# Words of the long text.
 LONG = 1000
-"""Words of the long text."""
+# Columns of numbers, at least, of a record with both ends of the bounds.
 MIXED = 4
-"""Columns of numbers, at least, of a record with both ends of the bounds."""
+# Times as many rows as the largest unit has, that a new unit has to test whether its contribution is bounded.
 MANY = 10
-"""Times as many rows as the largest unit has, that a new unit has to test whether its contribution is bounded."""
+# The most rows that a new unit has.
 MOST_ROWS = 1000
-"""The most rows that a new unit has."""
 
 
 class NewValue(Enum):
@@ -53,10 +53,10 @@ class NewValue(Enum):
     LEAST = "the least number of its type"
 
 
+# Those that bounds allow, and that come to a background; of the other two backgrounds are made.
 ALLOWED = (NewValue.HIGH, NewValue.LOW)
-"""Those that bounds allow, and that come to a background; of the other two backgrounds are made."""
+# Those that bounds do not allow: what comes of them is part of the mechanism, which may have to clip.
 OUTSIDE = tuple(value for value in NewValue if value not in (*ALLOWED, NewValue.MIDDLE, NewValue.TINY))
-"""Those that bounds do not allow: what comes of them is part of the mechanism, which may have to clip."""
 
 
 @dataclass

@@ -144,8 +144,8 @@ class DataColumn:
         return float(limits.min) <= number <= float(limits.max)
 
 
+# The digits of decimals of Python, whose type sets no limit.
 MOST_DIGITS = 28
-"""The digits of decimals of Python, whose type sets no limit."""
 
 
 def decimal_of(number: float, digits: Digits) -> Decimal | None:

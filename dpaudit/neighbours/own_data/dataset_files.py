@@ -72,6 +72,7 @@ def _names_rows(index: pd.Index) -> bool:
     return bool((index == np.arange(1, len(index) + 1)).all())
 
 
+# Cells that are values rather than names of columns.
 VALUE = re.compile(
     # Numbers, with a decimal comma too.
     r"[-+(]?[\d.,]*\d\s*%?"
@@ -89,7 +90,6 @@ VALUE = re.compile(
     r"|true|false|yes|no|nan|null|none|na|n/a|#n/a|-|\?",
     re.IGNORECASE,
 )
-"""Cells that are values rather than names of columns."""
 YEAR = re.compile("(19|20)[0-9]{2}")
 
 
@@ -195,15 +195,15 @@ def check_names(path: Path | str, names: Iterable[str], share: Callable[[Iterabl
         raise InputError(f"the first line of {path} must name its columns, {instead}")
 
 
+# The reader of each format of files, given whether the first line names the columns.
 READERS: dict[str, Callable[[Path, bool | None], pd.DataFrame | np.ndarray]] = {
     ".csv": lambda path, header: _read_lines(path, ",", header),
     ".tsv": lambda path, header: _read_lines(path, "\t", header),
     ".parquet": lambda path, _: pd.read_parquet(path),
     ".npy": lambda path, _: np.load(path, allow_pickle=False),
 }
-"""The reader of each format of files, given whether the first line names the columns."""
+# The formats whose first line may be a record.
 LINES = (".csv", ".tsv")
-"""The formats whose first line may be a record."""
 
 
 def read_dataset(path: str | Path, *, header: bool | None = None) -> pd.DataFrame | np.ndarray:

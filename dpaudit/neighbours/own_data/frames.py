@@ -484,6 +484,7 @@ def _objects(values: Sequence[Any]) -> np.ndarray:
     return found
 
 
+# The function that makes a table of an object, by the library and the name of its class or of a base of it.
 LIBRARIES: Mapping[tuple[str, str], Callable[[Any, str], Table]] = {
     ("polars", "DataFrame"): polars_table,
     ("polars", "LazyFrame"): polars_table,
@@ -495,7 +496,6 @@ LIBRARIES: Mapping[tuple[str, str], Callable[[Any, str], Table]] = {
     ("xarray", "Dataset"): xarray_table,
     ("xarray", "DataArray"): xarray_table,
 }
-"""The function that makes a table of an object, by the library and the name of its class or of a base of it."""
 
 
 def library_of(kind: type) -> tuple[str, str] | None:

@@ -26,14 +26,14 @@ from dpaudit.withheld import Coarse
 if TYPE_CHECKING:
     from dpaudit.neighbours.own_data.adapters import Table
 
+# The most pairs that are made by default.
 COUNT = 40
-"""The most pairs that are made by default."""
+# The most pairs that a dataset is said to give; beyond it gives "at least" so many.
 COUNTED = 1_000
-"""The most pairs that a dataset is said to give; beyond it gives "at least" so many."""
+# Rows of a dataset that are compared one by one, to see whether it is made twice.
 FEW = 64
-"""Rows of a dataset that are compared one by one, to see whether it is made twice."""
+# The most variations of a pair in one step of a local search.
 PROPOSALS = 6
-"""The most variations of a pair in one step of a local search."""
 
 
 def neighbours_of(

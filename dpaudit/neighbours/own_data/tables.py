@@ -27,8 +27,8 @@ from dpaudit.neighbours.own_data.data_columns import DataColumn, unfit
 from dpaudit.neighbours.own_data.frames import LIBRARIES, library_of
 
 _NO_ROWS = np.zeros(0, dtype=np.int64)
+# The columns of a sparse matrix in which new records differ: those that most records have an entry in.
 SPARSE_COLUMNS = 8
-"""The columns of a sparse matrix in which new records differ: those that most records have an entry in."""
 ALLOWED = (
     "a list or tuple of records, an array, a table of pandas, polars or pyarrow, a dataset of xarray, a dictionary of "
     "columns, a tuple of arrays of one length, or a sparse matrix"

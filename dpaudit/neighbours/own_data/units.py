@@ -18,14 +18,14 @@ from dpaudit.neighbours.own_data.value_bounds import column_number
 if TYPE_CHECKING:
     import pandas as pd
 
+# Columns that are examined one by one.
 COLUMNS = 8
-"""Columns that are examined one by one."""
+# Units that are drawn at random, in addition to those that stand out.
 DRAWN = 2
-"""Units that are drawn at random, in addition to those that stand out."""
+# The most different values of a column that divides the records into groups.
 GROUPS = 20
-"""The most different values of a column that divides the records into groups."""
+# Rows of a group that is not rare any more.
 LARGE = 10_000
-"""Rows of a group that is not rare any more."""
 
 
 GivenUnit = str | Sequence[Hashable] | np.ndarray
