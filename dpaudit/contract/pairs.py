@@ -101,6 +101,7 @@ class Pair:
         return _words_of(self.data), _words_of(self.neighbour)
 
     def __eq__(self, other: object) -> bool:
+        # A pair that is made is never equal to one that is given, even if its inputs are.
         return type(self) is type(other) and (self.sides, self.origin) == (other.sides, other.origin)
 
     def __hash__(self) -> int:

@@ -137,6 +137,7 @@ class _Comparison:
         if self.steps > MOST_STEPS or self.depth > DEEPEST:
             raise RecursionError("the comparison would take too long")
         key = (id(one), id(other))
+        # An object that holds itself comes back here: the comparison under way decides on it.
         if key in self.under:
             return None
         self.under.add(key)
@@ -148,6 +149,7 @@ class _Comparison:
             self.under.discard(key)
 
     def _by_kind(self, one: Any, other: Any) -> Difference | None:
+        # Frames come first: they look like arrays and like mappings of columns too.
         if is_frame(one) and is_frame(other):
             with self._hiding(not self.shown):
                 return self._frames(one, other)
@@ -170,6 +172,7 @@ class _Comparison:
             return Difference(f": {kind_of(other)}, not {kind_of(one)}")
         if isinstance(one, Mapping):
             return self._mappings(one, other)
+        # Before tuples: a named tuple is one, and its fields have names to say.
         if isinstance(one, tuple) and hasattr(one, "_fields"):
             fields = dict(zip(one._fields, one, strict=True))
             others = dict(zip(other._fields, other, strict=True))
@@ -229,6 +232,7 @@ class _Comparison:
             stop = min(at + CHUNK, most)
             first = one[at:stop]
             second = other[at:stop]
+            # Most of two neighbouring datasets is equal, and whole slices are compared in compiled code.
             if surely_equal(first, second):
                 continue
             for place, (a, b) in enumerate(zip(first, second, strict=True)):
@@ -250,6 +254,7 @@ class _Comparison:
         ends = self._ends(one, other)
         gone = one[ends.start : len(one) - ends.end]
         come = other[ends.start : len(other) - ends.end]
+        # All elements are equal; types may differ still, as of 1 and True.
         if not gone and not come:
             return self._of_types(one, other)
         if len(gone) == len(come) == 1:
@@ -291,6 +296,7 @@ class _Comparison:
             return None
         first = places[0]
         last = places[-1]
+        # Two that were exchanged say more than two that differ.
         if len(places) == 2 and self._alike(one[first], other[last]) and self._alike(one[last], other[first]):
             return Difference(" exchanged", (f"{noun}s {first} and {last}",))
         if size <= MOST_REORDERED and _reordered(one, other):

@@ -74,6 +74,7 @@ def every_pair(domain: Domain, n: int, relation: Relation, permutations: Sequenc
         _check_limit("laws to compute", start(n + 2) - start(n - 1), LAWS, n)
     generators = [checked_permutation(p, labelled) for p in permutations]
     if flagged:
+        # A symmetry moves public examples as it moves the private ones.
         generators = [np.concatenate([p, p + labelled]) for p in generators]
     firsts, sizes = orbits(multisets(universe, n), generators, universe)
     rows = unrank(firsts, universe, n)
@@ -86,8 +87,10 @@ def every_pair(domain: Domain, n: int, relation: Relation, permutations: Sequenc
     both = relation is Relation.ADD_REMOVE_ONE
     replaceable = (distinct(rows) & (rows < labelled)).sum(axis=1)
     if both:
+        # Each distinct example may go and each labelled one may come, and both directions count.
         degree = 2 * (replaceable + labelled)
     else:
+        # Each distinct private example may become any other labelled one.
         degree = replaceable * (labelled - 1)
     _check_limit("pairs to compare", int(degree.sum()), PAIRS, n)
 
@@ -167,6 +170,7 @@ def given_pairs(domain: Domain, samples: Iterable[Sample | Pair], relation: Rela
             first = numbers.setdefault(data, len(numbers))
             second = numbers.setdefault(other, len(numbers))
             origins.setdefault((first, second), origin)
+            # Both directions are compared; an earlier origin of the same pair stays.
             origins.setdefault((second, first), origin)
     if not origins:
         text = f"samples have no neighbours under {relation.value}: nothing can be compared"

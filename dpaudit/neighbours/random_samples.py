@@ -60,6 +60,7 @@ def random_pairs(
         labels = rng.integers(2, size=n)
         public = None
         if relation is Relation.REPLACE_PRIVATE:
+            # One example must be private: only such may change.
             public = [False, *(rng.random(n - 1) < 0.5).tolist()]
         data = domain.sample(points[rows], labels, public=public)
         neighbour = _neighbour(domain, points, data, relation, rng)
@@ -90,6 +91,7 @@ def _neighbour(
     else:
         out = removable[int(rng.integers(len(removable)))]
         into = out
+        # Drawn until it differs, which keeps all other examples equally likely.
         while into == out:
             into = example(int(rng.integers(universe)))
         rows.update({out: -1, into: 1})
@@ -116,6 +118,7 @@ def _moved_samples(domain: Domain, pair: Pair, rng: np.random.Generator) -> Iter
     first = as_multiset(pair.data)
     second = as_multiset(pair.neighbour)
     flagged = pair.data.public is not None
+    # Some moves change nothing or repeat another, so that more are drawn than are returned.
     for _ in range(4 * PROPOSALS):
         shared = first & second
         sides = [first - shared, second - shared]

@@ -58,6 +58,7 @@ def shrink(better: Better[C], start: Small[C], *, values: bool = True, bounds: V
         yield small
     while values and small is not None:
         limit = complexity(small.pair)
+        # Only what has less to say than before, so that the search ends.
         simpler = (pair for pair in _simpler_pairs(small.pair, bounds) if complexity(pair) < limit)
         small = next((Small(pair, chosen) for pair in simpler if (chosen := better(pair)) is not None), None)
         if small is not None:
@@ -85,6 +86,7 @@ def _fewer(better: Better[C], pair: Pair) -> Iterator[Small[C]]:
                 yield Small(smaller, chosen, records)
             else:
                 at += block
+        # Large blocks first: most parts go at once, and each try costs an audit.
         block = min(block // 2, len(kept))
 
 

@@ -128,6 +128,7 @@ def _check(condition: bool) -> None:
 
 def _exactly(kind: type[V], held: Sent) -> V:
     """Return what was sent if it has exactly this type."""
+    # The exact type decides: a subclass may hold more, and True would pass for 1. `isinstance` is for type checkers.
     if type(held) is not kind or not isinstance(held, kind):
         raise ValueError("what was sent does not fit together")
     return held
@@ -198,6 +199,7 @@ def _places(codes: Sent, number: int) -> list[int]:
 
 def _lengths(given: Sent, count: int) -> list[int]:
     """Return the lengths of containers: one number if all have the same."""
+    # The writer sends one length where all containers have it.
     if type(given) is int:
         given = [given] * count
     lengths = _numbers(given)
@@ -243,6 +245,7 @@ def _dtype(name: Sent) -> Type:
     text = _exactly(str, name)
     _check(len(text) < MOST_DTYPE)
     kind: Type = np.dtype(text)
+    # Fields and arrays of arrays are sent by forms of their own; objects never are.
     _check(kind.kind in DTYPES and kind.names is None and kind.subdtype is None)
     return kind
 
@@ -300,6 +303,7 @@ def _laid_out(kinds: list[tuple[str, Type, tuple[int, ...]]], layout: Sent) -> n
     places, width, titles = _columns_of(layout)
     formats = [np.dtype((dtype, shape)) for _, dtype, shape in kinds]
     size = _exactly(int, width)
+    # A few bytes must not ask for memory without end.
     _check(size <= 2 * sum(one.itemsize for one in formats) + MOST_GAP)
     fields = {
         "names": [name for name, _, _ in kinds],
@@ -314,6 +318,7 @@ def _laid_out(kinds: list[tuple[str, Type, tuple[int, ...]]], layout: Sent) -> n
 def _objects(count: int, depth: int, shape: Sent, column: Sent) -> Decoded:
     sides = _shape(shape)
     size = math.prod(sides)
+    # One by one: as a whole, values that are lists of one length would be taken for a table.
     array = np.empty(count * size, object)
     for i, value in enumerate(_read(column, count * size, depth)):
         array[i] = value
@@ -379,6 +384,7 @@ def _index(labels: Array | pd.Series, name: Sent, ranged: bool) -> pd.Index:
         return pd.Index(labels, name=name)
     step = int(labels[1]) - int(labels[0]) if len(labels) > 1 else 1
     start = int(labels[0]) if len(labels) else 0
+    # A range needs a step; that of labels which repeat is none.
     _check(step != 0)
     found = pd.RangeIndex(start, start + step * len(labels), step, name=name)
     _check(bool((found == labels).all()))

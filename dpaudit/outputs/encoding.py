@@ -133,6 +133,7 @@ class _Writer:
         return write(self, values, depth + 1)
 
     def _plain(self, values: Values, kinds: set[type]) -> Encoded:
+        # Most batches hold nothing that MessagePack lacks: they are packed at once, and looked at only if that fails.
         if not self.careful:
             return ["plain", values]
         try:
@@ -160,6 +161,7 @@ class _Writer:
         lengths = list(map(len, values))
         inside = list(chain.from_iterable(values))
         uniform = min(lengths) == max(lengths)
+        # Containers of one length are sent a position a column, as those of one position are mostly of one type.
         if uniform and len(values) > 1 and lengths[0] <= APART and kind in ("list", "tuple"):
             if not set(map(type, inside)) <= PLAIN:
                 return ["columns", kind, [self.column(inside[j :: lengths[0]], depth) for j in range(lengths[0])]]
@@ -255,6 +257,7 @@ class _Writer:
             # `decoding` reads shared objects of plain parts alone, so that bytes cannot stand for more than they are.
             inside = self.column(list(map(parts, values)), depth)
             shared = None
+        # A stand-in of a number must be a number too, since events read outputs by `float`.
         number = any("__float__" in vars(base) for base in kind.__mro__)
         found = ["foreign", str(kind.__module__)[:NAMES], str(kind.__qualname__)[:NAMES], number, inside]
         if shared is None:
@@ -298,6 +301,7 @@ def _stored(value: Sparse) -> Parts:
         "shape": tuple(map(int, value.shape)),
         "array": not hasattr(value, "getH"),
     }
+    # Arrays are sent as they are stored: order and duplicates of entries are a part of the output.
     if value.format in ("csr", "csc", "bsr"):
         found["built of"] = (value.data, value.indices, value.indptr)
     elif value.format == "dia":

@@ -39,6 +39,7 @@ def finite(values: Rows) -> Rows:
     """Return numbers with stand-ins for NaN and the infinities; the same array if there are none."""
     if np.isfinite(values).all():
         return values
+    # Fitted scores and sums of columns need finite numbers; stand-ins keep what was there apart.
     found: Rows = np.nan_to_num(values, nan=NAN, posinf=PLUS, neginf=MINUS)
     return found
 
@@ -97,6 +98,7 @@ class WholeValues:
 
     def bit(self, place: int) -> NDArray[np.int64]:
         """Return one of the lowest `MOST_BITS` bits of each magnitude."""
+        # The arrays hold the lowest 64 bits of all; those above are read from the integers themselves.
         if place < 64:
             return ((self.low >> np.uint64(place)) & np.uint64(1)).astype(np.int64)
         low_bytes = self._low_bytes

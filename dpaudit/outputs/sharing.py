@@ -92,9 +92,11 @@ def _shared(first: Any, second: Any, place: Place, left: list[int]) -> Iterator[
     if left[0] < 0 or len(place) > LEVELS or isinstance(first, _FIXED):
         return
     if isinstance(first, np.ndarray) and isinstance(second, np.ndarray):
+        # Two views of one buffer are different objects, so that memory is asked about and not identity.
         if first.size and np.may_share_memory(first, second):
             yield Part(place, first, label_of(first))
         return
+    # A tuple cannot change; what is in it can, and is looked at below.
     if first is second and not isinstance(first, tuple | frozenset):
         yield Part(place, first, label_of(first))
         return
@@ -209,6 +211,7 @@ def changes_itself(output: Any) -> InputError | None:
 
     Such an output counts how often it is read, or fills a cache: it holds more than the mechanism has put into it.
     """
+    # Read twice: an output that changes by being read gives two cells.
     if label_of(output) == label_of(output):
         return None
     kind = foreign(type(output).__qualname__, "object")

@@ -186,8 +186,10 @@ def _backgrounds(
     new = tuple(made[:2] + doubled[:2] + made[2:])
     for unit in notable:
         rest = Rows.all_but(size, unit.rows).runs
+        # What comes for a unit stands where the unit stood: a mechanism may depend on the order of rows.
         at = sum(run[0] < unit.rows[0] for run in rest)
         yield _Background("the data", Rows(rest[:at]), Rows(rest[at:]), new, unit, everything)
+    # Where a unit has several rows, a single row of a group is no unit that could go.
     if not candidates.units.alone:
         groups = []
     for title, rows in groups:
@@ -218,6 +220,7 @@ def _uniform(candidates: CandidateRows, row: int) -> Iterator[Recipe]:
     size = candidates.size
     whole = _copies(row, size)
     others = _copies(row, size - 1)
+    # Of what is made the greatest value comes first and the least second: here the least first.
     for unit in candidates.made()[1::-1]:
         new = Rows.of(unit.rows)
         for place, neighbour in (("first", new + others), ("last", others + new)):
@@ -279,11 +282,13 @@ def _sums(candidates: CandidateRows, units: tuple[UnitRows, ...]) -> Iterator[_B
     if greatest is not None:
         held = candidates.cells(NewValue.HIGH).values()
         integers = {int(high) for high in held if isinstance(high, int | np.integer)}
+        # As many copies as a sum holds before it wraps round: one more record takes it over the end.
         ends = {(end - 1) // high for end in SUMS for high in integers if high >= 1}
         floats = {float(high) for high in held if isinstance(high, float | np.floating) and high > 0}
         ends |= {int(end // high) for end in OVERFLOWS for high in floats if end // high <= most}
         for times in sorted(end for end in ends if 1 <= end <= most):
             yield _Background(f"{times} records with the greatest value", _copies(greatest, times), Rows(), units)
+    # The greatest number of a type lies outside of the bounds.
     if not candidates.outside:
         return
     row = candidates.all_with(NewValue.MOST)

@@ -113,6 +113,7 @@ class DataColumn:
             after_point = self.digits[1]
         # Of a type of thousands there are -3 digits.
         unit = Fraction(10) ** after_point
+        # By its shortest decimals: the binary 0.1 is a little more than 0.1, and would be rounded up.
         return float(towards(Fraction(repr(float(number))) * unit) / unit)
 
     def held(self, number: float) -> Cell:
@@ -130,6 +131,7 @@ class DataColumn:
             exact = float(number)
         if self.type is None:
             return exact
+        # Infinity and NaN lie in no range, and floats of every width hold them.
         if math.isfinite(exact) and not self._in_range(exact):
             return None
         made: np.generic = self.type.type(exact)
@@ -152,6 +154,7 @@ def decimal_of(number: float, digits: Digits) -> Decimal | None:
     """Return a number as a decimal of so many digits in all and after the point; None if it has more or no end."""
     if not math.isfinite(number):
         return None
+    # The shortest decimals of the float are taken, not the binary fraction that it is.
     precision, scale = digits
     try:
         found = Decimal(repr(float(number))).quantize(Decimal(1).scaleb(-scale))
@@ -173,6 +176,7 @@ def value_type(value: Any) -> str:
     """Return the type of a value as far as the values of one column must agree in it."""
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return MISSING
+    # Before numbers: Booleans of Python are integers too.
     if isinstance(value, bool | np.bool_):
         return BOOLEAN
     # A span of time of NumPy is derived from its integers.
@@ -205,6 +209,7 @@ def column_of(name: str | None, values: pd.Series) -> DataColumn:
         if kind.kind == "O":
             return _of_objects(name, values.to_numpy())
         found = _KINDS.get(kind.kind, ValueKind.OTHER)
+        # Of the types of NumPy, floats alone have a stand-in for a missing value: NaN.
         return DataColumn(name, found, values.to_numpy(), kind, nullable=kind.kind == "f")
     if hasattr(kind, "numpy_dtype"):
         inner = kind.numpy_dtype

@@ -153,8 +153,10 @@ def _distinct(recipes: Iterable[Recipe], candidates: CandidateRows) -> Iterator[
     key = cache(candidates.key)
     found: set[frozenset[_Content]] = set()
     for recipe in recipes:
+        # A record that is replaced by an equal one gives twice the same dataset, on which nothing can differ.
         if sorted(map(key, recipe.gone)) == sorted(map(key, recipe.come)):
             continue
+        # Both directions of a pair are audited, so that its sides have no order.
         content = frozenset((_content(recipe.data, key), _content(recipe.neighbour, key)))
         if content not in found:
             found.add(content)

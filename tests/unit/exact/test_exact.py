@@ -382,7 +382,7 @@ def test_names_of_atoms_must_be_permuted_alike_on_both_sides_of_a_pair() -> None
     both = Table(lambda s: [1.0, 0.0] if {(0, 0), (1, 0)} <= set(rows(s)) else [0.0, 1.0])
     swap = np.array([1, 0, 2, 3])
     sample, other = both.domain.sample([0, 1], [0, 0]), both.domain.sample([0, 1], [0, 1])
-    assert not check_symmetry(both, sample, other, swap)
+    assert not check_symmetry(both.law, both.domain, sample, other, swap)
 
 
 def rows(sample: Any) -> list[tuple[int, int]]:
