@@ -30,7 +30,7 @@ from dpaudit.naming import Name
 from dpaudit.outputs.canonical import Raised, canonical, in_words
 from dpaudit.outputs.leaf import OUTPUT
 from dpaudit.outputs.readers import DIGITS, stored
-from dpaudit.outputs.types import Batch
+from dpaudit.outputs.types import Batch, Values
 from dpaudit.outputs.values import JsonValue, decode_value, encode_value
 from dpaudit.record import Extended, Frozen
 
@@ -122,7 +122,7 @@ class Cells(_Event, frozen=True, tag="cells"):
         return found._listed([*labels, *sorted(map(str, others))])
 
     @classmethod
-    def of_outputs(cls, outputs: Iterable[Any], *, complement: bool = False, path: Path = ()) -> Cells:
+    def of_outputs(cls, outputs: Outputs, *, complement: bool = False, path: Path = ()) -> Cells:
         """Return the explicit event that a part of the output is one of some, or with `complement` none of them."""
         cells = [(canonical(output), output) for output in outputs]
         whole = ranges_of([cell for cell, _ in cells if type(cell) is int])
@@ -301,7 +301,7 @@ def cell_of(part: Any) -> Hashable:
     return canonical(part)
 
 
-def numbers_of(outputs: Outputs, feature: str, path: Path = (), *, parts: Sequence[Any] | None = None) -> Array:
+def numbers_of(outputs: Outputs, feature: str, path: Path = (), *, parts: Values | None = None) -> Array:
     """Return a feature of each output of a batch, NaN for those that have none; shape (len(outputs),).
 
     The `parts` of outputs at the path are given where they are known.

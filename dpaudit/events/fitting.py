@@ -10,7 +10,6 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.bounds.base import Array, Integers
 from dpaudit.events.cells import LEAST, bins
@@ -306,7 +305,7 @@ class Trees(Score):
     width: int
     base: float
     ends: Integers
-    nodes: dict[str, NDArray[Any]]
+    nodes: dict[str, np.ndarray]
     slow = True
 
     def __post_init__(self) -> None:

@@ -78,10 +78,6 @@ def fit_line(scores: Array, hits: Array, total: Array, offset: float) -> tuple[A
     return None
 
 
-class _Singular(Exception):
-    pass
-
-
 def modes(hits: Array, total: Array, centre: Array, precision: Array, start: Array) -> tuple[Array, Array, Array]:
     """Find the posterior mode of each walk's deviations from a centre by damped Newton steps.
 
@@ -97,7 +93,7 @@ def modes(hits: Array, total: Array, centre: Array, precision: Array, start: Arr
     given = (hits, total, centre, precision, start)
     try:
         return _modes(*given)
-    except _Singular:
+    except np.linalg.LinAlgError:
         alone = [_modes(*(one[i : i + 1] for one in given)) for i in range(len(hits))]
         deviations, evidence, factors = zip(*alone, strict=True)
         return np.concatenate(deviations), np.concatenate(evidence), np.concatenate(factors, axis=1)
@@ -147,7 +143,7 @@ def _factor(band: Array, total: Array, share: Array) -> Array:
     precision[1] += total * share * (1 - share)
     factor, failed = scipy.linalg.lapack.dpbtrf(precision.reshape(2, -1))
     if failed and len(share) > 1:
-        raise _Singular
+        raise np.linalg.LinAlgError("a precision has no factor")
     return np.asarray(factor).reshape(precision.shape)
 
 

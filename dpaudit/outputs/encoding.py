@@ -167,7 +167,7 @@ class _Writer:
                 return ["columns", kind, [self.column(inside[j :: lengths[0]], depth) for j in range(lengths[0])]]
         return [kind, lengths[0] if uniform else lengths, self.column(inside, depth)]
 
-    def _mapping(self, values: Sequence[Mapping[Any, Any]], depth: int) -> Encoded:
+    def _mapping(self, values: Sequence[Mapping[Hashable, Any]], depth: int) -> Encoded:
         lengths = list(map(len, values))
         keys = list(chain.from_iterable(values))
         inside = list(chain.from_iterable(value.values() for value in values))
@@ -284,7 +284,7 @@ _WRITERS: dict[str, Callable[[_Writer, Any, int], Encoded]] = {
 }
 
 
-def _layout(dtype: Type) -> list[Any] | None:
+def _layout(dtype: Type) -> list[int | list[int] | list[str | None]] | None:
     """Return where records keep their fields, how many bytes one takes, and titles, or None if all are as usual."""
     if dtype == packed(dtype):
         return None

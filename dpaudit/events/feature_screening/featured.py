@@ -183,7 +183,7 @@ class FeatureBins(ScoreBins):
 
     feature: Feature | Product
     name: Name
-    edges: Any = field(repr=False)
+    edges: Array = field(repr=False)
     screened = True
 
     @property
