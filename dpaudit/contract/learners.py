@@ -146,7 +146,7 @@ class Learner(Protocol):
     def concepts(self) -> ConceptClass:
         """The class that it learns."""
 
-    def run(self, sample: Any, rng: np.random.Generator, size: int) -> Sequence[Hashable] | NDArray[Any]:
+    def run(self, sample: Any, rng: np.random.Generator, size: int) -> Sequence[Hashable] | NDArray[np.generic]:
         """Return the outputs of `size` independent runs: integer codes, or canonical hashables."""
 
     # A sample and an output are `Any` below: each learner takes samples and outputs of its own kind alone.

@@ -129,7 +129,7 @@ class _Comparison:
     hidden: bool = False
     """Whether it is in a data frame whose values are not shown."""
 
-    def compare(self, one: Any, other: Any) -> Difference | None:
+    def compare(self, one: _Value, other: _Value) -> Difference | None:
         """Return what differs between two values; None if nothing does."""
         if one is other:
             return None

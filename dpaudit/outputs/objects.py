@@ -174,12 +174,13 @@ def _without_attributes(value: Any) -> Flat:
     raise InputError(why)
 
 
-def plain_value(base: type, value: Any) -> Any:
+def plain_value(base: type, value: Any) -> Flat:
     """Return the plain value of an instance of a class derived from a plain one."""
     # A text is not asked for what its class shows in its place.
     if base is str:
         return str.__str__(value)
-    return base(value)
+    found: Flat = base(value)
+    return found
 
 
 def _with_items(items: dict[K, V], held: Parts) -> Parts | dict[K, V]:
@@ -242,7 +243,7 @@ def _printed(value: Any) -> Parts:
     return printed(value, all_attributes(value))
 
 
-def parts_of_libraries(value: Any) -> Any:
+def parts_of_libraries(value: Any) -> Flat:
     """Return the parts of a frame, labelled array or sparse matrix, or the array that another object holds.
 
     None is returned of other objects.

@@ -85,8 +85,8 @@ def learn(registered: Mapping[type, Flatten]) -> None:
             register_flattener(kind, function)
 
 
-def _registered(kind: type, function: Flatten, value: Any) -> Any:
-    found = _of_others(function, value)
+def _registered(kind: type, function: Flatten, value: Any) -> Flat:
+    found: Flat = _of_others(function, value)
     wrong = _not_plain(found, 0)
     if wrong is not None:
         raise InputError(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import singledispatch
 from typing import Any, Self
@@ -187,7 +187,7 @@ def _of_sparse(data: sparse.sparray | sparse.spmatrix) -> Table:
 
 @table_of.register(list)
 @table_of.register(tuple)
-def _of_records(data: list[Any] | tuple[Any, ...]) -> Table:
+def _of_records(data: Sequence[Any]) -> Table:
     """Return the table of a list or tuple; a tuple of arrays of one length holds the parts of records."""
     if isinstance(data, list):
         return _as_given(RecordTable(list(data), list), data, list)
