@@ -18,7 +18,7 @@ import msgspec
 import numpy as np
 
 from dpaudit.errors import DpauditError, InputError
-from dpaudit.outputs.as_sent import is_table, look_the_same
+from dpaudit.outputs.as_sent import look_the_same
 from dpaudit.outputs.canonical import Raised, family, looked_at, order_of
 from dpaudit.outputs.decoding import CONTAINERS, DTYPES, LEVELS, NAMES, PLAIN, TEXTS, decode
 from dpaudit.outputs.metadata import WithMetadata
@@ -26,7 +26,7 @@ from dpaudit.outputs.numpy_parts import packed, places_of_fields, titles_of_fiel
 from dpaudit.outputs.objects import coordinates, refuse_promises
 from dpaudit.outputs.parts import parts
 from dpaudit.outputs.shared import Shared
-from dpaudit.outputs.tables import Head, taken
+from dpaudit.outputs.tables import Head, is_table, taken
 from dpaudit.outputs.types import Array, Batch, Parts, Sparse, Type, Values
 from dpaudit.withheld import raised_words
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from dpaudit.outputs.decoding import PLAIN, TEXTS
+from dpaudit.outputs.decoding import DTYPES, PLAIN, TABLES, TEXTS
 from dpaudit.outputs.pandas_frames import PandasColumn, columns_of, has_frequency, unusual_storage
 from dpaudit.outputs.types import Array, Type
 
@@ -36,6 +36,11 @@ class Taken(NamedTuple):
 
     head: Head
     arrays: list[Array]
+
+
+def is_table(kind: type) -> bool:
+    """Say whether a class is a table or series of pandas, and no stand-in of one."""
+    return kind.__name__ in TABLES and kind.__module__.partition(".")[0] == "pandas" and hasattr(kind, "iloc")
 
 
 def taken(table: pd.Series | pd.DataFrame) -> Taken | None:
@@ -86,3 +91,11 @@ def _has_more(table: pd.Series | pd.DataFrame) -> bool:
         return True
     named = table.ndim > 1 and (table.columns.name is not None or table.columns.nlevels > 1)
     return bool(named) or has_frequency(table.index)
+
+
+def is_plain_table(table: pd.Series | pd.DataFrame) -> bool:
+    """Say whether a table or series is built again as it is, of numbers and plain values."""
+    found = taken(table)
+    if found is None:
+        return False
+    return all(one.dtype.kind in DTYPES or set(map(type, one.tolist())) <= PLAIN for one in found.arrays)
