@@ -236,7 +236,7 @@ class Part(enum.StrEnum):
     OURS = "ours"
     """A statement of ours, on an algorithm or a constant that no paper has."""
     AUDITOR = "auditor"
-    """A fault of which the answer is known, which tests the auditor."""
+    """A fault whose answer is known, which tests the auditor."""
 
 
 class Direction(enum.StrEnum):

@@ -235,7 +235,7 @@ def _rounded_down(law: LossLaw, step: float) -> tuple[GridCells, Floats]:
 
 
 def _spread(law: LossLaw, times: int, tilt: float) -> tuple[float, float]:
-    """Return where the sum of T tilted losses lies, but for a mass of about `_SPILL` at each end."""
+    """Return where the sum of T tilted losses lies, except for a mass of about `_SPILL` at each end."""
     logs = np.log(law.mass)
     logs = logs + tilt * law.losses - _cumulant(law.losses, logs, tilt)
     room = -math.log(_SPILL)

@@ -247,7 +247,7 @@ def template(text: str) -> Hashable:
 
 
 Words: TypeAlias = str | Callable[[Name, Any], Name]
-"""The name of what a step leads to, given that of the whole and `Step.at`, of which it declares how it is mentioned.
+"""The name of what a step leads to, given that of the whole and `Step.at`, whose mention it declares.
 
 A text is a template of ours, with the whole in the place of {0}.
 """
@@ -269,9 +269,9 @@ _STEPS: dict[str, tuple[Take, Words]] = {
     "elements": (_each(_sorted), "sorted({0})"),
     "labelled": (_each(attrgetter("values")), "{0}"),
     "lowest bits": (_each(_lowest_bits), "last 32 bits of {0}"),
-    "beside": (_each(_metadata), "{0}"),
+    "metadata": (_each(_metadata), "{0}"),
     "message": (_each(_message), "message of {0}"),
-    "beside the message": (_each(_details), "what {0} holds beside its message"),
+    "details": (_each(_details), "what {0} holds beside its message"),
     "stored entries": (_each(_stored_entries), "stored entries of {0}"),
     "explicit zeros": (_each(_explicit_zeros), "places of the zeros stored in {0}"),
     "numbers": (_each_text(_numbers), "numbers in {0}"),

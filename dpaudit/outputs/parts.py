@@ -109,7 +109,7 @@ def _of_others(function: Callable[[V], R], value: V) -> R:
 
 
 def _not_plain(found: Any, depth: int) -> str | None:
-    """Return what a registered flattener may not return, in words, or None if all is plain."""
+    """Describe what a registered flattener may not return, or return None if all is plain."""
     if depth > DEPTH:
         return f"containers nested deeper than {DEPTH} levels"
     if isinstance(found, np.ndarray):
@@ -125,7 +125,7 @@ def _not_plain(found: Any, depth: int) -> str | None:
 
 @singledispatch
 def parts(value: Any) -> Any:
-    """Return an output as plain containers of plain values, of which some may have to be taken apart in turn.
+    """Return an output as plain containers of plain values; some of these may have to be taken apart in turn.
 
     `InputError` is raised if nothing is known of the type: the message shows how to register it.
     """

@@ -44,7 +44,7 @@ MOST_LEAVES = 2_000
 MOST_CATEGORIES = 256
 # Elements of a sequence of mixed kinds that are taken apart one by one; the rest is reported as unseen.
 POSITIONS = 64
-# Numbers of a sequence that are leaves of their own, besides the row that they form.
+# Numbers of a sequence that are leaves of their own, in addition to the row that they form.
 NAMED_POSITIONS = 16
 # Keys of mappings that are followed: the commonest.
 KEYS = 256
@@ -341,7 +341,7 @@ def _text(plan: LeafPlan, values: Sequence[str], path: Path) -> None:
 def _exception(plan: LeafPlan, values: Sequence[Raised | BaseException], path: Path) -> None:
     plan.category(_exception_kind, values, path, Name("exception type"))
     plan.step("message", values, path)
-    step = Step("beside the message")
+    step = Step("details")
     if any(follow(step, values)[0]):
         plan.step(step.name, values, path)
 
@@ -354,7 +354,7 @@ def _exception_kind(error: Raised | BaseException) -> str:
 def _labelled(plan: LeafPlan, values: Sequence[WithMetadata], path: Path) -> None:
     """Plan the values that a conversion of outputs kept, and what it dropped."""
     plan.step("labelled", values, path)
-    to = (*path, Step("beside"))
+    to = (*path, Step("metadata"))
     _metadata(plan, follow(to[-1], values)[0], to)
 
 

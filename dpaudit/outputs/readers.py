@@ -128,7 +128,7 @@ def _in_63_bits(values: Sequence[int] | Array) -> NDArray[np.int64]:
 
 
 def _big(values: list[int]) -> WholeValues:
-    """Return integers of which some need more than 63 bits."""
+    """Return integers as arrays, some of which need more than 63 bits."""
     magnitudes = [abs(value) for value in values]
     length = np.array([value.bit_length() for value in magnitudes], dtype=np.int32)
     low = np.array([value & _WORD for value in magnitudes], dtype=np.uint64)

@@ -178,7 +178,7 @@ def _plain(key: Hashable) -> bool:
 
 
 def remains(output: Any, places: Sequence[Place]) -> bool:
-    """Say whether an output holds anything besides the parts at some places."""
+    """Say whether an output holds anything else than the parts at some places."""
     if () in places:
         return False
     below = _below(places)

@@ -59,7 +59,7 @@ class Table(ABC):
         return self.rows(index).dataset()
 
     def extended(self, rows: Sequence[tuple[int, Mapping[int, Cell]]]) -> Self:
-        """Return the same records followed by new ones, each like a row but for some cells; types stay as they are."""
+        """Return the same records followed by new ones, each like a row except for some cells; types stay the same."""
         new = self.rows(np.array([template for template, _ in rows], dtype=np.int64))
         cells = {(row, column): value for row, (_, own) in enumerate(rows) for column, value in own.items()}
         return self.joined(self.changed(new, cells))

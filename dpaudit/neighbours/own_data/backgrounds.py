@@ -74,7 +74,7 @@ class Rows:
 
     @classmethod
     def all_but(cls, size: int, rows: Iterable[int] = ()) -> Rows:
-        """Return the rows 0, ..., size - 1 but for some."""
+        """Return the rows 0, ..., size - 1 without some."""
         ends = [-1, *sorted(set(rows)), size]
         return cls(tuple((first + 1, second - first - 1, 1) for first, second in pairwise(ends) if second > first + 1))
 

@@ -128,7 +128,7 @@ class CandidateRows:
     def with_value(
         self, value: NewValue, only: int | None = None, *, template: int | None = None, times: int = 1, words: str = ""
     ) -> list[UnitRows]:
-        """Return `group` new units of a row each, or of it `times`, like `template` but for a value, if any can be."""
+        """Return `group` new units of `times` copies of a row like `template` except for a value; none if none can be."""
         cells = self.cells(value, only)
         if not cells:
             return []
@@ -251,7 +251,7 @@ class CandidateRows:
         return min(MOST_ROWS, MANY * int(self.units.sizes.max()))
 
     def like(self, unit: UnitRows, value: NewValue) -> list[UnitRows]:
-        """Return records like a unit but for a value in all columns that can have it; none if rows are no units."""
+        """Return records like a unit except for a value in all columns that can have it; none if rows are no units."""
         if not self.units.alone:
             return []
         return self.with_value(value, template=unit.rows[0], words=f" like {unit.words}")

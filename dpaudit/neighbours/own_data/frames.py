@@ -98,7 +98,7 @@ class ColumnarTable(Table):
         return DataColumn(name, held.kind, values, held.type, digits=held.digits, nullable=True)
 
     def cells(self) -> pd.DataFrame:
-        """Return the columns as objects of Python, but for columns of numbers without a missing one."""
+        """Return the columns as objects of Python; a column of numbers without a missing one stays an array."""
         series = []
         for i, column in enumerate(self.columns):
             numbers = None
