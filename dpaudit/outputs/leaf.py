@@ -11,6 +11,7 @@ import json
 import re
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from contextlib import suppress
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import partial
 from itertools import compress
@@ -26,7 +27,7 @@ from dpaudit.outputs import readers
 from dpaudit.outputs.canonical import Raised, class_of, dtype_of, family, looked_at, order_of
 from dpaudit.outputs.metadata import WithMetadata
 from dpaudit.outputs.parts import parts
-from dpaudit.outputs.shared import Recent, Shared, follow
+from dpaudit.outputs.shared import Shared, follow
 from dpaudit.outputs.types import Array, Batch, Mask, Parts, Places, Sparse, Values
 
 V = TypeVar("V")
@@ -330,8 +331,8 @@ def spread(found: NDArray[N], where: Places | None, total: int, absent: float) -
 
 # Numbers of a row up to which a batch's rows are kept: wider ones would take as much memory again as the outputs.
 KEPT_WIDTH = 1_000
-# The parts that walks reached from the last two batches: audits read one of each side by turns.
-_LAST = Recent()
+# The parts that walks of this thread reached from the last two batches: audits read one of each side by turns.
+_LAST: ContextVar[tuple[tuple[Batch, Known], ...]] = ContextVar("last", default=())
 
 
 def walk(rows: Batch, path: Path) -> Reached:
@@ -354,7 +355,7 @@ def _known(rows: Batch) -> Known:
     # Arrays of numbers are walked as they are, which takes no time, so that they are not kept.
     if isinstance(rows, np.ndarray) and rows.dtype.kind in FAMILIES_OF_DTYPES:
         return {(): (rows, None)}
-    for batch, reached in _LAST.known:
+    for batch, reached in _LAST.get():
         if batch is rows:
             return reached
     reached = {}
@@ -364,7 +365,7 @@ def _known(rows: Batch) -> Known:
         reached[(*inside, Step("key", "shape"))] = Shared([rows.shape[1:]], np.zeros(len(rows), dtype=np.intp)), None
         values = (*inside, Step("key", "values"))
         reached[values] = reached[(*values, Step("family", "sequence"))] = rows.reshape(len(rows), -1), None
-    _LAST.known = [*_LAST.known[-1:], (rows, reached)]
+    _LAST.set((*_LAST.get()[-1:], (rows, reached)))
     return reached
 
 

@@ -6,7 +6,6 @@ are distinguished by identity, never by equality.
 
 from __future__ import annotations
 
-import threading
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from functools import cached_property
@@ -101,13 +100,6 @@ def counted(of: Callable[[Any], Hashable] | None, values: Values) -> Counter[Any
         counts[value if of is None else of(value)] += count
     # Unary plus drops the properties of objects that stand at no place.
     return +counts
-
-
-class Recent(threading.local):
-    """Each thread's own list of its last batches with what was made of them; the newest is the last."""
-
-    def __init__(self) -> None:
-        self.known: list[Any] = []
 
 
 @overload
