@@ -128,7 +128,7 @@ class CandidateRows:
     def with_value(
         self, value: NewValue, only: int | None = None, *, template: int | None = None, times: int = 1, words: str = ""
     ) -> list[UnitRows]:
-        """Return `group` new units of `times` rows like `template` except for a value; none if no column can have it."""
+        """Return `group` new units of `times` rows like `template` except for a value; none if no column has it."""
         cells = self.cells(value, only)
         if not cells:
             return []
