@@ -78,6 +78,7 @@ class InputError(DpauditError, ValueError):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Let the error travel between processes with its parts; a value that might not pickle becomes its `repr`."""
+        # Any object may be a value: only plain ones are sure to pickle.
         parts = dict(self.__dict__)
         if not (self.value is None or isinstance(self.value, bool | int | float | str)):
             parts["value"] = repr(self.value)

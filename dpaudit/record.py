@@ -172,6 +172,7 @@ def _decoded(kind: Any, value: Any) -> Any:
         return Verdict.of(value)
     if kind not in (Extended, NonNegative):
         raise NotImplementedError(f"records hold no {kind!r}")
+    # JSON has no infinities: they are stored as texts.
     number = float(value) if value in kind.infinities else value
     if not isinstance(number, kind):
         raise ValueError(f"Expected {kind.allowed}, got {value!r:.60}")

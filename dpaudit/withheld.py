@@ -122,8 +122,10 @@ class Coarse(NamedTuple):
         """
         steps = {0.0, 1.0, 2.0, *known, *self.given, *(abs(one - other) for one in self.given for other in self.given)}
         below = max(step for step in steps if step <= number)
+        # A number that is known stays as it is, and infinity says nothing of a record.
         if math.isinf(number) or below == number:
             return number
+        # The next float: "above the claim" stays true, and nothing else is told of the number.
         return math.nextafter(below, math.inf) if below in known else below
 
     def name(self, text: str) -> bool:
@@ -134,6 +136,7 @@ class Coarse(NamedTuple):
         """Return a description of a sum of multiples without its coefficients, or None if the name is no sum's."""
         if not isinstance(text, Sum):
             return None
+        # Coefficients are fitted to outputs, so that they are never constants; names of terms may be.
         if not text.terms or not all(self.step(str(term)) or self.name(term) for term in text.terms):
             return "a sum of multiples of some of its numbers"
         return f"a sum of multiples of {', '.join(text.terms[:-1])} and {text.terms[-1]}"

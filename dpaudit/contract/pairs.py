@@ -139,6 +139,7 @@ def _words_of(value: Any) -> str:
     with suppress(Exception):
         text = stable_repr(value) if _holds_set(value) else repr(value)
         return f"{text:.300}"
+    # Tried again: this writes integers of any length.
     with suppress(Exception):
         return f"{stable_repr(value):.300}"
     return f"an object of the class {type(value).__name__}"

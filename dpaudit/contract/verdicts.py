@@ -83,6 +83,7 @@ class Verdict(str):
         ValueError
             If no vocabulary has the word.
         """
+        # Equal words of two vocabularies are equal, and the first one stands for both.
         for verdict in EVERY_VERDICT:
             if verdict == word:
                 return verdict
