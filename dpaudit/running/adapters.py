@@ -17,9 +17,9 @@ from dpaudit.contract import Learner
 from dpaudit.errors import InputError, blamed
 from dpaudit.jsonable import stable_repr
 from dpaudit.outputs.canonical import Raised
-from dpaudit.outputs.protocols import Batch
 from dpaudit.outputs.shared import join
 from dpaudit.outputs.sharing import Place, refuse_shared, shared_parts, without
+from dpaudit.outputs.types import Batch
 from dpaudit.running.isolated import Context, InTurn, Isolated, Timeout, predicted
 from dpaudit.running.one_by_one import OneByOne, Seen, Single, refuse_overwritten, seen
 from dpaudit.running.passing import as_called, generator_lacks, replaced_seed, with_generator

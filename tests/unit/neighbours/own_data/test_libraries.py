@@ -8,6 +8,7 @@ import pickle
 from collections import Counter
 from collections.abc import Callable, Iterator
 from decimal import Decimal
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from scipy import sparse
 
 import dpaudit
 from dpaudit.neighbours.own_data.data_columns import ValueKind
-from dpaudit.neighbours.own_data.pairs import OwnDataMoves
+from dpaudit.neighbours.own_data.pairs import own_data_moves
 from dpaudit.neighbours.own_data.tables import table_of
 from tests.support.grouped import grouped
 
@@ -262,7 +263,7 @@ def test_neighbours_differ_in_one_record_and_keep_their_form(name: str, relation
     data = DATASETS[name]()
     before = records(data)
     pairs = dpaudit.neighbours_of(data, relation, count=60)
-    moves = OwnDataMoves(1)
+    moves = partial(own_data_moves, 1)
     pairs += [near for pair in pairs[::20] for near in moves(pair, 0)]
     assert pairs
     for pair in pairs:

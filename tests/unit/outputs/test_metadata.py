@@ -20,7 +20,7 @@ from beside_outputs import ALWAYS, LIBRARIES, Make, with_attribute
 
 import dpaudit
 from dpaudit.errors import InputError
-from dpaudit.outputs import beside, frames
+from dpaudit.outputs import frames, metadata
 from dpaudit.outputs.canonical import canonical
 from dpaudit.outputs.decoding import decode
 from dpaudit.outputs.encoding import encode, plain
@@ -225,7 +225,7 @@ def test_every_reader_of_a_library_reads_derived_classes_too() -> None:
     assert frames.reader_of(type("Mine", (pd.DataFrame,), {})) is not frames.reader_of(pd.DataFrame)
     frame = type("Mine", (pd.DataFrame,), {"__repr__": lambda self: "shown"})({"a": [1]})
     assert with_attribute(frame, 1).held == 1
-    assert parts(frame).beside.held["held"] == 1
+    assert parts(frame).metadata.held["held"] == 1
 
 
 def test_a_column_keeps_its_integers_and_what_is_missing() -> None:
@@ -343,4 +343,4 @@ def test_a_part_whose_function_raises_is_named_also_if_it_is_a_partial_one() -> 
     def _added(kind: type, value: object) -> dict[str, object]:
         raise RuntimeError(kind, value)
 
-    assert beside.Beside(1, partial(_added, int)).held == {"added": beside.UNSEEN}
+    assert metadata.Metadata(1, partial(_added, int)).held == {"added": metadata.UNSEEN}
