@@ -114,7 +114,7 @@ class Training:
             if short.sure or len(short.pairs) == 1:
                 (index, pair), *_ = short.pairs
                 return index, pair, replace(request, searched=(0, 0))
-        betting = replace(request, sampler=knowing(request.sampler, request.hygiene.take_output()))
+        betting = replace(request, sampler=knowing(request.sampler, request.preflight.take_output()))
         budget = request.budget
         among = betting
         if short is not None:

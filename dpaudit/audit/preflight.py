@@ -34,8 +34,8 @@ from dpaudit.outputs.canonical import TIMED_OUT, Raised, canonical, contents
 from dpaudit.outputs.objects import refuse_promises
 from dpaudit.outputs.protocols import Batch
 from dpaudit.running.adapters import Mechanism, fixed_seed_warnings
+from dpaudit.running.failed_runs import naming
 from dpaudit.running.isolated import Context
-from dpaudit.running.naming import naming
 from dpaudit.running.sampling import Sampler
 from dpaudit.running.watched import Use, watched, watcher
 
@@ -115,7 +115,7 @@ def ordered_runs(trials: int, runs: int) -> int:
     return max(1, min(ORDERED, trials // ORDER_SHARE) // max(1, runs)) * runs
 
 
-class Hygiene:
+class Preflight:
     """The checks of a mechanism's randomness and state, on the first pair: `open` before an audit, `close` after it.
 
     The number of their runs goes by the `trials` of the audit; `seconds` is what one takes in the fastest batch. Where
@@ -162,9 +162,9 @@ class Hygiene:
             return BATCHED
         return ONE_BY_ONE
 
-    def again(self, sampler: Sampler) -> Hygiene:
+    def again(self, sampler: Sampler) -> Preflight:
         """Return the same checks, none of them made, of the mechanism of another sampler."""
-        return Hygiene(sampler, self.pairs, self.trials, self.own)
+        return Preflight(sampler, self.pairs, self.trials, self.own)
 
     def open(self, clock: Clock | None = None) -> None:
         """Make the batches before an audit, of as many runs as a clock has time for.

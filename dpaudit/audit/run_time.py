@@ -29,12 +29,12 @@ from msgspec.structs import replace as changed
 from dpaudit.audit.checks_and_gaps import Check
 from dpaudit.audit.clock import Clock
 from dpaudit.audit.finding import PrivacyFinding, RunTime
-from dpaudit.audit.preflight import Hygiene
+from dpaudit.audit.preflight import Preflight
 from dpaudit.audit.request import Request
 from dpaudit.contract import Made, MadePair, Pair, PrivacyVerdict
 from dpaudit.errors import InputError
 from dpaudit.running.adapters import timed
-from dpaudit.running.naming import brief
+from dpaudit.running.failed_runs import brief
 from dpaudit.running.sampling import Sampler
 
 # Audits at most, which have equal parts of a time limit: of outputs, of outputs with times, and of equal inputs.
@@ -44,7 +44,7 @@ ALONE = "outputs alone"
 TIMED = "run time"
 
 
-class KnownChecks(Hygiene):
+class KnownChecks(Preflight):
     """Checks that were made before, as those without times, which equal generators do not repeat."""
 
     def __init__(self, sampler: Sampler, pairs: tuple[Pair, ...], trials: int, checks: tuple[Check, ...]) -> None:
@@ -81,7 +81,7 @@ def with_run_time(request: Request, audit: Callable[[Request], PrivacyFinding]) 
     request = replace(request, confidence=1 - half, look=replace(request.look, time=False))
     alone = audit(replace(request, clock=clock.part(AUDITS)))
     # Whether each run needs a generator of its own, the audit of outputs has found out.
-    sampler = replace(request.sampler, mechanism=mechanism, fresh=request.hygiene.fresh)
+    sampler = replace(request.sampler, mechanism=mechanism, fresh=request.preflight.fresh)
     pairs = tuple(map(_copied, request.pairs))
     measured = replace(
         request,
@@ -89,7 +89,7 @@ def with_run_time(request: Request, audit: Callable[[Request], PrivacyFinding]) 
         pairs=pairs,
         moves=None,
         own_randomness=True,  # a measured time is not a function of the seed
-        hygiene=KnownChecks(sampler, pairs, request.trials, alone.checks),
+        preflight=KnownChecks(sampler, pairs, request.trials, alone.checks),
         clock=clock.part(AUDITS - 1),
     )
     both = audit(measured)
@@ -126,7 +126,7 @@ def _of_equal_inputs(request: Request, index: int, clock: Clock) -> Request:
         pairs=pairs,
         claim=replace(request.claim, epsilon=0.0, delta=0.0, claim_id=""),
         curve_claim=None,
-        hygiene=KnownChecks(sampler, pairs, request.trials, ()),
+        preflight=KnownChecks(sampler, pairs, request.trials, ()),
         clock=clock,
     )
 

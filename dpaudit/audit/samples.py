@@ -23,7 +23,7 @@ from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.audit.fixed_design import fixed_finding
 from dpaudit.audit.options import Options
 from dpaudit.audit.parameters import Look
-from dpaudit.audit.preflight import Hygiene
+from dpaudit.audit.preflight import Preflight
 from dpaudit.audit.request import Request
 from dpaudit.contract import CurveClaim, Origin, OriginKind, Pair, PrivacyClaim
 from dpaudit.errors import InputError, ToolFault
@@ -104,7 +104,7 @@ def audit_samples(
     mechanism = Mechanism(recording, "the recorded mechanism", True, stream="recorded", promised=True)
     sampler = Sampler(mechanism, int(seed))
     pair = Pair(_Side(0), _Side(1), Origin(OriginKind.RECORDED, "outputs as given"))
-    hygiene = Hygiene(sampler, (pair,), trials, True)  # asks nothing unless it is opened
+    preflight = Preflight(sampler, (pair,), trials, True)  # asks nothing unless it is opened
     request = Request(
         source=mechanism,
         sampler=sampler,
@@ -117,7 +117,7 @@ def audit_samples(
         own_randomness=False,
         look=look,
         betting=False,
-        hygiene=hygiene,
+        preflight=preflight,
         clock=Clock(None),
         curve_claim=curve_claim,
     )

@@ -414,7 +414,7 @@ def sequential_finding(request: Request) -> PrivacyFinding:
     if request.trials != request.trials_asked:  # a time limit left fewer
         least = LEAST_IN_TIME
     allowed = max(least, 2 * (request.trials - request.check_runs - request.recorded_runs))
-    first = request.hygiene.take_output()
+    first = request.preflight.take_output()
     request = replace(request, sampler=knowing(request.sampler, first))
     saved = None
     if request.continued is not None:

@@ -338,7 +338,7 @@ def _supremum(found: SupremumFinding) -> tuple[str, ...]:
 
 
 def _sample_complexity(found: SampleComplexityFinding) -> tuple[str, ...]:
-    from dpaudit.utility.known import refuted
+    from dpaudit.utility.size_certificates import refuted
 
     if found.certificate is not None and (wrong := refuted(found.certificate, found.alpha, found.beta)):
         raise ToolFault(wrong)

@@ -30,7 +30,7 @@ from dpaudit.report.glossary import CATCHES, GLOSSARY
 from dpaudit.report.html import filled
 from dpaudit.report.numbers import raised
 from dpaudit.report.sentences import CAVEAT, Phrase, accuracy_words, headline, plain, privacy_words, says, tallies
-from dpaudit.report.summary import Lost, Summary, shown_of, summarise
+from dpaudit.report.summary import MissingResult, Summary, shown_of, summarise
 from dpaudit.report.terminal import Lines, ShellCommand, label_text
 from dpaudit.report.view import AuditedMechanism, mechanisms
 from dpaudit.report.words.privacy import reach_words, unseen_words
@@ -126,7 +126,7 @@ def junit(run: Run) -> str:
 def junit_of(
     found: Sequence[Promise],
     subjects: Sequence[str] = ("result",),
-    lost: Sequence[Lost] = (),
+    lost: Sequence[MissingResult] = (),
     seal: str = "",
     started: str = "",
 ) -> str:

@@ -16,7 +16,7 @@ from dpaudit.evidence.tasks import canonical
 from dpaudit.report.view import AuditedMechanism, Row, Trouble, mechanisms, view_of
 
 
-class Lost(NamedTuple):
+class MissingResult(NamedTuple):
     """An audit without a result, or a learner for which no plan could be made, with its name and why."""
 
     learner: str
@@ -40,7 +40,7 @@ class Summary:
     ledger: Sequence[LedgerRow] = ()
     faults: Sequence[Fault] = ()
     errors: Mapping[str, str] = field(default_factory=dict)
-    lost: Sequence[Lost] = ()
+    lost: Sequence[MissingResult] = ()
 
     @property
     def violations(self) -> Sequence[Row]:
@@ -95,7 +95,7 @@ def summarise(run: Run) -> Summary:
         for row, also in zip(every, further, strict=True)
     ]
     planned = [one for one in run.header.plan if one.task in found.missing]
-    lost = [Lost(one.learner, one.task, errors.get(one.task, "not run to its end")) for one in planned]
+    lost = [MissingResult(one.learner, one.task, errors.get(one.task, "not run to its end")) for one in planned]
     return Summary(
         learners=[row for row in rows if row.fault is None],
         controls=[row for row in rows if row.fault is not None],
@@ -103,7 +103,7 @@ def summarise(run: Run) -> Summary:
         ledger=[result.finding for result in results if isinstance(result.finding, LedgerRow)],
         faults=found.faults,
         errors=errors,
-        lost=[*lost, *(Lost(fault.learner, fault.learner, fault.error) for fault in found.faults)],
+        lost=[*lost, *(MissingResult(fault.learner, fault.learner, fault.error) for fault in found.faults)],
     )
 
 

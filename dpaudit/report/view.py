@@ -38,7 +38,7 @@ _NOT_PLANNED: dict[Kind, str] = {
     "utility": "no audit of utility was planned",
 }
 
-Shown: TypeAlias = Callable[[str, str | None], str]
+ParameterWriter: TypeAlias = Callable[[str, str | None], str]
 """The way in which a parameter, with a value or without, is written; see `InputError.worded`."""
 Judged = TypeVar("Judged", PrivacyFinding, LawFinding, UtilityFinding)
 

@@ -2,7 +2,7 @@
 
 There is one kind of child, which speaks the protocol of `running.protocol`. It begins as a copy of this process, or as
 a fresh interpreter where a copy would lack threads. What it sends is bytes, which this module never turns into objects;
-an exception comes as texts (`running.sent`).
+an exception comes as texts (`running.transport`).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from contextlib import suppress
 from typing import Any
 
 from dpaudit.errors import ToolFault
-from dpaudit.running.naming import COPY
+from dpaudit.running.failed_runs import COPY
 from dpaudit.running.processes import PULSE, ChildDied, ended_by, parent_pipe, silent_for_too_long
 from dpaudit.running.protocol import (
     BEGUN,
@@ -38,8 +38,8 @@ from dpaudit.running.protocol import (
     hello,
     take_message,
 )
-from dpaudit.running.sent import error_of
 from dpaudit.running.serving import Served, serve
+from dpaudit.running.transport import error_of
 
 # Bytes that are read at a time: what a pipe holds.
 ROOM = 1 << 16

@@ -27,12 +27,12 @@ from dpaudit.outputs.encoding import encode
 from dpaudit.outputs.sharing import without
 from dpaudit.places import cloudpickle
 from dpaudit.running.child import PATIENCE, Child, Late, has_threads, waiting_libraries
-from dpaudit.running.naming import RunFault
+from dpaudit.running.failed_runs import RunFault
 from dpaudit.running.processes import ChildDied, can_fork
 from dpaudit.running.protocol import PICKLED
-from dpaudit.running.sent import sendable, value_of
 from dpaudit.running.serving import Emit, Served
-from dpaudit.running.warned import WarnedAt, add, taken
+from dpaudit.running.transport import sendable, value_of
+from dpaudit.running.warning_counts import WarningPlace, add, taken
 from dpaudit.running.watched import Use, address_of, generator_at, go_on, position_of, watched, watcher
 from dpaudit.withheld import hides, hiding
 
@@ -363,13 +363,13 @@ def _settled(hidden: bool, folder: str | None, served: Served, emit: Emit, reque
         return served(emit, request, inputs)
 
 
-def _warnings(found: Any) -> dict[WarnedAt, tuple[str, int]]:
+def _warnings(found: Any) -> dict[WarningPlace, tuple[str, int]]:
     """Return the warnings that a child counted; `ToolFault` if they are none."""
     warned = {}
     for module, category, file, line, text, number in found:
         if not all(isinstance(one, str) for one in (module, category, file, text)):
             raise ToolFault("what was sent are no warnings")
-        warned[WarnedAt(module, category, file, int(line))] = (text, int(number))
+        warned[WarningPlace(module, category, file, int(line))] = (text, int(number))
     return warned
 
 

@@ -28,10 +28,10 @@ from dpaudit.outputs.protocols import Batch, Flatten
 from dpaudit.outputs.shared import join
 from dpaudit.progress import Report
 from dpaudit.running.adapters import SIZES, Mechanism
+from dpaudit.running.failed_runs import MARK, brief, naming
+from dpaudit.running.fingerprints import Fingerprints, Sketch, fingerprints, worker
 from dpaudit.running.isolated import InTurn, Isolated
-from dpaudit.running.naming import MARK, brief, naming
 from dpaudit.running.processes import WorkerDied
-from dpaudit.running.values import Fingerprints, Sketch, fingerprints, worker
 from dpaudit.running.workers import DASK, spread
 
 T = TypeVar("T")

@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import BinaryIO
 
 from dpaudit.errors import ToolFault
-from dpaudit.running.naming import copies_of
+from dpaudit.running.failed_runs import copies_of
 from dpaudit.running.processes import ParentPipe, bound_memory, ignore_requests, keep_memory
 from dpaudit.running.protocol import (
     BEGUN,
@@ -25,7 +25,7 @@ from dpaudit.running.protocol import (
     check_hello,
     hello,
 )
-from dpaudit.running.sent import error_as_bytes, value_of
+from dpaudit.running.transport import error_as_bytes, value_of
 
 Emit = Callable[[bytes], None]
 # A function that answers calls: it may emit parts of its answer; the bytes are a request and its inputs.

@@ -30,9 +30,9 @@ from dpaudit.running.processes import (
     postponed,
 )
 from dpaudit.running.protocol import PART, RETURNED
-from dpaudit.running.sent import result_as_bytes, result_of, sendable
 from dpaudit.running.serving import Emit
-from dpaudit.running.warned import WarningCounts, add, counted, taken
+from dpaudit.running.transport import result_as_bytes, result_of, sendable
+from dpaudit.running.warning_counts import WarningCounts, add, counted, taken
 from dpaudit.withheld import hides, raised_words
 
 T = TypeVar("T")

@@ -19,7 +19,7 @@ from dpaudit.neighbours.own_data.value_bounds import GivenBounds
 from dpaudit.outputs.canonical import Raised
 from dpaudit.results import remembering
 from dpaudit.running.passing import generator_lacks, with_generator
-from dpaudit.running.warned import gathered
+from dpaudit.running.warning_counts import gathered
 from dpaudit.sensitivity.finding import Moved, RecordedFinding, SensitivityFinding, verdict_of
 from dpaudit.sensitivity.metrics import METRICS, Distance, GivenSensitivity, read_metric, read_sensitivity
 from dpaudit.sensitivity.recording import same

@@ -24,7 +24,7 @@ from dpaudit.utility.finding import Reason, SampleComplexityFinding, WorstCase
 from dpaudit.utility.interval import is_vacuous, verdict
 from dpaudit.utility.problem import CaseFailure
 from dpaudit.utility.search import RATIO, Proposal, WorstCaseSearch
-from dpaudit.utility.worst_case import Bracket, Known, first_size, known_size
+from dpaudit.utility.worst_case import Bracket, ProvedSize, first_size, known_size
 
 LOG = logging.getLogger(__name__)
 
@@ -153,7 +153,7 @@ def sample_complexity(
     )
 
 
-def _missing(known: Known | None, lower: int, upper: int | None) -> str:
+def _missing(known: ProvedSize | None, lower: int, upper: int | None) -> str:
     """Return the step that is missing between both ends of n*, for a finding; empty if they meet."""
     if upper is not None and upper <= lower + 1:
         return ""
@@ -162,7 +162,7 @@ def _missing(known: Known | None, lower: int, upper: int | None) -> str:
     return known.missing or UNKNOWN
 
 
-def _upper(known: Known | None, lower: int, theorem: int) -> tuple[int | None, Reason]:
+def _upper(known: ProvedSize | None, lower: int, theorem: int) -> tuple[int | None, Reason]:
     """Return the least size that is known to suffice for every case, and why: one that fails refutes the theorem."""
     ends = []
     if known is not None:
@@ -202,7 +202,12 @@ def own_case(learner: Learner, alpha: float, beta: float, claim: UtilityClaim) -
 
 
 def _worst(
-    learner: Learner, found: list[Proposal], decider: Decider, alpha: float, claim: UtilityClaim, known: Known | None
+    learner: Learner,
+    found: list[Proposal],
+    decider: Decider,
+    alpha: float,
+    claim: UtilityClaim,
+    known: ProvedSize | None,
 ) -> tuple[WorstCase, Bracket]:
     """Return the case with the largest size that is shown to fail, with its bracket.
 

@@ -22,7 +22,7 @@ from dpaudit import seeding
 from dpaudit.audit import fixed_design
 from dpaudit.audit.clock import END, LOOKS, PAIRS, SHARES, Clock, Stopped
 from dpaudit.audit.fixed_design import reading_seconds
-from dpaudit.audit.preflight import Hygiene
+from dpaudit.audit.preflight import Preflight
 from dpaudit.contract import Pair
 from dpaudit.errors import InputError
 from dpaudit.events.feature_screening.featured import screened_discretizers
@@ -667,11 +667,11 @@ def test_there_are_no_runs_at_the_end_when_the_time_is_over(own):
         next(calls)
         return data + rng.laplace()
 
-    hygiene = Hygiene(Sampler(as_mechanism(mechanism), 0), (Pair(0.0, 1.0),), 5_000, own)
+    preflight = Preflight(Sampler(as_mechanism(mechanism), 0), (Pair(0.0, 1.0),), 5_000, own)
     clock = Clock(10.0, now)
-    hygiene.open(clock)
+    preflight.open(clock)
     made = next(calls)
     now.seconds = 11.5
-    hygiene.close()
+    preflight.close()
     assert next(calls) == made + 1
     assert clock.stopped.left_out == (END,)

@@ -22,7 +22,7 @@ from dpaudit.report.about import about_view
 from dpaudit.report.glossary import OFTEN
 from dpaudit.report.numbers import count, percent, plural, significant, value_text
 from dpaudit.report.terminal import Lines, said
-from dpaudit.report.view import Decoded, FindingView, Shown
+from dpaudit.report.view import Decoded, FindingView, ParameterWriter
 from dpaudit.report.words.claims import (
     BRIEF_DIGITS,
     claim_cell,
@@ -149,7 +149,7 @@ def shows(finding: PrivacyFinding) -> str:
     return f"{words} ({sure})"
 
 
-def reasons(finding: PrivacyFinding, decoded: Decoded = None, shown: Shown = in_python) -> Lines:
+def reasons(finding: PrivacyFinding, decoded: Decoded = None, shown: ParameterWriter = in_python) -> Lines:
     """Return what shows the verdict, what could not have been seen, and what to do about that."""
     if finding.verdict == PrivacyVerdict.NO_EVIDENCE:
         why, remedy = _no_power(finding, shown)
@@ -274,7 +274,7 @@ def unseen_words(finding: PrivacyFinding | None) -> str:
     return ""
 
 
-def _no_power(finding: PrivacyFinding, shown: Shown = in_python) -> tuple[str, str]:
+def _no_power(finding: PrivacyFinding, shown: ParameterWriter = in_python) -> tuple[str, str]:
     remedies = dict.fromkeys(_remedy(gap, finding, shown) for gap in finding.gaps)
     if needed := _needed_trials(finding):
         remedies[_more_runs(finding, needed, shown)] = None
@@ -338,7 +338,7 @@ def _needed_trials(finding: PrivacyFinding) -> int:
     return needed
 
 
-def _remedy(gap: Gap, finding: PrivacyFinding, shown: Shown) -> str:
+def _remedy(gap: Gap, finding: PrivacyFinding, shown: ParameterWriter) -> str:
     """Return what closes a gap; empty where it is more runs, for which there is one sentence."""
     match gap:
         # More runs close these three together, and `_more_runs` says how many.
@@ -361,7 +361,7 @@ def _remedy(gap: Gap, finding: PrivacyFinding, shown: Shown) -> str:
             return _REMEDIES[gap.check]
 
 
-def _more_runs(finding: PrivacyFinding, trials: int, shown: Shown) -> str:
+def _more_runs(finding: PrivacyFinding, trials: int, shown: ParameterWriter) -> str:
     # Runs that a time limit left out are asked for as time: more trials would not be made either.
     if longer := _more_time(finding, shown):
         return longer
@@ -381,7 +381,7 @@ def about_words(seconds: float) -> str:
     return f"about {count(round(seconds / 86_400))} days"
 
 
-def _more_time(finding: PrivacyFinding, shown: Shown) -> str:
+def _more_time(finding: PrivacyFinding, shown: ParameterWriter) -> str:
     """Return what the runs that were asked for would show, where a limit left no time for them."""
     if finding.stopped is UNSET or finding.stopped.asked is UNSET:
         return ""

@@ -6,7 +6,7 @@ from dpaudit.contract import FIXED_SETTINGS, Grade, UtilityVerdict
 from dpaudit.errors import in_python
 from dpaudit.report.numbers import count, percent, plural, significant, value_text
 from dpaudit.report.terminal import Lines, said
-from dpaudit.report.view import Shown
+from dpaudit.report.view import ParameterWriter
 from dpaudit.report.words.claims import BRIEF_DIGITS
 from dpaudit.utility.finding import Reason, SampleComplexityFinding, ScalingFinding, UtilityFinding, WorstCase
 
@@ -24,7 +24,7 @@ def shows(finding: UtilityFinding) -> str:
     return f"fails in {_rate(finding, finding.failure_rate)} % of runs, {allowed} % allowed"
 
 
-def reasons(finding: UtilityFinding, shown: Shown = in_python) -> Lines:
+def reasons(finding: UtilityFinding, shown: ParameterWriter = in_python) -> Lines:
     """Return what shows the verdict, and what to do where it stays open."""
     lines = [("because", because(finding))]
     if finding.verdict == UtilityVerdict.UNDECIDED:

@@ -12,7 +12,7 @@ from dpaudit.errors import DpauditError, Exited, InputError, SharedPart, ToolFau
 from dpaudit.outputs.decoding import decode
 from dpaudit.outputs.encoding import encode
 from dpaudit.places import cloudpickle
-from dpaudit.running.naming import RunFault
+from dpaudit.running.failed_runs import RunFault
 from dpaudit.withheld import raised_words
 
 _UNSENDABLE = (

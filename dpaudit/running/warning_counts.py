@@ -18,7 +18,7 @@ from dpaudit.withheld import foreign, hides
 _PLAIN = frozenset({"__module__", "__doc__", "__weakref__", "__dict__", "__static_attributes__", "__firstlineno__"})
 
 
-class WarnedAt(NamedTuple):
+class WarningPlace(NamedTuple):
     """The line that warned, and the module and the name of the category, which a warning of another process has too."""
 
     module: str
@@ -28,9 +28,9 @@ class WarnedAt(NamedTuple):
 
 
 # The first text of each place, and how often it warned.
-WarningCounts = Mapping[WarnedAt, tuple[str, int]]
+WarningCounts = Mapping[WarningPlace, tuple[str, int]]
 
-_counts: dict[WarnedAt, tuple[str, int]] = {}
+_counts: dict[WarningPlace, tuple[str, int]] = {}
 _lock = threading.Lock()
 # Modules whose categories are shown in audits of people's data.
 _LIBRARIES = ("builtins", "numpy", "numpy.exceptions", "pandas.errors", "sklearn.exceptions")
@@ -105,5 +105,5 @@ def _count(message: Any, category: type, filename: str, lineno: int, file: Any =
         filename, lineno = "unknown place", 0
     if hides() and category.__module__ not in _LIBRARIES:
         category = UserWarning
-    place = WarnedAt(category.__module__, category.__qualname__, filename, lineno)
+    place = WarningPlace(category.__module__, category.__qualname__, filename, lineno)
     _add({place: (foreign(str(message)), 1)})
