@@ -32,7 +32,7 @@ from dpaudit.events.event import CellSet, Event, Tally
 from dpaudit.events.prefixes import likelier_first
 from dpaudit.events.selected import SelectedEvent
 from dpaudit.outputs.protocols import Batch
-from dpaudit.running.sampling import Couple, Couples, Observed, narrowed
+from dpaudit.running.sampling import Couple, Couples, narrowed, with_exceptions
 
 Tallies: TypeAlias = tuple[Tally, Tally]
 # A set of cells that decides, by its selected event.
@@ -135,7 +135,7 @@ class Confirmation:
         codes: tuple[GuessCodes | None, ...] = (None,) * len(rules)
         if self._ordered:
             codes = tuple(GuessCodes(one.guesses) if one.guesses else None for one in self._selected)
-        reduce = Observed(partial(_counted, rules, codes, self._sets))
+        reduce = partial(with_exceptions, partial(_counted, rules, codes, self._sets))
         if summed:
             for runs, found in self.sampler.summed(couples, reduce, _added):
                 yield self._run_counts(runs, found, [])

@@ -118,7 +118,8 @@ def _numbers(scores: Any) -> Array:
         raise InputError.of("scores", scores, "an array without masked values: each canary has a score")
     try:
         values = np.asarray(scores)
-        if values.dtype.kind != "c":  # of complex numbers the imaginary part would be dropped: they are refused below
+        # Of complex numbers the imaginary part would be dropped: they are refused below.
+        if values.dtype.kind != "c":
             values = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError, OverflowError, RuntimeError):  # the last is of tensors that have a gradient
         raise InputError.of("scores", scores, "an array of numbers of shape (m,) or (runs, m)") from None

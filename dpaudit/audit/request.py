@@ -148,7 +148,8 @@ def _points(data: Any) -> Any:
     if isinstance(data, Made):
         data = data.build()
     found = data
-    if isinstance(data, tuple | list) and len(data) > 1 and getattr(data[0], "ndim", 0) == 2:  # as (X, y)
+    # A tuple (X, y): points come first.
+    if isinstance(data, tuple | list) and len(data) > 1 and getattr(data[0], "ndim", 0) == 2:
         found = data[0]
     if hasattr(data, "points"):  # a sample
         found = data.points

@@ -180,7 +180,8 @@ class _Recording:
 
 def _sides(*given: Any) -> tuple[Batch, Batch]:
     """Return the outputs of both sides as arrays of one type, or as lists."""
-    if given[0] is given[1]:  # a slip: the same outputs twice would show nothing, whatever leaks
+    # A slip: the same outputs twice would show nothing, whatever leaks.
+    if given[0] is given[1]:
         raise InputError.of(NAMES[1], given[1], "other outputs than " + NAMES[0])
     columns = [", ".join(map(str, one.columns)) for one in given if hasattr(one, "columns")]
     data, neighbour = map(_outputs, NAMES, given)
@@ -193,7 +194,8 @@ def _sides(*given: Any) -> tuple[Batch, Batch]:
         return list(data), list(neighbour)
     if data.shape[1:] != neighbour.shape[1:]:
         _refuse(*(f"arrays of shape {one.shape[1:]}" for one in (data, neighbour)))
-    kind = np.result_type(data, neighbour)  # so that whole numbers and others have one representation
+    # So that whole numbers and others have one representation.
+    kind = np.result_type(data, neighbour)
     return data.astype(kind, copy=False), neighbour.astype(kind, copy=False)
 
 

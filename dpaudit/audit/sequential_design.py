@@ -52,7 +52,14 @@ from dpaudit.events.event import Bets
 from dpaudit.naming import Name
 from dpaudit.outputs.protocols import Batch
 from dpaudit.progress import duration
-from dpaudit.running.sampling import Observed, held_runs, knowing, learned_reducer, narrowed, placing_runs
+from dpaudit.running.sampling import (
+    held_runs,
+    knowing,
+    learned_reducer,
+    narrowed,
+    placing_runs,
+    with_exceptions,
+)
 
 # Wide outputs: the runs that choose the columns to look at, as a part of a pair's runs so far; the factor by which
 # these grow until columns are chosen again; and the least on each side.
@@ -123,7 +130,8 @@ class Session:
         if self._searching:
             self._first = max(self._first, int(LEAST_SHARE * runs / pairs))
         self.bets = [PairBets(request, i, pair, self.grid) for i, pair in enumerate(request.pairs)]
-        if first is not None:  # what is known of the best pair so far is kept, under its place here
+        # What is known of the best pair so far is kept, under its place here.
+        if first is not None:
             first.index = 0
             self.bets[0] = first
         self._won = np.stack([bets.log_wealth for bets in self.bets])
@@ -320,7 +328,7 @@ class Session:
             sampler = narrowed(sampler, bets.discretizers)
         counted: list[Sides] = [(Counter(), Counter()) for _ in bets.discretizers]
         kept: tuple[list[Batch], list[Batch]] = ([], [])
-        look = Observed(partial(cells_of, CountCells(tuple(bets.discretizers)), keep))
+        look = partial(with_exceptions, partial(cells_of, CountCells(tuple(bets.discretizers)), keep))
         made: Iterable[Sequence[tuple[CellsOfBatch, Counter[tuple[str, ...]]] | None]]
         if known is None:
             made = sampler.reduced(sampler.tossed(bets.pair, (self.name, "bet", *where), size), look)

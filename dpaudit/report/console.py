@@ -53,6 +53,7 @@ def render(run: Run, color: bool = False, width: int = 80) -> str:
     rows = sorted((row for row in summary.learners if not row.further or row.verdict.needs_look), key=gravity)
     shown = rows[:_MOST_ROWS]
     lines = _learners(shown, width, color)
+    # The answer, the table and the reasons are to fit on one screen.
     if len(lines) > _MOST_ROWS + _SPARE:
         lines = _learners(shown, width, color, deep=1)
     if left := len(rows) - len(shown):
@@ -93,6 +94,7 @@ def _framed(run: Run, summary: Summary, lines: Sequence[str], named: int | None,
     parts += laid_out(tallies(summary), width, color).splitlines()
     if reasons := _reasons(summary, named):
         parts += ["", *laid_out(reasons, width, color).splitlines()]
+    # Last, where a terminal shows it without scrolling: how to repeat the run, and what the shell gets.
     ends = [("repeat", ShellCommand(run.header.command)), ("started", started_words(run))]
     if not run.single:
         ends.append(("seal", run.seal))

@@ -72,6 +72,7 @@ def as_svg(figure: Figure) -> bytes:
     import matplotlib as mpl
 
     written = io.BytesIO()
+    # Without these two settings and the empty date, ids and metadata differ from call to call.
     with mpl.rc_context({"svg.hashsalt": "dpaudit", "svg.fonttype": "none"}):
         figure.savefig(written, format="svg", metadata={"Date": None, "Creator": "dpaudit"})
     return written.getvalue()
@@ -90,6 +91,7 @@ def _privacy(row: Row, axes: Axes) -> Sequence[str]:
         measured = _exact(axes, row.exact, curves.right)
     if row.blackbox is not None:
         _ruled_out(axes, row.blackbox, curves)
+    # A little room above the highest curve, whose line would be cut by the frame.
     top = 1.08 * max((delta for _, delta in (*curves.promised, *curves.exact, *curves.found)), default=0.0) or 1.0
     axes.set(xlim=(0, curves.right), ylim=(0, top), xlabel="epsilon", ylabel="worst-case delta")
     return measured

@@ -35,7 +35,8 @@ def repeat_command(result: Result, seed: int, paths: Iterable[str] = (), continu
                 return "dpaudit check"  # the settings of a project alone have these options
             finding = result.finding
             if arguments.sequential is None and isinstance(finding, PrivacyFinding) and finding.design == "sequential":
-                arguments = replace(arguments, sequential=True)  # chosen by the time of a run, which differs elsewhere
+                # Chosen by the time of a run, which differs elsewhere.
+                arguments = replace(arguments, sequential=True)
             options = _privacy_options(arguments, seed, continued)
         case UtilityArguments():
             chosen = {name: getattr(arguments, name) for name in (*UTILITY, "concept", "noise")}
@@ -53,6 +54,7 @@ def _privacy_options(arguments: PrivacyArguments, seed: int, continued: str | No
     """
     found: dict[str, object] = {"trials": arguments.trials, "confidence": arguments.confidence}
     values = asdict(arguments)
+    # The command has the number of examples in the name of the pairs.
     if arguments.n is not None:
         values["pairs"] = with_examples(arguments.pairs, arguments.n)
     for name, value in values.items():
@@ -78,6 +80,7 @@ def command_line(
     for name, value in options.items():
         if value is False and name in OPTIONS and OPTIONS[name].default is not False:
             words.append(f"--no-{name}")
+        # A flag that is off by default, and an option without a value, say nothing.
         elif value is not None and value is not False:
             words += [f"--{_OPTION_NAMES.get(name, name).replace('_', '-')}", *([] if value is True else [str(value)])]
     for path in paths:

@@ -78,7 +78,8 @@ def _collect(node: Any, found: dict[str, type]) -> None:
             _collect(part, found)
     elif isinstance(node, msgspec.Struct):
         if isinstance(node, msgspec.inspect.StructType | msgspec.inspect.DataclassType):
-            if node.cls.__name__ in found:  # a value holds values
+            # A value may hold values of its own kind: without this the walk would not end.
+            if node.cls.__name__ in found:
                 return
             found[node.cls.__name__] = node.cls
         for name in node.__struct_fields__:
@@ -102,6 +103,7 @@ def _described(component: dict[str, Any], record: type | None) -> dict[str, Any]
     else:
         names = {}
     found: dict[str, str] = {}
+    # From the base up: a class may describe a field that it inherits in its own words.
     for base in reversed(record.__mro__):
         found |= _section(_lines(base.__dict__.get("__doc__")))
     if issubclass(record, AuditOptions):

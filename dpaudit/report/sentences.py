@@ -38,6 +38,7 @@ def headline(summary: Summary) -> str:
     # A missed fault comes first: it makes every other sentence doubtful.
     if summary.missed:
         return f"The audit is blind: it missed the planted fault of {_names(summary.missed)}."
+    # Privacy comes before accuracy, and both before what is missing: the first that holds is the answer.
     if broken:
         are = "is" if len(broken) == 1 else "are"
         of = "The privacy claim is"
@@ -99,6 +100,7 @@ def tally(verdicts: Sequence[Verdict]) -> str:
 
 def says(mechanism: AuditedMechanism) -> list[Phrase]:
     """Return the answer about one mechanism in a few sentences, the verdict in strong letters."""
+    # Accuracy that is kept, or was not audited, is no part of the answer.
     accuracy = []
     if mechanism.accuracy.needs_look:
         accuracy = accuracy_words(mechanism.accurate)

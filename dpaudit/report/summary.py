@@ -6,8 +6,6 @@ import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from operator import attrgetter
-from typing import NamedTuple
 
 from dpaudit.contract import PrivacyVerdict, TaskVerdict, UtilityVerdict
 from dpaudit.evidence.outcome import AUDITS, outcome
@@ -16,7 +14,8 @@ from dpaudit.evidence.tasks import canonical
 from dpaudit.report.view import AuditedMechanism, Row, Trouble, mechanisms, view_of
 
 
-class MissingResult(NamedTuple):
+@dataclass(frozen=True)
+class MissingResult:
     """An audit without a result, or a learner for which no plan could be made, with its name and why."""
 
     learner: str
@@ -83,7 +82,7 @@ def shown_of(summary: Summary) -> tuple[list[AuditedMechanism], list[AuditedMech
 def summarise(run: Run) -> Summary:
     """Return the view of a run."""
     found = outcome(run)
-    results = sorted(run.results, key=attrgetter("index"))
+    results = sorted(run.results, key=lambda result: result.index)
     every = _rows(run, results)
     errors = {failure.task: failure.error for failure in run.failures}
     # The first row of a learner has its picture; further instances are those whose privacy another row judges.
@@ -114,6 +113,7 @@ def _rows(run: Run, results: Sequence[Result]) -> list[Row]:
     for record in every:
         if record.kind in AUDITS:
             records.setdefault((record.learner, canonical(record.parameters)), []).append(record)
+    # Results come in as tasks end, whose order depends on the workers; the plan's does not.
     places = {id: min(record.index for record in own) for id, own in records.items()}
     known = {record.task for own in records.values() for record in own}
     pending: dict[tuple[str, str], list[str]] = defaultdict(list)

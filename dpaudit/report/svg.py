@@ -11,8 +11,8 @@ from html import escape
 
 from dpaudit.escaping import printable
 
+# From a value to its place.
 Scale = Callable[[float], float]
-"""From a value to its place."""
 
 
 def short(value: float, digits: int = 1) -> str:

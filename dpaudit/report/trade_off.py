@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from dpaudit.bounds.tangent import ClaimPoints
 from dpaudit.contract import CurveClaim
-from dpaudit.report.figures import View
+from dpaudit.report.figures import CaptionedFigure
 from dpaudit.report.numbers import percent
 from dpaudit.report.svg import across, along, axis, dot, drawing, element, linear, path, words
 from dpaudit.report.view import AuditedMechanism
@@ -31,7 +31,7 @@ def promised_errors(claim: CurveClaim, rate: Array) -> Array:
     return np.maximum(least, 0.0)
 
 
-def trade_off_figure(mechanism: AuditedMechanism) -> View | None:
+def trade_off_figure(mechanism: AuditedMechanism) -> CaptionedFigure | None:
     """Return the figure of an audit of a claim that is a curve; None for other claims."""
     finding = mechanism.tested.blackbox
     if finding is None or finding.curve_test is None:
@@ -73,4 +73,5 @@ def trade_off_figure(mechanism: AuditedMechanism) -> View | None:
     named = words(
         f"promised, {curve_claim_words(claim)}", along(30), up(float(np.interp(0.3, rate, least))) - 6, class_="halo"
     )
-    return View(drawing(f"Trade-off of errors of {mechanism.name}", _HEIGHT, *axes, box, *marks, named), caption)
+    figure = drawing(f"Trade-off of errors of {mechanism.name}", _HEIGHT, *axes, box, *marks, named)
+    return CaptionedFigure(figure, caption)

@@ -19,14 +19,14 @@ from dpaudit.jsonable import stable_repr
 from dpaudit.outputs.canonical import Raised
 from dpaudit.outputs.protocols import Batch
 from dpaudit.outputs.shared import join
-from dpaudit.outputs.sharing import Place, refuse_shared, shared_parts, without
+from dpaudit.outputs.sharing import Part, Place, refuse_shared, shared_parts, without
 from dpaudit.running.isolated import Context, InTurn, Isolated, Timeout, predicted
-from dpaudit.running.one_by_one import OneByOne, Seen, Single, refuse_overwritten, seen
+from dpaudit.running.one_by_one import OneByOne, Single, as_returned, refuse_overwritten
 from dpaudit.running.passing import as_called, generator_lacks, replaced_seed, with_generator
 from dpaudit.withheld import foreign
 
+# Makes many runs: maps an input, a generator and a number of runs to as many outputs.
 Batched: TypeAlias = Callable[[Any, np.random.Generator, int], Batch]
-"""Makes many runs: maps an input, a generator and a number of runs to as many outputs."""
 
 # Copies of a measurement that are composed at most: more save nothing.
 COMPOSED = 1_000
@@ -89,7 +89,8 @@ class Mechanism:
         if not self.batched:
             return inputs.split(self(inputs, inputs.generators[0], len(inputs.turns)))
         made: list[Batch | None] = [None, None]
-        before: list[Seen] = []
+        before: list[Part] = []
+        # The random order of the runs says which side comes first, so that drift is as likely to help either.
         for side in (int(inputs.turns[0]), 1 - int(inputs.turns[0])):
             runs = int((inputs.turns == side).sum())
             if not runs:
@@ -98,12 +99,12 @@ class Mechanism:
             outputs = self(inputs.sides[side], inputs.generators[side], runs)
             if before and before[0].changed:
                 # The parts that two calls share are those that have changed.
-                refuse_shared(shared_parts(before[0].output, outputs[0]), before[0].output)
+                refuse_shared(shared_parts(before[0].held, outputs[0]), before[0].held)
             kept = _copied(outputs)
             made[side] = kept
             # Nothing comes after the second call, so that only outputs of the first one can change.
             if not before:
-                before = seen([kept[0]])
+                before = as_returned([kept[0]])
         return made[0], made[1]
 
     def __call__(self, data: Any, rng: np.random.Generator, size: int, context: Context = nullcontext) -> Batch:
@@ -116,14 +117,14 @@ class Mechanism:
         if not self.even:
             return self._called(data, rng, size, context)
         made: list[Batch] = []
-        before: list[Seen] = []
+        before: list[Part] = []
         sizes = call_sizes(size)
         for number in sizes:
             outputs = self._called(data, rng, number, context)
             refuse_overwritten(before)
             if len(sizes) > 1:
                 made.append(_copied(outputs))
-                before = seen([made[-1][0]])
+                before = as_returned([made[-1][0]])
         whole = join(made) if len(sizes) > 1 else outputs
         if len(whole) == size:
             return whole
@@ -222,23 +223,18 @@ def _stripped(made: OneByOne, data: Any, rng: np.random.Generator) -> Any:
     return without(made.function(data, rng), made.left_out)
 
 
-@dataclass(frozen=True)
-class _Timed:
-    """Returns the output of a run with the nanoseconds of the call, an exception with the time until it was raised."""
-
-    function: Single
-    probe: Any = field(default=None, compare=False)
-
-    def __call__(self, data: Any, rng: np.random.Generator) -> dict[str, Any]:
-        began = perf_counter_ns()
-        # The finding must see what the user of the mechanism would see, exceptions of any type included.
-        try:
-            output = self.function(data, rng)
-            took = perf_counter_ns() - began
-        except Exception as error:
-            took = perf_counter_ns() - began
-            output = Raised(error)
-        return {"output": predicted(output, self.probe), "nanoseconds": took}
+def _with_time(function: Single, probe: Any, data: Any, rng: np.random.Generator) -> dict[str, Any]:
+    """Return the output of a run with the nanoseconds of the call, an exception with the time until it was raised."""
+    began = perf_counter_ns()
+    # The finding must see what the user of the mechanism would see, exceptions of any type included.
+    try:
+        output = function(data, rng)
+        took = perf_counter_ns() - began
+    except Exception as error:
+        took = perf_counter_ns() - began
+        output = Raised(error)
+    # Predictions are made after the clock was read: the time is that of the mechanism alone.
+    return {"output": predicted(output, probe), "nanoseconds": took}
 
 
 def timed(mechanism: Mechanism) -> Mechanism:
@@ -253,7 +249,7 @@ def timed(mechanism: Mechanism) -> Mechanism:
         inner = timed(mechanism.function.mechanism)
         return replace(inner, function=Isolated(inner, mechanism.function.timeout))
     assert isinstance(mechanism.function, OneByOne)
-    function = OneByOne(_Timed(mechanism.function.function, mechanism.probe))
+    function = OneByOne(partial(_with_time, mechanism.function.function, mechanism.probe))
     return replace(mechanism, function=function, probe=None, stream=f"{mechanism.stream}, timed")
 
 

@@ -23,6 +23,7 @@ class Copies:
     """A pipe by which copies of a process tell it that they have returned, with the mark of their audit."""
 
     def __init__(self) -> None:
+        # A pipe, since a copy shares nothing else with the process that it was copied from.
         self._reading, self._writing = os.pipe()
         os.set_blocking(self._reading, False)
         os.set_blocking(self._writing, False)
@@ -59,6 +60,7 @@ def without_copies(audit: bytes) -> Iterator[None]:
     try:
         yield
     finally:
+        # A copy that came out would go on with the audit, and write a second report.
         if os.getpid() != home:
             copies.tell(audit)
             os._exit(0)

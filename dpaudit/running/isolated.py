@@ -1,5 +1,16 @@
 """Runs of a mechanism in a child process: one that takes too long, or ends its process, harms no other.
 
+A run goes into the child and back in these steps:
+
+1. A `Mechanism` calls `Isolated`, which keeps one `child.Child` for each thread, and begins it when it is first needed.
+2. `Isolated._made_in` writes the request (`_request`) to the child: how many runs, the addresses of their generators,
+   and the inputs as a pickle. A child begins as a copy of this process, or as a fresh interpreter of the same kind, so
+   that it can read the pickle.
+3. In the child `serving.serve` reads the frames of `protocol` and calls `Runs`, which makes the runs and emits their
+   outputs as bytes: plain values and arrays, taken apart (`outputs.encoding`).
+4. `Child.call` collects these parts. `Isolated._made_in` decodes them, moves the generator to where the runs left it,
+   and adds the warnings of the child. Nothing that a child sends is unpickled.
+
 Runs on both sides of a pair are made in one random order, so that what drifts from call to call drifts on both alike.
 """
 
@@ -123,6 +134,7 @@ class Isolated:
         self.timeout = timeout
         self._fresh = False
         self._tried = False
+        # A child makes one call after another, so that each thread of joblib's backend "threading" has its own.
         self._of_thread = threading.local()
 
     def __reduce__(self) -> tuple[type[Isolated], tuple[Any, Timeout]]:
@@ -133,26 +145,35 @@ class Isolated:
 
         After a run that was ended the others have a generator of their own: how much it had drawn is unknown.
         """
+        # One message for all runs is quicker; with a time limit for each run, each output has to come before the next
+        # run begins, so that it is known which run took too long.
         at_once = self.mechanism.batched or self.timeout.unlimited
         limit = self.timeout.seconds * (size if self.mechanism.batched else 1)
         outputs: list[Any] = []
-        left_over = data  # what is left of it after runs that were ended
+        # What is left of the data after runs that were ended.
+        left_over = data
         watch = watcher(rng)
+        # The use of the generator is known once the child has returned.
         if watch is not None:
             watch.uses = (UNKNOWN,)
         while True:
             child = self._child()
-            call = _Call(left_over, rng, size - len(outputs), context, not at_once, self.timeout.unlimited)
+            remaining = size - len(outputs)
+            seconds = None if self.timeout.unlimited else limit
             try:
-                made = call.made_by(child, None if self.timeout.unlimited else limit)
+                made = self._made_in(
+                    child, left_over, rng, remaining, context, one_by_one=not at_once, seconds=seconds
+                )
                 return made if at_once else outputs + made
             except Late as late:
+                # The first run may hang because a copy of this process lacks threads: a fresh interpreter has its own.
                 if not child.answered and self._try_fresh():
                     continue
                 # Fresh interpreters take long to begin: they are for what does not end in a copy of this process.
                 self._fresh = self._fresh and child.answered
                 _note_turn(data, len(outputs) + len(late.parts), at_once)
                 self._refuse(late, len(outputs), size, limit)
+                # The run that was ended is an output of its own kind; another child makes those after it.
                 outputs += [*self._parts(late.parts), timed_out(self.timeout.seconds)]
                 rng = _further(rng, len(outputs))
                 if isinstance(left_over, InTurn):
@@ -163,9 +184,10 @@ class Isolated:
                     if not at_once:
                         _note_turn(data, len(outputs) + len(child.parts), at_once)
                     elif child.died and not self.mechanism.batched:
-                        data.turn = self._turn_that_ends(call)
+                        data.turn = self._turn_that_ends(data, rng, remaining, context)
                 raise RunFault(f"the mechanism {self.mechanism.name} {died}") from None
-            except BaseException as error:  # after an interrupt what the child answers is no answer to the next call
+            except BaseException as error:
+                # After an interrupt what the child answers would be taken for an answer to the next call.
                 child.close()
                 if isinstance(error, Exited) and isinstance(data, InTurn) and error.turn is not None:
                     data.turn = error.turn
@@ -186,24 +208,57 @@ class Isolated:
         except ToolFault as fault:
             raise RunFault(f"the mechanism {self.mechanism.name} gave no answer: {fault}") from None
 
-    def _turn_that_ends(self, call: _Call) -> int | None:
+    def _turn_that_ends(self, data: InTurn, rng: np.random.Generator, size: int, context: Context) -> int | None:
         """Return the number of the input whose run ends its process, as the same runs made again one by one show.
 
         They are sent one by one only here, since that takes some microseconds a run. None is returned where the process
         does not end this time, as where the system had ended it.
         """
-        again = replace(call, one_by_one=True)
         child = self._child()
         try:
-            again.made_by(child, PATIENCE)
+            self._made_in(child, data, rng, size, context, one_by_one=True, seconds=PATIENCE)
         except ChildDied:
-            if len(child.parts) < call.size:
-                return int(call.data.turns[len(child.parts)])
+            # The child has sent an output for each run that ended: the next one is that which it did not survive.
+            if len(child.parts) < size:
+                return int(data.turns[len(child.parts)])
         except (Late, DpauditError):
             pass
         finally:
             child.close()
         return None
+
+    def _made_in(
+        self,
+        child: Child,
+        data: Any,
+        rng: np.random.Generator,
+        size: int,
+        context: Context,
+        *,
+        one_by_one: bool,
+        seconds: float | None,
+    ) -> Any:
+        """Return the outputs of runs that a child makes; their generator is left where they end.
+
+        Each run that is sent `one_by_one`, or else all of them together, may take so many seconds.
+        """
+        request, inputs = _request(data, rng, size, context, one_by_one, self.timeout.unlimited)
+        most = size if one_by_one else 1
+        parts, returned = child.call(request, inputs, seconds=seconds, most=most)
+        # What a child sends is checked like a stranger's input: the audited code may have written to its pipe.
+        try:
+            if len(parts) != most:
+                raise ToolFault(f"there are {len(parts)} parts in the place of {most}")
+            outputs = _outputs(parts) if one_by_one else decode(parts[0], size)
+            ended = decode(returned, 1)[0]
+            go_on(rng, ended["position"])
+            watch = watcher(rng)
+            if watch is not None:
+                watch.uses = tuple(Use(bool(advanced), bool(read)) for advanced, read in ended["uses"])
+            add(_warnings(ended["warned"]))
+            return outputs
+        except (ToolFault, ValueError, TypeError, LookupError, OverflowError) as error:
+            raise ChildDied(f"gave no answer: {error}") from None
 
     def _try_fresh(self) -> bool:
         """Say whether to make a first run again in a fresh interpreter, once: a copy may lack threads it waits for."""
@@ -230,59 +285,34 @@ def _note_turn(data: Any, made: int, at_once: bool) -> None:
         data.turn = int(data.turns[made])
 
 
-@dataclass(frozen=True)
-class _Call:
-    """Runs that a child is asked for; their generator is left where they end."""
-
-    data: Any
-    rng: np.random.Generator
-    size: int
-    context: Context
-    one_by_one: bool
-    unlimited: bool
-
-    def made_by(self, child: Child, seconds: float | None) -> Any:
-        """Return the outputs of the runs, each of which, or all if they are made at once, may take so many seconds."""
-        request, inputs = self._asked()
-        most = self.size if self.one_by_one else 1
-        parts, returned = child.call(request, inputs, seconds=seconds, most=most)
-        try:
-            if len(parts) != most:
-                raise ToolFault(f"there are {len(parts)} parts in the place of {most}")
-            outputs = _outputs(parts) if self.one_by_one else decode(parts[0], self.size)
-            ended = decode(returned, 1)[0]
-            go_on(self.rng, ended["position"])
-            watch = watcher(self.rng)
-            if watch is not None:
-                watch.uses = tuple(Use(bool(advanced), bool(read)) for advanced, read in ended["uses"])
-            add(_warnings(ended["warned"]))
-            return outputs
-        except (ToolFault, ValueError, TypeError, LookupError, OverflowError) as error:
-            raise ChildDied(f"gave no answer: {error}") from None
-
-    def _asked(self) -> tuple[bytes, bytes]:
-        """Return the request, and the inputs, as docs/research/protocol.md has them."""
-        inputs: tuple[Any, ...] = (self.data,)
-        generators: tuple[np.random.Generator, ...] = (self.rng,)
-        turns = b""
-        fresh = False
-        if isinstance(self.data, InTurn):
-            inputs = self.data.sides
-            generators = self.data.generators
-            turns = self.data.turns.tobytes()
-            fresh = self.data.fresh
-        request = {
-            "size": self.size,
+def _request(
+    data: Any, rng: np.random.Generator, size: int, context: Context, one_by_one: bool, unlimited: bool
+) -> tuple[bytes, bytes]:
+    """Return the request for some runs, and their inputs, as docs/research/protocol.md has them."""
+    inputs: tuple[Any, ...] = (data,)
+    generators: tuple[np.random.Generator, ...] = (rng,)
+    turns = b""
+    fresh = False
+    if isinstance(data, InTurn):
+        inputs = data.sides
+        generators = data.generators
+        turns = data.turns.tobytes()
+        fresh = data.fresh
+    request = encode([
+        {
+            "size": size,
             "streams": list(map(address_of, generators)),
             "turns": turns,
             "fresh": fresh,
-            "one by one": self.one_by_one,
-            "watched": watcher(self.rng) is not None,
-            "context": b"" if self.context is nullcontext else sendable(self.context),
+            "one by one": one_by_one,
+            "watched": watcher(rng) is not None,
+            "context": b"" if context is nullcontext else sendable(context),
         }
-        if self.unlimited:
-            return encode([request]), PICKLED + sendable(inputs, _UNSENDABLE, ("pairs",))
-        return encode([request]), PICKLED + sendable(inputs)
+    ])
+    # Without a time limit nobody has asked for a process: the error then names the inputs, and not {timeout}.
+    if unlimited:
+        return request, PICKLED + sendable(inputs, _UNSENDABLE, ("pairs",))
+    return request, PICKLED + sendable(inputs)
 
 
 @dataclass
@@ -300,6 +330,7 @@ class Runs:
             np.random.seed()  # noqa: NPY002
         self.begun = True
         enter_folder()
+        # Warnings that were counted before the fork are shown there, and not once more by the child.
         taken()
         asked = decode(request, 1)[0]
         sides = value_of(inputs[len(PICKLED) :])
@@ -322,7 +353,8 @@ class Runs:
         uses = [] if watch is None else [list(use) for use in watch.used()]
         if not asked["one by one"]:
             emit(encode(outputs))
-        del outputs  # their destructors may warn
+        # Their destructors may warn, and these warnings belong to this call.
+        del outputs
         warned = [[*place, text, number] for place, (text, number) in taken().items()]
         return encode([{"position": position_of(rng), "uses": uses, "warned": warned}])
 
@@ -335,6 +367,7 @@ class Runs:
             emit(encode([without(predicted(output, probe), places)]))
 
         function = replace(self.mechanism.function, emit=send)
+        # What is sent has been predicted and stripped, which must not be done again.
         return replace(self.mechanism, function=function, probe=None, left_out=())
 
     def _checked(self, mechanism: Any, data: Any, rng: np.random.Generator, size: int, context: Context) -> Any:
@@ -385,5 +418,6 @@ def predicted(output: Any, probe: Any) -> Any:
 def _further(rng: np.random.Generator, number: int) -> np.random.Generator:
     """Return the generator for what comes after so many runs of a call whose generator cannot go on."""
     seed: Any = rng.bit_generator.seed_seq
+    # A stream that depends on the run alone, and not on how far earlier runs had come: the audit can be made again.
     key = (*seed.spawn_key, AGAIN, number)
     return np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed.entropy, spawn_key=key)))

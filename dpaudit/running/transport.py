@@ -21,15 +21,18 @@ _UNSENDABLE = (
 )
 # Characters of an exception's message that are sent.
 MOST_TEXT = 100_000
+# The types that errors come back as; others of dpaudit come as those that they are derived from. A name that was sent
+# is looked up here and nowhere else.
 _ERRORS: dict[str, type[DpauditError]] = {
     kind.__name__: kind for kind in (Exited, SharedPart, RunFault, InputError, ToolFault)
 }
-# The types that errors come back as; others of dpaudit come as those that they are derived from.
 
 
 def sendable(value: Any, message: str = _UNSENDABLE, names: tuple[str, ...] = ("timeout",)) -> bytes:
     """Return a value as bytes, with the definitions of the script itself; `InputError` if it cannot be pickled."""
-    with suppress(Exception):  # of many types: what pickle raises depends on what it meets
+    # Tried first, as cloudpickle is needed for the definitions of the script alone. What pickle raises depends on what
+    # it meets.
+    with suppress(Exception):
         return pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
     try:
         return bytes(cloudpickle().dumps(value, pickle.HIGHEST_PROTOCOL))

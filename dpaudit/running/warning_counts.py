@@ -31,6 +31,7 @@ class WarningPlace(NamedTuple):
 WarningCounts = Mapping[WarningPlace, tuple[str, int]]
 
 _counts: dict[WarningPlace, tuple[str, int]] = {}
+# Warnings of several threads are counted at once.
 _lock = threading.Lock()
 # Modules whose categories are shown in audits of people's data.
 _LIBRARIES = ("builtins", "numpy", "numpy.exceptions", "pandas.errors", "sklearn.exceptions")
@@ -92,7 +93,8 @@ def _show(counts: WarningCounts) -> None:
         category: type[Warning] = UserWarning
         if type(kind) is type and issubclass(kind, Warning):
             named = (vars(builtins).get(base.__name__) is base or vars(base).keys() <= _PLAIN for base in kind.__mro__)
-            category = kind if all(named) else UserWarning  # code of its own would run here
+            # A class with code of its own would run that here, in the process of the audit.
+            category = kind if all(named) else UserWarning
         # Ends of lines stay; what else a terminal could obey is escaped.
         shown = "\n".join(map(printable, text.split("\n")))
         if number > 1:
@@ -101,8 +103,10 @@ def _show(counts: WarningCounts) -> None:
 
 
 def _count(message: Any, category: type, filename: str, lineno: int, file: Any = None, line: Any = None) -> None:
-    if hides() and not os.path.isfile(filename):  # a name that the audited code made up
-        filename, lineno = "unknown place", 0
+    # A name that the audited code made up may hold a value of the data.
+    if hides() and not os.path.isfile(filename):
+        filename = "unknown place"
+        lineno = 0
     if hides() and category.__module__ not in _LIBRARIES:
         category = UserWarning
     place = WarningPlace(category.__module__, category.__qualname__, filename, lineno)

@@ -86,6 +86,7 @@ def watched(rng: np.random.Generator) -> np.random.Generator:
     bits = Watched(plain.seed_seq)
     bits.state = plain.state
     bits.began = bits.mark()
+    # Last, since the lines above have read it.
     bits.noted = False
     return np.random.Generator(bits)
 
@@ -143,8 +144,10 @@ def go_on(rng: np.random.Generator, position: Any) -> None:
     state, has_half, half, spawned = position
     seed = _SEED.__get__(rng.bit_generator)
     more = int(spawned) - seed.n_children_spawned
+    # A number that no mechanism reaches: spawning so many would take the audit's time and memory.
     if not 0 <= more <= MOST_SPAWNED:
         raise ToolFault(f"the generator has spawned {spawned} children, after {seed.n_children_spawned}")
+    # The increment stays: it is a part of the address, and no run changes it.
     moved = dict(state_of(rng))
     moved["state"] = {**moved["state"], "state": int(state, 16)}
     moved["has_uint32"] = has_half
@@ -167,6 +170,7 @@ def each_run(data: Any, rng: np.random.Generator, size: int) -> Iterator[tuple[A
         yield from repeat((data, rng), size)
         return
     for _ in range(size):
-        before, watch.noted = watch.mark(), False
+        before = watch.mark()
+        watch.noted = False
         yield data, rng
         watch.uses = (*watch.uses, Use(watch.mark() != before, watch.noted))

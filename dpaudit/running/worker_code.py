@@ -26,8 +26,8 @@ from dpaudit.places import cloudpickle
 
 _OWN = Path(__file__).parent.parent
 _ELSEWHERE = str(_OWN) + os.sep, sysconfig.get_path("stdlib") + os.sep
+# Places of modules that are no user's: paths of dpaudit and of Python, and the names of folders.
 _INSTALLED = {"site-packages", "dist-packages"}
-"""Places of modules that are no user's: paths of dpaudit and of Python, and the names of folders."""
 
 
 def needed(calls: Any) -> dict[str, str]:
@@ -118,7 +118,8 @@ def digest_of(place: Path) -> str:
     """Return the digest of a file, or of all modules of a folder and of the packages in it."""
     digest = hashlib.blake2b(digest_size=8)
     for name, file in sorted(_files(place)):
-        content = file.read_bytes().replace(b"\r\n", b"\n")  # as a checkout elsewhere may have it
+        # A checkout elsewhere may have other ends of lines.
+        content = file.read_bytes().replace(b"\r\n", b"\n")
         digest.update(f"{name}\0{len(content)}\0".encode() + content)
     return digest.hexdigest()
 
@@ -134,8 +135,8 @@ def _files(place: Path) -> Iterator[tuple[str, Path]]:
             yield from ((f"{file.name}/{name}", inner) for name, inner in _files(file))
 
 
+# Modules that this worker has imported for calls, with the digests of their sources then.
 _imported_here: dict[str, tuple[ModuleSpec, str]] = {}
-"""Modules that this worker has imported for calls, with the digests of their sources then."""
 
 
 def forget_others(expected: Mapping[str, str]) -> None:

@@ -104,7 +104,9 @@ def spread(
     except BrokenProcessPool as error:
         message, names = _UNSENDABLE
         raise InputError(message, names=names, why=raised_words(error)) from error
-    except (PicklingError, TypeError, AttributeError):  # what pickle raises depends on what it meets
+    # What pickle raises depends on what it meets, and a mechanism may raise the same: only calls that cannot be sent
+    # make it an error of the user's.
+    except (PicklingError, TypeError, AttributeError):
         for call in islice(calls, LOOKED_AT):
             sendable(call, *_UNSENDABLE)
         raise
@@ -165,6 +167,7 @@ def _quiet_end_of_loky() -> Iterator[None]:
     """Let loky's thread end without a traceback: it may look for a call that was taken back as its workers ended."""
     before = threading.excepthook
 
+    # That one exception of that one thread: all others are shown as ever.
     def hook(args: threading.ExceptHookArgs) -> None:
         if args.exc_type is not KeyError or args.thread is None or args.thread.name != "ExecutorManagerThread":
             before(args)
@@ -238,6 +241,7 @@ def apart(
     finally:
         for child in (*idle, *busy):
             child.close()
+    # Alone, each has all of the memory; one that ends its process then does so by itself.
     if again:
         yield from apart(call, again, 1, heard, fresh=fresh)
 
@@ -273,6 +277,7 @@ def in_own_process(call: Callable[[], T]) -> T:
         return call()
 
     def made(*_: object) -> T:
+        # The child makes its runs itself: another child for them would only cost time.
         APART.clear()
         enter_folder()
         return call()

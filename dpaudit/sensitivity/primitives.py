@@ -169,8 +169,10 @@ def _of_numpy(record: Recorder) -> Iterator[Replacement]:
         seed: int | Sequence[int] | np.random.SeedSequence | np.random.Generator | None = None,
     ) -> np.random.Generator:
         """Return a generator as numpy does, which is recorded."""
+        # A generator that is recorded stays the same object, whose draws go on.
         if isinstance(seed, np.random.Generator):
             return seed if isinstance(seed, _Generator) else recorded_generator(record, seed)
+        # Fresh entropy would differ in the replay.
         if seed is None:
             return recorded_generator(record, record.stream()())
         return recorded_generator(record, np.random.Generator(np.random.PCG64(seed)))
@@ -209,6 +211,7 @@ def _of_modules(record: Recorder) -> Iterator[Replacement]:
 
 def _of_libraries(record: Recorder) -> Iterator[Replacement]:
     """Yield what is replaced of the libraries that are loaded."""
+    # Only what is loaded: nothing is imported for this that the mechanism does not import.
     mechanisms = sys.modules.get("diffprivlib.mechanisms")
     if mechanisms is not None:
         for kind in vars(mechanisms).values():
@@ -243,6 +246,7 @@ def _randomise(record: Recorder, kind: type, plain: Callable[_P, _T]) -> Callabl
         mechanism = args[0]
         given = list(takes.bind(*args, **kwargs).arguments.values())
         value = None
+        # The first argument is the mechanism itself.
         if len(given) > 1 and isinstance(given[1], int | float | np.number):
             value = given[1]
         declared = None

@@ -74,6 +74,7 @@ class TracedTensor(Traced, torch.Tensor):  # type: ignore[misc]  # torch need no
             return scaled(one, other, total)
         if len(args) == 2 and name in _QUOTIENTS and noise_of(args[1]) is None:
             return scaled(args[0], 1 / plain[1], total)
+        # Noise that was added to no value yet keeps its draws in another shape; a value would have to change its own.
         noise = noise_of(args[0]) if args else None
         if noise is not None and noise.value is None and name in _PARTS:
             return traced(total, noise)

@@ -12,12 +12,12 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+# Numbers that noise is added to, or that have noise; the tensors of other libraries behave as arrays do.
 Numbers = float | np.number | np.ndarray
-"""Numbers that noise is added to, or that have noise; the tensors of other libraries behave as arrays do."""
+# Takes the noise of a sum, with its value, and the sum; returns the sum to go on with and the number of its record.
 Added = Callable[["Noise", Numbers], tuple[Numbers, int]]
-"""Takes the noise of a sum, with its value, and the sum; returns the sum to go on with and the number of its record."""
+# Adds two numbers, or subtracts one from the other.
 Combine = Callable[[Numbers, Numbers], Numbers]
-"""Adds two numbers, or subtracts one from the other."""
 _T = TypeVar("_T")
 
 
@@ -106,8 +106,8 @@ class Traced:
         raise NotImplementedError
 
 
+# Types of arrays of other libraries -> what makes one that knows of its noise.
 TRACED_AS: dict[type, Callable[[Any], Traced]] = {}
-"""Types of arrays of other libraries -> what makes one that knows of its noise."""
 
 
 def traced(drawn: _T, noise: Noise) -> _T:
@@ -117,6 +117,7 @@ def traced(drawn: _T, noise: Noise) -> _T:
         made = drawn.view(TracedArray)
     elif type(drawn) in TRACED_AS:
         made = TRACED_AS[type(drawn)](drawn)
+    # Before integers, as a truth value is one to Python.
     elif isinstance(drawn, bool | np.bool_):
         return drawn
     elif isinstance(drawn, int | np.integer):
@@ -153,11 +154,13 @@ def added(one: Numbers, other: Numbers, apply: Combine) -> Numbers:
     second = noise_of(other)
     total = apply(untraced(one), untraced(other))
     if first is not None and second is not None:
+        # Noise of several draws, as a Laplace draw made of two exponential ones, is added to a value as one.
         if first.value is None and second.value is None:
             return traced(total, first.plus(second))
         return total
     noise = first or second
     assert noise is not None
+    # The value that the noise was added to so far grows by what is added now.
     so_far = 0 if noise.value is None else noise.value
     if second is None:
         value = apply(so_far, untraced(other))
@@ -258,6 +261,7 @@ class _TracedNumber(Traced):
     def __pos__(self) -> Any:
         return self
 
+    # A copy, or what travels to another process, is a plain number: nothing is recorded there.
     def __reduce__(self) -> tuple[type, tuple[float]]:
         plain = self.plain()
         return type(plain), (plain,)
@@ -287,7 +291,8 @@ class TracedArray(Traced, np.ndarray):
         return self.view(np.ndarray)
 
     def __array_finalize__(self, made_from: np.ndarray | None) -> None:
-        self.noise = None  # a view or a copy is noise only if it is said to be
+        # A view or a copy is noise only if it is said to be.
+        self.noise = None
 
     def __array_ufunc__(
         self, ufunc: np.ufunc, method: str, *inputs: Numbers, out: tuple[np.ndarray] | None = None, **settings: Any

@@ -12,7 +12,6 @@ import itertools
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -206,7 +205,8 @@ def _halving(size: int, hard: int, alpha: float) -> Floats:
     return np.asarray(weights / weights.sum())
 
 
-class HardPoint(NamedTuple):
+@dataclass(frozen=True)
+class HardPoint:
     """A point at which a concept differs from its nearest rival: rows of it, and of a point where the two agree.
 
     `word` is the concept's label of the hard point, "positive" or "negative", and `distance` on how many points the two

@@ -200,7 +200,8 @@ class WorstCaseSearch:
                 points, weights = self._levelled(code, points, weights, rng)
             else:
                 points, weights = self._transferred(kind, points, weights, rng)
-        return _case(code, points, weights, "found by climbing", 1e-6)  # a point that is never drawn only costs time
+        # A point that is never drawn only costs time.
+        return _case(code, points, weights, "found by climbing", 1e-6)
 
     def _transferred(
         self, kind: str, points: Points, weights: Floats, rng: np.random.Generator

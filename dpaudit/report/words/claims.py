@@ -10,8 +10,8 @@ from dpaudit.contract import CurveClaim, Relation, Verdict
 from dpaudit.report.numbers import plural, significant, value_text
 from dpaudit.report.view import FindingView
 
+# Digits of a number in brief.
 BRIEF_DIGITS = 3
-"""Digits of a number in brief."""
 
 
 def claim_words(epsilon: float, delta: float, written: Callable[[float], str] = value_text) -> str:

@@ -140,7 +140,8 @@ def _cells_words(event: Cells, decoded: Decoded) -> str:
         named = f"{subject} not in {{{shown}}}"
     elif labels:
         named = f"{subject} in {{{shown}}}"
-    if labels and not whole and not ranges and event.size <= 1:  # what a person reads off the output
+    # What a person reads off the output.
+    if labels and not whole and not ranges and event.size <= 1:
         named = f"{subject} = {labels[0]}"
     if _says_whether_nan(labels):
         named = f"{subject} is {labels[0]}"

@@ -20,10 +20,10 @@ from dpaudit.report.words.claims import claim_words, label_parameters
 from dpaudit.sensitivity.finding import RecordedFinding, SensitivityFinding
 from dpaudit.utility.finding import SampleComplexityFinding, ScalingFinding, UtilityFinding
 
+# The findings that a report of a run does not hold.
 OneSearch: TypeAlias = (
     SupremumFinding | SampleComplexityFinding | ScalingFinding | OneRunFinding | SensitivityFinding | RecordedFinding
 )
-"""The findings that a report of a run does not hold."""
 
 
 def brief_lines(finding: OneAudit, name: str = "the mechanism", repeat: str | None = None) -> Lines:
@@ -162,6 +162,7 @@ def _brief(view: FindingView, shown: ParameterWriter) -> Lines:
         label = "TESTED"
         words = f"{words}; this refutes nothing, {asks}"
     lines += _asked(finding)
+    # A reader of the theorem would take the claim that was tested for the theorem's.
     own = view.claim
     if own is not None and isinstance(finding, PrivacyFinding):
         if (finding.epsilon, finding.delta) != (own.epsilon, own.delta):

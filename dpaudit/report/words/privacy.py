@@ -88,11 +88,11 @@ _REMEDIES = {
     CheckName.WORKERS: "draw all randomness from the generator that is passed, or use one process",
     CheckName.CALLS: "draw for each run of a call what its law needs, or let a call make one run, not batched",
 }
+# The meaning of a bound on epsilon, by its name.
 BOUNDS = {
     "melded": "melded, one joint confidence statement on both probabilities",
     "coin": "the exact limit of how often the coin is guessed right that decided the input of each run",
 }
-"""The meaning of a bound on epsilon, by its name."""
 
 
 _PURPOSES = {
@@ -225,6 +225,7 @@ def evidence_lines(view: FindingView, finding: PrivacyFinding) -> Lines:
 def _event_reason(finding: PrivacyFinding, decoded: Decoded) -> str:
     witness = finding.witness
     tested = finding.curve_test
+    # The bet on all outputs refutes alone, and there is no event to show.
     if tested is not None and tested.by_holder and finding.epsilon_lower <= finding.epsilon:
         return holder_words(tested)
     # The event in simpler words shows the same; the one that was tested has the proof.
@@ -232,7 +233,8 @@ def _event_reason(finding: PrivacyFinding, decoded: Decoded) -> str:
     words = answer_words(shown.event, decoded)
     event = cut(f"answer {words}" if answers_of(shown.event) else words)
     sides = list(inputs_words(witness))
-    if not witness.origin.kind.own:  # recipes of datasets are shown in full
+    # Recipes of datasets are short, and shown in full.
+    if not witness.origin.kind.own:
         sides = list(map(cut, sides))
     likely, other = sides if shown.direction == Direction.FORWARD else sides[::-1]
     if shown.rates is None:
@@ -265,7 +267,8 @@ def unseen_words(finding: PrivacyFinding | None) -> str:
     if finding is None:
         return ""
     unseen = finding.not_looked_at
-    if finding.reach is not UNSET:  # `reach_words` has these
+    # `reach_words` has these.
+    if finding.reach is not UNSET:
         unseen = tuple(one for one in unseen if one not in finding.reach.not_tried)
     if len(unseen) > 3:
         return f"{len(unseen)} kinds of features not looked at: -v or finding.not_looked_at names them"
@@ -332,6 +335,7 @@ def _needed_trials(finding: PrivacyFinding) -> int:
     for gap in finding.gaps:
         match gap:
             case gaps.FewRuns():
+                # The least that could refute the claim detects next to nothing: ten times as many are advised.
                 needed = max(needed, _MANY_TRIALS, 10 * gap.trials, 10 * finding.trials)
             case gaps.Powerless() | gaps.Constant(varied=True):
                 needed = max(needed, _MANY_TRIALS, 10 * finding.trials)
@@ -375,6 +379,7 @@ def _more_runs(finding: PrivacyFinding, trials: int, shown: ParameterWriter) -> 
 
 def about_words(seconds: float) -> str:
     """Return about how long something takes, as "about 4 min"."""
+    # Each unit up to a number that is still read at a glance: 100 s, 100 min, 48 h.
     for most, unit, words in ((100, 1, "s"), (6_000, 60, "min"), (172_800, 3_600, "h")):
         if seconds < most:
             return f"about {max(1, round(seconds / unit))} {words}"
@@ -395,6 +400,7 @@ def _more_time(finding: PrivacyFinding, shown: ParameterWriter) -> str:
 def _catches(finding: PrivacyFinding, trials: int) -> str:
     """Return which leaks so many trials detect on an event as likely as that tested."""
     given = len(finding.origins)
+    # The rates that were seen stand for those of the event: an estimate, which the words say with "or so".
     rates = finding.witness.rates
     least = math.inf
     if rates is not None:
@@ -402,7 +408,8 @@ def _catches(finding: PrivacyFinding, trials: int) -> str:
         claim = PrivacyClaim(finding.epsilon, finding.delta, finding.relation or Relation.REPLACE_ONE)
         training = budget.pilot + budget.training
         least = Power.of_test(*rates, training, budget.confirmation, claim, finding.errors["verdict"]).epsilon
-    if least >= finding.detectable_epsilon:  # infinite, or for the event tested no less than what was seen
+    # Infinite, or for the event tested no less than what was seen.
+    if least >= finding.detectable_epsilon:
         return ": more runs see smaller leaks"
     return f" to catch any ε ≥ {significant(least, 'up', digits=2, apart_from=finding.epsilon)} or so"
 
@@ -541,7 +548,8 @@ def run_time_lines(finding: PrivacyFinding) -> Lines:
         return []
     lower = significant(found.epsilon_lower, "down", digits=3, apart_from=finding.epsilon)
     words = f"with the run times of {plural(found.trials, 'run')} a side, outputs show ε ≥ {lower}"
-    if found.counted:  # the event is that of the witness
+    # The event is then that of the witness.
+    if found.counted:
         return [("run time", f"{words}, which counts: times do not distinguish equal inputs")]
     if found.control is not UNSET:
         apart = significant(found.control, "down", digits=3, apart_from=0.0)
@@ -619,6 +627,7 @@ def _shortfall_words(claim: CurveClaim, short: float) -> str:
     Divergences of Gaussian noise are proportional to the square of its shift in standard deviations. Of several orders
     it is the one that the noise keeps exactly.
     """
+    # Noise of a share s less makes the shift 1 / (1 - s) times as large.
     larger = (1 - short) ** -2
     if claim.rho is not None:
         return f"ρ = {significant(larger * claim.rho, 'up', digits=3, apart_from=claim.rho)}"
