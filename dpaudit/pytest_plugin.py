@@ -111,6 +111,7 @@ class _Audits:
     def _begin(self, data: Any) -> None:
         if self._now is not None and self._now.data is data:
             return
+        # Hypothesis marks an example once its test has raised, so that this is seen as the next one begins.
         if self._failed is None and self._now is not None and _failed(self._now.data):
             self._failed = self._now
         self._now = _Calls(data)
@@ -210,6 +211,7 @@ def assert_private(request: pytest.FixtureRequest) -> Callable[..., PrivacyFindi
             from dpaudit.running.processes import runs_apart
 
             _check_names(arguments, audit_privacy, "allow_no_evidence")
+            # A mechanism that ends its process would end the whole session.
             with runs_apart():
                 finding, made = item.stash[_AUDITS].finding(lambda: audit_privacy(mechanism, pairs, **chosen))
         if made:
@@ -238,6 +240,7 @@ def assert_utility(request: pytest.FixtureRequest) -> Callable[..., UtilityFindi
     def audit(*given: Any, allow_undecided: bool = False, **arguments: Any) -> UtilityFinding:
         __tracebackhide__ = True
         settings = _settings(request.config)
+        # They are runs of privacy audits; how many samples an audit of utility needs depends on beta.
         del settings["trials"]
         item = request.config.stash[_ITEM]
         chosen = {**settings, **_marked(item), **arguments}

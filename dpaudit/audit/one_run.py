@@ -15,6 +15,7 @@ from typing import Any, cast
 
 import numpy as np
 from msgspec import UNSET
+from numpy.typing import ArrayLike
 
 from dpaudit import seeding
 from dpaudit.arguments import CONFIDENCE, read_choice, read_integer, read_number
@@ -77,7 +78,7 @@ class RankedScores:
     all_equal: bool
 
     @classmethod
-    def of(cls, scores: Any, included: Any, sealed: Coins | None) -> RankedScores:
+    def of(cls, scores: ArrayLike, included: ArrayLike | Coins, sealed: Coins | None) -> RankedScores:
         """Return scores and coins ranked, or raise `InputError`."""
         values = _numbers(scores)
         flipped, coins = read_included(included, sealed)
@@ -112,7 +113,7 @@ class RankedScores:
         return np.asarray(np.cumsum(right)[np.array(schedule.guesses) - 1], np.int64)
 
 
-def _numbers(scores: Any) -> Array:
+def _numbers(scores: ArrayLike) -> Array:
     """Return scores as an array (runs, m) of numbers, infinite ones among them, or raise `InputError`."""
     if isinstance(scores, np.ma.MaskedArray) and np.ma.is_masked(scores):
         raise InputError.of("scores", scores, "an array without masked values: each canary has a score")
@@ -184,7 +185,7 @@ _FINE = 4
 
 @remembering
 def audit_scores(
-    scores: Any,
+    scores: ArrayLike,
     included: Any,
     claim: PrivacyClaim | CurveClaim | None = None,
     *,

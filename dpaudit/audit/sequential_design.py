@@ -407,6 +407,27 @@ def _failed_checks(pairs: Iterable[PairBets]) -> tuple[Check, ...]:
     return ()
 
 
+def _session_of(request: Request) -> Session:
+    """Return the session that an audit asks for, before its first bet; `InputError` if it has too few runs."""
+    if 2 * request.trials_asked < LEAST_RUNS:
+        raise InputError.of("trials", request.trials_asked, f"at least {LEAST_RUNS // 2} in a sequential audit")
+    least = LEAST_RUNS
+    # A time limit left fewer than were asked for.
+    if request.trials != request.trials_asked:
+        least = LEAST_IN_TIME
+    allowed = max(least, 2 * (request.trials - request.check_runs - request.recorded_runs))
+    first = request.preflight.take_output()
+    request = replace(request, sampler=knowing(request.sampler, first))
+    saved = None
+    if request.continued is not None:
+        # Outputs that a file cannot keep are refused before the file is made.
+        encoded(first)
+        saved = SavedRuns(request.continued, request)
+        # All runs of the file are bet on, also if they are more than this audit asks for.
+        allowed = max(allowed, saved.runs)
+    return Session(request, allowed, request.gamma, saved)
+
+
 def sequential_finding(request: Request) -> PrivacyFinding:
     """Bet against the claim until it is refuted or the budget is spent.
 
@@ -416,20 +437,9 @@ def sequential_finding(request: Request) -> PrivacyFinding:
     gamma = request.gamma
     claim = request.claim
     pairs = len(request.pairs)
-    if 2 * request.trials_asked < LEAST_RUNS:
-        raise InputError.of("trials", request.trials_asked, f"at least {LEAST_RUNS // 2} in a sequential audit")
-    least = LEAST_RUNS
-    if request.trials != request.trials_asked:  # a time limit left fewer
-        least = LEAST_IN_TIME
-    allowed = max(least, 2 * (request.trials - request.check_runs - request.recorded_runs))
-    first = request.preflight.take_output()
-    request = replace(request, sampler=knowing(request.sampler, first))
-    saved = None
-    if request.continued is not None:
-        encoded(first)
-        saved = SavedRuns(request.continued, request)
-        allowed = max(allowed, saved.runs)
-    found = Session(request, allowed, gamma, saved).run()
+    found = _session_of(request).run()
+    request = found.request
+    allowed = found.runs
     # Where the time was over, no more could be detected than by the runs that were made.
     able = allowed
     if request.clock.stopped.looks:
@@ -449,11 +459,12 @@ def sequential_finding(request: Request) -> PrivacyFinding:
     leading = leading_pair_runs(promised, pairs)
     power = Power.of_bets(MASSES[0], leading, claim, gamma)
     not_run = 0
-    if able == allowed:  # more trials would have made runs of these
+    # More trials would have made runs of these.
+    if able == allowed:
         not_run = found.not_run
     continued = None
-    if saved is not None:
-        continued = saved.continued
+    if found.saved is not None:
+        continued = found.saved.continued
     outcome = Outcome(
         refuted=found.rejected,
         epsilon_lower=found.epsilon_lower,

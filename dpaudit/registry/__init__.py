@@ -201,6 +201,7 @@ def load(paths: tuple[str, ...] = ()) -> Registry:
                 same, place = statements.setdefault(statement.id, (statement, home))
                 if same is not statement:
                     raise InputError(f"two statements have the id {statement.id!r}: one in {place}, one in {home}")
+        # A source whose module failed to load has a problem already.
         if len(problems) == before and not any(map(_offers, modules)):
             problems.append(source.problem(_nothing_offered(source, modules[0])))
     # By id, so that reports do not depend on the order in which modules are found.

@@ -56,14 +56,6 @@ SILENT = (
 LIBRARIES = ("jax", "tensorflow")
 
 
-class Late(Exception):
-    """A part took a child too long, and the child was ended; `parts` are those that it had sent before."""
-
-    def __init__(self, parts: list[bytes]) -> None:
-        self.parts = parts
-        super().__init__()
-
-
 class Child:
     """A process that makes calls of a function one after another, and ends with this one.
 
@@ -114,11 +106,12 @@ class Child:
 
     def call(
         self, request: bytes, inputs: bytes = b"", *, seconds: float | None = None, most: int = 0
-    ) -> tuple[list[bytes], bytes]:
+    ) -> tuple[list[bytes], bytes] | None:
         """Return the parts that a call sends, each of which may take so many seconds, and what it returns.
 
-        There are at most so many parts. `Late` is raised if a part took too long, where the child is ended; `ChildDied`
-        if the child ended, or had ended, or the function returned in two processes, or what was sent is no answer.
+        There are at most so many parts. If one took too long, the child is ended and None is returned; its `parts` are
+        then those that came before. `ChildDied` is raised if the child ended, or had ended, or the function returned in
+        two processes, or what was sent is no answer.
         """
         self.begin(request, inputs)
         # The time counts from when the child begins, which takes long on a busy machine.
@@ -137,7 +130,7 @@ class Child:
                 # No run is under way: a busy machine, and no mechanism, makes the end of a call late.
                 limit = seconds + ENDING
         self.close()
-        raise Late(self.parts)
+        return None
 
     def begin(self, request: bytes, inputs: bytes = b"") -> None:
         """Begin a call; the messages that answer it end with one of the kind `RETURNED`."""

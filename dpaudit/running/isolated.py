@@ -37,7 +37,7 @@ from dpaudit.outputs.decoding import decode
 from dpaudit.outputs.encoding import encode
 from dpaudit.outputs.sharing import without
 from dpaudit.places import cloudpickle
-from dpaudit.running.child import PATIENCE, Child, Late, has_threads, waiting_libraries
+from dpaudit.running.child import PATIENCE, Child, has_threads, waiting_libraries
 from dpaudit.running.failed_runs import RunFault
 from dpaudit.running.processes import ChildDied, can_fork
 from dpaudit.running.protocol import PICKLED
@@ -164,20 +164,6 @@ class Isolated:
                 made = self._made_in(
                     child, left_over, rng, remaining, context, one_by_one=not at_once, seconds=seconds
                 )
-                return made if at_once else outputs + made
-            except Late as late:
-                # The first run may hang because a copy of this process lacks threads: a fresh interpreter has its own.
-                if not child.answered and self._try_fresh():
-                    continue
-                # Fresh interpreters take long to begin: they are for what does not end in a copy of this process.
-                self._fresh = self._fresh and child.answered
-                _note_turn(data, len(outputs) + len(late.parts), at_once)
-                self._refuse(late, len(outputs), size, limit)
-                # The run that was ended is an output of its own kind; another child makes those after it.
-                outputs += [*self._parts(late.parts), timed_out(self.timeout.seconds)]
-                rng = _further(rng, len(outputs))
-                if isinstance(left_over, InTurn):
-                    left_over = left_over.after(len(late.parts) + 1)
             except ChildDied as died:
                 child.close()
                 if isinstance(data, InTurn):
@@ -192,15 +178,30 @@ class Isolated:
                 if isinstance(error, Exited) and isinstance(data, InTurn) and error.turn is not None:
                     data.turn = error.turn
                 raise
+            if made is not None:
+                return made if at_once else outputs + made
+            # The first run may hang because a copy of this process lacks threads: a fresh interpreter has its own.
+            if not child.answered and self._try_fresh():
+                continue
+            # Fresh interpreters take long to begin: they are for what does not end in a copy of this process.
+            self._fresh = self._fresh and child.answered
+            before = len(child.parts)
+            _note_turn(data, len(outputs) + before, at_once)
+            self._refuse_late(len(outputs) + before, size, limit)
+            # The run that was ended is an output of its own kind; another child makes those after it.
+            outputs += [*self._parts(child.parts), timed_out(self.timeout.seconds)]
+            rng = _further(rng, len(outputs))
+            if isinstance(left_over, InTurn):
+                left_over = left_over.after(before + 1)
 
-    def _refuse(self, late: Late, made: int, size: int, limit: float) -> None:
-        """Raise `RunFault` where a run that takes too long is no output."""
+    def _refuse_late(self, made: int, size: int, limit: float) -> None:
+        """Raise `RunFault` where a run that takes too long is no output, or all runs were made and the call goes on."""
         name = self.mechanism.name
         if self.timeout.is_ == "error" or self.mechanism.batched:
             whose = f"a call that makes {size} runs" if self.mechanism.batched else "a run"
-            raise RunFault(f"{whose} of the mechanism {name} took longer than {limit:g} s") from None
-        if made + len(late.parts) >= size:
-            raise RunFault(f"the mechanism {name} made its {size} runs and did not end in {limit:g} s") from None
+            raise RunFault(f"{whose} of the mechanism {name} took longer than {limit:g} s")
+        if made >= size:
+            raise RunFault(f"the mechanism {name} made its {size} runs and did not end in {limit:g} s")
 
     def _parts(self, parts: list[bytes]) -> list[Any]:
         try:
@@ -221,7 +222,7 @@ class Isolated:
             # The child has sent an output for each run that ended: the next one is that which it did not survive.
             if len(child.parts) < size:
                 return int(data.turns[len(child.parts)])
-        except (Late, DpauditError):
+        except DpauditError:
             pass
         finally:
             child.close()
@@ -238,13 +239,17 @@ class Isolated:
         one_by_one: bool,
         seconds: float | None,
     ) -> Any:
-        """Return the outputs of runs that a child makes; their generator is left where they end.
+        """Return the outputs of runs that a child makes, or None if it took too long and was ended.
 
-        Each run that is sent `one_by_one`, or else all of them together, may take so many seconds.
+        Each run that is sent `one_by_one`, or else all of them together, may take so many seconds. The generator of the
+        runs is left where they end.
         """
         request, inputs = _request(data, rng, size, context, one_by_one, self.timeout.unlimited)
         most = size if one_by_one else 1
-        parts, returned = child.call(request, inputs, seconds=seconds, most=most)
+        answer = child.call(request, inputs, seconds=seconds, most=most)
+        if answer is None:
+            return None
+        parts, returned = answer
         # What a child sends is checked like a stranger's input: the audited code may have written to its pipe.
         try:
             if len(parts) != most:

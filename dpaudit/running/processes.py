@@ -176,7 +176,7 @@ class ParentPipe:
     def __init__(self, end: int | None) -> None:
         self.end = end
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[type[ParentPipe], tuple[int | None]]:
         # Imported here, as every command imports this module and few begin workers.
         from multiprocessing.context import get_spawning_popen
 

@@ -328,7 +328,7 @@ class Sampler:
             return reduce(outputs)
         return reduce(self.view(outputs))
 
-    def sides(self, pair: Pair, address: Address, runs: int) -> list[Any]:
+    def sides(self, pair: Pair, address: Address, runs: int) -> list[Batch]:
         """Return the outputs of both sides, whose numbers 0 and 1 end the address, each as one batch."""
         batches = list(self.reduced(self.couples(pair, [(*address, side) for side in (0, 1)], runs), _unreduced))
         return [join(side) for side in zip(*batches, strict=True)]

@@ -9,7 +9,7 @@ import threading
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TextIO
 
 from dpaudit.escaping import printable
 from dpaudit.withheld import foreign, hides
@@ -102,7 +102,15 @@ def _show(counts: WarningCounts) -> None:
         warnings.warn_explicit(shown, category, place.file, place.line)
 
 
-def _count(message: Any, category: type, filename: str, lineno: int, file: Any = None, line: Any = None) -> None:
+def _count(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: str | None = None,
+) -> None:
+    """Count a warning in the place of showing it; the parameters are those of `warnings.showwarning`."""
     # A name that the audited code made up may hold a value of the data.
     if hides() and not os.path.isfile(filename):
         filename = "unknown place"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import repeat
 from typing import Any, NamedTuple
 
@@ -46,7 +46,7 @@ class Watched(np.random.PCG64):
     """Whether anything was read since this was set to False."""
     uses: tuple[Use, ...] = ()
     """The use of each run that has ended, where runs are told apart."""
-    began: tuple[Any, ...] = ()
+    began: tuple[int, ...] = ()
     """Its `mark` when it was made."""
 
     def __getattribute__(self, name: str) -> Any:
@@ -65,7 +65,7 @@ class Watched(np.random.PCG64):
         """Return the use of each run; where these are not told apart, that of all of them as one."""
         return self.uses or (Use(self.mark() != self.began, self.noted),)
 
-    def mark(self) -> tuple[Any, ...]:
+    def mark(self) -> tuple[int, ...]:
         """Return what changes where it is advanced: its state, and how many children its seed has spawned."""
         return (*_flat(_STATE.__get__(self)), _SEED.__get__(self).n_children_spawned)
 
@@ -76,7 +76,7 @@ _STATE: Any = np.random.PCG64.state
 _SEED: Any = np.random.PCG64.seed_seq
 
 
-def _flat(state: Any) -> tuple[Any, ...]:
+def _flat(state: Mapping[str, Any]) -> tuple[int, ...]:
     return (*state["state"].values(), state["has_uint32"], state["uinteger"])
 
 
@@ -91,10 +91,11 @@ def watched(rng: np.random.Generator) -> np.random.Generator:
     return np.random.Generator(bits)
 
 
-def state_of(rng: np.random.Generator) -> Any:
+def state_of(rng: np.random.Generator) -> Mapping[str, Any]:
     """Return the state of a generator; that it was read is not noted, since it is not the mechanism that asks."""
     bits: Any = rng.bit_generator
-    return _STATE.__get__(bits) if isinstance(bits, np.random.PCG64) else bits.state
+    found: Mapping[str, Any] = _STATE.__get__(bits) if isinstance(bits, np.random.PCG64) else bits.state
+    return found
 
 
 def address_of(rng: np.random.Generator) -> dict[str, Any]:
@@ -139,7 +140,7 @@ def generator_at(address: dict[str, Any]) -> np.random.Generator:
     return np.random.Generator(bits)
 
 
-def go_on(rng: np.random.Generator, position: Any) -> None:
+def go_on(rng: np.random.Generator, position: Sequence[Any]) -> None:
     """Move a generator to a position that a child has sent; `ToolFault` if it is none of this generator."""
     state, has_half, half, spawned = position
     seed = _SEED.__get__(rng.bit_generator)

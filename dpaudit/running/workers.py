@@ -126,7 +126,7 @@ class Workers(NamedTuple):
     address: str | None
 
     @classmethod
-    def of(cls, n_jobs: Any, backend: Any, address: Any) -> Workers:
+    def of(cls, n_jobs: int, backend: str | None, address: str | None) -> Workers:
         """Return workers, or raise `InputError`."""
         check_jobs(n_jobs, backend, address)
         return cls(n_jobs, backend, address)

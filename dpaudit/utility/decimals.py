@@ -75,6 +75,7 @@ class Enclosure:
 
     def __pow__(self, exponent: int) -> Enclosure:
         """Return a power of a number that is not negative."""
+        # By repeated squaring: some 2 log2(exponent) products, each rounded outwards.
         found = ONE
         square = self
         while exponent:

@@ -80,6 +80,7 @@ def hard_cases(learner: Learner, alpha: float, setting: str = "realizable") -> l
     read_number("alpha", alpha, 0, 1)
     read_choice("setting", setting, SETTINGS)
     points, whole = evaluated_points(learner)
+    # In the settings "realizable" and "empirical" labels have no noise, and the same cases are hard.
     makers = {"agnostic": _noisy, "solution": _close}
     uniform = "uniform" if whole else "uniform on landmarks"
     cases = makers.get(setting, _plain)(learner, points, alpha, uniform)

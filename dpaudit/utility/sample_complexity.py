@@ -219,6 +219,7 @@ def _worst(
         failure = CaseFailure(learner, candidate.case, alpha, claim.setting)
         above = max((one.lower for one in brackets), default=fails or -1) + 1
         brackets.append(decider.bracket(failure, candidate.n, BEYOND * claim.sample_size, above))
+    # The largest size that is shown to fail is the strongest statement, whatever is known of what suffices.
     bracket, worst = max(zip(brackets, found, strict=True), key=lambda one: one[0].lower)
     if known is not None and fails and fails >= bracket.lower:
         return known.case, known.bracket
@@ -255,11 +256,13 @@ class Decider:
 
         Nothing is shown, at the cost of one test, if the failure rate is not above beta at `above`, where that is > 0.
         """
+        # Exact sums look at every size; tests cost samples, and look at sizes that differ by `RATIO`.
         exact = failure.exact(start) is not None
 
         def size(step: int) -> int:
             return _size(start, step, exact, cap)
 
+        # A size that both searches meet is tested once: a second test would have a share of the error of its own.
         @cache
         def answer(n: int) -> str:
             return self.answer(failure, n) if n else "above"
@@ -297,12 +300,14 @@ def _size(start: int, step: int, exact: bool, cap: int) -> int:
     size = start * RATIO**step
     if size < 1:
         return 0
+    # Away from the start, so that each step is another size.
     rounded = math.floor(size) if step <= 0 else math.ceil(size)
     return min(cap, max(0, rounded))
 
 
 def _last(holds: Callable[[int], bool], start: int) -> int:
     """Return the last integer at which a condition holds, for one that holds up to somewhere and not beyond."""
+    # Steps that double enclose it, and bisection finds it: the looks grow as the logarithm of its distance.
     low = high = start
     step = 1
     if holds(start):

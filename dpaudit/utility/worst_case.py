@@ -52,6 +52,7 @@ def known_size(learner: Learner, alpha: float, beta: float, claim: UtilityClaim)
     """
     if not isinstance(learner, HasWorstCase) or isinstance(learner, HasFault):
         return None
+    # The proof speaks of the setting of the learner's own theorem.
     own = stated_claim(learner, alpha, beta)
     if own is None or own.setting != claim.setting:
         return None
@@ -64,7 +65,8 @@ def known_size(learner: Learner, alpha: float, beta: float, claim: UtilityClaim)
             # The rate of the proof's own case falls with n: the first n that does not fail comes after the last.
             fails = (first_size(lambda n: learner.worst_failure(alpha, n).lower <= beta, suffices) or 1) - 1
         return _verified(learner, alpha, beta, fails, suffices)
-    except InputError as error:  # nothing is proved for such numbers
+    # Nothing is proved for such numbers.
+    except InputError as error:
         LOG.info("no worst case of %s is known: %s", learner.id, error)
         return None
 
