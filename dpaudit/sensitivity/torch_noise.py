@@ -103,7 +103,7 @@ TRACED_AS[torch.Tensor] = lambda tensor: tensor.as_subclass(TracedTensor)
 def replaced(record: Recorder) -> Iterator[Replacement]:
     """Yield the functions of torch that are replaced while noise is recorded."""
     for name in (*_DRAWS, *_OTHER):
-        yield Replacement(torch, name, _drawing(record, name, getattr(torch, name)))
+        yield torch, name, _drawing(record, name, getattr(torch, name))
 
 
 def _drawing(record: Recorder, name: str, draw: Callable[_P, torch.Tensor]) -> Callable[_P, torch.Tensor]:

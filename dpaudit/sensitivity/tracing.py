@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from numbers import Number
 from types import ModuleType
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,6 +18,8 @@ Numbers = float | np.number | np.ndarray
 Added = Callable[["Noise", Numbers], tuple[Numbers, int]]
 # Adds two numbers, or subtracts one from the other.
 Combine = Callable[[Numbers, Numbers], Numbers]
+# A class or a module, the name of a function of it, and what stands in for that while noise is recorded.
+Replacement = tuple[type | ModuleType, str, Callable[..., Any]]
 _T = TypeVar("_T")
 
 
@@ -78,22 +80,6 @@ class Recorder(Protocol):
         self, primitive: Primitive, draw: Callable[[], _T], value: ArrayLike | None = None, *, traces: bool = False
     ) -> _T:
         """Return the output of a primitive, recorded."""
-
-
-class Replacement(NamedTuple):
-    """A function that stands in for one of a class or a module while noise is recorded."""
-
-    owner: type | ModuleType
-    name: str
-    function: Callable[..., Any]
-
-    def before(self) -> Replacement:
-        """Return what puts the function that is there now back."""
-        return self._replace(function=vars(self.owner)[self.name])
-
-    def put(self) -> None:
-        """Put the function in its place."""
-        setattr(self.owner, self.name, self.function)
 
 
 class Traced:
