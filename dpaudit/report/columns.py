@@ -163,6 +163,7 @@ def columns_of(numbers: Sequence[Numbers], columns: Sequence[Column] = COLUMNS, 
     if any(n.get("claimed_delta") and not n.get("curve_claim") for n in numbers):
         left = set()
     else:
+        # A column of zeros says nothing, nor does the delta of a point that was tested of a curve.
         left = {"claimed_delta"}
     for column in columns:
         optional = column.promise == "accuracy" or column.name == "exact_epsilon"

@@ -50,6 +50,7 @@ def render(run: Run, color: bool = False, width: int = 80) -> str:
         return row.verdict.rank, -row.nearness
 
     summary = summarise(run)
+    # A further instance repeats a mechanism: it is shown only if its utility asks for a look.
     rows = sorted((row for row in summary.learners if not row.further or row.verdict.needs_look), key=gravity)
     shown = rows[:_MOST_ROWS]
     lines = _learners(shown, width, color)
@@ -144,6 +145,7 @@ def _controls(rows: Sequence[Row], color: bool) -> list[str]:
     if not rows:
         return []
     numbers = [numbers_of(row) for row in rows]
+    # What would be detected is of no interest where it is known what leaks.
     columns = [column for column in columns_of(numbers, PRIVACY) if column.name != "detectable_epsilon"]
     cells = [
         [

@@ -98,6 +98,7 @@ def _privacy(row: Row, axes: Axes) -> Sequence[str]:
 
 
 def _ruled_out(axes: Axes, finding: PrivacyFinding, curves: Curves) -> None:
+    # A bound beyond the axis stands at its end.
     lower = min(finding.epsilon_lower, curves.right)
     if finding.curve is not None and curves.found:
         grid, delta = zip(*curves.found, strict=True)
@@ -145,6 +146,7 @@ def _failure(finding: UtilityFinding, axes: Axes) -> Sequence[str]:
 
 def _supremum(finding: SupremumFinding, axes: Axes) -> Sequence[str]:
     label = "loss of the witness"
+    # An axis has no place for infinity; the words of the finding say it.
     finite = [(n, loss) for n, loss in finding.growth if math.isfinite(loss)]
     axes.plot([n for n, _ in finite], [loss for _, loss in finite], "o-", color=EXACT, label=label, clip_on=False)
     if math.isfinite(finding.value):
@@ -171,6 +173,7 @@ def _sizes(finding: SampleComplexityFinding, axes: Axes) -> Sequence[str]:
 def _scaling(finding: ScalingFinding, axes: Axes) -> Sequence[str]:
     x = [point.x for point in finding.points]
     label = "n* measured"
+    # Points are drawn at the size that suffices, with a bar down to the one that fails.
     top = [point.upper or point.lower for point in finding.points]
     length = [high - max(point.lower, 0.5) for high, point in zip(top, finding.points, strict=True)]
     axes.errorbar(x, top, yerr=[length, [0.0] * len(x)], fmt="o-", ms=4, color=EXACT, capsize=3, label=label)
@@ -183,6 +186,7 @@ def _guesses(finding: OneRunFinding, axes: Axes) -> Sequence[str]:
     label = "right guesses"
     shares = [(one.guesses, one.right / one.guesses) for one in finding.schedule]
     axes.plot(*zip(*shares, strict=True), "o-", color=EXACT, label=label)
+    # Where not even all guesses right would refute the claim there is nothing to reach.
     refuting = [(one.guesses, one.critical / one.guesses) for one in finding.schedule if one.critical <= one.guesses]
     if refuting:
         axes.plot(*zip(*refuting, strict=True), "s--", ms=4, color=CLAIM, label="refutes the claim")

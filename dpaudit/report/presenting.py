@@ -68,6 +68,7 @@ def notebook(finding: AnyAudit) -> str:
 def page(finding: AnyAudit) -> str:
     """Return all that a finding says, a line each: what, claim, bound, power, runs, errors, witness, warnings."""
     left = []
+    # A finding from a file says what of it was taken as it stood there.
     if finding.not_recomputed:
         left = [("not recomputed", ", ".join(finding.not_recomputed))]
     if isinstance(finding, OneSearch):

@@ -108,11 +108,13 @@ def _described(component: dict[str, Any], record: type | None) -> dict[str, Any]
         found |= _section(_lines(base.__dict__.get("__doc__")))
     if issubclass(record, AuditOptions):
         found |= {name: f"{one.help[0].upper()}{one.help[1:]}." for name, one in OPTIONS.items()}
+    # The tag is no field of the class, and so has no words in its docstring.
     words = found | ({config.tag_field: "The kind of the record."} if config else {})
     described["properties"] = {
         key: value | ({"description": words[names.get(key, key)]} if names.get(key, key) in words else {})
         for key, value in component["properties"].items()
     }
+    # A verdict may be one of all kinds; each finding knows those of its own.
     if verdicts := getattr(record, "verdicts", ()):
         described["properties"]["verdict"] |= {"enum": list(verdicts)}
     if config is None or not config.omit_defaults:

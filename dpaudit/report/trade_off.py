@@ -37,6 +37,7 @@ def trade_off_figure(mechanism: AuditedMechanism) -> CaptionedFigure | None:
     if finding is None or finding.curve_test is None:
         return None
     claim = finding.curve_test.claim
+    # Squares, since the curve bends most where the rate is small.
     rate = np.linspace(0, 1, _STEPS + 1) ** 2
     up = linear(0, 1, _BASE, _TOP)
 
@@ -50,6 +51,7 @@ def trade_off_figure(mechanism: AuditedMechanism) -> CaptionedFigure | None:
     if finding.curve is not None:
         # The upper limit on the false negative rate, the lower of both directions.
         most = np.minimum(finding.curve.trade_off_upper(rate), finding.curve.trade_off_upper(rate, reverse=True))
+        # Below what is promised: orange lies over the grey, and the curve over both.
         if refuted := bool((most < least).any()):
             beyond = np.append(np.minimum(most, least), least[::-1])
             parts.insert(0, drawn("beyond", np.append(rate, rate[::-1]), beyond, closed=True))

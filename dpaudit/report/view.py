@@ -190,6 +190,7 @@ class Row:
     @cached_property
     def claim(self) -> PrivacyClaim | None:
         """The claim of privacy; where the mechanism states none itself, the one that was tested."""
+        # A mechanism's own claim stands whatever else was tested: the row is about that.
         if own := next((view.claim for view in self.views if view.claim is not None), None):
             return own
         tested = self.blackbox
@@ -280,6 +281,7 @@ class Row:
         # What makes a command fail comes first, whichever promise it is of.
         if bad := [verdict for verdict in found if status_of(verdict)]:
             return min(bad, key=lambda verdict: verdict.rank)
+        # Its privacy is judged on another row, so that this one need not say that it was not checked.
         if self.further and found[0] == TaskVerdict.NOT_CHECKED:
             return PrivacyVerdict.CONSISTENT
         return found[0]

@@ -85,6 +85,7 @@ def answers_of(event: Event) -> list[str]:
     if not isinstance(event, Cells) or event.feature != "output" or event.path or event.rare or event.complement:
         return []
     labels = [str(code) for code in codes_of(event)] or list(event.labels if not event.ranges else ())
+    # Whether a number is NaN is a property of the output, and no answer.
     if _says_whether_nan(labels):
         return []
     if len(labels) <= _FEW_ANSWERS and all(len(label) <= _LONG_ANSWER for label in labels):
@@ -97,6 +98,7 @@ def _says_whether_nan(labels: Sequence[str]) -> bool:
 
 
 def _between(subject: str, event: Interval) -> str:
+    # With the subject in front, as it is read.
     if event.high == math.inf and event.low > -math.inf:
         return f"{subject} ≥ {event.low:g}"
     words = subject

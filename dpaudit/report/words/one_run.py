@@ -52,6 +52,7 @@ def one_run_lines(finding: OneRunFinding, name: str) -> tuple[Lines, Lines]:
     gaps = [("power", f"none: {_canary_gap_words(gap)}") for gap in finding.gaps]
     power = gaps or [("power", _canary_power_words(finding))]
     assumed = ("if Gaussian", assumed_words(finding))
+    # What a reader must know of the coins, on which everything rests.
     limits = [*finding.warnings]
     if finding.reversed is True:
         limits += [_REVERSED]
@@ -119,6 +120,7 @@ def _shows(finding: OneRunFinding) -> str:
         return f"shows ε ≥ {lower}"
     at = f"δ = {significant(finding.delta, digits=_DIGITS)}"
     point = f"ε ≤ {significant(finding.epsilon, digits=_DIGITS)} at {at}"
+    # Of a Gaussian claim one number says all, at every delta.
     if finding.mu_lower is not None:
         mu = significant(finding.mu_lower, "down", digits=_DIGITS, apart_from=curve.mu)
         return f"shows μ ≥ {mu}, by the point {point}"

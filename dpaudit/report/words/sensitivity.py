@@ -40,6 +40,7 @@ def function_lines(finding: SensitivityFinding, name: str) -> tuple[Lines, Lines
         shows = f"moves {moved} on a pair of neighbours"
     verdict = (finding.verdict, f"{name} {claimed}, {shows} (computed without noise)")
     rounding = ""
+    # A distance above the claim without a violation asks for a reason.
     if finding.rounded and finding.verdict != PrivacyVerdict.VIOLATION and finding.distance > finding.sensitivity:
         rounding = f"the excess is below {float(ROUNDING):g} of the claim, which is rounding of floats"
     brief = said(
@@ -70,6 +71,7 @@ def _tried(finding: SensitivityFinding | RecordedFinding, what: str) -> str:
 def _witness(moved: Moved | None) -> str:
     if moved is None:
         return ""
+    # Outputs of people's data are not shown.
     if moved.outputs is None:
         return moved.origin.text or f"{moved.data} against {moved.neighbour}"
     first, second = moved.outputs
@@ -79,6 +81,7 @@ def _witness(moved: Moved | None) -> str:
 def recorded_lines(finding: RecordedFinding, name: str) -> tuple[Lines, Lines]:
     """Return the same of what a mechanism adds noise to."""
     refuting = [one for one in finding.moves if _refutes(one, finding)]
+    # In brief those that refute, or the ones that move farthest, as the finding has them in that order.
     listed = (refuting or finding.moves)[:_VALUES_LISTED]
     tried = _tried(finding, "recorded values differ")
     if finding.diverged:

@@ -51,6 +51,7 @@ def evidence_lines(finding: UtilityFinding) -> Lines:
 
 def _rate(finding: UtilityFinding, share: float, towards: str = "nearest") -> str:
     """Return a rate of failure in per cent, on its side of what is allowed."""
+    # A rate that is the allowed one would be pushed off it.
     apart = None
     if share != finding.beta:
         apart = 100 * finding.beta
@@ -86,6 +87,7 @@ def size_lines(finding: SampleComplexityFinding, name: str) -> tuple[Lines, Line
     every = "every concept and distribution"
     if finding.setting in FIXED_SETTINGS:
         every = "every sample"
+    # There may be a certificate although the theorem gives the smaller size.
     if one is not None and finding.reason == Reason.CERTIFICATE:
         end = f"{count(one.suffices)} suffice for {every}, by a certificate that was verified"
     elif upper is not None:
@@ -116,6 +118,7 @@ def size_lines(finding: SampleComplexityFinding, name: str) -> tuple[Lines, Line
 def _case_text(case: WorstCase) -> str:
     if not case.points:
         return case.name
+    # The points that matter most, where not all can be listed.
     order = sorted(zip(case.points, case.probabilities, strict=True), key=lambda point: -point[1])
     listed = [f"{point}: {significant(probability, digits=4)}" for point, probability in order[:_POINTS_LISTED]]
     rest = ""
