@@ -13,6 +13,7 @@ from itertools import count
 from typing import Any
 
 from msgspec import structs
+from numpy.typing import ArrayLike
 
 from dpaudit import seeding
 from dpaudit.arguments import CONFIDENCE, check_built, check_jobs
@@ -269,7 +270,7 @@ def sampler_of(
     seed: int,
     *,
     batched: bool = False,
-    probe: Any = None,
+    probe: ArrayLike | None = None,
     n_jobs: int = 1,
     backend: str | None = None,
     address: str | None = None,

@@ -11,13 +11,14 @@ from time import perf_counter_ns
 from typing import Any, Protocol, TypeAlias, TypeGuard
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from dpaudit.arguments import addressed_parameters_of, parameters_of
 from dpaudit.contract import Learner
 from dpaudit.errors import InputError, blamed
 from dpaudit.jsonable import stable_repr
 from dpaudit.outputs.canonical import Raised
-from dpaudit.outputs.protocols import Batch
+from dpaudit.outputs.protocols import Batch, Values
 from dpaudit.outputs.shared import join
 from dpaudit.outputs.sharing import Part, Place, refuse_shared, shared_parts, without
 from dpaudit.running.isolated import Context, InTurn, Isolated, Timeout, predicted
@@ -51,16 +52,16 @@ class Mechanism:
 
     `batched` says whether one call makes many runs, which decides the chunk size only. The `stream`, by default the
     name, is a part of the address of every random stream. Hypotheses are replaced by their predictions on the points of
-    a `probe`; outputs that are no hypotheses stay as they are. The independence of the runs of one call is `promised`
-    by the contract of a learner, and by a random order of outputs that were recorded. Parts that all runs share are
-    `left_out` of outputs: the place of each, and a description.
+    a `probe`, an array or a data frame; outputs that are no hypotheses stay as they are. The independence of the runs
+    of one call is `promised` by the contract of a learner, and by a random order of outputs that were recorded. Parts
+    that all runs share are `left_out` of outputs: the place of each, and a description.
     """
 
     function: Batched | Isolated
     name: str
     batched: bool
     stream: str = ""
-    probe: Any = field(default=None, compare=False)
+    probe: np.ndarray | None = field(default=None, compare=False)
     promised: bool = False
     left_out: tuple[tuple[Place, str], ...] = field(default=(), compare=False)
 
@@ -223,7 +224,7 @@ def _stripped(made: OneByOne, data: Any, rng: np.random.Generator) -> Any:
     return without(made.function(data, rng), made.left_out)
 
 
-def _with_time(function: Single, probe: Any, data: Any, rng: np.random.Generator) -> dict[str, Any]:
+def _with_time(function: Single, probe: np.ndarray | None, data: Any, rng: np.random.Generator) -> dict[str, Any]:
     """Return the output of a run with the nanoseconds of the call, an exception with the time until it was raised."""
     began = perf_counter_ns()
     # The finding must see what the user of the mechanism would see, exceptions of any type included.
@@ -253,7 +254,7 @@ def timed(mechanism: Mechanism) -> Mechanism:
     return replace(mechanism, function=function, probe=None, stream=f"{mechanism.stream}, timed")
 
 
-def _composed(measurement: Measurement, data: Any, rng: np.random.Generator, size: int) -> list[Any]:
+def _composed(measurement: Measurement, data: Any, rng: np.random.Generator, size: int) -> Values:
     """Return outputs of compositions of an OpenDP measurement, since each call of the library takes its time."""
     from opendp.combinators import make_composition
 
@@ -275,7 +276,9 @@ def leaving_out(mechanism: Mechanism, places: tuple[tuple[Place, str], ...]) -> 
     return replace(mechanism, function=function, left_out=left_out)
 
 
-def as_mechanism(source: Any, *, batched: bool = False, probe: Any = None, timeout: Timeout | None = None) -> Mechanism:
+def as_mechanism(
+    source: Any, *, batched: bool = False, probe: ArrayLike | None = None, timeout: Timeout | None = None
+) -> Mechanism:
     """Return a `Mechanism` for a learner or a callable.
 
     The source is a learner (its `run` is batched), a callable ``(data, rng) -> output``, or if `batched` a callable
@@ -296,10 +299,10 @@ def as_mechanism(source: Any, *, batched: bool = False, probe: Any = None, timeo
     return replace(mechanism, function=Isolated(mechanism, timeout))
 
 
-def _probed(mechanism: Mechanism, probe: Any) -> Mechanism:
+def _probed(mechanism: Mechanism, probe: ArrayLike) -> Mechanism:
     """Return a mechanism whose hypotheses are replaced by their predictions on some points."""
     # A frame stays one: an estimator may want the names of its columns.
-    points = probe if hasattr(probe, "iloc") else np.asarray(probe)
+    points: np.ndarray = probe if hasattr(probe, "iloc") else np.asarray(probe)  # type: ignore[assignment]
     if not points.ndim or not len(points):
         raise InputError.of("probe", probe, "points, one a row")
     function = mechanism.function

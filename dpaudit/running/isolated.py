@@ -35,6 +35,7 @@ from dpaudit.folders import enter_folder, leave, left
 from dpaudit.outputs.canonical import contents, timed_out
 from dpaudit.outputs.decoding import decode
 from dpaudit.outputs.encoding import encode
+from dpaudit.outputs.protocols import Batch, Values
 from dpaudit.outputs.sharing import without
 from dpaudit.places import cloudpickle
 from dpaudit.running.child import PATIENCE, Child, has_threads, waiting_libraries
@@ -86,12 +87,17 @@ class InTurn:
             else:
                 yield known[turn]
 
-    def split(self, outputs: Any) -> tuple[Any, Any]:
+    def split(self, outputs: Batch) -> tuple[Batch, Batch]:
         """Return the outputs on either input, given those of all runs in their order."""
         masks = self.turns == 0, self.turns == 1
         if isinstance(outputs, np.ndarray):
             return outputs[masks[0]], outputs[masks[1]]
         return list(compress(outputs, masks[0].tolist())), list(compress(outputs, masks[1].tolist()))
+
+    def note_turn(self, runs: int) -> None:
+        """Note the input of the run that is under way after so many."""
+        if runs < len(self.turns):
+            self.turn = int(self.turns[runs])
 
     def after(self, runs: int) -> InTurn:
         """Return what is left after so many runs, with other generators: how much those had drawn is unknown."""
@@ -140,7 +146,7 @@ class Isolated:
     def __reduce__(self) -> tuple[type[Isolated], tuple[Any, Timeout]]:
         return Isolated, (self.mechanism, self.timeout)
 
-    def __call__(self, data: Any, rng: np.random.Generator, size: int, context: Context = nullcontext) -> Any:
+    def __call__(self, data: Any, rng: np.random.Generator, size: int, context: Context = nullcontext) -> Batch:
         """Return the outputs of `size` runs in a context; the generator ends where the runs left it.
 
         After a run that was ended the others have a generator of their own: how much it had drawn is unknown.
@@ -149,7 +155,7 @@ class Isolated:
         # run begins, so that it is known which run took too long.
         at_once = self.mechanism.batched or self.timeout.unlimited
         limit = self.timeout.seconds * (size if self.mechanism.batched else 1)
-        outputs: list[Any] = []
+        outputs: Values = []
         # What is left of the data after runs that were ended.
         left_over = data
         watch = watcher(rng)
@@ -168,7 +174,7 @@ class Isolated:
                 child.close()
                 if isinstance(data, InTurn):
                     if not at_once:
-                        _note_turn(data, len(outputs) + len(child.parts), at_once)
+                        data.note_turn(len(outputs) + len(child.parts))
                     elif child.died and not self.mechanism.batched:
                         data.turn = self._turn_that_ends(data, rng, remaining, context)
                 raise RunFault(f"the mechanism {self.mechanism.name} {died}") from None
@@ -179,17 +185,18 @@ class Isolated:
                     data.turn = error.turn
                 raise
             if made is not None:
-                return made if at_once else outputs + made
+                return made if at_once else [*outputs, *made]
             # The first run may hang because a copy of this process lacks threads: a fresh interpreter has its own.
             if not child.answered and self._try_fresh():
                 continue
             # Fresh interpreters take long to begin: they are for what does not end in a copy of this process.
             self._fresh = self._fresh and child.answered
             before = len(child.parts)
-            _note_turn(data, len(outputs) + before, at_once)
+            if isinstance(data, InTurn) and not at_once:
+                data.note_turn(len(outputs) + before)
             self._refuse_late(len(outputs) + before, size, limit)
             # The run that was ended is an output of its own kind; another child makes those after it.
-            outputs += [*self._parts(child.parts), timed_out(self.timeout.seconds)]
+            outputs = [*outputs, *self._parts(child.parts), timed_out(self.timeout.seconds)]
             rng = _further(rng, len(outputs))
             if isinstance(left_over, InTurn):
                 left_over = left_over.after(before + 1)
@@ -203,7 +210,7 @@ class Isolated:
         if made >= size:
             raise RunFault(f"the mechanism {name} made its {size} runs and did not end in {limit:g} s")
 
-    def _parts(self, parts: list[bytes]) -> list[Any]:
+    def _parts(self, parts: list[bytes]) -> Values:
         try:
             return _outputs(parts)
         except ToolFault as fault:
@@ -238,7 +245,7 @@ class Isolated:
         *,
         one_by_one: bool,
         seconds: float | None,
-    ) -> Any:
+    ) -> Batch | None:
         """Return the outputs of runs that a child makes, or None if it took too long and was ended.
 
         Each run that is sent `one_by_one`, or else all of them together, may take so many seconds. The generator of the
@@ -282,12 +289,6 @@ class Isolated:
             known = Child(served if content is None else content)
             self._of_thread.child = known
         return known
-
-
-def _note_turn(data: Any, made: int, at_once: bool) -> None:
-    """Note the input of the run that is under way after so many of a call."""
-    if isinstance(data, InTurn) and not at_once and made < len(data.turns):
-        data.turn = int(data.turns[made])
 
 
 def _request(
@@ -375,11 +376,11 @@ class Runs:
         # What is sent has been predicted and stripped, which must not be done again.
         return replace(self.mechanism, function=function, probe=None, left_out=())
 
-    def _checked(self, mechanism: Any, data: Any, rng: np.random.Generator, size: int, context: Context) -> Any:
+    def _checked(self, mechanism: Any, data: Any, rng: np.random.Generator, size: int, context: Context) -> Batch:
         """Return the outputs of runs; see in a call of few that they do not change what all runs share."""
         held = data.sides if isinstance(data, InTurn) else data
         before = contents(held) if size <= LOOK or mechanism.few(size) else None
-        outputs = mechanism(data, rng, size, context)
+        outputs: Batch = mechanism(data, rng, size, context)
         if before is not None and contents(held) != before:
             raise InputError(
                 f"the mechanism {mechanism.name} changes its input, which all its runs share: let it work on a copy"
@@ -411,18 +412,19 @@ def _warnings(found: Any) -> dict[WarningPlace, tuple[str, int]]:
     return warned
 
 
-def _outputs(parts: list[bytes]) -> list[Any]:
+def _outputs(parts: list[bytes]) -> Values:
     return [decode(part, 1)[0] for part in parts]
 
 
-def predicted(output: Any, probe: Any) -> Any:
+def predicted(output: Any, probe: np.ndarray | None) -> Any:
     """Return the predictions of a hypothesis on the points of a probe; another output as it is."""
     return np.asarray(output.predict(probe)) if probe is not None and hasattr(output, "predict") else output
 
 
 def _further(rng: np.random.Generator, number: int) -> np.random.Generator:
     """Return the generator for what comes after so many runs of a call whose generator cannot go on."""
-    seed: Any = rng.bit_generator.seed_seq
+    seed = rng.bit_generator.seed_seq
+    assert isinstance(seed, np.random.SeedSequence)
     # A stream that depends on the run alone, and not on how far earlier runs had come: the audit can be made again.
     key = (*seed.spawn_key, AGAIN, number)
     return np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed.entropy, spawn_key=key)))

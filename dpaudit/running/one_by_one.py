@@ -69,7 +69,7 @@ class OneByOne:
 
     function: Single
     emit: Callable[[Any], None] | None = None
-    probe: Any = field(default=None, compare=False)
+    probe: np.ndarray | None = field(default=None, compare=False)
     left_out: tuple[Place, ...] = field(default=(), compare=False)
 
     def __call__(self, data: Any, rng: np.random.Generator, size: int) -> Values:
@@ -130,7 +130,7 @@ class OneByOne:
             refuse_changed(held, first)
         return held
 
-    def _as_audited(self, outputs: Values) -> list[Any]:
+    def _as_audited(self, outputs: Values) -> Values:
         """Return outputs as the audit sees them."""
         return [without(predicted(output, self.probe), self.left_out) for output in outputs]
 
