@@ -78,13 +78,7 @@ def _presenter() -> hooks.Presenter:
     return presenting
 
 
-def _recomputer() -> hooks.Recomputer:
-    from dpaudit.evidence.recomputed import recomputed
-
-    return recomputed
-
-
-hooks.connect(_presenter, _recomputer)
+hooks.connect(_presenter)
 
 if not TYPE_CHECKING:  # so that type checkers report names that are not there
 

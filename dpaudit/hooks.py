@@ -1,6 +1,6 @@
-"""Hooks of findings for what stands above them: how they are shown, and whether they follow from their counts.
+"""The hook by which findings reach what shows them, which stands above them.
 
-The package of the public names fills both. Nothing is imported here, as that package imports this module.
+The package of the public names fills it. Nothing is imported here, as that package imports this module.
 """
 
 from __future__ import annotations
@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from typing import Any, Protocol
 
     from matplotlib.figure import Figure
-
-    Recomputer = Callable[[Any], Any]
 
     class Presenter(Protocol):
         """Shows findings of every kind."""
@@ -31,23 +29,16 @@ if TYPE_CHECKING:
 
 
 class _Hooks:
-    """The functions that load what stands above findings, when it is asked for."""
+    """The function that loads what shows findings, when it is asked for."""
 
     presenter: Callable[[], Presenter]
-    recomputer: Callable[[], Recomputer]
 
 
-def connect(presenter: Callable[[], Presenter], recomputer: Callable[[], Recomputer]) -> None:
-    """Connect findings with what shows them, and with what recomputes them."""
+def connect(presenter: Callable[[], Presenter]) -> None:
+    """Connect findings with what shows them."""
     _Hooks.presenter = presenter
-    _Hooks.recomputer = recomputer
 
 
 def presenter() -> Presenter:
     """Return what shows findings."""
     return _Hooks.presenter()
-
-
-def recompute(finding: Any) -> None:
-    """Let a stored finding know what of it could not be recomputed; raise `ToolFault` if what could differs."""
-    _Hooks.recomputer()(finding)

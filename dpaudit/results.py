@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, ParamSpec, Self, TypeV
 import msgspec
 
 from dpaudit.contract import CurveClaim, PrivacyClaim, Verdict
-from dpaudit.errors import InputError, ToolFault, UnknownArgument, nearest
+from dpaudit.errors import InputError, UnknownArgument, nearest
 from dpaudit.files import write_file
-from dpaudit.hooks import presenter, recompute
+from dpaudit.hooks import presenter
 from dpaudit.jsonable import stable_repr
 from dpaudit.record import Frozen, Unstored, decode, encodable
 
@@ -95,10 +95,15 @@ class AuditFinding(Finding, frozen=True, kw_only=True, dict=True):
         Raises
         ------
         ToolFault
-            If it is no finding of this kind, or says something else than follows from its counts: the message names the
-            field.
+            If it is no finding of this kind: the message names the field.
+
+        Notes
+        -----
+        Types and ranges are checked, bound and verdict are taken as they stand: ``dpaudit verify FILE.json`` derives
+        them from the counts.
         """
-        return cls._recomputed(decode(json.dumps(data), cls))
+        found: Self = decode(json.dumps(data), cls)
+        return found
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
@@ -107,25 +112,18 @@ class AuditFinding(Finding, frozen=True, kw_only=True, dict=True):
         Raises
         ------
         ToolFault
-            If the file holds no finding of this kind, or one that says something else than follows from its counts: the
-            message names file and field.
+            If the file holds no finding of this kind: the message names file and field.
         OSError
             If there is no such file, or it cannot be read.
-        """
-        return cls._recomputed(decode(Path(path).read_bytes(), cls, path), path)
 
-    @classmethod
-    def _recomputed(cls, found: Self, place: object = "") -> Self:
-        """Return a finding that was read, which knows what of it could not be recomputed."""
-        try:
-            recompute(found)
-        except ToolFault as error:
-            raise ToolFault(f"{place}: {error}" if place else str(error)) from None
+        Notes
+        -----
+        Types and ranges are checked, bound and verdict are taken as they stand: ``dpaudit verify FILE.json`` derives
+        them from the counts.
+        """
+        found: Self = decode(Path(path).read_bytes(), cls, path)
         return found
 
-    not_recomputed = Unstored[tuple[str, ...]](
-        (), "The parts of a finding that was read from a file that do not follow from what the file holds."
-    )
     audited = Unstored(
         THE_MECHANISM,
         'The mechanism or the learner, as in the call; "the mechanism" where the finding was read from a file.',

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 import textwrap
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +18,6 @@ from dpaudit.contract import OPEN, PrivacyVerdict, TaskVerdict, status_of
 from dpaudit.errors import InputError
 from dpaudit.escaping import printable
 from dpaudit.evidence.outcome import is_ladder
-from dpaudit.evidence.recomputed import not_recomputed, recomputed
 from dpaudit.evidence.records import Result, Run
 from dpaudit.evidence.store import FILENAME, load_run
 from dpaudit.evidence.tasks import UtilityArguments
@@ -157,12 +155,12 @@ def _changes(old: ClaimRow, new: ClaimRow) -> list[Change]:
     return _joined(new.name, changes, broken)
 
 
-def read_rows(path: Path | str) -> tuple[tuple[ClaimRow, ...], tuple[str, ...]]:
-    """Return the rows of what is stored at a path, and notes on what could not be recomputed.
+def read_rows(path: Path | str) -> tuple[ClaimRow, ...]:
+    """Return the rows of what is stored at a path.
 
     At the path is a run, its folder, ``run.jsonl`` or ``report.json``; the report of a check; a finding that was saved;
     or the folder of a project, of which the last check counts. `InputError` if there is nothing of the kind;
-    `ToolFault` if something in it is altered, or says something else than follows from its counts.
+    `ToolFault` if a digest or a type shows that something in it was altered.
     """
     where = Path(path)
     if where.is_dir():
@@ -177,8 +175,7 @@ def read_rows(path: Path | str) -> tuple[tuple[ClaimRow, ...], tuple[str, ...]]:
     return _of_json(where)
 
 
-def _of_run(run: Run) -> tuple[tuple[ClaimRow, ...], tuple[str, ...]]:
-    left = Counter(name for one in run.results for name in recomputed(one.finding))
+def _of_run(run: Run) -> tuple[ClaimRow, ...]:
     found: dict[tuple[str, str], list[Result]] = {}
     for result in run.results:
         if isinstance(result.finding, PrivacyFinding | LawFinding | UtilityFinding) and not is_ladder(result):
@@ -187,7 +184,7 @@ def _of_run(run: Run) -> tuple[tuple[ClaimRow, ...], tuple[str, ...]]:
     # A check has a row for an audit that raised. Faults of other runs are of learners that were never planned.
     rows += [failed_row(run.listed[one.learner].name, one.learner, one.error)
              for one in run.header.faults if one.learner in run.listed]  # fmt: skip
-    return tuple(rows), not_recomputed(left)
+    return tuple(rows)
 
 
 def _name_of(result: Result, run: Run) -> str:
@@ -212,7 +209,7 @@ def _row_of(name: str, learner: str, results: Sequence[Result], run: Run) -> Cla
     return row
 
 
-def _of_json(path: Path) -> tuple[tuple[ClaimRow, ...], tuple[str, ...]]:
+def _of_json(path: Path) -> tuple[ClaimRow, ...]:
     text = path.read_bytes()
     found_of = (PrivacyFinding, LawFinding, UtilityFinding)
     kinds: Mapping[str, type] = {str(kind.__struct_config__.tag): kind for kind in found_of}
@@ -225,7 +222,7 @@ def _of_json(path: Path) -> tuple[tuple[ClaimRow, ...], tuple[str, ...]]:
     if kind is Report:
         return _of_run(run_in(text, path))
     found = kind.load(path)  # type: ignore[attr-defined]  # each of the three is a finding
-    return (claim_row("the finding", "the mechanism", [found]),), not_recomputed(Counter(found.not_recomputed))
+    return (claim_row("the finding", "the mechanism", [found]),)
 
 
 WIDTH = 80

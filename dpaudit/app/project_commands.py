@@ -249,11 +249,7 @@ def diff(
             if (root / LAST).is_file():
                 number = "one check"
             raise InputError(f"there is {number} in {root / FOLDER}: run `dpaudit check` again, or give OLD and NEW")
-    (old, notes), (new, more) = map(read_rows, paths)
-    for path, lines in zip(paths, (notes, more), strict=True):
-        for line in lines:
-            notify("note", f"{path}: {line}")
-    changes = compare(old, new)
+    changes = compare(*map(read_rows, paths))
     worse = sum(bool(change.worse) for change in changes)
     status = 0
     label = "NOT WORSE"

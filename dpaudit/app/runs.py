@@ -225,7 +225,8 @@ class Rendering(NamedTuple):
 def report(path: Annotated[str, argument("PATH")], shown: Rendering) -> int:
     """Render stored results as text, JSON or HTML without running anything; the exit status is that of the results.
 
-    PATH is a run (a folder, or run.jsonl) or its report.json. What follows from the counts is recomputed.
+    PATH is a run (a folder, or run.jsonl) or its report.json. Bounds and verdicts are shown as they are stored:
+    `dpaudit verify` derives them from the counts again.
     """
     from dpaudit.evidence.outcome import outcome
     from dpaudit.evidence.store import load_run
@@ -283,13 +284,12 @@ def verify(
 ) -> int:
     """Check that nothing in a stored run was changed since it was made, or that a finding follows from its counts.
 
-    PATH is the folder of a run, or a .json file with a finding that was saved or a certificate. Of a file, bound and
-    verdict are derived from its counts again: a seal has no key, so one that was forged can be sealed again. Power,
-    exact laws and bets are named and not checked; the status is then 3 if nothing else decides. Of a run,
-    that is the digest of every line, the total of the seal, types, and consistency (a verdict agrees with its bound
-    and its claim, counts with runs). --total compares with a total that was published elsewhere, and --again does
-    some tasks, chosen at random, once more. The status is 0 for a sealed run in which all is right, 2 if anything
-    is not, 3 for a run that is not sealed.
+    PATH is the folder of a run, or a .json file with a finding that was saved or a certificate. Bounds and verdicts
+    are derived from the counts again: a seal has no key, so a file that was forged can be sealed again. Power, exact
+    laws and bets are named and not derived; the status of a file is 3 if nothing else decides. Of a run the digest of
+    every line, the total of the seal, types and the plan are checked too. --total compares with a total that was
+    published elsewhere, and --again does some tasks, chosen at random, once more. The status is 0 for a sealed run in
+    which all is right, 2 if anything is not, 3 for a run that is not sealed.
     """
     from dpaudit.contract import OPEN
     from dpaudit.evidence.records import State
@@ -328,7 +328,7 @@ def _lines(found: Verified) -> Lines:
     rest = ""
     if left:
         rest = f"; not recomputed: {left}"
-    lines.append(("recomputed", f"bounds, verdicts and curves follow from the counts that are stored{rest}"))
+    lines.append(("recomputed", f"bounds and verdicts follow from the counts that are stored{rest}"))
     if again := len(found.again):
         same = sum(not one.differences for one in found.again)
         rest = ""

@@ -23,7 +23,6 @@ from msgspec.structs import replace
 from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.errors import InputError, ToolFault
 from dpaudit.evidence.lines import chained, digest_in, linked, write_line
-from dpaudit.evidence.recomputed import at_most, recomputed, require
 from dpaudit.evidence.records import Failure, Header, LedgerRow, Record, Result, Run, Seal, State
 from dpaudit.evidence.started import read_start, write_start
 from dpaudit.evidence.tasks import ExactArguments, PrivacyArguments, Task, UtilityArguments
@@ -42,6 +41,12 @@ _OF_THE_TASK = {
     "ledger": ("statement",),
     "picture": ("runs",),
 }
+
+
+def require(holds: bool, otherwise: str) -> None:
+    """Raise `ToolFault` with a message unless something holds."""
+    if not holds:
+        raise ToolFault(otherwise)
 
 
 def check_lines(run: Run) -> None:
@@ -280,7 +285,7 @@ def _same_run(path: Path, stored: Header, header: Header) -> None:
 
 
 def check_record(header: Header, record: Result | Failure) -> None:
-    """Raise `ToolFault` unless a record is that of its task in the plan and, of a result, its finding is consistent."""
+    """Raise `ToolFault` unless a record, and the finding of a result, agree with the task in the plan."""
     planned = None
     if record.index < len(header.plan):
         planned = header.plan[record.index]
@@ -298,7 +303,7 @@ def check_record(header: Header, record: Result | Failure) -> None:
 
 
 def _check_finding(header: Header, record: Result) -> None:
-    """Raise `ToolFault` unless a finding agrees with itself, the header, the arguments of its task, and the claim."""
+    """Raise `ToolFault` unless a finding agrees with the header, the arguments of its task, and the claim."""
     finding = record.finding
     arguments = record.arguments
     claim = record.claim
@@ -310,7 +315,7 @@ def _check_finding(header: Header, record: Result) -> None:
         if arguments.time_limit is None:
             _same("trials", finding.trials, arguments.trials, "the task")
         else:
-            at_most("trials", finding.trials, arguments.trials)
+            _at_most("trials", finding.trials, arguments.trials)
         # Of a claim that is a curve the audit states a point of its own choice.
         for name in ("epsilon", "delta") if finding.curve_test is None else ():
             asked = [getattr(one, name) for one in (arguments, claim) if getattr(one, name, None) is not None]
@@ -323,11 +328,14 @@ def _check_finding(header: Header, record: Result) -> None:
         _same("claimed_epsilon", finding.claimed_epsilon, claim and claim.epsilon, "the claim")
         _same("claimed_delta", finding.claimed_delta, claimed_delta, "the claim")
     elif isinstance(finding, UtilityFinding) and isinstance(arguments, UtilityArguments):
-        at_most("trials", finding.trials, max(arguments.trials, arguments.most or 0))
-        at_most("the trials planned", arguments.trials, finding.trials)
+        _at_most("trials", finding.trials, max(arguments.trials, arguments.most or 0))
+        _at_most("the trials planned", arguments.trials, finding.trials)
     elif isinstance(finding, LedgerRow):
         _same("id", finding.id, record.learner, "the plan")
-    recomputed(finding)
+
+
+def _at_most(name: str, found: int, most: int) -> None:
+    require(found <= most, f"{name} {found} are more than {most}")
 
 
 def _same(name: str, found: Any, other: Any, where: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import secrets
 import sys
 from collections import Counter
@@ -18,7 +19,6 @@ from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.certificate_grammar import parsed
 from dpaudit.errors import InputError, ToolFault, place_of
 from dpaudit.evidence.perform import perform
-from dpaudit.evidence.recomputed import recomputed
 from dpaudit.evidence.records import Header, Result, State
 from dpaudit.evidence.store import Stored, find_run, read_stored
 from dpaudit.evidence.tasks import PrivacyArguments, Task
@@ -49,8 +49,8 @@ class Verified(Frozen, frozen=True, kw_only=True):
 
     `total` is that of a sealed run, empty for any other. Of the planned tasks `results` have one, `failures` failed,
     and `missing` have neither. `again` are those that were done again; `changed` is what is not as it was when the run
-    was made, versions and code: equal bytes are not asked for then. `not_recomputed` is what does not follow from what
-    the results store, and in how many of them; bounds, verdicts and curves were recomputed where they do.
+    was made, versions and code: equal bytes are not asked for then. `not_recomputed` is what the verifier did not
+    derive from the counts of the results, and in how many of them.
     """
 
     path: str
@@ -106,7 +106,7 @@ def verify_run(
     n_jobs: int = 1,
     progress: Progress = False,
 ) -> Verified:
-    """Return what holds of a stored run, after its digests, types and consistency were checked.
+    """Return what holds of a stored run, after its digests and types were checked, and its bounds and verdicts derived.
 
     `total` is the total that was published elsewhere. `again` is the number of tasks, chosen at random, that are done
     again and must give the same bytes; only the same verdict where the mechanism has randomness of its own, its runs
@@ -137,7 +137,7 @@ def verify_run(
         results=len(run.results),
         failures=len(run.failures),
         missing=len(run.header.plan) - len(run.results) - len(run.failures),
-        not_recomputed=dict(sorted(Counter(name for one in run.results for name in recomputed(one.finding)).items())),
+        not_recomputed=_not_recomputed(file, stored),
     )
     if again is None:
         return found
@@ -150,6 +150,20 @@ def verify_run(
             if report:
                 report(1)
     return replace(found, again=tuple(done), changed=changed)
+
+
+def _not_recomputed(file: Path, stored: Stored) -> dict[str, int]:
+    """Return what of the results does not follow from their counts; `ToolFault` if what does is not what they say."""
+    left: Counter[str] = Counter()
+    for task, line in stored.lines.items():
+        record = json.loads(line)
+        if "finding" not in record:  # a failure
+            continue
+        try:
+            left.update(verify_finding.checked(record["finding"]))
+        except (ValueError, ArithmeticError) as error:
+            raise ToolFault(f"{file}, line {stored.numbers[task]}: {task:.200}: {error}") from None
+    return dict(sorted(left.items()))
 
 
 def _changes(header: Header, results: Sequence[Result], paths: tuple[str, ...]) -> Iterator[str]:

@@ -67,16 +67,12 @@ def notebook(finding: AnyAudit) -> str:
 
 def page(finding: AnyAudit) -> str:
     """Return all that a finding says, a line each: what, claim, bound, power, runs, errors, witness, warnings."""
-    left = []
-    # A finding from a file says what of it was taken as it stood there.
-    if finding.not_recomputed:
-        left = [("not recomputed", ", ".join(finding.not_recomputed))]
     if isinstance(finding, OneSearch):
-        return aligned([*search_page(finding, finding.audited, Copied(finding.call)), *left])
+        return aligned(search_page(finding, finding.audited, Copied(finding.call)))
     repeat = []
     if finding.call:
         repeat = [("repeat", Copied(finding.call)), *clock_lines(finding)]
-    return aligned([*finding_lines(view_of(finding)), *repeat, *left])
+    return aligned([*finding_lines(view_of(finding)), *repeat])
 
 
 def _preformatted(text: str) -> str:

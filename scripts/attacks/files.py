@@ -2,8 +2,8 @@
 
 Every number, word and field is altered, one at a time, once as it is and once with all digests made right again, as an
 attacker can who knows the rule; so are whole lines and files. An alteration has passed if what is read has another
-verdict, bound, interval or curve than was found. A number that loaders name as not recomputed (`evidence.recomputed`)
-is counted apart, and so is what nothing contradicts, such as another word, or another claim of a finding on its own.
+verdict, bound or interval than was found. A number that the verifier names as not derived is counted apart, and so is
+what nothing contradicts, such as another word, or another claim of a finding on its own.
 """
 
 from __future__ import annotations
@@ -25,17 +25,19 @@ import numpy as np
 from benchmarks.losses.commands import FOUND, finished
 
 import dpaudit
+from dpaudit import verify_finding
 from dpaudit.contract import EVERY_VERDICT
 from dpaudit.errors import DpauditError
 from dpaudit.evidence.lines import digest_in, linked
 from dpaudit.evidence.store import FILENAME, load_run
 from dpaudit.evidence.tasks import canonical
+from dpaudit.evidence.verification import verify_run
 from dpaudit.record import encodable
 from dpaudit.report.json import render, run_in
 
 RUN = ("run", "point-exponential", "broken-box-support", "--profile", "quick", "--trials", "400", "--no-html",
        "--quiet")  # fmt: skip
-BOUNDS = ("epsilon_lower", "curve", "failure_rate", "failure_lower", "failure_upper", "p_value")
+BOUNDS = ("epsilon_lower", "failure_lower", "failure_upper", "p_value")
 OF_LAWS = ("epsilon", "exact_epsilon", "value", "curve", "epsilon_at_claim", "delta_at_claim")
 """The numbers that a reader goes by: those that follow from counts, and those of exact laws, which are not stored."""
 
@@ -43,7 +45,7 @@ Document = Any
 
 
 class Found(NamedTuple):
-    """Results as they are read: what follows from counts, and the numbers that loaders name as not recomputed."""
+    """Results as they are read and verified: what follows from counts, and the numbers that the verifier names."""
 
     derived: tuple[Any, ...]
     named: tuple[Any, ...]
@@ -60,8 +62,9 @@ class Found(NamedTuple):
             own = {name: getattr(one, name, None) for name in (*BOUNDS, *OF_LAWS)}
             kept = () if laws or bets else BOUNDS
             by_curve = tested and (tested.delta_lower, tested.mu_lower)
-            derived.append((one.verdict, [own[name] for name in kept], by_curve))
-            named.append([own[name] for name in (OF_LAWS if laws else ("exact_epsilon", *(BOUNDS if bets else ())))])
+            derived.append((one.verdict, [own[name] for name in kept]))
+            others = OF_LAWS if laws else ("exact_epsilon", "curve", *(BOUNDS if bets else ()))
+            named.append(([own[name] for name in others], by_curve))
         return cls(tuple(derived), tuple(named))
 
 
@@ -203,6 +206,8 @@ def findings() -> dict[str, Any]:
 
     learner = dpaudit.pac.get_learner("parity-private", epsilon=1.0, dimension=2)
     given = {"batched": True, "n_jobs": 1}
+    look = dpaudit.Look(curve=True)
+    by_bets = dpaudit.Execution(sequential=True)
     coins = dpaudit.flip_coins(200, seed=1)
     scores = 3 * coins.included + np.random.default_rng(2).normal(size=200)
     audit = dpaudit.audit_privacy
@@ -210,11 +215,11 @@ def findings() -> dict[str, Any]:
     sized = dpaudit.pac.get_learner("threshold-exponential", epsilon=1.0, domain_size=8)
     varied = ("parity-private", "dimension", [1, 2, 3, 4, 5, 6])
     return {
-        "privacy, with a curve": audit(noisy, [(0, 1)], epsilon=1.0, trials=2000, curve=True, **given),
+        "privacy, with a curve": audit(noisy, [(0, 1)], epsilon=1.0, trials=2000, look=look, **given),
         "privacy, with delta": audit(noisy, [(0, 1)], epsilon=1.0, delta=0.01, trials=2000, **given),
         "privacy, Gaussian": audit(noisy, [(0, 1)], claim=gauss, trials=2000, **given),
-        "privacy, Gaussian, by bets": audit(noisy, [(0, 1)], claim=gauss, trials=2000, sequential=True, **given),
-        "privacy, by bets": audit(noisy, [(0, 1)], epsilon=1.0, trials=2000, sequential=True, **given),
+        "privacy, Gaussian, by bets": audit(noisy, [(0, 1)], claim=gauss, trials=2000, execution=by_bets, **given),
+        "privacy, by bets": audit(noisy, [(0, 1)], epsilon=1.0, trials=2000, execution=by_bets, **given),
         "one run": dpaudit.audit_scores(scores, coins, epsilon=1.0),
         "laws": dpaudit.pac.audit_law(learner, n=1),
         "supremum": dpaudit.pac.audit_supremum(learner, starts=2),
@@ -239,10 +244,12 @@ def attacks(folder: Path) -> Iterator[Attack]:
 
     def read_run(content: bytes) -> Found:
         (work / FILENAME).write_bytes(content)
+        verify_run(work)
         return Found.of(one.finding for one in load_run(work).results)
 
     def read_report(content: bytes) -> Found:
-        return Found.of(one.finding for one in run_in(content, "report.json").results)
+        found = [one.finding for one in run_in(content, "report.json").results]
+        return Found.of(map(verified, found))
 
     yield Attack("run: lines", run, whole_lines(run, other), read_run)
     yield Attack("run: fields", run, fields_of_lines(run, False), read_run)
@@ -257,7 +264,16 @@ def attacks(folder: Path) -> Iterator[Attack]:
 
 
 def _read_finding(kind: Any, content: bytes) -> Found:
-    return Found.of([kind.from_dict(json.loads(content))])
+    return Found.of([verified(kind.from_dict(json.loads(content)))])
+
+
+def verified(finding: Any) -> Any:
+    """Return a finding whose bound and verdict follow from its counts; `InputError` if they do not."""
+    try:
+        verify_finding.checked(json.loads(json.dumps(encodable(finding))))
+    except ValueError as error:
+        raise dpaudit.InputError(str(error)) from None
+    return finding
 
 
 def made(attack: Attack, most: int, rng: random.Random) -> tuple[Counter[str], list[str]]:
@@ -278,26 +294,13 @@ def made(attack: Attack, most: int, rng: random.Random) -> tuple[Counter[str], l
         except Exception as error:  # a traceback is a loss, and is counted
             notes.append(f"{name}: {type(error).__name__}: {error!s:.200}")
         else:
-            if found.derived != before.derived and _lacking(before.derived, found.derived):
-                counted["read without a curve, or the test of one, that findings need not have"] += 1
-            elif found.derived != before.derived:
+            if found.derived != before.derived:
                 notes.append(f"{name}: {before.derived!r:.200} was read as {found.derived!r:.200}")
             elif found.named != before.named:
-                counted["read with another number that is named as not recomputed"] += 1
+                counted["read with another number that is named as not derived"] += 1
             else:
-                counted["read with the same verdicts, bounds and curves"] += 1
+                counted["read with the same verdicts and bounds"] += 1
     return counted, notes
-
-
-def _lacking(before: tuple[Any, ...], found: tuple[Any, ...]) -> bool:
-    """Say whether the same was read of a single finding but for a curve, or the test of a claim that is one."""
-    if len(before) != 1 or len(found) != 1:
-        return False
-    verdict, bounds, by_curve = before[0]
-    read, own, test = found[0]
-    curve = BOUNDS.index("curve")
-    kept = [one if i != curve or own[i] is not None else None for i, one in enumerate(bounds)]
-    return bool(verdict == read and kept == own and (test is None or test == by_curve))
 
 
 LONGEST = 2000

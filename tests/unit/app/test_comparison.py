@@ -150,14 +150,13 @@ def test_the_rows_of_a_run_are_those_of_its_learners(tmp_path: Path) -> None:
     for one in made:
         store.append(one)
     store.finish()
-    (privacy, utility), notes = read_rows(tmp_path)
-    assert notes == ("not recomputed: exact laws (1), the power stated (1)",)
+    privacy, utility = read_rows(tmp_path)
     assert (privacy.name, privacy.verdict) == ("toy (k = 2)", "violation")
     assert (privacy.numbers["epsilon_lower"], privacy.numbers["exact_epsilon"]) == (LOWER, 1.0)
     assert (utility.name, utility.promise) == ("toy (k = 2), hard, n = 5 (realizable)", "utility")
-    assert read_rows(tmp_path / "run.jsonl") == ((privacy, utility), notes)
+    assert read_rows(tmp_path / "run.jsonl") == (privacy, utility)
     (tmp_path / "report.json").write_text(render(load_run(tmp_path / "run.jsonl")))
-    assert read_rows(tmp_path / "report.json") == ((privacy, utility), notes)
+    assert read_rows(tmp_path / "report.json") == (privacy, utility)
 
 
 def checked(*results: Result, accepted: str = "") -> str:
@@ -173,18 +172,16 @@ def test_checks_of_a_project_and_findings_are_read_too(tmp_path: Path) -> None:
     assert not (tmp_path / BEFORE).exists()
     path = keep(checked(broken), tmp_path)
     for place in (path, tmp_path, tmp_path / LAST.parent):
-        (one, lost), notes = read_rows(place)
-        assert notes == ("not recomputed: the power stated (1)",)
+        one, lost = read_rows(place)
         assert (one.name, one.mechanism, one.verdict) == ("one", "toy", "violation")
         assert one.why
         assert (lost.name, lost.mechanism, lost.verdict, lost.why) == ("lost", "gone.py:f", "failed", "no file")
-    (before, _), _ = read_rows(tmp_path / BEFORE)
+    before, _ = read_rows(tmp_path / BEFORE)
     assert (before.verdict, before.numbers) == ("accepted", one.numbers)
     (change,) = compare([before], [one])
     assert change.text.startswith("accepted, now violation (")
     privacy_finding("violation", epsilon=0.5).save(tmp_path / "finding.json")
-    (found,), notes = read_rows(tmp_path / "finding.json")
-    assert notes == ("not recomputed: the power stated (1)",)
+    (found,) = read_rows(tmp_path / "finding.json")
     assert (found.verdict, found.numbers["epsilon_lower"]) == ("violation", LOWER)
 
 
