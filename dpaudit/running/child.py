@@ -305,7 +305,7 @@ def _fresh_interpreter(requests: int, replies: int) -> int:
     # So that two of them order sets of strings alike.
     environment.setdefault("PYTHONHASHSEED", "0")
     jax: Any = sys.modules.get("jax")
-    # Its outputs are to have the precision that they have here.
+    # Outputs of JAX are to have the precision that they have here.
     if jax is not None:
         environment["JAX_ENABLE_X64"] = str(bool(jax.config.jax_enable_x64)).lower()
     code = "import sys; sys.path[:] = {!r}; from dpaudit.running.serving import main; main(*map(int, sys.argv[1:]))"

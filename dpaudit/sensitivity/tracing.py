@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from numbers import Number
 from types import ModuleType
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -244,7 +244,7 @@ class _TracedNumber(Traced):
             return negated
         return traced(negated, self.noise.times(-1))
 
-    def __pos__(self) -> Any:
+    def __pos__(self) -> Self:
         return self
 
     # A copy, or what travels to another process, is a plain number: nothing is recorded there.

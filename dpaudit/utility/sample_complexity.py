@@ -125,7 +125,6 @@ def sample_complexity(
         search = WorstCaseSearch(learner, alpha, beta, claim.setting, BEYOND * claim.sample_size, seed)
         with followed(progress, starts * moves, "moves") as report:
             found = search.best(starts, moves, report, n_jobs)
-        LOG.info("sample complexity of %s: %d cases compete", learner.id, len(found))
         candidates = len(found)
         worst, bracket = _worst(learner, found, Decider(beta, confidence, draws, seed), alpha, claim, known)
     upper, reason = _upper(known, bracket.lower, claim.sample_size)
@@ -213,6 +212,7 @@ def _worst(
 
     It may be the learner's own, or that of its proof.
     """
+    LOG.info("sample complexity of %s: %d cases compete", learner.id, len(found))
     brackets: list[Bracket] = []
     fails = 0 if known is None else known.certificate.fails
     for candidate in found:
