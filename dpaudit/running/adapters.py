@@ -324,7 +324,9 @@ def _plain(source: Any, batched: bool) -> Mechanism:
     if not callable(source):
         raise InputError.of("mechanism", source, "a learner or a callable (data, rng) -> output")
     called = as_called(with_generator(source, batched=batched), batched=batched)
-    return Mechanism(called if batched else OneByOne(called), _name(source), batched)
+    if batched:
+        return Mechanism(called, _name(source), True)
+    return Mechanism(OneByOne(called), _name(source), False)
 
 
 def _described(learner: Learner, given: Mapping[str, Any]) -> str:

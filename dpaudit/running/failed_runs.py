@@ -91,13 +91,16 @@ def naming(words: tuple[str, ...], audit: bytes = b"", turn: Callable[[], int | 
 
 def _named(words: tuple[str, ...], turn: int | None) -> str:
     """Return which of the inputs the run under way has; all where that is not known."""
-    return " or ".join(dict.fromkeys(words)) if turn is None else words[turn]
+    if turn is None:
+        return " or ".join(dict.fromkeys(words))
+    return words[turn]
 
 
 _BRIEF = reprlib.Repr()
 # Shows data without walking through all of it.
 _BRIEF.maxlist = _BRIEF.maxtuple = _BRIEF.maxset = _BRIEF.maxfrozenset = _BRIEF.maxdeque = _BRIEF.maxarray = 60
-_BRIEF.maxdict, _BRIEF.maxstring, _BRIEF.maxlong, _BRIEF.maxother = 30, 300, 300, 300
+_BRIEF.maxdict = 30
+_BRIEF.maxstring = _BRIEF.maxlong = _BRIEF.maxother = 300
 
 
 def brief(data: object) -> str:

@@ -185,7 +185,9 @@ class Isolated:
                     data.turn = error.turn
                 raise
             if made is not None:
-                return made if at_once else [*outputs, *made]
+                if at_once:
+                    return made
+                return [*outputs, *made]
             # The first run may hang because a copy of this process lacks threads: a fresh interpreter has its own.
             if not child.answered and self._try_fresh():
                 continue
@@ -261,7 +263,11 @@ class Isolated:
         try:
             if len(parts) != most:
                 raise ToolFault(f"there are {len(parts)} parts in the place of {most}")
-            outputs = _outputs(parts) if one_by_one else decode(parts[0], size)
+            outputs: Batch
+            if one_by_one:
+                outputs = _outputs(parts)
+            else:
+                outputs = decode(parts[0], size)
             ended = decode(returned, 1)[0]
             go_on(rng, ended["position"])
             watch = watcher(rng)
@@ -285,8 +291,11 @@ class Isolated:
         if known is None or known.closed:
             served = Runs(self.mechanism, again=known is not None)
             # A copy of this process would lack the threads that some libraries wait for.
-            content = _as_pickle(served) if self._fresh or waiting_libraries() else None
-            known = Child(served if content is None else content)
+            content = None
+            if self._fresh or waiting_libraries():
+                content = _as_pickle(served)
+            # What cannot be pickled is served by a copy all the same.
+            known = Child(content or served)
             self._of_thread.child = known
         return known
 
@@ -348,8 +357,12 @@ class Runs:
         if len(sides) > 1:
             turns = np.frombuffer(asked["turns"], np.uint8)
             data = InTurn((sides[0], sides[1]), (rng, generators[1]), turns, asked["fresh"])
-        context: Context = value_of(asked["context"]) if asked["context"] else nullcontext
-        mechanism = self._emitting(emit) if asked["one by one"] else self.mechanism
+        context: Context = nullcontext
+        if asked["context"]:
+            context = value_of(asked["context"])
+        mechanism = self.mechanism
+        if asked["one by one"]:
+            mechanism = self._emitting(emit)
         try:
             outputs = self._checked(mechanism, data, rng, asked["size"], context)
         except Exited as error:
@@ -379,7 +392,9 @@ class Runs:
     def _checked(self, mechanism: Any, data: Any, rng: np.random.Generator, size: int, context: Context) -> Batch:
         """Return the outputs of runs; see in a call of few that they do not change what all runs share."""
         held = data.sides if isinstance(data, InTurn) else data
-        before = contents(held) if size <= LOOK or mechanism.few(size) else None
+        before = None
+        if size <= LOOK or mechanism.few(size):
+            before = contents(held)
         outputs: Batch = mechanism(data, rng, size, context)
         if before is not None and contents(held) != before:
             raise InputError(
@@ -418,7 +433,9 @@ def _outputs(parts: list[bytes]) -> Values:
 
 def predicted(output: Any, probe: np.ndarray | None) -> Any:
     """Return the predictions of a hypothesis on the points of a probe; another output as it is."""
-    return np.asarray(output.predict(probe)) if probe is not None and hasattr(output, "predict") else output
+    if probe is None or not hasattr(output, "predict"):
+        return output
+    return np.asarray(output.predict(probe))
 
 
 def _further(rng: np.random.Generator, number: int) -> np.random.Generator:

@@ -126,7 +126,10 @@ def _received(requests: BinaryIO) -> tuple[bytes, bytes] | None:
         return None
     size, kind = HEAD.unpack(begin)
     content = requests.read(size)
-    return (kind, content) if len(content) == size else None
+    # The parent died while it wrote.
+    if len(content) < size:
+        return None
+    return kind, content
 
 
 def _send(replies: BinaryIO, kind: bytes, content: bytes) -> None:

@@ -92,8 +92,14 @@ def _parts(error: InputError) -> list[list[str]]:
 
     The command line words parameters as options, and needs to know where they are.
     """
-    mark = token_hex(16)  # no text of a message has it
-    said = error.worded(lambda name, value: mark + name + mark + ("" if value is None else f"={value}") + mark)
+    # No text of a message has it.
+    mark = token_hex(16)
+
+    def marked(name: str, value: str | None) -> str:
+        shown = "" if value is None else f"={value}"
+        return mark + name + mark + shown + mark
+
+    said = error.worded(marked)
     pieces = [*map(_clean, said.split(mark)), "", ""]
     return [pieces[i : i + 3] for i in range(0, len(pieces), 3)]
 

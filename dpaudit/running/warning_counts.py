@@ -69,7 +69,10 @@ def gathered() -> Iterator[None]:
 
 def add(counts: WarningCounts) -> None:
     """Add what was counted in another process; show it where nothing is gathered."""
-    _add(counts) if _open else _show(counts)
+    if _open:
+        _add(counts)
+    else:
+        _show(counts)
 
 
 def taken() -> WarningCounts:

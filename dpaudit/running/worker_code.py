@@ -36,7 +36,8 @@ def needed(calls: Any) -> dict[str, str]:
     They are the modules of functions and classes in the calls, and those that these import, wherever an import stands;
     not what is installed, and not what travels by value.
     """
-    waiting, seen = _named_in(calls), set[str]()
+    waiting = _named_in(calls)
+    seen: set[str] = set()
     by_value = {"__main__", *cloudpickle().list_registry_pickle_by_value()}
     found: dict[str, str] = {}
     while waiting:
@@ -70,8 +71,12 @@ def _named_in(calls: Any) -> set[str]:
 def _spec_of(name: str) -> ModuleSpec | None:
     """Return how a module was loaded, or would be; none of a module in a package that is not loaded."""
     if (module := sys.modules.get(name)) is not None:
+        spec: ModuleSpec | None = getattr(module, "__spec__", None)
         file = getattr(module, "__file__", None)
-        return getattr(module, "__spec__", None) or (ModuleSpec(name, None, origin=file) if file else None)
+        # A module that was loaded by hand may have no specification, as a script has none.
+        if not spec and file:
+            return ModuleSpec(name, None, origin=file)
+        return spec
     if name.rpartition(".")[0] not in {"", *sys.modules}:
         return None
     with suppress(Exception):  # of any type: finders, and the packages that they load, are third-party code
@@ -159,7 +164,11 @@ def _digest_of(name: str) -> str:
     if spec is None or not (source := _source_of(spec)):
         return ""
     known = _imported_here.get(name)
-    found = known if known is not None and known[0] is spec else (spec, _digest(source))
+    # A module that is loaded goes by its source as it was then: its file may have changed since.
+    if known is not None and known[0] is spec:
+        found = known
+    else:
+        found = (spec, _digest(source))
     if name in sys.modules:
         _imported_here[name] = found
     return found[1]

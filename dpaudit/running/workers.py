@@ -81,7 +81,12 @@ def spread(
 
     # Only loky and threading can hand results back one by one.
     loky = backend in (None, "loky")
-    stream = "list" if not (loky or backend == "threading") else "generator" if ordered else "generator_unordered"
+    if not (loky or backend == "threading"):
+        stream = "list"
+    elif ordered:
+        stream = "generator"
+    else:
+        stream = "generator_unordered"
     if loky or backend == "multiprocessing":
         ending = () if loky else (signal.SIGTERM,)
         options = {"initializer": ignore_requests, "initargs": (parent_pipe(), ending), **options}
