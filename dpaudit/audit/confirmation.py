@@ -177,6 +177,7 @@ class Confirmation:
     def tests(self, i: int) -> tuple[EventTest, ...]:
         """Return the bounds on epsilon by a selected event; with its share of the error one of them may be wrong."""
         selected = self._selected[i]
+        # The product is what the union bound leaves to this event: over looks, over events, and over statements.
         error = self._choice.shares[i] * self.look * self._request.verdict_gamma
         if selected.guesses:
             return tuple(self._guessed(i, place, one, one.share * error) for place, one in enumerate(selected.guesses))

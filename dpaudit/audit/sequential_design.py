@@ -311,6 +311,7 @@ class Session:
         bets.runs += size
         self.runs_used += size
         self.bet += size
+        # Paid out by what was believed before the batch, which is learned from below: else the bet would be no bet.
         bets.settle(sides, live)
         self._won[bets.index] = bets.log_wealth
         # Once rejected is rejected: by Ville's inequality the supremum over all batches has the error.
