@@ -24,29 +24,32 @@ from dpaudit.running.processes import KILLED, WorkerDied
 from dpaudit.running.worker_code import differing, forget_others, needed, own_sources
 from dpaudit.withheld import raised_words
 
+# Seconds in which a scheduler must answer.
 PATIENCE = 10.0
-"""Seconds in which a scheduler must answer."""
+# Seconds that a future is to take: so many calls go into one. With runs of microseconds one call a future takes 1.4 to
+# 1.8 times as long, and joblib's batches on dask 1.3 to 1.4 times (`scripts/bench.py cluster`, two workers).
 WORTH = 0.5
-"""Seconds that a future is to take: so many calls go into one."""
+# Calls of a future at most.
 MOST = 256
-"""Calls of a future at most."""
+# Futures for each thread of the cluster that are under way or wait for it.
 AHEAD = 3
-"""Futures for each thread of the cluster that are under way or wait for it."""
-LATE, LEAST_LATE = 5.0, 5.0
-"""A future that takes so many times the median, and so many seconds, is made once more, and the first result counts."""
+# A future that takes so many times the median, and so many seconds, is made once more; the first result counts.
+LATE = 5.0
+LEAST_LATE = 5.0
+# Times that a future which the cluster has lost, as by a restart, is made again.
 AGAIN = 3
-"""Times that a future which the cluster has lost, as by a restart, is made again."""
+# Seconds between two looks at futures whose news may have been lost.
 PULSE = 0.2
-"""Seconds between two looks at futures whose news may have been lost."""
+# Seconds that a cluster may be without a worker.
 LONELY = 20.0
-"""Seconds that a cluster may be without a worker."""
+# Workers must have the same version of these libraries: outputs, and so results, depend on them.
 _SAME = ("dpaudit", "numpy")
-"""Libraries of which workers must have the same version: outputs, and so results, depend on them."""
 _OWN = "sources of dpaudit"
+# Packages whose exceptions, and `OSError`, a client raises when its scheduler or a worker is away.
 _OF_DASK = {"distributed", "dask", "asyncio", "concurrent", "tornado"}
-"""Packages whose exceptions a client raises, beside `OSError`, where its scheduler or a worker is away."""
+# Held while a thread of a worker loads calls, and the modules that they need: modules that differ are taken out of
+# `sys.modules` meanwhile, which another thread must not see.
 _loading = threading.Lock()
-"""Held while a thread of a worker loads calls, and the modules that they need."""
 
 
 def reach(address: str) -> bool:
@@ -133,49 +136,73 @@ def by_futures(
 
 
 class _Run:
+    """The calls of one audit on a cluster: groups of them in futures, and what became of each."""
+
     def __init__(self, address: str, send: Callable[[Any], bytes], calls: Iterator[Callable[[], Any]]) -> None:
         for name in FILES & sys.modules.keys():  # a program may have dropped one since
             send_by_value(name)
-        self.address, self.send, self.calls, self.client = address, send, calls, client_of(address)
+        self.address = address
+        self.send = send
+        self.calls = calls
+        self.client = client_of(address)
         if self.client.status != "running":  # the scheduler was away since
             client_of.cache_clear()
             self.client = client_of(address)
         self.open: dict[int, _Group] = {}
+        # The time since which the cluster has no worker; 0 while it has one.
         self.alone = 0.0
         self.expected = {name: versions()[name] for name in _SAME} | {_OWN: own_sources()}
         self.modules: dict[str, str] | None = None
-        self.news, self.took, self.size, self.begun = threading.Event(), list[float](), 1, 0
+        self.news = threading.Event()
+        # Seconds of a call in the latest groups, by which the size of the next ones is chosen.
+        self.took: list[float] = []
+        self.size = 1
+        self.begun = 0
 
     def results(self, ordered: bool) -> Iterator[bytes]:
+        """Yield what calls gave, in their order or as it comes; submit further groups meanwhile."""
         held: dict[int, list[bytes]] = {}
         following = 0
         while True:
             ahead = AHEAD * max(1, sum(self.client.nthreads().values()))
             # Results that wait for an earlier one count as well.
             while len(self.open) < ahead and len(held) + len(self.open) < 10 * ahead:
-                if not (some := list(islice(self.calls, self.size))):
+                some = list(islice(self.calls, self.size))
+                if not some:
                     break
                 group = _Group(self.begun, bytes(cloudpickle().dumps(some)), len(some))
                 if self.modules is None:
                     self.modules = needed(some)
-                self.open[group.number], self.begun = group, self.begun + 1
+                self.open[group.number] = group
+                self.begun += 1
                 self._submit(group)
             if not self.open:
                 return
             if not self.news.wait(PULSE):  # nothing is new: are there workers?
-                now = time.monotonic()
-                self.alone = 0.0 if self.client.nthreads() else self.alone or now
-                if self.alone and now - self.alone > LONELY:
-                    why = "they died, for want of memory perhaps"
-                    raise WorkerDied(f"the cluster has had no worker for {LONELY:g} s: {why}")
+                self._require_workers()
             self.news.clear()
             for group in list(self.open.values()):
-                if (found := self._ended(group)) is None:
+                found = self._ended(group)
+                if found is None:
                     continue
-                held[group.number if ordered else following] = found
+                if not ordered:
+                    yield from found
+                    continue
+                held[group.number] = found
                 while following in held:
                     yield from held.pop(following)
                     following += 1
+
+    def _require_workers(self) -> None:
+        """Raise `WorkerDied` if the cluster has had no worker for long."""
+        now = time.monotonic()
+        if self.client.nthreads():
+            self.alone = 0.0
+        elif not self.alone:
+            self.alone = now
+        elif now - self.alone > LONELY:
+            why = "they died, for want of memory perhaps"
+            raise WorkerDied(f"the cluster has had no worker for {LONELY:g} s: {why}")
 
     def _submit(self, group: _Group) -> None:
         given = self.send, group.payload, self.expected, self.modules
@@ -195,8 +222,9 @@ class _Run:
                 results, seconds = found
                 del self.open[group.number]
                 self.client.cancel([one for one in group.futures if one is not future])
-                # Later groups are to be of about `WORTH` seconds.
                 self.took = [*self.took[-64:], max(seconds, 1e-6) / group.size]
+                # Later groups are to take about `WORTH` seconds, and none is twice as large as those before: one
+                # quick group says little of the next.
                 self.size = max(1, min(MOST, math.floor(WORTH / median(self.took)), 2 * self.size))
                 return list(results)
             if status == "error":
@@ -223,6 +251,7 @@ class _Run:
         return ToolFault(f"a worker of the cluster could not make its calls: {raised_words(error)}")
 
     def cancel(self) -> None:
+        """Drop the futures that are open."""
         futures = [one for group in self.open.values() for one in group.futures]
         if futures and self.client.status == "running":
             with suppress(Exception):  # of several types, where the scheduler is gone: then there is nothing to drop
@@ -252,15 +281,18 @@ def _made(
             raise
         if others := differing(modules):
             return _other_code(others)
-    began, home = time.perf_counter(), os.getpid()
+    began = time.perf_counter()
+    home = os.getpid()
     try:
         results = [send(call) for call in calls]
     finally:
         if os.getpid() != home:  # a copy, which must not go on as a worker
             os._exit(0)
     took = time.perf_counter() - began
-    others = differing(modules)  # of which some may have been imported just now
-    return _other_code(others) if others else (results, took)
+    # Calls may have imported more modules.
+    if others := differing(modules):
+        return _other_code(others)
+    return results, took
 
 
 def _other_code(modules: list[str]) -> str:
