@@ -247,5 +247,5 @@ def _watch(end: int, parent: int) -> None:
     # Two signs, since another process may have inherited the writing end.
     while os.getppid() == parent and not select.select([end], [], [], PULSE)[0]:
         pass
-    # No handler and no `finally` of audited code can delay this.
+    # No handler and no clause of audited code can delay this.
     os.kill(os.getpid(), signal.SIGKILL)
