@@ -36,6 +36,7 @@ __all__ = [
     "load",
 ]
 
+# The ids of learners, which stand in addresses of streams; those of statements are as papers have them.
 _ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 _STATEMENT_ID = re.compile(r"[A-Za-z0-9]+([-._][A-Za-z0-9]+)*")
 

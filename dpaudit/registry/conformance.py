@@ -58,6 +58,7 @@ __all__ = [
 
 FALSE_ALARM = 1e-6
 """Probability with which `check_run_agrees_with_law` accuses a conforming learner, over all its samples together."""
+# Samples that checks look at, runs on each, and neighbours of each of them.
 SAMPLES = 6
 RUNS = 20_000
 NEIGHBOURS = 2

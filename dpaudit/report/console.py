@@ -21,9 +21,11 @@ from dpaudit.report.words.claims import verdict_words
 from dpaudit.report.words.finding import because
 from dpaudit.report.words.privacy import ASSUMED, claim_text, delta_text, frontier_text, gaps_words
 
+# Rows of the table on the first screen: those of the gravest verdicts.
 _MOST_ROWS = 14
 # The most lines of their table beside one for each of them; with more, long names are cut.
 _SPARE = 8
+# Reasons of a kind that are given there; the full report has all.
 _MOST_NAMED = 3
 _LEGEND = """\
 exact epsilon: the worst case over the inputs enumerated; e = error proved, n = numeric, error estimated.

@@ -29,13 +29,16 @@ Points = list[tuple[float, float]]
 # The verdicts whose bars are pale.
 _LEFT_OPEN = ("failed", "incomplete", "no evidence", "undecided", "accepted")
 
+# The height of the row of one claim, in pixels, and the ticks of the axis that all rows share.
 _CLAIM_HEIGHT = 34
 _TICKS = (0.0, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
 # The places, in per cent, of 0.1, of 10, of what is huge, and of infinity.
 _KNEE, _TEN, _LAST, _INFINITE = 5.0, 91.0, 96.0, 98.5
+# The steps in which curves are drawn.
 _STEPS = 48
 # The places of delta = 0 and of the greatest delta, and the height of the figure, in pixels.
 _BASE, _TOP, _HEIGHT = 214, 14, 250
+# The width of the box in units of its own: it is stretched to that of the page, and words are not.
 _BOX_WIDTH = 1000
 # Of the figure of accuracy: heights of a row, above and below them; the place of 0 %, right of the sample sizes.
 _ROW, _HEAD, _FOOT, _LEFT = 27, 22, 26, 24

@@ -35,6 +35,7 @@ from dpaudit.report.terminal import Lines, ShellCommand, label_text
 from dpaudit.report.view import AuditedMechanism, mechanisms
 from dpaudit.report.words.privacy import reach_words, unseen_words
 
+# The suites of promises in JUnit, in this order.
 _SUBJECTS = ("privacy", "accuracy", "control")
 _BROKEN = "accuracy-broken"
 # The identifier of the rule that each verdict falls under.
@@ -75,6 +76,7 @@ _SIGNS = {
     **dict.fromkeys(("vacuous", "not checked", "no claim"), "\N{HEAVY MINUS SIGN}"),
     "caught": "✔️",
 }
+# Audits without a result that the summary of a job lists; a run that was ended may have thousands.
 _MOST_LOST_LISTED = 20
 
 

@@ -50,6 +50,7 @@ GLOSSARY = {
     "certificate": "a file with a violation's pair, event and counts, to check or run again",
     "fails": "of accuracy: the error exceeds alpha; beta is how often it may",
 }
+# The meaning of each exit status, by its number.
 STATUSES = (
     "no violation",
     "a violation or a missed control",

@@ -51,6 +51,7 @@ from dpaudit.report.words.privacy import (
 if TYPE_CHECKING:
     import jinja2
 
+# Controls that were caught, at most, of which each has a part of the page.
 _MOST_UNFOLDED = 12
 # Sorts infinity, which no number in a page can be, behind everything.
 _LARGEST = 1e99

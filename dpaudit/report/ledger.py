@@ -119,6 +119,7 @@ def class_counts(rows: Sequence[LedgerRow], part: Part = Part.PAPERS) -> dict[St
     return {verdict: found[verdict] for verdict in OF_STATEMENTS if found[verdict]}
 
 
+# The parts of the ledger, in words that follow a number of statements.
 PARTS = {Part.PAPERS: "of papers", Part.OURS: "of ours", Part.AUDITOR: "to test the auditor"}
 
 

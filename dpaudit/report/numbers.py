@@ -8,6 +8,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 from typing import Any
 
 _ROUNDING = {"nearest": ROUND_HALF_EVEN, "down": ROUND_FLOOR, "up": ROUND_CEILING}
+# Digits as exponents.
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -67,6 +68,7 @@ def plural(n: int, noun: str) -> str:
     return f"{count(n)} {noun}{'' if n == 1 else 's'}"
 
 
+# The verdicts whose word has a plural; others, such as "consistent", are adjectives.
 _PLURALS = {
     "violation": "violations",
     "holds": "hold",

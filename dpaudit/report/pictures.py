@@ -25,8 +25,10 @@ _TONES = {
 }
 # Margins left, above and right of the panel, its greatest width and height, room for the axis, height of a line.
 _LEFT, _TOP, _SIZE, _AXIS, _LINE, _RIGHT = 44, 8, 300, 38, 15, 12
+# The width of a marker in pixels, where a shape does not say it.
 _MARKER = 6.0
 _TEXT = f"font-size: 10.5px; fill: {_INK}"
+# The characters that fit beside the sign of a legend.
 _LEGEND_CHARACTERS = 54
 
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 # The palette of Okabe and Ito, distinct under every common colour blindness.
 INK, GRID, EXACT, CLAIM, BOUND, AREA = "#1b1b1b", "#d8d8d8", "#0072b2", "#d55e00", "#8a5a83", "#f0e4ee"
 
+# In inches.
 _SIZE = (5.0, 3.2)
 _STYLE = {
     "font.family": "DejaVu Sans",
@@ -207,6 +208,7 @@ def _moves(finding: SensitivityFinding | RecordedFinding, axes: Axes) -> Sequenc
     return ("distance",)
 
 
+# What paints each kind of finding.
 _PAINTERS: dict[type, Callable[[Any, Axes], Sequence[str]]] = {
     Row: _privacy,
     UtilityFinding: _failure,

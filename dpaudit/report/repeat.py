@@ -14,6 +14,7 @@ from dpaudit.evidence.records import Result
 from dpaudit.evidence.tasks import UTILITY, ExactArguments, PrivacyArguments, UtilityArguments
 from dpaudit.neighbours.sources import with_examples
 
+# Arguments that the command line calls by another name.
 _OPTION_NAMES = {"samples": "crafted", "enclosure": "enclose", "continued": "continue"}
 
 
@@ -32,7 +33,8 @@ def repeat_command(result: Result, seed: int, paths: Iterable[str] = (), continu
             }
         case PrivacyArguments():
             if not arguments.outside or arguments.timeout_is != Options.timeout_is.default:
-                return "dpaudit check"  # the settings of a project alone have these options
+                # The settings of a project alone have these options.
+                return "dpaudit check"
             finding = result.finding
             if arguments.sequential is None and isinstance(finding, PrivacyFinding) and finding.design == "sequential":
                 # Chosen by the time of a run, which differs elsewhere.

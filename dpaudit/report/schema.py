@@ -23,6 +23,7 @@ from dpaudit.results import SCHEMA_VERSION
 from dpaudit.sensitivity.finding import RecordedFinding, SensitivityFinding
 from dpaudit.utility.finding import SampleComplexityFinding, ScalingFinding, UtilityFinding
 
+# The records that each schema describes.
 _KINDS: dict[str, tuple[type, ...]] = {
     "finding": (
         PrivacyFinding,

@@ -15,6 +15,7 @@ from dpaudit.report.view import AuditedMechanism, OneAudit, Row
 from dpaudit.report.words.finding import reasons, statement
 
 CAVEAT = "Silence is not proof: every number is about the inputs and answers that were tried."
+# Names in the headline, at most.
 _MOST_NAMES = 3
 
 
@@ -141,7 +142,8 @@ def _of_privacy(row: Row) -> list[str]:
     """Return the sentences of the findings on privacy that decide; with reasons those that refute, else all."""
     found = [one for one in (row.exact, row.blackbox) if one is not None]
     if row.exact is not None and row.exact.claimed_epsilon is None:
-        found.reverse()  # a claim was given, which the learner does not make
+        # A claim was given, which the learner does not make.
+        found.reverse()
     refuting = [one for one in found if one.verdict == PrivacyVerdict.VIOLATION]
     return _sentences(row, found, refuting or found)
 

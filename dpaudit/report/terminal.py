@@ -20,6 +20,7 @@ Lines: TypeAlias = list[tuple[str, str]]
 
 # The columns of what is shown whole.
 WIDTH = 120
+# The escapes of ANSI of each style in rich's words, for text that rich does not write.
 _ESCAPES = {"bold red": "\x1b[1;31m", "blue": "\x1b[34m", "bold": "\x1b[1m"}
 _SIGNS_IN_ASCII = str.maketrans(
     {
@@ -37,6 +38,7 @@ _SIGNS_IN_ASCII = str.maketrans(
 )
 # The style of what is wrong.
 WORSE = "bold red"
+# Verdicts by their gravity: what is wrong, what is left open, and what is kept.
 _BAD = ("missed", "violation", "refuted", "false", "gap")
 _LEFT_OPEN = (
     "misprint", "edge case", "failed", "incomplete", "no evidence", "undecided", "accepted"
@@ -55,6 +57,7 @@ MARKS = {
     "undecided": "~",
     "accepted": "~",
 }
+# The column in which texts begin, behind the longest label.
 _TEXT_COLUMN = 13
 # In a table: the least columns of a name and of a text, and those between two cells.
 _LEAST, _TEXT, _GAP = 12, 30, 2

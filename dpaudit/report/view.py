@@ -24,6 +24,7 @@ from dpaudit.exact.finding import LawFinding
 from dpaudit.places import is_place
 from dpaudit.utility.finding import UtilityFinding
 
+# What rounding may add to a probability.
 _ROUNDING = 1e-12
 _SCOPES = {"all": "all samples", "crafted": "crafted samples only", "given": "the pairs given"}
 Kind: TypeAlias = Literal["exact", "privacy", "utility"]
@@ -32,6 +33,7 @@ Samples: TypeAlias = Literal["all", "crafted", "given"]
 OneAudit: TypeAlias = PrivacyFinding | LawFinding | UtilityFinding
 # The meaning of the codes of a learner's outputs, as far as it is known; None for a mechanism, which has no codes.
 Decoded: TypeAlias = Mapping[str, str] | None
+# Why a row has no finding of a kind that was not planned.
 _NOT_PLANNED: dict[Kind, str] = {
     "exact": "no exact output law was enumerated in this run",
     "privacy": "no black-box audit was planned",

@@ -47,6 +47,7 @@ ROOM = 1 << 16
 PATIENCE = 60.0
 # Seconds in which it ends a call after the last run, besides those of a run.
 ENDING = 3.0
+# Said where a time limit ends a child that answers nothing.
 SILENT = (
     "gave no answer in {:.3g} s, the time limit of the audit. If it answers elsewhere, a library with threads may wait "
     "for them in the process of its runs, which has none: begin an interpreter that has not used the library yet"

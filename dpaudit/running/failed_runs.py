@@ -10,6 +10,7 @@ from functools import lru_cache
 
 from dpaudit.errors import Exited, InputError, ToolFault
 
+# Said of a mechanism, after its name.
 COPY = "forks, and returns in both processes: let the copy end with os._exit(0)"
 # Bytes that mark an audit: a process makes runs of many, and a copy that one leaves there is no fault of others.
 MARK = 8

@@ -40,6 +40,7 @@ KILLED = "a worker process died, killed by the system (for want of memory?) or e
 MOST_MAPPED = 1 << 25
 # Bytes at the end of the heap that it keeps, at least.
 MOST_KEPT = 1 << 26
+# The numbers of these settings in the header of glibc.
 _M_TRIM_THRESHOLD = -1
 _M_MMAP_THRESHOLD = -3
 

@@ -267,6 +267,7 @@ def _as_run(f: Audited, pair: Pair) -> Run | None:
     return with_generator(f, name="f")
 
 
+# The metrics of OpenDP's outputs, by the beginning of their text.
 _OPENDP_METRICS = {
     "AbsoluteDistance": "absolute",
     "L1Distance": "l1",

@@ -48,6 +48,7 @@ class _Method:
         return [name for name in (self.centre, self.scale_name) if name]
 
 
+# Methods of generators whose draws are noise that is added to values.
 _NOISE = {
     "laplace": _Method("laplace", centre="loc", scale_name="scale"),
     "normal": _Method("gaussian", centre="loc", scale_name="scale"),

@@ -26,6 +26,7 @@ from dpaudit.sensitivity.tracing import Noise, Numbers, Primitive, traced, untra
 from dpaudit.withheld import hides
 
 _T = TypeVar("_T")
+# What stands in these folders is dpaudit's own code, or a library's, and no place of the mechanism.
 _HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _LIBRARIES = (os.sep + "site-packages" + os.sep, os.sep + "dist-packages" + os.sep)
 

@@ -24,6 +24,7 @@ from dpaudit.sensitivity.tracing import (
 )
 
 _P = ParamSpec("_P")
+# Functions of torch by what they do with the noise in a tensor.
 _SUMS = {"add", "add_", "__add__", "__radd__", "__iadd__", "sub", "sub_", "__sub__", "__isub__"}
 _IN_PLACE = {"add_", "sub_"}
 _REVERSED = {"rsub", "__rsub__"}

@@ -16,7 +16,9 @@ from dpaudit.evidence.records import codes_of
 from dpaudit.outputs.canonical import TIMED_OUT
 from dpaudit.report.view import Decoded
 
+# Outputs of an event that are listed.
 _MOST_LABELS = 12
+# Answers that are named one by one, at most, and the characters of each.
 _FEW_ANSWERS, _LONG_ANSWER = 4, 60
 _RARE = "any output rare or unseen in training"
 

@@ -16,7 +16,9 @@ from dpaudit.report.words.claims import BRIEF_DIGITS, claim_words, factor, teste
 from dpaudit.report.words.events import known_codes
 from dpaudit.report.words.inputs import cut, origin_text
 
+# Characters of a witness in brief.
 _LONGEST_WITNESS = 120
+# What stands behind a supremum, in words.
 _SUPPORTS = {
     Support.PROVED: "ε = {}, proved for samples of every size",
     Support.LIMIT: "ε ≥ {}, the limit along a ray of samples",

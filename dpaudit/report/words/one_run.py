@@ -14,7 +14,9 @@ from dpaudit.report.terminal import Lines, said
 from dpaudit.report.words.claims import claim_words, curve_claim_words
 
 _DIGITS = 3
+# Digits of a seal in brief: as many as nobody mistakes for another one.
 _SEAL_DIGITS = 16
+# The order of the guesses in words, and that of guesses which are turned around.
 _GUESSED = {
     "two-sided": "in above the mean of the quartiles of the scores and out below, the farthest from it first",
     "in": "all in, the highest score first",

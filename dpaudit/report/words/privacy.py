@@ -36,7 +36,9 @@ from dpaudit.report.words.claims import (
 from dpaudit.report.words.events import answer_words, answers_of, event_words
 from dpaudit.report.words.inputs import cut, inputs_words, origin_text
 
+# The trials that are advised at least, where runs were too few: those of an audit by default.
 _MANY_TRIALS = 100_000
+# The finding of each check against a mechanism.
 _DEPENDS = {
     CheckName.INPUTS: "runs change their inputs",
     CheckName.GENERATOR: "equal generators gave different outputs",
@@ -55,6 +57,7 @@ _DEPENDS = {
     CheckName.CALLS: "outputs of one call depend on each other: counts differ from call to call by more than those of "
     "independent runs do, so that bounds on independent runs do not hold",
 }
+# The answers that are warnings.
 _OTHERS = {
     Answer.GLOBAL: "a global generator is used (numpy's, random's or torch's) instead of the one that is passed: the "
     "audit cannot be repeated bit by bit",
@@ -63,6 +66,7 @@ _OTHERS = {
     Answer.UNMOVED: "the generator that is passed is read and not advanced: runs that draw from a copy of it would "
     "repeat their noise, so each run of this audit had a generator of its own",
 }
+# What each check has shown if there is nothing to report.
 _PASSED = {
     CheckName.INPUTS: "inputs are left as they are",
     CheckName.GENERATOR: "equal generators give equal outputs",
@@ -77,6 +81,7 @@ _PASSED = {
 ROUNDING_LEAKS = "floating-point rounding reveals the input (Mironov 2012)"
 # Exceptions that no choice of inputs avoids.
 _DEFECTS = frozenset({"NameError", "UnboundLocalError", "AttributeError", "ImportError", "ModuleNotFoundError"})
+# What to do about a check that makes an audit meaningless.
 _REMEDIES = {
     CheckName.INPUTS: "let the mechanism copy its input before it changes it",
     CheckName.GENERATOR: "draw all randomness from the generator that is passed",
@@ -95,6 +100,7 @@ BOUNDS = {
 }
 
 
+# The purposes of runs in the fixed design, in their order.
 _PURPOSES = {
     "search": "to compare the pairs",
     "local": "to vary the best pair",
@@ -740,7 +746,8 @@ def errors_text(finding: PrivacyFinding) -> str:
     """Return how the probability of error is split over the statements, and that of the verdict over several events."""
 
     def shown(share: float) -> str:
-        return f"{share:.10g}"  # 0.05, not the 0.050000000000000044 of binary fractions
+        # 0.05, not the 0.050000000000000044 of binary fractions.
+        return f"{share:.10g}"
 
     # The verdict's share leads: it is the one that a reader asks for.
     errors = sorted(finding.errors.items(), key=lambda item: (item[0] != "verdict", item[0]))

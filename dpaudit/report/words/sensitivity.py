@@ -12,6 +12,7 @@ from dpaudit.sensitivity.finding import Moved, NoiseMove, RecordedFinding, Sensi
 from dpaudit.sensitivity.metrics import ROUNDING
 
 _DIGITS = 4
+# What follows a distance in each metric.
 _METRICS = {
     "absolute": "",
     "l1": " in L1",
@@ -21,6 +22,7 @@ _METRICS = {
     "symmetric": " elements",
 }
 _LIMITS = {PrivacyVerdict.NOT_REFUTED: "that no other pair moves farther: no number of pairs proves a sensitivity"}
+# Values with noise that are listed in brief, and drawn in the figure.
 _VALUES_LISTED = 3
 _VALUES_DRAWN = 8
 

@@ -10,6 +10,7 @@ from dpaudit.report.view import ParameterWriter
 from dpaudit.report.words.claims import BRIEF_DIGITS
 from dpaudit.utility.finding import Reason, SampleComplexityFinding, ScalingFinding, UtilityFinding, WorstCase
 
+# Points of a case that are listed.
 _POINTS_LISTED = 8
 _LAWS = {
     UtilityVerdict.VIOLATION: "n* outgrows the theorem's formula in the upper half",
