@@ -20,6 +20,8 @@ from dpaudit.audit.options import SEED, Option, Options
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
+    from hypothesis.internal.conjecture.data import ConjectureData
+
     from dpaudit.audit.finding import PrivacyFinding
     from dpaudit.utility.finding import UtilityFinding
 
@@ -67,7 +69,7 @@ class _Calls:
     `data` is hypothesis's own record of the example.
     """
 
-    data: Any
+    data: ConjectureData
     made: list[tuple[str, Any]] = field(default_factory=list)
 
 
@@ -86,10 +88,8 @@ class _Audits:
     def finding(self, audit: Callable[[], _Finding]) -> tuple[_Finding, bool]:
         """Return a finding, and whether an audit made it now; after an example that failed others are rejected."""
         data = _example()
-        drawn = ""
-        if data is not None:
-            drawn = _drawn(data)
-        if not drawn:
+        # Outside of hypothesis, and before anything is drawn, an audit is one of its own.
+        if data is None or not (drawn := _drawn(data)):
             return audit(), True
         self._begin(data)
         assert self._now is not None
@@ -108,15 +108,16 @@ class _Audits:
         self._now.made[number] = (drawn, found)
         return found, True
 
-    def _begin(self, data: Any) -> None:
+    def _begin(self, data: ConjectureData) -> None:
         if self._now is not None and self._now.data is data:
             return
+        # Hypothesis marks an example once its test has raised, so that this is seen as the next one begins.
         if self._failed is None and self._now is not None and _failed(self._now.data):
             self._failed = self._now
         self._now = _Calls(data)
 
 
-def _example() -> Any:
+def _example() -> ConjectureData | None:
     """Return hypothesis's record of the example that a test runs on; None where none does."""
     if "hypothesis" not in sys.modules:
         return None
@@ -141,11 +142,13 @@ def _beside_the_deadline() -> Iterator[None]:
     try:
         yield
     finally:
-        with suppress(Exception):  # of the internals of hypothesis, which may change: the deadline then holds
-            data._stateful_run_times["dpaudit"] += time.perf_counter() - began
+        if data is not None:
+            # The internals of hypothesis may change: the deadline then holds.
+            with suppress(Exception):
+                data._stateful_run_times["dpaudit"] += time.perf_counter() - began
 
 
-def _drawn(data: Any) -> str:
+def _drawn(data: ConjectureData) -> str:
     """Return what an example has drawn so far, as a text; empty if that is nothing, or is not known."""
     choices = getattr(data, "choices", ())
     if not choices:
@@ -153,7 +156,7 @@ def _drawn(data: Any) -> str:
     return repr(choices)
 
 
-def _failed(data: Any) -> bool:
+def _failed(data: ConjectureData) -> bool:
     return str(getattr(getattr(data, "status", None), "name", "")) == "INTERESTING"
 
 
@@ -210,6 +213,7 @@ def assert_private(request: pytest.FixtureRequest) -> Callable[..., PrivacyFindi
             from dpaudit.running.processes import runs_apart
 
             _check_names(arguments, audit_privacy, "allow_no_evidence")
+            # A mechanism that ends its process would end the whole session.
             with runs_apart():
                 finding, made = item.stash[_AUDITS].finding(lambda: audit_privacy(mechanism, pairs, **chosen))
         if made:
@@ -238,6 +242,7 @@ def assert_utility(request: pytest.FixtureRequest) -> Callable[..., UtilityFindi
     def audit(*given: Any, allow_undecided: bool = False, **arguments: Any) -> UtilityFinding:
         __tracebackhide__ = True
         settings = _settings(request.config)
+        # They are runs of privacy audits; how many samples an audit of utility needs depends on beta.
         del settings["trials"]
         item = request.config.stash[_ITEM]
         chosen = {**settings, **_marked(item), **arguments}
@@ -319,7 +324,7 @@ def _as_own_line() -> Iterator[None]:
         raise InputError(printable(str(error)), parameter=error.parameter, value=error.value) from None
 
 
-def _record(item: pytest.Item, finding: Any, *names: str) -> None:
+def _record(item: pytest.Item, finding: PrivacyFinding | UtilityFinding, *names: str) -> None:
     """Let the reports of the test have an audit as properties, JUnit's too."""
     numbers = {name: getattr(finding, name) for name in names}
     recorded = {"verdict": str(finding.verdict), **numbers, "error": 1 - finding.confidence}

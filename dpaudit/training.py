@@ -227,6 +227,7 @@ def step_delta(epsilon: float, *, noise_multiplier: float, sampling_rate: float 
     epsilon = read_number("epsilon", epsilon, 0, math.inf, closed=True)
     sigma = read_number("noise_multiplier", noise_multiplier, 0, math.inf)
     q = _rate(sampling_rate)
+    # Of so small a sigma the inverse would overflow.
     mu = 1 / sigma if sigma > 1 / sys.float_info.max else math.inf
     # P - e^epsilon Q = q (N(1, sigma^2) - ratio Q) with ratio = (e^epsilon - 1 + q) / q, and mirrored
     # Q - e^epsilon P = whole (Q - ratio N(1, sigma^2)) with whole = 1 - (1 - q) e^epsilon and

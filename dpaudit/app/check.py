@@ -25,7 +25,7 @@ from dpaudit.exact.audit import audit_law
 from dpaudit.exact.finding import LawFinding
 from dpaudit.record import as_json, decode
 from dpaudit.running.processes import ChildDied, can_fork, keep_apart
-from dpaudit.running.warned import gathered
+from dpaudit.running.warning_counts import gathered
 from dpaudit.running.workers import DASK, Workers, apart, in_own_process
 
 # Called with how many audits are done, of how many, the name of one under way, and the share of those under way.

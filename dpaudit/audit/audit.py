@@ -13,6 +13,7 @@ from itertools import count
 from typing import Any
 
 from msgspec import structs
+from numpy.typing import ArrayLike
 
 from dpaudit import seeding
 from dpaudit.arguments import CONFIDENCE, check_built, check_jobs
@@ -23,7 +24,7 @@ from dpaudit.audit.fixed_design import fixed_finding, reading_seconds
 from dpaudit.audit.libraries import libraries_of
 from dpaudit.audit.options import Options
 from dpaudit.audit.parameters import EXECUTION, LOOK, Dataset, Execution, Look
-from dpaudit.audit.preflight import Hygiene
+from dpaudit.audit.preflight import Preflight
 from dpaudit.audit.request import Moves, Request, probe_of, resolve_inputs
 from dpaudit.audit.run_time import with_run_time
 from dpaudit.audit.sequential_design import LEAST_RUNS, sequential_finding
@@ -37,7 +38,7 @@ from dpaudit.running.adapters import as_mechanism, check_generator, leaving_out,
 from dpaudit.running.isolated import Timeout
 from dpaudit.running.processes import APART, listening
 from dpaudit.running.sampling import Sampler
-from dpaudit.running.warned import gathered
+from dpaudit.running.warning_counts import gathered
 from dpaudit.sensitivity.screening import Shortlist, shortlist
 
 LOG = logging.getLogger(__name__)
@@ -252,7 +253,7 @@ def request_of(
         own_randomness=own_randomness,
         look=look,
         betting=execution.bets,
-        hygiene=Hygiene(sampler, made, trials, own_randomness),
+        preflight=Preflight(sampler, made, trials, own_randomness),
         clock=clock,
         batched=batched,
         timeout=Options.timeout.read(timeout),
@@ -269,7 +270,7 @@ def sampler_of(
     seed: int,
     *,
     batched: bool = False,
-    probe: Any = None,
+    probe: ArrayLike | None = None,
     n_jobs: int = 1,
     backend: str | None = None,
     address: str | None = None,
@@ -402,7 +403,7 @@ def _reading(request: Request) -> float:
     """Return the seconds that a run takes to be read. Bets measure that as they go on."""
     if request.sequential:
         return 0.0
-    return reading_seconds(request, request.hygiene.outputs)
+    return reading_seconds(request, request.preflight.outputs)
 
 
 @contextmanager
@@ -431,7 +432,7 @@ def opened(request: Request, progress: Progress) -> Iterator[Request]:
         stack.enter_context(gathered())
         # With a time limit a child process that says nothing is ended, so that the limit holds whatever it does.
         stack.enter_context(listening(request.clock.left))
-        request.hygiene.open(request.clock)
+        request.preflight.open(request.clock)
         least = LEAST_FIXED
         share = RUNNING
         if request.sequential:
@@ -441,6 +442,6 @@ def opened(request: Request, progress: Progress) -> Iterator[Request]:
         trials = request.clock.trials(request.trials, 2, pace, least, call=sampler.least_call, share=share, read=read)
         # Progress counts from here on: how many runs there will be is known only now.
         report = stack.enter_context(followed(progress, 2 * trials, "runs", request.clock.left))
-        request = replace(request, trials=trials, sampler=request.hygiene.watching(sampler, trials))
+        request = replace(request, trials=trials, sampler=request.preflight.watching(sampler, trials))
         request = replace(request, sampler=replace(request.sampler, report=report))
         yield replace(request, shortlist=shortlist_of(request))

@@ -309,7 +309,8 @@ def identical(pair: Pair) -> bool:
     first, second = pair.sides
     if first is second or isinstance(first, Made):
         return bool(first is second)  # what is made from somebody's data differs
-    with suppress(Exception):  # arrays, tables and tensors compare element by element, and each refuses in its own way
+    # Arrays, tables and tensors compare element by element, and each refuses in its own way.
+    with suppress(Exception):
         return bool(first == second)
     with suppress(InputError):
         return canonical(first) == canonical(second)

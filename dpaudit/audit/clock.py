@@ -15,34 +15,34 @@ from msgspec import UNSET, UnsetType
 
 from dpaudit.record import Count, Frozen, Size
 
+# Parts of the runs that decide, after each of which an audit of a fixed size may stop.
 LOOKS = (0.25, 0.5, 1.0)
-"""Parts of the runs that decide, after each of which an audit of a fixed size may stop."""
+# Of the verdict's error, for each of them: by the union bound it does not matter at which one the time is over, nor
+# whether the outputs have to do with it, as they may where some runs take longer than others.
 SHARES = (0.05, 0.1, 0.85)
-"""Of the verdict's error, for each of them: by the union bound it does not matter at which one the time is over, nor
-whether the outputs have to do with it, as they may where some runs take longer than others."""
+# Of the time, for runs: the rest is for scores that are fitted, and for runs that take longer than the first ones.
 RUNNING = 0.7
-"""Of the time, for runs: the rest is for scores that are fitted, and for runs that take longer than the first ones."""
+# The same for bets, which end at any time: the most runs that there may be time for. A first batch is half of them.
 BETTING = 1.4
-"""The same for bets, which end at any time: the most runs that there may be time for. A first batch is half of them."""
+# Of the time, at most, for runs that measure how long one takes.
 PACE = 0.05
-"""Of the time, at most, for runs that measure how long one takes."""
+# Of the time, at most, for the checks of randomness and state, those at the end among them.
 CHECKING = 0.2
-"""Of the time, at most, for the checks of randomness and state, those at the end among them."""
+# Of the time that is left: if the first call takes less, but leaves no time for all checks, a second one shows how
+# long calls take.
 LOADING = 0.25
-"""Of the time that is left: if the first call takes less, but leaves no time for all checks, a second one shows how
-long calls take."""
+# Of the time, when recorded noise and the search among pairs must have ended: training and confirmation come then.
 SCREENED, SEARCHED = 0.35, 0.5
-"""Of the time, when recorded noise and the search among pairs must have ended: training and confirmation come then."""
+# Of the time, when the runs that decide must have ended as far as can be foreseen.
 CONFIRMED = 0.9
-"""Of the time, when the runs that decide must have ended as far as can be foreseen."""
+# Of the time, what may be used if the next step is expected to end then.
 SLACK = 1.1
-"""Of the time, what may be used if the next step is expected to end then."""
+# Steps that are left out where there is no time for them.
 PAIRS, END = "pairs", "end"
-"""Steps that are left out where there is no time for them."""
+# Of the time, at most, for the search for pairs of numbers of wide outputs.
 PAIRING = 0.1
-"""Of the time, at most, for the search for pairs of numbers of wide outputs."""
+# Times, at most, that the runs that decide are halved.
 SMALLER = 10
-"""Times, at most, that the runs that decide are halved."""
 
 
 class Stopped(Frozen, frozen=True):
@@ -236,7 +236,8 @@ class Clock:
             began -= self._run * call
         else:
             run(made)
-            if 0 < 2 * self._run * call < self._now() - began < LOADING * self.left:  # as for checks
+            # As for checks: the first call may have loaded a library.
+            if 0 < 2 * self._run * call < self._now() - began < LOADING * self.left:
                 began = self._now()
                 run(made)
         while (took := self._now() - began) < min(PACE * self._seconds, self.left / 4) and 2 * made < asked:

@@ -8,10 +8,11 @@ import math
 import secrets
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import bdtr
 
 from dpaudit import seeding
@@ -142,7 +143,7 @@ def flip_coins(m: int, seed: int | None = None, *, runs: int = 1) -> Coins:
     return Coins(bits, nonce, seed, sealed_by(bits, nonce, seed))
 
 
-def read_included(included: Any, sealed: Coins | None) -> tuple[Bools, Coins | None]:
+def read_included(included: ArrayLike | Coins, sealed: Coins | None) -> tuple[Bools, Coins | None]:
     """Return coins as an array (runs, m), and the sealed ones if there are any; `InputError` if these are others."""
     if isinstance(included, Coins):
         sealed = sealed or included

@@ -9,10 +9,10 @@ batch are assumed to be independent. Given how many of them have their coin name
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from msgspec import UNSET, UnsetType
@@ -32,7 +32,7 @@ from dpaudit.events.event import CellSet, Event, Tally
 from dpaudit.events.prefixes import likelier_first
 from dpaudit.events.selected import SelectedEvent
 from dpaudit.outputs.types import Batch
-from dpaudit.running.sampling import Couple, Couples, Observed, narrowed
+from dpaudit.running.sampling import Couple, Couples, narrowed, with_exceptions
 
 Tallies: TypeAlias = tuple[Tally, Tally]
 # A set of cells that decides, by its selected event.
@@ -61,23 +61,8 @@ class Hits:
         self.seen += len(right)
 
 
-class RunCounts(NamedTuple):
-    """The counts of some runs.
-
-    `runs` were made on either side; `counts` are the cells on both sides by each selected event's discretizer, `raised`
-    counts exceptions, and `scatter` is that of the calls on either side. If runs are in order, `right` has for each
-    guess whether it is right about each run whose coin it names.
-    """
-
-    runs: tuple[int, int]
-    counts: list[Tallies]
-    raised: Counter[tuple[str, ...]]
-    scatter: list[Array]
-    right: list[Bools]
-
-
 class Confirmation:
-    """The fresh runs of the pair chosen: `make` yields their counts, `take` adds these, `end_look` ends a look.
+    """The fresh runs of the pair chosen, and what they count.
 
     Each selected event has a share of the verdict's error; of the `look` at which the time was over all of them have
     that look's part alone. The `couples` are the jobs of all runs. The `counts` are those of the cells on both sides by
@@ -120,44 +105,38 @@ class Confirmation:
         """Make the runs, look by look while there is time."""
         for chunks, share in self._request.clock.looks(len(self.couples)):
             self.look = share
-            for made in self.make(self.couples[chunks], summed=not self._ordered):
-                self.take(made)
-            self.end_look()
+            self._make(self.couples[chunks])
+            self._ended += 1
 
-    def end_look(self) -> None:
-        """Note that all runs of a look are added."""
-        self._ended += 1
-
-    def make(self, couples: Couples, *, summed: bool = False) -> Iterator[RunCounts]:
-        """Make the runs of some couples of jobs; yield the counts of each, or of several if they are summed."""
+    def _make(self, couples: Couples) -> None:
+        """Make the runs of some couples of jobs, and add what they count."""
         # What training counted stays here: workers need the rule alone.
         rules = tuple(replace(one, training=(Counter(), Counter()), orders=()) for one in self._selected)
         codes: tuple[GuessCodes | None, ...] = (None,) * len(rules)
         if self._ordered:
             codes = tuple(GuessCodes(one.guesses) if one.guesses else None for one in self._selected)
-        reduce = Observed(partial(_counted, rules, codes, self._sets))
-        if summed:
+        reduce = partial(with_exceptions, partial(_counted, rules, codes, self._sets))
+        # Runs without an order are summed where they are made.
+        if not self._ordered:
             for runs, found in self.sampler.summed(couples, reduce, _added):
-                yield self._run_counts(runs, found, [])
+                self._add(runs, found)
             return
         for couple, found in zip(couples, self.sampler.reduced(couples, reduce), strict=True):
-            right: list[Bools] = []
-            if self._ordered:
-                right = self._right(couple, found)
-            yield self._run_counts((couple[0].size, couple[1].size), found, right)
+            self._add((couple[0].size, couple[1].size), found)
+            for hits, right in zip(self.hits, self._right(couple, found), strict=True):
+                hits.take(right)
 
-    def _run_counts(self, runs: tuple[int, int], found: _SeenOfSides, right: list[Bools]) -> RunCounts:
-        raised: Counter[tuple[str, ...]] = Counter()
-        sides: list[_Counts] = []
-        for side in found:
+    def _add(self, runs: tuple[int, int], found: _SeenOfSides) -> None:
+        """Add what so many runs on either side have counted; they come after all that were added."""
+        self.sides = self.sides[0] + runs[0], self.sides[1] + runs[1]
+        for number, side in enumerate(found):
             if side is None:  # a job without runs
-                sides.append(([(Counter(), None) for _ in self._selected], np.zeros_like(self.scatter[0])))
-            else:
-                sides.append(side[0])
-                raised.update(side[1])
-        (first, scatter), (second, other_scatter) = sides
-        counts = [(one, other) for (one, _), (other, _) in zip(first, second, strict=True)]
-        return RunCounts(runs, counts, raised, [scatter, other_scatter], right)
+                continue
+            (of_events, scatter), raised = side
+            for totals, (counts, _) in zip(self.counts, of_events, strict=True):
+                totals[number].update(counts)
+            self.raised.update(raised)
+            self.scatter[number] = self.scatter[number] + scatter
 
     def _right(self, couple: Couple, found: _SeenOfSides) -> list[Bools]:
         """Return for each guess whether it is right about each run whose coin it names, in the order of the runs."""
@@ -176,17 +155,6 @@ class Confirmation:
                 said = codes >> (2 * place) & 3
                 right.append((said == np.where(turns == 0, DATA, NEIGHBOUR))[said > 0])
         return right
-
-    def take(self, made: RunCounts) -> None:
-        """Add the counts of runs that come after all that were added."""
-        for totals, more in zip(self.counts, made.counts, strict=True):
-            for total, side in zip(totals, more, strict=True):
-                total.update(side)
-        self.raised.update(made.raised)
-        self.scatter = [mine + more for mine, more in zip(self.scatter, made.scatter, strict=True)]
-        self.sides = self.sides[0] + made.runs[0], self.sides[1] + made.runs[1]
-        for hits, right in zip(self.hits, made.right, strict=True):
-            hits.take(right)
 
     @property
     def runs(self) -> int:
@@ -209,6 +177,7 @@ class Confirmation:
     def tests(self, i: int) -> tuple[EventTest, ...]:
         """Return the bounds on epsilon by a selected event; with its share of the error one of them may be wrong."""
         selected = self._selected[i]
+        # The product is what the union bound leaves to this event: over looks, over events, and over statements.
         error = self._choice.shares[i] * self.look * self._request.verdict_gamma
         if selected.guesses:
             return tuple(self._guessed(i, place, one, one.share * error) for place, one in enumerate(selected.guesses))

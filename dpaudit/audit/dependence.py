@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy.special import gammaln
 from scipy.stats import rankdata
 
-from dpaudit.running.values import Sketch
+from dpaudit.running.fingerprints import Sketch
 
 Floats = NDArray[np.float64]
 

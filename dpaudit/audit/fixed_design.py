@@ -114,7 +114,7 @@ class Training:
             if short.sure or len(short.pairs) == 1:
                 (index, pair), *_ = short.pairs
                 return index, pair, replace(request, searched=(0, 0))
-        betting = replace(request, sampler=knowing(request.sampler, request.hygiene.take_output()))
+        betting = replace(request, sampler=knowing(request.sampler, request.preflight.take_output()))
         budget = request.budget
         among = betting
         if short is not None:
@@ -330,6 +330,7 @@ def _choose(request: Request) -> tuple[Request, Choice]:
     else:
         main = trained_pair.event_to_test()
     selected = [main]
+    # One event has all of the verdict's error, but for a claim on orders, of which a bet on all outputs has most.
     shares = [event_share(curve_claim)]
     if curve_claim is None and main.expected <= request.claim.epsilon:
         refuting = trained_pair.refuting_event()
@@ -347,6 +348,7 @@ def _choose(request: Request) -> tuple[Request, Choice]:
         pair=trained_pair.pair,
         reducer=trained_pair.reducer,
         selected=tested,
+        # How floats are stored is no part of the verdict, and its test has an error of its own.
         shares=(*shares, 1.0),
         stored=stored is not None,
         trained=trained_pair.trained,
@@ -373,6 +375,7 @@ def _finding_of(request: Request, choice: Choice, confirmation: Confirmation) ->
     """Return the finding of an audit, given the choice of its training and its confirming runs."""
     claim = request.claim
     gamma = request.verdict_gamma
+    # All but the event over how floats are stored, which comes last.
     selected = choice.selected[: len(choice.reads)]
     main = selected[0]
     fresh = confirmation.runs // 2

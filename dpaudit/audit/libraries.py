@@ -104,7 +104,8 @@ def _unwrapped(mechanism: Any) -> Iterator[Any]:
         if isinstance(closure, tuple):
             inner += [_attribute(cell, "cell_contents") for cell in closure]
         call = _attribute(type(one), "__call__")
-        if _attribute(call, "__code__") is not None:  # written in Python, and no slot of a class of C
+        # Written in Python, and no slot of a class of C.
+        if _attribute(call, "__code__") is not None:
             inner.append(call)
         waiting += [value for value in inner if value is not None and not isinstance(value, ModuleType)]
         yield from (value for value in inner if isinstance(value, ModuleType))

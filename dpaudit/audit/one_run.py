@@ -10,11 +10,13 @@ of a few canaries, and came close to guessing all on randomised responses (`scri
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
 from msgspec import UNSET
+from numpy.typing import ArrayLike
 
 from dpaudit import seeding
 from dpaudit.arguments import CONFIDENCE, read_choice, read_integer, read_number
@@ -77,7 +79,7 @@ class RankedScores:
     all_equal: bool
 
     @classmethod
-    def of(cls, scores: Any, included: Any, sealed: Coins | None) -> RankedScores:
+    def of(cls, scores: ArrayLike, included: ArrayLike | Coins, sealed: Coins | None) -> RankedScores:
         """Return scores and coins ranked, or raise `InputError`."""
         values = _numbers(scores)
         flipped, coins = read_included(included, sealed)
@@ -112,13 +114,14 @@ class RankedScores:
         return np.asarray(np.cumsum(right)[np.array(schedule.guesses) - 1], np.int64)
 
 
-def _numbers(scores: Any) -> Array:
+def _numbers(scores: ArrayLike) -> Array:
     """Return scores as an array (runs, m) of numbers, infinite ones among them, or raise `InputError`."""
     if isinstance(scores, np.ma.MaskedArray) and np.ma.is_masked(scores):
         raise InputError.of("scores", scores, "an array without masked values: each canary has a score")
     try:
         values = np.asarray(scores)
-        if values.dtype.kind != "c":  # of complex numbers the imaginary part would be dropped: they are refused below
+        # Of complex numbers the imaginary part would be dropped: they are refused below.
+        if values.dtype.kind != "c":
             values = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError, OverflowError, RuntimeError):  # the last is of tensors that have a gradient
         raise InputError.of("scores", scores, "an array of numbers of shape (m,) or (runs, m)") from None
@@ -183,7 +186,7 @@ _FINE = 4
 
 @remembering
 def audit_scores(
-    scores: Any,
+    scores: ArrayLike,
     included: Any,
     claim: PrivacyClaim | CurveClaim | None = None,
     *,
@@ -367,18 +370,80 @@ def finding_of(
     """Return the finding on ranked scores; `ignored` says if the training gave the same with other coins, if known."""
     gamma = 1 - read_number("confidence", confidence, 0, 1)
     points = points_of(curve, point.epsilon, point.delta)
-    shares = {False: 1 - REVERSE_SHARE, True: REVERSE_SHARE}
-    tests = {
-        turned: guess_test(ranked, points, share * gamma, ranking, guesses, turned=turned)
-        for turned, share in shares.items()
-    }
-    # Which of both is told may depend on the outcome, for both hold together with all of the error.
-    turned = not tests[False].rejects(points) and (tests[True].rejects(points) or tests[True].beats_chance)
-    test = tests[turned]
-    found = derived(test, points, curve, shares[turned])
+    test, turned = _test_told(ranked, points, gamma, ranking, guesses)
+    schedule = test.schedule
+    outcome = test.at(points)
+    critical = list(map(int, schedule.critical(schedule.level(points, test.error), points)))
+    epsilon = float(points.epsilon[outcome.point])
+    delta = float(points.delta[outcome.point])
+    # Which point has the least p-value the outcome decides: its bound must hold at every delta at once.
+    if curve is None:
+        lower = test.epsilon_lower(delta, epsilon)
+    else:
+        lower = test.union_lower(delta)
+    gaps = _gaps_of(ranked, test, points, critical, ignored)
+    # The test has a share of the verdict's error, to which the p-value is raised.
+    p_value = min(1.0, outcome.p_value / (REVERSE_SHARE if turned else 1 - REVERSE_SHARE))
+    refuted = p_value <= gamma
+    able = detectable_epsilon(schedule.guesses, critical, POWER)
+    mu, able_mu = _mu_of(test, curve, critical)
+    # The power of an audit that could see nothing is none.
+    if gaps and not refuted:
+        able = math.inf
+        able_mu = None if able_mu is None else math.inf
+    verdict = PrivacyVerdict.CONSISTENT
+    if refuted:
+        verdict = PrivacyVerdict.VIOLATION
+    elif gaps:
+        verdict = PrivacyVerdict.NO_EVIDENCE
     coins = ranked.coins
+    return OneRunFinding(
+        verdict=verdict,
+        epsilon=epsilon,
+        delta=delta,
+        epsilon_lower=lower,
+        p_value=p_value,
+        detectable_epsilon=able,
+        confidence=confidence,
+        canaries=ranked.included.shape[1],
+        runs=len(ranked.included),
+        included=int(ranked.included.sum()),
+        ranking=cast(RankingName, ranking),
+        schedule=tuple(map(Guesses, schedule.guesses, map(int, test.right), critical)),
+        decided_by=outcome.at,
+        relation=point.relation,
+        tied=ranked.tied,
+        seal="" if coins is None else coins.seal,
+        seed=None if coins is None else coins.seed,
+        gaps=gaps,
+        if_gaussian=_if_gaussian(test, delta if curve is None else 0.0),
+        curve_claim=curve or UNSET,
+        mu_lower=mu,
+        detectable_mu=able_mu,
+        checked=ignored is not None,
+        reversed=turned,
+        warnings=tuple(filter(None, [order_warning(ranked.included)])),
+    )
+
+
+def _test_told(
+    ranked: RankedScores, points: ClaimPoints, gamma: float, ranking: str, guesses: int | None
+) -> tuple[GuessTest, bool]:
+    """Return the test of the guesses as given, or of those turned around, and whether it is the latter."""
+    given = guess_test(ranked, points, (1 - REVERSE_SHARE) * gamma, ranking, guesses)
+    turned = guess_test(ranked, points, REVERSE_SHARE * gamma, ranking, guesses, turned=True)
+    # Which of both is told may depend on the outcome, for both hold together with all of the error.
+    if not given.rejects(points) and (turned.rejects(points) or turned.beats_chance):
+        return turned, True
+    return given, False
+
+
+def _gaps_of(
+    ranked: RankedScores, test: GuessTest, points: ClaimPoints, critical: Sequence[int], ignored: bool | None
+) -> tuple[OneRunGap, ...]:
+    """Return why the audit could not have seen that the claim fails; `critical` are right guesses that refute it."""
     gaps: list[OneRunGap] = []
-    if all(one.critical > one.guesses for one in found["schedule"]):
+    if all(right > guesses for right, guesses in zip(critical, test.schedule.guesses, strict=True)):
         # About the least number: an eighth of a doubling lies between those that are tried.
         numbers = (math.ceil(2 ** (i / 8)) for i in range(8 * int(math.log2(MAX_COINS))))
         refuting = (m for m in numbers if Schedule((m,), m).p_values([m], points)[0][0] <= test.error)
@@ -387,69 +452,16 @@ def finding_of(
         gaps.append(EqualScores(ranked.tied, ranked.included.size))
     if ignored:
         gaps.append(IgnoredCanaries())
-    refuted = found["p_value"] <= gamma
-    if gaps and not refuted:  # the power of an audit that could see nothing is none
-        found |= {name: math.inf for name in ("detectable_epsilon", "detectable_mu") if found[name] is not None}
-    verdict = PrivacyVerdict.CONSISTENT
-    if refuted:
-        verdict = PrivacyVerdict.VIOLATION
-    elif gaps:
-        verdict = PrivacyVerdict.NO_EVIDENCE
-    return OneRunFinding(
-        verdict=verdict,
-        confidence=confidence,
-        canaries=ranked.included.shape[1],
-        runs=len(ranked.included),
-        included=int(ranked.included.sum()),
-        ranking=cast(RankingName, ranking),
-        relation=point.relation,
-        tied=ranked.tied,
-        seal="" if coins is None else coins.seal,
-        seed=None if coins is None else coins.seed,
-        gaps=tuple(gaps),
-        curve_claim=curve or UNSET,
-        checked=ignored is not None,
-        reversed=turned,
-        warnings=tuple(filter(None, [order_warning(ranked.included)])),
-        **found,
-    )
+    return tuple(gaps)
 
 
-def derived(test: GuessTest, points: ClaimPoints, curve: CurveClaim | None, share: float = 1.0) -> dict[str, Any]:
-    """Return the fields of a finding that follow from the right guesses of a test of points, by name.
-
-    The test has a `share` of the verdict's error, to which the p-value is raised.
-    """
+def _mu_of(test: GuessTest, curve: CurveClaim | None, critical: Sequence[int]) -> tuple[float | None, float | None]:
+    """Return the bound on mu and the least mu that is detected; None for claims that are not of Gaussian privacy."""
+    if curve is None or curve.mu is None:
+        return None, None
     schedule = test.schedule
-    outcome = test.at(points)
-    critical = list(map(int, schedule.critical(schedule.level(points, test.error), points)))
-    claimed = float(points.epsilon[outcome.point])
-    delta = float(points.delta[outcome.point])
-    numbers = schedule.guesses
-    if curve is None:
-        epsilon_lower = test.epsilon_lower(delta, claimed)
-        if_gaussian = _if_gaussian(test, delta)
-    else:
-        # Which point has the least p-value the outcome decides: its bound must hold at every delta at once.
-        epsilon_lower = test.union_lower(delta)
-        if_gaussian = _if_gaussian(test, 0.0)
-    mu = None
-    able = None
-    if curve is not None and curve.mu is not None:
-        mu = test.mu_lower()
-        able, _ = detectable_mu(numbers, critical, schedule.coins, POWER, one_sided=schedule.one_sided)
-    return {
-        "epsilon": claimed,
-        "delta": delta,
-        "epsilon_lower": epsilon_lower,
-        "p_value": min(1.0, outcome.p_value / share),
-        "detectable_epsilon": detectable_epsilon(numbers, critical, POWER),
-        "schedule": tuple(map(Guesses, numbers, map(int, test.right), critical)),
-        "decided_by": outcome.at,
-        "if_gaussian": if_gaussian,
-        "mu_lower": mu,
-        "detectable_mu": able,
-    }
+    able, _ = detectable_mu(schedule.guesses, critical, schedule.coins, POWER, one_sided=schedule.one_sided)
+    return test.mu_lower(), able
 
 
 def _if_gaussian(test: GuessTest, delta: float) -> IfGaussian:

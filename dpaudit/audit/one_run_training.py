@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable
 from itertools import compress
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from dpaudit import seeding
 from dpaudit.arguments import CONFIDENCE, read_flag, read_integer, read_number
@@ -22,14 +23,18 @@ from dpaudit.outputs.canonical import canonical
 from dpaudit.results import remembering
 from dpaudit.running.passing import with_generator
 
+_Canary = TypeVar("_Canary")
+_Canaries = TypeVar("_Canaries", bound=Iterable[object])
+_Released = TypeVar("_Released")
+
 
 @remembering
 def audit_one_run(
-    train: Callable[[Any, np.random.Generator], Any],
-    canaries: Any,
+    train: Callable[[_Canaries, np.random.Generator], _Released],
+    canaries: _Canaries,
     claim: PrivacyClaim | CurveClaim | None = None,
     *,
-    score: Callable[[Any, Any], Any],
+    score: Callable[[_Released, _Canaries], ArrayLike],
     epsilon: float | None = None,
     delta: float | None = None,
     runs: int = 1,
@@ -85,10 +90,10 @@ def audit_one_run(
     # As for the coins: by default nothing that knows a seed can know the noise.
     root = secrets.randbits(64) if seed is None else seed
 
-    def scored(chosen: Bools, run: int) -> Any:
+    def scored(chosen: Bools, run: int) -> ArrayLike:
         rng = seeding.generator(root, "one run", "training", run)
         with blamed("train"):
-            some: Sequence[Any] | np.ndarray
+            some: list[object] | np.ndarray
             if isinstance(canaries, np.ndarray):
                 some = canaries[chosen]
             else:
@@ -97,7 +102,7 @@ def audit_one_run(
         with blamed("score"):
             return score(released, canaries)
 
-    made: list[Any] = []
+    made: list[ArrayLike] = []
     try:
         for run, row in enumerate(np.atleast_2d(coins.included)):
             made.append(scored(row, run))
@@ -118,7 +123,7 @@ def audit_one_run(
     return finding_of(ranked, curve, point, confidence, ignored=ignored)
 
 
-def _distinct(canaries: Any) -> Sequence[Any]:
+def _distinct(canaries: Iterable[_Canary]) -> list[_Canary]:
     """Return canaries as a sequence, or raise `InputError` for fewer than two or equal ones."""
     try:
         listed = list(canaries)

@@ -169,8 +169,8 @@ class Bettors:
         return which, np.array([len(self.partitions[i % len(self.partitions)]) - 2 for i in which])
 
 
+# A batch's cells by each discretizer, and its outputs if they are kept.
 CellsOfBatch: TypeAlias = tuple[tuple[Tally, ...], Batch | None]
-"""A batch's cells by each discretizer, and its outputs if they are kept."""
 
 
 def cells_of(count: CountCells, keep: bool, outputs: Batch) -> CellsOfBatch:
@@ -321,7 +321,8 @@ class PairBets(CountedPair):
             found.append(pilot.atoms)
         self.restart(list({one.name: one for one in found}.values()))
         for i, (one, tallies) in enumerate(zip(self.discretizers, self.tallies, strict=True)):
-            if one.learned or one.screened:  # it was fitted, or chosen among hundreds, on the first half
+            # It was fitted, or chosen among hundreds, on the first half.
+            if one.learned or one.screened:
                 _count_outputs(one, second, tallies)
             else:
                 _count_outputs(one, sides, tallies)
@@ -331,7 +332,8 @@ class PairBets(CountedPair):
                     _count_outputs(other, first, tallies)
                     self.discretizers[i] = one.joined(other, first, second)
         if self.runs >= REFITTED_RUNS or self.runs >= held_runs(self.request.sampler):
-            self.outputs = None  # scores are fitted no more: later runs are counted by the last ones
+            # Scores are fitted no more: later runs are counted by the last ones.
+            self.outputs = None
 
     def promise(self, at: int) -> float:
         """Return the growth a run against an epsilon of the grid: what was won, or what the best coarse bettor expects.

@@ -19,7 +19,7 @@ from dpaudit.audit.finding import Continued, PrivacyFinding, Reach, Witness
 from dpaudit.audit.options import CURVE_SHARE, SLOW_RUN
 from dpaudit.audit.parameters import Dataset, Look
 from dpaudit.audit.power import Power
-from dpaudit.audit.preflight import Hygiene, runs_a_side
+from dpaudit.audit.preflight import Preflight, runs_a_side
 from dpaudit.bounds.base import MAX_RUNS
 from dpaudit.bounds.coin import guesses_needed
 from dpaudit.bounds.curve import Curve
@@ -149,7 +149,8 @@ def _points(data: Any) -> Any:
     if isinstance(data, Made):
         data = data.build()
     found = data
-    if isinstance(data, tuple | list) and len(data) > 1 and getattr(data[0], "ndim", 0) == 2:  # as (X, y)
+    # A tuple (X, y): points come first.
+    if isinstance(data, tuple | list) and len(data) > 1 and getattr(data[0], "ndim", 0) == 2:
         found = data[0]
     if hasattr(data, "points"):  # a sample
         found = data.points
@@ -303,7 +304,7 @@ class Request:
     own_randomness: bool
     look: Look
     betting: bool | None
-    hygiene: Hygiene
+    preflight: Preflight
     clock: Clock
     batched: bool = False
     timeout: float | None = None
@@ -339,7 +340,7 @@ class Request:
         if self.betting is not None:
             return self.betting
         fixed = self.look.curve or self.curve_claim is not None
-        return not fixed and self.hygiene.seconds > SLOW_RUN
+        return not fixed and self.preflight.seconds > SLOW_RUN
 
     @property
     def budget(self) -> Budget:
@@ -395,7 +396,7 @@ class Request:
         there were no runs, which is said where more trials would have made some; `tried` are those with runs, by
         default all others.
         """
-        closed = self.hygiene.close()
+        closed = self.preflight.close()
         named = [check.name for check in closed]
         # That runs of a call are alike may be seen before the audit and by the runs that decide.
         checks = (*closed, *(check for check in seen.checks if check.name not in named))
@@ -489,7 +490,7 @@ class Request:
                 f"{least_shift(width, summed):.2g} standard deviations, and one of all numbers by unknown signs only "
                 f"if it is {dense:.2g} or more in all (Mahalanobis distance)"
             )
-        yield from self.hygiene.warnings
+        yield from self.preflight.warnings
         if not_run:
             yield f"{not_run} of {len(self.pairs)} pairs were not run: more trials look at all"
         same = (i for i, pair in enumerate(self.pairs) if identical(pair))
@@ -499,7 +500,7 @@ class Request:
     def leaving_out(self, places: tuple[tuple[Place, str], ...]) -> Request:
         """Return the audit, not yet begun, of outputs without parts that all runs share."""
         sampler = replace(self.sampler, mechanism=leaving_out(self.sampler.mechanism, places))
-        return replace(self, sampler=sampler, hygiene=self.hygiene.again(sampler))
+        return replace(self, sampler=sampler, preflight=self.preflight.again(sampler))
 
     def check_power(self) -> None:
         """Raise `InputError` if the budget is more than bounds can do, or no number of runs can refute the claim."""

@@ -26,45 +26,20 @@ from typing import Any
 from msgspec import UNSET, UnsetType
 from msgspec.structs import replace as changed
 
-from dpaudit.audit.checks_and_gaps import Check
 from dpaudit.audit.clock import Clock
 from dpaudit.audit.finding import PrivacyFinding, RunTime
-from dpaudit.audit.preflight import Hygiene
+from dpaudit.audit.preflight import Preflight
 from dpaudit.audit.request import Request
 from dpaudit.contract import Made, MadePair, Pair, PrivacyVerdict
 from dpaudit.errors import InputError
 from dpaudit.running.adapters import timed
-from dpaudit.running.naming import brief
-from dpaudit.running.sampling import Sampler
+from dpaudit.running.failed_runs import brief
 
 # Audits at most, which have equal parts of a time limit: of outputs, of outputs with times, and of equal inputs.
 AUDITS = 3
 # The statements, each with half of the error, by the names that they have where the verdict is of the other.
 ALONE = "outputs alone"
 TIMED = "run time"
-
-
-class KnownChecks(Hygiene):
-    """Checks that were made before, as those without times, which equal generators do not repeat."""
-
-    def __init__(self, sampler: Sampler, pairs: tuple[Pair, ...], trials: int, checks: tuple[Check, ...]) -> None:
-        super().__init__(sampler, pairs, trials, own=True)
-        self._known = checks
-
-    def again(self, sampler: Sampler) -> KnownChecks:
-        """Return the same checks of the mechanism of another sampler."""
-        return KnownChecks(sampler, self.pairs, self.trials, self._known)
-
-    def _before(self) -> tuple[Check, ...]:
-        if not self.runs:
-            return ()
-        self._check_batch(0, "data")
-        self._check_batch(1, "neighbour")
-        return ()
-
-    def close(self) -> tuple[Check, ...]:
-        """Return the checks that were made before."""
-        return self._known
 
 
 def with_run_time(request: Request, audit: Callable[[Request], PrivacyFinding]) -> PrivacyFinding:
@@ -81,7 +56,7 @@ def with_run_time(request: Request, audit: Callable[[Request], PrivacyFinding]) 
     request = replace(request, confidence=1 - half, look=replace(request.look, time=False))
     alone = audit(replace(request, clock=clock.part(AUDITS)))
     # Whether each run needs a generator of its own, the audit of outputs has found out.
-    sampler = replace(request.sampler, mechanism=mechanism, fresh=request.hygiene.fresh)
+    sampler = replace(request.sampler, mechanism=mechanism, fresh=request.preflight.fresh)
     pairs = tuple(map(_copied, request.pairs))
     measured = replace(
         request,
@@ -89,7 +64,8 @@ def with_run_time(request: Request, audit: Callable[[Request], PrivacyFinding]) 
         pairs=pairs,
         moves=None,
         own_randomness=True,  # a measured time is not a function of the seed
-        hygiene=KnownChecks(sampler, pairs, request.trials, alone.checks),
+        # The checks are those of the outputs alone: equal generators do not repeat times.
+        preflight=Preflight(sampler, pairs, request.trials, own=True, known=alone.checks),
         clock=clock.part(AUDITS - 1),
     )
     both = audit(measured)
@@ -126,7 +102,7 @@ def _of_equal_inputs(request: Request, index: int, clock: Clock) -> Request:
         pairs=pairs,
         claim=replace(request.claim, epsilon=0.0, delta=0.0, claim_id=""),
         curve_claim=None,
-        hygiene=KnownChecks(sampler, pairs, request.trials, ()),
+        preflight=Preflight(sampler, pairs, request.trials, own=True, known=()),
         clock=clock,
     )
 

@@ -23,7 +23,7 @@ from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.audit.fixed_design import fixed_finding
 from dpaudit.audit.options import Options
 from dpaudit.audit.parameters import Look
-from dpaudit.audit.preflight import Hygiene
+from dpaudit.audit.preflight import Preflight
 from dpaudit.audit.request import Request
 from dpaudit.contract import CurveClaim, Origin, OriginKind, Pair, PrivacyClaim
 from dpaudit.errors import InputError, ToolFault
@@ -104,7 +104,7 @@ def audit_samples(
     mechanism = Mechanism(recording, "the recorded mechanism", True, stream="recorded", promised=True)
     sampler = Sampler(mechanism, int(seed))
     pair = Pair(_Side(0), _Side(1), Origin(OriginKind.RECORDED, "outputs as given"))
-    hygiene = Hygiene(sampler, (pair,), trials, True)  # asks nothing unless it is opened
+    preflight = Preflight(sampler, (pair,), trials, True)  # asks nothing unless it is opened
     request = Request(
         source=mechanism,
         sampler=sampler,
@@ -117,7 +117,7 @@ def audit_samples(
         own_randomness=False,
         look=look,
         betting=False,
-        hygiene=hygiene,
+        preflight=preflight,
         clock=Clock(None),
         curve_claim=curve_claim,
     )
@@ -180,7 +180,8 @@ class _Recording:
 
 def _sides(*given: Any) -> tuple[Batch, Batch]:
     """Return the outputs of both sides as arrays of one type, or as lists."""
-    if given[0] is given[1]:  # a slip: the same outputs twice would show nothing, whatever leaks
+    # A slip: the same outputs twice would show nothing, whatever leaks.
+    if given[0] is given[1]:
         raise InputError.of(NAMES[1], given[1], "other outputs than " + NAMES[0])
     columns = [", ".join(map(str, one.columns)) for one in given if hasattr(one, "columns")]
     data, neighbour = map(_outputs, NAMES, given)
@@ -193,7 +194,8 @@ def _sides(*given: Any) -> tuple[Batch, Batch]:
         return list(data), list(neighbour)
     if data.shape[1:] != neighbour.shape[1:]:
         _refuse(*(f"arrays of shape {one.shape[1:]}" for one in (data, neighbour)))
-    kind = np.result_type(data, neighbour)  # so that whole numbers and others have one representation
+    # So that whole numbers and others have one representation.
+    kind = np.result_type(data, neighbour)
     return data.astype(kind, copy=False), neighbour.astype(kind, copy=False)
 
 

@@ -115,7 +115,8 @@ def differing(held: Mapping[str, str], given: Mapping[str, str]) -> Iterator[str
 
 def _code_of(source: Any) -> str:
     """Return the digest of the file that defines a mechanism; that of its code, or nothing, where there is none."""
-    while (inner := getattr(source, "func", getattr(source, "__wrapped__", None))) is not None:  # partial, decorated
+    # A partial or a decorated function is defined by what it wraps.
+    while (inner := getattr(source, "func", getattr(source, "__wrapped__", None))) is not None:
         source = inner
     home = source
     if not inspect.isroutine(source) and not inspect.isclass(source):
@@ -318,7 +319,8 @@ class SavedRuns:
             try:
                 while left:  # such a write may be short where the disk is nearly full
                     left = left[file.write(left) :]
-                os.fsync(file.fileno())  # before anything is made of the runs: a power cut must not lose a look at them
+                # Before anything is made of the runs: a power cut must not lose a look at them.
+                os.fsync(file.fileno())
             except BaseException:  # the line is written whole, or not at all
                 file.truncate(self._size)
                 raise

@@ -52,7 +52,14 @@ from dpaudit.events.event import Bets
 from dpaudit.naming import Name
 from dpaudit.outputs.types import Batch
 from dpaudit.progress import duration
-from dpaudit.running.sampling import Observed, held_runs, knowing, learned_reducer, narrowed, placing_runs
+from dpaudit.running.sampling import (
+    held_runs,
+    knowing,
+    learned_reducer,
+    narrowed,
+    placing_runs,
+    with_exceptions,
+)
 
 # Wide outputs: the runs that choose the columns to look at, as a part of a pair's runs so far; the factor by which
 # these grow until columns are chosen again; and the least on each side.
@@ -123,7 +130,8 @@ class Session:
         if self._searching:
             self._first = max(self._first, int(LEAST_SHARE * runs / pairs))
         self.bets = [PairBets(request, i, pair, self.grid) for i, pair in enumerate(request.pairs)]
-        if first is not None:  # what is known of the best pair so far is kept, under its place here
+        # What is known of the best pair so far is kept, under its place here.
+        if first is not None:
             first.index = 0
             self.bets[0] = first
         self._won = np.stack([bets.log_wealth for bets in self.bets])
@@ -303,6 +311,7 @@ class Session:
         bets.runs += size
         self.runs_used += size
         self.bet += size
+        # Paid out by what was believed before the batch, which is learned from below: else the bet would be no bet.
         bets.settle(sides, live)
         self._won[bets.index] = bets.log_wealth
         # Once rejected is rejected: by Ville's inequality the supremum over all batches has the error.
@@ -320,7 +329,7 @@ class Session:
             sampler = narrowed(sampler, bets.discretizers)
         counted: list[Sides] = [(Counter(), Counter()) for _ in bets.discretizers]
         kept: tuple[list[Batch], list[Batch]] = ([], [])
-        look = Observed(partial(cells_of, CountCells(tuple(bets.discretizers)), keep))
+        look = partial(with_exceptions, partial(cells_of, CountCells(tuple(bets.discretizers)), keep))
         made: Iterable[Sequence[tuple[CellsOfBatch, Counter[tuple[str, ...]]] | None]]
         if known is None:
             made = sampler.reduced(sampler.tossed(bets.pair, (self.name, "bet", *where), size), look)
@@ -399,6 +408,27 @@ def _failed_checks(pairs: Iterable[PairBets]) -> tuple[Check, ...]:
     return ()
 
 
+def _session_of(request: Request) -> Session:
+    """Return the session that an audit asks for, before its first bet; `InputError` if it has too few runs."""
+    if 2 * request.trials_asked < LEAST_RUNS:
+        raise InputError.of("trials", request.trials_asked, f"at least {LEAST_RUNS // 2} in a sequential audit")
+    least = LEAST_RUNS
+    # A time limit left fewer than were asked for.
+    if request.trials != request.trials_asked:
+        least = LEAST_IN_TIME
+    allowed = max(least, 2 * (request.trials - request.check_runs - request.recorded_runs))
+    first = request.preflight.take_output()
+    request = replace(request, sampler=knowing(request.sampler, first))
+    saved = None
+    if request.continued is not None:
+        # Outputs that a file cannot keep are refused before the file is made.
+        encoded(first)
+        saved = SavedRuns(request.continued, request)
+        # All runs of the file are bet on, also if they are more than this audit asks for.
+        allowed = max(allowed, saved.runs)
+    return Session(request, allowed, request.gamma, saved)
+
+
 def sequential_finding(request: Request) -> PrivacyFinding:
     """Bet against the claim until it is refuted or the budget is spent.
 
@@ -408,20 +438,9 @@ def sequential_finding(request: Request) -> PrivacyFinding:
     gamma = request.gamma
     claim = request.claim
     pairs = len(request.pairs)
-    if 2 * request.trials_asked < LEAST_RUNS:
-        raise InputError.of("trials", request.trials_asked, f"at least {LEAST_RUNS // 2} in a sequential audit")
-    least = LEAST_RUNS
-    if request.trials != request.trials_asked:  # a time limit left fewer
-        least = LEAST_IN_TIME
-    allowed = max(least, 2 * (request.trials - request.check_runs - request.recorded_runs))
-    first = request.hygiene.take_output()
-    request = replace(request, sampler=knowing(request.sampler, first))
-    saved = None
-    if request.continued is not None:
-        encoded(first)
-        saved = SavedRuns(request.continued, request)
-        allowed = max(allowed, saved.runs)
-    found = Session(request, allowed, gamma, saved).run()
+    found = _session_of(request).run()
+    request = found.request
+    allowed = found.runs
     # Where the time was over, no more could be detected than by the runs that were made.
     able = allowed
     if request.clock.stopped.looks:
@@ -441,11 +460,12 @@ def sequential_finding(request: Request) -> PrivacyFinding:
     leading = leading_pair_runs(promised, pairs)
     power = Power.of_bets(MASSES[0], leading, claim, gamma)
     not_run = 0
-    if able == allowed:  # more trials would have made runs of these
+    # More trials would have made runs of these.
+    if able == allowed:
         not_run = found.not_run
     continued = None
-    if saved is not None:
-        continued = saved.continued
+    if found.saved is not None:
+        continued = found.saved.continued
     outcome = Outcome(
         refuted=found.rejected,
         epsilon_lower=found.epsilon_lower,

@@ -220,7 +220,8 @@ class TrainedPair(CountedPair):
         """Yield the cells of each discretizer in the order over which its events are nested."""
         for discretizer, tallies in zip(self.discretizers, self.tallies, strict=True):
             log_ratio = None
-            if isinstance(discretizer, Identity):  # a law speaks of outputs as they are, and of no coarser cells
+            # A law speaks of outputs as they are, and of no coarser cells.
+            if isinstance(discretizer, Identity):
                 log_ratio = self.log_ratio
             yield OrderedCells.of(discretizer, tallies, log_ratio=log_ratio, careful=careful)
 

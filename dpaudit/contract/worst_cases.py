@@ -27,7 +27,8 @@ class WorstFailure:
     """Two ends of the supremum, over concepts and distributions, of a learner's failure rate at some n.
 
     Both ends are computed in floating point, and serve to find the sizes that a certificate states;
-    `dpaudit.utility.known` recomputes those in decimal arithmetic that rounds outwards, from `family` and `numbers`.
+    `dpaudit.utility.size_certificates` recomputes those in decimal arithmetic that rounds outwards, from `family` and
+    `numbers`.
 
     Parameters
     ----------
@@ -38,7 +39,7 @@ class WorstFailure:
     family : CaseFamily
         The proof that covers all cases.
     numbers : mapping
-        What the proof needs to know of the learner: numbers, by their names in `dpaudit.utility.known`.
+        What the proof needs to know of the learner: numbers, by their names in `dpaudit.utility.size_certificates`.
     proof : str
         The reason why no case exceeds `upper`.
     missing : str

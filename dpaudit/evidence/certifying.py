@@ -37,7 +37,7 @@ from dpaudit.outputs.values import digest_of, encode_value
 from dpaudit.progress import followed
 from dpaudit.results import STREAMS_VERSION, versions
 from dpaudit.running.sampling import Sampler
-from dpaudit.running.warned import gathered
+from dpaudit.running.warning_counts import gathered
 
 KINDS = (COIN, MELDED, CLOPPER_PEARSON)
 # Runs a side that are tried first to refute the claim; they are doubled until they do.

@@ -24,7 +24,7 @@ from dpaudit.outputs.values import decode_value, digest_of
 from dpaudit.progress import Progress, followed
 from dpaudit.record import Amount, Count, Frozen, Level, NonNegative, Probability
 from dpaudit.running.sampling import Sampler
-from dpaudit.running.warned import gathered
+from dpaudit.running.warning_counts import gathered
 
 
 class Replay(Frozen, frozen=True, kw_only=True, tag="replay", tag_field="kind"):

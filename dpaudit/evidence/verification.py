@@ -27,7 +27,7 @@ from dpaudit.record import Count, Frozen, as_json, decode, encodable
 from dpaudit.registry import PRIVATE, load
 from dpaudit.results import versions
 from dpaudit.running.processes import ChildDied
-from dpaudit.running.same_code import digest_of
+from dpaudit.running.worker_code import digest_of
 from dpaudit.running.workers import in_own_process
 
 # Runs stored by earlier versions do not name the versions of these libraries.

@@ -27,9 +27,7 @@ _EPOCH = datetime.datetime(1970, 1, 1)
 K = TypeVar("K")
 V = TypeVar("V")
 Message: TypeAlias = "email.message.Message[Any, Any]"
-RandomGenerator: TypeAlias = (
-    "random.Random | np.random.Generator | np.random.RandomState | np.random.BitGenerator"
-)
+RandomGenerator: TypeAlias = "random.Random | np.random.Generator | np.random.RandomState | np.random.BitGenerator"
 DefaultDict: TypeAlias = "collections.defaultdict[Any, Any]"
 
 

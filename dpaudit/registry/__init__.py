@@ -36,6 +36,7 @@ __all__ = [
     "load",
 ]
 
+# The ids of learners, which stand in addresses of streams; those of statements are as papers have them.
 _ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 _STATEMENT_ID = re.compile(r"[A-Za-z0-9]+([-._][A-Za-z0-9]+)*")
 
@@ -201,6 +202,7 @@ def load(paths: tuple[str, ...] = ()) -> Registry:
                 same, place = statements.setdefault(statement.id, (statement, home))
                 if same is not statement:
                     raise InputError(f"two statements have the id {statement.id!r}: one in {place}, one in {home}")
+        # A source whose module failed to load has a problem already.
         if len(problems) == before and not any(map(_offers, modules)):
             problems.append(source.problem(_nothing_offered(source, modules[0])))
     # By id, so that reports do not depend on the order in which modules are found.

@@ -58,6 +58,7 @@ __all__ = [
 
 FALSE_ALARM = 1e-6
 """Probability with which `check_run_agrees_with_law` accuses a conforming learner, over all its samples together."""
+# Samples that checks look at, runs on each, and neighbours of each of them.
 SAMPLES = 6
 RUNS = 20_000
 NEIGHBOURS = 2
@@ -178,7 +179,8 @@ def check_bad_input(learner: Learner) -> None:
             attempt()
         except InputError:
             continue
-        except Exception as error:  # any other type is what is looked for
+        # Any other type is what is looked for.
+        except Exception as error:
             raise NonConforming(f"{type(learner).__name__}: {given} must raise InputError, raised {error!r}") from error
         _require(False, learner, f"{given} must raise InputError, was accepted")
 
@@ -211,6 +213,7 @@ def check_codes_decode(learner: Learner) -> None:
             codes = list(learner.law(sample).atoms)
         else:
             codes = list(set(learner.run(sample, seeding.generator(3), 64)))
+        # Enough to see a fault of `decode`, however many atoms a law has.
         for code in codes[:256]:
             if repr(code) in seen:
                 continue
@@ -271,6 +274,7 @@ def check_run_agrees_with_law(learner: Learner) -> None:
 def _g_test(counts: Counter[Hashable], law: Mapping[Hashable, float]) -> float:
     """Return the p-value of the likelihood-ratio test of fit; atoms expected fewer than 20 times are one cell."""
     runs = counts.total()
+    # With less in a cell the statistic is far from chi-squared, and the rate of false alarms another one.
     cells = [(counts[atom], runs * p) for atom, p in law.items() if runs * p >= 20]
     seen = runs - sum(c for c, _ in cells)
     expected = runs - sum(e for _, e in cells)
@@ -326,7 +330,8 @@ def check_edges(learner: Learner) -> None:
             audit(edge)
         except InputError:
             continue
-        except Exception as error:  # whatever a learner raises is its fault, and is reported
+        # Whatever a learner raises is its fault, and is reported.
+        except Exception as error:
             _require(False, edge, f"{name} of {edge!r} raised {type(error).__name__}: {error}")
 
 

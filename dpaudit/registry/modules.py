@@ -45,6 +45,7 @@ class ModuleSource(NamedTuple):
 
 def installed() -> Iterator[ModuleSource]:
     """Yield what the entry points of installed packages name, sorted by name."""
+    # A set, as a package that is installed twice, as in development, names its modules twice.
     points = {(point.name, point.module) for point in importlib.metadata.entry_points(group=GROUP)}
     for name, module in sorted(points):
         yield ModuleSource(f"entry point {name} ({module})", False, partial(import_module, module))

@@ -15,10 +15,10 @@ from dpaudit.report.terminal import MARKS, Head, in_ascii
 from dpaudit.report.view import AuditedMechanism, Row
 from dpaudit.report.words.claims import claim_words, curve_claim_parts
 
+# Name of a column, or of a number that a column needs, -> the number; None where nothing was audited. Where the claim
+# is a curve, "curve_claim" is it and its kind, in words; the claimed epsilon and delta are then the point that was
+# tested.
 Numbers: TypeAlias = Mapping[str, Any]
-"""Name of a column, or of a number that a column needs, -> the number; None where nothing was audited.
-Where the claim is a curve, "curve_claim" is it and its kind, in words; the claimed epsilon and delta are then the point
-that was tested."""
 # Columns in epsilon and delta -> the number, in mu, that they have for a Gaussian claim.
 _IN_MU = {"claimed_delta": "", "epsilon_lower": "mu_lower", "detectable_epsilon": "detectable_mu"}
 
@@ -67,6 +67,7 @@ class Column(NamedTuple):
     def _rounded(self, value: float, towards: str, numbers: Numbers) -> str:
         apart = numbers.get(self.apart)
         error = numbers.get(f"{self.name}_error") or 0.0
+        # In the unit of the column, as the number that is compared with it.
         if apart is not None:
             apart *= self.scale
         infinity = "never" if self.name.startswith("detectable") else "inf"
@@ -117,6 +118,7 @@ def numbers_of(shown: Row | AuditedMechanism) -> dict[str, Any]:
         found["beta"] = accurate.utility.beta
     if (curve := tested.curve) is not None:
         able = curve.detectable_mu
+        # With a gap the audit could have seen nothing, whatever the event tested would show.
         if able and tested.blackbox and tested.blackbox.gaps:
             able = math.inf
         found |= {"claimed_mu": curve.claim.mu, "mu_lower": curve.mu_lower, "detectable_mu": able}
@@ -161,6 +163,7 @@ def columns_of(numbers: Sequence[Numbers], columns: Sequence[Column] = COLUMNS, 
     if any(n.get("claimed_delta") and not n.get("curve_claim") for n in numbers):
         left = set()
     else:
+        # A column of zeros says nothing, nor does the delta of a point that was tested of a curve.
         left = {"claimed_delta"}
     for column in columns:
         optional = column.promise == "accuracy" or column.name == "exact_epsilon"

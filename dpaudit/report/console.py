@@ -21,9 +21,11 @@ from dpaudit.report.words.claims import verdict_words
 from dpaudit.report.words.finding import because
 from dpaudit.report.words.privacy import ASSUMED, claim_text, delta_text, frontier_text, gaps_words
 
+# Rows of the table on the first screen: those of the gravest verdicts.
 _MOST_ROWS = 14
 # The most lines of their table beside one for each of them; with more, long names are cut.
 _SPARE = 8
+# Reasons of a kind that are given there; the full report has all.
 _MOST_NAMED = 3
 _LEGEND = """\
 exact epsilon: the worst case over the inputs enumerated; e = error proved, n = numeric, error estimated.
@@ -50,9 +52,11 @@ def render(run: Run, color: bool = False, width: int = 80) -> str:
         return row.verdict.rank, -row.nearness
 
     summary = summarise(run)
+    # A further instance repeats a mechanism: it is shown only if its utility asks for a look.
     rows = sorted((row for row in summary.learners if not row.further or row.verdict.needs_look), key=gravity)
     shown = rows[:_MOST_ROWS]
     lines = _learners(shown, width, color)
+    # The answer, the table and the reasons are to fit on one screen.
     if len(lines) > _MOST_ROWS + _SPARE:
         lines = _learners(shown, width, color, deep=1)
     if left := len(rows) - len(shown):
@@ -93,6 +97,7 @@ def _framed(run: Run, summary: Summary, lines: Sequence[str], named: int | None,
     parts += laid_out(tallies(summary), width, color).splitlines()
     if reasons := _reasons(summary, named):
         parts += ["", *laid_out(reasons, width, color).splitlines()]
+    # Last, where a terminal shows it without scrolling: how to repeat the run, and what the shell gets.
     ends = [("repeat", ShellCommand(run.header.command)), ("started", started_words(run))]
     if not run.single:
         ends.append(("seal", run.seal))
@@ -142,6 +147,7 @@ def _controls(rows: Sequence[Row], color: bool) -> list[str]:
     if not rows:
         return []
     numbers = [numbers_of(row) for row in rows]
+    # What would be detected is of no interest where it is known what leaks.
     columns = [column for column in columns_of(numbers, PRIVACY) if column.name != "detectable_epsilon"]
     cells = [
         [

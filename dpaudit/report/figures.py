@@ -29,13 +29,16 @@ Points = list[tuple[float, float]]
 # The verdicts whose bars are pale.
 _LEFT_OPEN = ("failed", "incomplete", "no evidence", "undecided", "accepted")
 
+# The height of the row of one claim, in pixels, and the ticks of the axis that all rows share.
 _CLAIM_HEIGHT = 34
 _TICKS = (0.0, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
 # The places, in per cent, of 0.1, of 10, of what is huge, and of infinity.
 _KNEE, _TEN, _LAST, _INFINITE = 5.0, 91.0, 96.0, 98.5
+# The steps in which curves are drawn.
 _STEPS = 48
 # The places of delta = 0 and of the greatest delta, and the height of the figure, in pixels.
 _BASE, _TOP, _HEIGHT = 214, 14, 250
+# The width of the box in units of its own: it is stretched to that of the page, and words are not.
 _BOX_WIDTH = 1000
 # Of the figure of accuracy: heights of a row, above and below them; the place of 0 %, right of the sample sizes.
 _ROW, _HEAD, _FOOT, _LEFT = 27, 22, 26, 24
@@ -49,11 +52,13 @@ def place(epsilon: float) -> float:
         return _KNEE * max(epsilon, 0.0) / 0.1
     if epsilon <= 10:
         return _KNEE + (_TEN - _KNEE) * math.log10(epsilon / 0.1) / 2
+    # All that is larger shares the last places: that it is beyond 10 is what matters.
     return _LAST - (_LAST - _TEN) * 10 / epsilon
 
 
 def claims_axis() -> str:
     """Return the axis of the figure of all claims; the class "w" hides a number on narrow screens."""
+    # The number 0.1 stands so near to 0 that narrow screens have no room for both.
     shown = [(place(tick), f"{tick:g}") for tick in _TICKS if tick != 0.1]
     knee = words("0.1", along(_KNEE), 13, "middle", class_="t w")
     return element("svg", axis([*shown, (_INFINITE, "∞")], 13), knee, height=18)
@@ -79,6 +84,7 @@ def _marks(mechanism: AuditedMechanism, at: Scale, height: int) -> list[str]:
     claim = row.claim
     exact = row.exact_epsilon
     runs = row.blackbox
+    # A control has a leak that is known, and after a conviction nothing is left that could have been missed.
     if claim is not None and runs is not None and row.fault is None and not row.convicted_by:
         # The zone in which a leak would have been missed: to the edge if every leak would.
         start = at(claim.epsilon)
@@ -152,6 +158,7 @@ def claim_bar(mechanism: AuditedMechanism) -> str:
     sizes = [epsilon for epsilon, _, _ in known]
     if exact is not None:
         sizes.append(exact)
+    # An infinite epsilon stands at the end of the axis, which it must not stretch.
     top = 1.1 * max((size for size in sizes if math.isfinite(size)), default=0.0) or 1.0
     at = linear(0, top, 0, 100)
     marks = element("svg", *_marks(mechanism, at, 42), y=18, width="100%", height=42, class_="open")
@@ -180,7 +187,7 @@ def power_figure(finding: PrivacyFinding) -> str:
     return drawing(f"Least epsilon detected: {listed}", 180, *parts, name="wide")
 
 
-class View(NamedTuple):
+class CaptionedFigure(NamedTuple):
     """A figure and its caption."""
 
     svg: str
@@ -199,6 +206,7 @@ class Curves:
         numbers = numbers_of(self.row)
         marks = [numbers[name] or 0.0 for name in ("exact_epsilon", "claimed_epsilon", "epsilon_lower")]
         ends = [1.15 * m for m in marks if math.isfinite(m) and m > 0]
+        # An exact epsilon that is infinite or 0 marks no end: the curve itself does.
         if not ends and self.row.exact is not None:
             ends = [e for e, _ in self.row.exact.curve if math.isfinite(e)]
         return max(ends, default=1.0) or 1.0
@@ -229,6 +237,7 @@ class Curves:
         """The lower bounds on delta that the runs give, at all epsilons together; none where all are 0."""
         if self.row.blackbox is None or self.row.blackbox.curve is None:
             return []
+        # These bounds hold together, so that the curve through them is one statement and not many.
         deltas = self.row.blackbox.curve.delta_lower(self.grid).tolist()
         if any(d > 0 for d in deltas):
             return list(zip(self.grid, deltas, strict=True))
@@ -237,6 +246,7 @@ class Curves:
     @property
     def refuted(self) -> bool:
         """Whether the runs rule out more than is promised."""
+        # The claimed curve is read between its knots: 1e-12 is more than rounding there.
         return bool(self.promised) and any(d > _at(self.promised, e) + 1e-12 for e, d in self.found)
 
 
@@ -245,7 +255,7 @@ def _at(points: Points, epsilon: float) -> float:
     return float(np.interp(epsilon, [e for e, _ in points], [d for _, d in points]))
 
 
-def curve_figure(mechanism: AuditedMechanism) -> View | None:
+def curve_figure(mechanism: AuditedMechanism) -> CaptionedFigure | None:
     """Return the figure of the least true delta at each epsilon; None where neither a claim nor a curve is known."""
     curves = Curves(mechanism.tested)
     shown = [*curves.promised, *curves.exact, *curves.found]
@@ -265,7 +275,7 @@ def curve_figure(mechanism: AuditedMechanism) -> View | None:
     caption = "The least true δ for each ε; lower is more private."
     caption += " Grey: ruled out by the runs." * bool(curves.found)
     caption += " Orange: of that, beyond the promise." * curves.refuted
-    return View(drawing(said, _HEIGHT, *axes, box, *_names(curves, up, top)), caption)
+    return CaptionedFigure(drawing(said, _HEIGHT, *axes, box, *_names(curves, up, top)), caption)
 
 
 def _paths(curves: Curves, up: Scale) -> list[str]:
@@ -280,6 +290,7 @@ def _paths(curves: Curves, up: Scale) -> list[str]:
     parts = []
     if found:
         parts = [drawn("ruled", [*found, (found[-1][0], 0.0), (found[0][0], 0.0)], closed=True)]
+    # Painted over the grey of what is ruled out.
     if curves.refuted:
         beyond = [(e, max(d, _at(promised, e))) for e, d in found]
         floor = [(e, _at(promised, e)) for e, _ in found]
@@ -321,15 +332,18 @@ def _names(curves: Curves, up: Scale, top: float) -> list[str]:
         labels.append((e, d, f"found, ε ≥ {shown_number(row, 'epsilon_lower')}", -6))
     parts = []
     last = -math.inf
+    # From the top down, each at least a line below the one before.
     for e, d, name, below in sorted(labels, key=lambda label: -label[1]):
         last = max(up(d) + below, last + 17)
         place = 100 * e / right
         anchor = None
         dx = 6
-        if place > 50:  # left of the place, as there is no room right of it
+        # Left of the place, as there is no room right of it.
+        if place > 50:
             anchor = "end"
             dx = -6
         parts.append(words(name, along(min(place, 100.0)), last, anchor, class_="halo", dx=dx))
+    # Only where the grey is high enough to hold the words.
     end = 0.3 * right
     floor = _at(promised, end) if promised else 1.0
     if found and min(_at(found, end), floor) > 0.12 * top:
@@ -337,7 +351,7 @@ def _names(curves: Curves, up: Scale, top: float) -> list[str]:
     return parts
 
 
-def accuracy_figure(row: Row) -> View | None:
+def accuracy_figure(row: Row) -> CaptionedFigure | None:
     """Return the share of runs that failed, a row a sample size; None where accuracy was not audited."""
     part = None
     if row.utility is not None:
@@ -368,4 +382,4 @@ def accuracy_figure(row: Row) -> View | None:
     caption = f"Share of runs in which {failure_text(finding)}, with its interval. The promise is for "
     caption += f"n = {count(finding.n)}: the worst of {plural(len(part.cases), 'hard case')}."
     caption += " Grey: fewer examples, for which nothing is promised." * bool(worst)
-    return View(drawing(said, foot + _FOOT, *parts), caption)
+    return CaptionedFigure(drawing(said, foot + _FOOT, *parts), caption)

@@ -30,11 +30,12 @@ from dpaudit.report.glossary import CATCHES, GLOSSARY
 from dpaudit.report.html import filled
 from dpaudit.report.numbers import raised
 from dpaudit.report.sentences import CAVEAT, Phrase, accuracy_words, headline, plain, privacy_words, says, tallies
-from dpaudit.report.summary import Lost, Summary, shown_of, summarise
+from dpaudit.report.summary import MissingResult, Summary, shown_of, summarise
 from dpaudit.report.terminal import Lines, ShellCommand, label_text
 from dpaudit.report.view import AuditedMechanism, mechanisms
 from dpaudit.report.words.privacy import reach_words, unseen_words
 
+# The suites of promises in JUnit, in this order.
 _SUBJECTS = ("privacy", "accuracy", "control")
 _BROKEN = "accuracy-broken"
 # The identifier of the rule that each verdict falls under.
@@ -75,6 +76,7 @@ _SIGNS = {
     **dict.fromkeys(("vacuous", "not checked", "no claim"), "\N{HEAVY MINUS SIGN}"),
     "caught": "✔️",
 }
+# Audits without a result that the summary of a job lists; a run that was ended may have thousands.
 _MOST_LOST_LISTED = 20
 
 
@@ -126,7 +128,7 @@ def junit(run: Run) -> str:
 def junit_of(
     found: Sequence[Promise],
     subjects: Sequence[str] = ("result",),
-    lost: Sequence[Lost] = (),
+    lost: Sequence[MissingResult] = (),
     seal: str = "",
     started: str = "",
 ) -> str:
@@ -134,7 +136,8 @@ def junit_of(
     root = Element("testsuites", {"name": "dpaudit"})
     for subject in subjects:
         own = [one for one in found if one.subject == subject]
-        if subject in _SUBJECTS:  # errors are listed with the audits that have no result
+        # Errors are listed with the audits that have no result.
+        if subject in _SUBJECTS:
             own = [one for one in own if _OUTCOMES.get(one.verdict, "error") != "error"]
         _suite(root, subject, list(map(_case, own)), seal, started)
     cases = []
@@ -143,6 +146,7 @@ def junit_of(
         SubElement(case, "error", {"message": printable(one.why), "type": "no-result"}).text = printable(one.why)
         cases.append(case)
     _suite(root, "without a result", cases, seal, started)
+    # The root has the sums over all suites.
     for name in ("tests", "failures", "errors", "skipped"):
         root.set(name, str(sum(int(suite.get(name, "0")) for suite in root)))
     ElementTree.indent(root)
@@ -157,7 +161,8 @@ def _suite(root: Element, name: str, cases: Sequence[Element], seal: str, starte
     numbers = {"tests": len(cases), **counts}
     suite = SubElement(root, "testsuite", {"name": name, **{k: str(v) for k, v in numbers.items()}})
     if started:
-        suite.set("timestamp", started.removesuffix("Z"))  # the format has no time zones; it is UTC
+        # The format has no time zones; it is UTC.
+        suite.set("timestamp", started.removesuffix("Z"))
     if seal:
         SubElement(SubElement(suite, "properties"), "property", {"name": "seal", "value": seal})
     suite.extend(cases)
@@ -234,6 +239,7 @@ def markdown(run: Run) -> str:
     parts += [f"- **{escaped(m.name)}**: {_told(says(m))}" for m in looked]
     if looked:
         parts += [_table(looked)]
+    # The summary of a job is read for what needs a look: all else is folded.
     calm = [m for m in learners if not m.needs_look]
     if calm:
         folded = f"<details><summary>Consistent, or without a claim: {len(calm)}</summary>"
@@ -286,6 +292,7 @@ def escaped(text: str) -> str:
     >>> print(escaped("a|b <i> *c* [d](e) @f"))
     a\|b &lt;i&gt; \*c\* \[d\](e) &#64;f
     """
+    # "@" would mention people on GitHub, and signs of HTML would be read as such by Markdown.
     safe = printable(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("@", "&#64;")
     return re.sub(r"([\\`*_{}\[\]|~#])", r"\\\1", safe).replace("&\\#64;", "&#64;")
 

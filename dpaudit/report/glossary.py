@@ -8,10 +8,10 @@ from dpaudit.report.numbers import percent
 _LOWER_BOUND = "a lower bound on ε from runs, at the stated confidence"
 PROBABLY = f"with probability {percent(POWER)}"
 VISIBLE = "if visible in the features looked at"
+# The probability of detection of what is called detectable, and the leaks of which that is said.
 OFTEN = f"{PROBABLY} {VISIBLE}"
-"""The probability of detection of what is called detectable, and the leaks of which that is said."""
+# The note under tables that show the least that would be caught.
 CATCHES = f"Would catch: {OFTEN}."
-"""The note under tables that show the least that would be caught."""
 _POWER = f"least true ε found in {percent(POWER)} of audits by an event as likely as the one tested"
 
 GLOSSARY = {
@@ -50,16 +50,17 @@ GLOSSARY = {
     "certificate": "a file with a violation's pair, event and counts, to check or run again",
     "fails": "of accuracy: the error exceeds alpha; beta is how often it may",
 }
+# The meaning of each exit status, by its number.
 STATUSES = (
     "no violation",
     "a violation or a missed control",
     "bad input, a fault, no result",
     "no evidence or undecided",
 )
+# The words on the page of one finding.
 OF_ONE = ("epsilon", "delta", "neighbours", "claim", "found", "would catch", "violation", "witness")
-"""The words on the page of one finding."""
+# The words in the report of a whole run.
 OF_RUNS = (*OF_ONE, "mechanism", "exact", "blind zone", "consistent", "no evidence", "control", "fails")
-"""The words in the report of a whole run."""
 
 
 def meanings(words: tuple[str, ...]) -> list[tuple[str, str]]:

@@ -51,9 +51,11 @@ from dpaudit.report.words.privacy import (
 if TYPE_CHECKING:
     import jinja2
 
+# Controls that were caught, at most, of which each has a part of the page.
 _MOST_UNFOLDED = 12
 # Sorts infinity, which no number in a page can be, behind everything.
 _LARGEST = 1e99
+# The class of each verdict in a page, which has its colour.
 TONES = {
     **dict.fromkeys(("missed", "violation", "refuted", "false", "gap"), "bad"),
     **dict.fromkeys(("misprint", "edge case"), "none"),
@@ -62,7 +64,6 @@ TONES = {
     **dict.fromkeys(("derived", "vacuous", "not checked", "no claim"), "nc"),
     "caught": "caught",
 }
-"""The class of each verdict in a page, which has its colour."""
 # The verdicts that the table of all mechanisms is filtered by, each with all others of its tone.
 _VERDICTS = (*OF_PRIVACY, TaskVerdict.NO_CLAIM, TaskVerdict.CAUGHT)
 # Characters of what differs in an input, before and behind it; recipes of a dataset are shown whole.
@@ -85,6 +86,7 @@ def render(run: Run) -> str:
     """Return the report of a run as one self-contained HTML page; the same results give the same bytes."""
     summary = summarise(run)
     learners, missed, rest = shown_of(summary)
+    # Controls that were caught have parts of their own only where they are few; else a table lists them.
     few = []
     if len(rest) <= _MOST_UNFOLDED:
         few = rest
@@ -97,15 +99,6 @@ def render(run: Run) -> str:
     def drawn(shown: Sequence[AuditedMechanism]) -> list[dict[str, Any]]:
         return [{"mechanism": m, "svg": figures.claim_row(m), "aside": figures.aside(m)} for m in shown]
 
-    header = run.header
-    same = "The same command with the same versions gives the same bytes but for the date"
-    if clock := clock_words(*(one.finding for one in run.results)):
-        same = f"The same command may give other bytes, for {clock}; made with"
-    work = f"Profile {header.profile}, seed {header.seed}"
-    digests = "".join(f"; {name} has the digest {digest}" for name, digest in sorted(header.sources.items()))
-    sealed = ""
-    if not run.single:
-        sealed = f" Seal of the results, as `dpaudit verify` prints it: {run.seal}."
     page = {
         "answer": sentences.headline(summary),
         "date": date_words(run.started),
@@ -137,9 +130,25 @@ def render(run: Run) -> str:
         "faults": [f"{fault.learner}: {fault.error}" for fault in summary.faults],
         "words": meanings(OF_RUNS),
         "command": run.header.command,
-        "remake": f"Started: {started_words(run)}. {work}. {same}: {_versions(header.versions)}{digests}.{sealed}",
+        "remake": _remake_words(run),
     }
     return filled("run.html.j2", page)
+
+
+def _remake_words(run: Run) -> str:
+    """Return with what a run was made, and what is the same if it is made again."""
+    header = run.header
+    # What the clock decided another machine may decide otherwise.
+    same = "The same command with the same versions gives the same bytes but for the date"
+    if clock := clock_words(*(one.finding for one in run.results)):
+        same = f"The same command may give other bytes, for {clock}; made with"
+    work = f"Profile {header.profile}, seed {header.seed}"
+    digests = "".join(f"; {name} has the digest {digest}" for name, digest in sorted(header.sources.items()))
+    sealed = ""
+    # Audits that were asked for one by one have no run file, and so no seal.
+    if not run.single:
+        sealed = f" Seal of the results, as `dpaudit verify` prints it: {run.seal}."
+    return f"Started: {started_words(run)}. {work}. {same}: {_versions(header.versions)}{digests}.{sealed}"
 
 
 def _contents(summary: Summary, run: Run) -> list[tuple[str, str]]:
@@ -155,6 +164,7 @@ def _contents(summary: Summary, run: Run) -> list[tuple[str, str]]:
 
 def _line(mechanism: AuditedMechanism, columns: Sequence[Column]) -> dict[str, Any]:
 
+    # The table is sorted in the browser by these: what is missing is less than every number, and infinity more.
     def key(value: float | None) -> float:
         if value is None:
             return -1
@@ -184,6 +194,7 @@ def _ledgers(rows: Sequence[LedgerRow]) -> list[dict[str, Any]]:
             "best": raised(row.best),
         }
 
+    # Statements of papers come first, the gravest verdict before others; then ours, and those that test the auditor.
     grouped: dict[tuple[bool, int, str], list[LedgerRow]] = {}
     for row in rows:
         of_papers = row.part == Part.PAPERS
@@ -219,7 +230,8 @@ def _command(row: Row, run: Run) -> str:
     """Return the command that audits a mechanism again: the check of a project, or the audit that decided."""
     if row.learner in run.listed:
         return shlex.join(["dpaudit", "check", run.listed[row.learner].name])
-    if row.blackbox is not None and row.blackbox.continued:  # from a file that no result names
+    # The file that it went on from no result names.
+    if row.blackbox is not None and row.blackbox.continued:
         return run.header.command
     audits = (finding for finding in (row.blackbox, row.exact, row.utility) if finding is not None)
     stored = (row.view_of(finding).stored for finding in audits)
@@ -319,6 +331,7 @@ def _numbers(mechanism: AuditedMechanism) -> Lines:
         curve = None
         if row.curve is not None:
             curve = row.blackbox
+        # A number that was given is shown as it was given; that of a point was computed, and is rounded.
         word, shown = ("point tested", number) if curve else ("claimed", value_text)
         lines = []
         if curve:
@@ -328,6 +341,7 @@ def _numbers(mechanism: AuditedMechanism) -> Lines:
     elif row.exact is not None:
         lines.append(("none", "claimed: it promises no privacy"))
     if (exact := row.exact) is not None:
+        # Without an epsilon at the claimed delta the exact one is that at delta = 0.
         delta = 0.0
         if exact.epsilon_at_claim is not None:
             delta = exact.claimed_delta
@@ -373,7 +387,9 @@ def _witness(row: Row, finding: PrivacyFinding) -> dict[str, Any]:
     decoded = row.view_of(finding).decoded
     refutes = finding.verdict == PrivacyVerdict.VIOLATION or row.fault is not None
     title = f"{'The witness' if refutes else 'The closest call'}: {_NEIGHBOURS[finding.relation][1].format(_noun(row))}"
+    # An event in simpler words is shown in the place of the one that was tested, with its own counts.
     counted = found.plain or found
+    # Bets have no single event that was counted.
     if counted.hits is None:
         answer = event_words(found.event, decoded)
         counts = [(0, 0), (0, 0)]
@@ -387,6 +403,7 @@ def _witness(row: Row, finding: PrivacyFinding) -> dict[str, Any]:
         title += f", and one answer comes {often}"
         answer = answer_words(counted.event, decoded) + seen_words(finding)
         counts = [(counted.hits, counted.trials or 0), (counted.neighbour_hits or 0, counted.neighbour_trials or 0)]
+    # Counts begin with the likelier side, and the page with the data.
     if counted.direction == Direction.BACKWARD:
         counts.reverse()
     sides = [("D", found.data, found.differs[0], *counts[0]), ("D′", found.neighbour, found.differs[1], *counts[1])]
@@ -407,11 +424,13 @@ def _side(name: str, text: str, differs: tuple[int, int], hits: int, trials: int
     before = text[: differs[0]]
     changed = text[differs[0] : differs[1]]
     after = text[differs[1] :]
+    # A space at the edge of what is marked would be marked as well.
     blank = len(changed) - len(changed.lstrip())
     before = before + changed[:blank]
     changed = changed[blank:]
     most = longest - 1
     changed, after = (part if len(part) <= most + 1 else f"{part[:most]}…" for part in (changed, after))
+    # What stands right before the difference is of most help.
     if len(before) > most + 1:
         before = f"…{before[-most:]}"
     side = {"name": name, "before": before, "changed": changed, "after": after}

@@ -154,6 +154,7 @@ def run_in(text: bytes, place: object) -> Run:
     """
     found: Report = decode(text, Report, place)
     total = ""
+    # A run that is not sealed has the word for that in the place of a digest.
     if found.seal != found.header.state:
         total = found.seal
     listed = {one.learner: Listed(one.audit, one.accepted or "") for one in found.learners if one.audit is not UNSET}
@@ -164,6 +165,7 @@ def run_in(text: bytes, place: object) -> Run:
     try:
         if run.single:
             return run
+        # The summary is made of the results alone: one that was edited is another one.
         check_lines(run)
         if report_of(run) != found:
             raise ToolFault("its summary is not that of its results")
@@ -209,6 +211,7 @@ def _mechanism(row: Row) -> MechanismSummary:
         fault=row.fault,
         claim=row.claim,
         verdict=Verdicts(row.state, row.utility_verdict, row.verdict),
+        # The claim's curve is words, and stands with the result.
         numbers={name: number for name, number in numbers_of(row).items() if name != "curve_claim"},
         deciding={kind: row.view_of(f).task for kind, f in row.deciding.items() if f is not None},
         deciding_settings={setting: row.view_of(f).task for setting, f in settings.items() if f is not None},

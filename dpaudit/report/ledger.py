@@ -32,7 +32,8 @@ class LedgerFault(ToolFault):
     """
 
     def __init__(self, rows: tuple[LedgerRow, ...], faults: Mapping[str, str]) -> None:
-        self.rows, self.faults = rows, dict(faults)
+        self.rows = rows
+        self.faults = dict(faults)
         words = "; ".join(f"{id}: {error}" for id, error in self.faults.items())
         super().__init__(f"{len(self.faults)} of {len(rows) + len(self.faults)} checks failed: {words}")
 
@@ -89,6 +90,7 @@ def check_statements(
     progress: TextIO | None = None,
 ) -> tuple[LedgerRow, ...]:
     """Check statements as `ledger` does; those of the modules at `paths` too; the progress goes to a stream."""
+    # A text is a sequence of texts as well: each of its letters would be an unknown id.
     if isinstance(ids, str):
         raise InputError(f"ids must be a sequence of statement ids, got the string {ids!r}", parameter="ids", value=ids)
     Options.time_limit.read(time_limit)
@@ -105,6 +107,7 @@ def check_statements(
             show(record)
     found = [ended[task.key] for task in tasks]
     rows = tuple(r.finding for r in found if isinstance(r, Result) and isinstance(r.finding, LedgerRow))
+    # All others have run by now, and the error has their rows.
     if faults := {record.learner: record.error for record in found if isinstance(record, Failure)}:
         raise LedgerFault(rows, faults)
     return rows
@@ -116,6 +119,7 @@ def class_counts(rows: Sequence[LedgerRow], part: Part = Part.PAPERS) -> dict[St
     return {verdict: found[verdict] for verdict in OF_STATEMENTS if found[verdict]}
 
 
+# The parts of the ledger, in words that follow a number of statements.
 PARTS = {Part.PAPERS: "of papers", Part.OURS: "of ours", Part.AUDITOR: "to test the auditor"}
 
 

@@ -6,8 +6,8 @@ import io
 
 from matplotlib.figure import Figure
 
+# Dots per inch of the picture in a notebook: a figure is 600 of them wide.
 DPI = 120
-"""Dots per inch of the picture in a notebook: a figure is 600 of them wide."""
 
 
 class NotebookFigure(Figure):

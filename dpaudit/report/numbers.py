@@ -8,6 +8,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 from typing import Any
 
 _ROUNDING = {"nearest": ROUND_HALF_EVEN, "down": ROUND_FLOOR, "up": ROUND_CEILING}
+# Digits as exponents.
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -29,13 +30,16 @@ def significant(
         return infinity
     if value == 0:
         return "0"
+    # Within its error a number must not seem to be on either side of a claim.
     if apart_from is not None and abs(value - apart_from) <= error:
         value = apart_from
     shown = Decimal(repr(float(value)))
     other = Decimal(repr(float(apart_from or 0.0)))
+    # Seventeen digits tell every float from its neighbours.
     for places in range(digits, 18):
         rounded = shown.quantize(Decimal(1).scaleb(shown.adjusted() - places + 1), rounding=_ROUNDING[towards])
-        if apart_from is None or rounded.compare(other) == shown.compare(other):  # on its side of the other number
+        # On its side of the other number.
+        if apart_from is None or rounded.compare(other) == shown.compare(other):
             break
     if -5 < rounded.adjusted() < 7:
         return f"{rounded:f}"
@@ -64,6 +68,7 @@ def plural(n: int, noun: str) -> str:
     return f"{count(n)} {noun}{'' if n == 1 else 's'}"
 
 
+# The verdicts whose word has a plural; others, such as "consistent", are adjectives.
 _PLURALS = {
     "violation": "violations",
     "holds": "hold",
@@ -101,6 +106,7 @@ def share(rate: float, towards: str = "nearest") -> str:
     The ends of intervals are rounded outwards; a rate that is not 0 or 1 never looks like it.
     """
     value = 100 * rate
+    # Rounded first, or 0.29 would be 28.999999999999996 % and lose a tenth when it is rounded down.
     scaled = 10 * round(value, 9)
     if towards == "down":
         tenths = math.floor(scaled)

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from dpaudit.contract import Panel, Shape
 from dpaudit.evidence.records import PictureFinding
-from dpaudit.report.figures import View
+from dpaudit.report.figures import CaptionedFigure
 from dpaudit.report.numbers import count
 from dpaudit.report.svg import element, linear, path, short, ticks, words
 from dpaudit.report.view import Row
@@ -25,12 +25,14 @@ _TONES = {
 }
 # Margins left, above and right of the panel, its greatest width and height, room for the axis, height of a line.
 _LEFT, _TOP, _SIZE, _AXIS, _LINE, _RIGHT = 44, 8, 300, 38, 15, 12
+# The width of a marker in pixels, where a shape does not say it.
 _MARKER = 6.0
 _TEXT = f"font-size: 10.5px; fill: {_INK}"
+# The characters that fit beside the sign of a legend.
 _LEGEND_CHARACTERS = 54
 
 
-def pictures(row: Row, name: str) -> list[View]:
+def pictures(row: Row, name: str) -> list[CaptionedFigure]:
     """Return each panel of a learner's picture with its caption; ids in it start with `name`, unique in the page."""
     if row.picture is None or not isinstance(finding := row.picture.finding, PictureFinding):
         return []
@@ -40,7 +42,7 @@ def pictures(row: Row, name: str) -> list[View]:
     if parameters != row.parameters:
         shown = f", for {label_parameters(parameters)}"
     return [
-        View(_draw(panel, f"{name}-{i}-clip", row.label), f"{panel.caption} An illustration: {made}{shown}.")
+        CaptionedFigure(_draw(panel, f"{name}-{i}-clip", row.label), f"{panel.caption} An illustration: {made}{shown}.")
         for i, panel in enumerate(finding.picture.panels, start=1)
     ]
 
@@ -51,13 +53,19 @@ class _Frame:
     def __init__(self, panel: Panel) -> None:
         across, up = (_SIZE / (high - low) for low, high in (panel.x, panel.y))
         self.panel = panel
-        self.across, self.up = (min(across, up),) * 2 if panel.equal else (across, up)
+        # A plane is drawn to scale; a curve fills its panel.
+        if panel.equal:
+            across = up = min(across, up)
+        self.across = across
+        self.up = up
         self.right = _LEFT + self.across * (panel.x[1] - panel.x[0])
         self.bottom = _TOP + self.up * (panel.y[1] - panel.y[0])
 
     def places(self, points: Iterable[Sequence[float]]) -> list[tuple[float, float]]:
         """Return points of the panel in pixels."""
-        (x0, _), (y0, _) = self.panel.x, self.panel.y
+        x0, _ = self.panel.x
+        y0, _ = self.panel.y
+        # The pixels of a page are counted from the top down.
         return [(_LEFT + (x - x0) * self.across, self.bottom - (y - y0) * self.up) for x, y in points]
 
     def box(self, style: str | None = None) -> str:
@@ -157,6 +165,7 @@ def _entries(shapes: Sequence[Shape]) -> list[tuple[Shape, list[str]]]:
     for shape in shapes:
         if shape.label:
             first.setdefault(shape.label, shape)
+    # SVG breaks no lines.
     return [(shape, textwrap.wrap(label, _LEGEND_CHARACTERS)) for label, shape in first.items()]
 
 

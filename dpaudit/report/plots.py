@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 # The palette of Okabe and Ito, distinct under every common colour blindness.
 INK, GRID, EXACT, CLAIM, BOUND, AREA = "#1b1b1b", "#d8d8d8", "#0072b2", "#d55e00", "#8a5a83", "#f0e4ee"
 
+# In inches.
 _SIZE = (5.0, 3.2)
 _STYLE = {
     "font.family": "DejaVu Sans",
@@ -72,6 +73,7 @@ def as_svg(figure: Figure) -> bytes:
     import matplotlib as mpl
 
     written = io.BytesIO()
+    # Without these two settings and the empty date, ids and metadata differ from call to call.
     with mpl.rc_context({"svg.hashsalt": "dpaudit", "svg.fonttype": "none"}):
         figure.savefig(written, format="svg", metadata={"Date": None, "Creator": "dpaudit"})
     return written.getvalue()
@@ -90,12 +92,14 @@ def _privacy(row: Row, axes: Axes) -> Sequence[str]:
         measured = _exact(axes, row.exact, curves.right)
     if row.blackbox is not None:
         _ruled_out(axes, row.blackbox, curves)
+    # A little room above the highest curve, whose line would be cut by the frame.
     top = 1.08 * max((delta for _, delta in (*curves.promised, *curves.exact, *curves.found)), default=0.0) or 1.0
     axes.set(xlim=(0, curves.right), ylim=(0, top), xlabel="epsilon", ylabel="worst-case delta")
     return measured
 
 
 def _ruled_out(axes: Axes, finding: PrivacyFinding, curves: Curves) -> None:
+    # A bound beyond the axis stands at its end.
     lower = min(finding.epsilon_lower, curves.right)
     if finding.curve is not None and curves.found:
         grid, delta = zip(*curves.found, strict=True)
@@ -143,6 +147,7 @@ def _failure(finding: UtilityFinding, axes: Axes) -> Sequence[str]:
 
 def _supremum(finding: SupremumFinding, axes: Axes) -> Sequence[str]:
     label = "loss of the witness"
+    # An axis has no place for infinity; the words of the finding say it.
     finite = [(n, loss) for n, loss in finding.growth if math.isfinite(loss)]
     axes.plot([n for n, _ in finite], [loss for _, loss in finite], "o-", color=EXACT, label=label, clip_on=False)
     if math.isfinite(finding.value):
@@ -169,6 +174,7 @@ def _sizes(finding: SampleComplexityFinding, axes: Axes) -> Sequence[str]:
 def _scaling(finding: ScalingFinding, axes: Axes) -> Sequence[str]:
     x = [point.x for point in finding.points]
     label = "n* measured"
+    # Points are drawn at the size that suffices, with a bar down to the one that fails.
     top = [point.upper or point.lower for point in finding.points]
     length = [high - max(point.lower, 0.5) for high, point in zip(top, finding.points, strict=True)]
     axes.errorbar(x, top, yerr=[length, [0.0] * len(x)], fmt="o-", ms=4, color=EXACT, capsize=3, label=label)
@@ -181,6 +187,7 @@ def _guesses(finding: OneRunFinding, axes: Axes) -> Sequence[str]:
     label = "right guesses"
     shares = [(one.guesses, one.right / one.guesses) for one in finding.schedule]
     axes.plot(*zip(*shares, strict=True), "o-", color=EXACT, label=label)
+    # Where not even all guesses right would refute the claim there is nothing to reach.
     refuting = [(one.guesses, one.critical / one.guesses) for one in finding.schedule if one.critical <= one.guesses]
     if refuting:
         axes.plot(*zip(*refuting, strict=True), "s--", ms=4, color=CLAIM, label="refutes the claim")
@@ -201,6 +208,7 @@ def _moves(finding: SensitivityFinding | RecordedFinding, axes: Axes) -> Sequenc
     return ("distance",)
 
 
+# What paints each kind of finding.
 _PAINTERS: dict[type, Callable[[Any, Axes], Sequence[str]]] = {
     Row: _privacy,
     UtilityFinding: _failure,

@@ -54,7 +54,8 @@ def notebook(finding: AnyAudit) -> str:
     drawing = io.BytesIO()
     drawn = figure(finding)
     drawn.set_dpi(110)
-    drawn.canvas.print_png(drawing)  # type: ignore[attr-defined]  # of Agg; `savefig` would draw twice
+    # A method of Agg's canvas; `savefig` would draw twice.
+    drawn.canvas.print_png(drawing)  # type: ignore[attr-defined]
     source = f"data:image/png;base64,{base64.b64encode(drawing.getvalue()).decode()}"
     said = escape(printable(f"The figure of {finding.audited}"))
     return (
@@ -121,5 +122,6 @@ def to_frame(findings: Any) -> pd.DataFrame:
             if not isinstance(item, Finding):
                 raise InputError.of("findings", item, "a path or what audits returned")
         rows = [item.to_dict() for item in listed]
-    table, words = pd.json_normalize(rows), ("inf", "-inf")  # the JSON writes infinity as a word
+    # The JSON writes infinity as a word.
+    table, words = pd.json_normalize(rows), ("inf", "-inf")
     return table.map(lambda value: float(value) if value in words else value).infer_objects()

@@ -14,6 +14,7 @@ from dpaudit.evidence.records import Result
 from dpaudit.evidence.tasks import UTILITY, ExactArguments, PrivacyArguments, UtilityArguments
 from dpaudit.neighbours.sources import with_examples
 
+# Arguments that the command line calls by another name.
 _OPTION_NAMES = {"samples": "crafted", "enclosure": "enclose", "continued": "continue"}
 
 
@@ -32,10 +33,12 @@ def repeat_command(result: Result, seed: int, paths: Iterable[str] = (), continu
             }
         case PrivacyArguments():
             if not arguments.outside or arguments.timeout_is != Options.timeout_is.default:
-                return "dpaudit check"  # the settings of a project alone have these options
+                # The settings of a project alone have these options.
+                return "dpaudit check"
             finding = result.finding
             if arguments.sequential is None and isinstance(finding, PrivacyFinding) and finding.design == "sequential":
-                arguments = replace(arguments, sequential=True)  # chosen by the time of a run, which differs elsewhere
+                # Chosen by the time of a run, which differs elsewhere.
+                arguments = replace(arguments, sequential=True)
             options = _privacy_options(arguments, seed, continued)
         case UtilityArguments():
             chosen = {name: getattr(arguments, name) for name in (*UTILITY, "concept", "noise")}
@@ -53,6 +56,7 @@ def _privacy_options(arguments: PrivacyArguments, seed: int, continued: str | No
     """
     found: dict[str, object] = {"trials": arguments.trials, "confidence": arguments.confidence}
     values = asdict(arguments)
+    # The command has the number of examples in the name of the pairs.
     if arguments.n is not None:
         values["pairs"] = with_examples(arguments.pairs, arguments.n)
     for name, value in values.items():
@@ -78,6 +82,7 @@ def command_line(
     for name, value in options.items():
         if value is False and name in OPTIONS and OPTIONS[name].default is not False:
             words.append(f"--no-{name}")
+        # A flag that is off by default, and an option without a value, say nothing.
         elif value is not None and value is not False:
             words += [f"--{_OPTION_NAMES.get(name, name).replace('_', '-')}", *([] if value is True else [str(value)])]
     for path in paths:

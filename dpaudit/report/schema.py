@@ -23,6 +23,7 @@ from dpaudit.results import SCHEMA_VERSION
 from dpaudit.sensitivity.finding import RecordedFinding, SensitivityFinding
 from dpaudit.utility.finding import SampleComplexityFinding, ScalingFinding, UtilityFinding
 
+# The records that each schema describes.
 _KINDS: dict[str, tuple[type, ...]] = {
     "finding": (
         PrivacyFinding,
@@ -78,7 +79,8 @@ def _collect(node: Any, found: dict[str, type]) -> None:
             _collect(part, found)
     elif isinstance(node, msgspec.Struct):
         if isinstance(node, msgspec.inspect.StructType | msgspec.inspect.DataclassType):
-            if node.cls.__name__ in found:  # a value holds values
+            # A value may hold values of its own kind: without this the walk would not end.
+            if node.cls.__name__ in found:
                 return
             found[node.cls.__name__] = node.cls
         for name in node.__struct_fields__:
@@ -102,15 +104,18 @@ def _described(component: dict[str, Any], record: type | None) -> dict[str, Any]
     else:
         names = {}
     found: dict[str, str] = {}
+    # From the base up: a class may describe a field that it inherits in its own words.
     for base in reversed(record.__mro__):
         found |= _section(_lines(base.__dict__.get("__doc__")))
     if issubclass(record, AuditOptions):
         found |= {name: f"{one.help[0].upper()}{one.help[1:]}." for name, one in OPTIONS.items()}
+    # The tag is no field of the class, and so has no words in its docstring.
     words = found | ({config.tag_field: "The kind of the record."} if config else {})
     described["properties"] = {
         key: value | ({"description": words[names.get(key, key)]} if names.get(key, key) in words else {})
         for key, value in component["properties"].items()
     }
+    # A verdict may be one of all kinds; each finding knows those of its own.
     if verdicts := getattr(record, "verdicts", ()):
         described["properties"]["verdict"] |= {"enum": list(verdicts)}
     if config is None or not config.omit_defaults:

@@ -15,6 +15,7 @@ from dpaudit.report.view import AuditedMechanism, OneAudit, Row
 from dpaudit.report.words.finding import reasons, statement
 
 CAVEAT = "Silence is not proof: every number is about the inputs and answers that were tried."
+# Names in the headline, at most.
 _MOST_NAMES = 3
 
 
@@ -38,6 +39,7 @@ def headline(summary: Summary) -> str:
     # A missed fault comes first: it makes every other sentence doubtful.
     if summary.missed:
         return f"The audit is blind: it missed the planted fault of {_names(summary.missed)}."
+    # Privacy comes before accuracy, and both before what is missing: the first that holds is the answer.
     if broken:
         are = "is" if len(broken) == 1 else "are"
         of = "The privacy claim is"
@@ -99,6 +101,7 @@ def tally(verdicts: Sequence[Verdict]) -> str:
 
 def says(mechanism: AuditedMechanism) -> list[Phrase]:
     """Return the answer about one mechanism in a few sentences, the verdict in strong letters."""
+    # Accuracy that is kept, or was not audited, is no part of the answer.
     accuracy = []
     if mechanism.accuracy.needs_look:
         accuracy = accuracy_words(mechanism.accurate)
@@ -139,7 +142,8 @@ def _of_privacy(row: Row) -> list[str]:
     """Return the sentences of the findings on privacy that decide; with reasons those that refute, else all."""
     found = [one for one in (row.exact, row.blackbox) if one is not None]
     if row.exact is not None and row.exact.claimed_epsilon is None:
-        found.reverse()  # a claim was given, which the learner does not make
+        # A claim was given, which the learner does not make.
+        found.reverse()
     refuting = [one for one in found if one.verdict == PrivacyVerdict.VIOLATION]
     return _sentences(row, found, refuting or found)
 

@@ -6,8 +6,6 @@ import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from operator import attrgetter
-from typing import NamedTuple
 
 from dpaudit.contract import PrivacyVerdict, TaskVerdict, UtilityVerdict
 from dpaudit.evidence.outcome import AUDITS, outcome
@@ -16,7 +14,8 @@ from dpaudit.evidence.tasks import canonical
 from dpaudit.report.view import AuditedMechanism, Row, Trouble, mechanisms, view_of
 
 
-class Lost(NamedTuple):
+@dataclass(frozen=True)
+class MissingResult:
     """An audit without a result, or a learner for which no plan could be made, with its name and why."""
 
     learner: str
@@ -40,7 +39,7 @@ class Summary:
     ledger: Sequence[LedgerRow] = ()
     faults: Sequence[Fault] = ()
     errors: Mapping[str, str] = field(default_factory=dict)
-    lost: Sequence[Lost] = ()
+    lost: Sequence[MissingResult] = ()
 
     @property
     def violations(self) -> Sequence[Row]:
@@ -83,7 +82,7 @@ def shown_of(summary: Summary) -> tuple[list[AuditedMechanism], list[AuditedMech
 def summarise(run: Run) -> Summary:
     """Return the view of a run."""
     found = outcome(run)
-    results = sorted(run.results, key=attrgetter("index"))
+    results = sorted(run.results, key=lambda result: result.index)
     every = _rows(run, results)
     errors = {failure.task: failure.error for failure in run.failures}
     # The first row of a learner has its picture; further instances are those whose privacy another row judges.
@@ -95,7 +94,7 @@ def summarise(run: Run) -> Summary:
         for row, also in zip(every, further, strict=True)
     ]
     planned = [one for one in run.header.plan if one.task in found.missing]
-    lost = [Lost(one.learner, one.task, errors.get(one.task, "not run to its end")) for one in planned]
+    lost = [MissingResult(one.learner, one.task, errors.get(one.task, "not run to its end")) for one in planned]
     return Summary(
         learners=[row for row in rows if row.fault is None],
         controls=[row for row in rows if row.fault is not None],
@@ -103,7 +102,7 @@ def summarise(run: Run) -> Summary:
         ledger=[result.finding for result in results if isinstance(result.finding, LedgerRow)],
         faults=found.faults,
         errors=errors,
-        lost=[*lost, *(Lost(fault.learner, fault.learner, fault.error) for fault in found.faults)],
+        lost=[*lost, *(MissingResult(fault.learner, fault.learner, fault.error) for fault in found.faults)],
     )
 
 
@@ -114,6 +113,7 @@ def _rows(run: Run, results: Sequence[Result]) -> list[Row]:
     for record in every:
         if record.kind in AUDITS:
             records.setdefault((record.learner, canonical(record.parameters)), []).append(record)
+    # Results come in as tasks end, whose order depends on the workers; the plan's does not.
     places = {id: min(record.index for record in own) for id, own in records.items()}
     known = {record.task for own in records.values() for record in own}
     pending: dict[tuple[str, str], list[str]] = defaultdict(list)

@@ -11,8 +11,8 @@ from html import escape
 
 from dpaudit.escaping import printable
 
+# From a value to its place.
 Scale = Callable[[float], float]
-"""From a value to its place."""
 
 
 def short(value: float, digits: int = 1) -> str:
@@ -20,6 +20,7 @@ def short(value: float, digits: int = 1) -> str:
     text = f"{value:.{digits}f}"
     if "." in text:
         text = text.rstrip("0").rstrip(".")
+    # Equal figures give equal bytes, on whichever side of 0 rounding came from.
     if text == "-0":
         return "0"
     return text
@@ -78,6 +79,7 @@ def linear(low: float, high: float, start: float, end: float) -> Scale:
     """Return the scale that maps [low, high] on [start, end], and what lies beyond, infinity included, on the ends."""
 
     def at(value: float) -> float:
+        # Infinity stands at the end of the axis.
         part = 1.0
         if math.isfinite(value):
             part = (value - low) / (high - low)
@@ -89,9 +91,11 @@ def linear(low: float, high: float, start: float, end: float) -> Scale:
 def ticks(low: float, high: float, most: int = 5) -> list[float]:
     """Return the multiples in [low, high] of the least step of 1, 2 or 5 times a power of ten with <= `most` steps."""
     power = 10.0 ** math.floor(math.log10((high - low) / most))
+    # 1e-9 keeps a tick whose place is off by rounding alone.
     step = next(m * power for m in (1, 2, 5, 10) if (high - low) / (m * power) <= most + 1e-9)
     first = math.ceil(low / step - 1e-9)
     last = math.floor(high / step + 1e-9)
+    # 3 * 0.1 is 0.30000000000000004, and a label shows it.
     return [float(f"{i * step:.12g}") for i in range(first, last + 1)]
 
 

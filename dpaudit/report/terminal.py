@@ -15,11 +15,12 @@ from dpaudit.contract import Verdict
 from dpaudit.escaping import printable
 
 Cell: TypeAlias = str | tuple[str, ...]
+# A label, which may be a `Verdict`, and a text for each line.
 Lines: TypeAlias = list[tuple[str, str]]
-"""A label, which may be a `Verdict`, and a text for each line."""
 
+# The columns of what is shown whole.
 WIDTH = 120
-"""The columns of what is shown whole."""
+# The escapes of ANSI of each style in rich's words, for text that rich does not write.
 _ESCAPES = {"bold red": "\x1b[1;31m", "blue": "\x1b[34m", "bold": "\x1b[1m"}
 _SIGNS_IN_ASCII = str.maketrans(
     {
@@ -35,15 +36,17 @@ _SIGNS_IN_ASCII = str.maketrans(
         "”": '"',
     }
 )
+# The style of what is wrong.
 WORSE = "bold red"
-"""The style of what is wrong."""
+# Verdicts by their gravity: what is wrong, what is left open, and what is kept.
 _BAD = ("missed", "violation", "refuted", "false", "gap")
 _LEFT_OPEN = (
     "misprint", "edge case", "failed", "incomplete", "no evidence", "undecided", "accepted"
 )  # fmt: skip
 _KEPT = ("loose", "holds", "not refuted", "consistent")
+# The style of each verdict, in rich's words; that of others is none.
 STYLES = {**dict.fromkeys(_BAD, WORSE), **dict.fromkeys(_LEFT_OPEN, "bold"), **dict.fromkeys(_KEPT, "blue")}
-"""The style of each verdict, in rich's words; that of others is none."""
+# The mark of each verdict in tables, which says the same as its style; others have none.
 MARKS = {
     **dict.fromkeys(_BAD, "!"),
     "misprint": "~",
@@ -54,7 +57,7 @@ MARKS = {
     "undecided": "~",
     "accepted": "~",
 }
-"""The mark of each verdict in tables, which says the same as its style; others have none."""
+# The column in which texts begin, behind the longest label.
 _TEXT_COLUMN = 13
 # In a table: the least columns of a name and of a text, and those between two cells.
 _LEAST, _TEXT, _GAP = 12, 30, 2
@@ -111,6 +114,7 @@ def laid_out(lines: Lines, width: int = 80, color: bool = False) -> str:
     for label, text in lines:
         shown = printable(in_ascii(text))
         room = max(width - _TEXT_COLUMN, 20)
+        # A command that is broken over lines is no command any more.
         if isinstance(text, ShellCommand):
             first = shown
             more = []
@@ -123,6 +127,7 @@ def laid_out(lines: Lines, width: int = 80, color: bool = False) -> str:
         head = label_text(label)
         if color:
             head = painted(head, style)
+        # By the label without its escapes, which take no columns.
         rows.append(head + " " * (_TEXT_COLUMN - len(label)) + first)
         rows += [" " * _TEXT_COLUMN + part for part in more]
     return "\n".join(row.rstrip() for row in rows) + "\n"
@@ -163,6 +168,7 @@ def table(
     from rich.text import Text
 
     drawn = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="bold")
+    # Heads of fewer lines are filled up from above, so that all stand on the rule.
     top = max(head.text.count("\n") for head in heads) + 1
     for head in heads:
         drawn.add_column(
@@ -217,6 +223,7 @@ def _written(cell: Cell, kind: str) -> str:
 
 def _shortened(text: str, room: int) -> str:
     """Return a text that fits: parameters lose their end; of a name both ends stay, which differ from others'."""
+    # Two of the columns are for the dots.
     kept = room - 2
     if len(text) <= room:
         return text

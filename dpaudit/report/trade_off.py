@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from dpaudit.bounds.tangent import ClaimPoints
 from dpaudit.contract import CurveClaim
-from dpaudit.report.figures import View
+from dpaudit.report.figures import CaptionedFigure
 from dpaudit.report.numbers import percent
 from dpaudit.report.svg import across, along, axis, dot, drawing, element, linear, path, words
 from dpaudit.report.view import AuditedMechanism
@@ -31,12 +31,13 @@ def promised_errors(claim: CurveClaim, rate: Array) -> Array:
     return np.maximum(least, 0.0)
 
 
-def trade_off_figure(mechanism: AuditedMechanism) -> View | None:
+def trade_off_figure(mechanism: AuditedMechanism) -> CaptionedFigure | None:
     """Return the figure of an audit of a claim that is a curve; None for other claims."""
     finding = mechanism.tested.blackbox
     if finding is None or finding.curve_test is None:
         return None
     claim = finding.curve_test.claim
+    # Squares, since the curve bends most where the rate is small.
     rate = np.linspace(0, 1, _STEPS + 1) ** 2
     up = linear(0, 1, _BASE, _TOP)
 
@@ -50,6 +51,7 @@ def trade_off_figure(mechanism: AuditedMechanism) -> View | None:
     if finding.curve is not None:
         # The upper limit on the false negative rate, the lower of both directions.
         most = np.minimum(finding.curve.trade_off_upper(rate), finding.curve.trade_off_upper(rate, reverse=True))
+        # Below what is promised: orange lies over the grey, and the curve over both.
         if refuted := bool((most < least).any()):
             beyond = np.append(np.minimum(most, least), least[::-1])
             parts.insert(0, drawn("beyond", np.append(rate, rate[::-1]), beyond, closed=True))
@@ -73,4 +75,5 @@ def trade_off_figure(mechanism: AuditedMechanism) -> View | None:
     named = words(
         f"promised, {curve_claim_words(claim)}", along(30), up(float(np.interp(0.3, rate, least))) - 6, class_="halo"
     )
-    return View(drawing(f"Trade-off of errors of {mechanism.name}", _HEIGHT, *axes, box, *marks, named), caption)
+    figure = drawing(f"Trade-off of errors of {mechanism.name}", _HEIGHT, *axes, box, *marks, named)
+    return CaptionedFigure(figure, caption)

@@ -24,22 +24,24 @@ from dpaudit.exact.finding import LawFinding
 from dpaudit.places import is_place
 from dpaudit.utility.finding import UtilityFinding
 
+# What rounding may add to a probability.
 _ROUNDING = 1e-12
 _SCOPES = {"all": "all samples", "crafted": "crafted samples only", "given": "the pairs given"}
 Kind: TypeAlias = Literal["exact", "privacy", "utility"]
 Samples: TypeAlias = Literal["all", "crafted", "given"]
+# The findings that a report of a run may hold.
 OneAudit: TypeAlias = PrivacyFinding | LawFinding | UtilityFinding
-"""The findings that a report of a run may hold."""
+# The meaning of the codes of a learner's outputs, as far as it is known; None for a mechanism, which has no codes.
 Decoded: TypeAlias = Mapping[str, str] | None
-"""The meaning of the codes of a learner's outputs, as far as it is known; None for a mechanism, which has no codes."""
+# Why a row has no finding of a kind that was not planned.
 _NOT_PLANNED: dict[Kind, str] = {
     "exact": "no exact output law was enumerated in this run",
     "privacy": "no black-box audit was planned",
     "utility": "no audit of utility was planned",
 }
 
-Shown: TypeAlias = Callable[[str, str | None], str]
-"""The way in which a parameter, with a value or without, is written; see `InputError.worded`."""
+# The way in which a parameter, with a value or without, is written; see `InputError.worded`.
+ParameterWriter: TypeAlias = Callable[[str, str | None], str]
 Judged = TypeVar("Judged", PrivacyFinding, LawFinding, UtilityFinding)
 
 
@@ -190,6 +192,7 @@ class Row:
     @cached_property
     def claim(self) -> PrivacyClaim | None:
         """The claim of privacy; where the mechanism states none itself, the one that was tested."""
+        # A mechanism's own claim stands whatever else was tested: the row is about that.
         if own := next((view.claim for view in self.views if view.claim is not None), None):
             return own
         tested = self.blackbox
@@ -240,6 +243,7 @@ class Row:
     @property
     def privacy_verdict(self) -> Verdict:
         """The verdict on privacy; exact laws without a claim say nothing about one."""
+        # A violation that was found stands whatever became of other audits.
         if self.convicted_by:
             if self.accepted:
                 return TaskVerdict.ACCEPTED
@@ -254,6 +258,7 @@ class Row:
             silent = TaskVerdict.NO_CLAIM
         else:
             silent = TaskVerdict.NOT_CHECKED
+        # The verdicts stand in the order in which one of several speaks for all.
         return next((verdict for verdict in OF_PRIVACY if verdict in judging), silent)
 
     @property
@@ -275,8 +280,10 @@ class Row:
     def verdict(self) -> Verdict:
         """The graver of both verdicts; where neither is bad, what is known of privacy."""
         found = (self.privacy_verdict, self.utility_verdict)
+        # What makes a command fail comes first, whichever promise it is of.
         if bad := [verdict for verdict in found if status_of(verdict)]:
             return min(bad, key=lambda verdict: verdict.rank)
+        # Its privacy is judged on another row, so that this one need not say that it was not checked.
         if self.further and found[0] == TaskVerdict.NOT_CHECKED:
             return PrivacyVerdict.CONSISTENT
         return found[0]
@@ -324,6 +331,7 @@ class Row:
         """The confidence at which the intervals of all hard cases hold together (Bonferroni); None without cases."""
         if not self.cases:
             return None
+        # Rounded, since the differences of binary fractions have noise in their last digits.
         return max(0.0, round(1 - sum(1 - case.confidence for case in self.cases), 12))
 
     @property
@@ -332,6 +340,7 @@ class Row:
         exact = self.exact
         if exact is None:
             return None
+        # An exact epsilon at delta = 0 says little of a claim with a delta: it may be infinite where that is kept.
         if exact.claimed_delta and exact.epsilon_at_claim is not None:
             return exact.epsilon_at_claim
         return exact.epsilon
@@ -348,6 +357,7 @@ class Row:
         claimed = 0.0
         if self.claim:
             claimed = self.claim.epsilon
+        # Against a claim of 0 every leak counts as it is.
         if claimed > 0 and math.isfinite(size):
             return size / claimed
         return size

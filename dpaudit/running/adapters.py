@@ -11,6 +11,7 @@ from time import perf_counter_ns
 from typing import Any, Protocol, TypeAlias, TypeGuard
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from dpaudit.arguments import addressed_parameters_of, parameters_of
 from dpaudit.contract import Learner
@@ -18,15 +19,15 @@ from dpaudit.errors import InputError, blamed
 from dpaudit.jsonable import stable_repr
 from dpaudit.outputs.canonical import Raised
 from dpaudit.outputs.shared import join
-from dpaudit.outputs.sharing import Place, refuse_shared, shared_parts, without
-from dpaudit.outputs.types import Batch
+from dpaudit.outputs.sharing import Part, Place, refuse_shared, shared_parts, without
+from dpaudit.outputs.types import Batch, Values
 from dpaudit.running.isolated import Context, InTurn, Isolated, Timeout, predicted
-from dpaudit.running.one_by_one import OneByOne, Seen, Single, refuse_overwritten, seen
+from dpaudit.running.one_by_one import OneByOne, Single, as_returned, refuse_overwritten
 from dpaudit.running.passing import as_called, generator_lacks, replaced_seed, with_generator
 from dpaudit.withheld import foreign
 
+# Makes many runs: maps an input, a generator and a number of runs to as many outputs.
 Batched: TypeAlias = Callable[[Any, np.random.Generator, int], Batch]
-"""Makes many runs: maps an input, a generator and a number of runs to as many outputs."""
 
 # Copies of a measurement that are composed at most: more save nothing.
 COMPOSED = 1_000
@@ -51,16 +52,16 @@ class Mechanism:
 
     `batched` says whether one call makes many runs, which decides the chunk size only. The `stream`, by default the
     name, is a part of the address of every random stream. Hypotheses are replaced by their predictions on the points of
-    a `probe`; outputs that are no hypotheses stay as they are. The independence of the runs of one call is `promised`
-    by the contract of a learner, and by a random order of outputs that were recorded. Parts that all runs share are
-    `left_out` of outputs: the place of each, and a description.
+    a `probe`, an array or a data frame; outputs that are no hypotheses stay as they are. The independence of the runs
+    of one call is `promised` by the contract of a learner, and by a random order of outputs that were recorded. Parts
+    that all runs share are `left_out` of outputs: the place of each, and a description.
     """
 
     function: Batched | Isolated
     name: str
     batched: bool
     stream: str = ""
-    probe: Any = field(default=None, compare=False)
+    probe: np.ndarray | None = field(default=None, compare=False)
     promised: bool = False
     left_out: tuple[tuple[Place, str], ...] = field(default=(), compare=False)
 
@@ -89,7 +90,8 @@ class Mechanism:
         if not self.batched:
             return inputs.split(self(inputs, inputs.generators[0], len(inputs.turns)))
         made: list[Batch | None] = [None, None]
-        before: list[Seen] = []
+        before: list[Part] = []
+        # The random order of the runs says which side comes first, so that drift is as likely to help either.
         for side in (int(inputs.turns[0]), 1 - int(inputs.turns[0])):
             runs = int((inputs.turns == side).sum())
             if not runs:
@@ -98,12 +100,12 @@ class Mechanism:
             outputs = self(inputs.sides[side], inputs.generators[side], runs)
             if before and before[0].changed:
                 # The parts that two calls share are those that have changed.
-                refuse_shared(shared_parts(before[0].output, outputs[0]), before[0].output)
+                refuse_shared(shared_parts(before[0].held, outputs[0]), before[0].held)
             kept = _copied(outputs)
             made[side] = kept
             # Nothing comes after the second call, so that only outputs of the first one can change.
             if not before:
-                before = seen([kept[0]])
+                before = as_returned([kept[0]])
         return made[0], made[1]
 
     def __call__(self, data: Any, rng: np.random.Generator, size: int, context: Context = nullcontext) -> Batch:
@@ -116,14 +118,14 @@ class Mechanism:
         if not self.even:
             return self._called(data, rng, size, context)
         made: list[Batch] = []
-        before: list[Seen] = []
+        before: list[Part] = []
         sizes = call_sizes(size)
         for number in sizes:
             outputs = self._called(data, rng, number, context)
             refuse_overwritten(before)
             if len(sizes) > 1:
                 made.append(_copied(outputs))
-                before = seen([made[-1][0]])
+                before = as_returned([made[-1][0]])
         whole = join(made) if len(sizes) > 1 else outputs
         if len(whole) == size:
             return whole
@@ -222,23 +224,18 @@ def _stripped(made: OneByOne, data: Any, rng: np.random.Generator) -> Any:
     return without(made.function(data, rng), made.left_out)
 
 
-@dataclass(frozen=True)
-class _Timed:
-    """Returns the output of a run with the nanoseconds of the call, an exception with the time until it was raised."""
-
-    function: Single
-    probe: Any = field(default=None, compare=False)
-
-    def __call__(self, data: Any, rng: np.random.Generator) -> dict[str, Any]:
-        began = perf_counter_ns()
-        # The finding must see what the user of the mechanism would see, exceptions of any type included.
-        try:
-            output = self.function(data, rng)
-            took = perf_counter_ns() - began
-        except Exception as error:
-            took = perf_counter_ns() - began
-            output = Raised(error)
-        return {"output": predicted(output, self.probe), "nanoseconds": took}
+def _with_time(function: Single, probe: np.ndarray | None, data: Any, rng: np.random.Generator) -> dict[str, Any]:
+    """Return the output of a run with the nanoseconds of the call, an exception with the time until it was raised."""
+    began = perf_counter_ns()
+    # The finding must see what the user of the mechanism would see, exceptions of any type included.
+    try:
+        output = function(data, rng)
+        took = perf_counter_ns() - began
+    except Exception as error:
+        took = perf_counter_ns() - began
+        output = Raised(error)
+    # Predictions are made after the clock was read: the time is that of the mechanism alone.
+    return {"output": predicted(output, probe), "nanoseconds": took}
 
 
 def timed(mechanism: Mechanism) -> Mechanism:
@@ -253,11 +250,11 @@ def timed(mechanism: Mechanism) -> Mechanism:
         inner = timed(mechanism.function.mechanism)
         return replace(inner, function=Isolated(inner, mechanism.function.timeout))
     assert isinstance(mechanism.function, OneByOne)
-    function = OneByOne(_Timed(mechanism.function.function, mechanism.probe))
+    function = OneByOne(partial(_with_time, mechanism.function.function, mechanism.probe))
     return replace(mechanism, function=function, probe=None, stream=f"{mechanism.stream}, timed")
 
 
-def _composed(measurement: Measurement, data: Any, rng: np.random.Generator, size: int) -> list[Any]:
+def _composed(measurement: Measurement, data: Any, rng: np.random.Generator, size: int) -> Values:
     """Return outputs of compositions of an OpenDP measurement, since each call of the library takes its time."""
     from opendp.combinators import make_composition
 
@@ -279,7 +276,9 @@ def leaving_out(mechanism: Mechanism, places: tuple[tuple[Place, str], ...]) -> 
     return replace(mechanism, function=function, left_out=left_out)
 
 
-def as_mechanism(source: Any, *, batched: bool = False, probe: Any = None, timeout: Timeout | None = None) -> Mechanism:
+def as_mechanism(
+    source: Any, *, batched: bool = False, probe: ArrayLike | None = None, timeout: Timeout | None = None
+) -> Mechanism:
     """Return a `Mechanism` for a learner or a callable.
 
     The source is a learner (its `run` is batched), a callable ``(data, rng) -> output``, or if `batched` a callable
@@ -300,10 +299,10 @@ def as_mechanism(source: Any, *, batched: bool = False, probe: Any = None, timeo
     return replace(mechanism, function=Isolated(mechanism, timeout))
 
 
-def _probed(mechanism: Mechanism, probe: Any) -> Mechanism:
+def _probed(mechanism: Mechanism, probe: ArrayLike) -> Mechanism:
     """Return a mechanism whose hypotheses are replaced by their predictions on some points."""
     # A frame stays one: an estimator may want the names of its columns.
-    points = probe if hasattr(probe, "iloc") else np.asarray(probe)
+    points: np.ndarray = probe if hasattr(probe, "iloc") else np.asarray(probe)  # type: ignore[assignment]
     if not points.ndim or not len(points):
         raise InputError.of("probe", probe, "points, one a row")
     function = mechanism.function
@@ -325,7 +324,9 @@ def _plain(source: Any, batched: bool) -> Mechanism:
     if not callable(source):
         raise InputError.of("mechanism", source, "a learner or a callable (data, rng) -> output")
     called = as_called(with_generator(source, batched=batched), batched=batched)
-    return Mechanism(called if batched else OneByOne(called), _name(source), batched)
+    if batched:
+        return Mechanism(called, _name(source), True)
+    return Mechanism(OneByOne(called), _name(source), False)
 
 
 def _described(learner: Learner, given: Mapping[str, Any]) -> str:

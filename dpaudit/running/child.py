@@ -2,7 +2,7 @@
 
 There is one kind of child, which speaks the protocol of `running.protocol`. It begins as a copy of this process, or as
 a fresh interpreter where a copy would lack threads. What it sends is bytes, which this module never turns into objects;
-an exception comes as texts (`running.sent`).
+an exception comes as texts (`running.transport`).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from contextlib import suppress
 from typing import Any
 
 from dpaudit.errors import ToolFault
-from dpaudit.running.naming import COPY
+from dpaudit.running.failed_runs import COPY
 from dpaudit.running.processes import PULSE, ChildDied, ended_by, parent_pipe, silent_for_too_long
 from dpaudit.running.protocol import (
     BEGUN,
@@ -38,8 +38,8 @@ from dpaudit.running.protocol import (
     hello,
     take_message,
 )
-from dpaudit.running.sent import error_of
 from dpaudit.running.serving import Served, serve
+from dpaudit.running.transport import error_of
 
 # Bytes that are read at a time: what a pipe holds.
 ROOM = 1 << 16
@@ -47,6 +47,7 @@ ROOM = 1 << 16
 PATIENCE = 60.0
 # Seconds in which it ends a call after the last run, besides those of a run.
 ENDING = 3.0
+# Said where a time limit ends a child that answers nothing.
 SILENT = (
     "gave no answer in {:.3g} s, the time limit of the audit. If it answers elsewhere, a library with threads may wait "
     "for them in the process of its runs, which has none: begin an interpreter that has not used the library yet"
@@ -54,14 +55,6 @@ SILENT = (
 # Libraries whose threads a copy of the process lacks, and which wait for them there. (Those of OpenBLAS, pyarrow and
 # torch are made again, or are not waited for.)
 LIBRARIES = ("jax", "tensorflow")
-
-
-class Late(Exception):
-    """A part took a child too long, and the child was ended; `parts` are those that it had sent before."""
-
-    def __init__(self, parts: list[bytes]) -> None:
-        self.parts = parts
-        super().__init__()
 
 
 class Child:
@@ -76,7 +69,8 @@ class Child:
 
     def __init__(self, function: Served | bytes) -> None:
         self._owner = os.getpid()
-        self.closed = True  # until it has begun
+        # Until it has begun: if no pipe or process can be made, there is nothing to close.
+        self.closed = True
         self.answered = False
         self.died = False
         self.parts: list[bytes] = []
@@ -85,7 +79,8 @@ class Child:
         self._greeted = False
         self._received = bytearray()
         try:
-            incoming, self._requests = os.pipe()  # two pipes are faster than one socket for both ways
+            # Two pipes are faster than one socket for both ways.
+            incoming, self._requests = os.pipe()
             self.replies, outgoing = os.pipe()
             if isinstance(function, bytes):
                 self._pid = _fresh_interpreter(incoming, outgoing)
@@ -93,11 +88,15 @@ class Child:
                 self._pid = _copy(function, incoming, outgoing)
         except OSError as error:
             raise ToolFault(f"no process could begin that makes runs: {error.strerror or error}") from error
+        # The child alone holds these ends, so that the pipes end with it.
         os.close(incoming)
         os.close(outgoing)
         self.closed = False
-        with suppress(OSError):  # the child does so too: whoever comes first
+        # A group of its own can be killed whole, with all that the audited code has begun. The child sets it too:
+        # whoever comes first.
+        with suppress(OSError):
             os.setpgid(self._pid, self._pid)
+        # A child that hangs reads nothing, and a write that blocks would hang with it.
         os.set_blocking(self._requests, False)
         self._listening = select.poll()
         self._listening.register(self.replies, select.POLLIN)
@@ -108,11 +107,12 @@ class Child:
 
     def call(
         self, request: bytes, inputs: bytes = b"", *, seconds: float | None = None, most: int = 0
-    ) -> tuple[list[bytes], bytes]:
+    ) -> tuple[list[bytes], bytes] | None:
         """Return the parts that a call sends, each of which may take so many seconds, and what it returns.
 
-        There are at most so many parts. `Late` is raised if a part took too long, where the child is ended; `ChildDied`
-        if the child ended, or had ended, or the function returned in two processes, or what was sent is no answer.
+        There are at most so many parts. If one took too long, the child is ended and None is returned; its `parts` are
+        then those that came before. `ChildDied` is raised if the child ended, or had ended, or the function returned in
+        two processes, or what was sent is no answer.
         """
         self.begin(request, inputs)
         # The time counts from when the child begins, which takes long on a busy machine.
@@ -122,6 +122,7 @@ class Child:
             limit = seconds
             if kind == RETURNED:
                 return self.parts, value
+            # The audited code may have written to the pipe: order and number of messages are checked.
             if kind == BEGUN and self.parts:
                 raise ChildDied(SENT_WRONG)
             if len(self.parts) > most:
@@ -130,7 +131,7 @@ class Child:
                 # No run is under way: a busy machine, and no mechanism, makes the end of a call late.
                 limit = seconds + ENDING
         self.close()
-        raise Late(self.parts)
+        return None
 
     def begin(self, request: bytes, inputs: bytes = b"") -> None:
         """Begin a call; the messages that answer it end with one of the kind `RETURNED`."""
@@ -152,12 +153,14 @@ class Child:
         deadline = math.inf if seconds is None else time.monotonic() + seconds
         while (found := self._next()) is None:
             left = max(0.0, deadline - time.monotonic())
+            # It waits for a pulse at most: a fork of the child may hold the pipe open after the child has ended.
             if self._listening.poll(1000 * min(PULSE, left)):
                 content = os.read(self.replies, ROOM)
                 if not content:
                     raise self._death()
                 self._received += content
                 self._heard = time.monotonic()
+            # What a child sent before it ended is read first.
             elif self._has_ended() and not self._listening.poll(0):
                 raise self._death()
             elif (limit := silent_for_too_long(self._heard)) is not None:
@@ -175,6 +178,7 @@ class Child:
             raise error_of(content)
         elif kind == FORKED:
             raise ChildDied(COPY)
+        # Nothing may follow the end of an answer, as the child waits for the next call.
         elif kind != RETURNED or self._received:
             raise ChildDied(SENT_WRONG)
         return found
@@ -213,12 +217,14 @@ class Child:
 
     def close(self) -> None:
         """End the child and all that it began, at once; a copy of this process leaves them alone."""
+        # A copy of this process inherits the object, and must not end a child that is not its own.
         if self.closed or os.getpid() != self._owner:
             return
         self.closed = True
         with suppress(OSError):
             os.killpg(self._pid, signal.SIGKILL)
-        if not self._has_ended():  # else another process may have its number
+        # By its own number too, as it may not have its group yet; if it was waited for, another process may have that.
+        if not self._has_ended():
             with suppress(OSError):
                 os.kill(self._pid, signal.SIGKILL)
         self._has_ended(wait=True)
@@ -231,7 +237,8 @@ class Child:
         if self._status is None:
             try:
                 pid, status = os.waitpid(self._pid, 0 if wait else os.WNOHANG)
-            except ChildProcessError:  # audited code, or a program that embeds this, has waited for all children
+            # Audited code, or a program that embeds this, has waited for all children: how it ended is not known.
+            except ChildProcessError:
                 self._status = 0
                 return True
             if pid:
@@ -240,6 +247,7 @@ class Child:
 
     def _death(self) -> ChildDied:
         """Return how the child ended, which answers no more."""
+        # The pipe closes a moment before the system says how the process ended.
         deadline = time.monotonic() + ENDING
         while not self._has_ended():
             if time.monotonic() > deadline:
@@ -274,9 +282,10 @@ def has_threads() -> bool:
 def _copy(function: Served, requests: int, replies: int) -> int:
     """Return the number of a copy of this process that serves a function."""
     line = parent_pipe()
+    # What stands in a buffer would be written twice, by this process and by the copy.
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, ValueError, AttributeError):  # closed, or none
-            stream.flush()  # else the copy writes it again
+            stream.flush()
     with warnings.catch_warnings():
         # Python 3.12 warns where there are threads: the child has but one, and calls nothing of the others.
         warnings.simplefilter("ignore", DeprecationWarning)
@@ -291,10 +300,13 @@ def _fresh_interpreter(requests: int, replies: int) -> int:
     import subprocess
 
     line = parent_pipe().end
-    assert line is not None  # there are no children where processes do not fork
+    # There are no children where processes do not fork.
+    assert line is not None
     environment = dict(os.environ)
-    environment.setdefault("PYTHONHASHSEED", "0")  # so that two of them order sets of strings alike
+    # So that two of them order sets of strings alike.
+    environment.setdefault("PYTHONHASHSEED", "0")
     jax: Any = sys.modules.get("jax")
+    # Outputs of JAX are to have the precision that they have here.
     if jax is not None:
         environment["JAX_ENABLE_X64"] = str(bool(jax.config.jax_enable_x64)).lower()
     code = "import sys; sys.path[:] = {!r}; from dpaudit.running.serving import main; main(*map(int, sys.argv[1:]))"
@@ -304,16 +316,20 @@ def _fresh_interpreter(requests: int, replies: int) -> int:
         [sys.executable, *flags, "-c", code.format(sys.path), *map(str, shared)],
         pass_fds=shared,
         env=environment,
+        # What the mechanism prints is no answer of a command.
         stdout=2,
     )
-    process.returncode = 0  # the child is waited for by its number
+    # The child is waited for by its number: `Popen` must not do so as well when it is collected.
+    process.returncode = 0
     return process.pid
 
 
+# Those of this process that may have to be ended; a child that nobody refers to ends by its `__del__`.
 _children: weakref.WeakSet[Child] = weakref.WeakSet()
 
 
-@atexit.register  # later than multiprocessing registers its own, which waits for children, and so called earlier
+# Later than multiprocessing registers its own, which waits for children, and so called earlier.
+@atexit.register
 def _close_all() -> None:
     for child in list(_children):
         child.close()

@@ -21,7 +21,7 @@ from dpaudit.errors import InputError, ToolFault
 from dpaudit.places import FILES, cloudpickle, send_by_value
 from dpaudit.results import versions
 from dpaudit.running.processes import KILLED, WorkerDied
-from dpaudit.running.same_code import differing, forget_others, needed, own_sources
+from dpaudit.running.worker_code import differing, forget_others, needed, own_sources
 from dpaudit.withheld import raised_words
 
 # Seconds in which a scheduler must answer.

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -25,11 +25,11 @@ from dpaudit.running.isolated import InTurn, predicted
 from dpaudit.running.passing import quick
 from dpaudit.running.watched import each_run
 
+# Makes one run: maps an input and a generator to an output.
 Single: TypeAlias = Callable[[Any, np.random.Generator], Any]
-"""Makes one run: maps an input and a generator to an output."""
 
+# The input and the generator of a run.
 Run: TypeAlias = tuple[Any, np.random.Generator]
-"""The input and the generator of a run."""
 
 # Runs in which the outputs of a mechanism that returns one object again and again are compared.
 WATCHED = 8
@@ -37,31 +37,19 @@ WATCHED = 8
 FIXED = (bool, int, float, complex, str, bytes, type(None))
 
 
-class Seen(NamedTuple):
-    """An output, and its cell when it was returned."""
-
-    output: Any
-    label: Hashable
-
-    @property
-    def changed(self) -> bool:
-        """Whether the output holds something else now."""
-        return label_of(self.output) != self.label
-
-
-def seen(outputs: Values) -> list[Seen]:
-    """Return outputs with their cells."""
+def as_returned(outputs: Values) -> list[Part]:
+    """Return outputs, each whole, with their contents now, by which it is seen later whether they have changed."""
     # An output that fills a cache when it is read does so now.
     for output in outputs:
         label_of(output)
-    return [Seen(output, label_of(output)) for output in outputs]
+    return [Part((), output, label_of(output)) for output in outputs]
 
 
-def refuse_overwritten(before: Sequence[Seen]) -> None:
+def refuse_overwritten(before: Sequence[Part]) -> None:
     """Raise `InputError` if an output is not what it was."""
     for one in before:
         if one.changed:
-            raise changes_itself(one.output) or overwritten(one.output)
+            raise changes_itself(one.held) or overwritten(one.held)
 
 
 def refuse_changed(held: Sequence[Part], output: Any) -> None:
@@ -81,7 +69,7 @@ class OneByOne:
 
     function: Single
     emit: Callable[[Any], None] | None = None
-    probe: Any = field(default=None, compare=False)
+    probe: np.ndarray | None = field(default=None, compare=False)
     left_out: tuple[Place, ...] = field(default=(), compare=False)
 
     def __call__(self, data: Any, rng: np.random.Generator, size: int) -> Values:
@@ -91,15 +79,17 @@ class OneByOne:
             runs = data.runs()
         else:
             runs = each_run(data, rng, size)
+        # Two runs show whether outputs share a part; only then more of them are compared.
         outputs = [self._once(*one) for one in islice(runs, 2)]
         held = self._watched(outputs, runs)
+        # What was emitted has left the process: later runs cannot write into it.
         if self.emit is not None:
             return outputs + [self._once(*one) for one in runs]
         # Two, since a mechanism may use several objects by turns.
-        before = seen(self._as_audited(outputs[:2]))
+        before = as_returned(self._as_audited(outputs[:2]))
         self._add_rest(outputs, runs)
         if held:
-            refuse_changed(held, before[0].output)
+            refuse_changed(held, before[0].held)
         refuse_overwritten(before)
         return outputs
 
@@ -140,7 +130,7 @@ class OneByOne:
             refuse_changed(held, first)
         return held
 
-    def _as_audited(self, outputs: Values) -> list[Any]:
+    def _as_audited(self, outputs: Values) -> Values:
         """Return outputs as the audit sees them."""
         return [without(predicted(output, self.probe), self.left_out) for output in outputs]
 

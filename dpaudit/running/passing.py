@@ -23,20 +23,48 @@ that gets no generator may be audited if its randomness is its own.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from inspect import Parameter, Signature
 from typing import TypeAlias
 
-from dpaudit.running.calling import Called, Fixed, Form, Role
-from dpaudit.running.generator_kinds import declared_kind, is_fixed_seed
-from dpaudit.running.parameter_words import GENERATORS, OLD_GENERATOR, SIZE, not_a_generator
-from dpaudit.running.passing_errors import Asked, why_none
-from dpaudit.running.signatures import Function, own_signature_of, passes_on, set_by_partial, signature_of
+from dpaudit.errors import InputError
+from dpaudit.running.calling import Called, Fixed, Form, Role, declared_kind, is_fixed_seed
+from dpaudit.running.signatures import (
+    Function,
+    name_of,
+    own_signature_of,
+    passes_on,
+    set_by_partial,
+    shown,
+    signature_of,
+)
 
+# The parameters of a callable by their names, in order.
 Parameters: TypeAlias = Mapping[str, Parameter]
-"""The parameters of a callable by their names, in order."""
 _VARIABLE = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
+GENERATORS = ("rng", "generator", "random_state", "random_generator", "prng")
+"""The names by which a parameter asks for the generator, in the order in which they are looked for."""
+SIZE = "size"
+"""The name by which a parameter asks for the number of runs that a batched call makes."""
+# The name that scikit-learn gave to parameters which take a `RandomState`, and mostly refuse a `Generator`.
+OLD_GENERATOR = "random_state"
+# Words of a name that no generator has: a second required parameter of such a name is a quantity to be fixed.
+QUANTITIES = frozenset(
+    "epsilon eps delta scale sigma size n k bounds sensitivity "
+    "rho mu budget multiplier clip clipping threshold bound lower upper iterations rounds".split()
+)
+# The same, of options and inputs: a generator is true, so that it would switch on whatever it is passed for.
+SWITCHES = frozenset(
+    "debug verbose exact quiet dry private noisy strict raw mode flag columns column labels query queries".split()
+)
+# Words of a name that ask for a generator, whatever else the name says: private_rng, or query_rng, is no option.
+NAMED_GENERATORS = frozenset("rng prng generator random gen".split())
+# Words of a name that an integer may have, in the place of a generator.
+SEEDS = frozenset("seed key state".split())
+# Types that a parameter may be declared to have, and that no generator has.
+PLAIN_TYPES = ("bool", "float", "int", "str", "bytes", "complex", "list", "dict", "tuple", "set")
 
 
 def with_generator(
@@ -219,3 +247,139 @@ def _agrees(actual: Signature, form: Form) -> bool:
         if value is generator and not _is_required(one) and one.name not in GENERATORS:
             return False
     return True
+
+
+def words_of(name: str) -> list[str]:
+    """Return the words of a name."""
+    return re.split(r"[_\d]+", name.lower())
+
+
+def is_quantity(name: str) -> bool:
+    """Say whether a name is that of a quantity."""
+    return not QUANTITIES.isdisjoint(words_of(name))
+
+
+def not_a_generator(parameter: Parameter) -> str:
+    """Say why a parameter takes no generator, or return "" if it may take one."""
+    words = words_of(parameter.name)
+    if not NAMED_GENERATORS.isdisjoint(words):
+        return ""
+    if not QUANTITIES.isdisjoint(words):
+        return "a quantity"
+    if not SWITCHES.isdisjoint(words):
+        return "an option"
+    declared = _declared(parameter)
+    if declared in PLAIN_TYPES and SEEDS.isdisjoint(words):
+        return f"declared as {declared}"
+    return ""
+
+
+def _declared(parameter: Parameter) -> str:
+    """Return the name of the type that a parameter is declared to have."""
+    declared = parameter.annotation
+    if isinstance(declared, type):
+        return declared.__name__
+    # An annotation that was written in quotes keeps them.
+    return str(declared).strip("'\"")
+
+
+# Errors of callables that cannot be called with the data and a generator; each says how to mend it.
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A request to a callable: the parameter `name` of an audit must take `data` and a generator.
+
+    If `batched`, it must take the number of runs as well.
+    """
+
+    function: Function
+    batched: bool
+    name: str
+    data: str
+
+    @property
+    def wanted(self) -> str:
+        """The signature that is wanted."""
+        if self.batched:
+            return f"({self.data}, rng, size)"
+        return f"({self.data}, rng)"
+
+    def lacks(self, signature: Signature, why: str) -> InputError:
+        """Return the error of a function that has no parameter for the data or for the number of runs."""
+        many = f"({self.data}, rng, size) if batched"
+        wanted = many if self.batched else f"{self.wanted}, or {many}"
+        message = f"{self.name} must take {wanted}; {name_of(self.function)}{shown(signature)} does not: {why}"
+        return InputError(message, parameter=self.name, allowed=wanted)
+
+    def no_generator(self, signature: Signature, name: str, what: str) -> InputError:
+        """Return the error of a function whose second required parameter takes no generator, but `what` it is."""
+        message = "{must} must take {wanted}; the second parameter of {function}{signature}, {name}, is {what} "
+        message += "and no generator: fix it, as functools.partial({function}, {name}=...) does"
+        if not self.batched and SIZE in words_of(name):
+            message += ", or pass {batched:=True} and {randomness:=own} if it is the number of runs to make"
+        return self._error(message, signature, name=name, what=what)
+
+    def too_many(self, signature: Signature, more: Sequence[str], by_place: Sequence[str], first: str) -> InputError:
+        """Return the error of a function that needs more than it is given: the message shows how to fix it.
+
+        A quantity that stands first is what has to be fixed, so that the data goes to one of the others.
+        """
+        named = {"data", "dataset", self.data}.intersection(more)
+        if first and (named or is_quantity(first)):
+            # Of the others, the data goes to the one of its name, or to the first that is no quantity.
+            goes = next(iter(named), next((name for name in more if not is_quantity(name)), more[0]))
+            message = "{must} must take {wanted}; the first parameter of {function}{signature}, {first}, gets the "
+            message += "data: fix it, as functools.partial({function}, {filled}) does"
+            return self._error(message, signature, [first, *(name for name in more if name != goes)], first=first)
+        message = "{must} must take {wanted}; {function}{signature} also needs {more}: fix it, as "
+        message += "functools.partial({function}, {filled}) does"
+        if not self.batched and len(more) == 1 and by_place and SWITCHES.isdisjoint(words_of(more[0])):
+            message += ", or pass {batched:=True} if it is the number of runs to make"
+        return self._error(message, signature, more)
+
+    def _error(
+        self,
+        message: str,
+        signature: Signature,
+        more: Sequence[str] = (),
+        *,
+        first: str = "",
+        name: str = "",
+        what: str = "",
+    ) -> InputError:
+        return InputError(
+            message,
+            parameter=self.name,
+            allowed=self.wanted,
+            names=("batched", "randomness"),
+            must=self.name,
+            wanted=self.wanted,
+            function=name_of(self.function),
+            signature=shown(signature),
+            more=", ".join(more),
+            filled=", ".join(f"{one}=..." for one in more),
+            first=first,
+            name=name,
+            what=what,
+        )
+
+
+def why_none(function: Function, signature: Signature) -> str:
+    """Say why no parameter gets the generator, in words that follow the callable's name."""
+    fixed = [name for name, value in set_by_partial(function).items() if name in GENERATORS and value is not None]
+    if fixed:
+        return f"takes no generator: functools.partial has set {fixed[0]}"
+    text = shown(signature)
+    others = [one for one in signature.parameters.values() if one.kind is not one.VAR_KEYWORD][1:]
+    if any(one.kind is one.VAR_POSITIONAL for one in signature.parameters.values()):
+        return (
+            f"takes no generator: its signature {text} names none (a decorator should use functools.wraps; or "
+            "pass lambda data, rng: ...)"
+        )
+    if others:
+        return (
+            f"takes no generator: in {text} no parameter is named {', '.join(GENERATORS[:-1])} or "
+            f"{GENERATORS[-1]}, and an option is never filled"
+        )
+    return "takes no generator"

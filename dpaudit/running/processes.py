@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import platform
 import select
 import signal
 import threading
@@ -39,6 +40,7 @@ KILLED = "a worker process died, killed by the system (for want of memory?) or e
 MOST_MAPPED = 1 << 25
 # Bytes at the end of the heap that it keeps, at least.
 MOST_KEPT = 1 << 26
+# The numbers of these settings in the header of glibc.
 _M_TRIM_THRESHOLD = -1
 _M_MMAP_THRESHOLD = -3
 
@@ -76,6 +78,11 @@ class WorkerDied(ToolFault):
     """A worker process died: killed by the system, for want of memory perhaps, or ended by what it ran."""
 
 
+def worker_name() -> str:
+    """Return the name of this process among all workers, those on other machines included."""
+    return f"{platform.node()} {os.getpid()}"
+
+
 def can_fork() -> bool:
     """Return whether this system lets a process make a copy of itself."""
     return hasattr(os, "fork")
@@ -111,9 +118,11 @@ def ended_by(code: int) -> str:
 
 def bound_memory() -> None:
     """Limit this process to the memory that is free now; beyond it Python raises `MemoryError`."""
-    with suppress(ImportError, ValueError, OSError):  # Windows has no limits; macOS knows this one and refuses it
+    # Windows has no limits; macOS knows this one and refuses it.
+    with suppress(ImportError, ValueError, OSError):
         import resource
 
+        # What the process holds already, as a copy does of its parent's, is no part of what is free.
         held = int(OWN.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
         soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
         known = [limit for limit in (soft, hard) if limit != resource.RLIM_INFINITY]
@@ -126,7 +135,8 @@ def keep_memory() -> None:
     glibc gave the arrays of each batch back to the system in processes that were forked before any batch was made; page
     faults then made such runs half as slow again.
     """
-    with suppress(ImportError, OSError, AttributeError, TypeError):  # of libraries that have no such call
+    # Not every C library has such a call.
+    with suppress(ImportError, OSError, AttributeError, TypeError):
         import ctypes
 
         library = ctypes.CDLL(None)
@@ -149,6 +159,7 @@ def postponed(wanted: bool = True) -> Iterator[None]:
     if not wanted or not hasattr(signal, "pthread_sigmask"):
         yield
         return
+    # One that came between the start of a worker and its `ignore_requests` would end the worker alone.
     before = signal.pthread_sigmask(signal.SIG_BLOCK, STOPPING)
     try:
         yield
@@ -166,8 +177,9 @@ class ParentPipe:
     def __init__(self, end: int | None) -> None:
         self.end = end
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        from multiprocessing.context import get_spawning_popen  # every command imports this module
+    def __reduce__(self) -> tuple[type[ParentPipe], tuple[int | None]]:
+        # Imported here, as every command imports this module and few begin workers.
+        from multiprocessing.context import get_spawning_popen
 
         popen: Any = get_spawning_popen()
         end = self.end
@@ -191,6 +203,7 @@ def parent_pipe() -> ParentPipe:
     """Return the pipe of this process."""
     if os.name != "posix":
         return ParentPipe(None)
+    # Nobody ever writes: all that is read of the pipe is its end.
     end, held = os.pipe()
     _held.append(held)
     return ParentPipe(end)
@@ -220,7 +233,8 @@ if hasattr(os, "register_at_fork"):
 
 def _be_killed_on_close(end: int) -> None:
     """Ask the kernel, if it can, to end this process when the pipe closes."""
-    own = f"/proc/self/fd/{end}"  # opened again it has an owner of its own; the end that came is shared by all workers
+    # Opened again it has an owner of its own; the end that came is shared by all workers.
+    own = f"/proc/self/fd/{end}"
     if not os.path.exists(own) or signal.getsignal(signal.SIGIO) is not signal.SIG_DFL:
         return
     import fcntl
@@ -231,6 +245,8 @@ def _be_killed_on_close(end: int) -> None:
 
 
 def _watch(end: int, parent: int) -> None:
+    # Two signs, since another process may have inherited the writing end.
     while os.getppid() == parent and not select.select([end], [], [], PULSE)[0]:
         pass
+    # No handler and no clause of audited code can delay this.
     os.kill(os.getpid(), signal.SIGKILL)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice, zip_longest
-from typing import Any, Generic, TypeAlias, TypeVar, overload
+from typing import Any, TypeAlias, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,19 +28,19 @@ from dpaudit.outputs.shared import join
 from dpaudit.outputs.types import Batch, Flatten
 from dpaudit.progress import Advance
 from dpaudit.running.adapters import SIZES, Mechanism
+from dpaudit.running.failed_runs import MARK, brief, naming
+from dpaudit.running.fingerprints import Fingerprints, Sketch, fingerprints
 from dpaudit.running.isolated import InTurn, Isolated
-from dpaudit.running.naming import MARK, brief, naming
-from dpaudit.running.processes import WorkerDied
-from dpaudit.running.values import Fingerprints, Sketch, fingerprints, worker
+from dpaudit.running.processes import WorkerDied, worker_name
 from dpaudit.running.workers import DASK, spread
 
 T = TypeVar("T")
+# The address of a random stream below the root seed.
 Address: TypeAlias = tuple[str | int, ...]
-"""The address of a random stream below the root seed."""
+# Maps a batch of outputs to the part of it that is kept.
 Reduce: TypeAlias = Callable[[Any], T]
-"""Maps a batch of outputs to the part of it that is kept."""
+# Adds up what is kept of two batches; it may change its first argument.
 Add: TypeAlias = Callable[[T, T], T]
-"""Adds up what is kept of two batches; it may change its first argument."""
 
 # The most runs of a chunk, of calls that make many runs and of single runs.
 BATCHED_CHUNK = 2**15
@@ -82,8 +82,8 @@ class Job:
         return self.data
 
 
+# Jobs on the two sides of a pair, whose runs are made in one random order.
 Couple = tuple[Job, Job]
-"""Jobs on the two sides of a pair, whose runs are made in one random order."""
 
 
 @dataclass
@@ -179,6 +179,7 @@ class Sampler:
             return runs
         size = max((size for size in SIZES if 2 * size <= runs), default=SIZES[0])
         made = max(1, runs // (2 * size)) * 2 * size
+        # The heads have a standard deviation of sqrt(made) / 2.
         return made - math.isqrt(made)
 
     def chunk(self, runs: int) -> int:
@@ -188,6 +189,7 @@ class Sampler:
             chunk = min(BATCHED_CHUNK, max(4096, -(-runs // 8)))
         else:
             chunk = min(SINGLE_CHUNK, max(32, -(-runs // 16)))
+        # Wide outputs get fewer runs, for the sake of memory.
         chunk = min(chunk, max(1, CHUNK_NUMBERS // self.numbers))
         if self.mechanism.even:
             return self._whole_calls(chunk)
@@ -233,11 +235,13 @@ class Sampler:
 
     def turns(self, couple: Couple, *, by_calls: bool = False) -> NDArray[np.uint8]:
         """Return the side of each run of a couple, 0 for the data, in the order in which runs, or calls, are made."""
+        # A stream of its own: the order must not depend on how much noise a run draws.
         order = seeding.generator(self.seed, "turns", self.mechanism.stream, *couple[0].address)
         sizes = [job.size for job in couple]
         sides = np.repeat(np.array([0, 1], dtype=np.uint8), sizes)
         if not by_calls:
             return order.permutation(sides)
+        # The side of the first of all runs, as of runs in a random order.
         first = order.random() * sum(sizes) < sizes[0]
         return sides if first else sides[::-1]
 
@@ -273,6 +277,7 @@ class Sampler:
         work = partial(_run, replace(self, report=None, values=None), reduce, add, dict(REGISTERED))
         one_by_one = len(groups) == 1 or (self.n_jobs == 1 and self.backend != DASK)
         results: Iterator[tuple[tuple[T, T], Sketch | None]]
+        # In this process outputs need not travel, and calls need not pickle.
         if one_by_one:
             results = map(work, groups)
         else:
@@ -288,6 +293,7 @@ class Sampler:
                 if self.report is not None:
                     self.report(runs)
                 yield couples, result
+                # What the audit makes of a result is no time of a run.
                 began = time.monotonic()
         except WorkerDied as error:
             inputs = list(dict.fromkeys(job.in_words() for couple in islice(jobs, MESSAGES) for job in couple))
@@ -322,7 +328,7 @@ class Sampler:
             return reduce(outputs)
         return reduce(self.view(outputs))
 
-    def sides(self, pair: Pair, address: Address, runs: int) -> list[Any]:
+    def sides(self, pair: Pair, address: Address, runs: int) -> list[Batch]:
         """Return the outputs of both sides, whose numbers 0 and 1 end the address, each as one batch."""
         batches = list(self.reduced(self.couples(pair, [(*address, side) for side in (0, 1)], runs), _unreduced))
         return [join(side) for side in zip(*batches, strict=True)]
@@ -402,22 +408,20 @@ class Couples(Sequence[Couple]):
         return Job(self.pair.sides[side], (*self.address, side, i), runs)
 
 
-@dataclass(frozen=True)
-class Observed(Generic[T]):
-    """Reduces a batch of outputs, and counts its exceptions: by type, message and line, or by type if they are many."""
+def with_exceptions(reduce: Reduce[T], outputs: Batch) -> tuple[T, Counter[tuple[str, ...]]]:
+    """Return what `reduce` keeps of a batch, and the counts of its exceptions.
 
-    reduce: Reduce[T]
-
-    def __call__(self, outputs: Batch) -> tuple[T, Counter[tuple[str, ...]]]:
-        """Return the reduced batch and the counts."""
-        raised: list[Raised] = []
-        # An array of numbers holds none, and is long to look through.
-        if not isinstance(outputs, np.ndarray) or outputs.dtype == object:
-            raised = [one for one in outputs if type(one) is Raised]
-        found: Counter[tuple[str, ...]] = Counter((one.kind, one.message[:200], one.place) for one in raised)
-        if len(found) > MESSAGES:
-            found = Counter((one.kind,) for one in raised)
-        return self.reduce(outputs), found
+    They are counted by type, message and line, or by type alone if they are many.
+    """
+    raised: list[Raised] = []
+    # An array of numbers holds none, and is long to look through.
+    if not isinstance(outputs, np.ndarray) or outputs.dtype == object:
+        raised = [one for one in outputs if type(one) is Raised]
+    found: Counter[tuple[str, ...]] = Counter((one.kind, one.message[:200], one.place) for one in raised)
+    # A message that names a number, or an address in memory, is another one in each run.
+    if len(found) > MESSAGES:
+        found = Counter((one.kind,) for one in raised)
+    return reduce(outputs), found
 
 
 @dataclass(frozen=True)
@@ -455,7 +459,7 @@ def _run(
         total = _sum(add, total[0], other[0]), _sum(add, total[1], other[1])
     if not sampler.sketched:
         return total, None
-    return total, (worker(), tuple((key, np.concatenate(parts)) for key, parts in kept.items()))
+    return total, (worker_name(), tuple((key, np.concatenate(parts)) for key, parts in kept.items()))
 
 
 def _sum(add: Add[T], one: T, other: T) -> T:

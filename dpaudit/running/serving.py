@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import BinaryIO
 
 from dpaudit.errors import ToolFault
-from dpaudit.running.naming import copies_of
+from dpaudit.running.failed_runs import copies_of
 from dpaudit.running.processes import ParentPipe, bound_memory, ignore_requests, keep_memory
 from dpaudit.running.protocol import (
     BEGUN,
@@ -25,7 +25,7 @@ from dpaudit.running.protocol import (
     check_hello,
     hello,
 )
-from dpaudit.running.sent import error_as_bytes, value_of
+from dpaudit.running.transport import error_as_bytes, value_of
 
 Emit = Callable[[bytes], None]
 # A function that answers calls: it may emit parts of its answer; the bytes are a request and its inputs.
@@ -56,6 +56,7 @@ def serve(function: Served | None, requests: int, replies: int, line: ParentPipe
             else:
                 _answer_calls(function, incoming, outgoing)
     finally:
+        # A copy of a process must not run what that has registered to be run at its end, nor go on with its program.
         os._exit(0)
 
 
@@ -63,9 +64,11 @@ def _settle(line: ParentPipe) -> None:
     """Make this process a child that ends with its parent, whose output is no answer of a command."""
     os.setpgid(0, 0)
     ignore_requests(line)
+    # A mechanism that reads standard input meets its end at once, and takes nothing that is meant for the audit.
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
     os.close(nothing)
+    # Twice, as code in C writes to the descriptor and Python to the object.
     os.dup2(2, 1)
     sys.stdout = sys.stderr
     bound_memory()
@@ -98,17 +101,21 @@ def _answer_calls(function: Served | None, requests: BinaryIO, replies: BinaryIO
         elif kind == CALL:
             send(BEGUN)
             try:
+                # In a fresh interpreter: what this raises is an answer too.
                 if function is None:
-                    function = value_of(load)  # what this raises is an answer too
+                    function = value_of(load)
                 answer = RETURNED, function(emit, content, inputs)
-            except BaseException as error:  # an interrupt that the audited code raises, for instance
+            # Of any type, as an interrupt that the audited code raises: the child lives on for the next call.
+            except BaseException as error:
                 answer = RAISED, error_as_bytes(error)
             if copies.returned():
                 answer = FORKED, b""
             send(*answer)
+            # A call without inputs has none, and large ones are not held while the child waits.
             inputs = b""
             for stream in (sys.stdout, sys.stderr):
-                with suppress(OSError, ValueError, AttributeError):  # closed, or replaced by audited code
+                # Closed, or replaced by audited code.
+                with suppress(OSError, ValueError, AttributeError):
                     stream.flush()
 
 
@@ -119,7 +126,10 @@ def _received(requests: BinaryIO) -> tuple[bytes, bytes] | None:
         return None
     size, kind = HEAD.unpack(begin)
     content = requests.read(size)
-    return (kind, content) if len(content) == size else None
+    # The parent died while it wrote.
+    if len(content) < size:
+        return None
+    return kind, content
 
 
 def _send(replies: BinaryIO, kind: bytes, content: bytes) -> None:

@@ -11,8 +11,8 @@ from typing import Any, TypeAlias
 
 from dpaudit.withheld import hides
 
+# A callable of a user's, with any parameters.
 Function: TypeAlias = Callable[..., Any]
-"""A callable of a user's, with any parameters."""
 
 
 def signature_of(function: Function | None) -> inspect.Signature | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import repeat
 from typing import Any, NamedTuple
 
@@ -46,7 +46,7 @@ class Watched(np.random.PCG64):
     """Whether anything was read since this was set to False."""
     uses: tuple[Use, ...] = ()
     """The use of each run that has ended, where runs are told apart."""
-    began: tuple[Any, ...] = ()
+    began: tuple[int, ...] = ()
     """Its `mark` when it was made."""
 
     def __getattribute__(self, name: str) -> Any:
@@ -65,18 +65,19 @@ class Watched(np.random.PCG64):
         """Return the use of each run; where these are not told apart, that of all of them as one."""
         return self.uses or (Use(self.mark() != self.began, self.noted),)
 
-    def mark(self) -> tuple[Any, ...]:
+    def mark(self) -> tuple[int, ...]:
         """Return what changes where it is advanced: its state, and how many children its seed has spawned."""
         return (*_flat(_STATE.__get__(self)), _SEED.__get__(self).n_children_spawned)
 
 
 # Its state names its class, and is to be one that a plain PCG64 takes.
 Watched.__name__ = "PCG64"
+# Read by these descriptors an attribute is not noted: it is not the mechanism that asks.
 _STATE: Any = np.random.PCG64.state
 _SEED: Any = np.random.PCG64.seed_seq
 
 
-def _flat(state: Any) -> tuple[Any, ...]:
+def _flat(state: Mapping[str, Any]) -> tuple[int, ...]:
     return (*state["state"].values(), state["has_uint32"], state["uinteger"])
 
 
@@ -86,14 +87,16 @@ def watched(rng: np.random.Generator) -> np.random.Generator:
     bits = Watched(plain.seed_seq)
     bits.state = plain.state
     bits.began = bits.mark()
+    # Last, since the lines above have read it.
     bits.noted = False
     return np.random.Generator(bits)
 
 
-def state_of(rng: np.random.Generator) -> Any:
+def state_of(rng: np.random.Generator) -> Mapping[str, Any]:
     """Return the state of a generator; that it was read is not noted, since it is not the mechanism that asks."""
     bits: Any = rng.bit_generator
-    return _STATE.__get__(bits) if isinstance(bits, np.random.PCG64) else bits.state
+    found: Mapping[str, Any] = _STATE.__get__(bits) if isinstance(bits, np.random.PCG64) else bits.state
+    return found
 
 
 def address_of(rng: np.random.Generator) -> dict[str, Any]:
@@ -138,13 +141,15 @@ def generator_at(address: dict[str, Any]) -> np.random.Generator:
     return np.random.Generator(bits)
 
 
-def go_on(rng: np.random.Generator, position: Any) -> None:
+def go_on(rng: np.random.Generator, position: Sequence[Any]) -> None:
     """Move a generator to a position that a child has sent; `ToolFault` if it is none of this generator."""
     state, has_half, half, spawned = position
     seed = _SEED.__get__(rng.bit_generator)
     more = int(spawned) - seed.n_children_spawned
+    # A number that no mechanism reaches: spawning so many would take the audit's time and memory.
     if not 0 <= more <= MOST_SPAWNED:
         raise ToolFault(f"the generator has spawned {spawned} children, after {seed.n_children_spawned}")
+    # The increment stays: it is a part of the address, and no run changes it.
     moved = dict(state_of(rng))
     moved["state"] = {**moved["state"], "state": int(state, 16)}
     moved["has_uint32"] = has_half
@@ -167,6 +172,7 @@ def each_run(data: Any, rng: np.random.Generator, size: int) -> Iterator[tuple[A
         yield from repeat((data, rng), size)
         return
     for _ in range(size):
-        before, watch.noted = watch.mark(), False
+        before = watch.mark()
+        watch.noted = False
         yield data, rng
         watch.uses = (*watch.uses, Use(watch.mark() != before, watch.noted))

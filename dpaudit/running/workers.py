@@ -30,9 +30,9 @@ from dpaudit.running.processes import (
     postponed,
 )
 from dpaudit.running.protocol import PART, RETURNED
-from dpaudit.running.sent import result_as_bytes, result_of, sendable
 from dpaudit.running.serving import Emit
-from dpaudit.running.warned import WarningCounts, add, counted, taken
+from dpaudit.running.transport import result_as_bytes, result_of, sendable
+from dpaudit.running.warning_counts import WarningCounts, add, counted, taken
 from dpaudit.withheld import hides, raised_words
 
 T = TypeVar("T")
@@ -81,7 +81,12 @@ def spread(
 
     # Only loky and threading can hand results back one by one.
     loky = backend in (None, "loky")
-    stream = "list" if not (loky or backend == "threading") else "generator" if ordered else "generator_unordered"
+    if not (loky or backend == "threading"):
+        stream = "list"
+    elif ordered:
+        stream = "generator"
+    else:
+        stream = "generator_unordered"
     if loky or backend == "multiprocessing":
         ending = () if loky else (signal.SIGTERM,)
         options = {"initializer": ignore_requests, "initargs": (parent_pipe(), ending), **options}
@@ -104,7 +109,9 @@ def spread(
     except BrokenProcessPool as error:
         message, names = _UNSENDABLE
         raise InputError(message, names=names, why=raised_words(error)) from error
-    except (PicklingError, TypeError, AttributeError):  # what pickle raises depends on what it meets
+    # What pickle raises depends on what it meets, and a mechanism may raise the same: only calls that cannot be sent
+    # make it an error of the user's.
+    except (PicklingError, TypeError, AttributeError):
         for call in islice(calls, LOOKED_AT):
             sendable(call, *_UNSENDABLE)
         raise
@@ -124,7 +131,7 @@ class Workers(NamedTuple):
     address: str | None
 
     @classmethod
-    def of(cls, n_jobs: Any, backend: Any, address: Any) -> Workers:
+    def of(cls, n_jobs: int, backend: str | None, address: str | None) -> Workers:
         """Return workers, or raise `InputError`."""
         check_jobs(n_jobs, backend, address)
         return cls(n_jobs, backend, address)
@@ -165,6 +172,7 @@ def _quiet_end_of_loky() -> Iterator[None]:
     """Let loky's thread end without a traceback: it may look for a call that was taken back as its workers ended."""
     before = threading.excepthook
 
+    # That one exception of that one thread: all others are shown as ever.
     def hook(args: threading.ExceptHookArgs) -> None:
         if args.exc_type is not KeyError or args.thread is None or args.thread.name != "ExecutorManagerThread":
             before(args)
@@ -238,6 +246,7 @@ def apart(
     finally:
         for child in (*idle, *busy):
             child.close()
+    # Alone, each has all of the memory; one that ends its process then does so by itself.
     if again:
         yield from apart(call, again, 1, heard, fresh=fresh)
 
@@ -273,6 +282,7 @@ def in_own_process(call: Callable[[], T]) -> T:
         return call()
 
     def made(*_: object) -> T:
+        # The child makes its runs itself: another child for them would only cost time.
         APART.clear()
         enter_folder()
         return call()

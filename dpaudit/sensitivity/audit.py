@@ -19,15 +19,15 @@ from dpaudit.neighbours.own_data.value_bounds import GivenBounds
 from dpaudit.outputs.canonical import Raised
 from dpaudit.results import remembering
 from dpaudit.running.passing import generator_lacks, with_generator
-from dpaudit.running.warned import gathered
+from dpaudit.running.warning_counts import gathered
 from dpaudit.sensitivity.finding import Moved, RecordedFinding, SensitivityFinding, verdict_of
 from dpaudit.sensitivity.metrics import METRICS, Distance, GivenSensitivity, read_metric, read_sensitivity
 from dpaudit.sensitivity.recording import same
 from dpaudit.sensitivity.replayed_noise import REPEATS, ReplayedMechanism, Run, inputs_of, replayed_finding
 from dpaudit.sensitivity.search import Moves, Search, pairs_and_moves
 
+# Characters of an output that are shown.
 SHOWN = 200
-"""Characters of an output that are shown."""
 
 
 class Transformation(Protocol):
@@ -43,8 +43,8 @@ class Transformation(Protocol):
         """Return how far apart outputs may be whose inputs have a distance."""
 
 
+# A function of a dataset, a mechanism of a dataset and a generator, or a transformation of OpenDP.
 Audited = Callable[..., Any] | Transformation
-"""A function of a dataset, a mechanism of a dataset and a generator, or a transformation of OpenDP."""
 # The distance of the outputs of both inputs of a pair, and the outputs.
 _Outputs = tuple[Distance, tuple[Any, Any]]
 _Input = TypeVar("_Input")
@@ -64,7 +64,8 @@ class _Function:
         self.calls += 1
         try:
             return self.function(data)
-        except Exception as error:  # of the function: the pair shows nothing
+        # Of the function, and of any type: the pair shows nothing.
+        except Exception as error:
             found = Raised(error)
             self.raised = self.raised or found.words
             return found
@@ -156,6 +157,7 @@ def audit_sensitivity(
         pairs, data, relation, bounds=bounds, unit=unit, outside=outside, include_data=include_data, seed=seed
     )
     hidden = any(pair.withheld for pair in given)
+    # A warning of the function may quote a record.
     with withholding(hidden), gathered() if hidden else nullcontext():
         run = _as_run(f, given[0])
         if run is None:
@@ -194,7 +196,8 @@ def _of_function(
     assert best is not None
     pair, (distance, outputs) = best
     if distance.exceeds(sensitivity):
-        for _ in range(REPEATS):  # if further calls give other outputs, the distance is that of noise
+        # If further calls give other outputs, the distance is that of noise.
+        for _ in range(REPEATS):
             again = called.measure(pair)
             if again is None or not same(again[1], outputs):
                 text = "{f} must be deterministic, or a mechanism (data, rng): two calls on one input differ"
@@ -246,9 +249,12 @@ def _as_run(f: Audited, pair: Pair) -> Run | None:
         return lambda data, rng: f.invoke(data)
     if not callable(f):
         raise InputError.of("f", f, "a function (data) -> output, (data, rng) -> output, or a transformation of OpenDP")
+    # A function that can be called with the data alone is one without noise, or has randomness of its own: two calls
+    # tell which.
     try:
         signature(f).bind(None)
-    except ValueError:  # some built-ins have none; none of them takes a generator
+    # Some built-ins have no signature; none of them takes a generator.
+    except ValueError:
         return None
     except TypeError:
         called = with_generator(f, name="f")
@@ -261,6 +267,7 @@ def _as_run(f: Audited, pair: Pair) -> Run | None:
     return with_generator(f, name="f")
 
 
+# The metrics of OpenDP's outputs, by the beginning of their text.
 _OPENDP_METRICS = {
     "AbsoluteDistance": "absolute",
     "L1Distance": "l1",
@@ -289,11 +296,13 @@ def _read(f: Audited, relation: Relation | None) -> tuple[Callable[[Any], Any], 
         text = "{relation} must be replace-one: the transformation's inputs are at {given}"
         raise InputError(text, names=("relation",), given=str(f.input_metric))
     distance = 1
-    if relation is Relation.REPLACE_ONE and not changes:  # a record goes, and another one comes
+    # A record goes, and another one comes.
+    if relation is Relation.REPLACE_ONE and not changes:
         distance = 2
     if name not in _OPENDP_METRICS:
         raise InputError.of("f", str(f.output_metric), f"a transformation to one of {', '.join(_OPENDP_METRICS)}")
     declared = f.map(distance)
-    if isinstance(declared, tuple):  # of three metrics at once: the L0, the L1 and the L-infinity distance
+    # Of three metrics at once: the L0, the L1 and the L-infinity distance.
+    if isinstance(declared, tuple):
         declared = declared[1]
     return f.invoke, declared, _OPENDP_METRICS[name]

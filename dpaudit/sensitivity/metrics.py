@@ -19,14 +19,14 @@ from dpaudit.errors import InputError
 from dpaudit.outputs.canonical import canonical
 from dpaudit.withheld import foreign
 
+# The part of the claim by which a distance between floats may exceed it as rounding: epsilon grows by as much.
 ROUNDING = Fraction(1, 10**9)
-"""The part of the claim by which a distance between floats may exceed it as rounding: epsilon grows by as much."""
 
 Key = tuple[Hashable, ...]
+# A finite number as a fraction; a NaN or an infinity as a float.
 Number = Fraction | float
-"""A finite number as a fraction; a NaN or an infinity as a float."""
+# A sensitivity as users give it; a text such as "1/3" is exact.
 GivenSensitivity = float | Rational | Decimal | str
-"""A sensitivity as users give it; a text such as "1/3" is exact."""
 _Output = TypeVar("_Output")
 
 
@@ -46,6 +46,7 @@ class Distance:
     def exceeds(self, claim: Fraction) -> bool:
         """Return whether it is larger than a claim, by more than `ROUNDING` of it if floats were compared."""
         most = claim
+        # Powers are compared, and no roots, so that nothing is rounded.
         if self.rounded:
             most *= 1 + ROUNDING
         if self.squared:
@@ -57,6 +58,7 @@ class Distance:
         """The distance as a float, rounded down."""
         if isinstance(self.power, float):
             return self.power
+        # The root of n / d is that of n d over d. An integer root of it times 2^128 is exact to 2^-64, from below.
         if self.squared:
             root = Fraction(math.isqrt(self.power.numerator * self.power.denominator << 128), 1 << 64)
             return _down(root / self.power.denominator)
@@ -67,6 +69,7 @@ def _down(value: Fraction) -> float:
     """Return the greatest float that is at most a fraction >= 0."""
     try:
         nearest = float(value)
+    # Beyond all floats: the greatest of them is a lower bound.
     except OverflowError:
         return float(np.finfo(float).max)
     if Fraction(nearest) > value:
@@ -135,6 +138,7 @@ def _differences(first: _Output, second: _Output, metric: str) -> tuple[list[Fra
             text = "{metric} {metric_} compares numbers, got {value_:.100}; for other outputs use hamming or symmetric"
             wrong = was if left is None else now
             raise InputError(text, names=("metric",), metric_=metric, value=wrong, value_=foreign(repr(wrong)))
+        # One of them is no finite number. Two equal infinities, or two NaNs, are no distance apart.
         if isinstance(left, float) or isinstance(right, float):
             if left != right and not (left != left and right != right):
                 kinds = sorted({_kind(left), _kind(right)})
@@ -211,8 +215,9 @@ def _symmetric(first: _Output, second: _Output) -> Distance:
     return Distance(Fraction((one - other).total() + (other - one).total()))
 
 
+# Measures how far apart two outputs are.
 Measure = Callable[[Any, Any], Distance]
-"""Measures how far apart two outputs are."""
+# Metric -> the distance of two outputs. The first four take dictionaries by key, where a missing key counts as 0.
 METRICS: dict[str, Measure] = {
     "absolute": _absolute,
     "l1": _number_distance("l1", _sum),
@@ -221,7 +226,6 @@ METRICS: dict[str, Measure] = {
     "hamming": _hamming,
     "symmetric": _symmetric,
 }
-"""Metric -> the distance of two outputs. The first four take dictionaries by key, where a missing key counts as 0."""
 
 
 def read_metric(metric: str) -> str:
@@ -234,6 +238,7 @@ def read_sensitivity(claim: GivenSensitivity) -> Fraction:
     number = None
     if not isinstance(claim, bool):
         number = exact_number(claim)
+    # `Fraction` reads "1/3", "0.1" and "1e-3" exactly.
     if isinstance(claim, str):
         with suppress(ValueError, ZeroDivisionError):
             number = Fraction(claim)

@@ -48,6 +48,7 @@ class _Method:
         return [name for name in (self.centre, self.scale_name) if name]
 
 
+# Methods of generators whose draws are noise that is added to values.
 _NOISE = {
     "laplace": _Method("laplace", centre="loc", scale_name="scale"),
     "normal": _Method("gaussian", centre="loc", scale_name="scale"),
@@ -152,14 +153,17 @@ def patched(record: Recorder) -> Iterator[None]:
     """Record the global generators of numpy and random, generators that are made inside, and known libraries."""
     replaced = [*_of_numpy(record), *_of_modules(record), *_of_libraries(record)]
     # By hand, and not by a mock: each run of a pair does this, and a mock takes three times as long.
-    before = [one.before() for one in replaced]
+    before = [(owner, name, vars(owner)[name]) for owner, name, _ in replaced]
     try:
-        for one in replaced:
-            one.put()
+        _put(replaced)
         yield
     finally:
-        for one in before:
-            one.put()
+        _put(before)
+
+
+def _put(functions: Sequence[Replacement]) -> None:
+    for owner, name, function in functions:
+        setattr(owner, name, function)
 
 
 def _of_numpy(record: Recorder) -> Iterator[Replacement]:
@@ -169,8 +173,10 @@ def _of_numpy(record: Recorder) -> Iterator[Replacement]:
         seed: int | Sequence[int] | np.random.SeedSequence | np.random.Generator | None = None,
     ) -> np.random.Generator:
         """Return a generator as numpy does, which is recorded."""
+        # A generator that is recorded stays the same object, whose draws go on.
         if isinstance(seed, np.random.Generator):
             return seed if isinstance(seed, _Generator) else recorded_generator(record, seed)
+        # Fresh entropy would differ in the replay.
         if seed is None:
             return recorded_generator(record, record.stream()())
         return recorded_generator(record, np.random.Generator(np.random.PCG64(seed)))
@@ -184,8 +190,8 @@ def _of_numpy(record: Recorder) -> Iterator[Replacement]:
             super().__init__(seed)
             self.record = record
 
-    yield Replacement(np.random, "default_rng", default_rng)
-    yield Replacement(np.random, "RandomState", RandomState)
+    yield np.random, "default_rng", default_rng
+    yield np.random, "RandomState", RandomState
 
 
 def _of_modules(record: Recorder) -> Iterator[Replacement]:
@@ -204,23 +210,24 @@ def _of_modules(record: Recorder) -> Iterator[Replacement]:
         return lambda *args, **kwargs: getattr(owner(kind), name)(*args, **kwargs)
 
     for module, name, kind in _GLOBAL:
-        yield Replacement(module, name, drawing(name, kind))
+        yield module, name, drawing(name, kind)
 
 
 def _of_libraries(record: Recorder) -> Iterator[Replacement]:
     """Yield what is replaced of the libraries that are loaded."""
+    # Only what is loaded: nothing is imported for this that the mechanism does not import.
     mechanisms = sys.modules.get("diffprivlib.mechanisms")
     if mechanisms is not None:
         for kind in vars(mechanisms).values():
             own = vars(kind).get("randomise") if isinstance(kind, type) else None
             if own is not None:
-                yield Replacement(kind, "randomise", _randomise(record, kind, own))
+                yield kind, "randomise", _randomise(record, kind, own)
     opendp = sys.modules.get("opendp.mod")
     if opendp is not None:
         for name in ("invoke", "__call__"):
             own = vars(opendp.Measurement).get(name)
             if own is not None:
-                yield Replacement(opendp.Measurement, name, _invoke(record, own))
+                yield opendp.Measurement, name, _invoke(record, own)
     if "torch" in sys.modules:
         from dpaudit.sensitivity import torch_noise
 
@@ -243,6 +250,7 @@ def _randomise(record: Recorder, kind: type, plain: Callable[_P, _T]) -> Callabl
         mechanism = args[0]
         given = list(takes.bind(*args, **kwargs).arguments.values())
         value = None
+        # The first argument is the mechanism itself.
         if len(given) > 1 and isinstance(given[1], int | float | np.number):
             value = given[1]
         declared = None

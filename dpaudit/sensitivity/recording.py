@@ -26,6 +26,7 @@ from dpaudit.sensitivity.tracing import Noise, Numbers, Primitive, traced, untra
 from dpaudit.withheld import hides
 
 _T = TypeVar("_T")
+# What stands in these folders is dpaudit's own code, or a library's, and no place of the mechanism.
 _HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _LIBRARIES = (os.sep + "site-packages" + os.sep, os.sep + "dist-packages" + os.sep)
 
@@ -58,7 +59,8 @@ class Value:
     partial: bool = False
 
 
-class Diverged(BaseException):  # no `except Exception` of a mechanism is to catch it
+# No `except Exception` of a mechanism is to catch it.
+class Diverged(BaseException):
     """A replay asked for another draw than the recording, so that values cannot be compared any more."""
 
 
@@ -119,6 +121,7 @@ class Recording:
 
         A `value` that it is given is recorded. With `traces` the output knows what it is added to.
         """
+        # A primitive that is made of others, as those of diffprivlib are, is recorded once and as a whole.
         if not self.active or self._inside:
             return draw()
         number = len(self.draws)
@@ -138,6 +141,7 @@ class Recording:
         self.draws.append(Draw(primitive, place, output, added=value is not None and bool(np.any(value))))
         if value is not None:
             self.values.append(Value((number,), 1.0, as_numbers(value), output, place, given=True))
+        # The mechanism may write into what it gets, and the recording must keep what was drawn.
         copied: _T = _copied(output)
         if traces:
             return traced(copied, Noise((number,), self._add))
@@ -161,8 +165,10 @@ class Recording:
         for draw in noise.draws:
             self.draws[draw].added = True
         number = len(self.values)
+        # In a replay the mechanism goes on with the sum of the recording, so that all that follows is the same.
         if self._source is not None:
             total = self._summed_before(number, noise, total)
+        # The noise was added to a value before: that record is of a part of this sum.
         if noise.record >= 0:
             self.values[noise.record] = replace(self.values[noise.record], partial=True)
         value = as_numbers(untraced(noise.value))
@@ -174,6 +180,7 @@ class Recording:
         """Return the sum of the recording that this one replays."""
         assert self._source is not None
         values = self._source.values
+        # Values are known by the draws in them, as they have no names.
         if number >= len(values) or values[number].draws != noise.draws:
             self._diverge("noise is added in another order", flow=True)
         before: Any = values[number].noisy
@@ -266,6 +273,7 @@ def _caller() -> str:
     """Return file and line of the innermost frame that is of no library, else of the innermost one that is not ours."""
     frame: FrameType | None = sys._getframe(1)
     first = ""
+    # A sum within a library is said to be at the user's line that called it.
     while frame is not None:
         name = frame.f_code.co_filename
         if not name.startswith(_HERE) and not (hides() and not os.path.isfile(name)):

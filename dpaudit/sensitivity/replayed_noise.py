@@ -23,12 +23,12 @@ from dpaudit.sensitivity.search import Moves, Search
 from dpaudit.sensitivity.tracing import Primitive
 from dpaudit.withheld import Coarse
 
+# Further calls or replays on each input of a pair that must agree before a distance is a proof. If one of several
+# random answers comes in three of four calls, they agree on both inputs with probability (9 / 16)^24, one in a
+# million.
 REPEATS = 24
-"""Further calls or replays on each input of a pair that must agree before a distance is a proof. If one of several
-random answers comes in three of four calls, they agree on both inputs with probability (9 / 16)^24, one in a million.
-"""
+# Runs a mechanism on its input, with a generator.
 Run = Callable[[Any, np.random.Generator], Any]
-"""Runs a mechanism on its input, with a generator."""
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,8 @@ class ReplayedMechanism:
         self.runs += 1
         try:
             return plain_output(self.run(data, record.rng))
-        except Exception as error:  # an output like any other, as in audits
+        # An output like any other, as in audits by runs.
+        except Exception as error:
             found = Raised(error)
             self.raised = self.raised or found.words
             return found
@@ -138,6 +139,7 @@ class ReplayedMechanism:
         """
         for side in (0, 1):
             record, output = self.recorded(inputs_of(pair)[side])
+            # A run that raised has no values to compare, and may have ended before its draws.
             if isinstance(output, Raised):
                 continue
             for _ in range(REPEATS):
@@ -164,6 +166,7 @@ class ReplayedMechanism:
             return PairMoves((), True, (first, second), record)
         self.untraced += len(record.untraced)
         _compare_lengths(record, again)
+        # Values are compared one by one: after another order of draws no two of them belong together.
         if again.diverged:
             self.diverged += 1
             self.flow_diverged += again.flow
@@ -185,6 +188,8 @@ class ReplayedMechanism:
         # What is not released need not be hidden as a whole: noisy maxima use one of its numbers.
         whole = self.declared is not None or stands_in(output, one.noisy)
         metric = self.metric
+        # The user's metric first, then the one that the noise is calibrated to; of what is used in part, the largest
+        # change of one number.
         if metric is None and whole:
             metric = primitive.metric or "l1"
         elif metric is None:
@@ -193,6 +198,7 @@ class ReplayedMechanism:
         if isinstance(one.value, Mapping):
             several = len(one.value) > 1
         declared = self.declared
+        # A sensitivity without a metric means the same in all of them for one number alone.
         if declared is not None and self.metric is None and several:
             text = "{metric} must be given: noise is added to {count} numbers at once at {place}: l1, l2 or linf"
             raise InputError(text, names=("metric",), count=np.size(one.value), place=one.place)
@@ -214,7 +220,8 @@ def _compare_lengths(record: Recording, again: Recording) -> None:
 
 def inputs_of(pair: Pair) -> tuple[Any, Any]:
     """Return the inputs of a pair, of their own for each use: a mechanism may change them."""
-    if isinstance(pair, MadePair):  # whose inputs are built for each use
+    # Its inputs are built for each use.
+    if isinstance(pair, MadePair):
         return pair.data, pair.neighbour
     return copy.deepcopy(pair.data), copy.deepcopy(pair.neighbour)
 
@@ -228,6 +235,7 @@ def stands_in(output: Any, noisy: ArrayLike) -> bool:
             return bool(np.array_equal(np.asarray(output), noisy))
     elif isinstance(output, int | float | np.number) and isinstance(noisy, int | float | np.number):
         return bool(output == noisy)
+    # A value that is released under a name, or among others, is released all the same.
     if isinstance(output, Mapping):
         return any(stands_in(part, noisy) for part in output.values())
     if isinstance(output, list | tuple):
@@ -266,6 +274,8 @@ def _gaussian_epsilon(mu: float, delta: float) -> float:
     """Return the least epsilon of mu-Gaussian privacy at delta, rounded down."""
     if not mu:
         return 0.0
+    # Delta falls in epsilon: the first end where it is small enough, then bisection. The lower end is returned, at
+    # which delta is still exceeded, so that the loss is never overstated.
     high = 1.0
     while gaussian_delta(mu, high) > delta:
         high *= 2
@@ -285,11 +295,13 @@ def loss_of_map(move: ValueMove, delta: float) -> float | None:
     if delta or not isinstance(move.distance.power, Fraction):
         return math.inf if move.distance.power == math.inf else None
     distance = move.distance.lower
+    # Maps of measurements on integers take no float.
     if move.distance.power.denominator == 1:
         distance = int(distance)
     try:
         loss = move.primitive.loss(distance)
-    except Exception:  # of a library: the distance is none that its map takes
+    # Of a library, and of any type: the distance is none that its map takes.
+    except Exception:
         return None
     if isinstance(loss, int | float):
         return float(loss)
@@ -307,7 +319,8 @@ def replayed_finding(
     """Return what the pair shows on which recorded values move farthest, after a search for it."""
     unseen: tuple[str, ...] = ()
     steady = True
-    for pair in pairs:  # the first on which a run returns shows what is added to no known value
+    # The first on which a run returns shows what is added to no known value.
+    for pair in pairs:
         record, output = mechanism.recorded(inputs_of(pair)[0])
         if not isinstance(output, Raised):
             unseen = tuple(dict.fromkeys(map(_title, record.untraced)))
@@ -323,8 +336,10 @@ def replayed_finding(
         return "" if mechanism.diverged else mechanism.raised
 
     best = search.farthest(pairs, moves, refutes, why_none)
+    # Before further replays, which may diverge too and are of no further pair.
     diverged = mechanism.diverged
     if best is not None and refutes(best[1]):
+        # What refutes must be no chance: the pair it was found on is replayed as well.
         steady = steady and mechanism.steady(best[0])
     if not steady:
         unseen = (*unseen, "randomness that is not recorded: replays on one input differ")
@@ -362,6 +377,7 @@ def _finding(
     wrong = [move.exceeds for move in found]
     refuted = any(wrong) or any(over)
     tested = bool(found) and (epsilon is not None or any(move.declared is not None for move in found))
+    # Those that refute come first, and of equal ones the farthest.
     order = sorted(range(len(found)), key=lambda i: (not (wrong[i] or over[i]), -found[i].ratio))
     coarse = None
     if pair is not None and pair.withheld:

@@ -17,12 +17,12 @@ from dpaudit.running.workers import in_own_process
 from dpaudit.sensitivity.replayed_noise import REPEATS, ReplayedMechanism, Run, ValueMove, loss_of_map, stands_in
 from dpaudit.sensitivity.search import Moves, Search
 
+# The least loss, in units of the claim, that speaks for a pair: of a claim that is tight every pair has 1 or so.
 CLEAR = 1.05
-"""The least loss, in units of the claim, that speaks for a pair: of a claim that is tight every pair has 1 or so."""
+# The most pairs that are run because of their loss.
 RIVALS = 8
-"""The most pairs that are run because of their loss."""
+# The most pairs that are run for each other reason.
 SUSPECTS = 4
-"""The most pairs that are run for each other reason."""
 
 
 @dataclass(frozen=True)
@@ -46,12 +46,12 @@ class _Spent(Exception):
     """There are no runs, or there is no time, left to measure another pair."""
 
 
+# Says, after so many pairs, whether there is no time for another one and for so many runs at the end.
 Over = Callable[[int, int], bool]
-"""Says, after so many pairs, whether there is no time for another one and for so many runs at the end."""
 
 
+# The runs, at most, that look whether all that is random is recorded: on both inputs of two pairs.
 STEADY_RUNS = 4 * (1 + REPEATS)
-"""The runs, at most, that look whether all that is random is recorded: on both inputs of two pairs."""
 
 
 class _Screening:
@@ -65,6 +65,7 @@ class _Screening:
         self.looked = 0
         self.ended: int | None = None
         self.mechanism = ReplayedMechanism(run, seed)
+        # Without these runs at the end no pair would be listed, whatever was seen.
         self.most = most - STEADY_RUNS
         self.epsilon = epsilon
         self.delta = delta
@@ -91,6 +92,7 @@ class _Screening:
             return None
         if found.elsewhere and not found.recorded.untraced:
             self.suspects["elsewhere"].append(pair)
+        # Released values are seen together, and their losses add up (basic composition).
         losses = [
             (stands_in(found.outputs[0], move.value.noisy), _loss(move, self.epsilon, self.delta))
             for move in found.of_noise
@@ -118,7 +120,8 @@ class _Ways:
     def __call__(self, pair: Pair, step: int) -> list[Pair]:
         """Return the variations of a pair in a step."""
         made = self.moves(pair, step)
-        self._kept += made  # so that no other object gets their number
+        # So that no other object gets their number, by which they are known.
+        self._kept += made
         first, way = self.ways[id(pair)]
         self.ways |= {id(one): (first, (*way, (step, i))) for i, one in enumerate(made)}
         return made
@@ -153,7 +156,8 @@ def shortlist(
     If something random is not recorded, moves of values say nothing, and no pair is listed. ``over(looked, runs)``
     says after so many pairs whether there is no time for another one and for so many runs.
     """
-    if most < STEADY_RUNS + 2 or (APART and waiting_libraries()):  # a copy of this process would wait for ever
+    # A copy of this process would wait for ever.
+    if most < STEADY_RUNS + 2 or (APART and waiting_libraries()):
         return None
     ways = _Ways(moves or (lambda pair, step: []), [*pairs, *more])
 
@@ -192,16 +196,20 @@ def _searched(
             search.look(pairs)
             if vary:
                 search.vary(ways)
-    except SystemExit:  # the audit meets it again, and says on which input
+    # The audit meets it again, and says on which input.
+    except SystemExit:
         return [], False, screening.mechanism.runs, search.tried
     best = search.best
     sure = best is not None and best[1][0] > CLEAR and best[1][1]
+    # Bets on several pairs would spend runs on those that lose less.
     if best is not None and sure:
         chosen = [best[0]]
     else:
         chosen = [pair for _, pair in sorted(screening.losing, key=lambda one: -one[0])][:RIVALS]
+        # By draws that were added to no known value outputs may differ though all noisy values are equal.
         if not screening.mechanism.untraced:
             chosen += [pair for suspects in screening.suspects.values() for pair in suspects[:SUSPECTS]]
+    # On two pairs, as randomness that is not recorded may show on some inputs only.
     if not chosen or not all(map(screening.mechanism.steady, (first, chosen[0]))):
         return [], False, screening.mechanism.runs, search.tried
     found = list(dict.fromkeys(ways.ways[id(pair)] for pair in chosen))
@@ -218,6 +226,7 @@ def _loss(move: ValueMove, epsilon: float, delta: float) -> float:
         if loss is None or not epsilon:
             return 0.0
         return loss / epsilon
+    # Noise that is calibrated to a declared sensitivity hides a move of that size just so.
     if move.declared is not None:
         if not move.declared:
             return math.inf

@@ -15,17 +15,17 @@ from dpaudit.neighbours.own_data.pairs import neighbours_of, own_data_moves
 from dpaudit.neighbours.own_data.units import GivenUnit
 from dpaudit.neighbours.own_data.value_bounds import GivenBounds
 
+# Steps of the local search, at most; in each the best pair meets a few variations of itself.
 STEPS = 24
-"""Steps of the local search, at most; in each the best pair meets a few variations of itself."""
+# Steps without a farther move after which it ends.
 PATIENCE = 6
-"""Steps without a farther move after which it ends."""
 
 
 M = TypeVar("M")
 _Input = TypeVar("_Input")
 _Dataset = TypeVar("_Dataset")
+# Returns variations of a pair for a step of the search.
 Moves = Callable[[Pair, int], list[Pair]]
-"""Returns variations of a pair for a step of the search."""
 
 
 @dataclass
@@ -56,6 +56,7 @@ class Search(Generic[M]):
                 continue
             size = self.size(found)
             self.moved += size > 0
+            # A NaN on one side, say, is infinitely far away and says little: finite moves are preferred.
             if math.isinf(size):
                 self.infinite = self.infinite or (pair, found)
             elif self.best is None or size > self.size(self.best[1]):
@@ -82,6 +83,7 @@ class Search(Generic[M]):
         `InputError` if all pairs are refused, and `raised()` says what they raise.
         """
         self.look(pairs)
+        # A function that raises everywhere was not given what it takes: no finding would say so as plainly.
         if self.tried == self.refused and (why := raised()):
             text = "{f} must return outputs; on all {count} pairs it raises {raised}"
             raise InputError(text, names=("f",), count=len(pairs), raised=why)

@@ -24,6 +24,7 @@ from dpaudit.sensitivity.tracing import (
 )
 
 _P = ParamSpec("_P")
+# Functions of torch by what they do with the noise in a tensor.
 _SUMS = {"add", "add_", "__add__", "__radd__", "__iadd__", "sub", "sub_", "__sub__", "__isub__"}
 _IN_PLACE = {"add_", "sub_"}
 _REVERSED = {"rsub", "__rsub__"}
@@ -74,6 +75,7 @@ class TracedTensor(Traced, torch.Tensor):  # type: ignore[misc]  # torch need no
             return scaled(one, other, total)
         if len(args) == 2 and name in _QUOTIENTS and noise_of(args[1]) is None:
             return scaled(args[0], 1 / plain[1], total)
+        # Noise that was added to no value yet keeps its draws in another shape; a value would have to change its own.
         noise = noise_of(args[0]) if args else None
         if noise is not None and noise.value is None and name in _PARTS:
             return traced(total, noise)
@@ -102,7 +104,7 @@ TRACED_AS[torch.Tensor] = lambda tensor: tensor.as_subclass(TracedTensor)
 def replaced(record: Recorder) -> Iterator[Replacement]:
     """Yield the functions of torch that are replaced while noise is recorded."""
     for name in (*_DRAWS, *_OTHER):
-        yield Replacement(torch, name, _drawing(record, name, getattr(torch, name)))
+        yield torch, name, _drawing(record, name, getattr(torch, name))
 
 
 def _drawing(record: Recorder, name: str, draw: Callable[_P, torch.Tensor]) -> Callable[_P, torch.Tensor]:

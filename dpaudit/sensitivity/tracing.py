@@ -7,17 +7,19 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from numbers import Number
 from types import ModuleType
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+# Numbers that noise is added to, or that have noise; the tensors of other libraries behave as arrays do.
 Numbers = float | np.number | np.ndarray
-"""Numbers that noise is added to, or that have noise; the tensors of other libraries behave as arrays do."""
+# Takes the noise of a sum, with its value, and the sum; returns the sum to go on with and the number of its record.
 Added = Callable[["Noise", Numbers], tuple[Numbers, int]]
-"""Takes the noise of a sum, with its value, and the sum; returns the sum to go on with and the number of its record."""
+# Adds two numbers, or subtracts one from the other.
 Combine = Callable[[Numbers, Numbers], Numbers]
-"""Adds two numbers, or subtracts one from the other."""
+# A class or a module, the name of a function of it, and what stands in for that while noise is recorded.
+Replacement = tuple[type | ModuleType, str, Callable[..., Any]]
 _T = TypeVar("_T")
 
 
@@ -80,22 +82,6 @@ class Recorder(Protocol):
         """Return the output of a primitive, recorded."""
 
 
-class Replacement(NamedTuple):
-    """A function that stands in for one of a class or a module while noise is recorded."""
-
-    owner: type | ModuleType
-    name: str
-    function: Callable[..., Any]
-
-    def before(self) -> Replacement:
-        """Return what puts the function that is there now back."""
-        return self._replace(function=vars(self.owner)[self.name])
-
-    def put(self) -> None:
-        """Put the function in its place."""
-        setattr(self.owner, self.name, self.function)
-
-
 class Traced:
     """Base of the numbers and arrays that know of the noise in them."""
 
@@ -106,8 +92,8 @@ class Traced:
         raise NotImplementedError
 
 
+# Types of arrays of other libraries -> what makes one that knows of its noise.
 TRACED_AS: dict[type, Callable[[Any], Traced]] = {}
-"""Types of arrays of other libraries -> what makes one that knows of its noise."""
 
 
 def traced(drawn: _T, noise: Noise) -> _T:
@@ -117,6 +103,7 @@ def traced(drawn: _T, noise: Noise) -> _T:
         made = drawn.view(TracedArray)
     elif type(drawn) in TRACED_AS:
         made = TRACED_AS[type(drawn)](drawn)
+    # Before integers, as a truth value is one to Python.
     elif isinstance(drawn, bool | np.bool_):
         return drawn
     elif isinstance(drawn, int | np.integer):
@@ -153,11 +140,13 @@ def added(one: Numbers, other: Numbers, apply: Combine) -> Numbers:
     second = noise_of(other)
     total = apply(untraced(one), untraced(other))
     if first is not None and second is not None:
+        # Noise of several draws, as a Laplace draw made of two exponential ones, is added to a value as one.
         if first.value is None and second.value is None:
             return traced(total, first.plus(second))
         return total
     noise = first or second
     assert noise is not None
+    # The value that the noise was added to so far grows by what is added now.
     so_far = 0 if noise.value is None else noise.value
     if second is None:
         value = apply(so_far, untraced(other))
@@ -255,9 +244,10 @@ class _TracedNumber(Traced):
             return negated
         return traced(negated, self.noise.times(-1))
 
-    def __pos__(self) -> Any:
+    def __pos__(self) -> Self:
         return self
 
+    # A copy, or what travels to another process, is a plain number: nothing is recorded there.
     def __reduce__(self) -> tuple[type, tuple[float]]:
         plain = self.plain()
         return type(plain), (plain,)
@@ -287,7 +277,8 @@ class TracedArray(Traced, np.ndarray):
         return self.view(np.ndarray)
 
     def __array_finalize__(self, made_from: np.ndarray | None) -> None:
-        self.noise = None  # a view or a copy is noise only if it is said to be
+        # A view or a copy is noise only if it is said to be.
+        self.noise = None
 
     def __array_ufunc__(
         self, ufunc: np.ufunc, method: str, *inputs: Numbers, out: tuple[np.ndarray] | None = None, **settings: Any

@@ -162,8 +162,10 @@ def audit_utility(
             failures = _count_failures(problem, size, stream, runs, workers, report)
             lower, upper = failure_interval(failures, runs, level)
             said = verdict(lower, upper, beta, vacuous)
+            # All intervals hold together, so that the first one that decides may.
             if said != UtilityVerdict.UNDECIDED:
                 break
+    # The theorem is named only where its own statement was tested: with fewer examples it promises nothing.
     claim_id = ""
     if claim is not None and claim.setting == setting and size >= claim.sample_size:
         claim_id = claim.claim_id

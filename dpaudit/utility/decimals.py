@@ -17,6 +17,7 @@ SPREAD = 9
 # A sum, over one count or two, that may have more terms than these is too long.
 MOST_TERMS = 2**18
 
+# The exponents of decimals are far beyond any power that is met here, so that nothing underflows to 0.
 DOWN, UP = (Context(DIGITS, way, Emin=-(10**15), Emax=10**15) for way in (ROUND_FLOOR, ROUND_CEILING))
 
 
@@ -75,6 +76,7 @@ class Enclosure:
 
     def __pow__(self, exponent: int) -> Enclosure:
         """Return a power of a number that is not negative."""
+        # By repeated squaring: some 2 log2(exponent) products, each rounded outwards.
         found = ONE
         square = self
         while exponent:

@@ -102,7 +102,9 @@ class WorstCase(Frozen, frozen=True, kw_only=True):
 
 
 class SizeCertificate(Frozen, frozen=True, kw_only=True):
-    """Two sizes of a learner whose worst case is bounded by a proof; `dpaudit.utility.known` recomputes them.
+    """Two sizes of a learner whose worst case is bounded by a proof.
+
+    `dpaudit.utility.size_certificates` recomputes them.
 
     Attributes
     ----------
@@ -146,8 +148,8 @@ class SampleComplexityFinding(AuditFinding, kw_only=True, frozen=True, tag="samp
     upper : int or None
         So many examples suffice for every concept and distribution, by the `reason`; None if nothing says so.
     reason : {"certificate", "theorem", "none"}
-        What `upper` rests on: the certificate, which `dpaudit.utility.known` verified; the learner's own theorem; or
-        nothing, where the learner fails at the theorem's n.
+        What `upper` rests on: the certificate, which `dpaudit.utility.size_certificates` verified; the learner's own
+        theorem; or nothing, where the learner fails at the theorem's n.
     certificate : SizeCertificate or None
         The certificate, which may also be that of `lower`.
     suffices : int or None

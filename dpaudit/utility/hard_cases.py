@@ -12,7 +12,6 @@ import itertools
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -81,6 +80,7 @@ def hard_cases(learner: Learner, alpha: float, setting: str = "realizable") -> l
     read_number("alpha", alpha, 0, 1)
     read_choice("setting", setting, SETTINGS)
     points, whole = evaluated_points(learner)
+    # In the settings "realizable" and "empirical" labels have no noise, and the same cases are hard.
     makers = {"agnostic": _noisy, "solution": _close}
     uniform = "uniform" if whole else "uniform on landmarks"
     cases = makers.get(setting, _plain)(learner, points, alpha, uniform)
@@ -206,7 +206,8 @@ def _halving(size: int, hard: int, alpha: float) -> Floats:
     return np.asarray(weights / weights.sum())
 
 
-class HardPoint(NamedTuple):
+@dataclass(frozen=True)
+class HardPoint:
     """A point at which a concept differs from its nearest rival: rows of it, and of a point where the two agree.
 
     `word` is the concept's label of the hard point, "positive" or "negative", and `distance` on how many points the two

@@ -80,6 +80,7 @@ class Problem:
         """
         if self.noise is None:
             return self.learner.domain.draw(self.concept, self.distribution, n, rng)
+        # Counts of points and of flips have the law of n examples drawn one by one.
         counts = rng.multinomial(n, self._weights)
         flipped = rng.binomial(counts, self.noise)
         return self.sample_of(np.concatenate([counts - flipped, flipped]))
@@ -123,6 +124,7 @@ class Problem:
         if sample is None:
             most = self.best + self.alpha
 
+        # Many runs return the same output, and to judge one takes a look at all points.
         @cache
         def fails(output: Hashable) -> bool:
             if self.setting == "solution" and sample is not None:
@@ -147,6 +149,7 @@ def apportioned(probabilities: NDArray[np.float64], n: int) -> NDArray[np.int64]
     probability has more than alpha n examples; the likeliest gets the rest. Where that is not enough, point i gets
     floor(n P_i) - floor(n P_{i-1}) for the cumulative probabilities P. The counts, of shape (m,), sum to n.
     """
+    # In fractions, so that n p_i is rounded up only where it is no integer.
     weights = [Fraction(float(p)) for p in probabilities]
     total = sum(weights)
     likeliest = max(range(len(weights)), key=weights.__getitem__)
@@ -303,7 +306,8 @@ class CaseFailure:
                 samples = ((problem.sample_of(counts), p) for counts, p in vectors)
                 rate = sum(p * self._mass(law(sample), self._judge) for sample, p in samples)
                 left_out = max(0.0, 1 - sum(p for _, p in vectors))
-        except InputError:  # the law of so large a sample is not offered
+        # The law of so large a sample is not offered.
+        except InputError:
             return None
         return max(0.0, rate * (1 - 1e-9)), min(1.0, rate * (1 + 1e-9) + left_out)
 
@@ -314,10 +318,12 @@ class CaseFailure:
                 if sample in self._known:
                     return self._known[sample]
                 rate = self._mass(self._law(sample), judge)
+                # The law is a function of the sample alone, so that what is remembered stays right.
                 if len(self._known) < MAX_KNOWN:
                     self._known[sample] = rate
                 return rate
-        except InputError:  # the law of so large a sample is not offered, and is not asked for again
+        # The law of so large a sample is not offered, and is not asked for again.
+        except InputError:
             self._law = None
         return float(judge(self._problem.learner.run(sample, rng, 1)[0]))
 

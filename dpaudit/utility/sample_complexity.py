@@ -24,7 +24,7 @@ from dpaudit.utility.finding import Reason, SampleComplexityFinding, WorstCase
 from dpaudit.utility.interval import is_vacuous, verdict
 from dpaudit.utility.problem import CaseFailure
 from dpaudit.utility.search import RATIO, Proposal, WorstCaseSearch
-from dpaudit.utility.worst_case import Bracket, Known, first_size, known_size
+from dpaudit.utility.worst_case import Bracket, ProvedSize, first_size, known_size
 
 LOG = logging.getLogger(__name__)
 
@@ -125,7 +125,6 @@ def sample_complexity(
         search = WorstCaseSearch(learner, alpha, beta, claim.setting, BEYOND * claim.sample_size, seed)
         with followed(progress, starts * moves, "moves") as report:
             found = search.best(starts, moves, report, n_jobs)
-        LOG.info("sample complexity of %s: %d cases compete", learner.id, len(found))
         candidates = len(found)
         worst, bracket = _worst(learner, found, Decider(beta, confidence, draws, seed), alpha, claim, known)
     upper, reason = _upper(known, bracket.lower, claim.sample_size)
@@ -153,7 +152,7 @@ def sample_complexity(
     )
 
 
-def _missing(known: Known | None, lower: int, upper: int | None) -> str:
+def _missing(known: ProvedSize | None, lower: int, upper: int | None) -> str:
     """Return the step that is missing between both ends of n*, for a finding; empty if they meet."""
     if upper is not None and upper <= lower + 1:
         return ""
@@ -162,7 +161,7 @@ def _missing(known: Known | None, lower: int, upper: int | None) -> str:
     return known.missing or UNKNOWN
 
 
-def _upper(known: Known | None, lower: int, theorem: int) -> tuple[int | None, Reason]:
+def _upper(known: ProvedSize | None, lower: int, theorem: int) -> tuple[int | None, Reason]:
     """Return the least size that is known to suffice for every case, and why: one that fails refutes the theorem."""
     ends = []
     if known is not None:
@@ -202,18 +201,25 @@ def own_case(learner: Learner, alpha: float, beta: float, claim: UtilityClaim) -
 
 
 def _worst(
-    learner: Learner, found: list[Proposal], decider: Decider, alpha: float, claim: UtilityClaim, known: Known | None
+    learner: Learner,
+    found: list[Proposal],
+    decider: Decider,
+    alpha: float,
+    claim: UtilityClaim,
+    known: ProvedSize | None,
 ) -> tuple[WorstCase, Bracket]:
     """Return the case with the largest size that is shown to fail, with its bracket.
 
     It may be the learner's own, or that of its proof.
     """
+    LOG.info("sample complexity of %s: %d cases compete", learner.id, len(found))
     brackets: list[Bracket] = []
     fails = 0 if known is None else known.certificate.fails
     for candidate in found:
         failure = CaseFailure(learner, candidate.case, alpha, claim.setting)
         above = max((one.lower for one in brackets), default=fails or -1) + 1
         brackets.append(decider.bracket(failure, candidate.n, BEYOND * claim.sample_size, above))
+    # The largest size that is shown to fail is the strongest statement, whatever is known of what suffices.
     bracket, worst = max(zip(brackets, found, strict=True), key=lambda one: one[0].lower)
     if known is not None and fails and fails >= bracket.lower:
         return known.case, known.bracket
@@ -250,11 +256,13 @@ class Decider:
 
         Nothing is shown, at the cost of one test, if the failure rate is not above beta at `above`, where that is > 0.
         """
+        # Exact sums look at every size; tests cost samples, and look at sizes that differ by `RATIO`.
         exact = failure.exact(start) is not None
 
         def size(step: int) -> int:
             return _size(start, step, exact, cap)
 
+        # A size that both searches meet is tested once: a second test would have a share of the error of its own.
         @cache
         def answer(n: int) -> str:
             return self.answer(failure, n) if n else "above"
@@ -292,12 +300,14 @@ def _size(start: int, step: int, exact: bool, cap: int) -> int:
     size = start * RATIO**step
     if size < 1:
         return 0
+    # Away from the start, so that each step is another size.
     rounded = math.floor(size) if step <= 0 else math.ceil(size)
     return min(cap, max(0, rounded))
 
 
 def _last(holds: Callable[[int], bool], start: int) -> int:
     """Return the last integer at which a condition holds, for one that holds up to somewhere and not beyond."""
+    # Steps that double enclose it, and bisection finds it: the looks grow as the logarithm of its distance.
     low = high = start
     step = 1
     if holds(start):

@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,13 +67,19 @@ def law_of(
                 report(1)
     _, claim, _ = measured[0]
     points = sorted((point for point, _, _ in measured), key=lambda point: point.x)
-    slopes = slopes_of(points, confidence)
+    # Additive terms such as ln(1/beta) bend the line at small values, so that the upper half decides.
+    half = points[len(points) // 2 :]
+    ratio = _fitted(half, confidence, over_theorem=True)
+    found = verdict(ratio.lower, ratio.upper, CLEAR)
+    # No finite number of sizes proves a law of growth.
+    if found == UtilityVerdict.HOLDS:
+        found = UtilityVerdict.NOT_REFUTED
     return ScalingFinding(
-        verdict=slopes.verdict,
-        exponent=slopes.exponent,
-        upper_exponent=slopes.upper_exponent,
-        ratio_slope=slopes.ratio_slope,
-        local_exponents=slopes.local_exponents,
+        verdict=found,
+        exponent=_fitted(points, confidence),
+        upper_exponent=_fitted(half, confidence),
+        ratio_slope=ratio,
+        local_exponents=_local_exponents(points),
         points=points,
         learner=learner_id,
         parameter=parameter,
@@ -158,34 +163,10 @@ def _abscissa(parameter: str, value: float) -> tuple[str, float]:
     return parameter, float(value)
 
 
-class Slopes(NamedTuple):
-    """The fields of a `ScalingFinding` that follow from its points."""
-
-    verdict: UtilityVerdict
-    exponent: Slope
-    upper_exponent: Slope
-    ratio_slope: Slope
-    local_exponents: list[float]
-
-
-def slopes_of(points: Sequence[ScalingPoint], confidence: float) -> Slopes:
-    """Return the fields of a finding that follow from its points, which are in the order of x."""
-    # Additive terms such as ln(1/beta) bend the line at small values, so that the upper half decides.
-    half = points[len(points) // 2 :]
+def _local_exponents(points: Sequence[ScalingPoint]) -> list[float]:
+    """Return the slopes between points that follow each other in the order of x, from the ends of their brackets."""
     logs = [(math.log(point.x), math.log(point.upper or max(point.lower, 1))) for point in points]
-    ratio = _fitted(half, confidence, over_theorem=True)
-    found = verdict(ratio.lower, ratio.upper, CLEAR)
-    if found == UtilityVerdict.HOLDS:
-        # No finite number of sizes proves a law of growth.
-        found = UtilityVerdict.NOT_REFUTED
-    return Slopes(
-        verdict=found,
-        exponent=_fitted(points, confidence),
-        upper_exponent=_fitted(half, confidence),
-        ratio_slope=ratio,
-        # From the ends of brackets.
-        local_exponents=[(n - m) / (y - x) for (x, m), (y, n) in pairwise(logs)],
-    )
+    return [(n - m) / (y - x) for (x, m), (y, n) in pairwise(logs)]
 
 
 def _fitted(points: Iterable[ScalingPoint], confidence: float, *, over_theorem: bool = False) -> Slope:

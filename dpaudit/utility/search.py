@@ -120,6 +120,7 @@ class WorstCaseSearch:
         """
         failure = self._failure(case)
 
+        # The same random numbers at every size and for every case, so that comparisons have less noise than rates.
         def fails(n: int) -> bool:
             return self._mean(failure, n, samples, draws) > self._beta
 
@@ -130,6 +131,7 @@ class WorstCaseSearch:
 
     def _all_climbed(self, starts: list[Proposal], moves: int, report: Advance | None, n_jobs: int) -> list[Proposal]:
         """Return the case that climbing from each start found; climbs are independent, so that their order is free."""
+        # In this process progress is shown move by move.
         if joblib.effective_n_jobs(n_jobs) == 1:
             return [self._climbed(start, moves, i, report) for i, start in enumerate(starts)]
         calls = [partial(self._climbed_in_parts, start, moves, i) for i, start in enumerate(starts)]
@@ -200,7 +202,8 @@ class WorstCaseSearch:
                 points, weights = self._levelled(code, points, weights, rng)
             else:
                 points, weights = self._transferred(kind, points, weights, rng)
-        return _case(code, points, weights, "found by climbing", 1e-6)  # a point that is never drawn only costs time
+        # A point that is never drawn only costs time.
+        return _case(code, points, weights, "found by climbing", 1e-6)
 
     def _transferred(
         self, kind: str, points: Points, weights: Floats, rng: np.random.Generator

@@ -11,7 +11,7 @@ from dpaudit.contract import Grade, HasFault, HasWorstCase, Learner, UtilityClai
 from dpaudit.errors import InputError
 from dpaudit.utility.audit import stated_claim
 from dpaudit.utility.finding import SizeCertificate, WorstCase
-from dpaudit.utility.known import refuted
+from dpaudit.utility.size_certificates import refuted
 
 LOG = logging.getLogger(__name__)
 
@@ -31,7 +31,7 @@ class Bracket:
 
 
 @dataclass(frozen=True)
-class Known:
+class ProvedSize:
     """A verified certificate, the case that fails at its `fails` examples, and what is not proved."""
 
     certificate: SizeCertificate
@@ -45,13 +45,14 @@ class Known:
         return Bracket(self.certificate.fails, self.certificate.suffices, Grade.EXACT)
 
 
-def known_size(learner: Learner, alpha: float, beta: float, claim: UtilityClaim) -> Known | None:
+def known_size(learner: Learner, alpha: float, beta: float, claim: UtilityClaim) -> ProvedSize | None:
     """Return the verified ends of n* that a learner's proof gives; None if it has no proof in this setting.
 
     A control inherits the proof of its honest base, to which it does not apply.
     """
     if not isinstance(learner, HasWorstCase) or isinstance(learner, HasFault):
         return None
+    # The proof speaks of the setting of the learner's own theorem.
     own = stated_claim(learner, alpha, beta)
     if own is None or own.setting != claim.setting:
         return None
@@ -64,7 +65,8 @@ def known_size(learner: Learner, alpha: float, beta: float, claim: UtilityClaim)
             # The rate of the proof's own case falls with n: the first n that does not fail comes after the last.
             fails = (first_size(lambda n: learner.worst_failure(alpha, n).lower <= beta, suffices) or 1) - 1
         return _verified(learner, alpha, beta, fails, suffices)
-    except InputError as error:  # nothing is proved for such numbers
+    # Nothing is proved for such numbers.
+    except InputError as error:
         LOG.info("no worst case of %s is known: %s", learner.id, error)
         return None
 
@@ -92,7 +94,7 @@ def first_size(
     return high
 
 
-def _verified(learner: HasWorstCase, alpha: float, beta: float, fails: int, suffices: int) -> Known | None:
+def _verified(learner: HasWorstCase, alpha: float, beta: float, fails: int, suffices: int) -> ProvedSize | None:
     """Return the certificate of two sizes, moved apart a little until it is verified; None if that is in vain.
 
     As a last resort no case is said to fail: the proof may be another one at so few examples.
@@ -111,6 +113,6 @@ def _verified(learner: HasWorstCase, alpha: float, beta: float, fails: int, suff
                 case = WorstCase(
                     concept=shown.concept, points=points, probabilities=weights, noise=[], name=shown.case or "none"
                 )
-                return Known(certificate, case, found.proof, found.missing)
+                return ProvedSize(certificate, case, found.proof, found.missing)
             LOG.warning("a certificate is refused: %s", problem)
     return None

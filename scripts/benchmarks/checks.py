@@ -23,7 +23,7 @@ from scipy.stats import binomtest
 
 import dpaudit
 from dpaudit.audit.dependence import ORDER_ERROR, SHARED_ERROR, Series, SharedValues, depends_on_order
-from dpaudit.running.values import fingerprints
+from dpaudit.running.fingerprints import fingerprints
 
 Draw = Callable[[np.random.Generator], Any]
 INDEPENDENT: dict[str, tuple[Draw, Callable[[int, Any], Any]]] = {

@@ -211,7 +211,7 @@ def test_no_file_reads_a_pickle() -> None:
         assert "pickle.load(" not in text
         # The conformance check pickles a learner in memory, to see that workers can get it; and a process sends work to
         # the copy of itself that makes it. What comes from audited code is read by `outputs.decoding`.
-        assert "pickle.loads(" not in text or path.name in ("conformance.py", "sent.py")
+        assert "pickle.loads(" not in text or path.name in ("conformance.py", "transport.py")
 
 
 def commands_of_the_readme() -> list[str]:

@@ -22,7 +22,7 @@ from dpaudit import seeding
 from dpaudit.audit import fixed_design
 from dpaudit.audit.clock import END, LOOKS, PAIRS, SHARES, Clock, Stopped
 from dpaudit.audit.fixed_design import reading_seconds
-from dpaudit.audit.preflight import Hygiene
+from dpaudit.audit.preflight import Preflight
 from dpaudit.contract import Pair
 from dpaudit.errors import InputError
 from dpaudit.events.feature_screening.featured import screened_discretizers
@@ -30,7 +30,7 @@ from dpaudit.outputs.canonical import TIMED_OUT, Raised, canonical, in_words
 from dpaudit.running import child as children
 from dpaudit.running import processes
 from dpaudit.running.adapters import as_mechanism
-from dpaudit.running.child import Child, Late
+from dpaudit.running.child import Child
 from dpaudit.running.isolated import RunFault, Timeout, _further
 from dpaudit.running.processes import ChildDied
 from dpaudit.running.sampling import Sampler
@@ -173,9 +173,8 @@ def test_no_part_is_lost_where_a_child_is_ended(number):
         time.sleep(60)  # longer than its limit
 
     child = Child(slow)
-    with pytest.raises(Late) as late:
-        child.call(b"%d" % number, seconds=1.0, most=number)
-    assert late.value.parts == [b"x" * i for i in range(number)]
+    assert child.call(b"%d" % number, seconds=1.0, most=number) is None
+    assert child.parts == [b"x" * i for i in range(number)]
     assert child.closed
 
 
@@ -667,11 +666,11 @@ def test_there_are_no_runs_at_the_end_when_the_time_is_over(own):
         next(calls)
         return data + rng.laplace()
 
-    hygiene = Hygiene(Sampler(as_mechanism(mechanism), 0), (Pair(0.0, 1.0),), 5_000, own)
+    preflight = Preflight(Sampler(as_mechanism(mechanism), 0), (Pair(0.0, 1.0),), 5_000, own)
     clock = Clock(10.0, now)
-    hygiene.open(clock)
+    preflight.open(clock)
     made = next(calls)
     now.seconds = 11.5
-    hygiene.close()
+    preflight.close()
     assert next(calls) == made + 1
     assert clock.stopped.left_out == (END,)

@@ -10,8 +10,8 @@ from dpaudit.contract import CurveClaim, Relation, Verdict
 from dpaudit.report.numbers import plural, significant, value_text
 from dpaudit.report.view import FindingView
 
+# Digits of a number in brief.
 BRIEF_DIGITS = 3
-"""Digits of a number in brief."""
 
 
 def claim_words(epsilon: float, delta: float, written: Callable[[float], str] = value_text) -> str:
@@ -54,12 +54,14 @@ def curve_claim_parts(claim: CurveClaim) -> tuple[str, str]:
 def times_words(ratio: float, epsilon: float, written: Callable[..., str] = significant) -> str:
     """Return by which factor one probability exceeds another, and by which a claim of epsilon lets it."""
     allowed = factor(epsilon)
+    # Each is rounded on its side of the other, or a violation could read "2.7 times, the claim allows 2.7".
     times = written(ratio, digits=2, apart_from=allowed)
     return f"{times} times as often, the claim allows {written(allowed, digits=2, apart_from=ratio)}"
 
 
 def factor(epsilon: float) -> float:
     """Return by which factor a claim of epsilon lets a probability differ."""
+    # Beyond it exp(epsilon) leaves the floats.
     return math.exp(min(epsilon, 700.0))
 
 

@@ -16,7 +16,9 @@ from dpaudit.evidence.records import codes_of
 from dpaudit.outputs.canonical import TIMED_OUT
 from dpaudit.report.view import Decoded
 
+# Outputs of an event that are listed.
 _MOST_LABELS = 12
+# Answers that are named one by one, at most, and the characters of each.
 _FEW_ANSWERS, _LONG_ANSWER = 4, 60
 _RARE = "any output rare or unseen in training"
 
@@ -85,6 +87,7 @@ def answers_of(event: Event) -> list[str]:
     if not isinstance(event, Cells) or event.feature != "output" or event.path or event.rare or event.complement:
         return []
     labels = [str(code) for code in codes_of(event)] or list(event.labels if not event.ranges else ())
+    # Whether a number is NaN is a property of the output, and no answer.
     if _says_whether_nan(labels):
         return []
     if len(labels) <= _FEW_ANSWERS and all(len(label) <= _LONG_ANSWER for label in labels):
@@ -97,6 +100,7 @@ def _says_whether_nan(labels: Sequence[str]) -> bool:
 
 
 def _between(subject: str, event: Interval) -> str:
+    # With the subject in front, as it is read.
     if event.high == math.inf and event.low > -math.inf:
         return f"{subject} ≥ {event.low:g}"
     words = subject
@@ -140,7 +144,8 @@ def _cells_words(event: Cells, decoded: Decoded) -> str:
         named = f"{subject} not in {{{shown}}}"
     elif labels:
         named = f"{subject} in {{{shown}}}"
-    if labels and not whole and not ranges and event.size <= 1:  # what a person reads off the output
+    # What a person reads off the output.
+    if labels and not whole and not ranges and event.size <= 1:
         named = f"{subject} = {labels[0]}"
     if _says_whether_nan(labels):
         named = f"{subject} is {labels[0]}"

@@ -14,16 +14,16 @@ from dpaudit.evidence.records import Result
 from dpaudit.exact.finding import LawFinding, SupremumFinding
 from dpaudit.report.numbers import count, plural
 from dpaudit.report.terminal import Lines, ShellCommand, aligned
-from dpaudit.report.view import Decoded, FindingView, OneAudit, Shown, view_of
+from dpaudit.report.view import Decoded, FindingView, OneAudit, ParameterWriter, view_of
 from dpaudit.report.words import laws, one_run, privacy, sensitivity, utility
 from dpaudit.report.words.claims import claim_words, label_parameters
 from dpaudit.sensitivity.finding import RecordedFinding, SensitivityFinding
 from dpaudit.utility.finding import SampleComplexityFinding, ScalingFinding, UtilityFinding
 
+# The findings that a report of a run does not hold.
 OneSearch: TypeAlias = (
     SupremumFinding | SampleComplexityFinding | ScalingFinding | OneRunFinding | SensitivityFinding | RecordedFinding
 )
-"""The findings that a report of a run does not hold."""
 
 
 def brief_lines(finding: OneAudit, name: str = "the mechanism", repeat: str | None = None) -> Lines:
@@ -39,7 +39,7 @@ def brief_lines(finding: OneAudit, name: str = "the mechanism", repeat: str | No
     return [*lines, ("seed", f"{finding.seed}, {count(finding.trials)} runs{sides}")]
 
 
-def parts(finding: OneAudit, name: str, decoded: Decoded = None, shown: Shown = in_python) -> Lines:
+def parts(finding: OneAudit, name: str, decoded: Decoded = None, shown: ParameterWriter = in_python) -> Lines:
     """Return all that a report says of a finding in brief, each part with its label: statement, reasons, warnings.
 
     Consoles and pages of one finding show every part; the prose of a run has the `statement` of all findings on a
@@ -80,7 +80,7 @@ def _shows(finding: OneAudit) -> str:
             return utility.shows(finding)
 
 
-def reasons(finding: OneAudit, decoded: Decoded = None, shown: Shown = in_python) -> Lines:
+def reasons(finding: OneAudit, decoded: Decoded = None, shown: ParameterWriter = in_python) -> Lines:
     """Return what shows the verdict of a finding, what could not have been seen, and what to do about that."""
     match finding:
         case PrivacyFinding():
@@ -126,7 +126,7 @@ def _evidence(view: FindingView) -> Lines:
             return utility.evidence_lines(finding)
 
 
-def verdict_summary(shown: Shown, results: Sequence[Result], repeat: str) -> Lines:
+def verdict_summary(shown: ParameterWriter, results: Sequence[Result], repeat: str) -> Lines:
     """Return the lines on the gravest of some results of one learner and one kind, which `repeat` makes again."""
     views = [view_of(result) for result in results]
     lines = _brief(max(views, key=lambda view: (view.refutes, view.leaves_open)), shown)
@@ -137,7 +137,7 @@ def verdict_summary(shown: Shown, results: Sequence[Result], repeat: str) -> Lin
     return [*lines, ("repeat", ShellCommand(repeat)), *privacy.clock_lines(*(view.finding for view in views))]
 
 
-def verdict_block(shown: Shown, results: Sequence[Result]) -> str:
+def verdict_block(shown: ParameterWriter, results: Sequence[Result]) -> str:
     """Return what some results of one learner and one kind rest on; of several, each in brief before that."""
     views = [view_of(result) for result in results]
     lines = [("parameters", label_parameters(views[0].parameters))]
@@ -146,12 +146,12 @@ def verdict_block(shown: Shown, results: Sequence[Result]) -> str:
     return aligned([*lines, *(line for view in views for line in finding_lines(view, shown))])
 
 
-def finding_lines(view: FindingView, shown: Shown = in_python) -> Lines:
+def finding_lines(view: FindingView, shown: ParameterWriter = in_python) -> Lines:
     """Return all that one finding says: in brief, and then what that rests on."""
     return [*_brief(view, shown), *_evidence(view)]
 
 
-def _brief(view: FindingView, shown: Shown) -> Lines:
+def _brief(view: FindingView, shown: ParameterWriter) -> Lines:
     finding = view.finding
     # Below the theorem's sample size nothing is promised: the line says what was tested, and no verdict.
     (label, words), *lines = parts(finding, view.name, view.decoded, shown)
@@ -162,6 +162,7 @@ def _brief(view: FindingView, shown: Shown) -> Lines:
         label = "TESTED"
         words = f"{words}; this refutes nothing, {asks}"
     lines += _asked(finding)
+    # A reader of the theorem would take the claim that was tested for the theorem's.
     own = view.claim
     if own is not None and isinstance(finding, PrivacyFinding):
         if (finding.epsilon, finding.delta) != (own.epsilon, own.delta):

@@ -28,7 +28,8 @@ def inputs_words(witness: Witness) -> tuple[str, str]:
 
 def origin_text(origin: Origin) -> str:
     """Return how one pair was made, and by how many moves of the local search it was varied."""
-    plain = origin.text and origin.kind in (OriginKind.ENUMERATED, OriginKind.GIVEN)  # needs no heading
+    # The text of these says by itself how the pair was made.
+    plain = origin.text and origin.kind in (OriginKind.ENUMERATED, OriginKind.GIVEN)
     if plain:
         made = origin.text
     else:

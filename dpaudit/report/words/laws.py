@@ -16,7 +16,9 @@ from dpaudit.report.words.claims import BRIEF_DIGITS, claim_words, factor, teste
 from dpaudit.report.words.events import known_codes
 from dpaudit.report.words.inputs import cut, origin_text
 
+# Characters of a witness in brief.
 _LONGEST_WITNESS = 120
+# What stands behind a supremum, in words.
 _SUPPORTS = {
     Support.PROVED: "ε = {}, proved for samples of every size",
     Support.LIMIT: "ε ≥ {}, the limit along a ray of samples",
@@ -82,6 +84,7 @@ def _loss(finding: LawFinding) -> str:
     least = finding.epsilon_at_claim
     if claimed is not None and delta and least is None:
         return f"δ = {significant(finding.delta_at_claim, digits=BRIEF_DIGITS, apart_from=delta)} there"
+    # With a delta the pure loss is no answer to the claim: epsilon at that delta is.
     at_delta = claimed is not None and delta > 0
     epsilon = finding.epsilon
     if at_delta and least is not None:
@@ -144,6 +147,7 @@ def supremum_lines(finding: SupremumFinding, name: str) -> tuple[Lines, Lines]:
     claim = "promises no privacy"
     if claimed is not None:
         claim = f"claims {claim_words(claimed, finding.claimed_delta)}"
+    # A pure loss above the claimed epsilon looks like a violation, and with a delta it is none.
     exceeds = finding.claimed_delta and finding.verdict is not PrivacyVerdict.VIOLATION
     loss = significant(finding.value, digits=6, apart_from=claimed, error=finding.error)
     value = _SUPPORTS[finding.support].format(loss)

@@ -14,7 +14,9 @@ from dpaudit.report.terminal import Lines, said
 from dpaudit.report.words.claims import claim_words, curve_claim_words
 
 _DIGITS = 3
+# Digits of a seal in brief: as many as nobody mistakes for another one.
 _SEAL_DIGITS = 16
+# The order of the guesses in words, and that of guesses which are turned around.
 _GUESSED = {
     "two-sided": "in above the mean of the quartiles of the scores and out below, the farthest from it first",
     "in": "all in, the highest score first",
@@ -52,6 +54,7 @@ def one_run_lines(finding: OneRunFinding, name: str) -> tuple[Lines, Lines]:
     gaps = [("power", f"none: {_canary_gap_words(gap)}") for gap in finding.gaps]
     power = gaps or [("power", _canary_power_words(finding))]
     assumed = ("if Gaussian", assumed_words(finding))
+    # What a reader must know of the coins, on which everything rests.
     limits = [*finding.warnings]
     if finding.reversed is True:
         limits += [_REVERSED]
@@ -119,6 +122,7 @@ def _shows(finding: OneRunFinding) -> str:
         return f"shows ε ≥ {lower}"
     at = f"δ = {significant(finding.delta, digits=_DIGITS)}"
     point = f"ε ≤ {significant(finding.epsilon, digits=_DIGITS)} at {at}"
+    # Of a Gaussian claim one number says all, at every delta.
     if finding.mu_lower is not None:
         mu = significant(finding.mu_lower, "down", digits=_DIGITS, apart_from=curve.mu)
         return f"shows μ ≥ {mu}, by the point {point}"

@@ -22,7 +22,7 @@ from dpaudit.report.about import about_view
 from dpaudit.report.glossary import OFTEN
 from dpaudit.report.numbers import count, percent, plural, significant, value_text
 from dpaudit.report.terminal import Lines, said
-from dpaudit.report.view import Decoded, FindingView, Shown
+from dpaudit.report.view import Decoded, FindingView, ParameterWriter
 from dpaudit.report.words.claims import (
     BRIEF_DIGITS,
     claim_cell,
@@ -36,7 +36,9 @@ from dpaudit.report.words.claims import (
 from dpaudit.report.words.events import answer_words, answers_of, event_words
 from dpaudit.report.words.inputs import cut, inputs_words, origin_text
 
+# The trials that are advised at least, where runs were too few: those of an audit by default.
 _MANY_TRIALS = 100_000
+# The finding of each check against a mechanism.
 _DEPENDS = {
     CheckName.INPUTS: "runs change their inputs",
     CheckName.GENERATOR: "equal generators gave different outputs",
@@ -55,6 +57,7 @@ _DEPENDS = {
     CheckName.CALLS: "outputs of one call depend on each other: counts differ from call to call by more than those of "
     "independent runs do, so that bounds on independent runs do not hold",
 }
+# The answers that are warnings.
 _OTHERS = {
     Answer.GLOBAL: "a global generator is used (numpy's, random's or torch's) instead of the one that is passed: the "
     "audit cannot be repeated bit by bit",
@@ -63,6 +66,7 @@ _OTHERS = {
     Answer.UNMOVED: "the generator that is passed is read and not advanced: runs that draw from a copy of it would "
     "repeat their noise, so each run of this audit had a generator of its own",
 }
+# What each check has shown if there is nothing to report.
 _PASSED = {
     CheckName.INPUTS: "inputs are left as they are",
     CheckName.GENERATOR: "equal generators give equal outputs",
@@ -77,6 +81,7 @@ _PASSED = {
 ROUNDING_LEAKS = "floating-point rounding reveals the input (Mironov 2012)"
 # Exceptions that no choice of inputs avoids.
 _DEFECTS = frozenset({"NameError", "UnboundLocalError", "AttributeError", "ImportError", "ModuleNotFoundError"})
+# What to do about a check that makes an audit meaningless.
 _REMEDIES = {
     CheckName.INPUTS: "let the mechanism copy its input before it changes it",
     CheckName.GENERATOR: "draw all randomness from the generator that is passed",
@@ -88,13 +93,14 @@ _REMEDIES = {
     CheckName.WORKERS: "draw all randomness from the generator that is passed, or use one process",
     CheckName.CALLS: "draw for each run of a call what its law needs, or let a call make one run, not batched",
 }
+# The meaning of a bound on epsilon, by its name.
 BOUNDS = {
     "melded": "melded, one joint confidence statement on both probabilities",
     "coin": "the exact limit of how often the coin is guessed right that decided the input of each run",
 }
-"""The meaning of a bound on epsilon, by its name."""
 
 
+# The purposes of runs in the fixed design, in their order.
 _PURPOSES = {
     "search": "to compare the pairs",
     "local": "to vary the best pair",
@@ -149,7 +155,7 @@ def shows(finding: PrivacyFinding) -> str:
     return f"{words} ({sure})"
 
 
-def reasons(finding: PrivacyFinding, decoded: Decoded = None, shown: Shown = in_python) -> Lines:
+def reasons(finding: PrivacyFinding, decoded: Decoded = None, shown: ParameterWriter = in_python) -> Lines:
     """Return what shows the verdict, what could not have been seen, and what to do about that."""
     if finding.verdict == PrivacyVerdict.NO_EVIDENCE:
         why, remedy = _no_power(finding, shown)
@@ -225,6 +231,7 @@ def evidence_lines(view: FindingView, finding: PrivacyFinding) -> Lines:
 def _event_reason(finding: PrivacyFinding, decoded: Decoded) -> str:
     witness = finding.witness
     tested = finding.curve_test
+    # The bet on all outputs refutes alone, and there is no event to show.
     if tested is not None and tested.by_holder and finding.epsilon_lower <= finding.epsilon:
         return holder_words(tested)
     # The event in simpler words shows the same; the one that was tested has the proof.
@@ -232,7 +239,8 @@ def _event_reason(finding: PrivacyFinding, decoded: Decoded) -> str:
     words = answer_words(shown.event, decoded)
     event = cut(f"answer {words}" if answers_of(shown.event) else words)
     sides = list(inputs_words(witness))
-    if not witness.origin.kind.own:  # recipes of datasets are shown in full
+    # Recipes of datasets are short, and shown in full.
+    if not witness.origin.kind.own:
         sides = list(map(cut, sides))
     likely, other = sides if shown.direction == Direction.FORWARD else sides[::-1]
     if shown.rates is None:
@@ -265,7 +273,8 @@ def unseen_words(finding: PrivacyFinding | None) -> str:
     if finding is None:
         return ""
     unseen = finding.not_looked_at
-    if finding.reach is not UNSET:  # `reach_words` has these
+    # `reach_words` has these.
+    if finding.reach is not UNSET:
         unseen = tuple(one for one in unseen if one not in finding.reach.not_tried)
     if len(unseen) > 3:
         return f"{len(unseen)} kinds of features not looked at: -v or finding.not_looked_at names them"
@@ -274,7 +283,7 @@ def unseen_words(finding: PrivacyFinding | None) -> str:
     return ""
 
 
-def _no_power(finding: PrivacyFinding, shown: Shown = in_python) -> tuple[str, str]:
+def _no_power(finding: PrivacyFinding, shown: ParameterWriter = in_python) -> tuple[str, str]:
     remedies = dict.fromkeys(_remedy(gap, finding, shown) for gap in finding.gaps)
     if needed := _needed_trials(finding):
         remedies[_more_runs(finding, needed, shown)] = None
@@ -332,13 +341,14 @@ def _needed_trials(finding: PrivacyFinding) -> int:
     for gap in finding.gaps:
         match gap:
             case gaps.FewRuns():
+                # The least that could refute the claim detects next to nothing: ten times as many are advised.
                 needed = max(needed, _MANY_TRIALS, 10 * gap.trials, 10 * finding.trials)
             case gaps.Powerless() | gaps.Constant(varied=True):
                 needed = max(needed, _MANY_TRIALS, 10 * finding.trials)
     return needed
 
 
-def _remedy(gap: Gap, finding: PrivacyFinding, shown: Shown) -> str:
+def _remedy(gap: Gap, finding: PrivacyFinding, shown: ParameterWriter) -> str:
     """Return what closes a gap; empty where it is more runs, for which there is one sentence."""
     match gap:
         # More runs close these three together, and `_more_runs` says how many.
@@ -361,7 +371,7 @@ def _remedy(gap: Gap, finding: PrivacyFinding, shown: Shown) -> str:
             return _REMEDIES[gap.check]
 
 
-def _more_runs(finding: PrivacyFinding, trials: int, shown: Shown) -> str:
+def _more_runs(finding: PrivacyFinding, trials: int, shown: ParameterWriter) -> str:
     # Runs that a time limit left out are asked for as time: more trials would not be made either.
     if longer := _more_time(finding, shown):
         return longer
@@ -375,13 +385,14 @@ def _more_runs(finding: PrivacyFinding, trials: int, shown: Shown) -> str:
 
 def about_words(seconds: float) -> str:
     """Return about how long something takes, as "about 4 min"."""
+    # Each unit up to a number that is still read at a glance: 100 s, 100 min, 48 h.
     for most, unit, words in ((100, 1, "s"), (6_000, 60, "min"), (172_800, 3_600, "h")):
         if seconds < most:
             return f"about {max(1, round(seconds / unit))} {words}"
     return f"about {count(round(seconds / 86_400))} days"
 
 
-def _more_time(finding: PrivacyFinding, shown: Shown) -> str:
+def _more_time(finding: PrivacyFinding, shown: ParameterWriter) -> str:
     """Return what the runs that were asked for would show, where a limit left no time for them."""
     if finding.stopped is UNSET or finding.stopped.asked is UNSET:
         return ""
@@ -395,6 +406,7 @@ def _more_time(finding: PrivacyFinding, shown: Shown) -> str:
 def _catches(finding: PrivacyFinding, trials: int) -> str:
     """Return which leaks so many trials detect on an event as likely as that tested."""
     given = len(finding.origins)
+    # The rates that were seen stand for those of the event: an estimate, which the words say with "or so".
     rates = finding.witness.rates
     least = math.inf
     if rates is not None:
@@ -402,7 +414,8 @@ def _catches(finding: PrivacyFinding, trials: int) -> str:
         claim = PrivacyClaim(finding.epsilon, finding.delta, finding.relation or Relation.REPLACE_ONE)
         training = budget.pilot + budget.training
         least = Power.of_test(*rates, training, budget.confirmation, claim, finding.errors["verdict"]).epsilon
-    if least >= finding.detectable_epsilon:  # infinite, or for the event tested no less than what was seen
+    # Infinite, or for the event tested no less than what was seen.
+    if least >= finding.detectable_epsilon:
         return ": more runs see smaller leaks"
     return f" to catch any ε ≥ {significant(least, 'up', digits=2, apart_from=finding.epsilon)} or so"
 
@@ -541,7 +554,8 @@ def run_time_lines(finding: PrivacyFinding) -> Lines:
         return []
     lower = significant(found.epsilon_lower, "down", digits=3, apart_from=finding.epsilon)
     words = f"with the run times of {plural(found.trials, 'run')} a side, outputs show ε ≥ {lower}"
-    if found.counted:  # the event is that of the witness
+    # The event is then that of the witness.
+    if found.counted:
         return [("run time", f"{words}, which counts: times do not distinguish equal inputs")]
     if found.control is not UNSET:
         apart = significant(found.control, "down", digits=3, apart_from=0.0)
@@ -619,6 +633,7 @@ def _shortfall_words(claim: CurveClaim, short: float) -> str:
     Divergences of Gaussian noise are proportional to the square of its shift in standard deviations. Of several orders
     it is the one that the noise keeps exactly.
     """
+    # Noise of a share s less makes the shift 1 / (1 - s) times as large.
     larger = (1 - short) ** -2
     if claim.rho is not None:
         return f"ρ = {significant(larger * claim.rho, 'up', digits=3, apart_from=claim.rho)}"
@@ -731,7 +746,8 @@ def errors_text(finding: PrivacyFinding) -> str:
     """Return how the probability of error is split over the statements, and that of the verdict over several events."""
 
     def shown(share: float) -> str:
-        return f"{share:.10g}"  # 0.05, not the 0.050000000000000044 of binary fractions
+        # 0.05, not the 0.050000000000000044 of binary fractions.
+        return f"{share:.10g}"
 
     # The verdict's share leads: it is the one that a reader asks for.
     errors = sorted(finding.errors.items(), key=lambda item: (item[0] != "verdict", item[0]))

@@ -12,6 +12,7 @@ from dpaudit.sensitivity.finding import Moved, NoiseMove, RecordedFinding, Sensi
 from dpaudit.sensitivity.metrics import ROUNDING
 
 _DIGITS = 4
+# What follows a distance in each metric.
 _METRICS = {
     "absolute": "",
     "l1": " in L1",
@@ -21,6 +22,7 @@ _METRICS = {
     "symmetric": " elements",
 }
 _LIMITS = {PrivacyVerdict.NOT_REFUTED: "that no other pair moves farther: no number of pairs proves a sensitivity"}
+# Values with noise that are listed in brief, and drawn in the figure.
 _VALUES_LISTED = 3
 _VALUES_DRAWN = 8
 
@@ -40,6 +42,7 @@ def function_lines(finding: SensitivityFinding, name: str) -> tuple[Lines, Lines
         shows = f"moves {moved} on a pair of neighbours"
     verdict = (finding.verdict, f"{name} {claimed}, {shows} (computed without noise)")
     rounding = ""
+    # A distance above the claim without a violation asks for a reason.
     if finding.rounded and finding.verdict != PrivacyVerdict.VIOLATION and finding.distance > finding.sensitivity:
         rounding = f"the excess is below {float(ROUNDING):g} of the claim, which is rounding of floats"
     brief = said(
@@ -70,6 +73,7 @@ def _tried(finding: SensitivityFinding | RecordedFinding, what: str) -> str:
 def _witness(moved: Moved | None) -> str:
     if moved is None:
         return ""
+    # Outputs of people's data are not shown.
     if moved.outputs is None:
         return moved.origin.text or f"{moved.data} against {moved.neighbour}"
     first, second = moved.outputs
@@ -79,6 +83,7 @@ def _witness(moved: Moved | None) -> str:
 def recorded_lines(finding: RecordedFinding, name: str) -> tuple[Lines, Lines]:
     """Return the same of what a mechanism adds noise to."""
     refuting = [one for one in finding.moves if _refutes(one, finding)]
+    # In brief those that refute, or the ones that move farthest, as the finding has them in that order.
     listed = (refuting or finding.moves)[:_VALUES_LISTED]
     tried = _tried(finding, "recorded values differ")
     if finding.diverged:

@@ -6,10 +6,11 @@ from dpaudit.contract import FIXED_SETTINGS, Grade, UtilityVerdict
 from dpaudit.errors import in_python
 from dpaudit.report.numbers import count, percent, plural, significant, value_text
 from dpaudit.report.terminal import Lines, said
-from dpaudit.report.view import Shown
+from dpaudit.report.view import ParameterWriter
 from dpaudit.report.words.claims import BRIEF_DIGITS
 from dpaudit.utility.finding import Reason, SampleComplexityFinding, ScalingFinding, UtilityFinding, WorstCase
 
+# Points of a case that are listed.
 _POINTS_LISTED = 8
 _LAWS = {
     UtilityVerdict.VIOLATION: "n* outgrows the theorem's formula in the upper half",
@@ -24,7 +25,7 @@ def shows(finding: UtilityFinding) -> str:
     return f"fails in {_rate(finding, finding.failure_rate)} % of runs, {allowed} % allowed"
 
 
-def reasons(finding: UtilityFinding, shown: Shown = in_python) -> Lines:
+def reasons(finding: UtilityFinding, shown: ParameterWriter = in_python) -> Lines:
     """Return what shows the verdict, and what to do where it stays open."""
     lines = [("because", because(finding))]
     if finding.verdict == UtilityVerdict.UNDECIDED:
@@ -51,6 +52,7 @@ def evidence_lines(finding: UtilityFinding) -> Lines:
 
 def _rate(finding: UtilityFinding, share: float, towards: str = "nearest") -> str:
     """Return a rate of failure in per cent, on its side of what is allowed."""
+    # A rate that is the allowed one would be pushed off it.
     apart = None
     if share != finding.beta:
         apart = 100 * finding.beta
@@ -86,6 +88,7 @@ def size_lines(finding: SampleComplexityFinding, name: str) -> tuple[Lines, Line
     every = "every concept and distribution"
     if finding.setting in FIXED_SETTINGS:
         every = "every sample"
+    # There may be a certificate although the theorem gives the smaller size.
     if one is not None and finding.reason == Reason.CERTIFICATE:
         end = f"{count(one.suffices)} suffice for {every}, by a certificate that was verified"
     elif upper is not None:
@@ -116,6 +119,7 @@ def size_lines(finding: SampleComplexityFinding, name: str) -> tuple[Lines, Line
 def _case_text(case: WorstCase) -> str:
     if not case.points:
         return case.name
+    # The points that matter most, where not all can be listed.
     order = sorted(zip(case.points, case.probabilities, strict=True), key=lambda point: -point[1])
     listed = [f"{point}: {significant(probability, digits=4)}" for point, probability in order[:_POINTS_LISTED]]
     rest = ""

@@ -19,7 +19,7 @@ from dpaudit.audit.dependence import (
     split_chance,
 )
 from dpaudit.audit.preflight import labels
-from dpaudit.running.values import fingerprints
+from dpaudit.running.fingerprints import fingerprints
 
 Rng = np.random.Generator
 LAWS: dict[str, Callable[[Rng], Any]] = {

@@ -18,7 +18,7 @@ import dpaudit
 from dpaudit.errors import InputError, SharedPart
 from dpaudit.outputs.canonical import canonical
 from dpaudit.outputs.sharing import in_words, places_of, refuse_shared, shared_part, shared_parts, without
-from dpaudit.running.sent import error_as_bytes, error_of
+from dpaudit.running.transport import error_as_bytes, error_of
 from tests.support.grouped import grouped
 
 PAIRS = [([1, 0], [0, 0])]

@@ -19,11 +19,11 @@ import dpaudit
 from dpaudit.errors import DpauditError, Exited, InputError, ToolFault, in_python
 from dpaudit.outputs.encoding import encode
 from dpaudit.running.adapters import as_mechanism
+from dpaudit.running.failed_runs import RunFault
 from dpaudit.running.isolated import Timeout
-from dpaudit.running.naming import RunFault
 from dpaudit.running.protocol import HEAD
-from dpaudit.running.sent import error_as_bytes, error_of
-from dpaudit.running.warned import WarnedAt, add
+from dpaudit.running.transport import error_as_bytes, error_of
+from dpaudit.running.warning_counts import WarningPlace, add
 
 
 def answering() -> list[int]:
@@ -169,7 +169,7 @@ class Plain(UserWarning):
 def test_a_category_is_called_only_where_it_has_no_code(module: str, name: str, category: type[Warning]) -> None:
     with warnings.catch_warnings(record=True) as shown:
         warnings.simplefilter("always")
-        add({WarnedAt(module, name, "file", 1): ("touch executed", 1)})
+        add({WarningPlace(module, name, "file", 1): ("touch executed", 1)})
     assert [one.category for one in shown] == [category]
 
 

@@ -20,8 +20,7 @@ from dpaudit.app.check import check
 from dpaudit.audit.checks_and_gaps import CheckName
 from dpaudit.errors import InputError
 from dpaudit.running.adapters import as_mechanism
-from dpaudit.running.parameter_words import GENERATORS, QUANTITIES
-from dpaudit.running.passing import form_of, generator_lacks, with_generator
+from dpaudit.running.passing import GENERATORS, QUANTITIES, form_of, generator_lacks, with_generator
 from tests.support.grouped import grouped
 
 pytest_plugins = ["pytester"]

@@ -13,8 +13,8 @@ from dpaudit.outputs.decoding import decode
 from dpaudit.outputs.encoding import encode
 from dpaudit.running.adapters import as_mechanism
 from dpaudit.running.child import Child
+from dpaudit.running.failed_runs import RunFault
 from dpaudit.running.isolated import InTurn, Timeout
-from dpaudit.running.naming import RunFault
 from dpaudit.running.processes import APART, ChildDied, runs_apart
 from dpaudit.running.protocol import HEAD, HELLO, PART, check_hello, hello, take_message
 from dpaudit.running.watched import address_of, generator_at, go_on, position_of

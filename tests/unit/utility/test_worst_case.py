@@ -17,9 +17,9 @@ from dpaudit.report.words.finding import search_brief, search_page
 from dpaudit.utility.audit import stated_claim
 from dpaudit.utility.finding import SizeCertificate
 from dpaudit.utility.hard_cases import HardCase
-from dpaudit.utility.known import refuted
 from dpaudit.utility.problem import CaseFailure
-from dpaudit.utility.worst_case import Bracket, Known, known_size
+from dpaudit.utility.size_certificates import refuted
+from dpaudit.utility.worst_case import Bracket, ProvedSize, known_size
 from dpaudit_learners.points.exponential import ThresholdExponential
 
 ROUNDING = 1e-9
@@ -31,7 +31,7 @@ def built(id: str, **parameters: Any) -> Any:
     return learner
 
 
-def known(learner: Any, alpha: float = 0.1, beta: float = 0.1) -> Known:
+def known(learner: Any, alpha: float = 0.1, beta: float = 0.1) -> ProvedSize:
     claim = stated_claim(learner, alpha, beta)
     assert claim is not None
     found = known_size(learner, alpha, beta, claim)

@@ -10,6 +10,7 @@ from functools import lru_cache
 
 from dpaudit.errors import Exited, InputError, ToolFault
 
+# Said of a mechanism, after its name.
 COPY = "forks, and returns in both processes: let the copy end with os._exit(0)"
 # Bytes that mark an audit: a process makes runs of many, and a copy that one leaves there is no fault of others.
 MARK = 8
@@ -23,6 +24,7 @@ class Copies:
     """A pipe by which copies of a process tell it that they have returned, with the mark of their audit."""
 
     def __init__(self) -> None:
+        # A pipe, since a copy shares nothing else with the process that it was copied from.
         self._reading, self._writing = os.pipe()
         os.set_blocking(self._reading, False)
         os.set_blocking(self._writing, False)
@@ -59,6 +61,7 @@ def without_copies(audit: bytes) -> Iterator[None]:
     try:
         yield
     finally:
+        # A copy that came out would go on with the audit, and write a second report.
         if os.getpid() != home:
             copies.tell(audit)
             os._exit(0)
@@ -89,13 +92,16 @@ def naming(words: tuple[str, ...], audit: bytes = b"", turn: Callable[[], int | 
 
 def _named(words: tuple[str, ...], turn: int | None) -> str:
     """Return which of the inputs the run under way has; all where that is not known."""
-    return " or ".join(dict.fromkeys(words)) if turn is None else words[turn]
+    if turn is None:
+        return " or ".join(dict.fromkeys(words))
+    return words[turn]
 
 
 _BRIEF = reprlib.Repr()
 # Shows data without walking through all of it.
 _BRIEF.maxlist = _BRIEF.maxtuple = _BRIEF.maxset = _BRIEF.maxfrozenset = _BRIEF.maxdeque = _BRIEF.maxarray = 60
-_BRIEF.maxdict, _BRIEF.maxstring, _BRIEF.maxlong, _BRIEF.maxother = 30, 300, 300, 300
+_BRIEF.maxdict = 30
+_BRIEF.maxstring = _BRIEF.maxlong = _BRIEF.maxother = 300
 
 
 def brief(data: object) -> str:

@@ -12,7 +12,7 @@ from dpaudit.errors import DpauditError, Exited, InputError, SharedPart, ToolFau
 from dpaudit.outputs.decoding import decode
 from dpaudit.outputs.encoding import encode
 from dpaudit.places import cloudpickle
-from dpaudit.running.naming import RunFault
+from dpaudit.running.failed_runs import RunFault
 from dpaudit.withheld import raised_words
 
 _UNSENDABLE = (
@@ -21,15 +21,18 @@ _UNSENDABLE = (
 )
 # Characters of an exception's message that are sent.
 MOST_TEXT = 100_000
+# The types that errors come back as; others of dpaudit come as those that they are derived from. A name that was sent
+# is looked up here and nowhere else.
 _ERRORS: dict[str, type[DpauditError]] = {
     kind.__name__: kind for kind in (Exited, SharedPart, RunFault, InputError, ToolFault)
 }
-# The types that errors come back as; others of dpaudit come as those that they are derived from.
 
 
 def sendable(value: Any, message: str = _UNSENDABLE, names: tuple[str, ...] = ("timeout",)) -> bytes:
     """Return a value as bytes, with the definitions of the script itself; `InputError` if it cannot be pickled."""
-    with suppress(Exception):  # of many types: what pickle raises depends on what it meets
+    # Tried first, as cloudpickle is needed for the definitions of the script alone. What pickle raises depends on what
+    # it meets.
+    with suppress(Exception):
         return pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
     try:
         return bytes(cloudpickle().dumps(value, pickle.HIGHEST_PROTOCOL))
@@ -89,8 +92,14 @@ def _parts(error: InputError) -> list[list[str]]:
 
     The command line words parameters as options, and needs to know where they are.
     """
-    mark = token_hex(16)  # no text of a message has it
-    said = error.worded(lambda name, value: mark + name + mark + ("" if value is None else f"={value}") + mark)
+    # No text of a message has it.
+    mark = token_hex(16)
+
+    def marked(name: str, value: str | None) -> str:
+        shown = "" if value is None else f"={value}"
+        return mark + name + mark + shown + mark
+
+    said = error.worded(marked)
     pieces = [*map(_clean, said.split(mark)), "", ""]
     return [pieces[i : i + 3] for i in range(0, len(pieces), 3)]
 

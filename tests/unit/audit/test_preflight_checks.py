@@ -20,7 +20,7 @@ import dpaudit
 from dpaudit.audit import checks_and_gaps
 from dpaudit.audit import preflight as of_mechanisms
 from dpaudit.audit.checks_and_gaps import Answer, CheckName, Meaningless
-from dpaudit.audit.preflight import Hygiene, arrangements, labels, one_way
+from dpaudit.audit.preflight import Preflight, arrangements, labels, one_way
 from dpaudit.contract import Pair
 from dpaudit.running import sampling
 from dpaudit.running.adapters import as_mechanism
@@ -28,18 +28,18 @@ from dpaudit.running.sampling import Sampler
 from tests.support.grouped import grouped
 
 
-def opened(sampler: Sampler, trials: int = 5_000, own: bool = False) -> Hygiene:
+def opened(sampler: Sampler, trials: int = 5_000, own: bool = False) -> Preflight:
     """Return the checks after the looks before an audit."""
-    hygiene = Hygiene(sampler, (Pair(0, 1),), trials, own)
-    hygiene.open()
-    return hygiene
+    preflight = Preflight(sampler, (Pair(0, 1),), trials, own)
+    preflight.open()
+    return preflight
 
 
 def asked(mechanism: Any, *, batched: bool = False, own: bool = False, n_jobs: int = 1) -> dict[str, str]:
     """Return the answers by check, after the looks at the end too."""
     sampler = Sampler(as_mechanism(mechanism, batched=batched), 0, n_jobs)
-    hygiene = opened(sampler, own=own)
-    return {str(check.name): str(check.answer) for check in hygiene.close()}
+    preflight = opened(sampler, own=own)
+    return {str(check.name): str(check.answer) for check in preflight.close()}
 
 
 def audit(mechanism: Any, **options: Any) -> dpaudit.PrivacyFinding:
@@ -61,16 +61,16 @@ ONE_BY_ONE: dict[str, Callable[[int, Any], Any]] = {
 @pytest.mark.parametrize("seed", range(5))
 def test_sound_mechanisms_pass(name: str, seed: int) -> None:
     sampler = Sampler(as_mechanism(ONE_BY_ONE[name]), seed)
-    hygiene = opened(sampler)
-    assert {check.answer for check in hygiene.close()} <= {Answer.PASSED, Answer.NOT_ASKED}
+    preflight = opened(sampler)
+    assert {check.answer for check in preflight.close()} <= {Answer.PASSED, Answer.NOT_ASKED}
 
 
 def test_a_coin_thrown_in_batches_passes_whatever_the_seed() -> None:
     # Sixteen throws of two coins agree with probability 2^-16, and are then let pass unless they have 1000 orders.
     for seed in range(200):
         mechanism = as_mechanism(lambda x, rng, size: rng.random(size) < 0.05, batched=True)
-        hygiene = opened(Sampler(mechanism, seed))
-        assert all(check.passed for check in hygiene.close())
+        preflight = opened(Sampler(mechanism, seed))
+        assert all(check.passed for check in preflight.close())
 
 
 def test_a_global_generator_is_named() -> None:
@@ -212,10 +212,10 @@ def differ(answer: Callable[[int, Any], Any], monkeypatch: pytest.MonkeyPatch, a
     """Return how many audits say that workers differ which answer so, given a worker's number and a generator."""
     rng = np.random.default_rng(0)
     monkeypatch.setattr(
-        Hygiene, "_answers", lambda self, numbers, runs: [(i % 2, [answer(i % 2, rng)]) for i in range(len(numbers))]
+        Preflight, "_answers", lambda self, numbers, runs: [(i % 2, [answer(i % 2, rng)]) for i in range(len(numbers))]
     )
-    hygiene = Hygiene(Sampler(as_mechanism(lambda x, rng: 0), 0, 2), (Pair(0, 1),), 10, False)
-    return sum(hygiene._workers_differ() for _ in range(audits))
+    preflight = Preflight(Sampler(as_mechanism(lambda x, rng: 0), 0, 2), (Pair(0, 1),), 10, False)
+    return sum(preflight._workers_differ() for _ in range(audits))
 
 
 def test_workers_differ_where_each_repeats_itself_and_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -243,8 +243,8 @@ def test_the_runs_of_checks_are_few_and_counted() -> None:
 
     for trials, most in ((10, 6), (100, 12), (1_000_000, 48)):
         calls[0] = 0
-        hygiene = opened(Sampler(as_mechanism(counted), 0), trials)
-        assert sum(check.runs for check in hygiene.close()) == calls[0] == most
+        preflight = opened(Sampler(as_mechanism(counted), 0), trials)
+        assert sum(check.runs for check in preflight.close()) == calls[0] == most
     found = audit(counted, trials=1_000)
     assert found.budget["checks"] == 24
     assert sum(found.budget.values()) == 1_000
@@ -501,9 +501,9 @@ def test_noise_that_each_worker_draws_once_is_found(monkeypatch: pytest.MonkeyPa
     def spread(calls: Any, **options: Any) -> list[Any]:
         return [((number % 2, [number % 2] * 8), None) for number, _ in enumerate(calls)]
 
-    monkeypatch.setattr(Hygiene, "_answers", lambda self, numbers, runs: [one for one, _ in spread(numbers)])
-    hygiene = Hygiene(Sampler(as_mechanism(lambda x, rng: 0), 0, 2), (Pair(0, 1),), 1_000, True)
-    assert [check.name for check in hygiene._workers() if check.meaningless] == [CheckName.PROCESS]
+    monkeypatch.setattr(Preflight, "_answers", lambda self, numbers, runs: [one for one, _ in spread(numbers)])
+    preflight = Preflight(Sampler(as_mechanism(lambda x, rng: 0), 0, 2), (Pair(0, 1),), 1_000, True)
+    assert [check.name for check in preflight._workers() if check.meaningless] == [CheckName.PROCESS]
 
 
 def sharing(spread: float) -> Callable[[int, Any, int], Any]:
@@ -616,5 +616,5 @@ def test_generators_that_spawn_are_left_alone_by_the_order_of_runs() -> None:
     # Of 40 audits one is named with a probability of 0.004; if both inputs had the same noise, of 0.75.
     for seed in range(40):
         sampler = Sampler(as_mechanism(lambda x, rng: x + rng.spawn(1)[0].laplace()), seed)
-        hygiene = opened(sampler, trials=4_000)
-        assert all(check.passed for check in hygiene.close() if check.name == CheckName.ORDER)
+        preflight = opened(sampler, trials=4_000)
+        assert all(check.passed for check in preflight.close() if check.name == CheckName.ORDER)

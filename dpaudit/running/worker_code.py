@@ -26,8 +26,8 @@ from dpaudit.places import cloudpickle
 
 _OWN = Path(__file__).parent.parent
 _ELSEWHERE = str(_OWN) + os.sep, sysconfig.get_path("stdlib") + os.sep
+# Places of modules that are no user's: paths of dpaudit and of Python, and the names of folders.
 _INSTALLED = {"site-packages", "dist-packages"}
-"""Places of modules that are no user's: paths of dpaudit and of Python, and the names of folders."""
 
 
 def needed(calls: Any) -> dict[str, str]:
@@ -36,7 +36,8 @@ def needed(calls: Any) -> dict[str, str]:
     They are the modules of functions and classes in the calls, and those that these import, wherever an import stands;
     not what is installed, and not what travels by value.
     """
-    waiting, seen = _named_in(calls), set[str]()
+    waiting = _named_in(calls)
+    seen: set[str] = set()
     by_value = {"__main__", *cloudpickle().list_registry_pickle_by_value()}
     found: dict[str, str] = {}
     while waiting:
@@ -70,8 +71,12 @@ def _named_in(calls: Any) -> set[str]:
 def _spec_of(name: str) -> ModuleSpec | None:
     """Return how a module was loaded, or would be; none of a module in a package that is not loaded."""
     if (module := sys.modules.get(name)) is not None:
+        spec: ModuleSpec | None = getattr(module, "__spec__", None)
         file = getattr(module, "__file__", None)
-        return getattr(module, "__spec__", None) or (ModuleSpec(name, None, origin=file) if file else None)
+        # A module that was loaded by hand may have no specification, as a script has none.
+        if not spec and file:
+            return ModuleSpec(name, None, origin=file)
+        return spec
     if name.rpartition(".")[0] not in {"", *sys.modules}:
         return None
     with suppress(Exception):  # of any type: finders, and the packages that they load, are third-party code
@@ -118,7 +123,8 @@ def digest_of(place: Path) -> str:
     """Return the digest of a file, or of all modules of a folder and of the packages in it."""
     digest = hashlib.blake2b(digest_size=8)
     for name, file in sorted(_files(place)):
-        content = file.read_bytes().replace(b"\r\n", b"\n")  # as a checkout elsewhere may have it
+        # A checkout elsewhere may have other ends of lines.
+        content = file.read_bytes().replace(b"\r\n", b"\n")
         digest.update(f"{name}\0{len(content)}\0".encode() + content)
     return digest.hexdigest()
 
@@ -134,8 +140,8 @@ def _files(place: Path) -> Iterator[tuple[str, Path]]:
             yield from ((f"{file.name}/{name}", inner) for name, inner in _files(file))
 
 
+# Modules that this worker has imported for calls, with the digests of their sources then.
 _imported_here: dict[str, tuple[ModuleSpec, str]] = {}
-"""Modules that this worker has imported for calls, with the digests of their sources then."""
 
 
 def forget_others(expected: Mapping[str, str]) -> None:
@@ -158,7 +164,11 @@ def _digest_of(name: str) -> str:
     if spec is None or not (source := _source_of(spec)):
         return ""
     known = _imported_here.get(name)
-    found = known if known is not None and known[0] is spec else (spec, _digest(source))
+    # A module that is loaded goes by its source as it was then: its file may have changed since.
+    if known is not None and known[0] is spec:
+        found = known
+    else:
+        found = (spec, _digest(source))
     if name in sys.modules:
         _imported_here[name] = found
     return found[1]

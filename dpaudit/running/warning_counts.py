@@ -9,7 +9,7 @@ import threading
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TextIO
 
 from dpaudit.escaping import printable
 from dpaudit.withheld import foreign, hides
@@ -18,7 +18,7 @@ from dpaudit.withheld import foreign, hides
 _PLAIN = frozenset({"__module__", "__doc__", "__weakref__", "__dict__", "__static_attributes__", "__firstlineno__"})
 
 
-class WarnedAt(NamedTuple):
+class WarningPlace(NamedTuple):
     """The line that warned, and the module and the name of the category, which a warning of another process has too."""
 
     module: str
@@ -28,9 +28,10 @@ class WarnedAt(NamedTuple):
 
 
 # The first text of each place, and how often it warned.
-WarningCounts = Mapping[WarnedAt, tuple[str, int]]
+WarningCounts = Mapping[WarningPlace, tuple[str, int]]
 
-_counts: dict[WarnedAt, tuple[str, int]] = {}
+_counts: dict[WarningPlace, tuple[str, int]] = {}
+# Warnings of several threads are counted at once.
 _lock = threading.Lock()
 # Modules whose categories are shown in audits of people's data.
 _LIBRARIES = ("builtins", "numpy", "numpy.exceptions", "pandas.errors", "sklearn.exceptions")
@@ -68,7 +69,10 @@ def gathered() -> Iterator[None]:
 
 def add(counts: WarningCounts) -> None:
     """Add what was counted in another process; show it where nothing is gathered."""
-    _add(counts) if _open else _show(counts)
+    if _open:
+        _add(counts)
+    else:
+        _show(counts)
 
 
 def taken() -> WarningCounts:
@@ -92,7 +96,8 @@ def _show(counts: WarningCounts) -> None:
         category: type[Warning] = UserWarning
         if type(kind) is type and issubclass(kind, Warning):
             named = (vars(builtins).get(base.__name__) is base or vars(base).keys() <= _PLAIN for base in kind.__mro__)
-            category = kind if all(named) else UserWarning  # code of its own would run here
+            # A class with code of its own would run that here, in the process of the audit.
+            category = kind if all(named) else UserWarning
         # Ends of lines stay; what else a terminal could obey is escaped.
         shown = "\n".join(map(printable, text.split("\n")))
         if number > 1:
@@ -100,10 +105,20 @@ def _show(counts: WarningCounts) -> None:
         warnings.warn_explicit(shown, category, place.file, place.line)
 
 
-def _count(message: Any, category: type, filename: str, lineno: int, file: Any = None, line: Any = None) -> None:
-    if hides() and not os.path.isfile(filename):  # a name that the audited code made up
-        filename, lineno = "unknown place", 0
+def _count(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: str | None = None,
+) -> None:
+    """Count a warning in the place of showing it; the parameters are those of `warnings.showwarning`."""
+    # A name that the audited code made up may hold a value of the data.
+    if hides() and not os.path.isfile(filename):
+        filename = "unknown place"
+        lineno = 0
     if hides() and category.__module__ not in _LIBRARIES:
         category = UserWarning
-    place = WarnedAt(category.__module__, category.__qualname__, filename, lineno)
+    place = WarningPlace(category.__module__, category.__qualname__, filename, lineno)
     _add({place: (foreign(str(message)), 1)})

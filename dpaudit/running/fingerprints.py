@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
-import platform
 from collections.abc import Iterator
 from typing import TypeAlias
 
@@ -20,13 +18,8 @@ from dpaudit.outputs.types import Array, Batch
 COLUMNS = 64
 
 Fingerprints: TypeAlias = NDArray[np.uint64]
+# The worker that made some runs, and for each input the fingerprints of some outputs.
 Sketch: TypeAlias = tuple[str, tuple[tuple[str, Fingerprints], ...]]
-"""The worker that made some runs, and for each input the fingerprints of some outputs."""
-
-
-def worker() -> str:
-    """Return the name of this process among all workers."""
-    return f"{platform.node()} {os.getpid()}"
 
 
 def fingerprints(outputs: Batch, share: float) -> Fingerprints:
@@ -37,6 +30,7 @@ def fingerprints(outputs: Batch, share: float) -> Fingerprints:
     """
     numbers = _numbers(outputs)
     found = _of_labels(outputs) if numbers is None else _of_numbers(numbers)
+    # By their values, and not by their places, so that all workers keep the same values.
     if share >= 1:
         return found
     return found[found < np.uint64(int(share * 2.0**64))]

@@ -13,7 +13,7 @@ import pytest
 
 import dpaudit
 from dpaudit import certificates
-from dpaudit.running.warned import counted, gathered, taken
+from dpaudit.running.warning_counts import counted, gathered, taken
 from tests.support.grouped import grouped
 
 PAIRS = [(0, 1)]
