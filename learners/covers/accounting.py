@@ -107,7 +107,8 @@ def choice_cost(rounds: int, k: int, share: float) -> float:
     Under replacement of one example the sequence of choices is a max{J (1 + 1/k), J + 1}-private. For J >= k and
     w = 0 that is the supremum over n, not attained, if some set covers a point x and another one does not.
 
-    The proof is in docs/results.md: the loss of a round is at most e/2 times the range of the changes of the scores.
+    The proof is in docs/research/results.md: the loss of a round is at most e/2 times the range of the changes of the
+    scores.
     """
     return share / 2 * max(rounds * (1 + 1 / k), rounds + 1)
 

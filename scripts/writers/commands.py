@@ -1,7 +1,7 @@
 """Write two reference pages from the code: ``python scripts/write.py commands`` remakes them.
 
-docs/commands.md has the commands, their arguments, options, defaults and examples; docs/glossary.md the words of
-reports and of the help.
+docs/research/commands.md has the commands, their arguments, options, defaults and examples; docs/research/glossary.md
+the words of reports and of the help.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ def glossary_page() -> str:
     return _WORDS + "".join(f"| {word} | {re.sub(' +', ' ', escaped(text))} |\n" for word, text in GLOSSARY.items())
 
 
-PAGES = {"commands.md": commands_page, "glossary.md": glossary_page}
+PAGES = {"research/commands.md": commands_page, "research/glossary.md": glossary_page}
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""The blocks of docs/own_data.md do what the page says."""
+"""The blocks of docs/my-data.md do what the page says."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 
 from dpaudit.app import main
 
-PAGE = (Path(__file__).parents[4] / "docs" / "own_data.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[4] / "docs" / "my-data.md").read_text(encoding="utf-8")
 BLOCKS = [block.partition("\n")[::2] for block in PAGE.split("```")[1::2]]
 
 
