@@ -125,7 +125,7 @@ def pure_share(k: int, rounds: int, epsilon: float) -> float:
 def choice_supremum(domain: Domain, rounds: int, k: int, share: float, covered: int) -> Supremum:
     """Return the supremum `choice_cost` for J >= k, with t copies of a point of the label `covered` beside another."""
     proof = (
-        "theorem in docs/results.md: examples of unlike labels cost (e/2) (1 + 1/k) in every round, of like "
+        "theorem in docs/research/results.md: examples of unlike labels cost (e/2) (1 + 1/k) in every round, of like "
         "labels e/2 and once e; t copies of an example to be covered beside one of the other label reach the first"
     )
     x = domain.points()[0]
