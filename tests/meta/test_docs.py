@@ -27,6 +27,7 @@ from bench_scripts import script
 from source_tree import ROOT
 
 import dpaudit
+from dpaudit import places
 from dpaudit.app import main
 from dpaudit.registry import load
 
@@ -121,6 +122,9 @@ def outputs_of(page: Path, printed_since: Callable[[], str]) -> Iterator[tuple[s
     for block in blocks(page.read_text(encoding="utf-8")):
         if block.title:
             Path(block.title).write_text(block.text, encoding="utf-8")
+            # Every command of a reader is a process of its own, which loads a file that was written again.
+            sys.modules.pop(Path(block.title).stem, None)
+            places._load_by_value.cache_clear()
         elif block.language == "python":
             exec(compile(block.text, page.name, "exec"), module.__dict__)
             printed = printed_since()
