@@ -30,9 +30,9 @@ $ dpaudit help words        # the words of reports
 
 {status}.
 
-The line `eval "$(_DPAUDIT_COMPLETE=bash_source dpaudit)"` in a file that the shell reads at its start completes commands
-and options; in other shells it says zsh or fish in the place of bash. [The complete reference](research/commands.md) has
-defaults too. `scripts/write.py commands` makes both pages.
+The line `eval "$(_DPAUDIT_COMPLETE=bash_source dpaudit)"` in a file that the shell reads at its start completes
+commands and options; other shells have zsh or fish in the place of bash. [The complete reference](research/commands.md)
+has defaults too. `scripts/write.py commands` makes both pages.
 
 ## Options of several commands
 
