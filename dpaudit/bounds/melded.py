@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -261,7 +261,7 @@ def epsilon_lower(
     *,
     delta: ArrayLike = 0.0,
     confidence: float = CONFIDENCE,
-) -> Any:
+) -> float | Array:
     r"""Return a lower confidence bound on epsilon from counts of one event that was fixed before they were seen.
 
     Let p and q be the probabilities of the event on the data and on its neighbour. With probability at least

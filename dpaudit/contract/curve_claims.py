@@ -238,6 +238,7 @@ def _convex_corners(xs: list[float], ys: list[float]) -> list[int]:
     for i in range(len(xs)):
         while len(corners) > 1:
             a, b = corners[-2:]
+            # The last corner stays if the function is steeper behind it. Products are compared, not quotients.
             if (ys[b] - ys[a]) * (xs[i] - xs[b]) < (ys[i] - ys[b]) * (xs[b] - xs[a]):
                 break
             corners.pop()
@@ -268,7 +269,9 @@ def _corners(xs: list[float], ys: list[float], slopes: list[float]) -> list[tupl
         after = slopes[i + 1] if i + 1 < len(slopes) else 0.0
         if math.isinf(before):
             found.append((u, max(b - after * (v - u), 0.0)))
+        # Chords that are nearly parallel meet at a place that rounding decides, and their corner would add nothing.
         elif after - before > 1e-9 and before < slope:
+            # Rounding may put the corner outside of the interval.
             x = min(max((b - a + before * u - after * v) / (before - after), u), v)
             found.append((x, max(a + before * (x - u), b + after * (x - v), 0.0)))
     return found

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,6 +23,9 @@ from dpaudit.events.wide import Reducer
 from dpaudit.jsonable import stable_repr
 from dpaudit.naming import Name, position
 from dpaudit.outputs.canonical import canonical
+
+if TYPE_CHECKING:
+    from sklearn.ensemble._hist_gradient_boosting.predictor import TreePredictor
 
 Fit = Callable[[Array, Array], Score]
 
@@ -330,7 +333,7 @@ class Trees(Score):
         return score
 
     @cached_property
-    def _trees(self) -> list[Any]:
+    def _trees(self) -> list[TreePredictor]:
         from sklearn.ensemble._hist_gradient_boosting.common import PREDICTOR_RECORD_DTYPE
         from sklearn.ensemble._hist_gradient_boosting.predictor import TreePredictor
 

@@ -15,6 +15,7 @@ from dpaudit.neighbours.check import are_neighbours
 from dpaudit.neighbours.multisets import (
     Permutation,
     Ranks,
+    Rows,
     checked_permutation,
     distinct,
     multisets,
@@ -107,17 +108,21 @@ def every_pair(domain: Domain, n: int, relation: Relation, permutations: Sequenc
     made = [row for size, group in groups for row in unrank(group - start(size), universe, size)]
     origin = Origin(OriginKind.ENUMERATED, f"every sample of {n} examples, {relation.value}")
     pairs = int((degree * sizes).sum())
+    return PairPlan(left, right, _maker(domain, made, flagged), len(made), pairs, total, lambda _: origin)
+
+
+def _maker(domain: Domain, made: Sequence[Rows], flagged: bool) -> Callable[[int], Sample]:
+    """Return the function that makes the sample of a row by its number, with public flags where examples have them."""
     points = domain.points()
 
     def make(i: int) -> Sample:
-        """Return the sample of row i, with its public flags where examples have them."""
         if not len(made[i]):
             return domain.empty_sample()
         public, example = np.divmod(made[i].astype(np.int64), 2 * len(points))
         flags = public > 0 if flagged else None
         return domain.sample(points[example // 2], example % 2, public=flags)
 
-    return PairPlan(left, right, make, len(made), pairs, total, lambda _: origin)
+    return make
 
 
 def _check_limit(what: str, count: int, limit: int, n: int) -> None:

@@ -80,21 +80,16 @@ class StandIn:
         return f"{type(self).__qualname__}({self.parts!r})"
 
 
-class NumberStandIn(StandIn):
-    """A stand-in for an object of a class whose objects are numbers."""
-
-    __slots__ = ()
-
-    def __float__(self) -> float:
-        """Return the number that the output holds, alone or with what its class adds to it, as decimals do."""
-        held = self.parts
-        if isinstance(held, WithMetadata):
-            held = held.values
-        if type(held) is dict and "value" in held:
-            held = held["value"]
-        if not isinstance(held, int | float | np.number | np.ndarray):
-            raise TypeError("an object that holds no number")
-        return float(held)
+def _number(output: StandIn) -> float:
+    """Return the number that an output holds, alone or with what its class adds to it, as decimals do."""
+    held = output.parts
+    if isinstance(held, WithMetadata):
+        held = held.values
+    if type(held) is dict and "value" in held:
+        held = held["value"]
+    if not isinstance(held, int | float | np.number | np.ndarray):
+        raise TypeError("an object that holds no number")
+    return float(held)
 
 
 parts.register(StandIn, lambda value: value.parts)
@@ -430,7 +425,11 @@ def _raised(count: int, depth: int, *columns: Sent) -> list[Raised]:
 @lru_cache(maxsize=256)
 def _class(module: str, name: str, number: bool) -> type[StandIn]:
     _check(len(module) <= NAMES and 0 < len(name) <= NAMES)
-    return type(name, (NumberStandIn if number else StandIn,), {"__module__": module, "__slots__": ()})
+    namespace: dict[str, Any] = {"__module__": module, "__slots__": ()}
+    # Events read outputs by `float`: a stand-in for an object of a class of numbers is a number too.
+    if number:
+        namespace["__float__"] = _number
+    return type(name, (StandIn,), namespace)
 
 
 def stand_in(kind: type, held: Any) -> StandIn:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from beside_outputs import ALWAYS, LIBRARIES, Make, with_attribute
+from outputs_with_metadata import ALWAYS, LIBRARIES, Make, with_attribute
 
 import dpaudit
 from dpaudit.errors import InputError
