@@ -51,7 +51,8 @@ def read_number(name: str, value: float, low: float, high: float, *, closed: boo
         raise InputError.of(name, value, allowed)
     try:
         return float(number)
-    except OverflowError:  # an integer that is less than infinity, and beyond all floats
+    # An integer that is less than infinity, and beyond all floats.
+    except OverflowError:
         raise InputError.of(name, value, "a number that a float can hold") from None
 
 
@@ -111,7 +112,8 @@ def check_jobs(n_jobs: int, backend: str | None = None, address: str | None = No
     # Only joblib knows the backends that others have registered with it.
     try:
         Parallel(n_jobs=1, backend=backend)
-    except (ValueError, TypeError, ImportError) as error:  # ImportError: an external backend that is not installed
+    # ImportError: an external backend that is not installed.
+    except (ValueError, TypeError, ImportError) as error:
         message = "{backend} must be one that joblib knows, got {given:.100}: {error:.500}"
         raise InputError(message, names=("backend",), value=backend, given=repr(backend), error=str(error)) from None
 

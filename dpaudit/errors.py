@@ -78,6 +78,7 @@ class InputError(DpauditError, ValueError):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Let the error travel between processes with its parts; a value that might not pickle becomes its `repr`."""
+        # Any object may be a value: only plain ones are sure to pickle.
         parts = dict(self.__dict__)
         if not (self.value is None or isinstance(self.value, bool | int | float | str)):
             parts["value"] = repr(self.value)
@@ -144,14 +145,16 @@ def blamed(what: str) -> Iterator[None]:
     try:
         yield
         return
-    except (Exception, SystemExit) as error:  # whatever it is, it is theirs
+    # Whatever it is, it is theirs.
+    except (Exception, SystemExit) as error:
         if isinstance(error, DpauditError) and not (hides() and _innermost(error)[2]):
             raise
         kind = Exited if isinstance(error, SystemExit) else InputError
         fault = kind(f"{what} raised {raised_words(error)} ({place_of(error)})")
         if not hides():
             raise fault from error
-    raise fault  # outside of the block, so that nothing leads to what it says
+    # Outside of the block, so that nothing leads to what it says.
+    raise fault
 
 
 @contextmanager
@@ -177,7 +180,8 @@ def _converted() -> Iterator[None]:
         yield
     except DpauditError:
         raise
-    except BaseException as error:  # of any type: what other code raises may say something of a record
+    # Of any type: what other code raises may say something of a record.
+    except BaseException as error:
         if type(error) in (KeyboardInterrupt, GeneratorExit) and not error.args:
             raise
         raise ToolFault(f"unexpected {raised_words(error)} ({place_of(error)})") from None

@@ -28,6 +28,7 @@ def printable(text: str) -> str:
     >>> print(printable("a\x1b[2Jb\nc"))
     a\x1b[2Jb\nc
     """
+    # Nearly all texts are plain, and to look at each character takes long.
     if text.isascii() and text.isprintable():
         return text
     return "".join(c.encode("unicode_escape").decode() if unicodedata.category(c) in _HARMFUL else c for c in text)
@@ -44,5 +45,6 @@ def printable_page(text: str) -> str:
     """
     if text.isascii() and text.replace("\n", "").isprintable():
         return text
+    # Split at what our pages may have, so that all between is escaped as foreign text is.
     parts = zip(_OURS.split(text), [*_OURS.findall(text), ""], strict=True)
     return "".join(printable(part) + end for part, end in parts)

@@ -31,7 +31,8 @@ def write_atomically(path: Path, content: bytes) -> None:
     """
     scratch = path.with_name(path.name + ".tmp")
     with named(path, only=True):
-        scratch.unlink(missing_ok=True)  # a kill left it, or it leads elsewhere
+        # A kill left it, or it leads elsewhere.
+        scratch.unlink(missing_ok=True)
     try:
         with named(path, only=True):
             with open(scratch, "xb") as file:
@@ -39,8 +40,10 @@ def write_atomically(path: Path, content: bytes) -> None:
                 file.flush()
                 os.fsync(file.fileno())
             os.replace(scratch, path)
-    except BaseException:  # after an interrupt too no scratch file stays
-        with suppress(OSError):  # in a folder that is read-only there is none
+    # After an interrupt too no scratch file stays.
+    except BaseException:
+        # In a folder that is read-only there is none.
+        with suppress(OSError):
             scratch.unlink(missing_ok=True)
         raise
 
@@ -67,7 +70,8 @@ def append_line(path: Path, line: bytes) -> None:
     Without a buffer a kill leaves at most one torn line, the last. But such a write may be short where the disk is
     nearly full, and the next line must not be glued to half of this one.
     """
-    no_link = getattr(os, "O_NOFOLLOW", 0)  # where the system can check this while it opens the file
+    # Where the system can check this while it opens the file.
+    no_link = getattr(os, "O_NOFOLLOW", 0)
 
     def opened(name: str, flags: int) -> int:
         return os.open(name, flags | no_link, 0o666)
@@ -79,7 +83,8 @@ def append_line(path: Path, line: bytes) -> None:
             while left:
                 left = left[file.write(left) :]
             os.fsync(file.fileno())
-        except BaseException:  # an interrupt between two writes tears the line as well
+        # An interrupt between two writes tears the line as well.
+        except BaseException:
             file.truncate(end)
             raise
 
@@ -126,7 +131,8 @@ def locked_folder(folder: Path, patience: float = PATIENCE) -> Iterator[None]:
     no other. Where the file system has no locks, nothing is held. `InputError` if another process holds it, or if the
     file of the lock is a symbolic link.
     """
-    from filelock import FileLock, Timeout  # takes longer to import than most commands take to answer
+    # Takes longer to import than most commands take to answer.
+    from filelock import FileLock, Timeout
 
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / FILENAME
@@ -136,7 +142,8 @@ def locked_folder(folder: Path, patience: float = PATIENCE) -> Iterator[None]:
         lock.acquire()
     except Timeout:
         holder = ""
-        with suppress(OSError):  # it ended meanwhile, or keeps the file for itself
+        # It ended meanwhile, or keeps the file for itself.
+        with suppress(OSError):
             holder = path.read_text(errors="replace").strip()[:32]
         message = "another run (process {holder}) is writing to {folder}: wait for it, or choose another {out}"
         raise InputError(message, names=("out",), holder=holder or "unknown", folder=folder) from None
@@ -146,8 +153,10 @@ def locked_folder(folder: Path, patience: float = PATIENCE) -> Iterator[None]:
     try:
         yield
     finally:
-        with suppress(OSError):  # Windows removes no open file
-            path.unlink()  # before it is released: once another holds it, it must stay
+        # Windows removes no open file.
+        with suppress(OSError):
+            # Before it is released: once another holds it, it must stay.
+            path.unlink()
         lock.release()
 
 

@@ -19,6 +19,7 @@ def staying() -> Iterator[None]:
     try:
         yield
     finally:
+        # Where functions run in this process too, the folder stays changed, as it is when they are called by hand.
         if STAYS and (after := os.getcwd()) != before:
             os.chdir(before)
             _LEFT[:] = [after]

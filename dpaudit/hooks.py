@@ -28,17 +28,16 @@ if TYPE_CHECKING:
             """Return a finding as HTML."""
 
 
-class _Hooks:
-    """The function that loads what shows findings, when it is asked for."""
-
-    presenter: Callable[[], Presenter]
+# Loads what shows findings, when it is asked for; `connect` sets it.
+_load_presenter: Callable[[], Presenter]
 
 
 def connect(presenter: Callable[[], Presenter]) -> None:
     """Connect findings with what shows them."""
-    _Hooks.presenter = presenter
+    global _load_presenter
+    _load_presenter = presenter
 
 
 def presenter() -> Presenter:
     """Return what shows findings."""
-    return _Hooks.presenter()
+    return _load_presenter()

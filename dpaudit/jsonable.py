@@ -26,7 +26,8 @@ def jsonable(value: Any) -> Any:
     if isinstance(value, enum.Enum):
         return value.value
     if isinstance(value, str):
-        return str(value)  # encoders refuse subclasses
+        # Encoders refuse subclasses.
+        return str(value)
     if value is None or isinstance(value, bool | int):
         return value
     if dataclasses.is_dataclass(value) and not isinstance(value, type):

@@ -119,7 +119,8 @@ def mentions_of(parts: Iterable[Name | Mention]) -> tuple[Mention, ...]:
             found.append(part)
         elif isinstance(part, Name):
             found += part.mentions
-        else:  # types forbid it, but names that were read from a file are plain texts
+        # Types forbid it, but names that were read from a file are plain texts.
+        else:
             found.append(Mention(part, Mentioned.UNDECLARED))
     return tuple(found)
 

@@ -50,7 +50,8 @@ def load_private(name: str, path: Path) -> ModuleType:
     sys.modules[name] = module
     try:
         spec.loader.exec_module(module)
-    except BaseException:  # after an interrupt too, half a module must not pass for a whole one
+    # After an interrupt too, half a module must not pass for a whole one.
+    except BaseException:
         del sys.modules[name]
         raise
     return module
@@ -199,7 +200,7 @@ def send_private(module: str) -> None:
         send_by_value(package)
 
 
-def cloudpickle() -> Any:
+def cloudpickle() -> ModuleType:
     """Return the module that pickles definitions too."""
     # joblib carried its own copy up to 1.5.
     try:

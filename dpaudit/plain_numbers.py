@@ -29,9 +29,11 @@ def plain_number(value: object) -> int | float | None:
         return None
     try:
         return float(value)
-    except OverflowError:  # a fraction that is larger than every float
+    # A fraction that is larger than every float.
+    except OverflowError:
         return -math.inf if str(value).startswith("-") else math.inf
-    except ValueError:  # a signalling NaN of a decimal
+    # A signalling NaN of a decimal.
+    except ValueError:
         return math.nan
 
 
@@ -39,7 +41,8 @@ def is_finite(value: int | float) -> bool:
     """Say whether a number of `plain_number` is finite, and a float can hold it."""
     try:
         return math.isfinite(value)
-    except OverflowError:  # an integer that is larger than every float
+    # An integer that is larger than every float.
+    except OverflowError:
         return False
 
 

@@ -17,7 +17,7 @@ from dpaudit.escaping import printable
 Progress = bool | Callable[[int, int], None]
 
 
-class Report(Protocol):
+class Advance(Protocol):
     """Is called with how much more has been done, and with what is known since, if that is new."""
 
     def __call__(self, more: int, /, note: str | None = None) -> None:
@@ -36,7 +36,7 @@ _BAR = 22
 
 
 @contextmanager
-def followed(progress: Progress, total: int, noun: str, limit: float = math.inf) -> Iterator[Report | None]:
+def followed(progress: Progress, total: int, noun: str, limit: float = math.inf) -> Iterator[Advance | None]:
     """Yield a function to call after each piece of work with its amount; None if progress is not shown.
 
     True shows a line on standard error with the last note: rewritten in place on a terminal and in a notebook, a new

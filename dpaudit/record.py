@@ -21,7 +21,8 @@ from dpaudit.jsonable import Json, jsonable
 
 Count = Annotated[int, msgspec.Meta(ge=0)]
 Size = Annotated[int, msgspec.Meta(ge=1)]
-Amount = Annotated[float, msgspec.Meta(ge=0)]  # no infinity: that is for Extended and NonNegative below
+# No infinity: that is for Extended and NonNegative below.
+Amount = Annotated[float, msgspec.Meta(ge=0)]
 Probability = Annotated[float, msgspec.Meta(ge=0, le=1)]
 Share = Annotated[float, msgspec.Meta(gt=0, le=1)]
 Level = Annotated[float, msgspec.Meta(gt=0, lt=1)]
@@ -129,7 +130,8 @@ def decode(data: bytes | str, kind: Any, place: object = "") -> Any:
         # Decoded twice: msgspec takes the last of two equal keys, and fields that a plain dataclass does not have.
         found = _decoder(kind).decode(data)
         _refuse_unknown(json.loads(data, object_pairs_hook=_without_doubles), found, "$")
-    except (ValueError, RecursionError) as error:  # errors of both decoders, and numbers of too many digits
+    # Errors of both decoders, and numbers of too many digits.
+    except (ValueError, RecursionError) as error:
         message = shortened(str(error), _LONGEST_MESSAGE)
         raise ToolFault(f"{place}: {message}" if place else message) from None
     return found
@@ -170,6 +172,7 @@ def _decoded(kind: Any, value: Any) -> Any:
         return Verdict.of(value)
     if kind not in (Extended, NonNegative):
         raise NotImplementedError(f"records hold no {kind!r}")
+    # JSON has no infinities: they are stored as texts.
     number = float(value) if value in kind.infinities else value
     if not isinstance(number, kind):
         raise ValueError(f"Expected {kind.allowed}, got {value!r:.60}")

@@ -22,10 +22,10 @@ from dpaudit.record import Frozen, Unstored, decode, encodable
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+# The version of what is stored; 1 had events and verdicts as words.
 SCHEMA_VERSION: Literal[2] = 2
-"""The version of what is stored; 1 had events and verdicts as words."""
+# The version of the addresses of random streams: equal versions, seeds and arguments give equal outputs.
 STREAMS_VERSION = 3
-"""The version of the addresses of random streams: equal versions, seeds and arguments give equal outputs."""
 
 
 def versions() -> dict[str, str]:
@@ -45,7 +45,8 @@ def _versions() -> dict[str, str]:
         try:
             found[name] = version(name)
         except PackageNotFoundError:
-            if name != "python-flint":  # what needs it does not run without it
+            # What needs it does not run without it.
+            if name != "python-flint":
                 found[name] = "not installed"
     return found
 
@@ -78,8 +79,8 @@ class Finding(Frozen, frozen=True, kw_only=True, tag_field="kind"):
         return found
 
 
+# The name of a mechanism in a finding that was read from a file, which has none.
 THE_MECHANISM = "the mechanism"
-"""The name of a mechanism in a finding that was read from a file, which has none."""
 
 
 class AuditFinding(Finding, frozen=True, kw_only=True, dict=True):
@@ -210,7 +211,7 @@ _OF_DATASET = ("bounds", "group", "outside", "unit")
 _CLAIMS = {"mu": "gaussian", "rho": "zero_concentrated"}
 
 
-def check_names(audit: Callable[..., Any], given: Mapping[str, object], more: Collection[str] = ()) -> None:
+def check_names(audit: Callable[..., AuditFinding], given: Mapping[str, object], more: Collection[str] = ()) -> None:
     """Raise `UnknownArgument` for the first argument that an audit does not have; it shows the line to write.
 
     A caller has the parameters `more` of its own.
@@ -242,7 +243,7 @@ def check_names(audit: Callable[..., Any], given: Mapping[str, object], more: Co
         raise UnknownArgument(f"there is no argument {name!r}, but {', '.join(known)}{hint}", parameter=name)
 
 
-def _call_text(function: Callable[..., Any], given: Mapping[str, Any]) -> str:
+def _call_text(function: Callable[..., AuditFinding], given: Mapping[str, Any]) -> str:
     """Return a call as Python; what has its default, or changes nothing but the time, is left out."""
     words = []
     for name, value in given.items():
@@ -262,7 +263,8 @@ def _is_default(value: Any, default: Any) -> bool:
     """Return whether a value is the default; of a parameter object, whether all its fields that count have theirs."""
     if _is_parameters(default):
         return not _fields_given(value)
-    plain = isinstance(value, int | float | str)  # arrays are not compared
+    # Arrays are not compared.
+    plain = isinstance(value, int | float | str)
     return value is default or (plain and type(value) is type(default) and value == default)
 
 
@@ -296,7 +298,8 @@ def _shown(name: str, value: Any) -> str:
             return str(value.__name__)
         return name
     if isinstance(value, list | tuple) or getattr(value, "ndim", False):
-        if len(value) > _LONGEST:  # to write out so many values takes longer than some audits
+        # To write out so many values takes longer than some audits.
+        if len(value) > _LONGEST:
             return name
     text = stable_repr(value)
     short = len(text) <= _LONGEST or isinstance(value, str) or is_dataclass(value)

@@ -16,20 +16,21 @@ from typing import NamedTuple
 
 from dpaudit.naming import Mention, Mentioned, Name, Sum
 
+# The bound below which whole numbers are shown, as positions in an output or sizes of its parts are.
 POSITIONS = 64
-"""The bound below which whole numbers are shown, as positions in an output or sizes of its parts are."""
 HOW = "include_data or --include-data shows more"
+# The text that replaces a text that is not shown.
 WITHHELD = f"(not shown: it may be of a record; {HOW})"
-"""The text that replaces a text that is not shown."""
+# The text that replaces the name of a class that the audited code defines.
 UNKNOWN = "an exception of the mechanism"
-"""The text that replaces the name of a class that the audited code defines."""
 
+# The names of classes of exceptions that are shown: of Python, of the libraries, and of ours.
 KINDS = frozenset(
     {name for name, kind in vars(builtins).items() if isinstance(kind, type) and issubclass(kind, BaseException)}
     | {"AxisError", "EmptyDataError", "JSONDecodeError", "LinAlgError", "NotFittedError", "OptionError", "ParserError"}
     | {"RunFault", "UFuncTypeError", "timed out"}
 )
-"""The names of classes of exceptions that are shown: of Python, of the libraries, and of ours."""
+# Values that identify nobody: Booleans, also as numbers, what is missing, infinite or empty.
 ALWAYS = frozenset(
     "True False None nan inf -inf NaN NaT missing yes no 0 1 0.0 1.0 -0.0 '' b'' () [] {} set()".split()
 ) | {
@@ -38,7 +39,6 @@ ALWAYS = frozenset(
     "another exception",
     "",
 }
-"""Values that identify nobody: Booleans, also as numbers, what is missing, infinite or empty."""
 # The parts of what Python writes of a key: quoted texts, and numbers and words.
 _REPR = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[\w.+-]+|['"]""")
 # Digits repeat by powers of ten, whatever the data are.
@@ -122,8 +122,10 @@ class Coarse(NamedTuple):
         """
         steps = {0.0, 1.0, 2.0, *known, *self.given, *(abs(one - other) for one in self.given for other in self.given)}
         below = max(step for step in steps if step <= number)
+        # A number that is known stays as it is, and infinity says nothing of a record.
         if math.isinf(number) or below == number:
             return number
+        # The next float: "above the claim" stays true, and nothing else is told of the number.
         return math.nextafter(below, math.inf) if below in known else below
 
     def name(self, text: str) -> bool:
@@ -134,6 +136,7 @@ class Coarse(NamedTuple):
         """Return a description of a sum of multiples without its coefficients, or None if the name is no sum's."""
         if not isinstance(text, Sum):
             return None
+        # Coefficients are fitted to outputs, so that they are never constants; names of terms may be.
         if not text.terms or not all(self.step(str(term)) or self.name(term) for term in text.terms):
             return "a sum of multiples of some of its numbers"
         return f"a sum of multiples of {', '.join(text.terms[:-1])} and {text.terms[-1]}"
@@ -167,7 +170,8 @@ class Coarse(NamedTuple):
             if part[0] in "'\"":
                 known = len(part) > 1 and self.step(str(ast.literal_eval(part)))
             else:
-                known = part == "b" or _is_position(part)  # the letter stands before bytes
+                # The letter stands before bytes.
+                known = part == "b" or _is_position(part)
             if not known:
                 return False
         return True

@@ -13,6 +13,8 @@ os.environ["OPENBLAS_NUM_THREADS"] = "1"
 os.environ["OMP_NUM_THREADS"] = "1"
 # As many jobs as there are cores are one: workers that a test does not ask for take longer to start than they work.
 os.environ["LOKY_MAX_CPU_COUNT"] = "1"
+# Colours are those of no terminal, also where whoever runs the tests asks for them.
+os.environ.pop("FORCE_COLOR", None)
 
 import pytest
 from hypothesis import settings

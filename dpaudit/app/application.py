@@ -25,9 +25,10 @@ from dpaudit.escaping import printable
 from dpaudit.report.glossary import GLOSSARY
 from dpaudit.running.processes import STOPPING, bound_memory, keep_apart
 
+# Seconds after the end of a command in which its process may end by itself.
 LEFT = 2.0
-"""Seconds after the end of a command in which its process may end by itself."""
 COMPLETION_VARIABLE = "_DPAUDIT_COMPLETE"
+# Command of every day -> the module of `dpaudit.app` that has it, and a line.
 DAILY = {
     "new": ("project_commands", "begin a mechanism or a learner, its test and its audit"),
     "privacy": ("privacy", "test a claim by running it: this refutes, never proves"),
@@ -40,7 +41,7 @@ DAILY = {
     "replay": ("privacy", "run the violation of a certificate again"),
     "help": ("application", "this text; help COMMAND, help words"),
 }
-"""Command of every day -> the module of `dpaudit.app` that has it, and a line."""
+# The same of the others.
 SPECIAL = {
     "exact": ("learner", "the true epsilon, if the output law is known"),
     "utility": ("learner", "how often a learner fails, against what is promised"),
@@ -50,7 +51,6 @@ SPECIAL = {
     "samples": ("one_run", "test a claim by outputs recorded elsewhere"),
     "sensitivity": ("sensitivity", "how far a record moves a value, without noise"),
 }
-"""The same of the others."""
 COMMANDS = DAILY | SPECIAL
 
 _START = """\

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from dpaudit.report.words.finding import OneSearch
 
 
+# When this command was started: the module is imported for it.
 BEGAN = time.time()
-"""When this command was started: the module is imported for it."""
 
 
 class LearnerOptions(NamedTuple):
@@ -153,7 +153,7 @@ def show(results: Sequence[Result], seed: int, shown: Shown, repeat: str | None 
         made = [{name: value for name, value in encodable(one).items() if name not in stored} for one in results]
         say(json_lines({**fields, "command": repeat} for fields in made))
     else:
-        say(terminal_text(verdict_summary(in_options(here()), results, repeat), shown.color))
+        say(terminal_text(verdict_summary(in_options(here()), results, repeat)))
         if shown.verbose:
             say("\n" + verdict_block(in_options(here()), results))
     status = 0
@@ -169,8 +169,8 @@ def show(results: Sequence[Result], seed: int, shown: Shown, repeat: str | None 
     return written(status, lambda: write_report(run_of(results, seed, repeat, paths=shown.learners), out))
 
 
+# The words of a note on the check of a certificate that names no relation.
 UNNAMED = "; an audit with --relation names what neighbours are, without it the status is 3, not checked"
-"""The words of a note on the check of a certificate that names no relation."""
 
 
 def run_of(
@@ -250,11 +250,11 @@ def json_lines(records: Iterable[Any]) -> str:
     return "".join(f"{canonical(encodable(record))}\n" for record in records)
 
 
-def terminal_text(lines: Lines, color: str = "auto") -> str:
+def terminal_text(lines: Lines) -> str:
     """Return labelled lines as wide and as coloured as the standard output wants them."""
     from dpaudit.report.terminal import laid_out
 
-    return laid_out(lines, width_of(output()), wants_color(color))
+    return laid_out(lines, width_of(output()), wants_color())
 
 
 def show_plain(
@@ -314,7 +314,7 @@ def show_measured(
     verdict = verdict or finding.verdict
     brief = search_brief(finding, name, ShellCommand(repeat))
     page = search_page(finding, name, ShellCommand(repeat))
-    printed = terminal_text(brief, shown.color)
+    printed = terminal_text(brief)
     if shown.verbose:
         printed += f"\n{aligned(page)}"
     return show_plain(
@@ -340,7 +340,7 @@ def show_lines(
     return show_plain(
         shown.json,
         shown.out,
-        terminal_text(lines, shown.color),
+        terminal_text(lines),
         json=json_lines([record]),
         status=status,
         title=title,

@@ -28,8 +28,8 @@ from dpaudit.running.processes import ChildDied, can_fork, keep_apart
 from dpaudit.running.warning_counts import gathered
 from dpaudit.running.workers import DASK, Workers, apart, in_own_process
 
+# Called with how many audits are done, of how many, the name of one under way, and the share of those under way.
 Listener = Callable[[int, int, str, float], None]
-"""Called with how many audits are done, of how many, the name of one under way, and the share of those under way."""
 
 ESTIMATED_SECONDS = 0.2
 

@@ -119,20 +119,10 @@ def exact(
         suffix_of(shown.out, forms)
         check_folder("out", shown.out)
     if supremum:
-        rule = "left out with {supremum}"
-        given_too = {
-            "n": learner.n,
-            "samples": samples or None,
-            "pairs": pairs,
-            "enclosure": enclosure or None,
-            "compose": compose,
-        }
+        of_laws = {"n": learner.n, "samples": samples, "pairs": pairs, "enclosure": enclosure, "compose": compose}
+        _require_absent(of_laws, "left out with {supremum}")
     else:
-        rule = "given with {supremum} alone"
-        given_too = search._asdict()
-    for name, value in given_too.items():
-        if value is not None:
-            raise InputError("{" + name + "} must be " + rule, names=(name, "supremum"))
+        _require_absent(search._asdict(), "given with {supremum} alone")
     if supremum:
         return _supremum(learner, relation, search, shown)
     if compose is not None:
@@ -157,6 +147,13 @@ def exact(
     if learner.n is None and pairs is None:
         note_taken(entry, {"n": task.arguments.n})
     return audit([task], shown)
+
+
+def _require_absent(options: Mapping[str, Any], otherwise: str) -> None:
+    """Raise `InputError` for the first option that is given; a flag that is off, and None, are not."""
+    for name, value in options.items():
+        if value is not None and value is not False:
+            raise InputError("{" + name + "} must be " + otherwise, names=(name, "supremum"))
 
 
 def _supremum(named: LearnerOptions, relation: str | None, search: Climbs, shown: Shown) -> int:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from dpaudit.app.audits import find_learners, json_lines, run_of, show_plain, write_report
 from dpaudit.app.command import command
-from dpaudit.app.options import PLAIN, Color, Json, Learners, Quiet, ShownOut, argument, given, jobs, json_each
+from dpaudit.app.options import PLAIN, Json, Learners, Quiet, ShownOut, argument, given, jobs, json_each
 from dpaudit.app.streams import notify, output, say, wants_color, width_of, written
 from dpaudit.contract import OF_STATEMENTS
 from dpaudit.errors import InputError
@@ -29,7 +29,6 @@ def list_learners(
     json: Json,
     out: ShownOut,
     all: Annotated[bool, given("positive controls too (default: without them)")],
-    color: Color,
     learners: Learners,
 ) -> int:
     """List the available learners.
@@ -46,7 +45,7 @@ def list_learners(
     return show_plain(
         json,
         out,
-        _table(rows, wants_color(color)),
+        _table(rows, wants_color()),
         status=status,
         title="dpaudit: learners",
         json=dumps(rows, indent=1, sort_keys=True) + "\n",
@@ -131,7 +130,6 @@ class LedgerOptions(NamedTuple):
     json: Annotated[bool, json_each("statement")]
     out: ShownOut
     quiet: Quiet
-    color: Color
     n_jobs: Annotated[int, jobs("checks at a time", -1)]
     learners: Learners
 
@@ -176,7 +174,7 @@ def ledger(asked: LedgerOptions) -> int:
         width = WIDTH
         if output().isatty():
             width = width_of(output())
-        table = ledger_table(shown, wants_color(asked.color), width)
+        table = ledger_table(shown, wants_color(), width)
         if shown:
             table += "\n"
         say(table + f"{counts_text(rows)}\n")

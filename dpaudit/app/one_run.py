@@ -69,7 +69,7 @@ def _flip(flips: Flips, out: str | None, shown: Shown) -> int:
         ("seal", made.seal),
     ]
     told = json_lines([{"file": out, "seal": made.seal}])
-    return show_plain(shown.json, None, terminal_text(lines, shown.color), json=told)
+    return show_plain(shown.json, None, terminal_text(lines), json=told)
 
 
 class ScoresOptions(NamedTuple):

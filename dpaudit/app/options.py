@@ -9,6 +9,7 @@ import click
 
 from dpaudit.audit.options import JOBS, LOOKS, SEED, Option, Options
 
+# Suffix -> the module of `dpaudit.report` and its function that writes a run.
 FORMS = {
     ".html": ("html", "render"),
     ".json": ("json", "render"),
@@ -17,12 +18,11 @@ FORMS = {
     ".txt": ("console", "render"),
     ".xml": ("formats", "junit"),
 }
-"""Suffix -> the module of `dpaudit.report` and its function that writes a run."""
 SUFFIXES = ", ".join(FORMS)
+# Suffixes of what `dpaudit.report.formats` writes, which help does not load.
 PLAIN = (".html", ".json", ".md", ".txt")
-"""Suffixes of what `dpaudit.report.formats` writes, which help does not load."""
+# The same of a measurement, which has a test case and a figure.
 DRAWN = (*PLAIN, ".xml", ".svg")
-"""The same of a measurement, which has a test case and a figure."""
 
 
 class given(NamedTuple):
@@ -161,14 +161,6 @@ Verbose = Annotated[
     bool, given("show how it was measured too: pairs, events, budget (default: the verdict)", names=("-v", "--verbose"))
 ]
 Quiet = Annotated[bool, given("no progress on stderr (default: progress where it takes over two seconds)")]
-Color = Annotated[
-    str,
-    given(
-        "colour the verdict (default: auto, on a terminal unless NO_COLOR is set)",
-        "auto",
-        choices=["auto", "always", "never"],
-    ),
-]
 AllowNoEvidence = Annotated[
     bool, given("end with status 0 where there is no evidence, or a case is undecided (default: with 3)")
 ]
@@ -218,7 +210,6 @@ class Shown(NamedTuple):
     out: Out = None
     verbose: Verbose = False
     quiet: Quiet = True
-    color: Color = "auto"
     allow_no_evidence: AllowNoEvidence = False
     learners: Learners = ()
 
@@ -246,8 +237,8 @@ class Showing(NamedTuple):
 
 
 _NO_RUNS = ("quiet", "learners")
+# Of a check of stored evidence.
 ShownPlain = Annotated[Shown, Showing(ShownOut, without=("verbose", "allow_no_evidence"))]
-"""Of a check of stored evidence."""
 Measured = Annotated[Shown, Showing(Drawn)]
 ShownExact = Annotated[Shown, Showing(OutExact)]
 ShownApart = Annotated[Shown, Showing(without=_NO_RUNS)]

@@ -15,7 +15,6 @@ from dpaudit.app.options import (
     FORMS,
     PLAIN,
     AllowNoEvidence,
-    Color,
     Config,
     Out,
     Quiet,
@@ -64,7 +63,7 @@ def new(
         ("next", f"dpaudit privacy {place}{claim}"),
         ("expect", "a violation: it claims epsilon 1 and adds the noise for 2; the file says how to fix it"),
     ]
-    say(terminal_text(lines, "never"))
+    say(terminal_text(lines))
     return 0
 
 
@@ -81,7 +80,6 @@ class CheckOptions(NamedTuple):
     json: Annotated[bool, json_each("audit")]
     out: Out
     quiet: Quiet
-    color: Color
     n_jobs: Annotated[int, jobs("processes, of audits side by side, or of one", 1)]
     on: Where
     allow_no_evidence: AllowNoEvidence
@@ -130,7 +128,7 @@ def check(asked: CheckOptions) -> int:
         rows = [one.row for one in checked]
         if asked.json:
             return json_lines(rows)
-        return check_text(rows, wants_color(asked.color), width_of(output()))
+        return check_text(rows, wants_color(), width_of(output()))
 
     chosen = [audit.name for audit in read_project(settings).chosen(asked.names)]
     checked: list[Checked] = []
@@ -226,7 +224,6 @@ def diff(
     paths: Annotated[tuple[str, ...], argument("[OLD NEW]")],
     json: Annotated[bool, json_each("change")],
     out: ShownOut,
-    color: Color,
 ) -> int:
     """Compare what is stored at two places and report what got worse, with status 1 if anything did.
 
@@ -259,7 +256,7 @@ def diff(
     return show_plain(
         json,
         out,
-        changes_text(changes, wants_color(color), width_of(output())),
+        changes_text(changes, wants_color(), width_of(output())),
         status=status,
         title="dpaudit: what changed",
         json=json_lines(changes),

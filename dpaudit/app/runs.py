@@ -15,7 +15,6 @@ from dpaudit.app.options import (
     FORMS,
     PLAIN,
     AllowNoEvidence,
-    Color,
     Json,
     Learners,
     RunTimeout,
@@ -217,7 +216,6 @@ class Rendering(NamedTuple):
     out: Annotated[str | None, given("where to (default: standard output)", metavar="FILE")]
     json: Json
     verbose: Verbose
-    color: Color
     allow_no_evidence: AllowNoEvidence
 
 
@@ -262,7 +260,7 @@ def report(path: Annotated[str, argument("PATH")], shown: Rendering) -> int:
 def _on_console(run: Run, shown: Shown | Rendering) -> str:
     from dpaudit.report import console
 
-    color = wants_color(shown.color)
+    color = wants_color()
     if shown.verbose:
         return console.full(run, color)
     return console.render(run, color, width_of(output()))

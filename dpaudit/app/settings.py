@@ -53,8 +53,8 @@ Kind = TypeVar("Kind", bound=Frozen)
 Trials = Annotated[int, msgspec.Meta(**Options.trials.limits)]
 
 
+# An acceptance that is dated farther away than so many years is taken for an error.
 MOST_YEARS = 10
-"""An acceptance that is dated farther away than so many years is taken for an error."""
 
 
 class Accepted(Frozen, frozen=True, kw_only=True):

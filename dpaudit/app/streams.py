@@ -19,10 +19,10 @@ _COLUMNS = 80
 _UNBROKEN = 1_000_000
 
 _ours: list[TextIO] = []
+# Notes to be shown with the result; they go with the command that came to none.
 pending: list[str] = []
-"""Notes to be shown with the result; they go with the command that came to none."""
+# Why standard output took not all that was said, such as a full disk behind it.
 lost: list[str] = []
-"""Why standard output took not all that was said, such as a full disk behind it."""
 
 
 @contextmanager
@@ -158,7 +158,7 @@ def complain(label: str, text: str, *more: tuple[str, str]) -> None:
     width = _UNBROKEN
     if sys.stderr.isatty():
         width = shutil.get_terminal_size().columns
-    sys.stderr.write(laid_out([(label, _shortened(text)), *more], width, wants_color("auto", sys.stderr)))
+    sys.stderr.write(laid_out([(label, _shortened(text)), *more], width, wants_color(sys.stderr)))
 
 
 def width_of(stream: TextIO) -> int:
@@ -168,8 +168,12 @@ def width_of(stream: TextIO) -> int:
     return _COLUMNS
 
 
-def wants_color(when: str, stream: TextIO | None = None) -> bool:
-    """Say whether to colour: "always", "never", or "auto", on a terminal whose user has not set NO_COLOR."""
-    if when != "auto":
-        return when == "always"
-    return (stream or output()).isatty() and not os.environ.get("NO_COLOR")
+def wants_color(stream: TextIO | None = None) -> bool:
+    """Return whether to colour: on a terminal, or if FORCE_COLOR is set, and never if NO_COLOR is set.
+
+    The two variables are those that many programs share (no-color.org, force-color.org), so that no command has an
+    option for it.
+    """
+    if os.environ.get("NO_COLOR"):
+        return False
+    return bool(os.environ.get("FORCE_COLOR")) or (stream or output()).isatty()

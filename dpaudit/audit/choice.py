@@ -11,7 +11,7 @@ from dpaudit.contract import Pair, PrivacyClaim
 from dpaudit.events.discretizers import Pilot
 from dpaudit.events.selected import SelectedEvent
 from dpaudit.events.wide import Reducer
-from dpaudit.outputs.protocols import Batch
+from dpaudit.outputs.types import Batch
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,7 @@ from dpaudit.events.coin_guesses import DATA, NEIGHBOUR, Guess, GuessCodes
 from dpaudit.events.event import CellSet, Event, Tally
 from dpaudit.events.prefixes import likelier_first
 from dpaudit.events.selected import SelectedEvent
-from dpaudit.outputs.protocols import Batch
+from dpaudit.outputs.types import Batch
 from dpaudit.running.sampling import Couple, Couples, narrowed, with_exceptions
 
 Tallies: TypeAlias = tuple[Tally, Tally]

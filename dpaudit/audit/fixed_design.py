@@ -47,8 +47,8 @@ from dpaudit.events.prefixes import likelier_first
 from dpaudit.events.selected import OrderedCells, SelectedEvent
 from dpaudit.events.wide import wide_leaves
 from dpaudit.outputs.plan import LeafPlan
-from dpaudit.outputs.protocols import Batch
 from dpaudit.outputs.shared import join
+from dpaudit.outputs.types import Batch
 from dpaudit.running.sampling import held_runs, knowing, learned_reducer
 
 Tallies = tuple[Tally, Tally]

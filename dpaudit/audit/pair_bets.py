@@ -26,9 +26,9 @@ from dpaudit.contract import Pair
 from dpaudit.events.discretizers import CountCells, Discretizer, Pilot, Ranked, score_edges
 from dpaudit.events.event import Tally
 from dpaudit.events.fitting import Scored
-from dpaudit.events.scores import Column
-from dpaudit.outputs.protocols import Batch
+from dpaudit.events.scores import ColumnScore
 from dpaudit.outputs.shared import join
+from dpaudit.outputs.types import Batch
 from dpaudit.running.sampling import held_runs
 
 Sides: TypeAlias = tuple[Tally, Tally]
@@ -278,7 +278,7 @@ class PairBets(CountedPair):
         for one, past in zip(self.discretizers, self.tallies, strict=True):
             counted = Tallied.of(past, ordered=one.ordered)
             some = parts
-            if isinstance(one, Scored) and isinstance(one.score, Column):
+            if isinstance(one, Scored) and isinstance(one.score, ColumnScore):
                 some = PARTS_OF_COLUMNS
             found = [(partition, counted) for partition in partitions(one, counted, some)]
             if one.ordered:

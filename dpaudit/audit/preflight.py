@@ -30,7 +30,7 @@ from dpaudit.errors import InputError
 from dpaudit.jsonable import stable_repr
 from dpaudit.outputs.canonical import TIMED_OUT, Raised, canonical, contents
 from dpaudit.outputs.objects import refuse_promises
-from dpaudit.outputs.protocols import Batch
+from dpaudit.outputs.types import Batch
 from dpaudit.running.adapters import Mechanism, fixed_seed_warnings
 from dpaudit.running.failed_runs import naming
 from dpaudit.running.isolated import Context

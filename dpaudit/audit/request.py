@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -29,8 +30,8 @@ from dpaudit.errors import InputError
 from dpaudit.events.discretizers import Pilot
 from dpaudit.events.wide import least_dense_shift, least_shift
 from dpaudit.neighbours.check import check_pairs, check_samples
-from dpaudit.neighbours.own_data.pairs import COUNTED, MadeData, OwnDataMoves
-from dpaudit.neighbours.random_samples import SampleMoves
+from dpaudit.neighbours.own_data.pairs import COUNTED, MadeData, own_data_moves
+from dpaudit.neighbours.random_samples import sample_moves
 from dpaudit.neighbours.sources import CRAFTED, is_crafted, pairs_of_source
 from dpaudit.neighbours.strategies import is_strategy, pairs_from_strategy
 from dpaudit.outputs.sharing import Place
@@ -79,14 +80,14 @@ def resolve_inputs(
         if pairs is not None:
             message = "{pairs} must be left out where {data} is given: pairs are made of it"
             raise InputError(message, names=("pairs", "data"))
-        return tuple(dataset.pairs(claim.relation, seed)), OwnDataMoves(seed)
+        return tuple(dataset.pairs(claim.relation, seed)), partial(own_data_moves, seed)
     moves = None
     if pairs is None and not learner:
         message = "{pairs} must be given, or {data} to make them of: only samples of a learner are crafted"
         raise InputError(message, names=("pairs", "data"))
     if pairs is None or isinstance(pairs, str):
         if learner and is_crafted(pairs):
-            moves = SampleMoves(source.domain, seed)
+            moves = partial(sample_moves, source.domain, seed)
         pairs = pairs_of_source(pairs or CRAFTED, source, relation=claim.relation, seed=seed)
     elif is_strategy(pairs):
         pairs = pairs_from_strategy(pairs, seed=seed)

@@ -27,7 +27,7 @@ from dpaudit.audit.preflight import Preflight
 from dpaudit.audit.request import Request
 from dpaudit.contract import CurveClaim, Origin, OriginKind, Pair, PrivacyClaim
 from dpaudit.errors import InputError, ToolFault
-from dpaudit.outputs.protocols import Batch
+from dpaudit.outputs.types import Batch
 from dpaudit.results import remembering
 from dpaudit.running.adapters import Mechanism
 from dpaudit.running.sampling import Sampler

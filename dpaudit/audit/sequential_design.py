@@ -50,7 +50,7 @@ from dpaudit.errors import InputError
 from dpaudit.events.discretizers import CountCells, Pilot
 from dpaudit.events.event import Bets
 from dpaudit.naming import Name
-from dpaudit.outputs.protocols import Batch
+from dpaudit.outputs.types import Batch
 from dpaudit.progress import duration
 from dpaudit.running.sampling import (
     held_runs,

@@ -24,7 +24,7 @@ from dpaudit.events.expected_bound import PlannedTest
 from dpaudit.events.fitting import fitted_discretizers
 from dpaudit.events.selected import OrderedCells, SelectedEvent
 from dpaudit.events.wide import Reducer
-from dpaudit.outputs.protocols import Batch
+from dpaudit.outputs.types import Batch
 from dpaudit.running.sampling import Sampler
 
 

@@ -59,7 +59,7 @@ class CountArrays:
         check_range(names[2], ys, 0, n2s)
         return cls(xs.ravel(), n1s.ravel(), ys.ravel(), n2s.ravel(), xs.shape)
 
-    def take(self, index: NDArray[Any]) -> CountArrays:
+    def take(self, index: NDArray[np.intp] | Bools) -> CountArrays:
         """Return the events at an index (integers or a mask)."""
         x = self.x[index]
         return CountArrays(x, self.n1[index], self.y[index], self.n2[index], x.shape)
@@ -119,7 +119,7 @@ def whole_numbers(name: str, value: ArrayLike) -> Array:
     return numbers
 
 
-def check_range(name: str, values: Array, low: float, high: Any) -> None:
+def check_range(name: str, values: Array, low: float, high: float | Array) -> None:
     """Raise `InputError` unless low <= values <= high everywhere."""
     limit = np.broadcast_to(high, values.shape)
     bad = (values < low) | (values > limit)

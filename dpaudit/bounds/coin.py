@@ -32,14 +32,23 @@ M. Nasr, M. Jagielski, Privacy auditing with one (1) training run, NeurIPS 2023.
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import betainc, betaincc, expit, log_expit
 
 from dpaudit.arguments import read_number
-from dpaudit.bounds.base import MAX_EPSILON, MAX_RUNS, Array, bisect, broadcast, check_range, in_interval, whole_numbers
+from dpaudit.bounds.base import (
+    MAX_EPSILON,
+    MAX_RUNS,
+    Array,
+    Bools,
+    bisect,
+    broadcast,
+    check_range,
+    in_interval,
+    whole_numbers,
+)
 from dpaudit.bounds.limits import LEVEL_MARGIN, lower_limit
 from dpaudit.bounds.melded import log_density
 from dpaudit.errors import InputError
@@ -50,7 +59,7 @@ _TINY = 1e-290
 _HALVINGS = 60
 
 
-def p_value(right: ArrayLike, guesses: ArrayLike, epsilon: ArrayLike, *, delta_runs: ArrayLike = 0.0) -> Array:
+def p_value(right: ArrayLike, guesses: ArrayLike, epsilon: ArrayLike, *, delta_runs: float | Array = 0.0) -> Array:
     """Return p-values of (epsilon, delta)-privacy from counts of right guesses; see the theorem of this module.
 
     Parameters
@@ -110,8 +119,8 @@ def epsilon_lower(right: ArrayLike, guesses: ArrayLike, gamma: float, *, delta_r
     if delta_runs == 0 or not high.any():
         return np.asarray(high)
 
-    def rejected(eps: Array) -> Any:
-        return _p_values(v, r, eps, delta_runs) <= level
+    def rejected(eps: Array) -> Bools:
+        return np.asarray(_p_values(v, r, eps, delta_runs) <= level)
 
     low = np.zeros_like(high)
     return np.where(rejected(low), bisect(low, high, rejected, _HALVINGS)[0], 0.0)
@@ -139,13 +148,15 @@ def additive_term(epsilon: ArrayLike, delta_runs: float) -> Array:
     return np.asarray(_amount(delta_runs) * expit(-np.asarray(epsilon, np.float64)) * (1 + LEVEL_MARGIN))
 
 
-def _p_values(v: Array, r: Array, eps: Array, delta_runs: Any) -> Array:
+def _p_values(v: Array, r: Array, eps: Array, delta_runs: float | Array) -> Array:
     """Return the lesser of the theorem's two bounds."""
-    wrong = expit(-eps)  # 1 - p, with all its digits
+    # 1 - p, with all its digits.
+    wrong = expit(-eps)
     tail = np.maximum(betaincc(r - v + 1, np.maximum(v, 1), wrong), _TINY)
     found = tail
     if np.any(delta_runs > 0):
-        above = v > r * (1 - wrong)  # below its mean a count is no evidence, and the second bound is good enough
+        # Below its mean a count is no evidence, and the second bound is good enough.
+        above = v > r * (1 - wrong)
         share = np.where(above, _share_of_delta(v, r, eps, tail), expit(-eps) * (1 + LEVEL_MARGIN))
         found = tail + delta_runs * np.minimum(share, expit(-eps) * (1 + LEVEL_MARGIN))
     return np.where(v == 0, 1.0, np.minimum(found * (1 + LEVEL_MARGIN), 1.0))
@@ -177,5 +188,5 @@ def _checked(right: ArrayLike, guesses: ArrayLike, epsilon: ArrayLike) -> tuple[
     return v, r, eps
 
 
-def _amount(delta_runs: Any) -> float:
+def _amount(delta_runs: float) -> float:
     return read_number("delta_runs", delta_runs, 0, math.inf, closed=True)

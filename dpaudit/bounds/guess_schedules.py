@@ -201,7 +201,8 @@ class Schedule:
     def _crossing(self, critical: Integers, points: ClaimPoints) -> float:
         """Return the second bound of the theorem, the least over the best points."""
         places: Integers = np.arange(len(points.epsilon))
-        if len(places) > _CROSSED_AT:  # those at which the union bound is least: the others would hardly be better
+        # Those at which the union bound is least: the others would hardly be better.
+        if len(places) > _CROSSED_AT:
             v = np.minimum(critical, self._counts)[:, None]
             r = self._counts[:, None]
             each = p_value(v, r, points.epsilon) * (critical <= self._counts)[:, None]
@@ -211,7 +212,8 @@ class Schedule:
 
         def bound(epsilon: float, runs: float) -> float:
             found = self.crossing(critical, epsilon)
-            if runs:  # plus m delta L
+            # Plus m delta L.
+            if runs:
                 share = max(_largest_share(step, epsilon) for step in steps)
                 found += min(float(additive_term(epsilon, runs)), float(runs * share * (1 + _MARGIN)))
             return found
@@ -308,10 +310,12 @@ def independent_p_value(right: int, guesses: int, coins: int, mu: float, *, one_
     If `one_sided`, the r highest scores are guessed to be in, and no others.
     """
     t = np.zeros(1)
-    if guesses < coins or one_sided:  # the t of some quantiles of W
+    # The t of some quantiles of W.
+    if guesses < coins or one_sided:
         middle = (np.arange(_NODES) + 0.5) / _NODES
         tail = 1 - betaincinv(max(coins - guesses, 1e-9), guesses + 1, middle)
-        wanted = tail * (2.0 if one_sided else 1.0)  # of Phi(mu/2 - t) + Phi(-mu/2 - t), which falls from 2 to 0
+        # Of Phi(mu/2 - t) + Phi(-mu/2 - t), which falls from 2 to 0.
+        wanted = tail * (2.0 if one_sided else 1.0)
         grid = np.linspace(-mu / 2 - _FAR, mu / 2 + _FAR, _GRID)
         tails = ndtr(mu / 2 - grid) + ndtr(-mu / 2 - grid)
         t = np.interp(wanted, tails[::-1], grid[::-1])

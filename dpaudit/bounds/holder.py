@@ -113,7 +113,8 @@ def fit_bet(
     g = _log_ratio(both)
     shares = both / np.maximum(both.sum(axis=1, keepdims=True), 1.0)
     laws = shares
-    if not exact:  # those with the ratio of g, that together are those of the counts
+    # Those with the ratio of g, that together are those of the counts.
+    if not exact:
         laws = shares.sum(axis=0) * np.stack([expit(g), expit(-g)])
         laws /= np.maximum(laws.sum(axis=1, keepdims=True), 1e-12)
 

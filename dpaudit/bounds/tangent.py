@@ -191,7 +191,7 @@ def delta_lower(hits: int, runs: int, other_hits: int, other_runs: int, *, epsil
 
 
 def mu_of_delta(epsilon: float, delta: float) -> float:
-    """Return the largest mu, from below, of which Gaussian privacy allows at most this delta at epsilon; 0 at delta 0.
+    """Return the largest mu, from below, whose Gaussian privacy allows at most this delta at epsilon; 0 at delta 0.
 
     A mechanism with p - exp(epsilon) q >= delta for an event is mu-Gaussian private for no smaller mu.
     """

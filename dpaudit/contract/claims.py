@@ -99,6 +99,7 @@ class PrivacyClaim:
     @property
     def call(self) -> str:
         """The call that makes the claim, as Python; empty where it names a theorem."""
+        # A theorem cannot be written as a call of two numbers.
         if self.claim_id or self.source:
             return ""
         relation = ""

@@ -178,6 +178,7 @@ def trade_off_claim(f: Callable[[float], float]) -> CurveClaim:
     too: p <= k q + d says of the complement, with the sides exchanged, 1 - q <= (1 - p) / k + 1 - (1 - d) / k.
     """
     # A geometric grid up to 1/2, and its mirror image.
+    # 6.699 is 7 + log10(1/2).
     lower = [10.0 ** (-7 + 6.699 * i / RATES) for i in range(RATES + 1)]
     xs = [0.0, *lower, *(1 - x for x in reversed(lower[:-1])), 1.0]
     ys = [_number("trade_off", f, x) for x in xs]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 from dpaudit.contract.claims import PrivacyClaim, UtilityClaim
 from dpaudit.contract.pairs import Supremum
@@ -19,6 +19,7 @@ from dpaudit.contract.worst_cases import HasWorstCase
 
 if TYPE_CHECKING:
     import numpy as np
+    from flint import arb
     from numpy.typing import NDArray
 
 __all__ = [
@@ -66,6 +67,8 @@ PARTS = ("id", "instance", "privacy", "domain", "concepts", "run", "decode")
 Parameter = int | float | str | bool | None
 """A value of a learner's parameter: what a command line and a stored run can say."""
 Default = TypeVar("Default")
+Ball: TypeAlias = "arb"
+"""A real number, enclosed in a ball by python-flint: a comparison is true where it holds of every number in it."""
 
 
 def later(default: Default) -> Default:
@@ -143,7 +146,7 @@ class Learner(Protocol):
     def concepts(self) -> ConceptClass:
         """The class that it learns."""
 
-    def run(self, sample: Any, rng: np.random.Generator, size: int) -> Sequence[Hashable] | NDArray[Any]:
+    def run(self, sample: Any, rng: np.random.Generator, size: int) -> Sequence[Hashable] | NDArray[np.generic]:
         """Return the outputs of `size` independent runs: integer codes, or canonical hashables."""
 
     # A sample and an output are `Any` below: each learner takes samples and outputs of its own kind alone.
@@ -176,49 +179,6 @@ class HasExactLaw(Protocol):
         Weights are made by + - * / from `field.number(x)` for an integer, a float (its binary value) or a Fraction,
         `field.exp(x)` and `field.log(x)`.
         """
-
-
-class Ball(Protocol):
-    """A real number, enclosed in a ball: the operations of python-flint's `arb` that exact laws and audits use."""
-
-    def __add__(self, other: Self | int, /) -> Self:
-        """Return the sum."""
-
-    def __sub__(self, other: Self | int, /) -> Self:
-        """Return the difference."""
-
-    def __mul__(self, other: Self | int, /) -> Self:
-        """Return the product."""
-
-    def __truediv__(self, other: Self | int, /) -> Self:
-        """Return the quotient."""
-
-    def __le__(self, other: Self | int, /) -> bool:
-        """Say whether no real number in the ball is greater."""
-
-    def __gt__(self, other: Self | int, /) -> bool:
-        """Say whether every real number in the ball is greater."""
-
-    def __float__(self) -> float:
-        """Return a float near its centre."""
-
-    def exp(self) -> Self:
-        """Return the exponential."""
-
-    def log(self) -> Self:
-        """Return the natural logarithm."""
-
-    def lower(self) -> Self:
-        """Return the least number in it."""
-
-    def upper(self) -> Self:
-        """Return the greatest number in it."""
-
-    def rad(self) -> Self:
-        """Return its radius."""
-
-    def is_finite(self) -> bool:
-        """Say whether its radius is finite."""
 
 
 class ExactField(Protocol):

@@ -101,6 +101,7 @@ class Pair:
         return _words_of(self.data), _words_of(self.neighbour)
 
     def __eq__(self, other: object) -> bool:
+        # A pair that is made is never equal to one that is given, even if its inputs are.
         return type(self) is type(other) and (self.sides, self.origin) == (other.sides, other.origin)
 
     def __hash__(self) -> int:
@@ -138,6 +139,7 @@ def _words_of(value: Any) -> str:
     with suppress(Exception):
         text = stable_repr(value) if _holds_set(value) else repr(value)
         return f"{text:.300}"
+    # Tried again: this writes integers of any length.
     with suppress(Exception):
         return f"{stable_repr(value):.300}"
     return f"an object of the class {type(value).__name__}"

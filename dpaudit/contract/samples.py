@@ -47,6 +47,7 @@ class Distribution:
                 f"a distribution needs as many points as probabilities and at least one; got "
                 f"{len(self.points)} points and {len(self.probabilities)} probabilities"
             )
+        # Probabilities are floats, whose sum is rounded.
         if not (min(self.probabilities) >= 0 and abs(total - 1) <= 1e-9):
             raise InputError(
                 f"probabilities must be >= 0 and sum to 1; they sum to {total!r}", parameter="probabilities"

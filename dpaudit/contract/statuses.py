@@ -33,6 +33,7 @@ def exit_status(verdicts: Iterable[Verdict], *, allow_open: bool = False) -> int
     found = {status_of(verdict) for verdict in verdicts}
     if allow_open:
         found.discard(OPEN)
+    # A fault of the tool comes first: what it left out might be a violation as well.
     for status in (2, 1, OPEN):
         if status in found:
             return status

@@ -83,6 +83,7 @@ class Verdict(str):
         ValueError
             If no vocabulary has the word.
         """
+        # Equal words of two vocabularies are equal, and the first one stands for both.
         for verdict in EVERY_VERDICT:
             if verdict == word:
                 return verdict
@@ -236,7 +237,7 @@ class Part(enum.StrEnum):
     OURS = "ours"
     """A statement of ours, on an algorithm or a constant that no paper has."""
     AUDITOR = "auditor"
-    """A fault of which the answer is known, which tests the auditor."""
+    """A fault whose answer is known, which tests the auditor."""
 
 
 class Direction(enum.StrEnum):

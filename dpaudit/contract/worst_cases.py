@@ -66,6 +66,7 @@ class WorstFailure:
     case: str = ""
 
     def __post_init__(self) -> None:
+        # Not NaN either, which is in no interval.
         if not 0 <= self.lower <= 1 or not 0 <= self.upper <= 1:
             raise InputError(f"lower and upper must be in [0, 1], got {self.lower!r} and {self.upper!r}")
 

@@ -132,7 +132,8 @@ def bins(cuts: Array, values: Array) -> NDArray[np.intp]:
     else:
         return np.searchsorted(cuts, values, side="right")
     below = np.cumsum(counts) - counts
-    within = np.full((most, squares), np.nan)  # no value is above NaN
+    # No value is above NaN.
+    within = np.full((most, squares), np.nan)
     within[np.arange(len(cuts)) - below[own], own] = cuts
     square = _square(values, low, scale, squares)
     found: NDArray[np.intp] = below[square]

@@ -130,7 +130,8 @@ class PackedRows(Discretizer):
         """Return the packed rows."""
         found = outputs if self.flattener is None else GROUPS[self.group](self.flattener(outputs))
         rows = np.asarray(found).reshape(len(outputs), -1)
-        if rows.dtype.kind == "f":  # missing and infinite values are in no range
+        # Missing and infinite values are in no range.
+        if rows.dtype.kind == "f":
             rows = np.nan_to_num(rows, nan=_FAR).clip(-_FAR, _FAR)
         digits = rows.astype(np.int64) - np.array(self.lows)
         sizes = np.array(self.sizes)

@@ -22,21 +22,21 @@ from typing import Any, Literal, TypeAlias, TypeVar
 import numpy as np
 from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
-from numpy.typing import NDArray
 
 from dpaudit.bounds.base import Array, Bools
 from dpaudit.errors import InputError
-from dpaudit.jsonable import MOST_BITS
+from dpaudit.jsonable import MOST_BITS, Json
 from dpaudit.naming import Name
 from dpaudit.outputs.canonical import Raised, canonical, in_words
 from dpaudit.outputs.leaf import OUTPUT
 from dpaudit.outputs.readers import DIGITS, stored
+from dpaudit.outputs.types import Batch, Values
 from dpaudit.outputs.values import JsonValue, decode_value, encode_value
 from dpaudit.record import Extended, Frozen
 
 T = TypeVar("T")
 Tally: TypeAlias = Counter[Hashable]
-Outputs: TypeAlias = Sequence[Any] | NDArray[Any]
+Outputs: TypeAlias = Batch
 """A batch of outputs, which may be anything: a list of them, or an array with a row for each."""
 
 # A cell that no output has.
@@ -122,7 +122,7 @@ class Cells(_Event, frozen=True, tag="cells"):
         return found._listed([*labels, *sorted(map(str, others))])
 
     @classmethod
-    def of_outputs(cls, outputs: Iterable[Any], *, complement: bool = False, path: Path = ()) -> Cells:
+    def of_outputs(cls, outputs: Outputs, *, complement: bool = False, path: Path = ()) -> Cells:
         """Return the explicit event that a part of the output is one of some, or with `complement` none of them."""
         cells = [(canonical(output), output) for output in outputs]
         whole = ranges_of([cell for cell, _ in cells if type(cell) is int])
@@ -301,7 +301,7 @@ def cell_of(part: Any) -> Hashable:
     return canonical(part)
 
 
-def numbers_of(outputs: Outputs, feature: str, path: Path = (), *, parts: Sequence[Any] | None = None) -> Array:
+def numbers_of(outputs: Outputs, feature: str, path: Path = (), *, parts: Values | None = None) -> Array:
     """Return a feature of each output of a batch, NaN for those that have none; shape (len(outputs),).
 
     The `parts` of outputs at the path are given where they are known.
@@ -356,9 +356,10 @@ def opened(output: Any) -> Any:
 
 
 @lru_cache(maxsize=4096)
-def _loaded(text: str) -> Any:
+def _loaded(text: str) -> Json:
     try:
-        return json.loads(text)
+        found: Json = json.loads(text)
+        return found
     except (ValueError, RecursionError):
         return text
 
@@ -367,7 +368,8 @@ def _value(value: Any) -> float:
     with suppress(TypeError, ValueError, OverflowError):
         if isinstance(value, str | bytes):
             return math.nan
-        if getattr(value, "ndim", 0):  # NumPy and pandas make no number of an array with one element any more
+        # NumPy and pandas make no number of an array with one element any more.
+        if getattr(value, "ndim", 0):
             return float(np.asarray(value).item())
         return float(value)
     return math.nan

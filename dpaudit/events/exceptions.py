@@ -71,7 +71,8 @@ def as_exceptions(
 
     None if it does not, on these training outputs of the two sides.
     """
-    if any(isinstance(side, np.ndarray) for side in sides):  # an exception is in no array
+    # An exception is in no array.
+    if any(isinstance(side, np.ndarray) for side in sides):
         return None
     outputs = [one for side in sides for one in side]
     found = exceptions_of(outputs)

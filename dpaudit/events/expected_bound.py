@@ -27,12 +27,8 @@ class PlannedTest:
     gamma: float
 
 
-@dataclass(frozen=True)
-class PrefixRatio:
-    """ln(p/q) of each prefix of the atoms by a model, and its standard error from training; both of shape (m,)."""
-
-    log_ratio: Array
-    error: Array
+PrefixRatio = tuple[Array, Array]
+"""ln(p/q) of each prefix of the atoms by a model, and its standard error from training; both of shape (m,)."""
 
 
 # The most training standard errors z_s by which an event is marked down for being the best of some: without it the
@@ -109,7 +105,8 @@ def confirmation_error(log_ratio: Array, pooled: Array, runs: int) -> Array:
 
     Given are ln(p/q) and w of each event, shape (m,), and the runs n.
     """
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):  # an infinite ratio has no error
+    # An infinite ratio has no error.
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         q = np.minimum(2 * pooled / (1 + np.exp(log_ratio)), 1.0)
         p = np.minimum(q * np.exp(log_ratio), 1.0)
         # The confirmation needs some hits on the rarer side before a ratio of counts is near normal.
@@ -145,15 +142,16 @@ def prefix_bounds(
     real = float(np.count_nonzero(hits + neighbour_hits) - 1)
     by_counts = to_grid(expected_bound(*counts, test, events=rivals * real))
     if models:
-        pooled = np.divide(inside + outside + 1.0, counts[1] + counts[3] + 2.0, dtype=np.float64)  # of either side
-        sampling = [ndtri(test.gamma) * confirmation_error(one.log_ratio, pooled, test.runs) for one in models]
-        bounds = [one.log_ratio + s - penalty * one.error for one, s in zip(models, sampling, strict=True)]
+        # The rate of the prefix, whichever side it comes from.
+        pooled = np.divide(inside + outside + 1.0, counts[1] + counts[3] + 2.0, dtype=np.float64)
+        sampling = [ndtri(test.gamma) * confirmation_error(ratio, pooled, test.runs) for ratio, _ in models]
+        bounds = [ratio + s - penalty * error for (ratio, error), s in zip(models, sampling, strict=True)]
         if not ordered:
             bounds.append(by_counts)
         mean = to_grid(np.mean(bounds, axis=0))
         # A prior that sees no signal would have the event that loses least, which is everything.
         if mean[np.argmax(mean)] > 0:
-            return mean, to_grid(penalty * np.sum([one.error for one in models], axis=0) / len(bounds))
+            return mean, to_grid(penalty * np.sum([error for _, error in models], axis=0) / len(bounds))
     return by_counts, np.zeros(len(by_counts))
 
 

@@ -83,7 +83,8 @@ def is_plain(event: Event) -> bool:
     return isinstance(event, Interval) or (isinstance(event, Cells) and event.size <= FEW and not event.rare)
 
 
-@np.errstate(over="ignore", invalid="ignore")  # outputs may be as large as numbers are
+# Outputs may be as large as numbers are.
+@np.errstate(over="ignore", invalid="ignore")
 def choose(
     sides: Sequence[Outputs], delta: float, error: float, *, float_bits: bool = False, worth: float = WORTH
 ) -> ChosenEvent | None:
@@ -99,7 +100,8 @@ def choose(
     read: dict[tuple[str | None, Path], list[Any]] = {}
     for event, direction in proposed.values():
         of = (event.feature if isinstance(event, Interval) else None, event.path)
-        if of not in read:  # events differ in less than what they read
+        # Events differ in less than what they read.
+        if of not in read:
             read[of] = [event.read(outputs) for outputs in halves[1]]
         likelier, other = likelier_first(direction, *((int(event.has(one).sum()), len(one)) for one in read[of]))
         lower = float(Melded().epsilon_lower(*likelier, *other, delta=delta, gamma=error))
@@ -133,7 +135,8 @@ def _proposed(sides: Sequence[Outputs], delta: float, float_bits: bool) -> Itera
         yield from _listed(parts, shown, path, delta)
         for feature in features:
             if feature == "present" and not isinstance((path or (0,))[-1], str):
-                continue  # that is the length
+                # Whether an element of a list is there is what its length says.
+                continue
             if single and feature in OF_SEVERAL:
                 continue
             columns = [
@@ -151,7 +154,7 @@ def _paths(sides: Sequence[Outputs]) -> Iterator[Path]:
 
 
 def _below(output: Any, path: Path, depth: int) -> Iterator[Path]:
-    keys: list[Any] = []
+    keys: list[int | str] = []
     output = opened(output)
     if isinstance(output, dict) or is_table(output):
         keys = [key for key in output.keys() if type(key) in (int, str)]
@@ -175,7 +178,8 @@ def _half_lines(
     # Places between values of both sides, sorted, at many of their quantiles.
     usual = np.unique(pooled[np.isfinite(pooled)])
     between = usual[:-1] / 2 + usual[1:] / 2
-    ends = [usual[:1], np.nextafter(usual[-1:], np.inf)]  # for what is infinite
+    # Ends beyond the finite values too, for outputs that are infinite.
+    ends = [usual[:1], np.nextafter(usual[-1:], np.inf)]
     if len(usual) < 2:
         cuts = np.concatenate(ends)
     else:
@@ -219,7 +223,8 @@ def _listed(
     often = sorted((cell for cell in parts if tallies[0][cell] + tallies[1][cell] >= LEAST), key=stable_repr)
     listed: list[Hashable] = []
     for cell in (cell for cell in often if parts[cell] is not MISSING):
-        with suppress(InputError):  # a value that no certificate can hold is not listed
+        # A value that no certificate can hold is not listed.
+        with suppress(InputError):
             encode_value(parts[cell])
             listed.append(cell)
     counts = np.array([[tally[cell] for cell in listed] for tally in tallies], dtype=np.float64)

@@ -10,7 +10,6 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.bounds.base import Array, Integers
 from dpaudit.events.cells import LEAST, bins
@@ -19,7 +18,7 @@ from dpaudit.events.event import Outputs
 from dpaudit.events.feature_screening.feature import best_events, quantile_edges
 from dpaudit.events.feature_screening.featured import screened_discretizers, support_gap_discretizers
 from dpaudit.events.flattening import GROUPS, Flattener, group_columns
-from dpaudit.events.scores import Column, Discriminant, NaiveBayes, Patterns, Score, controller
+from dpaudit.events.scores import ColumnScore, Discriminant, NaiveBayes, Patterns, Score, controller
 from dpaudit.events.wide import Reducer
 from dpaudit.jsonable import stable_repr
 from dpaudit.naming import Name, position
@@ -47,11 +46,11 @@ class Scored(ScoreBins):
     @property
     def learned(self) -> bool:
         """Whether there is a score; a column as it is was fitted to nothing."""
-        return self.score is not None and not isinstance(self.score, Column)
+        return self.score is not None and not isinstance(self.score, ColumnScore)
 
     def column(self, index: int, outputs: Outputs) -> Scored:
         """Return the bins of one of this score's columns as it is, cut by outputs of both sides together."""
-        one = replace(self, score=Column(index), name=Name.of("column {}", position(index)))
+        one = replace(self, score=ColumnScore(index), name=Name.of("column {}", position(index)))
         return replace(one, edges=score_edges(one.scores(outputs)))
 
     @property
@@ -269,12 +268,15 @@ def _atoms(sides: Sequence[Outputs], rows: Sequence[Array]) -> Atoms | None:
 
     Outputs that are equal have equal rows of numbers, so that only such outputs are compared.
     """
-    if isinstance(sides[0], np.ndarray) and sides[0].ndim > 1:  # rows of an array have no cheap hash
+    # Rows of an array have no cheap hash.
+    if isinstance(sides[0], np.ndarray) and sides[0].ndim > 1:
         return None
     rows = [side[:ATOM_ROWS] for side in rows]
-    code = np.zeros(sum(map(len, rows)), dtype=np.uint64)  # a hash of the numbers of each output
+    # A hash of the numbers of each output.
+    code = np.zeros(sum(map(len, rows)), dtype=np.uint64)
     for column in np.concatenate(rows).T:
-        code = code * HASH + (column + 0.0).view(np.uint64)  # + 0.0 makes both zeros one
+        # + 0.0 makes both zeros one.
+        code = code * HASH + (column + 0.0).view(np.uint64)
     _, which, times = np.unique(code, return_inverse=True, return_counts=True)
     outputs = [value for side in sides for value in side[:ATOM_ROWS]]
     counts = Counter(canonical(outputs[i]) for i in np.flatnonzero(times[which] >= LEAST).tolist())
@@ -303,7 +305,7 @@ class Trees(Score):
     width: int
     base: float
     ends: Integers
-    nodes: dict[str, NDArray[Any]]
+    nodes: dict[str, np.ndarray]
     slow = True
 
     def __post_init__(self) -> None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -15,7 +15,8 @@ from dpaudit.outputs import readers
 from dpaudit.outputs.leaf import Leaf, spread
 from dpaudit.outputs.plan import LeafPlan
 from dpaudit.outputs.readers import DIGITS, MISSING, finite, is_usual, stored
-from dpaudit.outputs.shared import Recent, join
+from dpaudit.outputs.shared import join
+from dpaudit.outputs.types import Values
 
 
 def values(base: Array) -> Array:
@@ -146,14 +147,14 @@ class Flattener:
 
     def __call__(self, outputs: Outputs) -> Array:
         """Return the matrix, shape (outputs, width), which must not be changed: scores of one batch share it."""
-        for flattener, batch, matrix in _LAST.known:
+        for flattener, batch, matrix in _LAST.get():
             if batch is outputs and flattener is self:
-                found: Array = matrix
-                return found
+                return matrix
         matrix = self._matrix(outputs)
-        _LAST.known.append((self, outputs, matrix))
-        while len(_LAST.known) > MOST_KEPT or sum(kept.size for *_, kept in _LAST.known[:-1]) > KEPT_NUMBERS:
-            del _LAST.known[0]
+        known = (*_LAST.get(), (self, outputs, matrix))
+        while len(known) > MOST_KEPT or sum(kept.size for *_, kept in known[:-1]) > KEPT_NUMBERS:
+            known = known[1:]
+        _LAST.set(known)
         return matrix
 
     def _matrix(self, outputs: Outputs) -> Array:
@@ -177,18 +178,18 @@ class Flattener:
         return finite(np.concatenate(columns, axis=1))
 
 
-# The batches that were flattened last: each score of several asks for the same ones.
-_LAST = Recent()
+# The batches that this thread flattened last, the newest at the end: each score of several asks for the same ones.
+_LAST: ContextVar[tuple[tuple[Flattener, Outputs, Array], ...]] = ContextVar("last", default=())
 
 
 @dataclass(frozen=True)
 class TextNumbers:
     """Reads which known text or bytes a value is, and its length."""
 
-    reader: Callable[[Sequence[Any]], Sequence[Any]]
+    reader: Callable[[Values], Sequence[str | bytes]]
     texts: readers.Categories
 
-    def __call__(self, values: Sequence[Any]) -> Array:
+    def __call__(self, values: Values) -> Array:
         """Return the rows (number of the text, length)."""
         listed = self.reader(values)
         lengths = np.fromiter(map(len, listed), np.int64, len(listed))

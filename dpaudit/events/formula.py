@@ -90,7 +90,8 @@ def _weights(left: Array, right: Array) -> Array:
     penalised = Discriminant.fit(left, right).weights
     if not np.isfinite(left).all() or not np.isfinite(right).all():
         return penalised
-    with np.errstate(all="ignore"):  # of numbers whose squares are no floats nothing comes that is finite
+    # Of numbers whose squares are no floats nothing comes that is finite.
+    with np.errstate(all="ignore"):
         unit = np.concatenate([left, right]).std(axis=0)
         unit = np.where(unit > 0, unit, 1.0)
         scaled = [side / unit for side in (left, right)]

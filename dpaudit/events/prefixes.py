@@ -159,7 +159,7 @@ def prefixes_by_score(
     orders = [np.concatenate([order, last]) for order in (up, up[::-1])]
 
     def family(way: int, direction: Direction, sign: float) -> Prefixes:
-        models = tuple(PrefixRatio(sign * ratio, error) for ratio, error in ways[way])
+        models = tuple((sign * ratio, error) for ratio, error in ways[way])
         return Prefixes("score", direction, orders[way], models, penalty, draws)
 
     for first in (0, 1):
@@ -183,7 +183,7 @@ def prefixes_by_counts(x: Integers, y: Integers, careful: bool) -> Order:
         # One order and its mirror image, so that a prefix of either never meets one of the other.
         order = np.argsort(-to_grid(fit.mean), kind="stable")[:: int(sign)]
         ratio, error = fit.prefixes(order, hits + others, offset)
-        models = (PrefixRatio(sign * ratio, error),)
+        models = ((sign * ratio, error),)
         draws = partial(_draws, [fit])
         found.append(Prefixes("likelihood ratio", direction, order, models, MIXTURE_PENALTY, draws))
     return found[0], found[1]

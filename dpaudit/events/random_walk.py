@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
 from scipy.special import expit, log_expit, logit
 
@@ -77,10 +78,6 @@ def fit_line(scores: Array, hits: Array, total: Array, offset: float) -> tuple[A
     return None
 
 
-class _Singular(Exception):
-    pass
-
-
 def modes(hits: Array, total: Array, centre: Array, precision: Array, start: Array) -> tuple[Array, Array, Array]:
     """Find the posterior mode of each walk's deviations from a centre by damped Newton steps.
 
@@ -96,15 +93,13 @@ def modes(hits: Array, total: Array, centre: Array, precision: Array, start: Arr
     given = (hits, total, centre, precision, start)
     try:
         return _modes(*given)
-    except _Singular:
+    except np.linalg.LinAlgError:
         alone = [_modes(*(one[i : i + 1] for one in given)) for i in range(len(hits))]
         deviations, evidence, factors = zip(*alone, strict=True)
         return np.concatenate(deviations), np.concatenate(evidence), np.concatenate(factors, axis=1)
 
 
 def _modes(hits: Array, total: Array, centre: Array, precision: Array, start: Array) -> tuple[Array, Array, Array]:
-    from scipy.linalg.lapack import dpbtrs
-
     band = np.zeros((2, *total.shape))
     band[0, :, 1:] = -precision
     band[1] = RIDGE
@@ -121,7 +116,8 @@ def _modes(hits: Array, total: Array, centre: Array, precision: Array, start: Ar
         pull[:, :-1] += prior[0, :, 1:] * some[:, 1:]
         pull[:, 1:] += prior[0, :, 1:] * some[:, :-1]
         slope = hits[left] - both * share - pull
-        step = dpbtrs(_factor(prior, both, share).reshape(2, -1), slope.ravel())[0].reshape(slope.shape)
+        factor = _factor(prior, both, share).reshape(2, -1)
+        step = scipy.linalg.lapack.dpbtrs(factor, slope.ravel())[0].reshape(slope.shape)
         size = np.abs(step).max(axis=1)
         g[left] += step * np.minimum(1.0, 3.0 / np.maximum(size, 1e-12))[:, None]
         small = size < 1e-4
@@ -143,13 +139,11 @@ def _modes(hits: Array, total: Array, centre: Array, precision: Array, start: Ar
 
 def _factor(band: Array, total: Array, share: Array) -> Array:
     """Return the factors of the precisions where the first side has these shares, shape (2, walks, m)."""
-    from scipy.linalg.lapack import dpbtrf
-
     precision = band.copy()
     precision[1] += total * share * (1 - share)
-    factor, failed = dpbtrf(precision.reshape(2, -1))
+    factor, failed = scipy.linalg.lapack.dpbtrf(precision.reshape(2, -1))
     if failed and len(share) > 1:
-        raise _Singular
+        raise np.linalg.LinAlgError("a precision has no factor")
     return np.asarray(factor).reshape(precision.shape)
 
 
@@ -181,7 +175,8 @@ def prefix_ratios(
     above = np.cumsum(p)
     below = np.cumsum(q)
     of_a, of_b, of_both = squares(p * (1 - share), q * share)
-    with np.errstate(divide="ignore", invalid="ignore"):  # a model may be certain: then counts decide
+    # A model may be certain: then counts decide.
+    with np.errstate(divide="ignore", invalid="ignore"):
         variance = of_a / above**2 + of_b / below**2 + 2 * of_both / (above * below)
         return np.log(above / below), np.sqrt(variance)
 
@@ -200,11 +195,11 @@ class Walk:
 
     def draws(self, rng: np.random.Generator, number: int, spread: float) -> Array:
         """Return draws of g by the normal law around the mode, shape (draws, m), with `spread` times its deviations."""
-        from scipy.linalg import solve_banded
-
-        found: Array = solve_banded((0, 1), self.factor, rng.standard_normal((number, len(self.ratio))).T).T
+        normal = rng.standard_normal((number, len(self.ratio)))
+        found: Array = scipy.linalg.solve_banded((0, 1), self.factor, normal.T).T
         left = np.zeros((1, 1)) if self.line is None else self.line
-        for _ in range(2):  # the covariance of a line has rank two: a column taken off it leaves one less
+        # The covariance of a line has rank two: a column taken off it leaves one less.
+        for _ in range(2):
             most = int(np.argmax(left.diagonal()))
             if left[most, most] > 0:
                 column = left[most] / math.sqrt(left[most, most])
@@ -234,9 +229,7 @@ class Walk:
 
     @cached_property
     def _covariance(self) -> Array:
-        from scipy.linalg.lapack import dpbtrs
-
-        covariance, _ = dpbtrs(self.factor, np.eye(len(self.ratio)))
+        covariance, _ = scipy.linalg.lapack.dpbtrs(self.factor, np.eye(len(self.ratio)))
         return np.asarray(covariance if self.line is None else covariance + self.line)
 
 

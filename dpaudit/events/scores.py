@@ -53,7 +53,7 @@ class _MeanScore(Score):
 
 
 @dataclass(frozen=True)
-class Column(Score):
+class ColumnScore(Score):
     """One column as it is, which was fitted to nothing."""
 
     index: int
@@ -119,7 +119,8 @@ def _tables(columns: Sequence[tuple[Array, Array, CutBins | None]]) -> list[tupl
     smooth = fit_walks(*(np.array([counts[i][side] for i in many]) for side in (0, 1)))
     ratios = dict(zip(many, smooth, strict=True))
     for i, (a, b) in enumerate(counts):
-        if i not in ratios:  # of few values each ratio is shrunken by its own noise
+        # Of few values each ratio is shrunken by its own noise.
+        if i not in ratios:
             ratios[i] = shrunken(np.log(a / a.sum()) - np.log(b / b.sum()), np.sqrt(1 / a + 1 / b))
     return [(place, place.table_of(to_grid(ratios[i]))) for i, place in enumerate(places)]
 
@@ -134,7 +135,8 @@ def _bins_of(pooled: Array) -> CutBins:
     cuts, copies = np.unique(quantiles, return_counts=True)
     if len(cuts) < BINS - 1:
         # Values that fill several bins get bins of their own, with nothing between.
-        with np.errstate(over="ignore"):  # nothing but infinity is beyond the greatest number
+        # Nothing but infinity is beyond the greatest number.
+        with np.errstate(over="ignore"):
             return CutBins(np.unique(np.concatenate([cuts, np.nextafter(cuts[copies > 1], np.inf)])))
     centres = quantiles_of_sorted(pooled, (np.arange(BINS) + 0.5) / BINS)
     return GridBins.near(cuts, centres) or CutBins(cuts)

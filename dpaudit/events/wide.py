@@ -47,7 +47,8 @@ KEPT_DISTANCE = 1.5
 MEDIAN_WIDTH = 10_000
 
 
-@dataclass(frozen=True, eq=False)  # arrays have no one truth value
+# Arrays have no one truth value.
+@dataclass(frozen=True, eq=False)
 class Moments:
     """Sums of each of d coordinates over one side's `n` training runs, outputs of some shape.
 
@@ -86,7 +87,8 @@ class Moments:
 
     def differences(self, other: Moments) -> Rows:
         """Return z-scores, shape (kinds, d), of how each coordinate differs from the other side; 0 without rows."""
-        if not self.n or not other.n:  # every run of a side raised
+        # Every run of a side raised.
+        if not self.n or not other.n:
             return np.zeros((5, len(self.centre)))
         mean, var = self._mean_and_variance()
         mean2, var2 = other._mean_and_variance()

@@ -353,8 +353,8 @@ def counted(
     return Counts(*first, *second, count)
 
 
+# Standard deviations below the hits expected, of the guesses that are counted of runs made one by one.
 FEWER = 2.0
-"""Standard deviations below the hits expected, of the guesses that are counted of runs made one by one."""
 
 
 def fewer(counts: Counts, runs: int) -> int:

@@ -40,16 +40,16 @@ from dpaudit.running.sampling import Sampler
 from dpaudit.running.warning_counts import gathered
 
 KINDS = (COIN, MELDED, CLOPPER_PEARSON)
+# Runs a side that are tried first to refute the claim; they are doubled until they do.
 FIRST_RUNS = 500
-"""Runs a side that are tried first to refute the claim; they are doubled until they do."""
+# By how much more runs shrinking makes than the whole pair needs: a smaller pair may leak a little less.
 GENEROUS = 2
-"""By how much more runs shrinking makes than the whole pair needs: a smaller pair may leak a little less."""
+# Smaller pairs that are tried.
 MOST_PAIRS = 200
-"""Smaller pairs that are tried."""
+# The runs of a whole search, in units of the most on one side of a pair: about eight audits of one.
 SEARCH = 16
-"""The runs of a whole search, in units of the most on one side of a pair: about eight audits of one."""
+# Crafted pairs from which a search begins where the audit's own was a variation of them.
 STARTS = 8
-"""Crafted pairs from which a search begins where the audit's own was a variation of them."""
 
 
 def make(

@@ -13,14 +13,14 @@ from dpaudit.evidence.records import Fault, PictureFinding, Result, Run
 from dpaudit.evidence.tasks import UtilityArguments, canonical
 from dpaudit.exact.finding import LawFinding
 
+# The kinds of audit that test a claim of privacy, and so can detect a positive control.
 PRIVACY_AUDITS = ("exact", "privacy")
-"""The kinds of audit that test a claim of privacy, and so can detect a positive control."""
 AUDITS = (*PRIVACY_AUDITS, "utility")
 ON_CONTROLS = "on controls"
 _BELOW = "at smaller n"
 _OTHERS = {"ledger": "checked", "picture": "drawn"}
+# The kinds that progress counts, in order: audits by verdict, those below the theorem's n or of controls, others.
 KINDS = (*EVERY_VERDICT, _BELOW, ON_CONTROLS, *_OTHERS.values())
-"""The kinds that progress counts, in order: audits by verdict, those below the theorem's n or of controls, others."""
 
 
 @dataclass(frozen=True)

@@ -32,10 +32,10 @@ from dpaudit.record import Count, Extended, Frozen, Size, Words
 from dpaudit.results import SCHEMA_VERSION, STREAMS_VERSION, Finding, versions
 from dpaudit.utility.finding import UtilityFinding
 
+# A learner's keyword arguments, JSON-safe.
 Parameters = dict[str, Any]
-"""A learner's keyword arguments, JSON-safe."""
+# The profile of audits that are no run of learners.
 SINGLE = "single"
-"""The profile of audits that are no run of learners."""
 _MOST = 4
 _LONGEST = 60
 

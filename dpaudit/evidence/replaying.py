@@ -133,13 +133,7 @@ def replay(
     if seed == certificate.seed:
         raise InputError.of("seed", seed, "another one than the certificate's: runs on that one are not fresh")
     known = _known(certificate, mechanism, pair)
-    if relation is not None:
-        relation = Relation.parse(relation)
-    elif certificate.relation is None and certificate.origin.kind.own:
-        # Audits of people's data make pairs of this relation by default.
-        relation = Relation.ADD_REMOVE_ONE
-    else:
-        relation = certificate.relation
+    relation = _relation_of(certificate, relation)
     neighbours = _are_neighbours(certificate, known, relation, metric, pair is not None)
     confidence = read_number("confidence", confidence, Options.confidence.limits["gt"], 1)
     runs = None
@@ -181,6 +175,7 @@ def replay(
                     timeout=timeout,
                     timeout_is=execution.timeout_is,
                 )
+                # Parts that runs share with each other would let one run's output depend on another's.
                 sampler = without_shared(sampler, known)
                 counts = _counted(certificate, sampler, known, runs, execution.progress)
             sides = 1 if certificate.opposite is UNSET else 2
@@ -203,6 +198,16 @@ def replay(
         seed=seed,
         values_checked=not named,
     )
+
+
+def _relation_of(certificate: Certificate, relation: Relation | str | None) -> Relation | None:
+    """Return what neighbours are: as it is given, or as the certificate says; None if neither says it."""
+    if relation is not None:
+        return Relation.parse(relation)
+    if certificate.relation is None and certificate.origin.kind.own:
+        # Audits of people's data make pairs of this relation by default.
+        return Relation.ADD_REMOVE_ONE
+    return certificate.relation
 
 
 def _known(certificate: Certificate, mechanism: Any, pair: Any) -> Pair:

@@ -22,8 +22,8 @@ from dpaudit.places import parted
 from dpaudit.record import Frozen, Words
 from dpaudit.registry import PRIVATE, load
 
+# The source of outputs that were recorded in a file, in the place of a module.
 RECORDED = "recorded"
-"""The source of outputs that were recorded in a file, in the place of a module."""
 
 
 class Subject(Frozen, frozen=True):

@@ -32,10 +32,10 @@ from dpaudit.utility.audit import stated_claim
 from dpaudit.utility.hard_cases import hard_cases
 from dpaudit.utility.interval import deciding_trials
 
+# The arguments of an audit of utility that its function and its command take as they are.
 UTILITY = ("alpha", "beta", "n", "trials", "most", "setting", "confidence")
-"""The arguments of an audit of utility that its function and its command take as they are."""
+# The number of outputs that a picture shows.
 PICTURED_RUNS = 3
-"""The number of outputs that a picture shows."""
 ValueRange = tuple[float, float]
 
 # The arguments of each kind of task, as typed records.

@@ -248,7 +248,7 @@ def _verdict(
 
 
 def _in_fractions(output: Hashable) -> str:
-    """Return an output as `repr` writes it, but for rationals, which are written as fractions."""
+    """Return an output as `repr` writes it; rationals are written as fractions."""
     if type(output) is tuple:
         return f"({', '.join(map(_in_fractions, output))}{',' * (len(output) == 1)})"
     return str(output) if type(output) is Fraction else repr(output)

@@ -126,6 +126,7 @@ class LossSum:
             return self._highest
         return float(brentq(excess, 0.0, self._highest, xtol=1e-12, rtol=1e-12))
 
+    # The tilt with the least Chernoff bound: it puts the mean of the sum near epsilon, where digits are needed.
     def _best_tilt(self, epsilon: float) -> int:
         return int(np.argmin(self._times * self._cumulants - _TILTS * epsilon))
 
@@ -146,6 +147,7 @@ def _infinite_part(law: LossLaw, times: int, upper: bool) -> float:
     if law.infinite <= 0:
         return 0.0
     rounding = 4 * times * _ROUNDING
+    # Both forms keep their digits where the infinite mass is tiny, by `log1p` and `expm1`.
     finite = float(law.mass.sum())
     if not upper:
         kept = -math.inf
@@ -227,12 +229,13 @@ def _split(law: LossLaw, step: float) -> tuple[GridCells, Floats]:
 
 def _rounded_down(law: LossLaw, step: float) -> tuple[GridCells, Floats]:
     """Return cells of the grid and masses that the law dominates: each loss is rounded down."""
+    # Downwards by more than rounding could have raised them: a lower bound must never exceed the true delta.
     losses = law.losses - _RAISE * (1 + np.abs(law.losses))
     return np.floor(losses / step).astype(np.int64), law.mass * (1 - _RAISE)
 
 
 def _spread(law: LossLaw, times: int, tilt: float) -> tuple[float, float]:
-    """Return where the sum of T tilted losses lies, but for a mass of about `_SPILL` at each end."""
+    """Return where the sum of T tilted losses lies, except for a mass of about `_SPILL` at each end."""
     logs = np.log(law.mass)
     logs = logs + tilt * law.losses - _cumulant(law.losses, logs, tilt)
     room = -math.log(_SPILL)

@@ -156,7 +156,7 @@ class SupremumFinding(AuditFinding, kw_only=True, frozen=True, tag="supremum"):
         Examples and loss of the witness, and of it with fewer copies of its commonest example: what an audit of few
         examples would have said.
     ray : str
-        The example of which ever more copies lead to the limit; empty for the other supports.
+        The example whose copies, ever more of them, lead to the limit; empty for the other supports.
     starts, agreement : int
         The climbs over weighted samples, and how many of them came within `AGREES` of `value`. Agreement is no proof.
     laws : int

@@ -117,10 +117,12 @@ class _Search:
         self.universe = Universe(learner.domain, relation)
         # Examples that the law does not distinguish would only multiply the pairs of every star.
         self.universe.fold(learner.law, seeding.generator(seed, "supremum", learner.id, "fold"))
-        self.star: Star  # made once it is known whom progress is reported to
+        # Made once it is known whom progress is reported to.
+        self.star: Star
         self.peaks: list[Peak] = []
         self.best: LawFinding | None = None
-        self.limit: tuple[Peak, int] | None = None  # in a star of limits, and the example that is added
+        # In a star of limits, and the example that is added.
+        self.limit: tuple[Peak, int] | None = None
         self.closed: Supremum | None = None
 
     def climb(self, starts: int, evaluations: int, most: int) -> None:

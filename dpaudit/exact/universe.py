@@ -18,7 +18,7 @@ from dpaudit.contract import Domain, Law, Pair, Relation, Sample
 from dpaudit.errors import InputError
 from dpaudit.exact.profiles import UNBOUNDED, LawTable
 from dpaudit.neighbours.check import as_multiset, sample_of
-from dpaudit.progress import Report
+from dpaudit.progress import Advance
 
 # The most copies of an example: errors of laws grow with the counts, and limits along rays need no more.
 CAP = 10**6
@@ -133,7 +133,7 @@ class Star:
         law: Callable[[Sample], Law],
         *,
         limits: bool = False,
-        report: Report | None = None,
+        report: Advance | None = None,
     ) -> None:
         self._universe = universe
         self._law = law

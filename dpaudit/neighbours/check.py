@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
-from typing import Any, Protocol, Self, TypeVar
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -18,17 +18,8 @@ Example = tuple[Point, int, bool]
 """The point, the label, and whether the example is public."""
 
 
-class Sliceable(Protocol):
-    """A sequence whose slices are sequences of its kind: a list or an array."""
-
-    def __len__(self) -> int: ...
-
-    def __getitem__(self, part: slice, /) -> Self: ...
-
-    def __iter__(self) -> Iterator[Any]: ...
-
-
-_Elements = TypeVar("_Elements", bound=Sliceable)
+Sliceable: TypeAlias = "Sequence[Any] | np.ndarray"
+_Elements = TypeVar("_Elements", Sequence[Any], np.ndarray)
 _Record = TypeVar("_Record", bound=Hashable)
 
 
@@ -72,7 +63,8 @@ def _one_record_apart(first: Counter[_Record], second: Counter[_Record], relatio
 
 def _records(data: Any) -> Counter[Hashable] | None:
     """Return how often each record stands in a dataset; None for an input that is no dataset."""
-    from dpaudit.neighbours.own_data.tables import table_of  # pandas takes a while to load
+    # This module loads pandas, which takes a while.
+    from dpaudit.neighbours.own_data.tables import table_of
 
     try:
         return Counter(map(canonical, table_of(data).records()))
@@ -108,7 +100,8 @@ def lacking(rows: Iterable[Hashable], others: Iterable[Hashable]) -> Bools:
 
 def form(data: Any) -> Hashable:
     """Return what two neighbouring datasets share: types, dtypes, widths, and the columns in their order."""
-    if hasattr(data, "schema") and data.schema is not None:  # of pyarrow or polars
+    # A schema of pyarrow or polars names all columns with their types.
+    if hasattr(data, "schema") and data.schema is not None:
         return type(data), str(data.schema)
     if hasattr(data, "columns") and data.columns is not None:
         return type(data), tuple(data.columns), tuple(map(str, data.dtypes))

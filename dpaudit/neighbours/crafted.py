@@ -15,8 +15,8 @@ from dpaudit.arguments import read_integer
 from dpaudit.contract import Domain, Origin, OriginKind, Pair, Relation, Sample
 from dpaudit.neighbours.check import Example, Point, sample_of
 
+# The number of pairs that are crafted by default.
 DEFAULT_LIMIT = 64
-"""The number of pairs that are crafted by default."""
 
 _Labelled = tuple[Point, int]
 _PUBLIC_SHARES = ((", all public", 1.0), (", half of them public", 0.5), (", none public", 0.0))
@@ -56,10 +56,12 @@ def crafted_pairs(
             neighbour = sample_with(into)
             if data != neighbour:
                 origin = Origin(OriginKind.CRAFTED, f"{shared}{publicity}; {change}")
+                # Both directions of a pair are audited, so that it stands once, whichever side comes first.
                 pairs.setdefault(frozenset((data, neighbour)), Pair(data, neighbour, origin))
     found = list(pairs.values())
     if limit is None or len(found) <= limit:
         return found
+    # Evenly over all: neighbouring entries of the list are alike.
     return [found[i * len(found) // limit] for i in range(limit)]
 
 
@@ -70,6 +72,7 @@ def _spread(points: list[Point]) -> tuple[Point, Point, Point]:
 
 def _backgrounds(points: list[Point], size: int) -> Iterator[tuple[str, list[tuple[_Labelled, int]]]]:
     """Yield a description of the examples that both samples share, and each with its count."""
+    # A sample of one example has no background.
     if size == 0:
         yield "nothing else", []
         return

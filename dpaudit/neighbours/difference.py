@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from dpaudit.jsonable import stable_repr
-from dpaudit.neighbours.frame_columns import Columns, columns_of
+from dpaudit.neighbours.frame_columns import Columns, Frame, columns_of
 from dpaudit.neighbours.input_kinds import (
     FEW_PARTS,
     as_array,
@@ -51,25 +51,21 @@ if TYPE_CHECKING:
     import xarray
     from scipy import sparse
 
+# Characters of a value that are shown.
 LONGEST_VALUE = 40
-"""Characters of a value that are shown."""
+# Comparisons of single elements, after which there is no phrase; they take about a second.
 MOST_STEPS = 100_000
-"""Comparisons of single elements, after which there is no phrase; they take about a second."""
+# The most elements of a list that are asked for their types too: 1, 1.0 and True are equal.
 MOST_TYPED = 100_000
-"""The most elements of a list that are asked for their types too: 1, 1.0 and True are equal."""
+# The deepest nesting that is looked into.
 DEEPEST = 20
-"""The deepest nesting that is looked into."""
+# The most elements that are compared without regard to their order.
 MOST_REORDERED = 20_000
-"""The most elements that are compared without regard to their order."""
 # Types whose values are shown as a whole, and not by their attributes; dates and times are among them.
 _SCALARS = (Number, Enum, date, time, timedelta, np.generic)
 
 _Value = TypeVar("_Value")
 _Key = TypeVar("_Key", bound=Hashable)
-
-
-class _TooLong(Exception):
-    """The comparison would take too long."""
 
 
 @dataclass(frozen=True)
@@ -116,7 +112,8 @@ def difference_of(data: _Value, neighbour: _Value, *, shown: bool = False) -> Di
     """
     try:
         return _Comparison(shown).compare(data, neighbour)
-    except (Exception, RecursionError):  # a foreign type may raise anything when it is compared
+    # A foreign type may raise anything when it is compared.
+    except (Exception, RecursionError):
         return None
 
 
@@ -132,14 +129,15 @@ class _Comparison:
     hidden: bool = False
     """Whether it is in a data frame whose values are not shown."""
 
-    def compare(self, one: Any, other: Any) -> Difference | None:
+    def compare(self, one: _Value, other: _Value) -> Difference | None:
         """Return what differs between two values; None if nothing does."""
         if one is other:
             return None
         self.steps += 1
         if self.steps > MOST_STEPS or self.depth > DEEPEST:
-            raise _TooLong
+            raise RecursionError("the comparison would take too long")
         key = (id(one), id(other))
+        # An object that holds itself comes back here: the comparison under way decides on it.
         if key in self.under:
             return None
         self.under.add(key)
@@ -151,6 +149,7 @@ class _Comparison:
             self.under.discard(key)
 
     def _by_kind(self, one: Any, other: Any) -> Difference | None:
+        # Frames come first: they look like arrays and like mappings of columns too.
         if is_frame(one) and is_frame(other):
             with self._hiding(not self.shown):
                 return self._frames(one, other)
@@ -167,11 +166,13 @@ class _Comparison:
         if isinstance(one, _SCALARS) or one is None:
             return self._scalars(one, other)
         if type(one) is not type(other):
-            if kind_of(one) == kind_of(other):  # classes of one name
+            # Two classes of one name: words would not distinguish them.
+            if kind_of(one) == kind_of(other):
                 return None
             return Difference(f": {kind_of(other)}, not {kind_of(one)}")
         if isinstance(one, Mapping):
             return self._mappings(one, other)
+        # Before tuples: a named tuple is one, and its fields have names to say.
         if isinstance(one, tuple) and hasattr(one, "_fields"):
             fields = dict(zip(one._fields, one, strict=True))
             others = dict(zip(other._fields, other, strict=True))
@@ -231,6 +232,7 @@ class _Comparison:
             stop = min(at + CHUNK, most)
             first = one[at:stop]
             second = other[at:stop]
+            # Most of two neighbouring datasets is equal, and whole slices are compared in compiled code.
             if surely_equal(first, second):
                 continue
             for place, (a, b) in enumerate(zip(first, second, strict=True)):
@@ -252,6 +254,7 @@ class _Comparison:
         ends = self._ends(one, other)
         gone = one[ends.start : len(one) - ends.end]
         come = other[ends.start : len(other) - ends.end]
+        # All elements are equal; types may differ still, as of 1 and True.
         if not gone and not come:
             return self._of_types(one, other)
         if len(gone) == len(come) == 1:
@@ -259,7 +262,8 @@ class _Comparison:
             if found is None:
                 return None
             inside = found.within(f"element {ends.start}")
-            if found.place:  # of a part of the element, whose own total stands
+            # Of a part of the element, whose own total stands.
+            if found.place:
                 return inside
             return replace(inside, total=len(one))
         if len(gone) == len(come):
@@ -292,6 +296,7 @@ class _Comparison:
             return None
         first = places[0]
         last = places[-1]
+        # Two that were exchanged say more than two that differ.
         if len(places) == 2 and self._alike(one[first], other[last]) and self._alike(one[last], other[first]):
             return Difference(" exchanged", (f"{noun}s {first} and {last}",))
         if size <= MOST_REORDERED and _reordered(one, other):
@@ -477,7 +482,8 @@ class _Comparison:
         ends = sparse_ends(one, other)
         gone = range(ends.start, one.shape[0] - ends.end)
         come = range(ends.start, other.shape[0] - ends.end)
-        with self._hiding(True):  # a row of a sparse matrix has no short text
+        # A row of a sparse matrix has no short text.
+        with self._hiding(True):
             return self._moved("row", ends.start, gone, come, one.shape[0], other.shape[0])
 
     def _entries(self, one: sparse.csr_array, other: sparse.csr_array) -> Difference | None:
@@ -499,15 +505,15 @@ class _Comparison:
     def _frames(self, one: Any, other: Any) -> Difference | None:
         if hasattr(one, "data_vars") and hasattr(other, "data_vars"):
             found = self._parts(lambda name: f"variable {_name(name)}", dict(one.data_vars), dict(other.data_vars))
-            return found or self._besides_values(one, other)
+            return found or self._of_metadata(one, other)
         if hasattr(one, "dims") and hasattr(one, "values") and hasattr(other, "dims"):
             found = self._arrays(np.asarray(one.values), np.asarray(other.values))
-            return found or self._besides_values(one, other)
+            return found or self._of_metadata(one, other)
         first = columns_of(one)
         second = columns_of(other)
         if first is None or second is None:
             return None
-        return self._columns(first, second) or self._besides_values(one, other)
+        return self._columns(first, second) or self._of_metadata(one, other)
 
     def _columns(self, one: Columns, other: Columns) -> Difference | None:
         if not one.alone and one.names != other.names:
@@ -555,7 +561,7 @@ class _Comparison:
         come = _rows_between(other, start, end)
         return self._moved(one.noun, start, gone, come, one.size, other.size)
 
-    def _besides_values(self, one: Any, other: Any) -> Difference | None:
+    def _of_metadata(self, one: Any, other: Any) -> Difference | None:
         """Return the difference of two frames of equal values: in the index, in attributes or in metadata."""
         if hasattr(one, "index") and hasattr(other, "index") and hasattr(one, "iloc"):
             if list(one.index.names) != list(other.index.names):
@@ -587,17 +593,17 @@ def _coordinates(frame: xarray.Dataset | xarray.DataArray) -> dict[Hashable, np.
     return {key: value.values for key, value in frame.coords.items()}
 
 
-def _coordinate_system(frame: Any) -> str:
+def _coordinate_system(frame: Frame) -> str:
     """Return the coordinate system of a frame of geopandas; empty for others."""
     return str(frame.crs) if hasattr(frame, "crs") else ""
 
 
-def _dimensions(frame: Any) -> Iterable[Hashable] | None:
+def _dimensions(frame: Frame) -> Iterable[Hashable] | None:
     """Return the dimensions of a labelled array; None for other frames."""
     return frame.dims if hasattr(frame, "dims") else None
 
 
-def _metadata(frame: Any) -> Mapping[bytes, bytes] | None:
+def _metadata(frame: Frame) -> Mapping[bytes, bytes] | None:
     """Return the metadata of a schema of pyarrow; None if there are none."""
     if not hasattr(frame, "schema") or not hasattr(frame.schema, "metadata"):
         return None

@@ -23,12 +23,12 @@ from dpaudit.neighbours.multisets import (
     unrank,
 )
 
+# The most universe indices (multisets times n) that one enumeration may hold.
 MULTISET_CELLS = 2**24
-"""The most universe indices (multisets times n) that one enumeration may hold."""
+# The most pairs (before multiplying by orbit sizes) that one audit compares.
 PAIRS = 4_000_000
-"""The most pairs (before multiplying by orbit sizes) that one audit compares."""
+# The most output laws that one audit computes.
 LAWS = 200_000
-"""The most output laws that one audit computes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,17 +65,21 @@ def every_pair(domain: Domain, n: int, relation: Relation, permutations: Sequenc
     total = comb(universe + n - 1, n)
     _check_limit("multisets of n examples to enumerate", total, MULTISET_CELLS // n, n)
 
-    def start(size: int) -> int:  # the number of smaller samples, which are numbered before those of this size
+    # The number of smaller samples, which are numbered before those of this size.
+    def start(size: int) -> int:
         return comb(universe + size - 1, size - 1) if size else 0
 
-    if relation is Relation.ADD_REMOVE_ONE and not permutations:  # all samples of n - 1, n and n + 1 are needed
+    # All samples of n - 1, n and n + 1 are needed.
+    if relation is Relation.ADD_REMOVE_ONE and not permutations:
         _check_limit("laws to compute", start(n + 2) - start(n - 1), LAWS, n)
     generators = [checked_permutation(p, labelled) for p in permutations]
     if flagged:
+        # A symmetry moves public examples as it moves the private ones.
         generators = [np.concatenate([p, p + labelled]) for p in generators]
     firsts, sizes = orbits(multisets(universe, n), generators, universe)
     rows = unrank(firsts, universe, n)
-    if flagged:  # samples without a private example have no neighbours
+    # Samples without a private example have no neighbours.
+    if flagged:
         some = rows[:, 0] < labelled
         rows = rows[some]
         firsts = firsts[some]
@@ -83,8 +87,10 @@ def every_pair(domain: Domain, n: int, relation: Relation, permutations: Sequenc
     both = relation is Relation.ADD_REMOVE_ONE
     replaceable = (distinct(rows) & (rows < labelled)).sum(axis=1)
     if both:
+        # Each distinct example may go and each labelled one may come, and both directions count.
         degree = 2 * (replaceable + labelled)
     else:
+        # Each distinct private example may become any other labelled one.
         degree = replaceable * (labelled - 1)
     _check_limit("pairs to compare", int(degree.sum()), PAIRS, n)
 
@@ -164,6 +170,7 @@ def given_pairs(domain: Domain, samples: Iterable[Sample | Pair], relation: Rela
             first = numbers.setdefault(data, len(numbers))
             second = numbers.setdefault(other, len(numbers))
             origins.setdefault((first, second), origin)
+            # Both directions are compared; an earlier origin of the same pair stays.
             origins.setdefault((second, first), origin)
     if not origins:
         text = f"samples have no neighbours under {relation.value}: nothing can be compared"

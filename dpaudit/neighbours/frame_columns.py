@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Sequence
 from contextlib import suppress
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+    import xarray as xr
+
+
+Frame: TypeAlias = "pd.DataFrame | pd.Series | pl.DataFrame | pl.Series | pa.Table | pa.RecordBatch | xr.DataArray"
+"""A frame or a column of one of the libraries that are read, or of one with the same interface."""
 
 
 class Columns(NamedTuple):
@@ -23,76 +33,6 @@ class Columns(NamedTuple):
     def noun(self) -> str:
         """The name of one record: a row, or an element of one column alone."""
         return "element" if self.alone else "row"
-
-
-class _PandasColumn(Protocol):
-    """A column as pandas has it."""
-
-    name: Hashable
-    dtype: np.dtype
-
-    def __len__(self) -> int: ...
-
-    def to_numpy(self, dtype: type | None = None) -> np.ndarray: ...
-
-
-class _Locations(Protocol):
-    """Columns of pandas by their number."""
-
-    def __getitem__(self, place: tuple[slice, int], /) -> _PandasColumn: ...
-
-
-class _PandasFrame(Protocol):
-    """A frame as pandas has it."""
-
-    columns: Sequence[Hashable]
-    iloc: _Locations
-
-    def __len__(self) -> int: ...
-
-
-class _PolarsColumn(Protocol):
-    """A column as polars has it."""
-
-    name: str
-    dtype: type
-
-    def __len__(self) -> int: ...
-
-    def to_list(self) -> Sequence[Any]: ...
-
-
-class _PolarsFrame(Protocol):
-    """A frame as polars has it."""
-
-    columns: Sequence[str]
-
-    def __len__(self) -> int: ...
-
-    def get_columns(self) -> Iterable[_PolarsColumn]: ...
-
-
-class _ArrowColumn(Protocol):
-    """An array of pyarrow, or several chunks of one."""
-
-    type: Hashable
-    null_count: int
-
-    def __len__(self) -> int: ...
-
-    def to_numpy(self, zero_copy_only: bool = True) -> np.ndarray: ...
-
-    def to_pylist(self) -> Sequence[Any]: ...
-
-
-class _ArrowFrame(Protocol):
-    """A table or a batch as pyarrow has it."""
-
-    column_names: Sequence[str]
-    num_columns: int
-    num_rows: int
-
-    def column(self, number: int, /) -> _ArrowColumn: ...
 
 
 def columns_of(frame: Any) -> Columns | None:
@@ -126,33 +66,34 @@ def _one(name: Hashable, values: np.ndarray, kind: Hashable) -> Columns:
     return Columns([name], [values], [str(kind)], len(values), alone=True)
 
 
-def _of_pandas_frame(frame: _PandasFrame) -> Columns:
+def _of_pandas_frame(frame: pd.DataFrame) -> Columns:
     held = [frame.iloc[:, i] for i in range(len(frame.columns))]
     values = [_of_pandas(column) for column in held]
     return Columns(list(frame.columns), values, [str(column.dtype) for column in held], len(frame))
 
 
-def _of_pandas(column: _PandasColumn) -> np.ndarray:
+def _of_pandas(column: pd.Series) -> np.ndarray:
     if column.dtype.kind in "iufbcmM" and isinstance(column.dtype, np.dtype):
         return np.asarray(column.to_numpy())
     return np.asarray(column.to_numpy(dtype=object), dtype=object)
 
 
-def _of_polars_frame(frame: _PolarsFrame) -> Columns:
+def _of_polars_frame(frame: pl.DataFrame) -> Columns:
     held = list(frame.get_columns())
     values = [_objects(column.to_list()) for column in held]
     return Columns(list(frame.columns), values, [str(column.dtype) for column in held], len(frame))
 
 
-def _of_arrow_table(frame: _ArrowFrame) -> Columns:
+def _of_arrow_table(frame: pa.Table | pa.RecordBatch) -> Columns:
     held = [frame.column(i) for i in range(frame.num_columns)]
     values = [_of_arrow(column) for column in held]
     return Columns(list(frame.column_names), values, [str(column.type) for column in held], frame.num_rows)
 
 
-def _of_arrow(column: _ArrowColumn) -> np.ndarray:
+def _of_arrow(column: pa.Array | pa.ChunkedArray) -> np.ndarray:
     if column.null_count == 0:
-        with suppress(Exception):  # types that NumPy does not have
+        # NumPy lacks some types of Arrow.
+        with suppress(Exception):
             if hasattr(column, "chunks"):
                 found = np.asarray(column.to_numpy())
             else:

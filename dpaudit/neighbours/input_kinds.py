@@ -15,14 +15,14 @@ from typing import Any
 import numpy as np
 
 from dpaudit.contract import Sample
-from dpaudit.neighbours.frame_columns import columns_of
+from dpaudit.neighbours.frame_columns import Frame, columns_of
 
+# The most parts of a tuple that are named as "the second array", and whose parts are looked into.
 FEW_PARTS = 10
-"""The most parts of a tuple that are named as "the second array", and whose parts are looked into."""
+# The most parts of an input that are asked whether they are data frames.
 MOST_LOOKED_AT = 1_000
-"""The most parts of an input that are asked whether they are data frames."""
+# The deepest nesting of a data frame that is found.
 DEEPEST_FRAME = 4
-"""The deepest nesting of a data frame that is found."""
 _FRAME_LIBRARIES = frozenset(
     {"pandas", "polars", "pyarrow", "xarray", "geopandas", "narwhals", "modin", "cudf", "dask"}
 )
@@ -34,7 +34,8 @@ _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", 
 def is_frame(value: Any) -> bool:
     """Return whether a value is a table or a labelled array of a library, whose text would show its records."""
     kind = type(value)
-    if kind.__module__ == "builtins":  # every job of an audit asks this of its input, which is mostly plain
+    # Every job of an audit asks this of its input, which is mostly plain.
+    if kind.__module__ == "builtins":
         return False
     if any(hasattr(kind, name) for name in ("__dataframe__", "__arrow_c_stream__", "__arrow_c_array__")):
         return True
@@ -70,7 +71,8 @@ def _first_parts(value: Any, most: int) -> list[Any]:
 def described(value: Any) -> str:
     """Return the kind and the size of an input, without any of its values."""
     kind = with_article(type(value).__name__)
-    with suppress(Exception):  # of a foreign type, whose size may be anything
+    # The size of a foreign type may be anything, or raise.
+    with suppress(Exception):
         size = _size_of_frame(value) if is_frame(value) else _size(value)
         if isinstance(value, bytes | bytearray):
             return size
@@ -104,7 +106,7 @@ def _size(value: Any) -> str:
     return ""
 
 
-def _size_of_frame(frame: Any) -> str:
+def _size_of_frame(frame: Frame) -> str:
     """Return how much a frame holds; empty if it cannot be read."""
     if hasattr(frame, "data_vars"):
         return counted(len(frame.data_vars), "variable")
@@ -186,7 +188,8 @@ def attributes_of(value: Any) -> dict[str, Any]:
     for base in type(value).__mro__:
         slots = base.__dict__.get("__slots__", ())
         names += [slots] if isinstance(slots, str) else slots
-    if hasattr(type(value), "__struct_fields__"):  # of msgspec
+    # Structs of msgspec list their fields apart.
+    if hasattr(type(value), "__struct_fields__"):
         names += type(value).__struct_fields__
     found: dict[str, Any] = {}
     for name in names:
@@ -219,7 +222,8 @@ def as_array(value: Any) -> np.ndarray | None:
     if not hasattr(value, "shape") or not isinstance(value.shape, tuple) or not hasattr(value, "dtype"):
         return None
     with suppress(Exception):
-        if hasattr(value, "detach"):  # a tensor of torch, whose numbers may be of a type that numpy has not
+        # A tensor of torch, whose numbers may be of a type that numpy has not.
+        if hasattr(value, "detach"):
             value = value.detach().cpu()
             with suppress(TypeError):
                 return np.asarray(value.numpy())

@@ -13,12 +13,12 @@ loss profile, hence one representative of an orbit is compared with all its neig
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import accumulate
 from math import comb
-from typing import Protocol
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
 
 from dpaudit.bounds.base import Array, Bools
@@ -28,15 +28,6 @@ from dpaudit.errors import InputError
 Rows = NDArray[np.integer]
 Ranks = NDArray[np.int64]
 Permutation = NDArray[np.int64]
-
-
-class _LawOfSamples(Protocol):
-    """The parts of a learner that a symmetry is checked by."""
-
-    @property
-    def domain(self) -> Domain: ...
-
-    def law(self, sample: Sample, /) -> Law: ...
 
 
 def _steps(universe: int, n: int) -> Ranks:
@@ -76,9 +67,6 @@ def orbits(rows: Rows, permutations: Sequence[Permutation], universe: int) -> tu
 
     The rows are all multisets, as `multisets` lists them; each permutation takes index v to ``permutation[v]``.
     """
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
     labels = np.arange(len(rows))
     block = max(1, 2**21 // max(1, rows.shape[1]))
     for permutation in permutations:
@@ -86,8 +74,8 @@ def orbits(rows: Rows, permutations: Sequence[Permutation], universe: int) -> tu
         image = np.concatenate([rank(piece, universe) for piece in pieces])
         ends = (labels, labels[image])
         # The classes found so far are the nodes, so that only one generator's edges are held at a time.
-        graph = coo_array((np.ones(len(rows), dtype=np.bool_), ends), shape=(len(rows), len(rows)))
-        labels = connected_components(graph, directed=False)[1][labels]
+        graph = scipy.sparse.coo_array((np.ones(len(rows), dtype=np.bool_), ends), shape=(len(rows), len(rows)))
+        labels = scipy.sparse.csgraph.connected_components(graph, directed=False)[1][labels]
     _, first, sizes = np.unique(labels, return_index=True, return_counts=True)
     order = np.argsort(first)
     return first[order].astype(np.int64), sizes[order].astype(np.int64)
@@ -139,7 +127,9 @@ def checked_permutation(values: ArrayLike, universe: int) -> Permutation:
     return array.astype(np.int64)
 
 
-def check_symmetry(learner: _LawOfSamples, sample: Sample, neighbour: Sample, permutation: ArrayLike) -> bool:
+def check_symmetry(
+    law: Callable[[Sample], Law], domain: Domain, sample: Sample, neighbour: Sample, permutation: ArrayLike
+) -> bool:
     """Return whether a permutation of the examples keeps what distinguishes the laws of two samples.
 
     The exact audit looks at one pair of each orbit, so epsilon and delta must be functions of the orbit: for every e,
@@ -147,14 +137,16 @@ def check_symmetry(learner: _LawOfSamples, sample: Sample, neighbour: Sample, pe
     directions, to within the laws' errors. That single laws are the same up to names of atoms is not enough: the names
     could differ between S and S'. Example (x_i, y) is number 2 i + y.
     """
-    laws = [learner.law(side) for side in (sample, neighbour)]
-    laws += [learner.law(_moved(learner.domain, side, permutation)) for side in (sample, neighbour)]
-    slack = 4 * sum(law.error for law in laws) + 1e-12
+    laws = [law(side) for side in (sample, neighbour)]
+    laws += [law(_moved(domain, side, permutation)) for side in (sample, neighbour)]
+    slack = 4 * sum(found.error for found in laws) + 1e-12
     before = _aligned(laws[0], laws[1])
     after = _aligned(laws[2], laws[3])
-    if np.array_equal(before, after):  # as of most symmetries
+    # Most symmetries leave the laws as they are, atom by atom.
+    if np.array_equal(before, after):
         return True
-    with np.errstate(invalid="ignore"):  # both laws exclude an atom
+    # The loss of an atom that both laws exclude is -inf - (-inf), which is NaN, and no loss.
+    with np.errstate(invalid="ignore"):
         losses = np.abs(np.concatenate([first - second for first, second in (before, after)]))
     epsilons = np.append(np.unique(losses[np.isfinite(losses)]), [0.0, 700.0])
     return all(

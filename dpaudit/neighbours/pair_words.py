@@ -14,18 +14,18 @@ from dpaudit.neighbours.check import Sliceable, shared_ends
 from dpaudit.neighbours.difference import Difference, difference_of
 from dpaudit.neighbours.input_kinds import described, holds_frame
 
+# Characters of an input that are shown as they are.
 LONGEST = 300
-"""Characters of an input that are shown as they are."""
+# Characters up to which both inputs are read at a glance, so that no phrase says what differs.
 BRIEF = 40
-"""Characters up to which both inputs are read at a glance, so that no phrase says what differs."""
+# Characters up to which inputs that differ in several places say more than a phrase would.
 SEVERAL = 120
-"""Characters up to which inputs that differ in several places say more than a phrase would."""
+# Elements that both inputs share which are shown on either side of those that differ.
 CONTEXT = 3
-"""Elements that both inputs share which are shown on either side of those that differ."""
+# The most elements that are shown of a long input.
 MOST = 12
-"""The most elements that are shown of a long input."""
+# The beginning of the words for a neighbour that is described by what differs.
 SAME = "the same, but "
-"""The beginning of the words for a neighbour that is described by what differs."""
 
 
 def words_of(pair: Pair) -> tuple[str, str]:
@@ -44,7 +44,8 @@ def words_and_difference(pair: Pair) -> tuple[str, str, str]:
         return (*pair.in_words(), "")
     data = pair.data
     neighbour = pair.neighbour
-    if isinstance(data, Sample) and isinstance(neighbour, Sample):  # has short words of its own
+    # Samples have short words of their own.
+    if isinstance(data, Sample) and isinstance(neighbour, Sample):
         return (*pair.in_words(), "")
     framed = holds_frame(data) or holds_frame(neighbour)
     words = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,10 +14,10 @@ from dpaudit.arguments import read_integer
 from dpaudit.contract import Domain, Origin, OriginKind, Pair, Relation, Sample
 from dpaudit.neighbours.check import Example, as_multiset, sample_of
 
+# All pairs are held in memory, and each is run.
 MOST_PAIRS = 100_000
-"""All pairs are held in memory, and each is run."""
+# The most variations of a pair in one step of a local search.
 PROPOSALS = 6
-"""The most variations of a pair in one step of a local search."""
 
 
 def random_pairs(
@@ -60,6 +60,7 @@ def random_pairs(
         labels = rng.integers(2, size=n)
         public = None
         if relation is Relation.REPLACE_PRIVATE:
+            # One example must be private: only such may change.
             public = [False, *(rng.random(n - 1) < 0.5).tolist()]
         data = domain.sample(points[rows], labels, public=public)
         neighbour = _neighbour(domain, points, data, relation, rng)
@@ -73,7 +74,8 @@ def _neighbour(
 ) -> Sample:
     """Return one of the neighbours, all equally likely, without listing them."""
 
-    def example(index: int) -> Example:  # two labels for each point
+    # Two labels for each point.
+    def example(index: int) -> Example:
         return tuple(points[index // 2].tolist()), index % 2, False
 
     rows = as_multiset(data)
@@ -89,63 +91,60 @@ def _neighbour(
     else:
         out = removable[int(rng.integers(len(removable)))]
         into = out
+        # Drawn until it differs, which keeps all other examples equally likely.
         while into == out:
             into = example(int(rng.integers(universe)))
         rows.update({out: -1, into: 1})
     return sample_of(rows, domain, private)
 
 
-@dataclass(frozen=True)
-class SampleMoves:
-    """Proposes pairs near a pair of samples over a domain: neighbours still, and as many examples on each side.
+def sample_moves(domain: Domain, seed: int, pair: Pair, step: int) -> list[Pair]:
+    """Return up to `PROPOSALS` distinct pairs near a pair of samples: neighbours still, of as many examples.
 
     A move changes the same examples on both sides: it takes one, half or all copies of one shared example to a
     landmark, or flips their labels; or it does so with one of the examples in which the two sides differ. The proposals
     are a function of the root seed, the step and the pair.
     """
+    rng = seeding.generator(seed, "local search", step)
+    origin = replace(pair.origin, moves=pair.origin.moves + 1)
+    found: dict[tuple[Sample, Sample], Pair] = {}
+    for data, neighbour in _moved_samples(domain, pair, rng):
+        if data != neighbour and (data, neighbour) != (pair.data, pair.neighbour):
+            found.setdefault((data, neighbour), Pair(data, neighbour, origin))
+    return list(found.values())[:PROPOSALS]
 
-    domain: Domain
-    seed: int
 
-    def __call__(self, pair: Pair, step: int) -> list[Pair]:
-        """Return up to `PROPOSALS` distinct variations of a pair."""
-        rng = seeding.generator(self.seed, "local search", step)
-        origin = replace(pair.origin, moves=pair.origin.moves + 1)
-        found: dict[tuple[Sample, Sample], Pair] = {}
-        for data, neighbour in self._proposals(pair, rng):
-            if data != neighbour and (data, neighbour) != (pair.data, pair.neighbour):
-                found.setdefault((data, neighbour), Pair(data, neighbour, origin))
-        return list(found.values())[:PROPOSALS]
+def _moved_samples(domain: Domain, pair: Pair, rng: np.random.Generator) -> Iterator[tuple[Sample, Sample]]:
+    first = as_multiset(pair.data)
+    second = as_multiset(pair.neighbour)
+    flagged = pair.data.public is not None
+    # Some moves change nothing or repeat another, so that more are drawn than are returned.
+    for _ in range(4 * PROPOSALS):
+        shared = first & second
+        sides = [first - shared, second - shared]
+        if shared and rng.random() < 0.7:
+            _move(shared, domain, rng, several=True)
+        else:
+            _move(sides[int(rng.integers(2))], domain, rng, several=False)
+        data, neighbour = (sample_of(shared + side, domain, flagged) for side in sides)
+        yield data, neighbour
 
-    def _proposals(self, pair: Pair, rng: np.random.Generator) -> Iterator[tuple[Sample, Sample]]:
-        first = as_multiset(pair.data)
-        second = as_multiset(pair.neighbour)
-        flagged = pair.data.public is not None
-        for _ in range(4 * PROPOSALS):
-            shared = first & second
-            sides = [first - shared, second - shared]
-            if shared and rng.random() < 0.7:
-                self._move(shared, rng, several=True)
-            else:
-                self._move(sides[int(rng.integers(2))], rng, several=False)
-            data, neighbour = (sample_of(shared + side, self.domain, flagged) for side in sides)
-            yield data, neighbour
 
-    def _move(self, rows: Counter[Example], rng: np.random.Generator, *, several: bool) -> None:
-        """Replace one copy of one example, or half or all of them if `several` may go."""
-        if not rows:
-            return
-        example = sorted(rows)[int(rng.integers(len(rows)))]
-        count = rows[example]
-        moved = 1
-        if several:
-            moved = int(rng.choice([1, max(1, count // 2), count]))
-        point, label, public = example
-        marks = self.domain.landmarks()
-        target = point
-        if rng.random() < 0.6:
-            target = tuple(marks[int(rng.integers(len(marks)))].tolist())
-        if target == point or rng.random() < 0.3:
-            label = 1 - label
-        rows[example] -= moved
-        rows[(target, label, public)] += moved
+def _move(rows: Counter[Example], domain: Domain, rng: np.random.Generator, *, several: bool) -> None:
+    """Replace one copy of one example, or half or all of them if `several` may go."""
+    if not rows:
+        return
+    example = sorted(rows)[int(rng.integers(len(rows)))]
+    count = rows[example]
+    moved = 1
+    if several:
+        moved = int(rng.choice([1, max(1, count // 2), count]))
+    point, label, public = example
+    marks = domain.landmarks()
+    target = point
+    if rng.random() < 0.6:
+        target = tuple(marks[int(rng.integers(len(marks)))].tolist())
+    if target == point or rng.random() < 0.3:
+        label = 1 - label
+    rows[example] -= moved
+    rows[(target, label, public)] += moved

@@ -13,8 +13,8 @@ from dpaudit.jsonable import stable_repr
 if TYPE_CHECKING:
     from scipy import sparse
 
+# Elements of a list that are compared at once: a slice of equal elements is skipped without a look at each.
 CHUNK = 4096
-"""Elements of a list that are compared at once: a slice of equal elements is skipped without a look at each."""
 Text = str | bytes | bytearray
 _Value = TypeVar("_Value")
 
@@ -30,7 +30,8 @@ def surely_equal(one: _Value, other: _Value) -> bool:
     """Return whether two slices are equal, as far as a quick look tells; 1 and True are."""
     try:
         return bool(one == other)
-    except Exception:  # arrays in a list have no one truth value
+    # Lists with arrays in them have no one truth value.
+    except Exception:
         return False
 
 
@@ -52,7 +53,8 @@ def text_ends(one: Text, other: Text) -> SharedEnds:
 def _text_lead(one: Text, other: Text) -> int:
     low = 0
     high = min(len(one), len(other))
-    while low < high:  # equal up to the middle or not
+    # Equal up to the middle or not.
+    while low < high:
         middle = (low + high + 1) // 2
         if one[low:middle] == other[low:middle]:
             low = middle
@@ -63,7 +65,8 @@ def _text_lead(one: Text, other: Text) -> int:
 
 def equal_cells(one: np.ndarray, other: np.ndarray) -> Bools:
     """Say of each cell of two arrays of one shape whether they are alike: NaN is like NaN."""
-    with suppress(Exception):  # types that cannot be compared as a whole
+    # Some types cannot be compared as a whole, and raise.
+    with suppress(Exception):
         if one.dtype != object and other.dtype != object and one.dtype.names is None:
             same: np.ndarray = np.asarray(one == other)
             if same.shape == one.shape:

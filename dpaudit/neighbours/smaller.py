@@ -58,6 +58,7 @@ def shrink(better: Better[C], start: Small[C], *, values: bool = True, bounds: V
         yield small
     while values and small is not None:
         limit = complexity(small.pair)
+        # Only what has less to say than before, so that the search ends.
         simpler = (pair for pair in _simpler_pairs(small.pair, bounds) if complexity(pair) < limit)
         small = next((Small(pair, chosen) for pair in simpler if (chosen := better(pair)) is not None), None)
         if small is not None:
@@ -75,7 +76,8 @@ def _fewer(better: Better[C], pair: Pair) -> Iterator[Small[C]]:
             fewer = kept[:at] + kept[at + block :]
             try:
                 smaller, records = keep(fewer)
-            except (InputError, ValueError, TypeError):  # so few make no input
+            # So few records make no input of this type.
+            except (InputError, ValueError, TypeError):
                 chosen = None
             else:
                 chosen = better(smaller)
@@ -84,6 +86,7 @@ def _fewer(better: Better[C], pair: Pair) -> Iterator[Small[C]]:
                 yield Small(smaller, chosen, records)
             else:
                 at += block
+        # Large blocks first: most parts go at once, and each try costs an audit.
         block = min(block // 2, len(kept))
 
 
@@ -207,7 +210,8 @@ class _Rows:
         """Yield the pair with 0, 1 or the ends of a column's range in the rows that are shared, or those of a side."""
         try:
             cells = [table.cells() for table in self.tables]
-        except InputError:  # records of different fields
+        # Records of different fields have no columns.
+        except InputError:
             return
         # Between the first and the last row that a side has alone, rows of both may stand: they change on both.
         own = [sorted(rows) for rows in self.lacked]
@@ -236,7 +240,8 @@ def _equal(rows: Sequence[Hashable], others: Sequence[Hashable]) -> Bools:
 
 def _table(value: Any) -> Table | None:
     """Return a dataset as a table; None for an input that is none, or is of a class derived from a plain one."""
-    from dpaudit.neighbours.own_data.tables import table_of  # loads pandas
+    # This module loads pandas, which takes a while.
+    from dpaudit.neighbours.own_data.tables import table_of
 
     if isinstance(value, _PLAIN) and type(value) not in _PLAIN:
         return None

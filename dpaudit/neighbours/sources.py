@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from dpaudit.arguments import read_integer
-from dpaudit.bounds.base import Array
 from dpaudit.contract import Learner, Origin, OriginKind, Pair, Relation
 from dpaudit.errors import InputError
 from dpaudit.neighbours.crafted import crafted_pairs
@@ -15,10 +14,10 @@ from dpaudit.neighbours.random_samples import random_pairs
 from dpaudit.neighbours.strategies import is_strategy, pairs_from_strategy
 from dpaudit.places import Place
 
+# Sixteen vectors of so many numbers take 128 MB.
 MOST_QUERIES = 1_000_000
-"""Sixteen vectors of so many numbers take 128 MB."""
+# The name of the pairs in the module of a mechanism.
 PAIRS = "PAIRS"
-"""The name of the pairs in the module of a mechanism."""
 PATTERNS = "patterns"
 RANDOM = "random"
 CRAFTED = "crafted"
@@ -51,7 +50,7 @@ def query_patterns(dimension: int, *, every: bool = True, level: float = 1.0) ->
     ones = np.ones(dimension)
     one = (places < 1) * ones
     front = (places < dimension // 2) * ones
-    shifts: dict[str, tuple[Array, Array]] = {"one above": (none, one), "one below": (none, -one)}
+    shifts: dict[str, tuple[np.ndarray, np.ndarray]] = {"one above": (none, one), "one below": (none, -one)}
     if every:
         shifts |= {
             "one above, rest below": (none, 2 * one - ones),

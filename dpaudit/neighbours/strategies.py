@@ -66,7 +66,8 @@ def pairs_from_strategy(
 
     try:
         collect()
-    except Exception as error:  # whatever its author's code raises
+    # A strategy is third-party code, and may raise anything.
+    except Exception as error:
         raise InputError(f"strategy {strategy!r:.100} failed: {type(error).__name__}: {error}") from error
     for pair in found:
         if not isinstance(pair, tuple | list) or len(pair) != 2:

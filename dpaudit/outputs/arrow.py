@@ -1,21 +1,25 @@
-"""Memory, metadata and types of Arrow: what columns hold beside the values of their rows."""
+"""Memory, metadata and types of Arrow: the parts of columns that are no values of their rows."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from dpaudit.outputs.beside import UNSEEN, Labelled, converted
-from dpaudit.outputs.protocols import ArrowArray, ArrowField, ArrowScalar, ArrowSchema, ArrowTable, ArrowType, Parts
+from dpaudit.outputs.metadata import UNSEEN, WithMetadata, converted
+from dpaudit.outputs.types import Parts
 
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+ArrowColumn: TypeAlias = "pa.Array | pa.ChunkedArray"
+# The name of a part of a frame.
 MEMORY = "what the memory holds beside the rows"
-"""The name of a part of a frame."""
 
 
-def metadata_of_table(schema: ArrowSchema, table: ArrowTable) -> Parts:
-    """Return the metadata of a schema and of its fields, and what its columns hold beside the rows."""
+def metadata_of_table(schema: pa.Schema, table: pa.Table) -> Parts:
+    """Return the metadata of a schema and of its fields, and what its columns hold apart from their rows."""
     fields = [schema.field(i) for i in range(len(schema))]
     found: Parts = {"nullable": tuple(one.nullable for one in fields)}
     if schema.metadata:
@@ -36,7 +40,7 @@ def metadata_of_table(schema: ArrowSchema, table: ArrowTable) -> Parts:
     return {**found, **_pieces(*columns), **hidden(*columns)}
 
 
-def _pieces(*columns: ArrowArray) -> Parts:
+def _pieces(*columns: ArrowColumn) -> Parts:
     """Return into how many values each column of Arrow is cut, if one is."""
     sizes = tuple(tuple(map(len, _chunks(column))) for column in columns)
     if any(len(one) > 1 for one in sizes):
@@ -44,19 +48,19 @@ def _pieces(*columns: ArrowArray) -> Parts:
     return {}
 
 
-def _chunks(column: ArrowArray) -> Sequence[ArrowArray]:
+def _chunks(column: ArrowColumn) -> Sequence[pa.Array]:
     """Return the pieces of a column; an array is one piece."""
     return column.chunks if hasattr(column, "chunks") else (column,)
 
 
-def hidden(*columns: ArrowArray) -> Parts:
+def hidden(*columns: ArrowColumn) -> Parts:
     """Return that the memory of columns of Arrow, which is written with them, holds values that no row shows."""
     if any(_holds_more(piece) for column in columns for piece in _chunks(column)):
         return {MEMORY: UNSEEN}
     return {}
 
 
-def _bytes_of_values(kind: ArrowType) -> int:
+def _bytes_of_values(kind: pa.DataType) -> int:
     """Return how many bytes a value of an Arrow type takes; 0 if values differ in that, or take less than one."""
     try:
         return int(kind.bit_width) // 8
@@ -64,7 +68,7 @@ def _bytes_of_values(kind: ArrowType) -> int:
         return 0
 
 
-def _holds_more(piece: ArrowArray) -> bool:
+def _holds_more(piece: pa.Array) -> bool:
     """Say whether an array of Arrow is cut out of a longer one, or has something in the place of a missing value."""
     # The buffers of Arrow: which values are there, the values or the ends of texts, the letters of texts.
     buffers = piece.buffers()
@@ -86,7 +90,7 @@ def _holds_more(piece: ArrowArray) -> bool:
     return False
 
 
-def metadata_inside(dtype: ArrowType) -> list[dict[bytes, bytes]]:
+def metadata_inside(dtype: pa.DataType) -> list[dict[bytes, bytes]]:
     """Return the metadata of the fields that a type of Arrow is made of, at any depth."""
     found: list[dict[bytes, bytes]] = []
     if not hasattr(dtype, "field"):
@@ -99,7 +103,7 @@ def metadata_inside(dtype: ArrowType) -> list[dict[bytes, bytes]]:
     return found
 
 
-def dictionaries(values: ArrowArray) -> Iterator[list[Any]]:
+def dictionaries(values: ArrowColumn) -> Iterator[list[Any]]:
     """Yield the labels that values of Arrow may have, if they are kept as numbers: also those that none has."""
     if hasattr(values, "chunks"):
         for chunk in values.chunks:
@@ -115,8 +119,8 @@ def dictionaries(values: ArrowArray) -> Iterator[list[Any]]:
         yield from dictionaries(values.values)
 
 
-def of_arrow_array(value: ArrowArray) -> Parts:
-    """Return what an array of Arrow has beside its values."""
+def of_arrow_array(value: ArrowColumn) -> Parts:
+    """Return the metadata of an array of Arrow."""
     found: Parts = {"type": str(value.type)}
     inside = metadata_inside(value.type)
     if inside:
@@ -127,12 +131,12 @@ def of_arrow_array(value: ArrowArray) -> Parts:
     return {**found, **_pieces(value), **hidden(value)}
 
 
-def scalar(value: ArrowScalar) -> Labelled:
-    """Return a scalar of Arrow by its value, and its type beside it."""
+def scalar(value: pa.Scalar) -> WithMetadata:
+    """Return a scalar of Arrow by its value, with its type as metadata."""
     return converted({"value": value.as_py()}, value, lambda held: {"type": str(held.type)})
 
 
-def schema(value: ArrowSchema) -> Parts:
+def schema(value: pa.Schema) -> Parts:
     """Return a schema of Arrow as it is printed, and field by field."""
     fields = [value.field(i) for i in range(len(value))]
     return {
@@ -145,7 +149,7 @@ def schema(value: ArrowSchema) -> Parts:
     }
 
 
-def field(value: ArrowField) -> Parts:
+def field(value: pa.Field) -> Parts:
     """Return a field of a schema of Arrow."""
     return {
         "name": value.name,

@@ -5,17 +5,16 @@ Most outputs are numbers, texts, arrays of numbers and plain containers of these
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import lru_cache
 from itertools import chain
-from typing import Any
 
 import numpy as np
 
 from dpaudit.outputs.canonical import family
-from dpaudit.outputs.decoding import CONTAINERS, DTYPES, PLAIN, TABLES
-from dpaudit.outputs.protocols import Array, Batch, Sparse, Values
-from dpaudit.outputs.tables import taken
+from dpaudit.outputs.decoding import CONTAINERS, DTYPES, PLAIN
+from dpaudit.outputs.tables import is_plain_table, is_table
+from dpaudit.outputs.types import Array, Batch, Sparse, Values
 
 # Levels of containers that are looked through for what is not plain: each may hold many times what the last does.
 SHALLOW = 4
@@ -54,18 +53,15 @@ def _is_plain_kind(kind: type, values: Values, alone: bool, depth: int) -> bool:
     """Say whether values of one type are read as they are."""
     if kind is dict:
         # Of dictionaries the keys too.
-        return depth > 0 and _hold_plain(values, alone, depth) and _hold_plain(_values_of(values), alone, depth)
+        below = [one.values() for one in values]
+        return depth > 0 and _hold_plain(values, alone, depth) and _hold_plain(below, alone, depth)
     if kind in _HOLDING:
         return depth > 0 and _hold_plain(values, alone, depth)
     if kind is np.ndarray or family(kind) == "sparse":
         return all(map(_has_sent_type, values))
     if is_table(kind):
-        return all(map(_is_plain_table, values))
+        return all(map(is_plain_table, values))
     return alone and _is_opaque(kind)
-
-
-def _values_of(dictionaries: Sequence[dict[Any, Any]]) -> list[Any]:
-    return list(map(dict.values, dictionaries))
 
 
 def _hold_plain(containers: Values, alone: bool, depth: int) -> bool:
@@ -77,19 +73,7 @@ def _has_sent_type(value: Array | Sparse) -> bool:
     return value.dtype.kind in DTYPES and value.dtype.isbuiltin != 2
 
 
-def _is_plain_table(table: Any) -> bool:
-    found = taken(table)
-    if found is None:
-        return False
-    return all(one.dtype.kind in DTYPES or set(map(type, one.tolist())) <= PLAIN for one in found.arrays)
-
-
 @lru_cache(maxsize=256)
 def _is_opaque(kind: type) -> bool:
     """Say whether objects of a class are read by their parts alone, as their stand-ins are."""
     return not (issubclass(kind, _OPEN) or any(_OPENING & vars(base).keys() for base in kind.__mro__))
-
-
-def is_table(kind: type) -> bool:
-    """Say whether a class is a table or series of pandas, and no stand-in of one."""
-    return kind.__name__ in TABLES and kind.__module__.partition(".")[0] == "pandas" and hasattr(kind, "iloc")

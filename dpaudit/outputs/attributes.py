@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from dpaudit.outputs.beside import KINDS, NO_STATE, UNSEEN, known_by_name
-from dpaudit.outputs.protocols import Parts
+from dpaudit.outputs.metadata import KINDS, NO_STATE, UNSEEN, known_by_name
+from dpaudit.outputs.types import Parts
 
 PLAIN = (bool, int, float, complex, str, bytes, type(None), list, tuple, dict, set, frozenset, np.ndarray, np.generic)
 PLAIN_BASES: tuple[type, ...] = (str, bytes, bytearray, int, float, list, tuple, dict, set, frozenset)
+# The text before the address in the printed form of an object.
 ADDRESS = " at 0x"
-"""The text before the address in the printed form of an object."""
 # Libraries whose classes are not asked for a state: it repeats attributes that are read already.
 _STATE_IN_ATTRIBUTES = ("pydantic", "torch")
 
@@ -76,8 +76,7 @@ def _has_own_state(kind: type) -> bool:
 def more_state(value: Any) -> Parts:
     """Return what an object would be pickled with beyond its attributes."""
     known = all_attributes(value)
-    reduced = _reduced(value)
-    state = reduced.state
+    arguments, state, _ = _reduced(value)
     if isinstance(state, tuple) and len(state) == 2 and isinstance(state[1], dict):
         # Python's own state of an object with slots: its dictionary or None, and its slots.
         state = {**(state[0] or {}), **state[1]}
@@ -88,7 +87,7 @@ def more_state(value: Any) -> Parts:
         found["state"] = state
     if not isinstance(value, PLAIN_BASES):
         inside = {id(part) for part in known.values()}
-        made = tuple(part for part in reduced.arguments if id(part) not in inside)
+        made = tuple(part for part in arguments if id(part) not in inside)
         if made:
             found["made of"] = made
     return found
@@ -134,33 +133,25 @@ def state_of(value: Any) -> Parts | None:
         return None
     # Classes refuse pickling with exceptions of many types.
     try:
-        reduced = _reduced(value)
+        arguments, state, held = _reduced(value)
     except Exception:
         return None
-    made = reduced.arguments + reduced.held
-    if reduced.state is None and not made:
+    made = arguments + held
+    if state is None and not made:
         return None
-    return {"made of": made, "state": reduced.state}
+    return {"made of": made, "state": state}
 
 
-class _Reduced(NamedTuple):
-    """The parts of a pickled object: the arguments that it is made of, its state, and its elements and items."""
-
-    arguments: tuple[Any, ...]
-    state: Any
-    held: tuple[tuple[Any, ...], ...]
-
-
-def _reduced(value: Any) -> _Reduced:
-    """Return how an object is pickled, without its class."""
+def _reduced(value: Any) -> tuple[tuple[Any, ...], Any, tuple[tuple[Any, ...], ...]]:
+    """Return what an object is pickled with, except its class: arguments, state, and elements and items."""
     reduced = value.__reduce_ex__(4)
     # A name: the object is found again where it was defined.
     if isinstance(reduced, str):
-        return _Reduced((), None, ())
+        return (), None, ()
     arguments = tuple(
         known_by_name(part) if isinstance(part, NO_STATE) else part for part in reduced[1] if not isinstance(part, type)
     )
     # Elements and items stand apart from the state.
     held = tuple(tuple(part) for part in reduced[3:5] if part is not None)
     state = reduced[2] if len(reduced) > 2 else None
-    return _Reduced(arguments, state, held)
+    return arguments, state, held

@@ -10,9 +10,9 @@ import enum
 import hashlib
 import math
 import os
-import threading
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Hashable, Iterable
+from contextvars import ContextVar
 from fractions import Fraction
 from functools import cache, partial
 from types import MappingProxyType
@@ -23,10 +23,10 @@ import numpy as np
 from dpaudit.errors import InputError, place_of
 from dpaudit.jsonable import MOST_BITS, stable_repr
 from dpaudit.outputs.attributes import added_attributes
-from dpaudit.outputs.beside import UNSEEN, Beside, Labelled, Unseen
+from dpaudit.outputs.metadata import UNSEEN, Metadata, Unseen, WithMetadata
 from dpaudit.outputs.numpy_parts import has_numbers
 from dpaudit.outputs.parts import REGISTERED, parts
-from dpaudit.outputs.protocols import Array, Parts, Sparse
+from dpaudit.outputs.types import Array, Parts, Sparse
 from dpaudit.withheld import HOW, foreign, hides, kind_words, message_of
 
 # In the place of a type, for a run that was ended: no type has a name of two words.
@@ -45,12 +45,12 @@ _OLD_NAMES = {
 class Raised:
     """The output of a run that ended in an exception: its type, and separately its message and its line.
 
-    What the exception holds `beside` the message is text: notes, attributes, the exceptions of a group and of the
+    The `details` are a text of what else the exception holds: notes, attributes, the exceptions of a group and of the
     chain that it came from.
     """
 
     def __init__(self, error: BaseException) -> None:
-        self.beside = _beside_message(error)
+        self.details = _details_of(error)
         self.kind = type(error).__qualname__
         self.message = message_of(error)
         self.place = os.path.basename(place_of(error)) if error.__traceback__ else ""
@@ -60,13 +60,13 @@ class Raised:
                 self.message += f"; it has {_OLD_NAMES[error.name]}"
 
     @classmethod
-    def of(cls, kind: str, message: str, place: str = "", beside: str = "") -> Raised:
+    def of(cls, kind: str, message: str, place: str = "", details: str = "") -> Raised:
         """Return the output of a run that ended in an exception, by its texts."""
         found = cls.__new__(cls)
         found.kind = kind
         found.message = message
         found.place = place
-        found.beside = beside
+        found.details = details
         return found
 
     @property
@@ -84,8 +84,8 @@ class Raised:
 CAUSES = 8
 
 
-def _beside_message(error: BaseException, depth: int = CAUSES) -> str:
-    """Return a text of what an exception holds beside its type and its message; "" of nearly all.
+def _details_of(error: BaseException, depth: int = CAUSES) -> str:
+    """Return a text of what an exception holds, without its type and its message; "" of nearly all.
 
     These are its notes, the attributes that were given to it, arguments that its message does not show, the exceptions
     of a group, and the exception that it came from.
@@ -97,12 +97,13 @@ def _beside_message(error: BaseException, depth: int = CAUSES) -> str:
         held = added_attributes(error, base)
         said += [f"note {note}" for note in held.pop("__notes__", ())]
         said += [f"{name} = {_in_short(part)}" for name, part in held.items()]
-        said += _named_beside_message(error)
+        said += _names_and_files(error)
         if type(error).__str__ not in _SHOW_ARGUMENTS and error.args:
             said.append(f"arguments {_in_short(error.args)}")
         if depth:
             said += [_origin(other, depth - 1) for other in _sources(error)]
-    except Exception:  # attributes of an exception are third-party code, and may raise anything
+    # Attributes of an exception are third-party code, and may raise anything.
+    except Exception:
         said.append("what cannot be shown")
     return "; ".join(said)
 
@@ -122,11 +123,11 @@ def _sources(error: BaseException) -> list[BaseException]:
 
 def _origin(other: BaseException, depth: int) -> str:
     said = f"from {type(other).__qualname__}: {message_of(other)}"
-    more = _beside_message(other, depth)
+    more = _details_of(other, depth)
     return f"{said} {more}" if more else said
 
 
-def _named_beside_message(error: BaseException) -> list[str]:
+def _names_and_files(error: BaseException) -> list[str]:
     """Return the names and files that an exception of Python's own was given, if its message does not show them.
 
     The object of an `AttributeError` is not read: it is what the mechanism worked with, and no output.
@@ -172,7 +173,7 @@ _BASES: tuple[tuple[str, tuple[type, ...]], ...] = (
     ("array", (np.ndarray,)),
     ("set", (set, frozenset)),
 )
-_OF_CONVERSIONS: dict[type, str] = {Labelled: "labelled", Unseen: "unseen"}
+_OF_CONVERSIONS: dict[type, str] = {WithMetadata: "labelled", Unseen: "unseen"}
 # The mappings that hold nothing but their items.
 _MAPPINGS = frozenset({dict, OrderedDict, Counter, MappingProxyType})
 # Modules whose classes derived from plain types hold nothing more.
@@ -285,6 +286,7 @@ def canonical(value: Any) -> Hashable:
 
 def _float(value: float | np.floating) -> Hashable:
     number = float(value)
+    # All NaNs share a cell: their payload is shown by no operation. As a number, NaN would equal no cell.
     if number != number:
         return ("float", "nan")
     # A long double has more digits.
@@ -320,13 +322,13 @@ _WIDEST = {"f": np.dtype(np.float64), "i": np.dtype(np.int64), "b": np.dtype(np.
 
 def _exception(value: Raised | BaseException) -> Hashable:
     raised = value if isinstance(value, Raised) else Raised(value)
-    if raised.beside:
-        return ("exception", raised.kind, raised.message, raised.beside)
+    if raised.details:
+        return ("exception", raised.kind, raised.message, raised.details)
     return ("exception", raised.kind, raised.message)
 
 
 def _other(value: Any) -> Hashable:
-    known = _MET.known
+    known = _MET.get()
     if known is not None and id(value) in known:
         return known[id(value)][1]
     cell = ("object", type(value).__qualname__, canonical(parts(value)))
@@ -336,52 +338,49 @@ def _other(value: Any) -> Hashable:
     return cell
 
 
-class _Met(threading.local):
-    known: dict[int, tuple[Any, Hashable]] | None = None
-
-
-_MET = _Met()
+# The objects of the batch that this thread labels, by their places in memory, with their cells.
+_MET: ContextVar[dict[int, tuple[Any, Hashable]] | None] = ContextVar("met", default=None)
 # Objects of a batch whose cells are remembered: those that many outputs hold are met in the first ones.
 MOST_MET = 1_000
 
 
 def canonical_each(values: Iterable[Any]) -> list[Hashable]:
     """Return the cells of a batch of outputs; an object that several of them hold, as a policy, is labelled once."""
-    _MET.known = {}
+    _MET.set({})
     try:
         return list(map(canonical, values))
     finally:
-        _MET.known = None
+        _MET.set(None)
 
 
-def _labelled(value: Labelled) -> Hashable:
+def _labelled(value: WithMetadata) -> Hashable:
     held = canonical(value.values)
-    beside = _cell_beside(value.beside)
-    if beside:
-        return ("labelled", held, beside)
+    metadata = _cell_of_metadata(value.metadata)
+    if metadata:
+        return ("labelled", held, metadata)
     return held
 
 
-def looked_at(beside: Beside) -> Parts:
-    """Return the parts beside the values of an output, by names; `UNSEEN` in the place of one that cannot be read."""
-    _cell_beside(beside)
-    return beside.held
+def looked_at(metadata: Metadata) -> Parts:
+    """Return the metadata of an output, by names; `UNSEEN` in the place of one that cannot be read."""
+    _cell_of_metadata(metadata)
+    return metadata.held
 
 
-def _cell_beside(beside: Beside) -> Hashable:
-    """Return the cell of the parts beside values, or None if there are none."""
-    if beside.cell is None and beside.held:
+def _cell_of_metadata(metadata: Metadata) -> Hashable:
+    """Return the cell of the metadata of an output, or None if there is none."""
+    if metadata.cell is None and metadata.held:
         cells = []
-        for name, part in beside.held.items():
+        for name, part in metadata.held.items():
             try:
                 cell = canonical(part)
                 hash(cell)
             except (InputError, TypeError):
-                beside.held[name] = UNSEEN
+                metadata.held[name] = UNSEEN
                 cell = _UNSEEN
             cells.append((("str", name), cell))
-        beside.cell = ("mapping", tuple(cells))
-    return beside.cell
+        metadata.cell = ("mapping", tuple(cells))
+    return metadata.cell
 
 
 def holds_unseen(cell: Hashable) -> bool:
@@ -442,8 +441,8 @@ def in_words(cell: Any, *, fractions: bool = False) -> str:
             return f"{TIMED_OUT} {message}"
         case ("exception", kind, message):
             return f"{kind}({message!r})"
-        case ("exception", kind, message, beside):
-            return f"{kind}({message!r}) with {beside}"
+        case ("exception", kind, message, details):
+            return f"{kind}({message!r}) with {details}"
         case ("sequence", values):
             return f"({', '.join(map(words, values))})"
         case ("array", _, kind, values) if kind in "iufb":
@@ -458,8 +457,8 @@ def in_words(cell: Any, *, fractions: bool = False) -> str:
             return f"array of shape {shape} with digest {hashlib.blake2b(held, digest_size=8).hexdigest()}"
         case ("object", name, parts):
             return f"{name} {words(parts)}"
-        case ("labelled", values, beside):
-            return f"{words(values)} with {words(beside)}"
+        case ("labelled", values, metadata):
+            return f"{words(values)} with {words(metadata)}"
         case ("unseen",):
             return "what is not looked at"
     return stable_repr(cell)

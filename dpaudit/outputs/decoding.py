@@ -15,17 +15,20 @@ from fractions import Fraction
 from functools import lru_cache, partial
 from itertools import accumulate, pairwise
 from types import MappingProxyType
-from typing import Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.errors import ToolFault
-from dpaudit.outputs.beside import UNSEEN, Beside, Labelled, Unseen
 from dpaudit.outputs.canonical import Raised, canonical
+from dpaudit.outputs.metadata import UNSEEN, Metadata, Unseen, WithMetadata
 from dpaudit.outputs.parts import parts
-from dpaudit.outputs.protocols import Array, Batch, Type
+from dpaudit.outputs.types import Array, Batch, Type
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 V = TypeVar("V")
 
@@ -83,9 +86,9 @@ class NumberStandIn(StandIn):
     __slots__ = ()
 
     def __float__(self) -> float:
-        """Return the number that the output holds, alone or beside what its class adds to it, as decimals do."""
+        """Return the number that the output holds, alone or with what its class adds to it, as decimals do."""
         held = self.parts
-        if isinstance(held, Labelled):
+        if isinstance(held, WithMetadata):
             held = held.values
         if type(held) is dict and "value" in held:
             held = held["value"]
@@ -111,7 +114,8 @@ def decode(content: bytes | memoryview, count: int) -> Batch:
         _check(type(outputs) is np.ndarray and outputs.ndim > 0 and len(outputs) == count)
         found: Array = outputs
         return found
-    except Exception as error:  # of any type: the bytes are a stranger's
+    # Of any type: the bytes are a stranger's.
+    except Exception as error:
         raise ToolFault(
             f"the process of the mechanism sent what is no batch of {count:,} outputs ({error!s:.200})"
         ) from None
@@ -124,6 +128,7 @@ def _check(condition: bool) -> None:
 
 def _exactly(kind: type[V], held: Sent) -> V:
     """Return what was sent if it has exactly this type."""
+    # The exact type decides: a subclass may hold more, and True would pass for 1. `isinstance` is for type checkers.
     if type(held) is not kind or not isinstance(held, kind):
         raise ValueError("what was sent does not fit together")
     return held
@@ -194,6 +199,7 @@ def _places(codes: Sent, number: int) -> list[int]:
 
 def _lengths(given: Sent, count: int) -> list[int]:
     """Return the lengths of containers: one number if all have the same."""
+    # The writer sends one length where all containers have it.
     if type(given) is int:
         given = [given] * count
     lengths = _numbers(given)
@@ -239,6 +245,7 @@ def _dtype(name: Sent) -> Type:
     text = _exactly(str, name)
     _check(len(text) < MOST_DTYPE)
     kind: Type = np.dtype(text)
+    # Fields and arrays of arrays are sent by forms of their own; objects never are.
     _check(kind.kind in DTYPES and kind.names is None and kind.subdtype is None)
     return kind
 
@@ -296,6 +303,7 @@ def _laid_out(kinds: list[tuple[str, Type, tuple[int, ...]]], layout: Sent) -> n
     places, width, titles = _columns_of(layout)
     formats = [np.dtype((dtype, shape)) for _, dtype, shape in kinds]
     size = _exactly(int, width)
+    # A few bytes must not ask for memory without end.
     _check(size <= 2 * sum(one.itemsize for one in formats) + MOST_GAP)
     fields = {
         "names": [name for name, _, _ in kinds],
@@ -310,6 +318,7 @@ def _laid_out(kinds: list[tuple[str, Type, tuple[int, ...]]], layout: Sent) -> n
 def _objects(count: int, depth: int, shape: Sent, column: Sent) -> Decoded:
     sides = _shape(shape)
     size = math.prod(sides)
+    # One by one: as a whole, values that are lists of one length would be taken for a table.
     array = np.empty(count * size, object)
     for i, value in enumerate(_read(column, count * size, depth)):
         array[i] = value
@@ -358,7 +367,7 @@ def _tables(count: int, depth: int, kind: Sent, names: Sent, texts: Sent, label:
     return found
 
 
-def _series(array: Array, of_texts: bool) -> Any:
+def _series(array: Array, of_texts: bool) -> Array | pd.Series:
     """Return a column for pandas: an array, or of texts and objects a Series, for which pandas would choose a type."""
     import pandas as pd
 
@@ -367,7 +376,7 @@ def _series(array: Array, of_texts: bool) -> Any:
     return pd.Series(array, dtype=TEXTS if of_texts else object)
 
 
-def _index(labels: Any, name: Sent, ranged: bool) -> Any:
+def _index(labels: Array | pd.Series, name: Sent, ranged: bool) -> pd.Index:
     """Return an index of pandas, as a range if it was one."""
     import pandas as pd
 
@@ -375,6 +384,7 @@ def _index(labels: Any, name: Sent, ranged: bool) -> Any:
         return pd.Index(labels, name=name)
     step = int(labels[1]) - int(labels[0]) if len(labels) > 1 else 1
     start = int(labels[0]) if len(labels) else 0
+    # A range needs a step; that of labels which repeat is none.
     _check(step != 0)
     found = pd.RangeIndex(start, start + step * len(labels), step, name=name)
     _check(bool((found == labels).all()))
@@ -397,14 +407,14 @@ def _of_class(count: int, depth: int, name: Sent, column: Sent) -> Decoded:
     return list(map(_CLASSES[_exactly(str, name)], _read(column, count, depth)))
 
 
-def _labelled(count: int, depth: int, values: Sent, beside: Sent) -> list[Labelled]:
-    both = zip(_read(values, count, depth), _read(beside, count, depth), strict=True)
-    return [Labelled(held, _kept(dropped)) for held, dropped in both]
+def _labelled(count: int, depth: int, values: Sent, metadata: Sent) -> list[WithMetadata]:
+    both = zip(_read(values, count, depth), _read(metadata, count, depth), strict=True)
+    return [WithMetadata(held, _kept(dropped)) for held, dropped in both]
 
 
-def _kept(dropped: Any) -> Beside:
+def _kept(dropped: Any) -> Metadata:
     _check(type(dropped) is dict and set(map(type, dropped)) <= {str})
-    return Beside.of(dropped)
+    return Metadata.of(dropped)
 
 
 def _unseen(count: int, depth: int) -> list[Unseen]:

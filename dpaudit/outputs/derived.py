@@ -7,8 +7,8 @@ from functools import partial
 from typing import Any
 
 from dpaudit.outputs.attributes import added_attributes
-from dpaudit.outputs.beside import Dropped, Flat, Labelled, converted, printed
-from dpaudit.outputs.protocols import Parts
+from dpaudit.outputs.metadata import Dropped, Flat, WithMetadata, converted, printed
+from dpaudit.outputs.types import Parts
 
 # Attributes by which libraries keep what is read in another way, and what they remember.
 KEPT = {
@@ -21,7 +21,7 @@ KEPT = {
 _KEPT_BY_ANY = frozenset(name for library in KEPT.values() for name in library)
 
 
-def with_additions(base: type, read: Callable[[Any], Flat], value: Any) -> Labelled:
+def with_additions(base: type, read: Callable[[Any], Flat], value: Any) -> WithMetadata:
     """Return what a reader makes of an object, and what classes between its own and a class of a library add."""
     return converted(read(value), value, *additions(base))
 

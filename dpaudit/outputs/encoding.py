@@ -18,16 +18,16 @@ import msgspec
 import numpy as np
 
 from dpaudit.errors import DpauditError, InputError
-from dpaudit.outputs.as_sent import is_table, look_the_same
-from dpaudit.outputs.beside import Labelled
+from dpaudit.outputs.as_sent import look_the_same
 from dpaudit.outputs.canonical import Raised, family, looked_at, order_of
 from dpaudit.outputs.decoding import CONTAINERS, DTYPES, LEVELS, NAMES, PLAIN, TEXTS, decode
+from dpaudit.outputs.metadata import WithMetadata
 from dpaudit.outputs.numpy_parts import packed, places_of_fields, titles_of_fields
 from dpaudit.outputs.objects import coordinates, refuse_promises
 from dpaudit.outputs.parts import parts
-from dpaudit.outputs.protocols import Array, Batch, Parts, Sparse, Type, Values
 from dpaudit.outputs.shared import Shared
-from dpaudit.outputs.tables import Head, taken
+from dpaudit.outputs.tables import Head, is_table, taken
+from dpaudit.outputs.types import Array, Batch, Parts, Sparse, Type, Values
 from dpaudit.withheld import raised_words
 
 # Bytes of the outputs of one call, encoded.
@@ -35,7 +35,7 @@ MOST_BYTES = 2**31
 # Elements of tuples and lists that become columns of their own if they are not all plain.
 APART = 16
 
-Column: TypeAlias = list[Any]
+Encoded: TypeAlias = list[Any]
 """Values of one place in many outputs: the name of a form, and what it needs in values of MessagePack."""
 _PLAIN_SEQUENCES = frozenset({list, tuple})
 _pack = msgspec.msgpack.Encoder().encode
@@ -62,7 +62,8 @@ def encode(outputs: Batch) -> bytes:
         raise
     except RecursionError:
         raise _too_deep() from None
-    except Exception as error:  # outputs are third-party code, and may raise anything
+    # Outputs are third-party code, and may raise anything.
+    except Exception as error:
         raise InputError(f"an output cannot be taken apart: {raised_words(error)}") from None
     if len(content) > MOST_BYTES:
         raise InputError(f"the outputs of a call take more than {MOST_BYTES:,} bytes: return less in one")
@@ -108,7 +109,7 @@ class _Writer:
     def __init__(self, careful: bool) -> None:
         self.careful = careful
 
-    def column(self, values: Values, depth: int) -> Column:
+    def column(self, values: Values, depth: int) -> Encoded:
         """Return values as a column."""
         kinds = set(map(type, values))
         if kinds <= PLAIN:
@@ -131,7 +132,8 @@ class _Writer:
             write = _Writer._tables
         return write(self, values, depth + 1)
 
-    def _plain(self, values: Values, kinds: set[type]) -> Column:
+    def _plain(self, values: Values, kinds: set[type]) -> Encoded:
+        # Most batches hold nothing that MessagePack lacks: they are packed at once, and looked at only if that fails.
         if not self.careful:
             return ["plain", values]
         try:
@@ -145,7 +147,7 @@ class _Writer:
             return ["texts", [value.encode("utf-8", "surrogatepass") for value in values]]
         return ["plain", values]
 
-    def _mixed(self, values: Values, keys: Values, depth: int) -> Column:
+    def _mixed(self, values: Values, keys: Values, depth: int) -> Encoded:
         """Return values of several kinds as a column of each kind, and the number of each one's column."""
         numbers: dict[Hashable, int] = {}
         codes = [numbers.setdefault(key, len(numbers)) for key in keys]
@@ -154,44 +156,45 @@ class _Writer:
             groups[code].append(value)
         return ["mixed", codes, [self.column(group, depth) for group in groups]]
 
-    def _sequence(self, values: Sequence[Collection[Any]], depth: int) -> Column:
+    def _sequence(self, values: Sequence[Collection[Any]], depth: int) -> Encoded:
         kind = next(name for name, base in CONTAINERS.items() if issubclass(type(values[0]), base))
         lengths = list(map(len, values))
         inside = list(chain.from_iterable(values))
         uniform = min(lengths) == max(lengths)
+        # Containers of one length are sent a position a column, as those of one position are mostly of one type.
         if uniform and len(values) > 1 and lengths[0] <= APART and kind in ("list", "tuple"):
             if not set(map(type, inside)) <= PLAIN:
                 return ["columns", kind, [self.column(inside[j :: lengths[0]], depth) for j in range(lengths[0])]]
         return [kind, lengths[0] if uniform else lengths, self.column(inside, depth)]
 
-    def _mapping(self, values: Sequence[Mapping[Any, Any]], depth: int) -> Column:
+    def _mapping(self, values: Sequence[Mapping[Hashable, Any]], depth: int) -> Encoded:
         lengths = list(map(len, values))
         keys = list(chain.from_iterable(values))
         inside = list(chain.from_iterable(value.values() for value in values))
         return ["dict", lengths, self.column(keys, depth), self.column(inside, depth)]
 
-    def _numbers(self, values: Values, depth: int) -> Column:
+    def _numbers(self, values: Values, depth: int) -> Encoded:
         array = np.array(values)
         return ["numbers", array.dtype.str, array.tobytes()]
 
-    def _complex(self, values: Values, depth: int) -> Column:
+    def _complex(self, values: Values, depth: int) -> Encoded:
         if isinstance(values[0], np.generic):
             return self._numbers(values, depth)
         return ["complex", np.array(values).tobytes()]
 
-    def _rational(self, values: Sequence[Fraction], depth: int) -> Column:
+    def _rational(self, values: Sequence[Fraction], depth: int) -> Encoded:
         numerators = self.column([value.numerator for value in values], depth)
         return ["rational", numerators, self.column([value.denominator for value in values], depth)]
 
-    def _labelled(self, values: Sequence[Labelled], depth: int) -> Column:
+    def _labelled(self, values: Sequence[WithMetadata], depth: int) -> Encoded:
         kept = self.column([value.values for value in values], depth)
-        return ["labelled", kept, self.column([looked_at(value.beside) for value in values], depth)]
+        return ["labelled", kept, self.column([looked_at(value.metadata) for value in values], depth)]
 
-    def _array(self, values: Sequence[Array], depth: int) -> Column:
+    def _array(self, values: Sequence[Array], depth: int) -> Encoded:
         # As plain arrays, without what a class of NumPy's own adds.
         return self._plain_arrays(list(map(np.asarray, values)), depth)
 
-    def _plain_arrays(self, values: list[Array], depth: int) -> Column:
+    def _plain_arrays(self, values: list[Array], depth: int) -> Encoded:
         first = values[0]
         if any(value.dtype != first.dtype or value.shape != first.shape for value in values):
             return self._mixed(values, [(value.dtype, value.shape) for value in values], depth - 1)
@@ -212,12 +215,12 @@ class _Writer:
         inside = list(chain.from_iterable(value.ravel().tolist() for value in values))
         return ["objects", shape, self.column(inside, depth)]
 
-    def _records(self, values: Values, depth: int) -> Column:
+    def _records(self, values: Values, depth: int) -> Encoded:
         dtype = values[0].dtype
         fields = [self._array([value[name] for value in values], depth) for name in dtype.names]
         return ["records", list(values[0].shape), list(dtype.names), fields, _layout(dtype)]
 
-    def _tables(self, values: Values, depth: int) -> Column:
+    def _tables(self, values: Values, depth: int) -> Encoded:
         """Return tables or series of pandas by their names and arrays; those of types that NumPy lacks are foreign."""
         tables = list(map(taken, values))
         heads = [None if one is None else one.head for one in tables]
@@ -229,21 +232,21 @@ class _Writer:
         arrays = zip(*(one.arrays for one in tables if one is not None), strict=True)
         return ["tables", *self._head(head, depth), [self.column(one, depth) for one in arrays]]
 
-    def _head(self, head: Head, depth: int) -> Column:
+    def _head(self, head: Head, depth: int) -> Encoded:
         texts = [dtype == TEXTS for dtype in head.dtypes]
         return [head.kind, self.column(head.names, depth), texts, head.of_index]
 
-    def _exception(self, values: Sequence[Raised | BaseException], depth: int) -> Column:
+    def _exception(self, values: Sequence[Raised | BaseException], depth: int) -> Encoded:
         raised = [value if isinstance(value, Raised) else Raised(value) for value in values]
         return [
             "raised",
             self.column([one.kind for one in raised], depth),
             self.column([one.message for one in raised], depth),
             self.column([one.place for one in raised], depth),
-            self.column([one.beside for one in raised], depth),
+            self.column([one.details for one in raised], depth),
         ]
 
-    def _foreign(self, values: Values, depth: int) -> Column:
+    def _foreign(self, values: Values, depth: int) -> Encoded:
         """Return objects by their class and their parts; few objects of many values once each."""
         shared = Shared.of(values) if len(values) > 1 else None
         objects = values if shared is None else shared.objects
@@ -254,6 +257,7 @@ class _Writer:
             # `decoding` reads shared objects of plain parts alone, so that bytes cannot stand for more than they are.
             inside = self.column(list(map(parts, values)), depth)
             shared = None
+        # A stand-in of a number must be a number too, since events read outputs by `float`.
         number = any("__float__" in vars(base) for base in kind.__mro__)
         found = ["foreign", str(kind.__module__)[:NAMES], str(kind.__qualname__)[:NAMES], number, inside]
         if shared is None:
@@ -262,7 +266,7 @@ class _Writer:
 
 
 # The methods that write values of one type, by its family; all others are foreign.
-_WRITERS: dict[str, Callable[[_Writer, Any, int], Column]] = {
+_WRITERS: dict[str, Callable[[_Writer, Any, int], Encoded]] = {
     "bool": _Writer._numbers,
     "int": _Writer._numbers,
     "float": _Writer._numbers,
@@ -280,7 +284,7 @@ _WRITERS: dict[str, Callable[[_Writer, Any, int], Column]] = {
 }
 
 
-def _layout(dtype: Type) -> list[Any] | None:
+def _layout(dtype: Type) -> list[int | list[int] | list[str | None]] | None:
     """Return where records keep their fields, how many bytes one takes, and titles, or None if all are as usual."""
     if dtype == packed(dtype):
         return None
@@ -297,6 +301,7 @@ def _stored(value: Sparse) -> Parts:
         "shape": tuple(map(int, value.shape)),
         "array": not hasattr(value, "getH"),
     }
+    # Arrays are sent as they are stored: order and duplicates of entries are a part of the output.
     if value.format in ("csr", "csc", "bsr"):
         found["built of"] = (value.data, value.indices, value.indptr)
     elif value.format == "dia":

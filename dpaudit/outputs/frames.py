@@ -11,10 +11,10 @@ from functools import lru_cache, partial
 from typing import Any, TypeAlias
 
 from dpaudit.outputs import arrow, labelled_arrays, narwhals_frames, pandas_frames
-from dpaudit.outputs.beside import KINDS
 from dpaudit.outputs.derived import with_additions
+from dpaudit.outputs.metadata import KINDS, Flat
 
-Reader: TypeAlias = Callable[[Any], Any]
+Reader: TypeAlias = Callable[[Any], Flat]
 """Takes an object of a library apart; a part may be an object that is taken apart in turn."""
 
 

@@ -11,23 +11,24 @@ import json
 import re
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from contextlib import suppress
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import partial
 from itertools import compress
 from operator import attrgetter, is_not, itemgetter, methodcaller
-from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.jsonable import stable_repr
+from dpaudit.jsonable import Json, stable_repr
 from dpaudit.naming import Name, key, position
 from dpaudit.outputs import readers
-from dpaudit.outputs.beside import Labelled
 from dpaudit.outputs.canonical import Raised, class_of, dtype_of, family, looked_at, order_of
+from dpaudit.outputs.metadata import WithMetadata
 from dpaudit.outputs.parts import parts
-from dpaudit.outputs.protocols import Array, Batch, Mask, Parts, Places, Sparse, Values
-from dpaudit.outputs.shared import Recent, Shared, follow
+from dpaudit.outputs.shared import Shared, follow
+from dpaudit.outputs.types import Array, Batch, Mask, Parts, Places, Sparse, Values
 
 V = TypeVar("V")
 W = TypeVar("W")
@@ -61,11 +62,12 @@ class Step:
 
     def __call__(self, values: Values) -> Taken:
         """Return the parts, and which values have one (None for all)."""
-        return _STEPS[self.name].take(values, self.at)
+        take, _ = _STEPS[self.name]
+        return take(values, self.at)
 
     def named(self, whole: Name) -> Name:
         """Return the name of the parts that it leads to, given that of the whole."""
-        words = _STEPS[self.name].words
+        _, words = _STEPS[self.name]
         if isinstance(words, str):
             return Name.of(words, whole)
         return words(whole, self.at)
@@ -185,13 +187,13 @@ def _message(error: Raised | BaseException) -> str:
     return str(getattr(error, "message", error))
 
 
-def _beside_message(error: Raised | BaseException) -> str:
+def _details(error: Raised | BaseException) -> str:
     raised = error if isinstance(error, Raised) else Raised(error)
-    return raised.beside
+    return raised.details
 
 
-def _beside(value: Labelled) -> Parts:
-    return looked_at(value.beside)
+def _metadata(value: WithMetadata) -> Parts:
+    return looked_at(value.metadata)
 
 
 def _stored_entries(matrix: Sparse) -> int:
@@ -211,13 +213,14 @@ def _decimals(text: str) -> tuple[float, ...]:
     return tuple(map(float, _DECIMAL.findall(text[:LOOKED_THROUGH])))
 
 
-def _from_json(text: str) -> Any:
+def _from_json(text: str) -> Json | NoPart:
     if text[:1] not in ("{", "["):
         return NO_PART
     try:
-        return json.loads(text)
+        found: Json = json.loads(text)
     except (ValueError, RecursionError):
         return NO_PART
+    return found
 
 
 def _from_hexadecimal(text: str) -> int | NoPart:
@@ -245,43 +248,37 @@ def template(text: str) -> Hashable:
 
 
 Words: TypeAlias = str | Callable[[Name, Any], Name]
+"""The name of what a step leads to, given that of the whole and `Step.at`, whose mention it declares.
+
+A text is a template of ours, with the whole in the place of {0}.
+"""
 
 
-class _Kind(NamedTuple):
-    """A kind of step: its function, and the name of what it leads to.
-
-    The words are a template of ours, with the whole in the place of {0}, or a function of the whole's name and of
-    `Step.at`, which declares how `at` is mentioned.
-    """
-
-    take: Take
-    words: Words
-
-
+# The function of each step, and the name of what it leads to.
 # A "leaf" is a part of a reduced row, by its number and its name.
-_STEPS: dict[str, _Kind] = {
-    "family": _Kind(_of_family, "{0}"),
-    "parts": _Kind(_parts, "{0}"),
-    "item": _Kind(_item, lambda whole, at: Name.of("{}[{}]", whole, position(at))),
-    "leaf": _Kind(lambda values, at: _item(values, at[0]), lambda whole, at: at[1]),
-    "key": _Kind(_item, lambda whole, at: Name.of("{}[{}]", whole, key(at))),
-    "entry": _Kind(_entry, lambda whole, at: Name.of("{}.flat[{}]", whole, position(at))),
-    "length": _Kind(_each(len), "len({0})"),
-    "size": _Kind(_each(attrgetter("size")), "size of {0}"),
-    "keys": _Kind(_each(tuple), "keys of {0}"),
-    "values": _Kind(_each(_values), "values of {0}"),
-    "elements": _Kind(_each(_sorted), "sorted({0})"),
-    "labelled": _Kind(_each(attrgetter("values")), "{0}"),
-    "lowest bits": _Kind(_each(_lowest_bits), "last 32 bits of {0}"),
-    "beside": _Kind(_each(_beside), "{0}"),
-    "message": _Kind(_each(_message), "message of {0}"),
-    "beside the message": _Kind(_each(_beside_message), "what {0} holds beside its message"),
-    "stored entries": _Kind(_each(_stored_entries), "stored entries of {0}"),
-    "explicit zeros": _Kind(_each(_explicit_zeros), "places of the zeros stored in {0}"),
-    "numbers": _Kind(_each_text(_numbers), "numbers in {0}"),
-    "decimals": _Kind(_each_text(_decimals), "decimal numbers in {0}"),
-    "json": _Kind(_each(_from_json), "json.loads({0})"),
-    "hexadecimal": _Kind(_each(_from_hexadecimal), "int({0}, 16)"),
+_STEPS: dict[str, tuple[Take, Words]] = {
+    "family": (_of_family, "{0}"),
+    "parts": (_parts, "{0}"),
+    "item": (_item, lambda whole, at: Name.of("{}[{}]", whole, position(at))),
+    "leaf": (lambda values, at: _item(values, at[0]), lambda whole, at: at[1]),
+    "key": (_item, lambda whole, at: Name.of("{}[{}]", whole, key(at))),
+    "entry": (_entry, lambda whole, at: Name.of("{}.flat[{}]", whole, position(at))),
+    "length": (_each(len), "len({0})"),
+    "size": (_each(attrgetter("size")), "size of {0}"),
+    "keys": (_each(tuple), "keys of {0}"),
+    "values": (_each(_values), "values of {0}"),
+    "elements": (_each(_sorted), "sorted({0})"),
+    "labelled": (_each(attrgetter("values")), "{0}"),
+    "lowest bits": (_each(_lowest_bits), "last 32 bits of {0}"),
+    "metadata": (_each(_metadata), "{0}"),
+    "message": (_each(_message), "message of {0}"),
+    "details": (_each(_details), "what {0} holds beside its message"),
+    "stored entries": (_each(_stored_entries), "stored entries of {0}"),
+    "explicit zeros": (_each(_explicit_zeros), "places of the zeros stored in {0}"),
+    "numbers": (_each_text(_numbers), "numbers in {0}"),
+    "decimals": (_each_text(_decimals), "decimal numbers in {0}"),
+    "json": (_each(_from_json), "json.loads({0})"),
+    "hexadecimal": (_each(_from_hexadecimal), "int({0}, 16)"),
 }
 
 Reached: TypeAlias = tuple[Any, Places | None]
@@ -334,8 +331,8 @@ def spread(found: NDArray[N], where: Places | None, total: int, absent: float) -
 
 # Numbers of a row up to which a batch's rows are kept: wider ones would take as much memory again as the outputs.
 KEPT_WIDTH = 1_000
-# The parts that walks reached from the last two batches: audits read one of each side by turns.
-_LAST = Recent()
+# The parts that walks of this thread reached from the last two batches: audits read one of each side by turns.
+_LAST: ContextVar[tuple[tuple[Batch, Known], ...]] = ContextVar("last", default=())
 
 
 def walk(rows: Batch, path: Path) -> Reached:
@@ -358,7 +355,7 @@ def _known(rows: Batch) -> Known:
     # Arrays of numbers are walked as they are, which takes no time, so that they are not kept.
     if isinstance(rows, np.ndarray) and rows.dtype.kind in FAMILIES_OF_DTYPES:
         return {(): (rows, None)}
-    for batch, reached in _LAST.known:
+    for batch, reached in _LAST.get():
         if batch is rows:
             return reached
     reached = {}
@@ -368,7 +365,7 @@ def _known(rows: Batch) -> Known:
         reached[(*inside, Step("key", "shape"))] = Shared([rows.shape[1:]], np.zeros(len(rows), dtype=np.intp)), None
         values = (*inside, Step("key", "values"))
         reached[values] = reached[(*values, Step("family", "sequence"))] = rows.reshape(len(rows), -1), None
-    _LAST.known = [*_LAST.known[-1:], (rows, reached)]
+    _LAST.set((*_LAST.get()[-1:], (rows, reached)))
     return reached
 
 

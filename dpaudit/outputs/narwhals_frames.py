@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
 from dpaudit.errors import InputError
-from dpaudit.outputs.arrow import MEMORY, hidden, metadata_of_table, of_arrow_array
-from dpaudit.outputs.beside import UNSEEN, Dropped, Flat, Labelled, converted
+from dpaudit.outputs.arrow import MEMORY, ArrowColumn, hidden, metadata_of_table, of_arrow_array
 from dpaudit.outputs.derived import additions
+from dpaudit.outputs.metadata import UNSEEN, Dropped, Flat, WithMetadata, converted
 from dpaudit.outputs.missing import with_missing
-from dpaudit.outputs.protocols import ArrowArray, Parts, PolarsColumn
+from dpaudit.outputs.types import Parts
 from dpaudit.withheld import foreign
 
 if TYPE_CHECKING:
+    import polars as pl
+    import pyarrow as pa
     from narwhals.stable.v2 import Series
 
-Column: TypeAlias = "Series[Any]"
-"""A column of any library as narwhals shows it."""
 # Libraries whose own attributes and slots keep the values that are read from the frame.
 _KNOWN = frozenset({"polars", "pyarrow", "narwhals", "modin", "cudf", "dask", "duckdb", "ibis", "nanoarrow", "arro3"})
 _EXPORTS = frozenset({"__arrow_c_stream__", "__arrow_c_array__", "__dataframe__"})
@@ -33,7 +33,7 @@ def refuse_lazy(value: Any) -> NoReturn:
     )
 
 
-def of_frame(value: Any) -> Labelled:
+def of_frame(value: Any) -> WithMetadata:
     """Return the parts of a frame or a column of a library that narwhals knows."""
     import narwhals.stable.v2 as narwhals
 
@@ -51,7 +51,7 @@ def of_frame(value: Any) -> Labelled:
 
 
 def _own(kind: type) -> tuple[Dropped, ...]:
-    """Return the functions that find what frames of a class have beside what their library keeps there."""
+    """Return the functions that find what a class of frames adds to what its library keeps there."""
     # A class that nobody knows may keep anything in its slots.
     base: type = object
     if any(one.__module__.partition(".")[0] in _KNOWN for one in kind.__mro__):
@@ -59,7 +59,7 @@ def _own(kind: type) -> tuple[Dropped, ...]:
     return additions(base)
 
 
-def _column(column: Column) -> Flat:
+def _column(column: Series[Any]) -> Flat:
     """Return the values of a column that narwhals has read, an array if NumPy has their type."""
     dtype = column.dtype
     gone = column.null_count() > 0
@@ -81,7 +81,7 @@ def _column(column: Column) -> Flat:
     return tuple(elements.tolist())
 
 
-def _native_type(column: Column) -> str:
+def _native_type(column: Series[Any]) -> str:
     """Return the type of a column in its library's words, which say more than those that all libraries share."""
     held = column.to_native()
     found = getattr(held, "type", None) or getattr(held, "dtype", None)
@@ -95,8 +95,8 @@ def _of_column(value: Any) -> Parts:
     return {"name": column.name, "dtype": _native_type(column), **_kept_by_polars([column.to_native()])}
 
 
-def _kept_by_polars(columns: Sequence[PolarsColumn]) -> Parts:
-    """Return what polars keeps beside the values of columns; columns of other libraries have nothing of it."""
+def _kept_by_polars(columns: Sequence[pl.Series]) -> Parts:
+    """Return the metadata that polars keeps with columns; those of other libraries have none of it."""
     if not columns or type(columns[0]).__module__.partition(".")[0] != "polars":
         return {}
     found = _sorted_flags(columns)
@@ -110,7 +110,7 @@ def _kept_by_polars(columns: Sequence[PolarsColumn]) -> Parts:
         return {**found, MEMORY: UNSEEN}
 
 
-def _sorted_flags(columns: Iterable[PolarsColumn]) -> Parts:
+def _sorted_flags(columns: Iterable[pl.Series]) -> Parts:
     """Return what polars knows of the order of columns, if it knows something: it says so, and keeps it."""
     held = [column.flags if hasattr(column, "flags") else None for column in columns]
     known = tuple(
@@ -128,7 +128,7 @@ def _of_columns(value: Any) -> Parts:
     return {"columns": names, "dtypes": dict(zip(keys, types, strict=True)), **_kept_by_polars(columns)}
 
 
-def _described_columns(value: Any) -> tuple[tuple[str, ...], list[str], list[PolarsColumn]]:
+def _described_columns(value: Any) -> tuple[tuple[str, ...], list[str], list[pl.Series]]:
     """Return the names of a frame's columns, their types in words, and the columns of polars."""
     # The two commonest libraries say types at once; of others narwhals makes each column, which takes long.
     library = type(value).__module__.partition(".")[0]
@@ -144,20 +144,20 @@ def _described_columns(value: Any) -> tuple[tuple[str, ...], list[str], list[Pol
 
 def _metadata(value: Any) -> Parts:
     """Return the metadata of an Arrow schema and of its fields; a frame of polars has a schema without any."""
-    schema: Any = getattr(value, "schema", None)
+    schema: pa.Schema | None = getattr(value, "schema", None)
     if not hasattr(schema, "metadata"):
         return {}
     return metadata_of_table(schema, value)
 
 
-def of_record_batch(value: Any) -> Labelled:
+def of_record_batch(value: pa.RecordBatch) -> WithMetadata:
     """Return the parts of a batch of records of pyarrow."""
     import pyarrow
 
     return of_frame(pyarrow.Table.from_batches([value]))
 
 
-def of_array(value: ArrowArray) -> Labelled:
+def of_array(value: ArrowColumn) -> WithMetadata:
     """Return the values of an array of pyarrow, of one or several pieces."""
     import narwhals.stable.v2 as narwhals
     import pyarrow
@@ -166,7 +166,7 @@ def of_array(value: ArrowArray) -> Labelled:
     return converted(_column(narwhals.from_native(whole, series_only=True)), value, of_arrow_array)
 
 
-def of_stream(value: Any) -> Labelled:
+def of_stream(value: Any) -> WithMetadata:
     """Return the parts of what exports an Arrow stream or array, read by pyarrow or polars."""
     name = foreign(type(value).__qualname__)
     try:
@@ -182,7 +182,7 @@ def of_stream(value: Any) -> Labelled:
     return converted({"frame": polars.DataFrame(value)}, value, _metadata_of_schema_unseen, *_own(type(value)))
 
 
-def _read_by_pyarrow(value: Any) -> Any:
+def _read_by_pyarrow(value: Any) -> pa.Table | ArrowColumn:
     """Return a table of pyarrow, or an array if the exporter has no columns."""
     import pyarrow
 
@@ -201,7 +201,7 @@ def _metadata_of_schema_unseen(value: Any) -> Parts:
     return {"metadata of the schema": UNSEEN}
 
 
-def _interchanged(value: Any) -> Any:
+def _interchanged(value: Any) -> pa.Table | pa.Array:
     import pyarrow
     import pyarrow.interchange
 

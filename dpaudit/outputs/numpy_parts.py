@@ -8,15 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.outputs.attributes import attributes
-from dpaudit.outputs.beside import UNSEEN, Flat, Labelled, converted
-from dpaudit.outputs.protocols import Array, Masked, Parts, Type
+from dpaudit.outputs.metadata import UNSEEN, Flat, WithMetadata, converted
+from dpaudit.outputs.types import Array, Masked, Parts, Type
 
 
 def _fields(value: Any) -> Parts:
     return {name: value[name] for name in value.dtype.names or ()}
 
 
-def record(value: np.void) -> Labelled | bytes:
+def record(value: np.void) -> WithMetadata | bytes:
     """Return a record by its fields; one that has none by its bytes."""
     fields = _fields(value)
     if not fields:
@@ -24,7 +24,7 @@ def record(value: np.void) -> Labelled | bytes:
     return converted(fields, value, _of_records, _between_the_fields)
 
 
-def masked(value: Masked) -> Labelled:
+def masked(value: Masked) -> WithMetadata:
     """Return the values with what is masked as 0, and the mask; of records each field."""
     if value.dtype.names:
         return converted(_fields(value), value, _of_records, _between_the_fields, _of_subclass, _fill_value)

@@ -15,7 +15,7 @@ import sys
 import types
 from collections.abc import AsyncIterable, Awaitable, Collection, Iterable, Iterator, Mapping
 from functools import lru_cache
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -30,10 +30,23 @@ from dpaudit.outputs.attributes import (
     more_state,
     state_of,
 )
-from dpaudit.outputs.beside import KINDS, Dropped, Flat, Labelled, converted, known_by_name, named, printed, prints_more
 from dpaudit.outputs.frames import reader_of
-from dpaudit.outputs.protocols import Array, Coordinates, Parts, Sparse
+from dpaudit.outputs.metadata import (
+    KINDS,
+    Dropped,
+    Flat,
+    WithMetadata,
+    converted,
+    known_by_name,
+    named,
+    printed,
+    prints_more,
+)
+from dpaudit.outputs.types import Array, Parts, Sparse
 from dpaudit.withheld import foreign
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -79,8 +92,8 @@ def _advice(output: Any) -> str | None:
 def parts(value: Any) -> Flat:
     """Return the parts of an object; `InputError` if it shows nothing, or only once it is run."""
     # A proxy is read as the class that it says it has.
-    nature = _nature(value.__class__)
-    if nature.waits:
+    claimed = value.__class__
+    if _waits(claimed):
         _refuse_waiting(value)
     if isinstance(value, type):
         return _class(value)
@@ -90,7 +103,7 @@ def parts(value: Any) -> Flat:
     dropped = _dropped_by(kind)
     if len(held) < len(every):
         dropped = (*dropped, _opaque_attributes)
-    found = _with_attributes(value, nature, held)
+    found = _with_attributes(value, claimed, held)
     if found is None:
         found = _without_attributes(value)
         # The state is what was found.
@@ -100,19 +113,16 @@ def parts(value: Any) -> Flat:
     return found
 
 
-class _Nature(NamedTuple):
-    """Whether a class shows nothing until it is run, whether it is a named tuple, and its plain base, if any."""
-
-    waits: bool
-    is_named_tuple: bool
-    base: type | None
+@lru_cache(maxsize=KINDS)
+def _waits(kind: type) -> bool:
+    """Say whether objects of a class show nothing until they are run."""
+    return issubclass(kind, Iterator | Awaitable | AsyncIterable)
 
 
 @lru_cache(maxsize=KINDS)
-def _nature(kind: type) -> _Nature:
-    waits = issubclass(kind, Iterator | Awaitable | AsyncIterable)
-    base = next((base for base in PLAIN_BASES if issubclass(kind, base)), None)
-    return _Nature(waits, base is tuple and hasattr(kind, "_fields"), base)
+def _plain_base(kind: type) -> type | None:
+    """Return the plain type that a class is derived from, if it is from one."""
+    return next((base for base in PLAIN_BASES if issubclass(kind, base)), None)
 
 
 def _refuse_waiting(value: Any) -> None:
@@ -125,13 +135,15 @@ def _refuse_waiting(value: Any) -> None:
     )
 
 
-def _with_attributes(value: Any, nature: _Nature, held: Parts) -> Flat:
+def _with_attributes(value: Any, claimed: type, held: Parts) -> Flat:
     """Return the plain value, the items or the elements of an object, with its attributes; None if it has neither."""
-    if nature.is_named_tuple:
+    base = _plain_base(claimed)
+    # A named tuple.
+    if base is tuple and hasattr(claimed, "_fields"):
         return {**dict(zip(value._fields, value, strict=True)), **held}
-    if nature.base is not None:
+    if base is not None:
         # A class derived from a plain one may hold more than that.
-        return {"value": plain_value(nature.base, value), **held}
+        return {"value": plain_value(base, value), **held}
     if isinstance(value, Mapping):
         return _with_items(dict(value.items()), held)
     if isinstance(value, Collection):
@@ -162,16 +174,17 @@ def _without_attributes(value: Any) -> Flat:
     raise InputError(why)
 
 
-def plain_value(base: type, value: Any) -> Any:
+def plain_value(base: type, value: Any) -> Flat:
     """Return the plain value of an instance of a class derived from a plain one."""
     # A text is not asked for what its class shows in its place.
     if base is str:
         return str.__str__(value)
-    return base(value)
+    found: Flat = base(value)
+    return found
 
 
 def _with_items(items: dict[K, V], held: Parts) -> Parts | dict[K, V]:
-    """Return the items of a mapping; with attributes beside them unless these hold the same items."""
+    """Return the items of a mapping; with the attributes unless these hold the same items."""
     others = {name: part for name, part in held.items() if not _same_items(part, items)}
     if others:
         return {"value": items, **others}
@@ -184,7 +197,7 @@ def _same_items(part: Any, items: dict[K, V]) -> bool:
     return all(part[key] is item for key, item in items.items())
 
 
-def _class(value: type) -> str | Labelled:
+def _class(value: type) -> str | WithMetadata:
     """Return a class by its name; one that was made while the mechanism ran holds more than its name."""
     name = f"{value.__module__}.{value.__qualname__}"
     found: Any = sys.modules.get(value.__module__)
@@ -212,7 +225,7 @@ def _of_class(value: type) -> Parts:
 
 @lru_cache(maxsize=KINDS)
 def _dropped_by(kind: type) -> tuple[Dropped, ...]:
-    """Return the functions that find what instances of a class have beside their attributes and elements."""
+    """Return the functions that find what instances of a class have apart from their attributes and elements."""
     found: list[Dropped] = []
     if prints_more(kind):
         found.append(_printed)
@@ -230,7 +243,7 @@ def _printed(value: Any) -> Parts:
     return printed(value, all_attributes(value))
 
 
-def parts_of_libraries(value: Any) -> Any:
+def parts_of_libraries(value: Any) -> Flat:
     """Return the parts of a frame, labelled array or sparse matrix, or the array that another object holds.
 
     None is returned of other objects.
@@ -254,15 +267,15 @@ def stored_entries(value: Sparse) -> tuple[tuple[Array, ...], Array]:
     return tuple(map(np.asarray, coordinates(entries))), np.asarray(entries.data)
 
 
-def coordinates(entries: Coordinates) -> tuple[Array, ...]:
+def coordinates(entries: sparse.coo_array | sparse.coo_matrix) -> tuple[Array, ...]:
     """Return the places of entries, an array a dimension: SciPy's arrays and its matrices name them differently."""
     if hasattr(entries, "coords"):
-        return entries.coords
+        return tuple(entries.coords)
     return (entries.row, entries.col)
 
 
-# Attributes that libraries of arrays give them, beside those that are known by their printed form.
-_BESIDE_ARRAYS = (
+# Attributes that libraries of arrays give them, without those that are known by their printed form.
+_METADATA_OF_ARRAYS = (
     "name", "names", "dims", "coords", "attrs", "unit", "units", "crs", "fill_value", "requires_grad", "grad",
     "weak_type", "metadata",
 )  # fmt: skip
@@ -272,9 +285,9 @@ _ATTRIBUTES_ARE_ALL = frozenset({"torch", "jax", "jaxlib", "tensorflow", "cupy",
 
 
 def _of_array(value: Any) -> Parts:
-    """Return what libraries of arrays keep beside the values of one."""
+    """Return the metadata that libraries of arrays keep with one."""
     words = {name: str(part) for name, part in named(value, _BY_WORDS).items()}
-    return words | named(value, _BESIDE_ARRAYS)
+    return words | named(value, _METADATA_OF_ARRAYS)
 
 
 def _attributes_of_array(value: Any) -> Parts:

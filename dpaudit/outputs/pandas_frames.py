@@ -1,4 +1,4 @@
-"""Frames, columns, indexes and scalars of pandas: values a column at a time, and index, types and `attrs` beside them.
+"""Frames, columns, indexes and scalars of pandas: values a column at a time; index, types and `attrs` as metadata.
 
 Columns stay apart, so that integers keep all their digits and what is missing stays distinct from NaN.
 """
@@ -7,27 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from functools import lru_cache
-from typing import Any, TypeGuard
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 from dpaudit.outputs.arrow import hidden
-from dpaudit.outputs.beside import Flat, Labelled, converted, named
 from dpaudit.outputs.derived import KEPT
+from dpaudit.outputs.metadata import Flat, WithMetadata, converted, named
 from dpaudit.outputs.missing import array_of, with_missing
-from dpaudit.outputs.protocols import (
-    Array,
-    MaskedColumn,
-    PandasCategories,
-    PandasColumn,
-    PandasFrame,
-    PandasIndex,
-    PandasSeries,
-    PandasTable,
-    PandasType,
-    Parts,
-    Type,
-)
+from dpaudit.outputs.types import Array, Parts, Type
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+PandasColumn: TypeAlias = "pd.Series | pd.Index | pd.api.extensions.ExtensionArray"
+Table: TypeAlias = "pd.Series | pd.DataFrame"
 
 
 def shows_all(kind: type) -> bool:
@@ -39,7 +33,7 @@ def shows_all(kind: type) -> bool:
     return values or kind.__module__.startswith("pandas._libs")
 
 
-def of_pandas(value: Any) -> Flat:
+def of_pandas(value: pd.DataFrame | PandasColumn | pd.Timestamp | pd.Timedelta | pd.Period | pd.Interval) -> Flat:
     """Return the parts of a Series, DataFrame, Index, Categorical or scalar of pandas."""
     # The type is asked, since a table looks up an attribute that it lacks among its labels.
     kind = type(value)
@@ -56,14 +50,14 @@ def of_pandas(value: Any) -> Flat:
     return repr(value)
 
 
-def _frame(value: PandasFrame) -> Labelled:
+def _frame(value: pd.DataFrame) -> WithMetadata:
     found: Parts = {"rows": len(value)}
     for i, (name, column) in enumerate(columns_of(value)):
         found[f"{i} {name}"] = _values(column)
     return converted(found, value, _of_frame, _of_table)
 
 
-def columns_of(frame: PandasFrame) -> list[tuple[Hashable, PandasColumn | Array]]:
+def columns_of(frame: pd.DataFrame) -> list[tuple[Hashable, PandasColumn | Array]]:
     """Return the columns of a frame of pandas with their names, as arrays if pandas gives them."""
     # Making a Series of each column takes twenty times as long: an audit of frames of thirty columns spent most of its
     # time on that.
@@ -73,8 +67,8 @@ def columns_of(frame: PandasFrame) -> list[tuple[Hashable, PandasColumn | Array]
     return [(name, frame._get_column_array(i)) for i, name in enumerate(frame.columns)]
 
 
-def _of_table(value: PandasTable) -> Parts:
-    """Return what a Series or a DataFrame has beside its values: `attrs`, flags, additions of its index and class."""
+def _of_table(value: Table) -> Parts:
+    """Return the metadata of a Series or a DataFrame: `attrs`, flags, additions of its index and class."""
     found: Parts = {"index": _index(value.index)}
     if value.attrs:
         found["attrs"] = dict(value.attrs)
@@ -86,7 +80,7 @@ def _of_table(value: PandasTable) -> Parts:
     return found | _of_index(value.index)
 
 
-def _of_frame(value: PandasFrame) -> Parts:
+def _of_frame(value: pd.DataFrame) -> Parts:
     labels = value.columns
     return {
         "columns": tuple(labels),
@@ -96,11 +90,11 @@ def _of_frame(value: PandasFrame) -> Parts:
     }
 
 
-def _of_series(value: PandasSeries) -> Parts:
+def _of_series(value: pd.Series) -> Parts:
     return {"name": value.name, "dtype": _dtype_words(value.dtype)}
 
 
-def _of_index(index: PandasIndex) -> Parts:
+def _of_index(index: pd.Index) -> Parts:
     """Return the type of an index, and the frequency of one of times."""
     found: Parts = {}
     if type(index).__name__ == "RangeIndex":
@@ -121,7 +115,7 @@ def _of_index(index: PandasIndex) -> Parts:
     return found
 
 
-def has_frequency(index: PandasIndex) -> bool:
+def has_frequency(index: pd.Index) -> bool:
     """Say whether an index is one of times at equal distances that pandas knows."""
     return hasattr(index, "freq") and index.freq is not None
 
@@ -130,7 +124,7 @@ def _dtype(value: PandasColumn) -> Parts:
     return {"dtype": _dtype_words(value.dtype)}
 
 
-def _dtype_words(dtype: Type | PandasType) -> str:
+def _dtype_words(dtype: Type | pd.api.extensions.ExtensionDtype) -> str:
     """Return a type of pandas in words; the categories of one are read with the values."""
     if dtype.name == "category":
         return "category"
@@ -140,7 +134,7 @@ def _dtype_words(dtype: Type | PandasType) -> str:
     return f"{dtype}[{storage}]"
 
 
-def unusual_storage(dtype: Type | PandasType) -> str | None:
+def unusual_storage(dtype: Type | pd.api.extensions.ExtensionDtype) -> str | None:
     """Return how a type keeps texts, or None if it has none or keeps them as pandas does unless told otherwise."""
     storage: str | None = getattr(dtype, "storage", None)
     if storage is None or storage == _usual_storage():
@@ -160,11 +154,11 @@ def _of_array(value: PandasColumn) -> Parts:
     return named(value, ("crs", "freq", "tz", "unit", "closed"))
 
 
-def _index(value: PandasIndex) -> Parts:
+def _index(value: pd.Index) -> Parts:
     return {"names": tuple(value.names), "values": _values(value)}
 
 
-def _categories(value: PandasCategories) -> Labelled:
+def _categories(value: pd.Categorical) -> WithMetadata:
     found = {"categories": tuple(value.categories), "ordered": bool(value.ordered), "codes": np.asarray(value.codes)}
     return converted(found, value, lambda held: {"dtype of the categories": str(held.categories.dtype)})
 
@@ -192,15 +186,15 @@ def _values(values: PandasColumn | Array) -> Flat:
     return array_of(array)
 
 
-def _categorical(values: Any) -> PandasCategories:
+def _categorical(values: PandasColumn) -> pd.Categorical:
     """Return the categories and codes of a column; a Categorical and its index have them themselves."""
-    found: PandasCategories = values
+    found: pd.Categorical = values
     if hasattr(type(values), "cat"):
         found = values.cat
     return found
 
 
-def _under_the_missing(values: Any) -> Parts:
+def _under_the_missing(values: PandasColumn) -> Parts:
     """Return what a column of pandas keeps under its missing values: `mask` and `where` leave the values there."""
     array = values.array if hasattr(values, "array") else values
     if not _is_masked(array):
@@ -212,11 +206,11 @@ def _under_the_missing(values: Any) -> Parts:
     return {"under what is missing": np.where(array._mask, array._data, np.zeros((), array._data.dtype))}
 
 
-def _is_masked(array: Any) -> TypeGuard[MaskedColumn]:
+def _is_masked(array: pd.api.extensions.ExtensionArray) -> bool:
     """Say whether a column is an array of numbers and a mask, both of NumPy; others are of Arrow."""
     both = hasattr(array, "_data") and hasattr(array, "_mask")
     return both and isinstance(array._data, np.ndarray) and isinstance(array._mask, np.ndarray)
 
 
-def _words(value: Any) -> str | None:
+def _words(value: Hashable) -> str | None:
     return None if value is None else str(value)

@@ -27,15 +27,15 @@ import numpy as np
 from dpaudit.errors import DpauditError, InputError
 from dpaudit.outputs import numpy_parts, objects, standard_types
 from dpaudit.outputs.attributes import PLAIN, added_attributes
-from dpaudit.outputs.beside import Flat, converted, printed
-from dpaudit.outputs.protocols import Flatten, Parts
+from dpaudit.outputs.metadata import Flat, converted, printed
+from dpaudit.outputs.types import Flatten, Parts
 from dpaudit.withheld import foreign, raised_words
 
 V = TypeVar("V")
 R = TypeVar("R")
 
+# The types that a user has registered; they are sent to worker processes with their work.
 REGISTERED: dict[type, Flatten] = {}
-"""The types that a user has registered; they are sent to worker processes with their work."""
 
 ALLOWED = "numbers, text, bytes, None, arrays of numbers, or lists, tuples, dictionaries and sets of these"
 DEPTH = 32
@@ -85,8 +85,8 @@ def learn(registered: Mapping[type, Flatten]) -> None:
             register_flattener(kind, function)
 
 
-def _registered(kind: type, function: Flatten, value: Any) -> Any:
-    found = _of_others(function, value)
+def _registered(kind: type, function: Flatten, value: Any) -> Flat:
+    found: Flat = _of_others(function, value)
     wrong = _not_plain(found, 0)
     if wrong is not None:
         raise InputError(
@@ -109,7 +109,7 @@ def _of_others(function: Callable[[V], R], value: V) -> R:
 
 
 def _not_plain(found: Any, depth: int) -> str | None:
-    """Return what a registered flattener may not return, in words, or None if all is plain."""
+    """Describe what a registered flattener may not return, or return None if all is plain."""
     if depth > DEPTH:
         return f"containers nested deeper than {DEPTH} levels"
     if isinstance(found, np.ndarray):
@@ -125,7 +125,7 @@ def _not_plain(found: Any, depth: int) -> str | None:
 
 @singledispatch
 def parts(value: Any) -> Any:
-    """Return an output as plain containers of plain values, of which some may have to be taken apart in turn.
+    """Return an output as plain containers of plain values; some of these may have to be taken apart in turn.
 
     `InputError` is raised if nothing is known of the type: the message shows how to register it.
     """
@@ -136,7 +136,7 @@ def parts(value: Any) -> Any:
 
 
 def _subclass_of(base: type, function: Callable[[Any], Flat], value: Any) -> Flat:
-    """Return what a function makes of instances of a class; of a derived class its attributes beside that."""
+    """Return what a function makes of instances of a class; of a derived class with its attributes."""
     found = function(value)
     kind: type = type(value)
     if not _may_add(kind, base):

@@ -17,7 +17,6 @@ from dpaudit.errors import InputError
 from dpaudit.jsonable import stable_repr
 from dpaudit.naming import Name, member, position
 from dpaudit.outputs import readers
-from dpaudit.outputs.beside import Labelled
 from dpaudit.outputs.canonical import (
     NUMERIC,
     Raised,
@@ -30,9 +29,10 @@ from dpaudit.outputs.canonical import (
     order_of,
 )
 from dpaudit.outputs.leaf import OUTPUT, Leaf, Path, Step, in_words, listed, template
+from dpaudit.outputs.metadata import WithMetadata
 from dpaudit.outputs.numpy_parts import has_numbers
-from dpaudit.outputs.protocols import Array, Batch, Parts, Sparse, Values
 from dpaudit.outputs.shared import counted, follow
+from dpaudit.outputs.types import Array, Batch, Parts, Sparse, Values
 from dpaudit.withheld import foreign
 
 # A key, or a family of types, in a smaller share of the outputs is counted and not taken apart.
@@ -44,7 +44,7 @@ MOST_LEAVES = 2_000
 MOST_CATEGORIES = 256
 # Elements of a sequence of mixed kinds that are taken apart one by one; the rest is reported as unseen.
 POSITIONS = 64
-# Numbers of a sequence that are leaves of their own, besides the row that they form.
+# Numbers of a sequence that are leaves of their own, in addition to the row that they form.
 NAMED_POSITIONS = 16
 # Keys of mappings that are followed: the commonest.
 KEYS = 256
@@ -341,7 +341,7 @@ def _text(plan: LeafPlan, values: Sequence[str], path: Path) -> None:
 def _exception(plan: LeafPlan, values: Sequence[Raised | BaseException], path: Path) -> None:
     plan.category(_exception_kind, values, path, Name("exception type"))
     plan.step("message", values, path)
-    step = Step("beside the message")
+    step = Step("details")
     if any(follow(step, values)[0]):
         plan.step(step.name, values, path)
 
@@ -351,15 +351,15 @@ def _exception_kind(error: Raised | BaseException) -> str:
     return str(getattr(error, "kind", type(error).__qualname__))
 
 
-def _labelled(plan: LeafPlan, values: Sequence[Labelled], path: Path) -> None:
+def _labelled(plan: LeafPlan, values: Sequence[WithMetadata], path: Path) -> None:
     """Plan the values that a conversion of outputs kept, and what it dropped."""
     plan.step("labelled", values, path)
-    to = (*path, Step("beside"))
-    _beside(plan, follow(to[-1], values)[0], to)
+    to = (*path, Step("metadata"))
+    _metadata(plan, follow(to[-1], values)[0], to)
 
 
-def _beside(plan: LeafPlan, values: Sequence[Parts], path: Path) -> None:
-    """Plan the parts beside the values of outputs that are not the same in all of them."""
+def _metadata(plan: LeafPlan, values: Sequence[Parts], path: Path) -> None:
+    """Plan the metadata of outputs that is not the same in all of them."""
     if all(map(_is_empty, values)):
         return
     keys = Counter(chain.from_iterable(values))
@@ -375,7 +375,7 @@ def _beside(plan: LeafPlan, values: Sequence[Parts], path: Path) -> None:
         kinds = set(map(type, below))
         if kinds == {dict} and all(plan.common(some) for some in Counter(chain.from_iterable(below)).values()):
             plan.category(tuple, below, to, Name("order of the keys"))
-            _beside(plan, below, to)
+            _metadata(plan, below, to)
         else:
             plan.node(below, to)
 

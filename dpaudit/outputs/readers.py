@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 from dpaudit.jsonable import stable_repr
 from dpaudit.naming import Name
 from dpaudit.outputs.objects import stored_entries
-from dpaudit.outputs.protocols import Array, Batch, Sparse, Values
 from dpaudit.outputs.shared import Shared, counted
+from dpaudit.outputs.types import Array, Batch, Sparse, Values
 
 Rows = NDArray[np.float64]
 
@@ -39,6 +39,7 @@ def finite(values: Rows) -> Rows:
     """Return numbers with stand-ins for NaN and the infinities; the same array if there are none."""
     if np.isfinite(values).all():
         return values
+    # Fitted scores and sums of columns need finite numbers; stand-ins keep what was there apart.
     found: Rows = np.nan_to_num(values, nan=NAN, posinf=PLUS, neginf=MINUS)
     return found
 
@@ -97,6 +98,7 @@ class WholeValues:
 
     def bit(self, place: int) -> NDArray[np.int64]:
         """Return one of the lowest `MOST_BITS` bits of each magnitude."""
+        # The arrays hold the lowest 64 bits of all; those above are read from the integers themselves.
         if place < 64:
             return ((self.low >> np.uint64(place)) & np.uint64(1)).astype(np.int64)
         low_bytes = self._low_bytes
@@ -126,7 +128,7 @@ def _in_63_bits(values: Sequence[int] | Array) -> NDArray[np.int64]:
 
 
 def _big(values: list[int]) -> WholeValues:
-    """Return integers of which some need more than 63 bits."""
+    """Return integers as arrays, some of which need more than 63 bits."""
     magnitudes = [abs(value) for value in values]
     length = np.array([value.bit_length() for value in magnitudes], dtype=np.int32)
     low = np.array([value & _WORD for value in magnitudes], dtype=np.uint64)

@@ -6,7 +6,6 @@ are distinguished by identity, never by equality.
 
 from __future__ import annotations
 
-import threading
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from functools import cached_property
@@ -14,7 +13,7 @@ from typing import Any, TypeVar, overload
 
 import numpy as np
 
-from dpaudit.outputs.protocols import Batch, Mask, Places, Values
+from dpaudit.outputs.types import Batch, Mask, Places, Values
 
 # The most distinct objects, as a share of the values, for which distinguishing them pays.
 SHARED = 0.25
@@ -91,7 +90,7 @@ def counted(of: Callable[[V], K], values: Sequence[V]) -> Counter[K]: ...
 def counted(of: None, values: Sequence[K]) -> Counter[K]: ...
 @overload
 def counted(of: Callable[[V], Hashable] | None, values: Sequence[V]) -> Counter[Hashable]: ...
-def counted(of: Callable[[Any], Hashable] | None, values: Sequence[Any]) -> Counter[Any]:
+def counted(of: Callable[[Any], Hashable] | None, values: Values) -> Counter[Any]:
     """Return how many values have each property; without a function the values themselves are counted."""
     if not isinstance(values, Shared):
         return Counter(values if of is None else map(of, values))
@@ -101,13 +100,6 @@ def counted(of: Callable[[Any], Hashable] | None, values: Sequence[Any]) -> Coun
         counts[value if of is None else of(value)] += count
     # Unary plus drops the properties of objects that stand at no place.
     return +counts
-
-
-class Recent(threading.local):
-    """Each thread's own list of its last batches with what was made of them; the newest is the last."""
-
-    def __init__(self) -> None:
-        self.known: list[Any] = []
 
 
 @overload

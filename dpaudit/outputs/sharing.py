@@ -18,9 +18,9 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from dpaudit.errors import InputError, SharedPart
-from dpaudit.outputs.beside import Beside, Labelled
 from dpaudit.outputs.canonical import canonical
 from dpaudit.outputs.decoding import stand_in
+from dpaudit.outputs.metadata import Metadata, WithMetadata
 from dpaudit.outputs.parts import parts
 from dpaudit.withheld import foreign
 
@@ -92,9 +92,11 @@ def _shared(first: Any, second: Any, place: Place, left: list[int]) -> Iterator[
     if left[0] < 0 or len(place) > LEVELS or isinstance(first, _FIXED):
         return
     if isinstance(first, np.ndarray) and isinstance(second, np.ndarray):
+        # Two views of one buffer are different objects, so that memory is asked about and not identity.
         if first.size and np.may_share_memory(first, second):
             yield Part(place, first, label_of(first))
         return
+    # A tuple cannot change; what is in it can, and is looked at below.
     if first is second and not isinstance(first, tuple | frozenset):
         yield Part(place, first, label_of(first))
         return
@@ -129,11 +131,11 @@ def _parts(value: Any) -> Any:
         return None
 
 
-def _split(value: Any) -> tuple[Any, Beside | None]:
-    """Return the parts of an object, and the parts beside them, as the state of an estimator of scikit-learn."""
+def _split(value: Any) -> tuple[Any, Metadata | None]:
+    """Return the parts of an object, and their metadata, as the state of an estimator of scikit-learn."""
     held = parts(value)
-    if isinstance(held, Labelled):
-        return held.values, held.beside
+    if isinstance(held, WithMetadata):
+        return held.values, held.metadata
     return held, None
 
 
@@ -155,12 +157,12 @@ def without(output: Any, places: Sequence[Place]) -> Any:
         return {key: replaced.get(("key", key), part) if _plain(key) else part for key, part in output.items()}
     if kind in (list, tuple):
         return kind([replaced.get(("item", i), part) for i, part in enumerate(output)])
-    held, beside = _split(output)
+    held, metadata = _split(output)
     shown = {name: replaced.get(("part", name), part) for name, part in held.items()}
     made = stand_in(kind, shown)
-    if beside is None:
+    if metadata is None:
         return made
-    return Labelled(made, beside)
+    return WithMetadata(made, metadata)
 
 
 def _below(places: Sequence[Place]) -> dict[Step, list[Place]]:
@@ -176,7 +178,7 @@ def _plain(key: Hashable) -> bool:
 
 
 def remains(output: Any, places: Sequence[Place]) -> bool:
-    """Say whether an output holds anything besides the parts at some places."""
+    """Say whether an output holds anything else than the parts at some places."""
     if () in places:
         return False
     below = _below(places)
@@ -209,6 +211,7 @@ def changes_itself(output: Any) -> InputError | None:
 
     Such an output counts how often it is read, or fills a cache: it holds more than the mechanism has put into it.
     """
+    # Read twice: an output that changes by being read gives two cells.
     if label_of(output) == label_of(output):
         return None
     kind = foreign(type(output).__qualname__, "object")

@@ -9,24 +9,30 @@ import decimal
 import email.message
 import enum
 import fractions
+import random
 import re
 import uuid
 from functools import reduce
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
+
+import numpy as np
 
 from dpaudit.outputs.attributes import attributes
-from dpaudit.outputs.beside import NO_STATE, UNSEEN, Labelled, converted, known_by_name, named
-from dpaudit.outputs.protocols import Parts
+from dpaudit.outputs.metadata import NO_STATE, UNSEEN, WithMetadata, converted, known_by_name, named
+from dpaudit.outputs.types import Parts
 
 # Attributes that every member of an enumeration has.
 _OF_ENUM = frozenset({"_name_", "_value_", "__objclass__", "_sort_order_"})
 _EPOCH = datetime.datetime(1970, 1, 1)
+K = TypeVar("K")
+V = TypeVar("V")
 Message: TypeAlias = "email.message.Message[Any, Any]"
+RandomGenerator: TypeAlias = "random.Random | np.random.Generator | np.random.RandomState | np.random.BitGenerator"
 DefaultDict: TypeAlias = "collections.defaultdict[Any, Any]"
 
 
-def enumeration(value: enum.Enum) -> str | Parts | Labelled:
-    """Return a member of an enumeration by its name, and beside it its attributes: all runs may write into these."""
+def enumeration(value: enum.Enum) -> str | Parts | WithMetadata:
+    """Return a member of an enumeration by its name, with its attributes: all runs may write into these."""
     found: str | Parts = value.name if value.name is not None else repr(value)
     if isinstance(value, enum.Flag):
         found = {"name": found, "value": value.value}
@@ -62,7 +68,7 @@ def complex_number(value: complex) -> Parts:
     return {"real": float(value.real), "imaginary": float(value.imag)}
 
 
-def moment(value: datetime.datetime) -> str | Parts | Labelled:
+def moment(value: datetime.datetime) -> str | Parts | WithMetadata:
     """Return a date with a time by the clock, and its time zone."""
     # NaT of pandas is an instance of datetime.
     if value != value:
@@ -80,7 +86,7 @@ def day(value: datetime.date) -> Parts:
     return {"day": value.toordinal()}
 
 
-def time_of_day(value: datetime.time) -> Parts | Labelled:
+def time_of_day(value: datetime.time) -> Parts | WithMetadata:
     """Return a time by the clock, and its time zone."""
     since = ((value.hour * 60 + value.minute) * 60 + value.second) * 10**6 + value.microsecond
     found = {"microseconds": since, **_zone(value)}
@@ -103,7 +109,7 @@ def _class_of_zone(value: datetime.datetime | datetime.time) -> Parts:
     return {"class of the zone": f"{kind.__module__}.{kind.__qualname__}"}
 
 
-def duration(value: datetime.timedelta) -> Parts | Labelled:
+def duration(value: datetime.timedelta) -> Parts | WithMetadata:
     """Return a duration; one of pandas has nanoseconds and a unit."""
     since = (value.days * 86_400 + value.seconds) * 10**6 + value.microseconds
     found = {"microseconds": since, "nanoseconds": int(getattr(value, "nanoseconds", 0))}
@@ -117,7 +123,7 @@ def _unit(value: datetime.datetime | datetime.timedelta) -> Parts:
     return named(value, ("unit",))
 
 
-def unique_id(value: uuid.UUID) -> Labelled:
+def unique_id(value: uuid.UUID) -> WithMetadata:
     """Return a UUID by its bytes."""
     return converted(value.bytes, value, _safety)
 
@@ -132,21 +138,21 @@ def bounds(value: range | slice) -> Parts:
     return {"start": value.start, "stop": value.stop, "step": value.step}
 
 
-def random_generator(value: Any) -> Labelled:
+def random_generator(value: RandomGenerator) -> WithMetadata:
     """Return a random generator by its class: its state is the stream of the run, and nobody looks at it."""
     return converted(type(value).__qualname__, value, _state_of_generator)
 
 
-def _state_of_generator(value: Any) -> Parts:
+def _state_of_generator(value: RandomGenerator) -> Parts:
     return {"state": UNSEEN}
 
 
-def double_ended_queue(value: collections.deque[Any]) -> Labelled:
+def double_ended_queue(value: collections.deque[V]) -> WithMetadata:
     """Return a deque by its elements."""
     return converted(tuple(value), value, lambda held: {"maxlen": held.maxlen})
 
 
-def default_dict(value: DefaultDict) -> Labelled:
+def default_dict(value: DefaultDict) -> WithMetadata:
     """Return a dictionary with defaults by its items."""
     return converted(dict(value), value, _default_factory)
 
@@ -158,17 +164,17 @@ def _default_factory(value: DefaultDict) -> Parts:
     return {"default_factory": factory}
 
 
-def chain_map(value: collections.ChainMap[Any, Any]) -> Labelled:
-    """Return a chain of mappings by the items that it shows, and beside these its mappings."""
+def chain_map(value: collections.ChainMap[K, V]) -> WithMetadata:
+    """Return a chain of mappings by the items that it shows, with its mappings as metadata."""
     return converted(dict(value), value, lambda held: {"maps": tuple(held.maps)})
 
 
-def typed_array(value: array.array[Any]) -> Labelled:
+def typed_array(value: array.array[int] | array.array[float] | array.array[str]) -> WithMetadata:
     """Return an array of the standard library by its elements."""
     return converted(tuple(value), value, lambda held: {"typecode": held.typecode})
 
 
-def view(value: memoryview) -> Labelled:
+def view(value: memoryview) -> WithMetadata:
     """Return a view of memory by its bytes."""
     return converted(value.tobytes(), value, _of_view)
 
@@ -183,7 +189,7 @@ def match_of_pattern(value: re.Match[str] | re.Match[bytes]) -> Parts:
     return {**found, "start": value.pos, "end": value.endpos}
 
 
-def message(value: Message) -> Labelled:
+def message(value: Message) -> WithMetadata:
     """Return a message by its headers as they are written and its content; it derives all else from these."""
     headers = tuple((name, str(text)) for name, text in value.raw_items())
     found = {"headers": headers, "payload": value.get_payload()}

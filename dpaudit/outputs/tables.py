@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from dpaudit.outputs.decoding import PLAIN, TEXTS
-from dpaudit.outputs.pandas_frames import columns_of, has_frequency, unusual_storage
-from dpaudit.outputs.protocols import Array, PandasColumn
+from dpaudit.outputs.decoding import DTYPES, PLAIN, TABLES, TEXTS
+from dpaudit.outputs.pandas_frames import PandasColumn, columns_of, has_frequency, unusual_storage
+from dpaudit.outputs.types import Array, Type
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 # Attributes by which pandas keeps what is sent; a table with another attribute is read like any object.
 _ALONE = frozenset({"_mgr", "_attrs", "_flags", "_name", "_item_cache", "_is_copy", "_cacher"})
@@ -35,7 +38,12 @@ class Taken(NamedTuple):
     arrays: list[Array]
 
 
-def taken(table: Any) -> Taken | None:
+def is_table(kind: type) -> bool:
+    """Say whether a class is a table or series of pandas, and no stand-in of one."""
+    return kind.__name__ in TABLES and kind.__module__.partition(".")[0] == "pandas" and hasattr(kind, "iloc")
+
+
+def taken(table: pd.Series | pd.DataFrame) -> Taken | None:
     """Return a table or series of pandas taken apart.
 
     None is returned if a part has a type that NumPy lacks, a name is no plain value, or the table holds more than can
@@ -65,21 +73,29 @@ def taken(table: Any) -> Taken | None:
     return Taken(head, [np.asarray(one) for one in held])
 
 
-def _has_sent_type(column: Any) -> bool:
+def _has_sent_type(column: PandasColumn | Array) -> bool:
     return isinstance(column.dtype, np.dtype) or bool(column.dtype == TEXTS)
 
 
 @lru_cache(maxsize=256)
-def _type_of_labels(names: tuple[Hashable, ...]) -> Any:
+def _type_of_labels(names: tuple[Hashable, ...]) -> Type | pd.api.extensions.ExtensionDtype:
     """Return the type that pandas gives an index of these names of columns."""
     import pandas as pd
 
     return pd.Index(list(names)).dtype
 
 
-def _has_more(table: Any) -> bool:
+def _has_more(table: pd.Series | pd.DataFrame) -> bool:
     """Return whether a table or series holds more than names, values and an index of numbers, texts or times."""
     if table.attrs or not table.flags.allows_duplicate_labels or not vars(table).keys() <= _ALONE:
         return True
     named = table.ndim > 1 and (table.columns.name is not None or table.columns.nlevels > 1)
     return bool(named) or has_frequency(table.index)
+
+
+def is_plain_table(table: pd.Series | pd.DataFrame) -> bool:
+    """Say whether a table or series is built again as it is, of numbers and plain values."""
+    found = taken(table)
+    if found is None:
+        return False
+    return all(one.dtype.kind in DTYPES or set(map(type, one.tolist())) <= PLAIN for one in found.arrays)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from typing import Any, Literal, cast, get_args
+from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 import numpy as np
 
@@ -12,9 +12,12 @@ from dpaudit.contract import Domain, Sample
 from dpaudit.errors import InputError
 from dpaudit.jsonable import stable_repr
 from dpaudit.outputs.canonical import Raised, canonical
-from dpaudit.outputs.protocols import Array
+from dpaudit.outputs.types import Array
 from dpaudit.record import Count, Frozen
 from dpaudit.withheld import foreign
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 # Values of more numbers and texts than this are referred to: people should be able to read a certificate too.
 MOST_ITEMS = 10_000
@@ -167,7 +170,7 @@ def _encoded(value: Any, left: list[int], depth: int) -> JsonValue:
         pairs = ((_encoded(k, left, depth - 1), _encoded(v, left, depth - 1)) for k, v in value.items())
         return Entries(tuple(pairs))
     if kind is Raised:
-        if value.beside:
+        if value.details:
             raise InputError("a certificate holds of an exception its type and its message, and no notes or causes")
         return Failed(value.kind, value.message)
     if (kind is np.ndarray or isinstance(value, np.generic)) and value.dtype.name in _DTYPES:
@@ -195,7 +198,7 @@ def _array(value: Array | np.generic, left: list[int], depth: int) -> Numbers:
     return Numbers(_DTYPES[value.dtype.name], value.shape, items)
 
 
-def _frame(value: Any, left: list[int], depth: int) -> Frame:
+def _frame(value: pd.DataFrame, left: list[int], depth: int) -> Frame:
     names = list(value.columns)
     plain = all(type(name) is str for name in names) and len(set(names)) == len(names)
     if not plain or not value.index.equals(type(value)(index=range(len(value))).index):

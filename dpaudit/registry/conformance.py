@@ -287,19 +287,12 @@ def _g_test(counts: Counter[Hashable], law: Mapping[Hashable, float]) -> float:
     return float(chdtrc(len(cells) - 1, max(statistic, 0.0)))
 
 
-class _Remembered(NamedTuple):
-    """A learner whose laws are computed once each."""
-
-    domain: contract.Domain
-    law: Callable[..., contract.Law]
-
-
 def check_symmetries(learner: Learner) -> None:
     """Check that each generator that `symmetries` returns keeps what distinguishes samples from their neighbours."""
     if not (isinstance(learner, contract.HasSymmetries) and isinstance(learner, contract.HasLaw)):
         return
     # Each symmetry asks for the laws of the same samples.
-    remembered = _Remembered(learner.domain, lru_cache(maxsize=None)(learner.law))
+    law: Callable[..., contract.Law] = lru_cache(maxsize=None)(learner.law)
     kin = learner.privacy.relation if learner.privacy else Relation.REPLACE_ONE
     pairs: list[tuple[Sample, Sample]] = []
     for sample in _samples_of(learner):
@@ -310,7 +303,7 @@ def check_symmetries(learner: Learner) -> None:
         pairs += [(sample, other) for other in found[:: max(1, len(found) // NEIGHBOURS)][:NEIGHBOURS]]
     for permutation in learner.symmetries():
         for sample, other in pairs:
-            kept = check_symmetry(remembered, sample, other, permutation)
+            kept = check_symmetry(law, learner.domain, sample, other, permutation)
             changed = f"it changes the loss of {sample!r:.200} and {other!r:.200}"
             _require(kept, learner, f"{list(permutation)!r:.200} is no symmetry: {changed}")
 

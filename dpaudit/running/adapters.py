@@ -18,9 +18,9 @@ from dpaudit.contract import Learner
 from dpaudit.errors import InputError, blamed
 from dpaudit.jsonable import stable_repr
 from dpaudit.outputs.canonical import Raised
-from dpaudit.outputs.protocols import Batch, Values
 from dpaudit.outputs.shared import join
 from dpaudit.outputs.sharing import Part, Place, refuse_shared, shared_parts, without
+from dpaudit.outputs.types import Batch, Values
 from dpaudit.running.isolated import Context, InTurn, Isolated, Timeout, predicted
 from dpaudit.running.one_by_one import OneByOne, Single, as_returned, refuse_overwritten
 from dpaudit.running.passing import as_called, generator_lacks, replaced_seed, with_generator

@@ -101,6 +101,7 @@ def refuses(error: BaseException) -> bool:
     said = str(error)
     return any(name in said for name in _NAMES_OF_CLASSES)
 
+
 # Calls that raise before they have drawn anything in which generators of other kinds are tried, at most.
 TRIED = 2
 # Times that such a call must raise again with a `Generator` before it is said to refuse it.

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from dpaudit.errors import InputError
 from dpaudit.jsonable import stable_repr
 from dpaudit.outputs.canonical import Raised, canonical
-from dpaudit.outputs.protocols import Array, Batch
+from dpaudit.outputs.types import Array, Batch
 
 # Numbers of a row that a fingerprint is made of, at most.
 COLUMNS = 64

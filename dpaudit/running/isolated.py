@@ -35,8 +35,8 @@ from dpaudit.folders import enter_folder, leave, left
 from dpaudit.outputs.canonical import contents, timed_out
 from dpaudit.outputs.decoding import decode
 from dpaudit.outputs.encoding import encode
-from dpaudit.outputs.protocols import Batch, Values
 from dpaudit.outputs.sharing import without
+from dpaudit.outputs.types import Batch, Values
 from dpaudit.places import cloudpickle
 from dpaudit.running.child import PATIENCE, Child, has_threads, waiting_libraries
 from dpaudit.running.failed_runs import RunFault
@@ -167,9 +167,7 @@ class Isolated:
             remaining = size - len(outputs)
             seconds = None if self.timeout.unlimited else limit
             try:
-                made = self._made_in(
-                    child, left_over, rng, remaining, context, one_by_one=not at_once, seconds=seconds
-                )
+                made = self._made_in(child, left_over, rng, remaining, context, one_by_one=not at_once, seconds=seconds)
             except ChildDied as died:
                 child.close()
                 if isinstance(data, InTurn):
@@ -313,17 +311,19 @@ def _request(
         generators = data.generators
         turns = data.turns.tobytes()
         fresh = data.fresh
-    request = encode([
-        {
-            "size": size,
-            "streams": list(map(address_of, generators)),
-            "turns": turns,
-            "fresh": fresh,
-            "one by one": one_by_one,
-            "watched": watcher(rng) is not None,
-            "context": b"" if context is nullcontext else sendable(context),
-        }
-    ])
+    request = encode(
+        [
+            {
+                "size": size,
+                "streams": list(map(address_of, generators)),
+                "turns": turns,
+                "fresh": fresh,
+                "one by one": one_by_one,
+                "watched": watcher(rng) is not None,
+                "context": b"" if context is nullcontext else sendable(context),
+            }
+        ]
+    )
     # Without a time limit nobody has asked for a process: the error then names the inputs, and not {timeout}.
     if unlimited:
         return request, PICKLED + sendable(inputs, _UNSENDABLE, ("pairs",))

@@ -10,7 +10,6 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from dpaudit.outputs.canonical import Raised
-from dpaudit.outputs.protocols import Values
 from dpaudit.outputs.sharing import (
     Part,
     Place,
@@ -21,6 +20,7 @@ from dpaudit.outputs.sharing import (
     shared_parts,
     without,
 )
+from dpaudit.outputs.types import Values
 from dpaudit.running.isolated import InTurn, predicted
 from dpaudit.running.passing import quick
 from dpaudit.running.watched import each_run

@@ -320,9 +320,7 @@ class Asked:
             message += ", or pass {batched:=True} and {randomness:=own} if it is the number of runs to make"
         return self._error(message, signature, name=name, what=what)
 
-    def too_many(
-        self, signature: Signature, more: Sequence[str], by_place: Sequence[str], first: str
-    ) -> InputError:
+    def too_many(self, signature: Signature, more: Sequence[str], by_place: Sequence[str], first: str) -> InputError:
         """Return the error of a function that needs more than it is given: the message shows how to fix it.
 
         A quantity that stands first is what has to be fixed, so that the data goes to one of the others.

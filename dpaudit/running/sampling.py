@@ -24,9 +24,9 @@ from dpaudit.outputs.canonical import Raised
 from dpaudit.outputs.encoding import plain
 from dpaudit.outputs.parts import REGISTERED, learn
 from dpaudit.outputs.plan import LeafPlan
-from dpaudit.outputs.protocols import Batch, Flatten
 from dpaudit.outputs.shared import join
-from dpaudit.progress import Report
+from dpaudit.outputs.types import Batch, Flatten
+from dpaudit.progress import Advance
 from dpaudit.running.adapters import SIZES, Mechanism
 from dpaudit.running.failed_runs import MARK, brief, naming
 from dpaudit.running.fingerprints import Fingerprints, Sketch, fingerprints
@@ -146,7 +146,7 @@ class Sampler:
     backend: str | None = None
     numbers: int = 1
     view: Callable[[Batch], Any] | None = None
-    report: Report | None = None
+    report: Advance | None = None
     address: str | None = None
     fresh: bool = False
     sketched: float = 0.0

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Generic, TypeVar
 
 from dpaudit.contract import MadePair, Pair, Relation
 from dpaudit.errors import InputError
 from dpaudit.neighbours.check import check_pairs
-from dpaudit.neighbours.own_data.pairs import OwnDataMoves, neighbours_of
+from dpaudit.neighbours.own_data.pairs import neighbours_of, own_data_moves
 from dpaudit.neighbours.own_data.units import GivenUnit
 from dpaudit.neighbours.own_data.value_bounds import GivenBounds
 
@@ -117,4 +118,4 @@ def pairs_and_moves(
     made = neighbours_of(data, stated, bounds=bounds, unit=unit, outside=outside, seed=seed)
     if include_data:
         made = [MadePair(*pair.sides, pair.origin, True) for pair in made]
-    return made, stated, OwnDataMoves(seed)
+    return made, stated, partial(own_data_moves, seed)

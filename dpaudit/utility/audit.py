@@ -39,7 +39,7 @@ from dpaudit.contract import (
 )
 from dpaudit.errors import InputError, blamed
 from dpaudit.jsonable import Json, jsonable, stable_repr
-from dpaudit.progress import Progress, Report, followed
+from dpaudit.progress import Advance, Progress, followed
 from dpaudit.results import remembering
 from dpaudit.running.workers import Workers
 from dpaudit.seeding import check_seed, generator
@@ -356,7 +356,7 @@ def stream_address(problem: Problem, name: str, n: int) -> tuple[Json, ...]:
 
 
 def _count_failures(
-    problem: Problem, n: int, stream: _Stream, trials: int, spread_over: Workers, report: Report | None
+    problem: Problem, n: int, stream: _Stream, trials: int, spread_over: Workers, report: Advance | None
 ) -> int:
     """Return the failures among `trials` trials, cut into chunks and the chunks dealt to the workers.
 

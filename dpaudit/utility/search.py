@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.contract import FIXED_SETTINGS, Distribution, Learner
-from dpaudit.progress import Report
+from dpaudit.progress import Advance
 from dpaudit.running.workers import spread
 from dpaudit.seeding import generator
 from dpaudit.utility.hard_cases import (
@@ -94,7 +94,7 @@ class WorstCaseSearch:
         self._seed = seed
         self._points, _ = evaluated_points(learner)
 
-    def best(self, starts: int, moves: int, report: Report | None, n_jobs: int = 1) -> list[Proposal]:
+    def best(self, starts: int, moves: int, report: Advance | None, n_jobs: int = 1) -> list[Proposal]:
         """Return the best proposals, and what climbing from them, `n_jobs` at a time, found: the hardest first."""
         # A proposal that is clearly weaker than the record so far is not measured exactly.
         raced: list[Proposal] = []
@@ -129,7 +129,7 @@ class WorstCaseSearch:
         found = first_size(lambda n: not fails(n), self._cap, max(1, 2 * least), low=least, ratio=RATIO)
         return self._cap if found is None else found
 
-    def _all_climbed(self, starts: list[Proposal], moves: int, report: Report | None, n_jobs: int) -> list[Proposal]:
+    def _all_climbed(self, starts: list[Proposal], moves: int, report: Advance | None, n_jobs: int) -> list[Proposal]:
         """Return the case that climbing from each start found; climbs are independent, so that their order is free."""
         # In this process progress is shown move by move.
         if joblib.effective_n_jobs(n_jobs) == 1:
@@ -143,7 +143,7 @@ class WorstCaseSearch:
                 report(moves)
         return found
 
-    def _climbed(self, start: Proposal, moves: int, number: int, report: Report | None) -> Proposal:
+    def _climbed(self, start: Proposal, moves: int, number: int, report: Advance | None) -> Proposal:
         """Return the case that a walk of moves, each kept if it fails no less often, leads to; n grows on the way."""
         rng = generator(self._seed, "n*", "climb", number)
         case = start.case

@@ -110,6 +110,7 @@ def test_thirty_two_equal_temptations_are_no_leak() -> None:
         rarely_accuses(Trial("geometric", design=design, pairs=32, trials=300), WITHOUT_SIGNAL)
 
 
+@pytest.mark.full  # `unit/audit` compares whole findings of one process and of two
 def test_two_jobs_accuse_whom_one_accuses() -> None:
     for design in ("fixed", "sequential"):
         one, two = (Trial("Laplace", design=design, jobs=jobs) for jobs in (1, 2))

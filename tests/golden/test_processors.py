@@ -46,7 +46,8 @@ def found(key: str) -> dict[str, object]:
 
 @pytest.mark.skipif(not any(map(_multiarray_umath.__cpu_features__.get, _multiarray_umath.__cpu_dispatch__)),
                     reason="this processor has nothing to leave out")  # fmt: skip
-@pytest.mark.parametrize("key", [pytest.param(NEARLY_EQUAL[0], marks=pytest.mark.full), NEARLY_EQUAL[1]])
+@pytest.mark.full  # a process of its own that is slow: it is about a processor, and no change of code
+@pytest.mark.parametrize("key", NEARLY_EQUAL)
 def test_the_numbers_are_those_of_a_plainer_processor(key: str) -> None:
     had = [name for name in _multiarray_umath.__cpu_dispatch__ if _multiarray_umath.__cpu_features__.get(name)]
     code = f"import json; from {__name__} import found; print(json.dumps(found({key!r})))"

@@ -186,6 +186,7 @@ $ pytest
 """
 
 
+@pytest.mark.full  # `unit/app/test_new.py` has the same commands; a mechanism is begun where dpaudit is installed above
 def test_a_new_learner_works_where_dpaudit_is_installed(run: Run, tmp_path: Path) -> None:
     commands = [line[2:].split() for line in LEARNER_MINUTES.splitlines() if line.startswith("$ ")]
     new, privacy, check, exact, suite = (run(*words) for words in commands)
@@ -205,6 +206,7 @@ def test_a_reference_learner_is_audited_exactly_where_dpaudit_is_installed(run: 
     assert status == 0, out
 
 
+@pytest.mark.full  # mypy reads all of dpaudit for it, as `scripts/test` does
 def test_mypy_checks_a_users_files_by_our_types(run: Run, tmp_path: Path) -> None:
     (tmp_path / "right.py").write_text(USER.format(wrong=""))
     (tmp_path / "wrong.py").write_text(USER.format(wrong='finding.epsilon_lower + "1"'))

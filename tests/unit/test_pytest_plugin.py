@@ -7,6 +7,7 @@ import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 import pytest
+from forked import ran
 
 pytest_plugins = ["pytester"]
 
@@ -220,8 +221,11 @@ def test_many_small_audits_load_no_library_that_they_do_not_need(pytester: pytes
 GIVEN = """
 import dpaudit
 import pytest
-from hypothesis import Phase, example, given, settings, strategies as st
+from hypothesis import HealthCheck, Phase, example, given, settings, strategies as st
 
+# On a busy machine it is slow to draw, which is no fault of a strategy.
+settings.register_profile("busy", suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("busy")
 AUDITED = []
 
 def audit(assert_private, scale, epsilon=1.0, **more):
@@ -298,7 +302,9 @@ def run_given(pytester: pytest.Pytester, code: str) -> pytest.RunResult:
     """Run a test inside `@given` with the plugin of hypothesis, which looks at the scope of fixtures."""
     pytest.importorskip("hypothesis")
     pytester.makepyfile(GIVEN + code + "\ndef test_last():\n    print('audited', len(AUDITED), *AUDITED)\n")
-    return pytester.runpytest_subprocess("-p", "no:cacheprovider", "-p", "no:xdist", "-rP", "-W", "ignore")
+    words = ("-p", "no:cacheprovider", "-p", "no:xdist", "-rP", "-W", "ignore")
+    done = ran("-m", "pytest", *words, cwd=pytester.path)
+    return pytest.RunResult(done.returncode, done.stdout.splitlines(), done.stderr.splitlines(), 0.0)
 
 
 def test_a_right_mechanism_passes_inside_given(pytester: pytest.Pytester) -> None:

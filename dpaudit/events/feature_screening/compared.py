@@ -171,7 +171,8 @@ def check_characters(values: Texts, neighbour: Sides, chosen: Sides) -> list[Lea
     if not 3 <= _width(values) <= texts.CHECKED_WIDTH or not all(some):
         return []
     compared = [values[i] for places in some for i in places]
-    if len(set(compared)) <= numbers.KNOWN:  # each has a cell of its own already
+    # Each has a cell of its own already.
+    if len(set(compared)) <= numbers.KNOWN:
         return []
     side = np.repeat([0, 1], [len(places) for places in some])
     sums, last = texts.check_sums(compared)

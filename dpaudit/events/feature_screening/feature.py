@@ -59,7 +59,8 @@ def quantile_edges(values: Array) -> Array:
     return np.unique(np.sort(values)[places])
 
 
-@dataclass(frozen=True, eq=False)  # arrays have no one truth value
+# Arrays have no one truth value.
+@dataclass(frozen=True, eq=False)
 class LeafFeature:
     """A feature of the values of a leaf, named as "bit 3" or "length"; the name of the value itself is empty.
 

@@ -116,7 +116,8 @@ def sampler_of(values: Array) -> FloatSupport | None:
     if not 0 < scale < math.inf:
         return None
     error = ERRORS / math.sqrt(len(values))
-    different = np.unique(values)  # those that repeat were clipped
+    # Those that repeat were clipped.
+    different = np.unique(values)
     far = different[np.argsort(np.abs(different - centre), kind="stable")[-FARTHEST:]]
     low = scale * (1 - min(error, 0.5))
     high = scale * (1 + error)
@@ -182,7 +183,7 @@ class FeatureBins(ScoreBins):
 
     feature: Feature | Product
     name: Name
-    edges: Any = field(repr=False)
+    edges: Array = field(repr=False)
     screened = True
 
     @property
@@ -249,7 +250,8 @@ def screened_discretizers(
             found.append(FeatureBins(feature, feature.name, score_edges(pooled)))
         elif len({*cells(data).tolist(), *cells(neighbour).tolist()}) <= MANY:
             found.append(cells)
-        else:  # ranked, for their order must meet other runs
+        # Ranked, for their order must meet other runs.
+        else:
             found.append(replace(FeatureRanks.fit(cells, data, neighbour), name=feature.name))
     return found
 

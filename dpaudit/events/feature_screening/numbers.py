@@ -63,7 +63,8 @@ def value(values: Numbers) -> list[LeafFeature]:
 
 def _real(values: Numbers) -> Array:
     real: Array = values.real
-    return np.where(np.isnan(real), -np.inf, real)  # NaN below all numbers
+    # NaN below all numbers.
+    return np.where(np.isnan(real), -np.inf, real)
 
 
 def nans(values: Array) -> list[LeafFeature]:
@@ -119,7 +120,7 @@ def signed(values: WholeValues) -> list[int]:
     return list(keys.tolist() if isinstance(keys, np.ndarray) else keys)
 
 
-def _shown(key: Any, values: Any) -> str:
+def _shown(key: Hashable, values: LeafValues) -> str:
     if isinstance(values, np.ndarray):
         return repr(float(np.array(key, dtype=np.int64).view(np.float64)))
     return stable_repr(key)[:SHOWN]
@@ -248,7 +249,8 @@ def fractions(values: Array) -> list[LeafFeature]:
     special = one_of("nan", "inf", "-inf", "-0.0", "0.0", "negative", "positive")
     return [
         LeafFeature(Name("sign or special value"), _special, special),
-        LeafFeature(Name("magnitude"), magnitude.cells, magnitude.cell),  # not ordered: sums of magnitudes are no score
+        # Not ordered: sums of magnitudes are no score.
+        LeafFeature(Name("magnitude"), magnitude.cells, magnitude.cell),
         LeafFeature(Name("part behind the point"), _part_behind, _sixty_fourth),
     ]
 

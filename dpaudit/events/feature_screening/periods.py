@@ -102,7 +102,8 @@ def digits_and_periods(columns: Sequence[tuple[Feature, Array]], neighbour: Side
         side = neighbour[taken]
         if min(side.sum(), (~side).sum()) < LEAST_VALUES or values.min() == values.max():
             continue
-        if feature.leaf.reader is not readers.whole:  # integers have digits of their own
+        # Integers have digits of their own.
+        if feature.leaf.reader is not readers.whole:
             yield from _digits(feature, *_some(values, side, compared))
         yield from _periods(feature, values, side, cells)
 
@@ -304,7 +305,8 @@ def _scanned(values: Array, weights: Array, span: float, step: float, cells: int
     transform = np.fft.rfft(np.bincount(cell, weights=weights, minlength=cells))
     power = np.square(transform.real) + np.square(transform.imag)
     power[: 2 * LEAST_CYCLES] = 0.0
-    if step:  # a period of less than two steps is another one's alias
+    # A period of less than two steps is another one's alias.
+    if step:
         power[math.floor(span / step * (1 + 1e-6)) + 2 :] = 0.0
     level = math.log(len(power)) + LEAST_POWER
     for _ in range(CHOSEN + 1):

@@ -71,7 +71,8 @@ class Standardised:
         if not len(usual):
             return None
         low, middle, high = np.quantile(usual, [0.16, 0.5, 0.84], method="lower").tolist()
-        with np.errstate(over="ignore", invalid="ignore"):  # of numbers near the largest, which have no finite spread
+        # Of numbers near the largest, which have no finite spread.
+        with np.errstate(over="ignore", invalid="ignore"):
             spread = high / 2 - low / 2 or float(usual.std())
         if 0 < spread < np.inf:
             return cls(middle, spread)

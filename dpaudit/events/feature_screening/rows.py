@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +15,7 @@ from dpaudit.events.feature_screening.numbers import KNOWN, REPEATED
 from dpaudit.naming import Name, Sum, position
 from dpaudit.outputs import readers
 from dpaudit.outputs.readers import MISSING, Rows, finite, usual
+from dpaudit.outputs.types import Values
 
 # The first numbers of a row that are features of their own.
 MOST_ENTRIES = 128
@@ -134,18 +133,12 @@ def _relation(words: str, i: int, j: int, rows: Rows) -> Rows:
         return finite(np.asarray(_RELATIONS[words][1](x, y), dtype=np.float64))
 
 
-@dataclass(frozen=True)
-class WholeOfRow:
-    """Reads the result of a ufunc over the whole numbers of a row as an integer; other numbers count as 0."""
+def whole_of_rows(of: np.ufunc, rows: Array) -> readers.WholeValues:
+    """Return the results of a ufunc over the whole numbers of each row as integers; other numbers count as 0."""
+    usual = np.where((np.abs(rows) < 2**53) & (rows == np.round(rows)), rows, 0.0).astype(np.int64)
+    return readers.WholeValues.of(of.reduce(usual, axis=1))
 
-    block: readers.Block
-    of: np.ufunc
 
-    def __call__(self, values: Any) -> readers.WholeValues:
-        """Return the integers."""
-        return self.of_rows(self.block(values))
-
-    def of_rows(self, rows: Array) -> readers.WholeValues:
-        """Return the integers of rows that are read already."""
-        usual = np.where((np.abs(rows) < 2**53) & (rows == np.round(rows)), rows, 0.0).astype(np.int64)
-        return readers.WholeValues.of(self.of.reduce(usual, axis=1))
+def whole_of_values(block: readers.Block, of: np.ufunc, values: Values) -> readers.WholeValues:
+    """Return the same of values that are read as rows first."""
+    return whole_of_rows(of, block(values))

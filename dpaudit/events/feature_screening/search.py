@@ -198,7 +198,8 @@ def not_compared(plan: LeafPlan, outputs: Outputs) -> tuple[Name, ...]:
                 found.append(Name.of("products of two numbers of {}", name))
         elif leaf.reader in (readers.text, readers.byte_string):
             held = leaf.read(outputs)[0]
-            if len(set(held)) < 2:  # one text has no relation that another lacks
+            # One text has no relation that another lacks.
+            if len(set(held)) < 2:
                 continue
             longest = max(map(len, held), default=0)
             if longest > 2:
@@ -368,6 +369,6 @@ def _of_rows(
     yield table, _fitted(leaf, table, groups, wanted)
     if whole and wanted(numbers.value) and isinstance(leaf.reader, readers.Block):
         for of, what in ((np.add, "sum"), (np.bitwise_xor, "XOR"), (np.gcd, "greatest common divisor")):
-            reader = rows.WholeOfRow(leaf.reader, of)
+            reader = partial(rows.whole_of_values, leaf.reader, of)
             summed = Leaf(leaf.path, reader, Name.of(f"{what} of {{}}", leaf.name))
-            yield from features_of(summed, reader.of_rows(table), wanted)
+            yield from features_of(summed, rows.whole_of_rows(of, table), wanted)

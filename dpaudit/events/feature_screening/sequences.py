@@ -105,7 +105,8 @@ def _orders_of(rows: Sequence[Iterable[Hashable]], side: Sides, kind: str, name:
     counts = Counter(member for row in rows for member in dict.fromkeys(islice(row, MEMBERS)))
     present = (one for one, count in counts.most_common(MEMBERS) if count >= PRESENT * len(rows))
     members = sorted(present, key=stable_repr)
-    if len(members) < 3:  # two are told by what stands first
+    # Two are told by what stands first.
+    if len(members) < 3:
         return
     places = np.stack([_places(row, members) for row in rows])
     found: list[tuple[float, int, int]] = []
@@ -269,7 +270,8 @@ def _groups(table: NDArray[np.int64], side: Sides) -> Iterator[tuple[float, tupl
         if not len(row):
             continue
         kinds, which = np.unique(grams[row, column], return_inverse=True)
-        pairs = np.unique(which * len(table) + row)  # each kind once a row
+        # Each kind once a row.
+        pairs = np.unique(which * len(table) + row)
         which = pairs // len(table)
         of_side = side[pairs % len(table)]
         hits = [np.bincount(which[of_side == one], minlength=len(kinds)) for one in (False, True)]

@@ -214,7 +214,8 @@ def words(values: Sequence[str]) -> list[LeafFeature]:
     """Return for each word that several texts share whether a text has it."""
     times: Counter[str] = Counter()
     for text, count in Counter(values).items():
-        for word in dict.fromkeys(_WORD.findall(text[:READ])):  # a set has another order in every process
+        # A set has another order in every process.
+        for word in dict.fromkeys(_WORD.findall(text[:READ])):
             times[word] += count
     common = [word for word, count in times.most_common(WORDS) if REPEATED <= count < len(values)]
     return [

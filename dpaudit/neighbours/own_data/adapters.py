@@ -59,7 +59,7 @@ class Table(ABC):
         return self.rows(index).dataset()
 
     def extended(self, rows: Sequence[tuple[int, Mapping[int, Cell]]]) -> Self:
-        """Return the same records followed by new ones, each like a row but for some cells; types stay as they are."""
+        """Return the same records followed by new ones, each like a row except for some cells; types stay the same."""
         new = self.rows(np.array([template for template, _ in rows], dtype=np.int64))
         cells = {(row, column): value for row, (_, own) in enumerate(rows) for column, value in own.items()}
         return self.joined(self.changed(new, cells))
@@ -278,7 +278,8 @@ class RecordTable(Table):
         for row, record in enumerate(self.data):
             fields = _fields(record)
             if fields != first:
-                if isinstance(record, list):  # a record of any number of items
+                # Lists may be records of any number of items, each one value.
+                if isinstance(record, list):
                     return (None,)
                 text = "{data} must hold records of the same fields: row 0 has {most}, row {row} has {fewer}; fill in "
                 text += "what is missing, or leave such rows out"
@@ -356,7 +357,8 @@ def _with_field(record: Any, key: Hashable, value: Cell) -> Any:
         return value
     if isinstance(record, dict):
         return {**record, key: value}
-    if hasattr(record, "_fields"):  # a named tuple takes its fields one by one
+    # A named tuple takes its fields one by one.
+    if hasattr(record, "_fields"):
         return type(record)(*_items_with(record, key, value))
     if isinstance(record, tuple | list):
         return type(record)(_items_with(record, key, value))

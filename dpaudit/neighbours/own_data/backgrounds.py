@@ -17,18 +17,18 @@ from dpaudit.neighbours.own_data.candidate_rows import ALLOWED, CandidateRows, N
 from dpaudit.neighbours.own_data.data_columns import ValueKind
 from dpaudit.neighbours.own_data.units import UnitRows, words_of_rows
 
+# Sums of floats of common types overflow beyond these.
 OVERFLOWS = tuple(float(np.finfo(kind).max) for kind in (np.float16, np.float32, np.float64))
-"""Sums of floats of common types overflow beyond these."""
+# Sums of integers of common types wrap round here.
 SUMS = (2**7, 2**8, 2**15, 2**16, 2**31, 2**32, 2**63, 2**64)
-"""Sums of integers of common types wrap round here."""
+# The most copies of a record, of the backgrounds for thresholds on counts; these come after all other pairs.
 FEW = 20
-"""The most copies of a record, of the backgrounds for thresholds on counts; these come after all other pairs."""
+# The most records that are tried as the only content of a dataset, in which one copy is then replaced.
 UNLIKE = 4
-"""The most records that are tried as the only content of a dataset, in which one copy is then replaced."""
 LEAST_LARGE = 300
+# A background of equal records whose sum wraps round has at most `LEAST_LARGE` of them, or so many times those
+# given.
 LARGER = 4
-"""A background of equal records whose sum wraps round has at most `LEAST_LARGE` of them, or so many times those
-given."""
 
 
 @dataclass(frozen=True)
@@ -55,10 +55,12 @@ class Rows:
     def of(cls, index: Sequence[int] | Integers) -> Rows:
         """Return rows given by their numbers, in as few runs as follow one another or are the same."""
         numbers = np.asarray(index, dtype=np.int64)
-        steps = np.append(np.diff(numbers), 2)  # any step but 0 and 1 ends a run
+        # Any step but 0 and 1 ends a run.
+        steps = np.append(np.diff(numbers), 2)
         runs: list[tuple[int, int, int]] = []
         at = 0
-        for end in [*np.flatnonzero(np.diff(steps)).tolist(), len(steps) - 1]:  # the last of several equal steps
+        # The last of several equal steps.
+        for end in [*np.flatnonzero(np.diff(steps)).tolist(), len(steps) - 1]:
             step = int(steps[end])
             if step not in (0, 1):
                 runs += [(row, 1, 1) for row in numbers[at : end + 1].tolist()]
@@ -72,7 +74,7 @@ class Rows:
 
     @classmethod
     def all_but(cls, size: int, rows: Iterable[int] = ()) -> Rows:
-        """Return the rows 0, ..., size - 1 but for some."""
+        """Return the rows 0, ..., size - 1 without some."""
         ends = [-1, *sorted(set(rows)), size]
         return cls(tuple((first + 1, second - first - 1, 1) for first, second in pairwise(ends) if second > first + 1))
 
@@ -104,7 +106,8 @@ class Recipe:
         if not self.neighbour:
             return "no record"
         first, _, second = self.change.partition(" replaced by ")
-        if second and self.background == first:  # the one unit that there is
+        # The data consist of the one unit that is replaced.
+        if second and self.background == first:
             return second
         if second and self.background.endswith(f" and {first}"):
             return self.background.removesuffix(first) + second
@@ -183,8 +186,10 @@ def _backgrounds(
     new = tuple(made[:2] + doubled[:2] + made[2:])
     for unit in notable:
         rest = Rows.all_but(size, unit.rows).runs
+        # What comes for a unit stands where the unit stood: a mechanism may depend on the order of rows.
         at = sum(run[0] < unit.rows[0] for run in rest)
         yield _Background("the data", Rows(rest[:at]), Rows(rest[at:]), new, unit, everything)
+    # Where a unit has several rows, a single row of a group is no unit that could go.
     if not candidates.units.alone:
         groups = []
     for title, rows in groups:
@@ -215,6 +220,7 @@ def _uniform(candidates: CandidateRows, row: int) -> Iterator[Recipe]:
     size = candidates.size
     whole = _copies(row, size)
     others = _copies(row, size - 1)
+    # Of what is made the greatest value comes first and the least second: here the least first.
     for unit in candidates.made()[1::-1]:
         new = Rows.of(unit.rows)
         for place, neighbour in (("first", new + others), ("last", others + new)):
@@ -245,7 +251,8 @@ def _equal(
             if row is not None:
                 equal.append((row, value.value))
     for row, words in equal:
-        unlike = tuple(sorted(units, key=lambda unit: words in unit.words))  # what is unlike the others comes first
+        # What is unlike the others comes first.
+        unlike = tuple(sorted(units, key=lambda unit: words in unit.words))
         yield _Background(f"{size} records, all with {words}", _copies(row, size), Rows(), unlike)
         yield _Background(f"one record with {words}", _copies(row, 1), Rows(), unlike[:2])
     if candidates.units.alone:
@@ -275,11 +282,13 @@ def _sums(candidates: CandidateRows, units: tuple[UnitRows, ...]) -> Iterator[_B
     if greatest is not None:
         held = candidates.cells(NewValue.HIGH).values()
         integers = {int(high) for high in held if isinstance(high, int | np.integer)}
+        # As many copies as a sum holds before it wraps round: one more record takes it over the end.
         ends = {(end - 1) // high for end in SUMS for high in integers if high >= 1}
         floats = {float(high) for high in held if isinstance(high, float | np.floating) and high > 0}
         ends |= {int(end // high) for end in OVERFLOWS for high in floats if end // high <= most}
         for times in sorted(end for end in ends if 1 <= end <= most):
             yield _Background(f"{times} records with the greatest value", _copies(greatest, times), Rows(), units)
+    # The greatest number of a type lies outside of the bounds.
     if not candidates.outside:
         return
     row = candidates.all_with(NewValue.MOST)

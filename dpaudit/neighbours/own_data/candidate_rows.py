@@ -17,16 +17,16 @@ from dpaudit.neighbours.own_data.data_columns import Cell, DataColumn, ValueKind
 from dpaudit.neighbours.own_data.units import COLUMNS, UnitRows, Units
 from dpaudit.neighbours.own_data.value_bounds import ColumnBounds, Ends
 
+# Widths of the bounds by which the farther of the values outside lie outside.
 FAR = 1000
-"""Widths of the bounds by which the farther of the values outside lie outside."""
+# Words of the long text.
 LONG = 1000
-"""Words of the long text."""
+# Columns of numbers, at least, of a record with both ends of the bounds.
 MIXED = 4
-"""Columns of numbers, at least, of a record with both ends of the bounds."""
+# Times as many rows as the largest unit has, that a new unit has to test whether its contribution is bounded.
 MANY = 10
-"""Times as many rows as the largest unit has, that a new unit has to test whether its contribution is bounded."""
+# The most rows that a new unit has.
 MOST_ROWS = 1000
-"""The most rows that a new unit has."""
 
 
 class NewValue(Enum):
@@ -53,10 +53,10 @@ class NewValue(Enum):
     LEAST = "the least number of its type"
 
 
+# Those that bounds allow, and that come to a background; of the other two backgrounds are made.
 ALLOWED = (NewValue.HIGH, NewValue.LOW)
-"""Those that bounds allow, and that come to a background; of the other two backgrounds are made."""
+# Those that bounds do not allow: what comes of them is part of the mechanism, which may have to clip.
 OUTSIDE = tuple(value for value in NewValue if value not in (*ALLOWED, NewValue.MIDDLE, NewValue.TINY))
-"""Those that bounds do not allow: what comes of them is part of the mechanism, which may have to clip."""
 
 
 @dataclass
@@ -94,6 +94,7 @@ class CandidateRows:
     def _first_complete(self) -> int:
         """Return the first row without a missing or an infinite number, row 0 if there is none."""
         real = [column.values for column in self.columns if column.kind is ValueKind.REAL]
+        # New rows are like it: with a NaN in it their sums would be NaN whatever else differs.
         for row in range(self.size):
             if all(math.isfinite(values[row]) for values in real):
                 return row
@@ -106,6 +107,7 @@ class CandidateRows:
         if column is not None:
             name = self.columns[column].missing if unit is None else self.names[unit]
             cells = {**cells, column: name}
+        # Rows of equal content have one number, so that datasets which are made twice are seen to be equal.
         number = self._by_content.setdefault((like, self._content(like, cells)), self.size + len(self.new))
         if number == self.size + len(self.new):
             self.new.append((like, cells))
@@ -126,7 +128,7 @@ class CandidateRows:
     def with_value(
         self, value: NewValue, only: int | None = None, *, template: int | None = None, times: int = 1, words: str = ""
     ) -> list[UnitRows]:
-        """Return `group` new units of a row each, or of it `times`, like `template` but for a value, if any can be."""
+        """Return `group` new units of `times` rows like `template` except for a value; none if no column has it."""
         cells = self.cells(value, only)
         if not cells:
             return []
@@ -138,6 +140,7 @@ class CandidateRows:
     def _units(
         self, cells: Mapping[int, Cell], words: str, template: int | None = None, times: int = 1
     ) -> list[UnitRows]:
+        # Units of a group have names of their own: of one name they would be one unit.
         rows = tuple(self.row(cells, unit, template) for unit in range(self.group))
         return [UnitRows(rows * times, f"{self._new()}{words}")]
 
@@ -165,6 +168,7 @@ class CandidateRows:
     def _holds(self, column: int, number: Cell) -> bool:
         """Return whether a column of the dataset holds a number; a missing value counts as NaN."""
         values = self.columns[column].values[: self.size]
+        # NaN is the one number that differs from itself.
         if number == number:
             return bool(np.any(values == number))
         if column not in self._with_missing:
@@ -178,6 +182,7 @@ class CandidateRows:
             return []
         tried = (*ALLOWED, *OUTSIDE) if self.outside else ALLOWED
         made = [unit for value in tried for unit in self.with_value(value)]
+        # With one column, a value in all columns is the value in that one.
         if len(several) > 1:
             made += [unit for value in tried for i in several for unit in self.with_value(value, i)]
         return made
@@ -246,7 +251,7 @@ class CandidateRows:
         return min(MOST_ROWS, MANY * int(self.units.sizes.max()))
 
     def like(self, unit: UnitRows, value: NewValue) -> list[UnitRows]:
-        """Return records like a unit but for a value in all columns that can have it; none if rows are no units."""
+        """Return records like a unit except for a value in all columns that can have it; none if rows are no units."""
         if not self.units.alone:
             return []
         return self.with_value(value, template=unit.rows[0], words=f" like {unit.words}")
@@ -288,6 +293,7 @@ def _fresh_names(column: DataColumn, number: int) -> list[Cell]:
         held = set(column.values.tolist())
         texts = (f"added {i}" for i in range(len(held) + number))
         return list(islice((text for text in texts if text not in held and column.fits(text)), number))
+    # Times, categories and objects are only moved about, so that no name can be made of them.
     if not column.numeric:
         return []
     most = int(column.finite.max())
@@ -317,7 +323,8 @@ def _ends_of(column: DataColumn) -> Ends:
         return 0.0, 1.0
     least = column.finite.min()
     greatest = column.finite.max()
-    if column.kind is ValueKind.INTEGER:  # integers beyond 2^53 are no floats
+    # Integers beyond 2^53 would be rounded as floats.
+    if column.kind is ValueKind.INTEGER:
         return int(least), int(greatest)
     return float(least), float(greatest)
 
@@ -338,9 +345,11 @@ def _numbers(column: DataColumn, low: float, high: float) -> dict[NewValue, floa
         tiny = 0.75 * column.precision * high
         if low <= tiny <= high:
             made[NewValue.TINY] = tiny
+    # Halved first: the sum of both ends may be beyond all floats.
     made[NewValue.MIDDLE] = low / 2 + high / 2
     made[NewValue.MOST] = float(limits.max)
     made[NewValue.LEAST] = float(limits.min)
+    # A range of one number has a width of 0, which would put no number outside of it.
     return made | _around(low, high, (high - low) or 1.0)
 
 
@@ -351,6 +360,7 @@ def _integers(column: DataColumn, low: int, high: int) -> dict[NewValue, float]:
     # numpy.bincount of the greatest integer of 64 bits corrupts memory, so that the process dies.
     made[NewValue.MOST] = int(limits.max) - (limits.bits == 64)
     made[NewValue.LEAST] = int(limits.min)
+    # A range of one integer has a width of 0, which would put no integer outside of it.
     return made | _around(low, high, max(1, high - low))
 
 

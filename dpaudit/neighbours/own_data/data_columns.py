@@ -111,7 +111,9 @@ class DataColumn:
         after_point = 0
         if self.digits is not None:
             after_point = self.digits[1]
-        unit = Fraction(10) ** after_point  # of a type of thousands there are -3 digits
+        # Of a type of thousands there are -3 digits.
+        unit = Fraction(10) ** after_point
+        # By its shortest decimals: the binary 0.1 is a little more than 0.1, and would be rounded up.
         return float(towards(Fraction(repr(float(number))) * unit) / unit)
 
     def held(self, number: float) -> Cell:
@@ -129,6 +131,7 @@ class DataColumn:
             exact = float(number)
         if self.type is None:
             return exact
+        # Infinity and NaN lie in no range, and floats of every width hold them.
         if math.isfinite(exact) and not self._in_range(exact):
             return None
         made: np.generic = self.type.type(exact)
@@ -137,19 +140,21 @@ class DataColumn:
     def _in_range(self, number: float) -> bool:
         """Return whether a number lies between the ends of the type."""
         limits = self.limits
-        if self.kind is ValueKind.INTEGER:  # as integers: floats would round the ends of 64 bits
+        # As integers: floats would round the ends of 64 bits.
+        if self.kind is ValueKind.INTEGER:
             return int(limits.min) <= number <= int(limits.max)
         return float(limits.min) <= number <= float(limits.max)
 
 
+# The digits of decimals of Python, whose type sets no limit.
 MOST_DIGITS = 28
-"""The digits of decimals of Python, whose type sets no limit."""
 
 
 def decimal_of(number: float, digits: Digits) -> Decimal | None:
     """Return a number as a decimal of so many digits in all and after the point; None if it has more or no end."""
     if not math.isfinite(number):
         return None
+    # The shortest decimals of the float are taken, not the binary fraction that it is.
     precision, scale = digits
     try:
         found = Decimal(repr(float(number))).quantize(Decimal(1).scaleb(-scale))
@@ -171,6 +176,7 @@ def value_type(value: Any) -> str:
     """Return the type of a value as far as the values of one column must agree in it."""
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return MISSING
+    # Before numbers: Booleans of Python are integers too.
     if isinstance(value, bool | np.bool_):
         return BOOLEAN
     # A span of time of NumPy is derived from its integers.
@@ -185,7 +191,8 @@ def value_type(value: Any) -> str:
 
 def column_of(name: str | None, values: pd.Series) -> DataColumn:
     """Return a column of a table of pandas; `InputError` if numbers, text and others are mixed."""
-    import pandas as pd  # takes a while to load, and commands without a dataset do not need it
+    # Takes a while to load, and commands without a dataset do not need it.
+    import pandas as pd
 
     kind = values.dtype
     # An arrow-backed type says by its class of Python what it holds; a dictionary of texts says nothing.
@@ -202,6 +209,7 @@ def column_of(name: str | None, values: pd.Series) -> DataColumn:
         if kind.kind == "O":
             return _of_objects(name, values.to_numpy())
         found = _KINDS.get(kind.kind, ValueKind.OTHER)
+        # Of the types of NumPy, floats alone have a stand-in for a missing value: NaN.
         return DataColumn(name, found, values.to_numpy(), kind, nullable=kind.kind == "f")
     if hasattr(kind, "numpy_dtype"):
         inner = kind.numpy_dtype
@@ -256,7 +264,8 @@ def _of_numbers(name: str | None, values: np.ndarray, types: list[str], found: s
     pairs = list(zip(types, values, strict=True))
     try:
         numbers = np.array([math.nan if type_ == MISSING else value for type_, value in pairs], dtype=float)
-    except (OverflowError, ValueError):  # ValueError of a signalling NaN
+    # ValueError of a signalling NaN.
+    except (OverflowError, ValueError):
         where = "numbers" if name is None else f"in column {name!r} numbers"
         text = "{data} must hold {where} that are at most 1.8e308, and has a larger integer"
         raise unfit(text, where=where) from None

@@ -42,7 +42,8 @@ def _read_lines(path: Path, separator: str, header: bool | None) -> pd.DataFrame
         raise unfit(text, path=str(path))
     if not names.is_unique:
         raise unfit("{data} must have columns of different names, and two of {path} have one name", path=str(path))
-    if len(found) and found.iloc[:, -1].isna().any():  # what a short line lacks is missing in the last column too
+    # What a short line lacks is missing in the last column too.
+    if len(found) and found.iloc[:, -1].isna().any():
         _check_widths(path, found, separator)
     return found
 
@@ -50,7 +51,8 @@ def _read_lines(path: Path, separator: str, header: bool | None) -> pd.DataFrame
 def _check_widths(path: Path, found: pd.DataFrame, separator: str) -> None:
     """Raise `InputError` if a line has fewer values than there are columns."""
     width = found.shape[1]
-    if not counts_rows(found.index):  # the first values of each line name the row
+    # The first values of each line name the row.
+    if not counts_rows(found.index):
         width += found.index.nlevels
     with path.open(newline="", encoding="utf-8-sig") as lines:
         rows = csv.reader(lines, delimiter=separator)
@@ -70,19 +72,24 @@ def _names_rows(index: pd.Index) -> bool:
     return bool((index == np.arange(1, len(index) + 1)).all())
 
 
+# Cells that are values rather than names of columns.
 VALUE = re.compile(
-    r"[-+(]?[\d.,]*\d\s*%?"  # numbers, with a decimal comma too
-    r"|[-+(]?\d[-\d\s.,:/()]*%?"  # other digits and signs: times, telephone numbers, codes of places
+    # Numbers, with a decimal comma too.
+    r"[-+(]?[\d.,]*\d\s*%?"
+    # Other digits and signs: times, telephone numbers, codes of places.
+    r"|[-+(]?\d[-\d\s.,:/()]*%?"
     r"|[-+]?[\d.]+e[-+]?\d+|[-+]?inf(inity)?|0x[0-9a-f]+"
-    r"|[-+]?[$€£¥]\s*[\d.,]+|[-+]?[\d.,]+\s*[$€£¥]|[-+]?[\d.,]+\s+[^\W\d_]{1,3}"  # sums of money, numbers with a unit
-    r"|\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}([ T].*)?"  # dates
+    # Sums of money, numbers with a unit.
+    r"|[-+]?[$€£¥]\s*[\d.,]+|[-+]?[\d.,]+\s*[$€£¥]|[-+]?[\d.,]+\s+[^\W\d_]{1,3}"
+    # Dates.
+    r"|\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}([ T].*)?"
     r"|[^\W\d_]{3,9}\.? \d{1,2},? \d{4}|\d{1,2}\.?[ -][^\W\d_]{3,9}\.?[ -]\d{2,4}"
-    r"|\S+@\S+\.\S+|https?://\S+"  # addresses
+    # Addresses.
+    r"|\S+@\S+\.\S+|https?://\S+"
     r"|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"
     r"|true|false|yes|no|nan|null|none|na|n/a|#n/a|-|\?",
     re.IGNORECASE,
 )
-"""Cells that are values rather than names of columns."""
 YEAR = re.compile("(19|20)[0-9]{2}")
 
 
@@ -143,7 +150,8 @@ def _check_commas(path: Path, found: pd.DataFrame, separator: str, more: str = "
         if separator != ",":
             sep = f", sep={separator!r}{more}"
         shown = repr(str(name))
-        if VALUE.fullmatch(str(name)):  # it may be a value of the first record
+        # It may be a value of the first record.
+        if VALUE.fullmatch(str(name)):
             shown = f"{place + 1} of {found.shape[1]}"
         text = "{data} must have points in its numbers, and column {name} of {path} has {what}, so that it is read as "
         text += "text: write it with points, or in Python pass pandas.read_csv({path!r}{sep}, {option})"
@@ -187,15 +195,15 @@ def check_names(path: Path | str, names: Iterable[str], share: Callable[[Iterabl
         raise InputError(f"the first line of {path} must name its columns, {instead}")
 
 
+# The reader of each format of files, given whether the first line names the columns.
 READERS: dict[str, Callable[[Path, bool | None], pd.DataFrame | np.ndarray]] = {
     ".csv": lambda path, header: _read_lines(path, ",", header),
     ".tsv": lambda path, header: _read_lines(path, "\t", header),
     ".parquet": lambda path, _: pd.read_parquet(path),
     ".npy": lambda path, _: np.load(path, allow_pickle=False),
 }
-"""The reader of each format of files, given whether the first line names the columns."""
+# The formats whose first line may be a record.
 LINES = (".csv", ".tsv")
-"""The formats whose first line may be a record."""
 
 
 def read_dataset(path: str | Path, *, header: bool | None = None) -> pd.DataFrame | np.ndarray:
@@ -227,7 +235,8 @@ def read_dataset(path: str | Path, *, header: bool | None = None) -> pd.DataFram
         found = READERS[suffix](path, header)
     except InputError:
         raise
-    except Exception as error:  # whatever a reader raises for a malformed file; its message may show what is in it
+    # Whatever a reader raises for a malformed file; its message may show what is in it.
+    except Exception as error:
         raise _unreadable(path, suffix, error) from None
     if not np.ndim(found):
         raise unfit("{data} must be an array of records, and {path} holds one value", path=str(path))

@@ -98,7 +98,7 @@ class ColumnarTable(Table):
         return DataColumn(name, held.kind, values, held.type, digits=held.digits, nullable=True)
 
     def cells(self) -> pd.DataFrame:
-        """Return the columns as objects of Python, but for columns of numbers without a missing one."""
+        """Return the columns as objects of Python; a column of numbers without a missing one stays an array."""
         series = []
         for i, column in enumerate(self.columns):
             numbers = None
@@ -181,7 +181,8 @@ class PolarsTable(ColumnarTable):
         return replace(self, data=polars.concat([self.data, rows.data]))
 
     def _plain_dataset(self) -> polars.DataFrame | polars.Series | polars.LazyFrame:
-        rows = self.data.rechunk()  # the number of chunks tells how a table was put together
+        # The number of chunks tells how a table was put together.
+        rows = self.data.rechunk()
         if self.series:
             return rows.to_series(0).rename(self.name)
         if self.lazy:
@@ -251,7 +252,8 @@ class ArrowTable(ColumnarTable):
             return replace(self, data=self.data.slice(0, 0))
         try:
             return replace(self, data=self.data.take(pyarrow.array(index)))
-        except pyarrow.ArrowNotImplementedError:  # of types such as string_view, or runs of equal values
+        # Of types such as string_view, or runs of equal values.
+        except pyarrow.ArrowNotImplementedError:
             columns = [_taken(column, index) for column in self.data.columns]
             return replace(self, data=pyarrow.Table.from_arrays(columns, schema=self.data.schema))
 
@@ -264,7 +266,8 @@ class ArrowTable(ColumnarTable):
     def _plain_dataset(self) -> pyarrow.Table | pyarrow.RecordBatch | pyarrow.ChunkedArray | pyarrow.Array:
         import pyarrow
 
-        rows = self.data.combine_chunks()  # the number of chunks tells how a table was put together
+        # The number of chunks tells how a table was put together.
+        rows = self.data.combine_chunks()
         if self.form == "Table":
             return rows
         if self.form == "ChunkedArray":
@@ -373,7 +376,8 @@ class XarrayTable(Table):
             axis = held.dims.index(self.dimension)
             if name not in changed:
                 changed[name] = np.array(held.values)
-            records = np.moveaxis(changed[name], axis, 0)  # a view
+            # A view: what is written to it stands in the array.
+            records = np.moveaxis(changed[name], axis, 0)
             records[(row, *map(int, np.unravel_index(place, records.shape[1:])))] = value
         for name, values in changed.items():
             found = found.assign({name: found.variables[name].copy(data=values)})
@@ -480,6 +484,7 @@ def _objects(values: Sequence[Any]) -> np.ndarray:
     return found
 
 
+# The function that makes a table of an object, by the library and the name of its class or of a base of it.
 LIBRARIES: Mapping[tuple[str, str], Callable[[Any, str], Table]] = {
     ("polars", "DataFrame"): polars_table,
     ("polars", "LazyFrame"): polars_table,
@@ -491,7 +496,6 @@ LIBRARIES: Mapping[tuple[str, str], Callable[[Any, str], Table]] = {
     ("xarray", "Dataset"): xarray_table,
     ("xarray", "DataArray"): xarray_table,
 }
-"""The function that makes a table of an object, by the library and the name of its class or of a base of it."""
 
 
 def library_of(kind: type) -> tuple[str, str] | None:

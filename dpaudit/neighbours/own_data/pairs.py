@@ -26,14 +26,14 @@ from dpaudit.withheld import Coarse
 if TYPE_CHECKING:
     from dpaudit.neighbours.own_data.adapters import Table
 
+# The most pairs that are made by default.
 COUNT = 40
-"""The most pairs that are made by default."""
+# The most pairs that a dataset is said to give; beyond it gives "at least" so many.
 COUNTED = 1_000
-"""The most pairs that a dataset is said to give; beyond it gives "at least" so many."""
+# Rows of a dataset that are compared one by one, to see whether it is made twice.
 FEW = 64
-"""Rows of a dataset that are compared one by one, to see whether it is made twice."""
+# The most variations of a pair in one step of a local search.
 PROPOSALS = 6
-"""The most variations of a pair in one step of a local search."""
 
 
 def neighbours_of(
@@ -98,7 +98,8 @@ def neighbours_of(
     >>> pairs[0].neighbour
     [0.2, 0.4]
     """
-    from dpaudit.neighbours.own_data.tables import table_of  # loads pandas
+    # This module loads pandas, which takes a while.
+    from dpaudit.neighbours.own_data.tables import table_of
 
     relation = Relation.parse(relation)
     group = read_integer("group", group)
@@ -152,8 +153,10 @@ def _distinct(recipes: Iterable[Recipe], candidates: CandidateRows) -> Iterator[
     key = cache(candidates.key)
     found: set[frozenset[_Content]] = set()
     for recipe in recipes:
+        # A record that is replaced by an equal one gives twice the same dataset, on which nothing can differ.
         if sorted(map(key, recipe.gone)) == sorted(map(key, recipe.come)):
             continue
+        # Both directions of a pair are audited, so that its sides have no order.
         content = frozenset((_content(recipe.data, key), _content(recipe.neighbour, key)))
         if content not in found:
             found.add(content)
@@ -169,28 +172,23 @@ def _content(rows: Rows, key: Callable[[int], str]) -> _Content:
     return tuple((key(start) if length == 1 else start, length, times) for start, length, times in rows.runs)
 
 
-@dataclass(frozen=True)
-class OwnDataMoves:
-    """Proposes pairs near a pair made from a dataset: what both sides share changes on both, or what comes changes.
+def own_data_moves(seed: int, pair: Pair, step: int) -> list[Pair]:
+    """Return up to `PROPOSALS` distinct pairs near a pair made from a dataset.
 
-    The proposals are a function of the root seed, the step and the pair.
+    What both sides share changes on both, or what comes changes. The proposals are a function of the root seed, the
+    step and the pair.
     """
-
-    seed: int
-
-    def __call__(self, pair: Pair, step: int) -> list[Pair]:
-        """Return up to `PROPOSALS` distinct variations of a pair."""
-        rng = seeding.generator(self.seed, "own data", "local search", step)
-        first, second = pair.sides
-        origin = pair.origin
-        found: dict[tuple[Rows, Rows], Pair] = {}
-        for data, neighbour, words in _proposals(first.source, first.rows.index(), second.rows.index(), rng):
-            if data == neighbour or (data, neighbour) == (first.rows, second.rows):
-                continue
-            moved = replace(origin, text=f"{origin.text}; {words}", moves=origin.moves + 1)
-            made = MadePair(_varied(first, data, words), _varied(second, neighbour, words), moved, pair.shown)
-            found.setdefault((data, neighbour), made)
-        return list(found.values())[:PROPOSALS]
+    rng = seeding.generator(seed, "own data", "local search", step)
+    first, second = pair.sides
+    origin = pair.origin
+    found: dict[tuple[Rows, Rows], Pair] = {}
+    for data, neighbour, words in _proposals(first.source, first.rows.index(), second.rows.index(), rng):
+        if data == neighbour or (data, neighbour) == (first.rows, second.rows):
+            continue
+        moved = replace(origin, text=f"{origin.text}; {words}", moves=origin.moves + 1)
+        made = MadePair(_varied(first, data, words), _varied(second, neighbour, words), moved, pair.shown)
+        found.setdefault((data, neighbour), made)
+    return list(found.values())[:PROPOSALS]
 
 
 def _proposals(

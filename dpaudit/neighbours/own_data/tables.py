@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import singledispatch
 from typing import Any, Self
@@ -27,8 +27,8 @@ from dpaudit.neighbours.own_data.data_columns import DataColumn, unfit
 from dpaudit.neighbours.own_data.frames import LIBRARIES, library_of
 
 _NO_ROWS = np.zeros(0, dtype=np.int64)
+# The columns of a sparse matrix in which new records differ: those that most records have an entry in.
 SPARSE_COLUMNS = 8
-"""The columns of a sparse matrix in which new records differ: those that most records have an entry in."""
 ALLOWED = (
     "a list or tuple of records, an array, a table of pandas, polars or pyarrow, a dataset of xarray, a dictionary of "
     "columns, a tuple of arrays of one length, or a sparse matrix"
@@ -107,7 +107,8 @@ def table_of(data: Any) -> Table:
     if library is not None:
         table = LIBRARIES[library](data, library[1])
         made = type(table.take(_NO_ROWS))
-        if made is type(data) or library[1] == "Array":  # arrays of pyarrow have a class for each type
+        # Arrays of pyarrow have a class for each type.
+        if made is type(data) or library[1] == "Array":
             return table
         return _of_subclass(table, data, made)
     text = "{data} must be {allowed_}, got a {kind}"
@@ -131,7 +132,8 @@ def _of_subclass(table: Table, data: Any, plain: type) -> Table:
     kind = type(data)
     try:
         same = type(kind(table.take(_NO_ROWS))) is kind
-    except Exception:  # whatever its constructor raises
+    # The constructor is third-party code, and may raise anything.
+    except Exception:
         same = False
     if not same:
         text = "{data} must be a plain {plain}, got a {kind}, whose rows are none any more: pass the plain one, or say "
@@ -185,7 +187,7 @@ def _of_sparse(data: sparse.sparray | sparse.spmatrix) -> Table:
 
 @table_of.register(list)
 @table_of.register(tuple)
-def _of_records(data: list[Any] | tuple[Any, ...]) -> Table:
+def _of_records(data: Sequence[Any]) -> Table:
     """Return the table of a list or tuple; a tuple of arrays of one length holds the parts of records."""
     if isinstance(data, list):
         return _as_given(RecordTable(list(data), list), data, list)
@@ -203,14 +205,16 @@ def _as_given(table: Table, data: Any, plain: type) -> Table:
     if kind is plain:
         return table
     make: Rebuild = kind
-    if hasattr(kind, "_make"):  # a named tuple takes its fields one by one
+    # A named tuple takes its fields one by one.
+    if hasattr(kind, "_make"):
         make = kind._make
     try:
         for one in (plain(data), table.take(_NO_ROWS)):
             made = make(one)
             if type(made) is not kind or plain(made) != one:
                 return table
-    except Exception:  # whatever its constructor raises
+    # The constructor is third-party code, and may raise anything.
+    except Exception:
         return table
     return replace(table, rebuilds=(*table.rebuilds, make))
 

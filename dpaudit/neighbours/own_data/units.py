@@ -18,14 +18,14 @@ from dpaudit.neighbours.own_data.value_bounds import column_number
 if TYPE_CHECKING:
     import pandas as pd
 
+# Columns that are examined one by one.
 COLUMNS = 8
-"""Columns that are examined one by one."""
+# Units that are drawn at random, in addition to those that stand out.
 DRAWN = 2
-"""Units that are drawn at random, in addition to those that stand out."""
+# The most different values of a column that divides the records into groups.
 GROUPS = 20
-"""The most different values of a column that divides the records into groups."""
+# Rows of a group that is not rare any more.
 LARGE = 10_000
-"""Rows of a group that is not rare any more."""
 
 
 GivenUnit = str | Sequence[Hashable] | np.ndarray
@@ -87,8 +87,9 @@ def read_units(unit: GivenUnit | None, data: Any, size: int, columns: tuple[Data
         if not missing and not isinstance(name, Hashable):
             text = "{unit} must hold texts or numbers; row {row} has a {kind}"
             raise InputError(text, names=("unit",), row=row, kind=type(name).__qualname__)
-        if missing:  # no name that is given equals a row's own
-            code = numbers.setdefault(_NoName(row), len(numbers))
+        if missing:
+            # An object of its own: no name that is given equals it.
+            code = numbers.setdefault(object(), len(numbers))
             unnamed.add(code)
         else:
             code = numbers.setdefault(name, len(numbers))
@@ -108,13 +109,6 @@ def _check_categories(data: pd.DataFrame, unit: str) -> None:
         raise InputError(text, names=("unit",), absent=absent, given=repr(unit))
 
 
-@dataclass(frozen=True)
-class _NoName:
-    """The stand-in for the name of a row that has none."""
-
-    row: int
-
-
 def standing_out(columns: tuple[DataColumn, ...], units: Units, group: int, seed: int) -> list[UnitRows]:
     """Return `group` units at a time that stand out by an extreme, place, size or rarity, and a few drawn at random."""
     chosen = (np.flatnonzero(np.isin(units.codes, some)) for some in _chosen(columns, units, group, seed))
@@ -125,7 +119,8 @@ def _chosen(columns: tuple[DataColumn, ...], units: Units, group: int, seed: int
     sizes = units.sizes
     numeric = [column for i, column in enumerate(columns) if column.numeric and i != units.column][:COLUMNS]
     for column in numeric:
-        for sign in (1, -1):  # the greatest values, then the least
+        # The greatest values, then the least.
+        for sign in (1, -1):
             score = np.full(len(sizes), -np.inf)
             np.maximum.at(score, units.codes, np.nan_to_num(sign * column.values.astype(float), nan=-np.inf))
             yield np.argsort(-score, kind="stable")[:group].tolist()
@@ -156,10 +151,12 @@ def small_groups(columns: tuple[DataColumn, ...], unit: int | None) -> list[tupl
         values = column.values.tolist()
         try:
             counts = Counter(values)
-        except TypeError:  # values that have no hash
+        # Some values, as lists, have no hash.
+        except TypeError:
             continue
         rarest, size = min(counts.items(), key=lambda item: item[1])
-        group = rarest is None or not is_missing(rarest)  # NaN is no group, and NA equals nothing
+        # NaN is no group, and NA equals nothing.
+        group = rarest is None or not is_missing(rarest)
         if 2 <= len(counts) <= GROUPS and size <= LARGE and group:
             found.append((column.title, tuple(_places(values, rarest))))
     return sorted(found, key=lambda one: len(one[1]))
@@ -167,7 +164,8 @@ def small_groups(columns: tuple[DataColumn, ...], unit: int | None) -> list[tupl
 
 def _places(values: Sequence[Hashable], rarest: Hashable) -> Iterator[int]:
     for row, value in enumerate(values):
-        if value is rarest or (not is_missing(value) and value == rarest):  # NA compared with anything is no truth
+        # NA compared with anything is no truth.
+        if value is rarest or (not is_missing(value) and value == rarest):
             yield row
 
 

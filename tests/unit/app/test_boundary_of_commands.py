@@ -121,7 +121,7 @@ def test_a_thread_of_the_imported_file_does_not_keep_the_command(tmp_path: Path)
     assert done.stdout.startswith("VIOLATION")
 
 
-@pytest.mark.parametrize("jobs", ["1", "2"])
+@pytest.mark.parametrize("jobs", [pytest.param("1", marks=pytest.mark.full), "2"])
 def test_nothing_of_an_output_runs_in_the_command_with_several_workers_either(tmp_path: Path, jobs: str) -> None:
     (tmp_path / "mine.py").write_text(
         "import os\npairs = [(0, 1)]\nhome = os.getcwd()\n"

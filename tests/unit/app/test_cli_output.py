@@ -50,23 +50,25 @@ def test_the_verdict_is_coloured_and_broken_at_the_width_of_a_terminal(monkeypat
     assert len(verdict) > 3
 
 
-@pytest.mark.parametrize("how", ["NO_COLOR", "never"])
-def test_colour_can_be_refused(monkeypatch: pytest.MonkeyPatch, how: str) -> None:
+@pytest.mark.parametrize("forced", [False, True])
+def test_colour_can_be_refused(monkeypatch: pytest.MonkeyPatch, forced: bool) -> None:
     terminal = at_terminal(monkeypatch)
-    if how == "NO_COLOR":
-        monkeypatch.setenv("NO_COLOR", "1")
-    assert app.main([*LIAR, *(("--color", "never") if how == "never" else ())]) == 1
+    monkeypatch.setenv("NO_COLOR", "1")
+    if forced:
+        monkeypatch.setenv("FORCE_COLOR", "1")
+    assert app.main(LIAR) == 1
     assert terminal.getvalue().startswith("VIOLATION    toy-liar")
     assert "\x1b" not in terminal.getvalue()
 
 
-def test_elsewhere_lines_have_80_columns_and_colour_only_if_asked_for(capsys) -> None:
+def test_elsewhere_lines_have_80_columns_and_colour_only_if_asked_for(capsys, monkeypatch) -> None:
     text = called(capsys, *LIAR, joined=False)[1]
     assert "\x1b" not in text
     # A command is one line, so that it can be copied.
     assert max(len(line) for line in text.splitlines() if not line.startswith("repeat")) <= 80
     assert [line.split()[0] for line in text.splitlines() if line[0] != " "] == ["VIOLATION", "because", "repeat"]
-    assert called(capsys, *LIAR, "--color", "always")[1].startswith("\x1b[1;31mVIOLATION")
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    assert called(capsys, *LIAR)[1].startswith("\x1b[1;31mVIOLATION")
 
 
 def test_more_is_shown_if_asked_for(capsys) -> None:

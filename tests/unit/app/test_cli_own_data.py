@@ -15,6 +15,8 @@ from dpaudit.audit.options import OWN_DATA_SECONDS
 MECHANISM = '''
 import time
 
+import numpy as np
+
 
 def total(data, rng):
     """Return the sum of values in [0, 1], which the mechanism does not clip."""
@@ -23,7 +25,7 @@ def total(data, rng):
 
 def clipped(data, rng):
     """Return the sum of values, each between 0 and 1."""
-    return float(data["share"].fillna(0).clip(0, 1).sum()) + rng.laplace()
+    return float(np.clip(np.nan_to_num(data["share"].to_numpy(dtype=float)), 0, 1).sum()) + rng.laplace()
 
 
 def slow(data, rng):

@@ -55,7 +55,7 @@ def test_a_format_that_there_is_not_is_refused_before_anything_runs(capsys: Any,
     for verb, name in (("diff", "told.pdf"), ("diff", "told.xml"), ("list", "told.svg")):
         status, out, err = called(capsys, verb, "--out", name)
         assert (status, out) == (2, "")
-        assert "must be a file that ends in .html, .json, .md, .txt, got 'told." in " ".join(err.split())
+        assert f"must be a file that ends in {', '.join(PLAIN)}, got 'told." in " ".join(err.split())
 
 
 def test_what_is_wrong_with_the_words_of_a_verb_names_its_help(capsys: Any, project: Path) -> None:

@@ -12,6 +12,7 @@ import pytest
 from cli_support import called
 
 from dpaudit.app import check as checks
+from dpaudit.app.options import FORMS
 
 MECHANISM = """
 PAIRS = [(0, 1)]
@@ -101,7 +102,7 @@ def _checked_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("_checked_once")
-@pytest.mark.parametrize("form", ["xml", "md", "sarif", "txt", "html", "json"])
+@pytest.mark.parametrize("form", [suffix[1:] for suffix in FORMS])
 def test_a_report_tells_audits_of_one_mechanism_apart(capsys: Capture, project: Path, form: str) -> None:
     """An entry never hides another one, what is accepted is no failure, and what could not be audited is told."""
     entry = '[[audit]]\nname = "{}"\nmechanism = "{}"\nepsilon = {}\n'

@@ -24,7 +24,8 @@ from dpaudit.report import schema
 
 
 def test_a_run_of_honest_learners_is_status_0_and_writes_its_reports(capsys, tmp_path):
-    status, out, err = run(capsys, tmp_path / "out", "toy-coin", "broken-toy-open")
+    # Quietly: where a machine is busy, a run says after two seconds how far it is.
+    status, out, err = run(capsys, tmp_path / "out", "toy-coin", "broken-toy-open", "--quiet")
     assert status == 0, out
     assert sorted(p.name for p in (tmp_path / "out").iterdir()) == ["report.json", FILENAME, "run.started"]
     assert re.search(r"^  toy-coin +3 +3.00 +2.\d\d ", out, re.M)

@@ -9,6 +9,7 @@ import pytest
 
 from dpaudit import RecordedFinding, SensitivityFinding
 from dpaudit.app import main
+from dpaudit.app.options import DRAWN
 
 CODE = """
 def total(data):
@@ -73,13 +74,13 @@ def test_what_is_not_covered_is_no_evidence(capsys: pytest.CaptureFixture[str]) 
     assert run(capsys, "ages.py:elsewhere", "--data", "ages.csv", "--claim", "1", "--allow-no-evidence")[0] == 0
 
 
-@pytest.mark.parametrize("suffix", ["html", "json", "md", "txt", "xml", "svg"])
+@pytest.mark.parametrize("suffix", DRAWN)
 def test_every_format_is_written(suffix: str, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    out = tmp_path / f"found.{suffix}"
+    out = tmp_path / f"found{suffix}"
     run(capsys, "ages.py:noisy", "--data", "ages.csv", "--claim", "1", "--out", str(out))
     text = out.read_text()
     assert len(text) > 100
-    if suffix != "svg":
+    if suffix != ".svg":
         assert "line 6" in text
 
 

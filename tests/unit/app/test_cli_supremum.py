@@ -10,6 +10,7 @@ import jsonschema
 import pytest
 from cli_support import call
 
+from dpaudit.app.options import DRAWN
 from dpaudit.exact.finding import SupremumFinding
 from dpaudit.report import schema
 
@@ -46,7 +47,7 @@ def test_it_writes_json_and_text(capsys: Any, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (("--out", "found.pdf"), "must be a file that ends in .html, .json, .md, .txt, .xml, .svg, got"),
+        (("--out", "found.pdf"), f"must be a file that ends in {', '.join(DRAWN)}, got"),
         (("--out", "nowhere/found.json"), "in a folder that exists"),
         (("--starts", "0"), "--starts must be"),
         (("--relation", "friends"), "--relation"),

@@ -68,7 +68,7 @@ def test_an_audit_that_goes_on_is_the_one_that_never_stopped(mechanism: Any, tmp
     assert [json.loads(line)["kind"] for line in file.read_text().splitlines()].count("link") == 2
 
 
-@pytest.mark.parametrize("mechanism", [wide, wide_part])
+@pytest.mark.parametrize("mechanism", [wide, pytest.param(wide_part, marks=pytest.mark.full)])
 def test_wide_outputs_go_on_with_the_columns_that_were_chosen(mechanism: Any, tmp_path: Path) -> None:
     file, given = tmp_path / "runs.jsonl", {"epsilon": 3.0, "trials": 500}
     whole = audit(mechanism, sequential=True, **given)

@@ -9,7 +9,7 @@ import os
 import pickle
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any
 
@@ -295,8 +295,19 @@ def copied(finding: dpaudit.PrivacyFinding) -> bool:
     return finding.verdict == "no evidence" and said and Meaningless(CheckName.ADVANCED) in finding.gaps
 
 
-@pytest.mark.parametrize("name", COPYING)
-@pytest.mark.parametrize("given", [{}, {"sequential": True}, {"timeout": 60.0}, {"delta": 1e-3}], ids=str)
+def named_and_given(names: Iterable[str], options: Sequence[dict[str, Any]]) -> list[Any]:
+    """Return all names with all options; the quick profile has each of both, with the first of the other kind."""
+    return [
+        pytest.param(name, given, id=f"{name}-{given}", marks=[pytest.mark.full] * bool(i and j))
+        for i, name in enumerate(names)
+        for j, given in enumerate(options)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "given"),
+    named_and_given(COPYING, [{}, {"sequential": True}, {"timeout": 60.0}, {"delta": 1e-3}]),
+)
 def test_a_generator_that_is_never_advanced_leaves_no_evidence(name: str, given: dict[str, Any]) -> None:
     """Right but for that, and with a tenth of the noise."""
     other = COPYING[name]
@@ -336,8 +347,7 @@ def test_a_generator_that_is_advanced_now_and_then_leaves_no_evidence(mechanism:
     assert copied(audit(lambda x, rng: {"rows": np.array([mechanism(x, rng)]), "unit": "m"}))
 
 
-@pytest.mark.parametrize("name", SPAWNING)
-@pytest.mark.parametrize("given", [{}, {"timeout": 60.0}], ids=str)
+@pytest.mark.parametrize(("name", "given"), named_and_given(SPAWNING, [{}, {"timeout": 60.0}]))
 def test_a_generator_that_spawns_is_advanced(name: str, given: dict[str, Any]) -> None:
     found = audit(lambda x, rng: x + SPAWNING[name](rng).laplace(), epsilon=1.1, **given)
     assert found.verdict == "consistent"
@@ -416,7 +426,7 @@ class Reusing:
 @pytest.mark.parametrize(
     "given", [{"kept": 0.5}, {"kept": 0.9}, {"kept": 0.99}, {"rho": 0.6}, {"rho": 0.9}, {"rho": 0.99}], ids=str
 )
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.full) for seed in (1, 2))])
 def test_runs_that_depend_on_earlier_ones_are_no_evidence(given: dict[str, float], seed: int) -> None:
     found = audit(Reusing(seed, **given), randomness="own", trials=2_000, epsilon=1.0, confidence=0.9, seed=seed)
     assert answers(found)["order"] == Answer.DEPENDS

@@ -28,7 +28,10 @@ ALIKE = {
 """Leaks beside which another one of its kind is in every profile: widths, remainders, check characters, bytes."""
 
 
-@pytest.mark.parametrize(("mechanism", "name"), bench.LEAKS.values(), ids=bench.LEAKS.keys())
+@pytest.mark.parametrize(
+    ("mechanism", "name"),
+    [pytest.param(*made, id=name, marks=[pytest.mark.full] * (name in ALIKE)) for name, made in bench.LEAKS.items()],
+)
 def test_a_leak_of_features_together_is_promised(mechanism, name):
     rng = np.random.default_rng(7)
     sides = [[mechanism(x, rng) for _ in range(RUNS)] for x in (0, 1)]

@@ -368,13 +368,13 @@ def test_check_symmetry_tells_symmetries_from_others() -> None:
     flip_labels, swap_points, broken = np.array([1, 0, 3, 2]), np.array([2, 3, 0, 1]), np.array([1, 0, 2, 3])
     learner = Table(lambda s: [2.0 ** -(1 + ones(s)), 1 - 2.0 ** -(1 + ones(s))])
     sample, other = learner.domain.sample([0, 0, 1], [0, 0, 1]), learner.domain.sample([0, 0, 1], [0, 1, 1])
-    assert check_symmetry(learner, sample, other, swap_points)
-    assert not check_symmetry(learner, sample, other, flip_labels)
-    assert not check_symmetry(learner, sample, other, broken)
+    assert check_symmetry(learner.law, learner.domain, sample, other, swap_points)
+    assert not check_symmetry(learner.law, learner.domain, sample, other, flip_labels)
+    assert not check_symmetry(learner.law, learner.domain, sample, other, broken)
     symmetric = Table(majority)
-    assert all(check_symmetry(symmetric, sample, other, g) for g in (swap_points, flip_labels))
+    assert all(check_symmetry(symmetric.law, symmetric.domain, sample, other, g) for g in (swap_points, flip_labels))
     empty = symmetric.domain.empty_sample()
-    assert check_symmetry(symmetric, empty, empty, broken)
+    assert check_symmetry(symmetric.law, symmetric.domain, empty, empty, broken)
 
 
 def test_names_of_atoms_must_be_permuted_alike_on_both_sides_of_a_pair() -> None:
@@ -382,7 +382,7 @@ def test_names_of_atoms_must_be_permuted_alike_on_both_sides_of_a_pair() -> None
     both = Table(lambda s: [1.0, 0.0] if {(0, 0), (1, 0)} <= set(rows(s)) else [0.0, 1.0])
     swap = np.array([1, 0, 2, 3])
     sample, other = both.domain.sample([0, 1], [0, 0]), both.domain.sample([0, 1], [0, 1])
-    assert not check_symmetry(both, sample, other, swap)
+    assert not check_symmetry(both.law, both.domain, sample, other, swap)
 
 
 def rows(sample: Any) -> list[tuple[int, int]]:

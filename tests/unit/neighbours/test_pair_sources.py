@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from dpaudit.contract import Origin, OriginKind, Pair, Relation
 from dpaudit.errors import InputError
 from dpaudit.neighbours.check import are_neighbours
 from dpaudit.neighbours.crafted import crafted_pairs
-from dpaudit.neighbours.random_samples import SampleMoves, random_pairs
+from dpaudit.neighbours.random_samples import random_pairs, sample_moves
 from dpaudit.neighbours.sources import is_source, pairs_of_source, query_patterns
 from dpaudit.neighbours.strategies import pairs_from_strategy
 from dpaudit_learners.domains import Cube, Interval
@@ -181,7 +182,7 @@ def test_patterns_find_a_leak_that_one_answer_alone_does_not_show() -> None:
 @pytest.mark.parametrize("relation", list(Relation))
 @pytest.mark.parametrize("domain", [Interval(5), Cube(3)])
 def test_moves_keep_neighbours_neighbours(domain: Interval | Cube, relation: Relation) -> None:
-    moves = SampleMoves(domain, 0)
+    moves = partial(sample_moves, domain, 0)
     for index, pair in enumerate(crafted_pairs(domain, 4, relation)[::5]):
         found = moves(pair, index)
         assert found

@@ -172,12 +172,12 @@ def test_frames_show_columns_index_and_categories():
 
     frame = pd.DataFrame({"a": [1.0, 2.0], "b": pd.Categorical(["x", "y"])}, index=["p", "q"])
     found = parts(frame)
-    assert found.beside.held["columns"] == ("a", "b")
-    assert found.beside.held["index"] == {"names": (None,), "values": ("p", "q")}
+    assert found.metadata.held["columns"] == ("a", "b")
+    assert found.metadata.held["index"] == {"names": (None,), "values": ("p", "q")}
     assert found.values["0 a"].tolist() == [1.0, 2.0]
     assert found.values["1 b"].values["codes"].tolist() == [0, 1]
     series = parts(pd.Series([1, 2], name="s"))
-    assert (series.values["values"].tolist(), series.beside.held["name"]) == ([1, 2], "s")
+    assert (series.values["values"].tolist(), series.metadata.held["name"]) == ([1, 2], "s")
 
 
 def test_what_is_not_looked_at_is_said():
@@ -216,7 +216,7 @@ def test_columns_of_a_frame_are_told_by_place_whatever_their_type():
     columns = [[1, 2], [0.5, np.nan], [True, False], ["a", "b"], [1, "a"], zoned, pd.array([1, None], dtype="Int64")]
     frame = pd.concat([pd.Series(column, name="same") for column in columns], axis=1)
     found = parts(frame)
-    assert found.beside.held["columns"] == ("same",) * len(columns)
+    assert found.metadata.held["columns"] == ("same",) * len(columns)
     assert found.values["6 same"].values["values"].tolist() == [1, 0]
     assert found.values["6 same"].values["missing"].tolist() == [False, True]
     for i in range(len(columns) - 1):

@@ -145,9 +145,15 @@ trials = 800
     "words",
     [
         ["privacy", "elsewhere.py:noisy", "--epsilon", "1", "--trials", "800"],
-        ["privacy", "elsewhere.py:noisy", "--epsilon", "1", "--trials", "100", "--timeout", "5"],
+        pytest.param(
+            ["privacy", "elsewhere.py:noisy", "--epsilon", "1", "--trials", "100", "--timeout", "5"],
+            marks=pytest.mark.full,
+        ),
         ["check", "noisy"],
-        ["utility", "threshold-exponential", "--alpha", "0.1", "--beta", "0.1", "--trials", "100"],
+        pytest.param(
+            ["utility", "threshold-exponential", "--alpha", "0.1", "--beta", "0.1", "--trials", "100"],
+            marks=pytest.mark.full,
+        ),
     ],
     ids=lambda words: "-".join(words[:2]),
 )

@@ -26,6 +26,9 @@ from tests.support.grouped import grouped
 pytest_plugins = ["pytester"]
 
 TABLE = [*((name, False, wanted) for name, wanted in SINGLE.items()), *((name, True, w) for name, w in BATCHED.items())]
+FEW = list({(batched, wanted): (name, batched, wanted) for name, batched, wanted in reversed(TABLE)}.values())
+"""A signature of each kind of answer in both forms: what asks for a generator is decided in one place, which
+`test_from_python` tries with all of them, in whatever way the mechanism is named."""
 EPSILON = 2.0
 """Twice the true epsilon of what is called as it asks: an accusation has probability far below 0.001."""
 NO_GENERATOR = r"takes no generator"
@@ -85,7 +88,9 @@ def test_a_mechanism_of_the_table_gives_its_data_away_if_it_gets_what_it_did_not
     assert dpaudit.audit_privacy(misfilled, PAIRS, epsilon=EPSILON, trials=200).verdict == "violation"
 
 
-@pytest.mark.parametrize(("name", "batched", "wanted"), TABLE)
+@pytest.mark.parametrize(
+    ("name", "batched", "wanted"), [pytest.param(*one, marks=[pytest.mark.full] * (one not in FEW)) for one in TABLE]
+)
 def test_from_the_command_line(capsys: pytest.CaptureFixture[str], name: str, batched: bool, wanted: str) -> None:
     words = ["privacy", f"{FILE}:{name}", "--epsilon", str(EPSILON), "--trials", "60", "--seed", "0"]
     words += ["--batched"] if batched else []
@@ -101,18 +106,24 @@ def test_from_the_command_line(capsys: pytest.CaptureFixture[str], name: str, ba
         assert status in (0, 3), out + err
 
 
+@pytest.fixture
+def table(request: pytest.FixtureRequest) -> list[tuple[str, bool, str]]:
+    """Return the signatures that one test tries in turn: in the quick profile a few."""
+    return TABLE if request.config.getoption("--profile") == "full" else FEW
+
+
 @pytest.mark.parametrize("randomness", ["argument", "own"])
-def test_from_the_settings_of_a_project(tmp_path: Path, randomness: str) -> None:
+def test_from_the_settings_of_a_project(tmp_path: Path, table: Any, randomness: str) -> None:
     settings = tmp_path / "audit.toml"
     text = "trials = 60\n"
-    for name, batched, _ in TABLE:
+    for name, batched, _ in table:
         text += f"[[audit]]\nname = '{name}'\nmechanism = '{FILE}:{name}'\nepsilon = {EPSILON}\n"
         text += f"randomness = '{randomness}'\n"
         text += "batched = true\n" if batched else ""
     settings.write_text(text)
     rows = {one.row.name: one.row for one in check(settings)}
-    assert len(rows) == len(TABLE)
-    for name, _, wanted in TABLE:
+    assert len(rows) == len(table)
+    for name, _, wanted in table:
         row = rows[name]
         if wanted == FILLED or (wanted == OWN and randomness == "own"):
             assert row.verdict in ("consistent", "no evidence"), f"{name}: {row.why}"
@@ -127,7 +138,7 @@ import pytest
 import signatures
 from dpaudit import InputError
 
-TABLE = [(n, False, w) for n, w in signatures.SINGLE.items()] + [(n, True, w) for n, w in signatures.BATCHED.items()]
+TABLE = {table!r}
 
 @pytest.mark.parametrize(("name", "batched", "wanted"), TABLE)
 @pytest.mark.parametrize("randomness", ["argument", "own"])
@@ -144,10 +155,10 @@ def test_one(assert_private, name, batched, wanted, randomness):
 """
 
 
-def test_from_the_fixture(pytester: pytest.Pytester) -> None:
-    pytester.makepyfile(SUITE)
+def test_from_the_fixture(pytester: pytest.Pytester, table: Any) -> None:
+    pytester.makepyfile(SUITE.replace("{table!r}", repr(table)))
     result = pytester.runpytest_inprocess("-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:hypothesispytest", "-q")
-    result.assert_outcomes(passed=2 * len(TABLE), warnings=result.parseoutcomes().get("warnings", 0))
+    result.assert_outcomes(passed=2 * len(table), warnings=result.parseoutcomes().get("warnings", 0))
 
 
 @pytest.mark.parametrize("builtin", [max, operator.itemgetter(0), dict])
@@ -256,7 +267,16 @@ def sklearn_like(data: float, random_state: np.random.RandomState) -> float:
     return round(data + signatures.check_random_state(random_state).laplace())
 
 
-@pytest.mark.parametrize("given", [{}, {"timeout": 5.0}, {"n_jobs": 2}, {"sequential": True}, {"time": True}])
+@pytest.mark.parametrize(
+    "given",
+    [
+        {},
+        {"timeout": 5.0},
+        pytest.param({"n_jobs": 2}, marks=pytest.mark.full),  # as guards below
+        {"sequential": True},
+        {"time": True},
+    ],
+)
 def test_a_random_state_is_an_address_as_a_generator_is(given: dict) -> None:
     found = dpaudit.audit_privacy(sklearn_like, [(0, 1)], **grouped(epsilon=EPSILON, trials=1000, **given))
     (generator,) = (one for one in found.checks if one.name == CheckName.GENERATOR)
@@ -432,8 +452,14 @@ GUARDED = (
 )
 
 
-@pytest.mark.parametrize("mechanism", GUARDED)
-@pytest.mark.parametrize("given", [{}, {"n_jobs": 2}, {"timeout": 5.0}])
+@pytest.mark.parametrize(
+    ("mechanism", "given"),
+    [
+        pytest.param(mechanism, given, marks=[pytest.mark.full] * bool(i and j))
+        for i, mechanism in enumerate(GUARDED)
+        for j, given in enumerate(({}, {"n_jobs": 2}, {"timeout": 5.0}))
+    ],
+)
 def test_a_guard_that_refuses_a_generator_gets_one_of_another_kind(
     mechanism: Callable[..., Any], given: dict[str, Any]
 ) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from dpaudit.audit.audit import audit_privacy
 from dpaudit.audit.parameters import Execution
 from dpaudit.contract import Pair
 from dpaudit.errors import ToolFault
-from dpaudit.neighbours.own_data.pairs import OwnDataMoves, neighbours_of
+from dpaudit.neighbours.own_data.pairs import neighbours_of, own_data_moves
 from dpaudit.running import processes, workers
 from dpaudit.sensitivity import screening
 from dpaudit.sensitivity.screening import shortlist
@@ -35,7 +36,7 @@ def squares(data: Any, rng: np.random.Generator) -> float:
 
 def made(run: Any, epsilon: float = 1.0, most: int = 10_000) -> screening.Shortlist | None:
     pairs = neighbours_of(DATA, bounds=(0, 10), count=6, seed=1)
-    return shortlist(run, pairs[:4], pairs[4:], OwnDataMoves(1), epsilon, 0.0, 1, most)
+    return shortlist(run, pairs[:4], pairs[4:], partial(own_data_moves, 1), epsilon, 0.0, 1, most)
 
 
 def words(found: screening.Shortlist | None) -> Any:

@@ -62,7 +62,7 @@ def test_measures_of_simplices_by_inclusion_and_exclusion() -> None:
     assert sum(family.volumes) == 104**4
 
 
-@pytest.mark.parametrize(("side", "count"), [(1, 104), (2, 2702)])
+@pytest.mark.parametrize(("side", "count"), [(1, 104), pytest.param(2, 2702, marks=pytest.mark.full)])
 def test_regions_make_their_labellings(side: int, count: int) -> None:
     # 104: the threshold functions of three variables.
     points, family = Grid(side, 3).points(), halfspace_family(side)

@@ -25,8 +25,8 @@ from dpaudit_learners.regions.tuple_draws import TupleSampler
 LEVEL = 1e-6
 RATES = (Fraction(1, 10), Fraction(1, 4), Fraction(1, 2), Fraction(1), Fraction(2))
 CASES = [
-    # Every side with every rate; in quick with the two scores in turn.
-    pytest.param(side, rate, kind, marks=[pytest.mark.full] * ((side + i + j) % 2))
+    # Every side with every rate; in quick with the two scores in turn, and but for the greatest, which is dear.
+    pytest.param(side, rate, kind, marks=[pytest.mark.full] * (side == 4 or (side + i + j) % 2))
     for side in (1, 2, 3, 4)
     for i, rate in enumerate(RATES)
     for j, kind in enumerate(("right", "cover"))

@@ -8,6 +8,7 @@ import tracemalloc
 from collections import Counter, OrderedDict
 from dataclasses import dataclass, is_dataclass
 from decimal import Decimal
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,7 +22,7 @@ from dpaudit.jsonable import jsonable, stable_repr
 from dpaudit.neighbours.own_data import pairs as make
 from dpaudit.neighbours.own_data import tables as kinds
 from dpaudit.neighbours.own_data.backgrounds import Rows
-from dpaudit.neighbours.own_data.pairs import OwnDataMoves
+from dpaudit.neighbours.own_data.pairs import own_data_moves
 
 
 class Visit(NamedTuple):
@@ -109,8 +110,16 @@ def records(data: Any) -> list[str]:
     return [repr(record.tolist() if isinstance(record, np.ndarray) else record) for record in data]
 
 
-@pytest.mark.parametrize("relation", RELATIONS)
-@pytest.mark.parametrize("name", DATASETS)
+def kinds_and_relations() -> list[Any]:
+    """Return every kind with both relations, which take turns in the quick profile."""
+    return [
+        pytest.param(name, relation, marks=[pytest.mark.full] * ((i + j) % 2), id=f"{name}-{relation}")
+        for i, name in enumerate(DATASETS)
+        for j, relation in enumerate(RELATIONS)
+    ]
+
+
+@pytest.mark.parametrize(("name", "relation"), kinds_and_relations())
 def test_datasets_differ_in_one_record_and_keep_their_kind(name: str, relation: str) -> None:
     data = DATASETS[name]
     pairs = dpaudit.neighbours_of(data, relation, count=200)
@@ -324,7 +333,7 @@ def test_what_shows_a_pair_made_from_data_by_its_fields_shows_no_value() -> None
 @pytest.mark.parametrize("name", ["floats", "a frame", "texts", "csr", "X and y"])
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_local_search_keeps_pairs_neighbours(name: str, relation: str) -> None:
-    moves = OwnDataMoves(3)
+    moves = partial(own_data_moves, 3)
     for pair in dpaudit.neighbours_of(DATASETS[name], relation, seed=3)[::5]:
         for step in range(3):
             for near in moves(pair, step):
@@ -335,12 +344,12 @@ def test_local_search_keeps_pairs_neighbours(name: str, relation: str) -> None:
                 assert near.origin.moves == pair.origin.moves + 1
 
 
-@pytest.mark.parametrize("group", [2, 3])
+@pytest.mark.parametrize("group", [2, pytest.param(3, marks=pytest.mark.full)])
 @pytest.mark.parametrize("name", ["floats", "a frame", "texts", "X and y"])
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_local_search_changes_no_more_records_than_a_group_has(name: str, relation: str, group: int) -> None:
     # Records of a group stand apart: what lies between them is shared.
-    moves = OwnDataMoves(5)
+    moves = partial(own_data_moves, 5)
     seen = 0
     for pair in dpaudit.neighbours_of(DATASETS[name], relation, group=group, seed=3)[::4]:
         for step in range(4):
@@ -365,7 +374,7 @@ def test_rows_are_replaced_in_their_places() -> None:
 
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_local_search_moves_one_user_alone(relation: str) -> None:
-    made, moves = dpaudit.neighbours_of(FRAME, relation, unit="user", seed=1), OwnDataMoves(1)
+    made, moves = dpaudit.neighbours_of(FRAME, relation, unit="user", seed=1), partial(own_data_moves, 1)
     near = [one for pair in made[::2] for one in moves(pair, 0)]
     assert near
     for pair in near:

@@ -1,9 +1,9 @@
-"""Conversions that drop something: what stands beside the values of an output is read as well, or named.
+"""Metadata of outputs: what a conversion to plain values would drop is read as well, or named.
 
 An array protocol, a view, an iteration and a summary keep the values of an output and drop names, types, attributes and
-metadata. A function that converts an output returns `Labelled`: the values, and what it dropped. The dropped parts are
-`Beside`: they are found when somebody asks for them, cost nothing if all outputs have the same ones, and are compared
-like any other part if they differ. A part that cannot be read is `Unseen`, and findings name it.
+metadata. A function that converts an output returns `WithMetadata`: the values, and what it dropped as `Metadata`. That
+is found when somebody asks for it, costs nothing if all outputs have the same, and is compared like any other part if
+it differs. A part that cannot be read is `Unseen`, and findings name it.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ from collections.abc import Callable, Hashable
 from functools import lru_cache
 from typing import Any, Final, TypeAlias, TypeVar
 
-from dpaudit.outputs.protocols import Array, Parts
+from dpaudit.outputs.types import Array, Parts
 
 V = TypeVar("V")
 Dropped: TypeAlias = Callable[[Any], Parts]
-"""Finds parts of an object that stand beside its values, by names."""
+"""Finds some of the metadata of an object, by names."""
 
 # Classes whose nature is remembered, since it is asked of every output.
 KINDS = 256
 # Characters of the printed form of an object that are read.
 LONGEST = 4096
+# Types of objects that are known by their names, and print their addresses.
 NO_STATE = (
     types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.ModuleType, types.MethodWrapperType,
     functools.partial,
 )  # fmt: skip
-"""Types of objects that are known by their names, and print their addresses."""
 
 
 class Unseen:
@@ -45,8 +45,8 @@ class Unseen:
 UNSEEN: Final = Unseen()
 
 
-class Beside:
-    """The parts of an output beside its values, by names; they are found when they are asked for.
+class Metadata:
+    """The parts of an output that are not its values, by names; they are found when they are asked for.
 
     Each function returns some of them. If one raises, its name stands for an `Unseen` part.
     """
@@ -60,8 +60,8 @@ class Beside:
         self.cell: Hashable = None
 
     @classmethod
-    def of(cls, found: Parts) -> Beside:
-        """Return parts beside values that are known already."""
+    def of(cls, found: Parts) -> Metadata:
+        """Return metadata that is known already."""
         made = cls(None)
         made._found = found
         return made
@@ -86,33 +86,34 @@ class Beside:
         return repr(self.held)
 
 
-class Labelled:
-    """The `values` that a conversion of an output keeps, and the parts `beside` them."""
+class WithMetadata:
+    """The `values` that a conversion of an output keeps, and its `metadata`."""
 
-    __slots__ = ("beside", "values")
+    __slots__ = ("metadata", "values")
 
-    def __init__(self, values: Any, beside: Beside) -> None:
+    def __init__(self, values: Any, metadata: Metadata) -> None:
         self.values = values
-        self.beside = beside
+        self.metadata = metadata
 
     def __repr__(self) -> str:
-        return f"{self.values!r} beside {self.beside!r}"
+        return f"{self.values!r} beside {self.metadata!r}"
 
 
 Flat: TypeAlias = (
-    "Labelled | Unseen | Array | dict[Any, Any] | tuple[Any, ...] | list[Any] | bool | int | float | str | bytes | None"
+    "WithMetadata | Unseen | Array | dict[Any, Any] | tuple[Any, ...] | list[Any]"
+    "| bool | int | float | str | bytes | None"
 )
 """An output that was taken apart once; the elements of its containers may have to be taken apart in turn."""
 Named: TypeAlias = Parts | str | Unseen
 """A description of an object that prints only its address."""
 
 
-def converted(values: Flat, of: V, *dropped: Callable[[V], Parts]) -> Labelled:
+def converted(values: Flat, of: V, *dropped: Callable[[V], Parts]) -> WithMetadata:
     """Return the values that a conversion of an object keeps, together with what it dropped.
 
-    Each function finds some of what stands beside the values of the object, by names.
+    Each function finds some of the metadata of the object, by names.
     """
-    return Labelled(values, Beside(of, *dropped))
+    return WithMetadata(values, Metadata(of, *dropped))
 
 
 def named(value: Any, names: tuple[str, ...]) -> Parts:
