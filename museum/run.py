@@ -2,7 +2,8 @@
 
 Every exhibit has five audits: its wrong and its right side, with its data alone and with its pair given, and the wrong
 side with data alone once more where recorded noise does not choose pairs. Records are
-appended to a file as they come; ``museum/findings.json`` and ``docs/museum.md`` are then written from all of them.
+appended to a file as they come; ``museum/findings.json`` and ``docs/research/museum.md`` are then written from all of
+them.
 """
 
 from __future__ import annotations
@@ -117,7 +118,7 @@ def write(log: Path) -> None:
     records = [merged[key] for key in sorted(merged) if key[0] in files]
     target.write_text(json.dumps(records, indent=1) + "\n", encoding="utf-8")
     about = {name: read(path) for name, path in files.items()}
-    (ROOT / "docs/museum.md").write_text(page.text(about, records, page.misses()), encoding="utf-8")
+    (ROOT / "docs/research/museum.md").write_text(page.text(about, records, page.misses()), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Audit the auditor: how often it refutes a true claim, detects a false one, and misses a planted fault.
 
-    python scripts/calibrate.py [--profile quick|full] [--jobs J] [--out docs/calibration.md] [--json PATH]
+    python scripts/calibrate.py [--profile quick|full] [--jobs J] [--out docs/research/calibration.md] [--json PATH]
 
 Results are printed and kept as they come, in reports/latest/calibration-PROFILE.jsonl: the same command goes on where a
 stopped one ended, unless the code has changed. `--out` writes the tables as Markdown, `--json` the few numbers that

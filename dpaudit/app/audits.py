@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeVar
 
 from dpaudit.app.command import here, in_options, suffix_of
 from dpaudit.app.options import FORMS, HERE, On, Parameters, Shown, Size, argument
@@ -123,7 +123,10 @@ def audit(
     return show(results, seed, shown, repeat)
 
 
-def made_apart(what: str, kind: Any, call: Callable[[], Any]) -> Any:
+R = TypeVar("R", bound="Frozen")
+
+
+def made_apart(what: str, kind: type[R], call: Callable[[], R]) -> R:
     """Return the record of a kind that a call makes in a process of its own; `what` names the code that it runs."""
     from dpaudit.record import as_json, decode
     from dpaudit.running.workers import in_own_process
@@ -132,7 +135,8 @@ def made_apart(what: str, kind: Any, call: Callable[[], Any]) -> Any:
         with blamed(what):
             return as_json(call())
 
-    return decode(in_own_process(made), kind)
+    found: R = decode(in_own_process(made), kind)
+    return found
 
 
 def show(results: Sequence[Result], seed: int, shown: Shown, repeat: str | None = None) -> int:

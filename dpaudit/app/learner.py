@@ -172,7 +172,7 @@ def _supremum(named: LearnerOptions, relation: str | None, search: Climbs, shown
         seed=chosen["seed"],
         progress=not shown.quiet,
     )
-    finding: SupremumFinding = made_apart(f"the audit of {entry.id}", SupremumFinding, audited)
+    finding = made_apart(f"the audit of {entry.id}", SupremumFinding, audited)
     return _show("exact", finding, entry.id, parameters, {"supremum": True, **chosen, "relation": relation}, shown)
 
 
@@ -349,7 +349,7 @@ def sample_complexity(
         progress=not shown.quiet,
     )
     chosen = {**levels, "setting": setting, **climbs, "confidence": confidence, "seed": seed}
-    finding: SampleComplexityFinding = made_apart(f"the learner {entry.id}", SampleComplexityFinding, measured)
+    finding = made_apart(f"the learner {entry.id}", SampleComplexityFinding, measured)
     return _show("sample-complexity", finding, entry.id, parameters, chosen, shown)
 
 
@@ -394,7 +394,7 @@ def _scaling(
         seed=seed,
         progress=not shown.quiet,
     )
-    finding: ScalingFinding = made_apart(f"the learner {entry.id}", ScalingFinding, measured)
+    finding = made_apart(f"the learner {entry.id}", ScalingFinding, measured)
     return _show("sample-complexity", finding, entry.id, fixed, {"along": along, **options}, shown)
 
 

@@ -356,7 +356,8 @@ class PrivacyFinding(AuditFinding, kw_only=True, frozen=True, tag="privacy"):
     1 / `audit.power.LEARNING` of the confirmation runs detects in the fixed design, or bets in 1 / `LEARNING_OF_BETS`
     of the runs of the leading pair in the sequential one, had the event been given (there one of probability 0.1).
     `scripts/calibrate.py` measures that all runs are worth as much to an audit that has to learn the event. "As likely"
-    is meant as `detectable_at` says. It speaks of leaks visible in the features looked at, which docs/outputs.md lists.
+    is meant as `detectable_at` says. It speaks of leaks visible in the features looked at, which
+    docs/research/outputs.md lists.
 
     Attributes
     ----------

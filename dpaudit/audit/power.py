@@ -165,10 +165,10 @@ RARE = 0.05
 # Runs that are reckoned for an event that has to be learned, as a multiple of those for one that is given. An event
 # chosen on a quarter as many runs as confirm it loses up to a standard error or so of the three that detection takes,
 # whatever their number. Where all tails of a leak have the same ratio, training often takes a smaller one than the
-# likeliest: with 2 such shifts were detected in 109 of 120 audits, with 3 in 118 (`docs/promises.md`).
+# likeliest: with 2 such shifts were detected in 109 of 120 audits, with 3 in 118 (`docs/research/promises.md`).
 LEARNING = 3
 
-# The same for bets, which detect more often than that already (`docs/calibration.md`).
+# The same for bets, which detect more often than that already (`docs/research/calibration.md`).
 LEARNING_OF_BETS = 2
 
 # A search among pairs believes a pair's epsilon if bets on all its runs against that epsilon would be expected to win

@@ -174,8 +174,8 @@ RUNS_OF_PAIR = 16
 # Of the search, for variations of the best pair: crafted pairs are good, so that most goes to comparing them.
 LOCAL_SHARE = 0.3
 # Of the runs left, to choose the event: 99.5 % and more of the best event's bound are reached so. With a third the
-# medians of five seeds were higher on one row of `docs/benchmark.md` (SVT2: 0.072, not 0.068) and lower on another
-# (SVT3: 0.158, not 0.187).
+# medians of five seeds were higher on one row of `docs/research/benchmark.md` (SVT2: 0.072, not 0.068) and lower on
+# another (SVT3: 0.158, not 0.187).
 TRAINING_SHARE = 0.2
 # The same where outputs are wide: half of them find the directions, half the event. With 20 % of 2,000 runs a shift
 # of a hundred coordinates together was lost.
@@ -402,7 +402,8 @@ class Request:
         checks = (*closed, *(check for check in seen.checks if check.name not in named))
         claim = self.claim
         unseen = tuple(pilot.plan.unseen)
-        # The melded bound, and that of coins with delta > 0, ask for independent runs (`docs/how-the-bounds-work.md`).
+        # The melded bound, and that of coins with delta > 0, ask for independent runs
+        # (`docs/research/how-the-bounds-work.md`).
         by_coins = outcome.bound != MELDED and not (outcome.bound == COIN and claim.delta)
         run_by_run = by_coins and not self.sampler.mechanism.batched
         gaps = gaps_of(

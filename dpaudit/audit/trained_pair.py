@@ -87,7 +87,7 @@ SLOW_ROWS = 100_000
 # Multiples of the markdown of models that bounds are lowered by once more where discretizers are compared: the events
 # of one are nested and share their luck, those of different ones do not, and a slow score has more ways to be lucky.
 # With the greater number for all scores that cannot be refitted RAPPOR's bound was a tenth lower
-# (`docs/benchmark.md`).
+# (`docs/research/benchmark.md`).
 MARKDOWN = 0.75
 SLOW_MARKDOWN = 2.0
 # By which share a slow score must promise more than a quick one, to be worth its time, and a feature that was chosen

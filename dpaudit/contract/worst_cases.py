@@ -13,7 +13,7 @@ __all__ = ["CaseFamily", "HasWorstCase", "WorstFailure"]
 
 
 class CaseFamily(StrEnum):
-    """The families of learners whose worst case is bounded by a proof; docs/results.md has the proofs."""
+    """The families of learners whose worst case is bounded by a proof; docs/research/results.md has the proofs."""
 
     FINITE_CLASS = "finite class"
     POINTS = "points"

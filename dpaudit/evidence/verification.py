@@ -174,11 +174,13 @@ def _changes(header: Header, results: Sequence[Result], paths: tuple[str, ...]) 
         if was != found:
             yield f"{name} {was}, now {found}"
     registry = load(paths)
-    subjects: Iterator[Any] = (
-        registry.get_statement(one.learner).check if one.kind == "ledger" else registry.get(one.learner).learner
-        for one in results
-    )
-    code = sources({str(getattr(one, "__module__", "")) for one in subjects}, paths)
+    modules = set()
+    for one in results:
+        if one.kind == "ledger":
+            modules.add(registry.get_statement(one.learner).check.__module__)
+        else:
+            modules.add(registry.get(one.learner).learner.__module__)
+    code = sources(modules, paths)
     if not header.sources:
         yield "the code, of which the run holds no digest"
     for name, digest in header.sources.items():

@@ -1,7 +1,7 @@
 """Turn any output into a hashable cell: outputs share a cell only if they are indistinguishable.
 
-docs/outputs.md lists the differences that are ignored on purpose. Post-processing cannot create a leak, so coarser
-cells would still give valid bounds; finer ones see more.
+docs/research/outputs.md lists the differences that are ignored on purpose. Post-processing cannot create a leak, so
+coarser cells would still give valid bounds; finer ones see more.
 """
 
 from __future__ import annotations
@@ -270,8 +270,8 @@ SPELT = 32
 def canonical(value: Any) -> Hashable:
     """Return the hashable cell of an output, or of whatever `outputs.parts` can take apart, ragged or nested.
 
-    A NumPy scalar and Python's, a list and a tuple, and the like share a cell: docs/outputs.md lists the differences
-    that are ignored. `InputError` is raised if the value cannot be taken apart, or holds itself.
+    A NumPy scalar and Python's, a list and a tuple, and the like share a cell: docs/research/outputs.md lists the
+    differences that are ignored. `InputError` is raised if the value cannot be taken apart, or holds itself.
     """
     kind = type(value)
     label = _BY_TYPE.get(kind) or _LABELS.get(family(kind), _other)

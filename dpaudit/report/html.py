@@ -223,7 +223,7 @@ def calibration_words() -> str:
     return (
         f"How often the auditor errs: {refuted} of {audits} audits of claims that hold found a violation "
         f"({percent(found['level'])} are allowed), and {detected} of {faults} learners with a planted leak were "
-        "detected. All settings are in docs/calibration.md."
+        "detected. All settings are in docs/research/calibration.md."
     )
 
 

@@ -1,8 +1,8 @@
 """Verification of certificates of sample complexities, in decimal arithmetic that rounds outwards.
 
-It recomputes both sizes of a certificate from the proofs in docs/results.md, "Sample complexities that are known", and
-shares no code with the learners that make them. Every bound on a supremum that is used here is one on a number that
-does not increase with n: an n at which it is at most beta suffices, and so does every larger one.
+It recomputes both sizes of a certificate from the proofs in docs/research/results.md, "Sample complexities that are
+known", and shares no code with the learners that make them. Every bound on a supremum that is used here is one on a
+number that does not increase with n: an n at which it is at most beta suffices, and so does every larger one.
 """
 
 from __future__ import annotations

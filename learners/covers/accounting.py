@@ -107,7 +107,8 @@ def choice_cost(rounds: int, k: int, share: float) -> float:
     Under replacement of one example the sequence of choices is a max{J (1 + 1/k), J + 1}-private. For J >= k and
     w = 0 that is the supremum over n, not attained, if some set covers a point x and another one does not.
 
-    The proof is in docs/results.md: the loss of a round is at most e/2 times the range of the changes of the scores.
+    The proof is in docs/research/results.md: the loss of a round is at most e/2 times the range of the changes of the
+    scores.
     """
     return share / 2 * max(rounds * (1 + 1 / k), rounds + 1)
 
@@ -124,7 +125,7 @@ def pure_share(k: int, rounds: int, epsilon: float) -> float:
 def choice_supremum(domain: Domain, rounds: int, k: int, share: float, covered: int) -> Supremum:
     """Return the supremum `choice_cost` for J >= k, with t copies of a point of the label `covered` beside another."""
     proof = (
-        "theorem in docs/results.md: examples of unlike labels cost (e/2) (1 + 1/k) in every round, of like "
+        "theorem in docs/research/results.md: examples of unlike labels cost (e/2) (1 + 1/k) in every round, of like "
         "labels e/2 and once e; t copies of an example to be covered beside one of the other label reach the first"
     )
     x = domain.points()[0]

@@ -1,7 +1,7 @@
 """The worst case of the exponential mechanism over a finite class, over points, and over thresholds.
 
 Both ends of the supremum of Pr[error > alpha] over all concepts and distributions, in floating point. The proofs are in
-docs/results.md, "Sample complexities that are known".
+docs/research/results.md, "Sample complexities that are known".
 
 With the target right on all n examples, a rival h that is wrong on W_h of them has the weight exp(-rate W_h) relative
 to the target. Rivals whose error is at most alpha only lower the failure rate, which is at most E[B/(1 + B)] for B the

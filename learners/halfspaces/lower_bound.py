@@ -4,8 +4,8 @@ As printed, m = Omega(min{d^2 ln T/epsilon, (d/epsilon) ln(1/delta)}), it is fal
 and in the span, so that ceil(1/delta) examples are enough at every epsilon, d and T (`random_row`). At epsilon = 1,
 delta = 1/100 and T = 2 that is 100 in every dimension, where the bound grows like d.
 
-What holds for every epsilon and delta is stated and proved in docs/results.md: for even d >= 6, k = d/2 and T >= 2,
-m' = k ceil(m/k) is at least
+What holds for every epsilon and delta is stated and proved in docs/research/results.md: for even d >= 6, k = d/2 and
+T >= 2, m' = k ceil(m/k) is at least
 
     min{(d/(2 epsilon)) ((d/2 - 1) ln T - ln(4 d)), (d/(2 epsilon)) W(epsilon/(4 d delta))},  W(x) e^W(x) = x.
 """

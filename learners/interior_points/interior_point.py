@@ -233,8 +233,8 @@ class InteriorPointExponential(InteriorPoint):
         """Return the greatest probability of a point outside of the data, over all samples, which is attained.
 
         Of T points all but two neighbouring ones with n/2 examples each are outside, with weight 1 against
-        exp(epsilon floor(n/2)/2) + exp(epsilon ceil(n/2)/2); or all but one that has all examples. docs/results.md has
-        the proof, "Sample complexities that are known".
+        exp(epsilon floor(n/2)/2) + exp(epsilon ceil(n/2)/2); or all but one that has all examples.
+        docs/research/results.md has the proof, "Sample complexities that are known".
         """
         size = self.domain_size
         rate = self._solver(n).rate

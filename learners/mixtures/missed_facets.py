@@ -1,9 +1,9 @@
 """A lower bound for the learner from mixtures in R^d, which misses the facets that matter.
 
-The statement, its proof and the case are in docs/results.md. P is a simplicial polytope with m vertices and M facets,
-as `cyclic` the hull of m points (t, t^2, .., t^d); F is a facet with the vertices b_1 .. b_d, v a point beyond F alone,
-G_i the facet through v and F without b_i, and z_i a private point beyond G_i alone, of the mass (1 + e) alpha/d. With
-k_i examples at z_i, w_i = exp(epsilon k_i/2) and S(t) = C(M - 1, 0) + .. + C(M - 1, t),
+The statement, its proof and the case are in docs/research/results.md. P is a simplicial polytope with m vertices and
+M facets, as `cyclic` the hull of m points (t, t^2, .., t^d); F is a facet with the vertices b_1 .. b_d, v a point
+beyond F alone, G_i the facet through v and F without b_i, and z_i a private point beyond G_i alone, of the mass (1 +
+e) alpha/d. With k_i examples at z_i, w_i = exp(epsilon k_i/2) and S(t) = C(M - 1, 0) + .. + C(M - 1, t),
 
     Pr[failure | sample] >= 1/(1 + X),  X = sum over r = 1 .. d of e_r(w_1, .., w_d) S(d - r) / (S(d) - 1),
 

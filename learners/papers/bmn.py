@@ -291,7 +291,7 @@ def wrong_geometry() -> Iterator[str]:
     "On m + 1 public and d private points of R^d the learner from mixtures fails at every n <= d (ln((M - d)/d^2) + "
     "ln ln(1/beta))/(1.001 alpha (e^(epsilon/2) - 1)), but for what is unseen, M the facets of a cyclic polytope with "
     "m vertices, (m + 2.001) alpha < 1.",
-    "beside BMN, Theorem 4.9; proof in docs/results.md",
+    "beside BMN, Theorem 4.9; proof in docs/research/results.md",
     short="Theorem 4.9 is of the right order for its algorithm",
     printed="n* ≥ {fails at, d=16:.3g} and {fails at, d=256:.3g}",
     found="theorem's n {theorem by that, d=16:.0f} and {theorem by that, d=256:.0f} times that, d = 16, 256",

@@ -220,8 +220,8 @@ FAR = (10, 100, 1000, 10_000)
     survives=Survives.NO,
     argument="A random example is (0, 1/m)-private and a combination of the examples, so that ceil(1/delta) examples "
     "are enough whatever epsilon, d and T are, while the bound grows with d without end. Solving for m drops the "
-    "factor m of 2 delta m/d; for delta <= 1/8 and (epsilon/(4 d))^2 its second term keeps its order. docs/results.md "
-    "proves a bound for all epsilon and delta.",
+    "factor m of 2 delta m/d; for delta <= 1/8 and (epsilon/(4 d))^2 its second term keeps its order. "
+    "docs/research/results.md proves a bound for all epsilon and delta.",
 )
 def _theorem(tools: Tools) -> Evidence:
     m = math.ceil(1 / FEW["delta"])
@@ -279,7 +279,7 @@ def _known() -> list[tuple[float, str, dict[str, Any]]]:
     "m' = (d/2) ceil(2 m/d) >= min{(d/(2 epsilon)) ((d/2 - 1) ln T - ln 4 d), (d/(2 epsilon)) W(epsilon/(4 d delta))} "
     "for private algorithms that answer in span(S) half of the time, d >= 6 even; with m copies of x_i alone all obey "
     "Pr[x_i named on S] <= e^(epsilon m) Pr[x_i named on S'] + delta (e^(epsilon m) - 1)/(e^epsilon - 1).",
-    "beside BMNS, Theorem 5.1; proof in docs/results.md",
+    "beside BMNS, Theorem 5.1; proof in docs/research/results.md",
     short="The lower bound for every ε and δ, repaired",
     formula="m' >= min{(d/2 epsilon)((d/2 - 1) ln T - ln 4 d), (d/2 epsilon) W(epsilon/(4 d delta))}",
     printed="at most 1",

@@ -115,7 +115,7 @@ TINY: dict[str, Any] = {"dimension": 1, "k": 2, "epsilon": 1.0, "delta": 1e-6, "
     "KMMS-Claim3.4-pure",
     "at (1, 1e-6) and alpha = 0.1, eps_hat = epsilon/(2 ln(e/delta)) makes the learner epsilon-private, delta = 0, for "
     "k <= 8",
-    "Claim 3.4; an improvement, proved in docs/results.md",
+    "Claim 3.4; an improvement, proved in docs/research/results.md",
     part=Part.OURS,
     short="Claim 3.4 with δ = 0, k ≤ 8",
     printed="ε = 1",
@@ -144,7 +144,7 @@ def _pure_calibration(tools: Tools) -> Evidence:
 @states(
     "KMMS-Ex3.3-pure",
     "rounds with eps_hat = 2 epsilon/max(J + 1, J (1 + 1/k)) make the Set Cover Learner epsilon-private, delta = 0",
-    "Example 3.3; an improvement, proved in docs/results.md",
+    "Example 3.3; an improvement, proved in docs/research/results.md",
     part=Part.OURS,
     short="The budget of a round by the exact pure cost, k = 2",
     printed="{composition, k=2:.3g}",
@@ -180,7 +180,7 @@ def _pure_budget(tools: Tools) -> Evidence:
     formula="eps_hat = epsilon/(2 ln(e/delta))",
     conditions="epsilon in (0, 1), delta < 1/e",
     argument="The game over the probabilities with which a round removes the example bounds the cost from above, for "
-    "any sample; see docs/results.md.",
+    "any sample; see docs/research/results.md.",
     short="The budget of a round, ε/(2 ln(e/δ))",
     printed="{eps_hat of the paper:.3g} at ε = 0.9",
     found="{eps_hat calibrated by the game:.3g} is allowed",

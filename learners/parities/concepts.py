@@ -198,15 +198,15 @@ class SubsamplingLearner(ClassLearner):
     def worst_failure(self, alpha: float, n: int) -> WorstFailure:
         """Return both ends of the failure rate f + (1 - f) (1 - E 2^(r - d)) over all distributions.
 
-        The proof is in docs/results.md. Upper: the chain of the diluted cube whose errors are alpha, which need not be
-        a distribution where alpha is near 1/2. Lower: the cube whose errors are a little above alpha. `InputError` if
-        2 p alpha > 1, where the proof does not hold.
+        The proof is in docs/research/results.md. Upper: the chain of the diluted cube whose errors are alpha, which
+        need not be a distribution where alpha is near 1/2. Lower: the cube whose errors are a little above alpha.
+        `InputError` if 2 p alpha > 1, where the proof does not hold.
         """
         d = self.dimension
         keep = self._keep
         if not self._uniform:
             raise InputError(f"{self} answers no uniform solutions, of which the proof of the worst case speaks")
-        # The condition of the proof in docs/results.md.
+        # The condition of the proof in docs/research/results.md.
         if 2 * keep * alpha > 1:
             raise InputError(f"2 p alpha must be at most 1 for the worst case of parities, p = {keep!r}, got {alpha!r}")
         above = alpha * (1 + ABOVE)

@@ -171,7 +171,8 @@ class ParityRestart(SubsamplingLearner):
     def supremum(self) -> Supremum:
         """Return the supremum ln((1 + p)/(1 - p)) - ln(1 - p (1 - beta)), not attained.
 
-        The proof is in docs/results.md. Reached by t copies of (x, 0) beside one of (x, 1), which becomes (x, 0).
+        The proof is in docs/research/results.md. Reached by t copies of (x, 0) beside one of (x, 1), which becomes
+        (x, 0).
         """
         keep = self._keep
         value = 2 * math.atanh(keep) - math.log1p(-keep * (1 - self.beta))

@@ -106,7 +106,8 @@ TITLE = """# The literature's benchmark
 
 What `dpaudit.audit_privacy` reaches on the mechanisms on which the published auditors are compared, with the best-known
 pair given, {trials:,} runs on each side in all, 95 % confidence, no setting changed between rows. Made by
-`python scripts/bench.py auditors --seeds {seeds}{option} --out docs/benchmark.md` ({minutes:.0f} minutes on one core).
+`python scripts/bench.py auditors --seeds {seeds}{option} --out docs/research/benchmark.md` ({minutes:.0f} minutes on
+one core).
 
 * *true*: the exact epsilon of the pair at *delta*. *optimum*: the bound that the best event could be expected to give
   with all runs, if it were known, with its standard error (*s.e.*). *two sets*: the same of two disjoint sets, each

@@ -1,6 +1,6 @@
 """Measure how often claims that are curves are refuted: exact Gaussian noise, and noise that is too small.
 
-    python scripts/bench.py claims                     # the tables of docs/claims.md
+    python scripts/bench.py claims                     # the tables of docs/research/claims.md
     python scripts/bench.py claims --audits 20 --counts 200    # in a minute
 
 Claims are those that Gaussian noise keeps exactly at a shift of one standard deviation. With counts, audits draw the

@@ -1,4 +1,4 @@
-"""Measure how many runs find a leak, and what they take: the tables of docs/how-many-runs.md.
+"""Measure how many runs find a leak, and what they take: the tables of docs/few-and-slow-runs.md.
 
     python scripts/bench.py how_many [--seeds N]
 

@@ -39,7 +39,7 @@ CHUNK = 1_000
 KEPT = 20_000_000
 """A search chooses on at most so many numbers a side, which bounds the memory."""
 METHODS = ("audit", *SEARCHES, "known")
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "power.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "research" / "power.md"
 
 
 @dataclass(frozen=True)
@@ -243,7 +243,7 @@ def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     )
     add("--claim", type=float, default=0.5, help="the epsilon that is claimed of all (default %(default)s)")
     add("--seed", type=int, default=0, help="the seed of audits and searches (default %(default)s)")
-    add("--write", action="store_true", help="write the table into docs/power.md; only for all rows together")
+    add("--write", action="store_true", help="write the table into docs/research/power.md; only for all rows together")
     add("--list", action="store_true", help="print the rows with what leaks, and measure nothing")
     options = parser.parse_args(arguments)
     if options.write and options.only:

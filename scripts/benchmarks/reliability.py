@@ -1,4 +1,6 @@
-"""Count what kills, faults and corruptions lose: `python scripts/bench.py reliability [--out docs/reliability.md]`.
+"""Count what kills, faults and corruptions lose: `python scripts/bench.py reliability [--out PAGE]`.
+
+The page is docs/research/reliability.md.
 
 Each part makes as many cases as its option says and counts those in which something was lost. The full counts are
 ``--kills 200 --faults 1000 --corruptions 20000 --boundary 3000 --memory 40 --mechanisms 500``; the page says how many

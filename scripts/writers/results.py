@@ -1,4 +1,4 @@
-"""Draw the figures of docs/results.md, one for each result: python scripts/write.py results [NAME]..."""
+"""Draw the figures of docs/research/results.md, one for each result: python scripts/write.py results [NAME]..."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Write the page of the theorems: dpaudit ledger --json | python scripts/write.py theorems > docs/theorems.md."""
+"""Write the page of the theorems: dpaudit ledger --json | python scripts/write.py theorems > PAGE.
+
+The page is docs/research/theorems.md.
+"""
 
 from __future__ import annotations
 

@@ -214,7 +214,7 @@ def _power_sentence(cells: Sequence[Mapping[str, Any]]) -> str:
 def markdown(found: Mapping[str, Any]) -> str:
     """Return the page of a document."""
     used = ", ".join(f"{name} {version}" for name, version in found["versions"].items())
-    command = f"python scripts/calibrate.py --profile {found['profile']} --out docs/calibration.md"
+    command = f"python scripts/calibrate.py --profile {found['profile']} --out docs/research/calibration.md"
     lines = ["# The auditor audited", "", f"Made by `{command}` (seed {found['seed']}; {used}).", ""]
     lines += [f"* {sentence}" for sentence in sentences(found)]
     lines += _null_table(found["false_accusations"]) + _power_table(found["power"]) + _controls_table(found["mutation"])

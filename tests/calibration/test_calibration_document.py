@@ -13,7 +13,7 @@ from test_calibrate_script import toy_document
 from dpaudit.report import html
 
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs" / "calibration.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "research" / "calibration.md").read_text(encoding="utf-8")
 
 
 def tables() -> list[list[dict[str, str]]]:

@@ -27,11 +27,12 @@ from bench_scripts import script
 from source_tree import ROOT
 
 import dpaudit
+from dpaudit import places
 from dpaudit.app import main
 from dpaudit.registry import load
 
 PAGES_MADE = script("writers.commands").PAGES
-PAGES = sorted((ROOT / "docs").glob("*.md"))
+PAGES = sorted((ROOT / "docs").rglob("*.md"))
 FENCE = re.compile(r"^```(\w*)([^\n]*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 NUMBER = re.compile(r"(?<![A-Za-z])-?\d[\d,]*(?:\.\d+)?(?:e-?\d+)?")
 TIME = re.compile(r" ?(?:s|ms|min|minutes?|seconds?)\b")
@@ -121,6 +122,9 @@ def outputs_of(page: Path, printed_since: Callable[[], str]) -> Iterator[tuple[s
     for block in blocks(page.read_text(encoding="utf-8")):
         if block.title:
             Path(block.title).write_text(block.text, encoding="utf-8")
+            # Every command of a reader is a process of its own, which loads a file that was written again.
+            sys.modules.pop(Path(block.title).stem, None)
+            places._load_by_value.cache_clear()
         elif block.language == "python":
             exec(compile(block.text, page.name, "exec"), module.__dict__)
             printed = printed_since()
@@ -134,7 +138,7 @@ def outputs_of(page: Path, printed_since: Callable[[], str]) -> Iterator[tuple[s
                     yield command.shown, printed
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT / "docs").as_posix())
 def test_the_blocks_of_a_page_run(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -196,7 +200,8 @@ def test_formulas_become_mathml_and_unknown_ones_are_refused() -> None:
 
 def test_the_readme_shows_the_numbers_of_the_pages() -> None:
     readme, first, measured = (
-        (ROOT / name).read_text(encoding="utf-8") for name in ("README.md", "docs/index.md", "docs/benchmark.md")
+        (ROOT / name).read_text(encoding="utf-8")
+        for name in ("README.md", "docs/index.md", "docs/research/benchmark.md")
     )
     shown = [one.shown for block in blocks(readme) if block.language == "console" for one in commands(block.text)]
     assert all(output in first for output in shown)
@@ -232,6 +237,6 @@ def test_the_pages_list_every_public_name_and_every_statement() -> None:
     public = [(module.__name__, name) for module in (dpaudit, dpaudit.pac) for name in module.__all__]
     assert sorted(named) == sorted({*public} - {("dpaudit", "pac")})
     listed = re.findall(
-        r"^\| ([\w.-]+-[\w.-]+) \|", (ROOT / "docs/theorems.md").read_text(encoding="utf-8"), re.MULTILINE
+        r"^\| ([\w.-]+-[\w.-]+) \|", (ROOT / "docs/research/theorems.md").read_text(encoding="utf-8"), re.MULTILINE
     )
     assert sorted(listed) == [entry.id for entry in load().statements]

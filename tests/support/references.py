@@ -26,7 +26,7 @@ from source_tree import ROOT, nodes, statements, tree_of
 FOLDERS = ("dpaudit", "learners", "tests", "scripts", "examples")
 # The changelog also names what has left.
 AT_THE_ROOT = [path for path in ROOT.glob("*.md") if path.name != "CHANGELOG.md"]
-PAGES = [*AT_THE_ROOT, *ROOT.glob("docs/*.md"), *ROOT.glob("tests/**/*.md"), *ROOT.glob("reports/*.md")]
+PAGES = [*AT_THE_ROOT, *ROOT.glob("docs/**/*.md"), *ROOT.glob("tests/**/*.md"), *ROOT.glob("reports/*.md")]
 CODE = [path for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*.py"))]
 FOREIGN = {"numpy", "scipy", "joblib", "pytest", "matplotlib", "msgspec", "pandas", *sys.stdlib_module_names}
 ELSEWHERE = {"sha256sum", "venv", "dpaudit.learners"}

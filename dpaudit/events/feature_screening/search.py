@@ -175,9 +175,9 @@ def _chosen(
 
 
 def not_compared(plan: LeafPlan, outputs: Outputs) -> tuple[Name, ...]:
-    """Return the names of relations between parts of such outputs that no feature shows; docs/outputs.md has all.
+    """Return the names of relations between parts of such outputs that no feature shows.
 
-    Only those are named that outputs of these types and sizes can have.
+    docs/research/outputs.md has all of them. Only those are named that outputs of these types and sizes can have.
     """
     found: list[Name] = []
     single = 0

@@ -1,4 +1,4 @@
-"""docs/outputs.md lists every feature of the code, as value or as representation, and no other."""
+"""docs/research/outputs.md lists every feature of the code, as value or as representation, and no other."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from dpaudit.outputs.leaf import _STEPS, OUTPUT, Step, in_words
 from dpaudit.outputs.plan import LeafPlan
 from dpaudit.withheld import Coarse
 
-DOCS = Path(__file__).parents[3] / "docs" / "outputs.md"
+DOCS = Path(__file__).parents[3] / "docs" / "research" / "outputs.md"
 OUTPUTS = {
     **TYPES,
     **KINDS,

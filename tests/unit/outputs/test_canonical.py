@@ -1,4 +1,7 @@
-"""Outputs share a cell only if nobody could tell them apart, but for what docs/outputs.md lists as left alone."""
+"""Outputs share a cell only if nobody could tell them apart, but for what is left alone.
+
+docs/research/outputs.md lists that.
+"""
 
 from __future__ import annotations
 
@@ -145,7 +148,7 @@ LEFT_ALONE = {
     "which of two locks an object holds": [
         (types.SimpleNamespace(a=1, f=threading.Lock()), types.SimpleNamespace(a=1, f=threading.Lock()))],
 }  # fmt: skip
-"""Pairs that share a cell on purpose, by their line in docs/outputs.md."""
+"""Pairs that share a cell on purpose, by their line in docs/research/outputs.md."""
 
 
 @pytest.mark.parametrize(("first", "second"), [pair for pairs in LEFT_ALONE.values() for pair in pairs])
@@ -155,7 +158,7 @@ def test_what_is_left_alone_shares_a_cell(first: Any, second: Any) -> None:
 
 
 def test_the_docs_list_what_is_left_alone() -> None:
-    text = (Path(__file__).parents[3] / "docs" / "outputs.md").read_text()
+    text = (Path(__file__).parents[3] / "docs" / "research" / "outputs.md").read_text()
     listed = text.split("## Left alone on purpose")[1].split("\n## ")[0]
     assert {line[2:] for line in listed.splitlines() if line.startswith("* ")} == set(LEFT_ALONE)
 

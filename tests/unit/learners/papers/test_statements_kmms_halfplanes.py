@@ -71,7 +71,7 @@ def test_least_areas(side: int) -> None:
 
 @pytest.mark.parametrize("side", [4, 5, 6, 7, 20, 45])
 def test_no_three_neighbours_of_a_farey_sequence_allow_a_smaller_region(side: int) -> None:
-    # The bound of docs/results.md; the sequence repeats with period 1.
+    # The bound of docs/research/results.md; the sequence repeats with period 1.
     halves = sorted({Fraction(p, q) for q in range(1, side + 1) for p in range(2 * q + 1)})
     least = min((v - u) / (2 * r.denominator) for u, r, v in zip(halves, halves[1:], halves[2:], strict=False))
     assert least == Fraction(1, side * (side - 1) * (side - 2))
