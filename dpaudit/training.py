@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from dpaudit.audit.finding import PrivacyFinding
     from dpaudit.audit.parameters import Execution, Look
+    from dpaudit.running.signatures import Function
 
     Floats = NDArray[np.float64]
 
@@ -57,7 +58,7 @@ class StepAudit:
         Whether `step` makes many runs in one call.
     """
 
-    step: Callable[..., Any]
+    step: Function
     pairs: list[tuple[Any, Any]]
     claim: PrivacyClaim
     direction: Floats
@@ -126,7 +127,7 @@ class StepAudit:
 
 
 def noisy_step(
-    step: Callable[..., Any],
+    step: Function,
     data: Any,
     canary: Any = None,
     *,
@@ -332,7 +333,7 @@ def _rate(value: float) -> float:
     return float(number)
 
 
-def _runs(step: Callable[..., Any], data: Any, rng: np.random.Generator, size: int, batched: bool) -> Floats:
+def _runs(step: Function, data: Any, rng: np.random.Generator, size: int, batched: bool) -> Floats:
     import numpy as np
 
     called = _with_generator(step, batched)
@@ -341,7 +342,7 @@ def _runs(step: Callable[..., Any], data: Any, rng: np.random.Generator, size: i
     return np.stack([_flat(called(data, rng)) for _ in range(size)])
 
 
-def _with_generator(step: Callable[..., Any], batched: bool) -> Callable[..., Any]:
+def _with_generator(step: Function, batched: bool) -> Function:
     from dpaudit.running.passing import with_generator
 
     return with_generator(step, batched=batched, name="step")
@@ -365,7 +366,7 @@ def _flat(output: Any) -> Floats:
 
 
 def _direction(
-    step: Callable[..., Any], pair: tuple[Any, Any], steps: int, batched: bool, given: ArrayLike | None
+    step: Function, pair: tuple[Any, Any], steps: int, batched: bool, given: ArrayLike | None
 ) -> Floats:
     """Return the unit vector of the direction given, or of the canary's mean contribution to a step."""
     import numpy as np

@@ -31,14 +31,16 @@ CHECKING = 0.2
 # Of the time that is left: if the first call takes less, but leaves no time for all checks, a second one shows how
 # long calls take.
 LOADING = 0.25
-# Of the time, when recorded noise and the search among pairs must have ended: training and confirmation come then.
-SCREENED, SEARCHED = 0.35, 0.5
+# Of the time, when recorded noise must have ended, and the search among pairs: training and confirmation come then.
+SCREENED = 0.35
+SEARCHED = 0.5
 # Of the time, when the runs that decide must have ended as far as can be foreseen.
 CONFIRMED = 0.9
 # Of the time, what may be used if the next step is expected to end then.
 SLACK = 1.1
 # Steps that are left out where there is no time for them.
-PAIRS, END = "pairs", "end"
+PAIRS = "pairs"
+END = "end"
 # Of the time, at most, for the search for pairs of numbers of wide outputs.
 PAIRING = 0.1
 # Times, at most, that the runs that decide are halved.
@@ -86,7 +88,8 @@ class Clock:
         self.limited = limit is not None
         self._again = limit if isinstance(limit, Stopped) else None
         self._seconds = math.inf if limit is None or isinstance(limit, Stopped) else limit
-        self._now, self._began = now, now()
+        self._now = now
+        self._began = now()
         self._asked = self._trials = 0
         self._looks: int | None = None
         self._checks: int | None = None
@@ -228,11 +231,16 @@ class Clock:
         `run` makes so many runs, to see how long they take; `call` are made in one call at least. `read` returns the
         seconds that it takes to read the output of one run, which are added to those of the run.
         """
-        self._asked, self._trials = asked, self._again.trials if self._again else asked
-        if self._again or not self.limited:
+        self._asked = asked
+        self._trials = asked
+        if self._again is not None:
+            self._trials = self._again.trials
+        if self._again is not None or not self.limited:
             return self._trials
-        began, made = self._now(), call
-        if self._run * call > PACE * self._seconds:  # a check has shown it
+        began = self._now()
+        made = call
+        # A check has shown how long a call takes, and that it takes much of the time: no further one is made.
+        if self._run * call > PACE * self._seconds:
             began -= self._run * call
         else:
             run(made)
@@ -240,6 +248,7 @@ class Clock:
             if 0 < 2 * self._run * call < self._now() - began < LOADING * self.left:
                 began = self._now()
                 run(made)
+        # Twice as many each time, until they take long enough to be measured.
         while (took := self._now() - began) < min(PACE * self._seconds, self.left / 4) and 2 * made < asked:
             run(made)
             made *= 2
@@ -314,21 +323,32 @@ class Clock:
             yield look
             if looks == len(planned):
                 # Where the runs were halved before, fewer are made than the budget has.
-                self._looks = looks if self._halved else self._looks
+                if self._halved:
+                    self._looks = looks
                 return
-            done, next_one = look[0], planned[looks][0]
+            done = look[0]
+            next_one = planned[looks][0]
             pace = (self._now() - began) / (done.stop - done.start)
             if self.over(looks, pace * (next_one.stop - next_one.start)):
                 return
 
     def all_looks(self, chunks: int) -> list[tuple[slice, float]]:
         """Return the chunks of each look, and its share of the error, as if there were time for all."""
-        made, kept, found = 0, 0.0, []
-        for part, share in zip(LOOKS, SHARES, strict=True) if self.limited else ((1.0, 1.0),):
-            until, kept = int(part * chunks / 2**self._halved), kept + share
+        planned = [(1.0, 1.0)]
+        if self.limited:
+            planned = list(zip(LOOKS, SHARES, strict=True))
+        found: list[tuple[slice, float]] = []
+        made = 0
+        kept = 0.0
+        for part, share in planned:
+            until = int(part * chunks / 2**self._halved)
+            kept += share
+            # However often the runs were halved, some decide.
             if part == 1.0:
                 until = max(1, until)
+            # A look that no chunk is left for keeps its share for the next one.
             if until > made:
                 found.append((slice(made, until), kept))
-                made, kept = until, 0.0
+                made = until
+                kept = 0.0
         return found

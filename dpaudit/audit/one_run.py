@@ -391,14 +391,9 @@ def finding_of(
     if gaps and not refuted:
         able = math.inf
         able_mu = None if able_mu is None else math.inf
-    verdict = PrivacyVerdict.CONSISTENT
-    if refuted:
-        verdict = PrivacyVerdict.VIOLATION
-    elif gaps:
-        verdict = PrivacyVerdict.NO_EVIDENCE
     coins = ranked.coins
     return OneRunFinding(
-        verdict=verdict,
+        verdict=_verdict(refuted, gaps),
         epsilon=epsilon,
         delta=delta,
         epsilon_lower=lower,
@@ -424,6 +419,14 @@ def finding_of(
         reversed=turned,
         warnings=tuple(filter(None, [order_warning(ranked.included)])),
     )
+
+
+def _verdict(refuted: bool, gaps: Sequence[OneRunGap]) -> PrivacyVerdict:
+    if refuted:
+        return PrivacyVerdict.VIOLATION
+    if gaps:
+        return PrivacyVerdict.NO_EVIDENCE
+    return PrivacyVerdict.CONSISTENT
 
 
 def _test_told(

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from numpy.typing import ArrayLike
+
 from dpaudit.audit.clock import Stopped
 from dpaudit.audit.options import Options
 from dpaudit.contract import Pair, Relation
@@ -108,7 +110,7 @@ class Look:
     curve: bool = False
     float_bits: bool = False
     time: bool = False
-    probe: Any = None
+    probe: ArrayLike | None = None
     include_data: bool = False
 
     def __post_init__(self) -> None:

@@ -32,16 +32,24 @@ _LEFT_OPEN = ("failed", "incomplete", "no evidence", "undecided", "accepted")
 # The height of the row of one claim, in pixels, and the ticks of the axis that all rows share.
 _CLAIM_HEIGHT = 34
 _TICKS = (0.0, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
-# The places, in per cent, of 0.1, of 10, of what is huge, and of infinity.
-_KNEE, _TEN, _LAST, _INFINITE = 5.0, 91.0, 96.0, 98.5
+# The places of 0.1, of 10, of what is huge, and of infinity, in per cent of the width.
+_KNEE = 5.0
+_TEN = 91.0
+_LAST = 96.0
+_INFINITE = 98.5
 # The steps in which curves are drawn.
 _STEPS = 48
 # The places of delta = 0 and of the greatest delta, and the height of the figure, in pixels.
-_BASE, _TOP, _HEIGHT = 214, 14, 250
+_BASE = 214
+_TOP = 14
+_HEIGHT = 250
 # The width of the box in units of its own: it is stretched to that of the page, and words are not.
 _BOX_WIDTH = 1000
 # Of the figure of accuracy: heights of a row, above and below them; the place of 0 %, right of the sample sizes.
-_ROW, _HEAD, _FOOT, _LEFT = 27, 22, 26, 24
+_ROW = 27
+_HEAD = 22
+_FOOT = 26
+_LEFT = 24
 
 
 def place(epsilon: float) -> float:

@@ -67,7 +67,8 @@ TONES = {
 # The verdicts that the table of all mechanisms is filtered by, each with all others of its tone.
 _VERDICTS = (*OF_PRIVACY, TaskVerdict.NO_CLAIM, TaskVerdict.CAUGHT)
 # Characters of what differs in an input, before and behind it; recipes of a dataset are shown whole.
-_LONGEST_PART, _LONGEST_RECIPE = 100, 1_000
+_LONGEST_PART = 100
+_LONGEST_RECIPE = 1_000
 _WITHHELD_BARS = (
     "Bars: in how many runs the answer was one of those by which the two inputs are told apart best; whoever gets such "
     "an answer learns {more}about what differs. Which answers these are is not shown, as they may reveal records "

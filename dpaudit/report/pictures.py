@@ -23,8 +23,14 @@ _TONES = {
     "purple": "var(--focus)",
     "grey": "var(--nonef)",
 }
-# Margins left, above and right of the panel, its greatest width and height, room for the axis, height of a line.
-_LEFT, _TOP, _SIZE, _AXIS, _LINE, _RIGHT = 44, 8, 300, 38, 15, 12
+# Margins left, above and right of the panel, in pixels.
+_LEFT = 44
+_TOP = 8
+_RIGHT = 12
+# The greatest width and height of the panel, the room for its axis, and the height of a line of the legend.
+_SIZE = 300
+_AXIS = 38
+_LINE = 15
 # The width of a marker in pixels, where a shape does not say it.
 _MARKER = 6.0
 _TEXT = f"font-size: 10.5px; fill: {_INK}"

@@ -25,7 +25,12 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 # The palette of Okabe and Ito, distinct under every common colour blindness.
-INK, GRID, EXACT, CLAIM, BOUND, AREA = "#1b1b1b", "#d8d8d8", "#0072b2", "#d55e00", "#8a5a83", "#f0e4ee"
+INK = "#1b1b1b"
+GRID = "#d8d8d8"
+EXACT = "#0072b2"
+CLAIM = "#d55e00"
+BOUND = "#8a5a83"
+AREA = "#f0e4ee"
 
 # In inches.
 _SIZE = (5.0, 3.2)

@@ -123,5 +123,6 @@ def to_frame(findings: Any) -> pd.DataFrame:
                 raise InputError.of("findings", item, "a path or what audits returned")
         rows = [item.to_dict() for item in listed]
     # The JSON writes infinity as a word.
-    table, words = pd.json_normalize(rows), ("inf", "-inf")
+    table = pd.json_normalize(rows)
+    words = ("inf", "-inf")
     return table.map(lambda value: float(value) if value in words else value).infer_objects()

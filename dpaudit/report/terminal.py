@@ -60,8 +60,12 @@ MARKS = {
 # The column in which texts begin, behind the longest label.
 _TEXT_COLUMN = 13
 # In a table: the least columns of a name and of a text, and those between two cells.
-_LEAST, _TEXT, _GAP = 12, 30, 2
-_ESCAPE, _END = re.compile(r"\x1b\[[0-9;]*m"), re.compile(r"(?: |\x1b\[[0-9;]*m)+$")
+_LEAST = 12
+_TEXT = 30
+_GAP = 2
+# An escape of ANSI, and the blanks and escapes at the end of a line.
+_ESCAPE = re.compile(r"\x1b\[[0-9;]*m")
+_END = re.compile(r"(?: |\x1b\[[0-9;]*m)+$")
 
 
 class Copied(str):

@@ -16,7 +16,11 @@ from dpaudit.report.words.claims import curve_claim_words
 Array = NDArray[np.float64]
 
 # As in `figures`; the number of rates that are drawn.
-_BASE, _TOP, _HEIGHT, _WIDTH, _STEPS = 214, 14, 250, 1000, 64
+_BASE = 214
+_TOP = 14
+_HEIGHT = 250
+_WIDTH = 1000
+_STEPS = 64
 
 
 def promised_errors(claim: CurveClaim, rate: Array) -> Array:

@@ -79,14 +79,8 @@ def spread(
     from joblib import Parallel, delayed
     from joblib.externals.loky.process_executor import TerminatedWorkerError
 
-    # Only loky and threading can hand results back one by one.
     loky = backend in (None, "loky")
-    if not (loky or backend == "threading"):
-        stream = "list"
-    elif ordered:
-        stream = "generator"
-    else:
-        stream = "generator_unordered"
+    stream = _return_as(backend, ordered)
     if loky or backend == "multiprocessing":
         ending = () if loky else (signal.SIGTERM,)
         options = {"initializer": ignore_requests, "initargs": (parent_pipe(), ending), **options}
@@ -121,6 +115,15 @@ def spread(
             with warnings.catch_warnings(), _quiet_end_of_loky():
                 warnings.simplefilter("ignore", UserWarning)
                 results.close()
+
+
+def _return_as(backend: str | None, ordered: bool) -> str:
+    """Return how joblib is to hand results back; only loky and threading can do so one by one."""
+    if backend not in (None, "loky", "threading"):
+        return "list"
+    if ordered:
+        return "generator"
+    return "generator_unordered"
 
 
 class Workers(NamedTuple):

@@ -19,7 +19,8 @@ from dpaudit.report.view import Decoded
 # Outputs of an event that are listed.
 _MOST_LABELS = 12
 # Answers that are named one by one, at most, and the characters of each.
-_FEW_ANSWERS, _LONG_ANSWER = 4, 60
+_FEW_ANSWERS = 4
+_LONG_ANSWER = 60
 _RARE = "any output rare or unseen in training"
 
 

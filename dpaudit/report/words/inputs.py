@@ -8,7 +8,8 @@ from dpaudit.audit.finding import Witness
 from dpaudit.contract import Origin, OriginKind
 
 # Characters that are kept of the beginning and of the end of a long input or event.
-_HEAD, _TAIL = 87, 40
+_HEAD = 87
+_TAIL = 40
 
 
 def cut(text: str) -> str:
