@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 import pytest
-from forked import ran
+from forked import USUAL, ran
 
 pytest_plugins = ["pytester"]
 
@@ -298,12 +298,16 @@ def test_useless(assert_utility, beta):
 """
 
 
+# Of the interpreter that runs them: what these tests are about is not what is loaded.
+LOADED = (*USUAL, "pytest", "hypothesis.strategies", "dpaudit.audit.audit", "dpaudit.audit.sequential_design")
+
+
 def run_given(pytester: pytest.Pytester, code: str) -> pytest.RunResult:
     """Run a test inside `@given` with the plugin of hypothesis, which looks at the scope of fixtures."""
     pytest.importorskip("hypothesis")
     pytester.makepyfile(GIVEN + code + "\ndef test_last():\n    print('audited', len(AUDITED), *AUDITED)\n")
     words = ("-p", "no:cacheprovider", "-p", "no:xdist", "-rP", "-W", "ignore")
-    done = ran("-m", "pytest", *words, cwd=pytester.path)
+    done = ran("-m", "pytest", *words, cwd=pytester.path, modules=LOADED)
     return pytest.RunResult(done.returncode, done.stdout.splitlines(), done.stderr.splitlines(), 0.0)
 
 

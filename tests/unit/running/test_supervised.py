@@ -98,7 +98,7 @@ def test_the_copy_dies_with_the_command_even_in_a_call_of_c(tmp_path: Path) -> N
         wait_until(lambda: ended(copy), seconds=10)
 
 
-@pytest.mark.parametrize("files", [5, *(pytest.param(few, marks=pytest.mark.full) for few in (6, 7, 9, 10)), 8, 11])
+@pytest.mark.parametrize("files", [5, *(pytest.param(few, marks=pytest.mark.full) for few in (6, 7, 8, 9, 10)), 11])
 def test_a_command_that_may_open_few_files_has_a_message(tmp_path: Path, files: int) -> None:
     before = "import resource", f"resource.setrlimit(resource.RLIMIT_NOFILE, ({files}, {files}))"
     process = begun(tmp_path, "noisy", "from dpaudit.app import main", *before, modules=("dpaudit.app",))
@@ -117,7 +117,13 @@ def test_a_command_that_has_no_memory_for_a_thread_ends_with_its_status(tmp_path
     assert (process.returncode in (0, 3), err) == (True, "")
 
 
-@pytest.mark.parametrize("limit", [(), ("--timeout", "60")], ids=["runs", "runs with a limit"])
+@pytest.mark.parametrize(
+    "limit",
+    [
+        pytest.param((), id="runs", marks=pytest.mark.full),
+        pytest.param(("--timeout", "60"), id="runs with a limit"),
+    ],
+)
 def test_workers_of_a_pool_which_are_daemonic_have_processes_of_the_mechanism(tmp_path: Path, limit: tuple) -> None:
     (tmp_path / "crashing.py").write_text(CRASHING)
     words = ["privacy", "crashing.py:noisy", "--epsilon", "1", "--trials", "640", "--quiet", "--json", "--jobs", "2"]
