@@ -365,9 +365,7 @@ def _flat(output: Any) -> Floats:
     return np.asarray(output, dtype=np.float64).reshape(-1)
 
 
-def _direction(
-    step: Function, pair: tuple[Any, Any], steps: int, batched: bool, given: ArrayLike | None
-) -> Floats:
+def _direction(step: Function, pair: tuple[Any, Any], steps: int, batched: bool, given: ArrayLike | None) -> Floats:
     """Return the unit vector of the direction given, or of the canary's mean contribution to a step."""
     import numpy as np
 

@@ -25,9 +25,13 @@ RATE_TOLERANCE = 1e-5
 LOOKS_GROW = 4
 # With these checks failed, bets on single runs still hold.
 HOLD_RUN_BY_RUN = {"state", "process"}
-POWER, BETS, LAWS = "the power stated", "bets", "exact laws"
+POWER = "the power stated"
+BETS = "bets"
+LAWS = "exact laws"
 HOLDER = "the evidence by Holder's inequality"
-CURVES, ASSUMED = "the p-value of a claim that is a curve", "bounds under assumptions"
+CURVES = "the p-value of a claim that is a curve"
+ASSUMED = "bounds under assumptions"
+DISTANCES = "distances"
 MANY_GUESSES = "the p-value of more guesses than are computed here"
 # Audits lower errors by 1e-6, relatively; where delta makes a p-value flat, that is more of epsilon than its tolerance.
 MARGIN = 1e-5
@@ -35,6 +39,8 @@ MARGIN = 1e-5
 MOST = 690.0
 # Scores that run the other way have this share of the error of one training, the others the rest.
 SHARES = {True: 0.1, False: 0.9}
+# Distances of floats may exceed a claim by this share of it.
+ROUNDING = 1e-9
 # The law of right guesses is convolved step by step, which takes seconds from here on.
 MOST_GUESSES = 2**15
 # Probabilities of single counts that are left out.
@@ -82,7 +88,8 @@ def of_test(test: dict[str, Any], runs: tuple[int, int], delta: float) -> None:
     """Raise `ValueError` unless the bound of one event is that of its hits, or of its guesses of coins."""
     hits = test["hits"], test["neighbour_hits"]
     need(hits[0] <= runs[0] and hits[1] <= runs[1], "hits", f"at most {runs}", hits)
-    stated, error = test["epsilon_lower"], test["error"]
+    stated = number(test["epsilon_lower"])
+    error = test["error"]
     need(0 <= stated <= MOST, "epsilon_lower", f"in [0, {MOST}]", stated)
     if "count" in test:
         right, guesses = test["count"]["right"], test["count"]["guesses"]
@@ -130,7 +137,9 @@ def of_privacy(stored: dict[str, Any]) -> list[str]:
         of_fixed_runs(stored)
     else:
         left.append(BETS)
-    refuted = stored["epsilon_lower"] > stored["epsilon"]
+    lower = number(stored["epsilon_lower"])
+    need(lower <= MOST, "epsilon_lower", "a bound that runs can show", stored["epsilon_lower"])
+    refuted = lower > number(stored["epsilon"])
     holder = (stored.get("tested_claim") or {}).get("holder") is not None
     if holder:
         left.append(HOLDER)
@@ -291,7 +300,8 @@ def of_one_run(stored: dict[str, Any]) -> list[str]:
         coins /= 2
     guesses = RankedGuesses(numbers, right, coins)
     left = [POWER, ASSUMED]
-    lower = stored["epsilon_lower"]
+    lower = number(stored["epsilon_lower"])
+    need(0 <= lower <= MOST, "epsilon_lower", f"in [0, {MOST}]", stored["epsilon_lower"])
     if "curve_claim" in stored:
         left.append(CURVES)
         each = [coin_p_value(*counts, coins) for counts in zip(right, numbers, strict=True)]
@@ -305,7 +315,6 @@ def of_one_run(stored: dict[str, Any]) -> list[str]:
         alike = math.isclose(stored["p_value"], found, rel_tol=P_TOLERANCE, abs_tol=LEAST_P)
         alike = alike or min(stored["p_value"], found) > 0.4
         need(alike, "p_value", f"what its guesses give, {found}", stored["p_value"])
-        need(0 <= lower <= MOST, "epsilon_lower", f"in [0, {MOST}]", lower)
         scale = stored["epsilon"] or 1.0
         further = lower + scale / GRID_PARTS
         if lower >= scale:
@@ -342,12 +351,55 @@ def of_law(stored: dict[str, Any]) -> list[str]:
     return [LAWS]
 
 
+def of_supremum(stored: dict[str, Any]) -> list[str]:
+    """Check that the verdict on a supremum is that of the values that it states."""
+    claimed = stored["claimed_epsilon"]
+    if claimed is None or not stored["claimed_delta"]:
+        found = number(stored["value"]) - number(stored["error"])
+        attained = number(stored["attained"]) - number(stored["attained_error"])
+        refuted = claimed is not None and max(found, attained) > number(claimed)
+        need((stored["verdict"] == "violation") == refuted, "verdict", "that of its value", stored["verdict"])
+    return [LAWS]
+
+
+def of_sensitivity(stored: dict[str, Any]) -> list[str]:
+    """Check that the verdict on a sensitivity is that of the distance that it states."""
+    claimed = number(stored["sensitivity"])
+    distance = number(stored["distance"])
+    room = claimed
+    if stored["rounded"]:
+        room *= 1 + ROUNDING
+    if stored["verdict"] == "violation":
+        # A distance that exceeds the claim by less than a float shows is stored as the claim.
+        follows = bool(stored["infinite"]) or distance >= claimed
+    else:
+        follows = not stored["infinite"] and distance <= room
+        follows = follows and (stored["verdict"] == "not refuted") == (stored["moved"] > 0)
+    need(follows, "verdict", f"that of a distance of {distance}", stored["verdict"])
+    return [DISTANCES]
+
+
+def of_recorded_noise(stored: dict[str, Any]) -> list[str]:
+    """Check that the verdict on recorded noise is that of what it says is wrong."""
+    refuted = stored["wrong_sensitivity"] or stored["wrong_epsilon"]
+    need((stored["verdict"] == "violation") == refuted, "verdict", "that of what is wrong", stored["verdict"])
+    return [DISTANCES]
+
+
 def number(value: Any) -> float:
     """Return a number of JSON, where infinities are texts."""
     return float(value)
 
 
-CHECKS = {"privacy": of_privacy, "utility": of_utility, "one run": of_one_run, "exact": of_law}
+CHECKS = {
+    "privacy": of_privacy,
+    "utility": of_utility,
+    "one run": of_one_run,
+    "exact": of_law,
+    "supremum": of_supremum,
+    "sensitivity": of_sensitivity,
+    "recorded noise": of_recorded_noise,
+}
 # The kinds whose bound or verdict the counts alone decide.
 DECIDED = ("privacy", "utility", "one run")
 
@@ -356,7 +408,7 @@ def checked(stored: dict[str, Any]) -> list[str]:
     """Return what of a finding as JSON data does not follow from its counts; `ValueError` if what does differs."""
     kind = stored["kind"]
     if kind not in CHECKS:
-        return [LAWS if kind == "supremum" else f"findings of the kind {kind!r:.40}"]
+        return [f"findings of the kind {kind!r:.40}"]
     return CHECKS[kind](stored)
 
 

@@ -83,7 +83,7 @@ def test_the_command_verifies_findings_and_certificates(tmp_path: Path, capsys: 
     for changes, status, said in (
         ({}, 0, "RIGHT "),
         ({"verdict": "violation"}, 2, "wrong: verdict must be"),
-        ({"kind": "supremum"}, 3, "NOT DECIDED "),
+        ({"kind": "scaling"}, 3, "NOT DECIDED "),
     ):
         path.write_text(json.dumps(stored(utility_finding(), **changes)))
         assert main(["verify", str(path)]) == status

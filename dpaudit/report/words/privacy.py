@@ -442,7 +442,7 @@ def representation_text(finding: PrivacyFinding) -> str:
     lower = significant(test.epsilon_lower, "down", apart_from=finding.epsilon)
     return (
         f"{ROUNDING_LEAKS}, ε ≥ {lower} {at} ({event_words(test.event)}: {count(test.hits)} against "
-        f"{count(test.neighbour_hits)} runs); --float-bits makes that count"
+        f"{count(test.neighbour_hits)} runs); --look float-bits makes that count"
     )
 
 

@@ -14,7 +14,7 @@ import pytest
 
 import dpaudit
 from dpaudit.results import AuditFinding
-from dpaudit.verify_finding import ASSUMED, BETS, CURVES, HOLDER, LAWS, LEAST_P, POWER, checked
+from dpaudit.verify_finding import ASSUMED, BETS, CURVES, DISTANCES, HOLDER, LAWS, LEAST_P, POWER, checked
 from tests.support.grouped import grouped
 
 GAUSS = dpaudit.PrivacyClaim.gaussian(1.0)
@@ -111,7 +111,9 @@ def test_what_an_audit_found_follows_from_what_it_stores(name: str) -> None:
         ("one run, Gaussian", [POWER, ASSUMED, CURVES]),
         ("laws", [LAWS]),
         ("supremum", [LAWS]),
-        ("sensitivity", ["findings of the kind 'sensitivity'"]),
+        ("sensitivity", [DISTANCES]),
+        ("recorded noise", [DISTANCES]),
+        ("scaling", ["findings of the kind 'scaling'"]),
     ],
 )
 def test_what_is_not_derived_is_named(name: str, left: list[str]) -> None:
@@ -173,7 +175,15 @@ def test_what_does_not_follow_is_refused(name: str) -> None:
         ("batched", {"errors": {"verdict": 0.5}}),
         ("batched", {"detectable_epsilon": "inf", "verdict": "consistent"}),
         ("Gaussian, by bets", {"epsilon": 1e6}),
+        ("bets", {"epsilon_lower": "inf"}),
         ("laws", {"verdict": "violation"}),
+        ("supremum", {"verdict": "violation"}),
+        ("sensitivity", {"distance": 2.0}),
+        ("sensitivity", {"verdict": "violation"}),
+        ("sensitivity", {"infinite": "NaN"}),
+        ("sensitivity", {"moved": 0}),
+        ("too sensitive", {"distance": 1.0}),
+        ("recorded noise", {"wrong_epsilon": True}),
         ("laws", {"claimed_epsilon": 0.1, "verdict": "consistent"}),
         ("one run", {"reversed": True}),
         ("one run", {"confidence": 0.5}),
