@@ -11,13 +11,13 @@ def test_what_passes_is_noted() -> None:
     def read(content: bytes) -> object:
         if content == b"2":
             raise ZeroDivisionError("oops")
-        return attack.Found(((content, [None] * len(attack.BOUNDS), None),), ())
+        return attack.Found(((content, [None] * len(attack.BOUNDS)),), ())
 
     cases = iter([("one", b"1"), ("two", b"2"), ("same", b"0")])
     counted, notes = attack.made(attack.Attack("x", b"0", cases, read), 0, None)
     assert [note.partition(": ")[0] for note in notes] == ["one", "two"]
     assert "ZeroDivisionError: oops" in notes[1]
-    assert counted == {"read with the same verdicts, bounds and curves": 1}
+    assert counted == {"read with the same verdicts and bounds": 1}
 
 
 def test_each_leaf_is_altered_and_nothing_is_left_as_it_was() -> None:
