@@ -286,7 +286,7 @@ def canonical(value: Any) -> Hashable:
 
 def _float(value: float | np.floating) -> Hashable:
     number = float(value)
-    # All NaNs share a cell: their payload is shown by no operation. As a number, NaN would equal no cell.
+    # All NaNs share a cell, whatever their bits (docs/research/outputs.md); as a number, NaN would equal no cell.
     if number != number:
         return ("float", "nan")
     # A long double has more digits.
