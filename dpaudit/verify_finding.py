@@ -32,6 +32,7 @@ HOLDER = "the evidence by Holder's inequality"
 CURVES = "the p-value of a claim that is a curve"
 ASSUMED = "bounds under assumptions"
 DISTANCES = "distances"
+VACUITY = "whether a claim of utility is vacuous"
 MANY_GUESSES = "the p-value of more guesses than are computed here"
 # Audits lower errors by 1e-6, relatively; where delta makes a p-value flat, that is more of epsilon than its tolerance.
 MARGIN = 1e-5
@@ -172,16 +173,30 @@ def of_utility(stored: dict[str, Any]) -> list[str]:
     errors = [(1 - stored["confidence"]) * 0.5**look for look in range(looks)]
     follows = any(is_interval(lower, upper, failures, trials, error) for error in errors)
     need(follows, "the interval", f"what {failures} failures of {trials} give", [lower, upper])
-    if upper <= stored["beta"]:
+    return by_interval(stored["verdict"], lower, upper, stored["beta"])
+
+
+def by_interval(verdict: str, lower: float, upper: float, claimed: float) -> list[str]:
+    """Check that a verdict on utility is that of an interval; return what the interval does not decide."""
+    if upper <= claimed:
         possible = ["holds", "vacuous"]
-    elif lower > stored["beta"]:
+    elif lower > claimed:
         possible = ["violation"]
     else:
         possible = ["undecided"]
-    need(stored["verdict"] in possible, "verdict", f"{possible[0]!r}, by its interval", stored["verdict"])
+    need(verdict in possible, "verdict", f"{possible[0]!r}, by its interval", verdict)
     if possible[0] == "holds":
-        return ["whether a claim of utility is vacuous"]
+        return [VACUITY]
     return []
+
+
+def of_sample_complexity(stored: dict[str, Any]) -> list[str]:
+    """Check that the verdict on a sample complexity is that of the sizes that it states."""
+    found = stored["suffices"]
+    if stored["reason"] == "certificate":
+        found = stored["upper"]
+    upper = math.inf if found is None else found
+    return ["the sizes", *by_interval(stored["verdict"], stored["lower"] + 1, upper, stored["theorem"])]
 
 
 def is_interval(lower: float, upper: float, failures: int, trials: int, error: float) -> bool:
@@ -302,6 +317,7 @@ def of_one_run(stored: dict[str, Any]) -> list[str]:
     left = [POWER, ASSUMED]
     lower = number(stored["epsilon_lower"])
     need(0 <= lower <= MOST, "epsilon_lower", f"in [0, {MOST}]", stored["epsilon_lower"])
+    need(stored["epsilon"] <= MOST, "epsilon", f"at most {MOST}", stored["epsilon"])
     if "curve_claim" in stored:
         left.append(CURVES)
         each = [coin_p_value(*counts, coins) for counts in zip(right, numbers, strict=True)]
@@ -335,6 +351,7 @@ def of_law(stored: dict[str, Any]) -> list[str]:
     """Check that the verdict on an exact law is that of the epsilon or the delta that it states."""
     claimed = stored["claimed_epsilon"]
     refuted = stored["verdict"] == "violation"
+    need(refuted or stored["verdict"] == "consistent", "verdict", "'violation' or 'consistent'", stored["verdict"])
     if claimed is not None and stored["claimed_delta"]:
         delta = stored["delta_at_claim"]
         # What a law states of delta is as exact as a ratio of its probabilities.
@@ -399,6 +416,7 @@ CHECKS = {
     "supremum": of_supremum,
     "sensitivity": of_sensitivity,
     "recorded noise": of_recorded_noise,
+    "sample-complexity": of_sample_complexity,
 }
 # The kinds whose bound or verdict the counts alone decide.
 DECIDED = ("privacy", "utility", "one run")

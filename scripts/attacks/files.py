@@ -62,7 +62,11 @@ class Found(NamedTuple):
             own = {name: getattr(one, name, None) for name in (*BOUNDS, *OF_LAWS)}
             kept = () if laws or bets else BOUNDS
             by_curve = tested and (tested.delta_lower, tested.mu_lower)
-            derived.append((one.verdict, [own[name] for name in kept]))
+            # Which claims of utility promise next to nothing, and p-values below a limit, are named too.
+            verdict = "holds" if one.verdict == "vacuous" else one.verdict
+            if own["p_value"] is not None:
+                own["p_value"] = max(own["p_value"], verify_finding.LEAST_P)
+            derived.append((verdict, [own[name] for name in kept]))
             others = OF_LAWS if laws else ("exact_epsilon", "curve", *(BOUNDS if bets else ()))
             named.append(([own[name] for name in others], by_curve))
         return cls(tuple(derived), tuple(named))

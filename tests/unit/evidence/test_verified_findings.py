@@ -14,11 +14,12 @@ import pytest
 
 import dpaudit
 from dpaudit.results import AuditFinding
-from dpaudit.verify_finding import ASSUMED, BETS, CURVES, DISTANCES, HOLDER, LAWS, LEAST_P, POWER, checked
+from dpaudit.verify_finding import ASSUMED, BETS, CURVES, DISTANCES, HOLDER, LAWS, LEAST_P, POWER, VACUITY, checked
 from tests.support.grouped import grouped
 
 GAUSS = dpaudit.PrivacyClaim.gaussian(1.0)
 RENYI = dpaudit.PrivacyClaim.renyi([(2.0, 0.2)])
+THRESHOLDS = dpaudit.pac.get_learner("threshold-exponential", epsilon=1.0, domain_size=8)
 PURE = dpaudit.pac.get_learner("parity-private", epsilon=1.0, dimension=2)
 
 
@@ -75,6 +76,7 @@ MADE: dict[str, Callable[[], AuditFinding]] = {
     "supremum": partial(dpaudit.pac.audit_supremum, PURE, starts=2),
     "scaling": partial(dpaudit.pac.scaling_law, "parity-private", "dimension", [1, 2, 3, 4, 5, 6], epsilon=1.0,
                        alpha=0.1, beta=0.6),
+    "sample complexity": partial(dpaudit.pac.sample_complexity, THRESHOLDS, alpha=0.2, beta=0.2),
     "sensitivity": partial(dpaudit.audit_sensitivity, sum, [([0.0, 1.0], [0.0, 0.0])], claim=1.5),
     "too sensitive": partial(dpaudit.audit_sensitivity, sum, [([0.0, 2.0], [0.0, 0.0])], claim=1.5),
     "recorded noise": partial(dpaudit.audit_sensitivity, lambda rows, rng: sum(rows) + rng.laplace(),
@@ -113,6 +115,7 @@ def test_what_an_audit_found_follows_from_what_it_stores(name: str) -> None:
         ("supremum", [LAWS]),
         ("sensitivity", [DISTANCES]),
         ("recorded noise", [DISTANCES]),
+        ("sample complexity", ["the sizes", VACUITY]),
         ("scaling", ["findings of the kind 'scaling'"]),
     ],
 )
@@ -147,7 +150,11 @@ def altered(document: Any, place: str = "") -> Iterator[tuple[str, Any]]:
                     yield f"{here} = {other}", again
 
 
-COUNTED = [name for name in MADE if name not in ("supremum", "laws", "scaling", "sensitivity", "too sensitive")]
+COUNTED = [
+    name
+    for name in MADE
+    if name not in ("supremum", "laws", "scaling", "sensitivity", "too sensitive", "sample complexity")
+]
 
 
 @pytest.mark.parametrize("name", [name for name in COUNTED if name != "recorded noise"])
@@ -178,6 +185,7 @@ def test_what_does_not_follow_is_refused(name: str) -> None:
         ("bets", {"epsilon_lower": "inf"}),
         ("laws", {"verdict": "violation"}),
         ("supremum", {"verdict": "violation"}),
+        ("sample complexity", {"verdict": "undecided"}),
         ("sensitivity", {"distance": 2.0}),
         ("sensitivity", {"verdict": "violation"}),
         ("sensitivity", {"infinite": "NaN"}),
