@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from dpaudit.app.command import here, in_options, suffix_of
-from dpaudit.app.options import FORMS, HERE, On, Parameters, Shown, Size, argument
+from dpaudit.app.options import FORMS, HERE, On, Shown
 from dpaudit.app.streams import notify, output, pending, say, wants_color, width_of, written
 from dpaudit.errors import InputError, blamed
 
@@ -28,14 +28,6 @@ if TYPE_CHECKING:
 
 # When this command was started: the module is imported for it.
 BEGAN = time.time()
-
-
-class LearnerOptions(NamedTuple):
-    """The learner that is audited, and on how many examples."""
-
-    id: Annotated[str, argument("ID")]
-    parameter: Parameters
-    n: Size
 
 
 def find_learners(paths: Sequence[str], to_audit: bool = True) -> Registry:

@@ -62,14 +62,7 @@ def check(
     that of the settings. `InputError` if the settings are missing or wrong, no audit has one of the names, or no
     scheduler answers at the address.
     """
-    chosen = read_project(settings).chosen(names)
-    audits: dict[str, Audit] = {}
-    for audit in chosen:
-        if audit.timeout is None:
-            audit = replace(audit, timeout=timeout)
-        if audit.time_limit is None:
-            audit = replace(audit, time_limit=time_limit)
-        audits[audit.name] = audit
+    audits = _limited(read_project(settings).chosen(names), timeout, time_limit)
     workers = Workers.of(n_jobs, backend, address)
     root = settings.resolve().parent
     own = alone and can_fork()
@@ -113,6 +106,18 @@ def check(
         shares.pop(name, None)
         done += 1
     listener(done, len(audits), "", 1.0)
+
+
+def _limited(chosen: Iterable[Audit], timeout: float | None, time_limit: float | None) -> dict[str, Audit]:
+    """Return audits by name, with these limits where the settings state none."""
+    audits: dict[str, Audit] = {}
+    for audit in chosen:
+        if audit.timeout is None:
+            audit = replace(audit, timeout=timeout)
+        if audit.time_limit is None:
+            audit = replace(audit, time_limit=time_limit)
+        audits[audit.name] = audit
+    return audits
 
 
 def estimate(settings: Path, names: Iterable[str] = ()) -> dict[str, float | str]:

@@ -30,24 +30,7 @@ if TYPE_CHECKING:
     from dpaudit.report.terminal import Lines
 
 
-class Flips(NamedTuple):
-    """The coins that are flipped before a training."""
-
-    flip: Annotated[
-        int | None,
-        given(
-            "before the training: flip a fair coin for each of so many canaries, and write the new file of --coins "
-            "(default: audit the scores)",
-            metavar="CANARIES",
-        ),
-    ]
-    runs: Annotated[int | None, given("--flip: trainings, each with coins of its own (default: 1)")]
-    seed: Annotated[
-        int | None, given("--flip: make the coins from this; findings then name it (default: the operating system's)")
-    ]
-
-
-def _flip(flips: Flips, out: str | None, shown: Shown) -> int:
+def _flip(canaries: int, runs: int | None, seed: int | None, out: str | None, shown: Shown) -> int:
     """Flip coins, write them, and show their seal."""
     from dpaudit.audit.coins import flip_coins
 
@@ -57,11 +40,9 @@ def _flip(flips: Flips, out: str | None, shown: Shown) -> int:
     if path.exists():
         raise InputError.of("coins", out, "a new file: coins that were flipped are not flipped again")
     check_folder("coins", out)
-    assert flips.flip is not None
-    runs = flips.runs
     if runs is None:
         runs = 1
-    made = flip_coins(flips.flip, flips.seed, runs=runs)
+    made = flip_coins(canaries, seed, runs=runs)
     made.save(path)
     total = int(made.included.sum())
     lines: Lines = [
@@ -181,9 +162,26 @@ def _outputs(argument: str, path: str) -> Any:
     return found
 
 
+_Flip = Annotated[
+    int | None,
+    given(
+        "before the training: flip a fair coin for each of so many canaries, and write the new file of --coins "
+        "(default: audit the scores)",
+        metavar="CANARIES",
+    ),
+]
+
+
 @command("scores", "dpaudit scores scores.csv --coins coins.json --epsilon 1 --delta 1e-5", DRAWN)
 def scores(
-    files: Annotated[tuple[str, ...], argument("[FILE.csv]")], audit: ScoresOptions, flips: Flips, shown: DrawnApart
+    files: Annotated[tuple[str, ...], argument("[FILE.csv]")],
+    audit: ScoresOptions,
+    flip: _Flip,
+    runs: Annotated[int | None, given("--flip: trainings, each with coins of its own (default: 1)")],
+    seed: Annotated[
+        int | None, given("--flip: make the coins from this; findings then name it (default: the operating system's)")
+    ],
+    shown: DrawnApart,
 ) -> int:
     """Test a claim of privacy of a training by the scores of canaries that coins put in or left out.
 
@@ -201,11 +199,11 @@ def scores(
     from dpaudit.contract import Relation
     from dpaudit.report.repeat import command_line
 
-    if flips.flip is not None:
+    if flip is not None:
         if files:
             raise InputError("FILE.csv must be left out with {flip}", names=("flip",))
-        return _flip(flips, audit.coins, shown)
-    if flips.runs is not None or flips.seed is not None:
+        return _flip(flip, runs, seed, audit.coins, shown)
+    if runs is not None or seed is not None:
         raise InputError("{runs} and {seed} must be given with {flip} alone", names=("runs", "seed", "flip"))
     if len(files) != 1:
         raise InputError("FILE.csv must be given: one file with the scores of the canaries")

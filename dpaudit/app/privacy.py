@@ -43,6 +43,7 @@ from dpaudit.report.numbers import count, percent, plural, significant
 
 if TYPE_CHECKING:
     from dpaudit import certificates
+    from dpaudit.audit.finding import PrivacyFinding
     from dpaudit.evidence.records import Result
     from dpaudit.evidence.tasks import PrivacyArguments
     from dpaudit.places import Place
@@ -282,8 +283,6 @@ def _certify(
     from dpaudit import certificates
     from dpaudit.audit.finding import PrivacyFinding
     from dpaudit.audit.parameters import Execution
-    from dpaudit.contract import PrivacyVerdict
-    from dpaudit.evidence.certificate import Referred
     from dpaudit.evidence.tasks import PrivacyArguments
 
     finding = result.finding
@@ -292,14 +291,7 @@ def _certify(
     assert isinstance(arguments, PrivacyArguments)
     if (path := runs.certificate) is None:
         return status
-    prevented = ""
-    if finding.verdict != PrivacyVerdict.VIOLATION:
-        prevented = "no violation was found, so no certificate is written"
-    elif finding.curve_test is not None and finding.epsilon_lower <= finding.epsilon:
-        prevented = "a bet on all outputs refutes the claim and no event does, so no certificate is written"
-    elif finding.rests_on_time:
-        prevented = "the verdict rests on run times, which a certificate does not hold, so none is written"
-    if prevented:
+    if prevented := _no_certificate(finding):
         notify("note", prevented)
         return status
     try:
@@ -322,22 +314,40 @@ def _certify(
 
     def write() -> None:
         made.write(path)
-        named = isinstance(made.data, Referred) or isinstance(made.neighbour, Referred)
-        data = arguments.data
-        again = ""
-        if named and data:
-            again = f"; it names its inputs by recipe: replay with --data {data}"
-        checked = f"check it by python -P -m dpaudit.verify_certificate {path}"
-        if made.relation is None:
-            checked += UNNAMED
-        lower = significant(made.epsilon_lower, "down", digits=3, apart_from=made.epsilon)
-        notify("note", f"the certificate {path} shows epsilon >= {lower}; {checked}{again}")
+        notify("note", _certificate_words(made, path, arguments.data))
 
     try:
         return written(status, write)
     except DpauditError as error:  # the verifier's own arithmetic does not bear it out
         notify("note", f"no certificate is written, and the violation stands: {in_words(error)}")
         return status
+
+
+def _no_certificate(finding: PrivacyFinding) -> str:
+    """Return why a finding has no certificate; empty if it may have one."""
+    from dpaudit.contract import PrivacyVerdict
+
+    if finding.verdict != PrivacyVerdict.VIOLATION:
+        return "no violation was found, so no certificate is written"
+    if finding.curve_test is not None and finding.epsilon_lower <= finding.epsilon:
+        return "a bet on all outputs refutes the claim and no event does, so no certificate is written"
+    if finding.rests_on_time:
+        return "the verdict rests on run times, which a certificate does not hold, so none is written"
+    return ""
+
+
+def _certificate_words(made: certificates.Certificate, path: str, data: str | None) -> str:
+    """Return what a certificate that was written shows, and how to check it."""
+    from dpaudit.evidence.certificate import Referred
+
+    again = ""
+    if data and (isinstance(made.data, Referred) or isinstance(made.neighbour, Referred)):
+        again = f"; it names its inputs by recipe: replay with --data {data}"
+    checked = f"check it by python -P -m dpaudit.verify_certificate {path}"
+    if made.relation is None:
+        checked += UNNAMED
+    lower = significant(made.epsilon_lower, "down", digits=3, apart_from=made.epsilon)
+    return f"the certificate {path} shows epsilon >= {lower}; {checked}{again}"
 
 
 class Replaying(NamedTuple):

@@ -185,7 +185,7 @@ def _report(html: bool, shown: Shown, path: Path) -> int:
     if shown.json:
         say(rendered(run, "json"))
     else:
-        say(_on_console(run, shown))
+        say(_on_console(run, shown.verbose))
     _show_faults(run, found)
     status = found.allowed_status if shown.allow_no_evidence else found.status
     made = [path]
@@ -203,24 +203,21 @@ def _report(html: bool, shown: Shown, path: Path) -> int:
     return status
 
 
-class Rendering(NamedTuple):
-    """The options of ``dpaudit report``."""
-
+@command("report", "dpaudit report reports/latest --out report.html")
+def report(
+    path: Annotated[str, argument("PATH")],
     format: Annotated[
         str | None,
         given(
             "what to render (default: what the suffix of --out says, else console)",
             choices=["console", *(suffix[1:] for suffix in FORMS)],
         ),
-    ]
-    out: Annotated[str | None, given("where to (default: standard output)", metavar="FILE")]
-    json: Json
-    verbose: Verbose
-    allow_no_evidence: AllowNoEvidence
-
-
-@command("report", "dpaudit report reports/latest --out report.html")
-def report(path: Annotated[str, argument("PATH")], shown: Rendering) -> int:
+    ],
+    out: Annotated[str | None, given("where to (default: standard output)", metavar="FILE")],
+    json: Json,
+    verbose: Verbose,
+    allow_no_evidence: AllowNoEvidence,
+) -> int:
     """Render stored results as text, JSON or HTML without running anything; the exit status is that of the results.
 
     PATH is a run (a folder, or run.jsonl) or its report.json. Bounds and verdicts are shown as they are stored:
@@ -231,11 +228,11 @@ def report(path: Annotated[str, argument("PATH")], shown: Rendering) -> int:
     from dpaudit.files import write_file
     from dpaudit.report.json import run_in
 
-    suffix = "json" if shown.json else shown.format
+    suffix = "json" if json else format
     if suffix is None:
         suffix = "console"
-        if shown.out is not None:
-            suffix = suffix_of(shown.out)
+        if out is not None:
+            suffix = suffix_of(out)
     stored = Path(path)
     if stored.suffix == ".json" and stored.is_file():
         run = run_in(stored.read_bytes(), path)
@@ -243,11 +240,11 @@ def report(path: Annotated[str, argument("PATH")], shown: Rendering) -> int:
         run = load_run(path)
     found = outcome(run)
     if suffix == "console":
-        text = _on_console(run, shown)
+        text = _on_console(run, verbose)
     else:
         text = rendered(run, suffix)
-    status = found.allowed_status if shown.allow_no_evidence else found.status
-    if (out := shown.out) is None:
+    status = found.allowed_status if allow_no_evidence else found.status
+    if out is None:
         say(text)
     else:
         status = written(status, lambda: write_file(out, text.encode()))
@@ -257,11 +254,11 @@ def report(path: Annotated[str, argument("PATH")], shown: Rendering) -> int:
     return status
 
 
-def _on_console(run: Run, shown: Shown | Rendering) -> str:
+def _on_console(run: Run, verbose: bool) -> str:
     from dpaudit.report import console
 
     color = wants_color()
-    if shown.verbose:
+    if verbose:
         return console.full(run, color)
     return console.render(run, color, width_of(output()))
 

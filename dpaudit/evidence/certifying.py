@@ -126,41 +126,36 @@ def make(
     if strategy is None and is_strategy(pairs):
         strategy = pairs
     maker = _Maker(finding, listed, name or "a mechanism", place, look.include_data)
-    if mechanism is not None:
-        check_built(mechanism, "mechanism")
-        if trials is None:
-            runs = finding.confirmation_trials or finding.trials
-        else:
-            runs = read_integer("trials", trials, 10)
-        sampler = sampler_of(
-            mechanism,
-            finding.seed,
-            batched=batched,
-            probe=look.probe,
-            n_jobs=n_jobs,
-            backend=execution.backend,
-            address=execution.address,
-            timeout=timeout,
-            timeout_is=execution.timeout_is,
-        )
-        maker = replace(maker, name=name or sampler.mechanism.name)
-        hidden = not look.include_data and any(pair.withheld for pair in listed)
-        # The runs of the search, and the fresh ones on both sides.
-        planned = (SEARCH + 2) * runs
-        followed_runs = followed(execution.progress, planned, "runs for the certificate")
-        with withholding(hidden), gathered(), followed_runs as report:
-            sampler = without_shared(replace(sampler, report=report), listed[0])
-            search = WitnessSearch(
-                sampler, finding.epsilon, finding.delta, 1 - finding.confidence, runs, look.float_bits
-            )
-            for index, start, share in maker.begun(search):
-                smaller = [start]
-                if shrinks:
-                    smaller = maker.smaller(search, index, start, strategy, bounds)
-                found = maker.confirmed(search, index, smaller, bound, search.error / share)
-                if found is not None:
-                    return found
-    return maker.of_finding()
+    if mechanism is None:
+        return maker.of_finding()
+    check_built(mechanism, "mechanism")
+    if trials is None:
+        runs = finding.confirmation_trials or finding.trials
+    else:
+        runs = read_integer("trials", trials, 10)
+    sampler = sampler_of(
+        mechanism,
+        finding.seed,
+        batched=batched,
+        probe=look.probe,
+        n_jobs=n_jobs,
+        backend=execution.backend,
+        address=execution.address,
+        timeout=timeout,
+        timeout_is=execution.timeout_is,
+    )
+    maker = replace(maker, name=name or sampler.mechanism.name)
+    hidden = not look.include_data and any(pair.withheld for pair in listed)
+    # The runs of the search, and the fresh ones on both sides.
+    planned = (SEARCH + 2) * runs
+    followed_runs = followed(execution.progress, planned, "runs for the certificate")
+    with withholding(hidden), gathered(), followed_runs as report:
+        # An audit finds parts that runs share when they change; these runs have to know them before.
+        sampler = without_shared(replace(sampler, report=report), listed[0])
+        search = WitnessSearch(sampler, finding.epsilon, finding.delta, 1 - finding.confidence, runs, look.float_bits)
+        found = maker.searched(search, bound, shrinks=shrinks, strategy=strategy, bounds=bounds)
+    # The mechanism was at hand, and still no explicit event holds up on fresh runs.
+    return found or maker.of_finding()
 
 
 def _counts_of(witness: Witness) -> Counts | None:
@@ -284,6 +279,19 @@ class _Maker:
     name: str
     place: str
     include_data: bool
+
+    def searched(
+        self, search: WitnessSearch, bound: str, *, shrinks: bool, strategy: Any, bounds: ValueRange
+    ) -> Certificate | None:
+        """Return the certificate of a witness that a search made simpler; None if fresh runs confirm none."""
+        for index, start, share in self.begun(search):
+            smaller = [start]
+            if shrinks:
+                smaller = self.smaller(search, index, start, strategy, bounds)
+            found = self.confirmed(search, index, smaller, bound, search.error / share)
+            if found is not None:
+                return found
+        return None
 
     def begun(self, search: WitnessSearch) -> Iterator[tuple[int, Small[ChosenEvent], int]]:
         """Yield the pairs on which an explicit event refutes the claim, and among how many the error is shared.

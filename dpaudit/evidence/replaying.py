@@ -139,7 +139,7 @@ def replay(
     runs = None
     if trials is not None:
         runs = read_integer("trials", trials, 10)
-    counts = None
+    counts: Counts | None = None
     named = any(isinstance(side, Referred) for side in (certificate.data, certificate.neighbour))
     with withholding(named and certificate.origin.kind.own):
         if certificate.learned is not None:
@@ -178,9 +178,11 @@ def replay(
                 # Parts that runs share with each other would let one run's output depend on another's.
                 sampler = without_shared(sampler, known)
                 counts = _counted(certificate, sampler, known, runs, execution.progress)
+            # The event alone names one side of a run; with its opposite both are named.
             sides = 1 if certificate.opposite is UNSET else 2
             lower = counts.epsilon_lower(bound, certificate.delta, 1 - confidence, sides=sides)
     verdict = PrivacyVerdict.NO_EVIDENCE
+    # A bound above the claim refutes nothing on inputs that may differ in more than a record.
     if neighbours and lower > certificate.epsilon:
         verdict = PrivacyVerdict.VIOLATION
     return Replay(
