@@ -126,11 +126,13 @@ def exact(
         _require_absent(of_laws, "left out with {supremum}")
         return _supremum(id, parameter, relation, search, shown)
     _require_absent(search, "given with {supremum} alone")
+    # Refused before the learner is built.
     if compose is not None:
         check_times(compose, "compose")
     if samples and pairs is not None:
         raise InputError("one of --crafted and --pairs must be left out: each says what is compared")
     entry, built, parameters = find_learner(id, parameter, shown.learners)
+    # Only exact laws can be enclosed, and the extra must be installed: found out before the law is computed.
     if enclosure:
         require_exact_law(built)
     instance = replace(entry.instance, parameters=parameters)
@@ -264,7 +266,8 @@ def utility(
     if asked.setting == "all":
         options |= {"n": asked.n, "setting": "all"}
     options |= {"concept": asked.concept, "distribution": asked.distribution, "noise": asked.noise}
-    options |= {"confidence": confidence, "seed": seed}  # of all cases together: each task has its part
+    # Of all cases together: each task has its part.
+    options |= {"confidence": confidence, "seed": seed}
     repeat = command_line("utility", entry.id, tasks[0].parameters, options, shown.learners)
     return audit(chosen, shown, seed=seed, repeat=repeat, n_jobs=n_jobs, on=on)
 
@@ -372,8 +375,10 @@ def _scaling(
     entry = find_learners(shown.learners).get(id)
     given = read_parameters(parameter)
     numbers = [_value(word.strip()) for word in values.split(",")]
+    # One value for it would contradict the series.
     if varied in given:
         raise InputError(f"-p must not give {varied}, which is varied")
+    # The series takes the place of the example's value.
     example = {name: value for name, value in entry.instance.parameters.items() if name != varied}
     note_taken(entry, {name: value for name, value in example.items() if name not in given})
     fixed = {**example, **given}
@@ -411,6 +416,7 @@ def _value(word: str) -> float:
     base, caret, exponent = word.partition("^")
     try:
         if caret:
+            # In whole numbers: a domain of 2^(2^16) points has no float.
             power: int = int(base) ** int(exponent)
             return power
         if word.lstrip("+-").isdigit():
@@ -438,6 +444,7 @@ def _show(
     if isinstance(finding, SupremumFinding):
         what = "supremum"
         data = {"learner": name, "parameters": parameters, "finding": data}
+        # The search found a greater loss than the closed form that the learner calls proved.
         if finding.proof_refuted:
             verdict = PrivacyVerdict.VIOLATION
     repeat = command_line(verb, name, parameters, options, shown.learners)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from dpaudit.evidence.records import LedgerRow, Result
     from dpaudit.registry import Entry
 
+# Wider than any row: in a pipe a learner has one line, which a search finds.
 _UNBROKEN = 10_000
 _HEADS = {"id": "word", "privacy": "word", "parameters": "text", "what it is": "text"}
 
@@ -40,6 +41,7 @@ def list_learners(
     registry = find_learners(learners, to_audit=False)
     rows = [_row(entry) for entry in registry.entries if all or entry.fault is None]
     status = 0
+    # A module that the user named and that does not load; the learners that do are listed all the same.
     if any(problem.requested for problem in registry.problems):
         status = 2
     return show_plain(
@@ -75,7 +77,8 @@ def _row(entry: Entry) -> dict[str, Any]:
 def _privacy(entry: Entry) -> str:
     try:
         claim = entry.claim()
-    except (Exception, SystemExit) as error:  # a learner that cannot build its own example must not hide the others
+    # A learner that cannot build its own example must not hide the others.
+    except (Exception, SystemExit) as error:
         notify("warning", f"{entry.id}: its example fails: {type(error).__name__}: {error}")
         return "unknown"
     if claim is None:
@@ -149,9 +152,11 @@ def ledger(
         raise InputError.of("witness", witness, alone)
     find_learners(learners)
     if witness is not None:
+        # The command that the report names then has the one statement too.
         ids = (witness,)
     faults: dict[str, str] = {}
     try:
+        # What was checked is shown even where another check failed.
         rows = check_statements(
             ids or None,
             n_jobs=n_jobs,
@@ -176,6 +181,7 @@ def ledger(
             table += "\n"
         say(table + f"{counts_text(rows)}\n")
     status = 0
+    # Time that was over leaves a statement open; a check that failed is graver.
     if any(row.stopped_in for row in rows):
         status = 3
     if faults:

@@ -37,6 +37,7 @@ def _flip(canaries: int, runs: int | None, seed: int | None, out: str | None, sh
     if out is None:
         raise InputError.of("coins", out, "given: coins that are not kept cannot be checked")
     path = Path(out)
+    # Coins that could be flipped again could be chosen by what a training shows.
     if path.exists():
         raise InputError.of("coins", out, "a new file: coins that were flipped are not flipped again")
     check_folder("coins", out)
@@ -110,6 +111,7 @@ def samples(
     from dpaudit.evidence.tasks import PrivacyArguments
     from dpaudit.report.repeat import command_line
 
+    # One file on both sides is a mistake that would show no leak.
     if Path(file).resolve() == Path(neighbour_file).resolve():
         raise InputError(f"NEIGHBOUR_FILE must be another file than FILE, got {file} twice")
     outputs = _outputs("FILE", file)
@@ -145,6 +147,7 @@ def samples(
         curve=curve,
         float_bits=float_bits,
     )
+    # `recorded:` is the source by which the digest of the file is taken for reports.
     result = Result(task="samples", learner=f"recorded:{file}", parameters={}, arguments=arguments, finding=finding)
     return show([result], seed, shown, repeat)
 
@@ -156,7 +159,8 @@ def _outputs(argument: str, path: str) -> Any:
     try:
         header = True if Path(path).suffix.lower() in LINES else None
         found = read_dataset(path, header=header)
-    except InputError as error:  # it speaks of data, and here there are two files
+    # It speaks of data, and here there are two files.
+    except InputError as error:
         raise InputError(error.worded(lambda name, _: argument if name == "data" else name)) from None
     check_names(path, getattr(found, "columns", ()), any)
     return found
@@ -243,6 +247,7 @@ def _columns(path: Path, needs_coins: bool) -> tuple[Any, Any]:
     """Return scores and coins of a file, of shape (runs, m); None for coins that it does not have."""
     import csv
 
+    # Spreadsheets put a mark of the byte order before the first name.
     with path.open(newline="", encoding="utf-8-sig") as lines:
         reader = csv.DictReader(lines)
         names = [name.strip() for name in reader.fieldnames or []]
@@ -258,6 +263,7 @@ def _columns(path: Path, needs_coins: bool) -> tuple[Any, Any]:
             coin = None
             if "included" in names:
                 coin = _number(path, reader.line_num, "included", row)
+            # A file without the column has one run.
             runs.setdefault(row.get("run") or "", []).append((_number(path, reader.line_num, "score", row), coin))
     if len({len(rows) for rows in runs.values()}) != 1:
         numbers = ", ".join(f"{len(rows)} of run {name!r}" for name, rows in list(runs.items())[:3])
@@ -268,6 +274,7 @@ def _columns(path: Path, needs_coins: bool) -> tuple[Any, Any]:
     return values, [[coin for _, coin in rows] for rows in runs.values()]
 
 
+# Truth values as pandas and others write them.
 _TRUTHS = {"true": 1.0, "false": 0.0}
 
 

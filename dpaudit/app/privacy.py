@@ -82,6 +82,8 @@ class Audited(NamedTuple):
 
         limit = self.time_limit
         if self.data is not None and limit is None:
+            # The pairs of a dataset take as many runs as they are given: a command has a minute, and says what more
+            # would show.
             limit = OWN_DATA_SECONDS
         return PrivacyArguments(
             epsilon=self.epsilon,
@@ -149,12 +151,14 @@ def privacy(audited: Audited, runs: PrivacyRunOptions, shown: Shown) -> int:
     from dpaudit.neighbours.sources import examples_of, is_source, pairs_of_source, with_examples, without_examples
     from dpaudit.places import is_place
 
+    # Before the runs, which may take hours.
     check_folder("certificate", runs.certificate)
     asked = audited.arguments()
     if runs.dry_run:
         return _estimate(audited, asked, runs, shown)
     if is_place(audited.id):
         return _audit_mechanism(audited, asked, runs, shown)
+    # A learner makes many runs in one call anyway, and its pairs are samples.
     if asked.batched or (asked.pairs is not None and not is_source(asked.pairs)):
         raise InputError(
             f"--pairs and --batched are for FILE.py:function; the pairs of the learner {audited.id} are crafted, or "
@@ -165,6 +169,7 @@ def privacy(audited: Audited, runs: PrivacyRunOptions, shown: Shown) -> int:
     if examples is None:
         examples = entry.instance.n
         note_taken(entry, {"n": examples})
+    # Stored as a number and not within the text, as n is in every other task.
     asked = replace(asked, n=examples, pairs=without_examples(asked.pairs))
     with keeping(runs.continued), blamed(f"the audit of {entry.id}"):
         task = Task(entry.id, parameters, asked)
@@ -234,6 +239,7 @@ def _audit_mechanism(named: Audited, asked: PrivacyArguments, runs: PrivacyRunOp
     if named.parameter:
         raise InputError(f"-p is for learners of the registry; {named.id} takes none")
     with subjects.named(named.id, asked, runs.seed) as subject:
+        # An interruption says where the runs are that were stored until then.
         with keeping(runs.continued):
             finding = subject.audit(
                 n_jobs=runs.n_jobs,
@@ -243,6 +249,7 @@ def _audit_mechanism(named: Audited, asked: PrivacyArguments, runs: PrivacyRunOp
                 progress=not shown.quiet,
             )
         result = subject.result(named.id, subject.arguments(), finding)
+        # Smaller pairs are looked for among those that the strategy makes, if the pairs are from one.
         strategy = None
         if subject.place is not None:
             given = subject.place.find()
@@ -305,6 +312,7 @@ def _certify(
             batched=arguments.batched,
             n_jobs=runs.n_jobs,
             timeout=arguments.timeout,
+            # A certificate has one event of outputs: no curve, and no run time.
             look=replace(arguments.look, curve=False, time=False),
             execution=Execution(timeout_is=arguments.timeout_is, progress=progress),
         )
@@ -318,7 +326,8 @@ def _certify(
 
     try:
         return written(status, write)
-    except DpauditError as error:  # the verifier's own arithmetic does not bear it out
+    # Where the verifier's own arithmetic does not bear it out.
+    except DpauditError as error:
         notify("note", f"no certificate is written, and the violation stands: {in_words(error)}")
         return status
 
@@ -422,6 +431,7 @@ def replay(asked: Replaying, shown: ShownPlain) -> int:
     metric_place = None
     if asked.metric:
         metric_place = Place.parse("--metric", asked.metric)
+    # Modules beside the files that were named, and nothing that the certificate names.
     with importable(*(one.folder for one in (place, given, metric_place) if one is not None)):
         if place is not None:
             mechanism = place.find()
@@ -474,11 +484,13 @@ def _pair(certificate: certificates.Certificate, asked: Replaying, given: Place 
         return None
     if named is None:
         raise InputError(f"{source} must be left out: the certificate holds its inputs")
+    # Certificates of earlier versions have no number of the pair.
     if not isinstance(named.index, int):
         raise InputError(f"{source} must be left out: the certificate does not say which pair of a list it is about")
     if given is not None:
         pairs = pairs_at(given, certificate.seed)
     else:
+        # The relation by which audits make pairs of a dataset by default.
         relation = certificate.relation or Relation.ADD_REMOVE_ONE
         pairs = neighbours_of(
             read_dataset(str(asked.data), header=asked.header),
@@ -498,11 +510,13 @@ def _lines(id: str, certificate: certificates.Certificate, found: certificates.R
     from dpaudit.report.words.claims import claim_words
     from dpaudit.report.words.events import answer_words
 
+    # Rounded down, as a lower bound, and never onto the claim that it exceeds.
     bound, certified = (
         significant(value, "down", digits=3, apart_from=found.epsilon)
         for value in (found.epsilon_lower, found.certified)
     )
     claim = f"{id} claims {claim_words(found.epsilon, found.delta)}"
+    # Said first: without it the bound proves nothing, however large it is.
     if not found.neighbours:
         exceeds = ""
         if found.epsilon_lower > found.epsilon:

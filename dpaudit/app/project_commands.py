@@ -51,11 +51,13 @@ def new(
     """
     from dpaudit.app.settings import begin
 
+    # The last file is the settings, which may have been there before.
     *written, settings = (path.name for path in begin(kind, name))
     if kind == "mechanism":
         place = f"{name}.py:{name}"
         claim = " --epsilon 1"
-    else:  # a learner states its own claim
+    # A learner states its own claim.
+    else:
         place = f"{name}.py:LEARNER"
         claim = ""
     lines = [
@@ -199,6 +201,7 @@ def _run(asked: CheckOptions, settings: Path, checked: Sequence[Checked]) -> Run
     labels = {}
     for audit in project.audit:
         labels[audit.name] = audit.mechanism
+        # A run has results by learner, so that audits of one mechanism need names of their own there.
         if often[audit.mechanism] > 1:
             labels[audit.name] += f" ({audit.name})"
     results: list[Result] = []
@@ -212,6 +215,7 @@ def _run(asked: CheckOptions, settings: Path, checked: Sequence[Checked]) -> Run
         listed[label] = Listed(row.name, accepted)
         results += [replace(one, learner=label, task=f"{label}/{one.task}", index=len(results)) for one in found]
         if row.verdict == TaskVerdict.FAILED:
+            # An audit that raised is in the report with its error, and no result.
             faults.append(Fault(label, row.why))
     audited = [row.mechanism for row, _ in checked]
     root = settings.resolve().parent
@@ -222,6 +226,7 @@ def _estimated(settings: Path, asked: CheckOptions) -> int:
     from dpaudit.app.check import estimate
 
     found = estimate(settings, asked.names)
+    # An audit that cannot be prepared has its error in the place of a time.
     times = {name: seconds for name, seconds in found.items() if not isinstance(seconds, str)}
     width = max(map(len, found))
     say("".join(f"{printable(name).ljust(width)}  about {duration(seconds)}\n" for name, seconds in times.items()))
@@ -255,13 +260,16 @@ def diff(
         raise InputError("give OLD and NEW, or neither for the last two checks of this project")
     if not paths:
         root = find_settings().parent
+        # The last two whole checks, the older one first.
         paths = (str(root / BEFORE), str(root / LAST))
+        # The first check has nothing to be compared with.
         if not (root / BEFORE).is_file():
             number = "no check"
             if (root / LAST).is_file():
                 number = "one check"
             raise InputError(f"there is {number} in {root / FOLDER}: run `dpaudit check` again, or give OLD and NEW")
     changes = compare(*map(read_rows, paths))
+    # A change that is neither better nor worse counts as no harm.
     worse = sum(bool(change.worse) for change in changes)
     status = 0
     label = "NOT WORSE"

@@ -105,9 +105,11 @@ def run(asked: RunOptions, html: _Html, shown: Annotated[Shown, Showing(without=
     from dpaudit.files import locked_folder
     from dpaudit.seeding import check_seed
 
+    # Before learners are loaded, which runs their modules.
     check_seed(asked.seed)
     registry = find_learners(asked.learners)
     entries = [registry.get(id) for id in dict.fromkeys(asked.ids)] or registry.entries
+    # Statements are checked beside all learners; without these they have a command of their own.
     statements = registry.statements
     if asked.ids:
         statements = ()
@@ -125,6 +127,7 @@ def run(asked: RunOptions, html: _Html, shown: Annotated[Shown, Showing(without=
     if not plan.tasks:
         why = "; ".join(f"{fault.learner}: {fault.error}" for fault in plan.faults)
         raise InputError(why or "there is nothing to audit")
+    # A run is resumed only by the code that began it, whose digests stand in the header.
     modules = {entry.learner.__module__ for entry in entries}
     modules |= {str(getattr(statement.check, "__module__", "")) for statement in statements}
     header = Header(
@@ -140,6 +143,7 @@ def run(asked: RunOptions, html: _Html, shown: Annotated[Shown, Showing(without=
         subjects=subjects_of((entry.id for entry in entries), paths=asked.learners),
     )
     path = Path(asked.out) / FILENAME
+    # Two runs in one folder would mix their lines.
     with locked_folder(path.parent):
         if asked.resume:
             store = Store.resume(path, header)
@@ -147,6 +151,7 @@ def run(asked: RunOptions, html: _Html, shown: Annotated[Shown, Showing(without=
             store = Store.start(path, header)
         try:
             _execute(asked, shown, plan, store)
+            # Only a run that came to its end is sealed; an interrupted one goes on with --resume.
             store.finish()
             return _report(html, shown, path)
         except KeyboardInterrupt as stop:
@@ -170,8 +175,10 @@ def _execute(asked: RunOptions, shown: Shown, plan: Plan, store: Store) -> None:
     )
     stream = None if shown.quiet else sys.stderr
     progress = Progress(stream, len(plan.tasks), len(store.done))
+    # An error or an interrupt ends the workers at once.
     with progress, closing(records):
         for record in records:
+            # Stored before it is shown: what was counted is never lost.
             store.append(record)
             progress(record)
 
@@ -198,6 +205,7 @@ def _report(html: bool, shown: Shown, path: Path) -> int:
     if html:
         forms.append("html")
     for form in forms:
+        # A report that cannot be written can be made again from the run, whose results are kept.
         status = written(status, partial(write, path.with_name(f"report.{form}")))
     notify("note", f"wrote {', '.join(map(str, made))}")
     return status
@@ -233,6 +241,7 @@ def report(
         suffix = "console"
         if out is not None:
             suffix = suffix_of(out)
+    # A report in JSON holds its run whole.
     stored = Path(path)
     if stored.suffix == ".json" and stored.is_file():
         run = run_in(stored.read_bytes(), path)
@@ -247,6 +256,7 @@ def report(
     if out is None:
         say(text)
     else:
+        # A file that the user names: links are followed, and /dev/stdout is written to.
         status = written(status, lambda: write_file(out, text.encode()))
     if found.missing:
         notify("note", f"{len(found.missing)} of {len(run.header.plan)} audits have no result; `--resume` goes on")
@@ -290,7 +300,9 @@ def verify(
     from dpaudit.evidence.records import State
     from dpaudit.evidence.verification import verify_file, verify_run
 
+    # A finding or a certificate; a run is a folder.
     if Path(path).suffix == ".json" and Path(path).is_file():
+        # A single file has no tasks and no total.
         for name, value in (("again", again), ("total", total)):
             if value is not None:
                 raise InputError("{" + name + "} is for the folder of a run", names=(name,))
@@ -325,6 +337,7 @@ def _lines(found: Verified) -> Lines:
         rest = f"; not recomputed: {left}"
     lines.append(("recomputed", f"bounds and verdicts follow from the counts that are stored{rest}"))
     if again := len(found.again):
+        # With other versions, or randomness of its own, a task must give the same verdict only.
         same = sum(not one.differences for one in found.again)
         rest = ""
         if same < again:
