@@ -121,8 +121,8 @@ BETA = 0.1
 LINE = range(1, 13)
 MEASURED = (2, 3, 4, 5, 6, 7, 8)
 MEASURED_RECURSIVE = (5, 6, 7)
+# log2 T of the grids [T]^10.
 SPACE = (1, 2, 3, 4, 6, 8)
-"""log2 T of the grids [T]^10."""
 Pure = Callable[[int, int, float], HullPoint]
 Recursive = Callable[[int, int, float, float, float], HullPoint]
 

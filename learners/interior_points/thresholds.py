@@ -20,8 +20,8 @@ from ..parameters import Built, check_own_beta, check_parameters, check_run, che
 from ..points.concepts import Thresholds
 from .interior_point import Solver, check_variant, make_solver
 
+# Up to here e^(epsilon/2) is a float.
 MAX_EPSILON = 1000
-"""Up to here e^(epsilon/2) is a float."""
 
 
 @dataclass(frozen=True)

@@ -20,8 +20,8 @@ from .log_laws import LAW_SIZE, ULP, check_size, log_mixture, placed
 from .stable_select import StableSelect, Standing, standing_of_intervals
 from .steps import Steps, widest_windows
 
+# Up to this greatest index the exponential mechanism is used directly.
 BASE = 32
-"""Up to this greatest index the exponential mechanism is used directly."""
 
 
 @dataclass(frozen=True)

@@ -49,11 +49,11 @@ from .public_family import MAX_COLLECTIONS, Functional, PublicFamily, log_collec
 from .rejection import Rejected, Tallied
 from .wedges import Wedges
 
+# Below this, heights of points over spanned hyperplanes fit an int64.
 MAX_SIDE = 2**18
-"""Below this, heights of points over spanned hyperplanes fit an int64."""
 MAX_ATOMS = 2**17
+# The largest dimension whose sample sizes are computed: there each takes 10 to 25 seconds.
 LARGEST = 512
-"""The largest dimension whose sample sizes are computed: there each takes 10 to 25 seconds."""
 PICTURED_POINTS = 40
 Code = tuple[tuple[Functional, ...], ...]
 """() for the empty hypothesis, else the halfspaces and the equations of the flat."""

@@ -28,13 +28,13 @@ from ..parameters import (
 from .gf2 import MAX_DIMENSION, Subsampler, echelon, equations_of, pack, parity
 from .law import log_law
 
+# The largest number of variables for which the law of a subsampling learner is computed.
 LAW_DIMENSION = 6
-"""The largest number of variables for which the law of a subsampling learner is computed."""
+# The root of ln((1 + e/4) / (1 - e/4)) = e: for a larger epsilon < 4 the slides' learner leaks more than epsilon.
 MAX_EPSILON = 3.830016096309
-"""The root of ln((1 + e/4) / (1 - e/4)) = e: for a larger epsilon < 4 the slides' learner leaks more than epsilon."""
 
+# Up to so many variables the points of the cube are listed.
 LISTED = 6
-"""Up to so many variables the points of the cube are listed."""
 
 _PROOF = (
     "the share of bad ones among the 2^k solutions, times C(m, k)/(1 - 2^-k) for m more examples, does not grow on "

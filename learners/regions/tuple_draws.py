@@ -164,8 +164,8 @@ class Selector:
 
 
 MAX_WEIGHT = 2**53
+# Share of all weight by which cumulative weights in floats may be off, at most: see `TupleSampler._rounded`.
 SLACK = 2.0**-29
-"""Share of all weight by which cumulative weights in floats may be off, at most: see `TupleSampler._rounded`."""
 FLOAT_BITS = 40
 _REJECTED: tuple[Region, ...] = ()
 
