@@ -184,6 +184,7 @@ class SubsamplingLearner(ClassLearner):
         """
         if not (self._uniform and alpha < 0.5):
             raise InputError.of("alpha", alpha, "below 1/2, for a learner that answers uniform solutions")
+        # Just above alpha, so that every wrong parity is a failure.
         mass = min(1.0, diluted_mass(self.dimension, 1.001 * alpha))
         return self._failing(mass, n), self._diluted(mass)
 
@@ -211,6 +212,7 @@ class SubsamplingLearner(ClassLearner):
             raise InputError(f"2 p alpha must be at most 1 for the worst case of parities, p = {keep!r}, got {alpha!r}")
         above = alpha * (1 + ABOVE)
         mass = diluted_mass(d, above)
+        # At alpha itself, which bounds the errors of all distributions; no distribution need have it.
         upper = min(1.0, self._failing(diluted_mass(d, alpha), n))
         numbers = {"dimension": d, "keep": keep, "failure": self.failure, "mass": above}
         if mass > 1:
